@@ -6,7 +6,7 @@ from typing import Any
 from unittest.mock import patch
 
 import numpy as np
-from torusweep_kernels.router import MEMORIES, SWITCHINGS, Batch, Messages, Router, Simulated, Wiring, cpu, simulate
+from torusweep_kernels.router import MEMORIES, SWITCHINGS, VIEWS, Batch, Detours, Messages, Router, Simulated, Wiring, cpu, simulate
 
 from tests.kernels import oracle
 
@@ -217,3 +217,28 @@ def with_messages(seed: int, nodes: int, packets: Batch) -> Batch:
             np.array([g for own in followers for g in own], np.int64),
         ),
     )
+
+
+def with_detours(seed: int) -> tuple[Wiring, Router, tuple[np.ndarray, ...], Batch]:
+    """A random case, not adaptive, in which some packets may take others of its routes, at the source or later."""
+    while True:
+        wiring, router, routes, packets = random_case(seed)
+        if not router.adaptive:
+            break
+        seed += 10**6
+    rng = np.random.default_rng([seed, 1])
+    direction, hops, _ = routes
+    ways = range(len(hops))
+    ends = [[arrival(wiring.to, wiring.port_of, node, direction[w], hops[w], False) for w in ways]
+            for node in range(len(wiring.to))]  # fmt: skip
+    row = np.full((len(packets.row), int(rng.integers(1, 4))), -1, np.int32)
+    source = np.concatenate([np.repeat(np.arange(len(wiring.to)), np.diff(first)) for first in packets.first])
+    for packet, own in enumerate(packets.row.tolist()):
+        node, steps = int(source[packet]), np.repeat(direction[own], hops[own]).tolist()
+        for k, step in enumerate(steps[: row.shape[1]]):
+            others = [w for w in ways if ends[node][w] == packets.destination[packet] and hops[w].sum()]
+            if others and rng.random() < 0.8:
+                row[packet, k] = rng.choice(others)
+            node = int(wiring.to[node, wiring.port_of[node, step]])
+    detours = Detours(row, VIEWS[int(rng.integers(2))], int(rng.integers(-3, 4)))
+    return wiring, router, routes, packets._replace(detours=detours)

@@ -3,6 +3,7 @@ dictionaries of VCs."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from torusweep_kernels.router import Batch, Router, Wiring
@@ -18,6 +19,8 @@ class Packet:
         self.past: list[tuple[int, int, int, bool]] = []  # run, direction, phase, over a dateline: of every hop
         self.entered = self.delivered = -1
         self.message: Message | None = None
+        self.detours: list[list[tuple[int, int, int]] | None] = []  # what it may take after 0, 1, … hops
+        self.decided = -1  # after how many hops it took one
 
     def next_run(self) -> int | None:
         return next((i for i, run in enumerate(self.runs) if run[1]), None)
@@ -76,6 +79,11 @@ class Network:
                 own.append(
                     Packet(k - first[0], n, int(batch.time[k]), int(batch.length[k]), [(d, h, f) for d, h, f in runs])
                 )
+                if batch.detours is not None:
+                    own[-1].detours = [
+                        None if row < 0 else [tuple(int(array[row, i]) for array in routes) for i in range(len(runs))]
+                        for row in batch.detours.row[k].tolist()
+                    ]
             self.packets += own
             self.sources.append(own.copy())
         self.messages = self.make_messages(batch, experiment)
@@ -97,6 +105,8 @@ class Network:
         self.last_granted = dict.fromkeys(self.channels.values(), -1)
         self.last_sent: dict[Any, int] = {}
         self.stored = [0] * self.V
+        self.detours = batch.detours
+        self.before = dict(self.credits)  # at the end of the last cycle
 
     def make_messages(self, batch: Batch, experiment: int) -> list[Message]:
         if batch.messages is None:
@@ -169,8 +179,12 @@ class Network:
                 whole = sum(flit[0] is packet for flit in flits) == packet.length
                 if self.router.switching != "store-and-forward" or whole or packet.next_run() is None:
                     self.forward[place] = packet, t
+        for place, (packet, since) in self.forward.items():
+            if self.detours is not None and since + self.router.route_delay == t and packet.decided < 0:
+                self.decide(place[0], packet)
         self.allocate_channels(t)
         self.allocate_switch(t)
+        self.before = dict(self.credits)
         for (_, i, v), flits in self.buffer.items():
             if i < self.transit:
                 self.stored[v] += len(flits)
@@ -228,6 +242,37 @@ class Network:
                     possible.append((channel_of(run), v, run))
         liking = lambda choice: (self.credits[choice[0], choice[1]], packet.runs[choice[2]][1])  # noqa: E731
         return max(possible, key=liking, default=None)  # the first of equal ones
+
+    def decide(self, node: int, packet: Packet) -> None:
+        done = len(packet.past)
+        other = packet.detours[done] if done < len(packet.detours) else None
+        if other is None:
+            return
+        ways = [[(d, h, f) for d, h, f in way if h] for way in (packet.runs, other)]
+        if self.detours.view == "global":
+            costs = [sum(self.occupied(self.before, c, range(self.V)) for c in self.along(node, way)) for way in ways]
+        else:
+            firsts = [self.along(node, way)[0] for way in ways]
+            vcs = [self.class_vcs(way[0][2], 0) if firsts[0] is firsts[1] else set(range(self.V)) for way in ways]
+            costs = [
+                self.occupied(self.credits, first, own) * sum(h for _, h, _ in way)
+                for way, first, own in zip(ways, firsts, vcs)
+            ]
+        if costs[0] > costs[1] + self.detours.threshold:
+            packet.decided = done
+            packet.runs, packet.full = [list(run) for run in other], [hops for _, hops, _ in other]
+            packet.past = [(-1, direction, phase, False) for _, direction, phase, _ in packet.past[-1:]]
+
+    def occupied(self, credits: dict[tuple[Channel, int], int], channel: Channel, vcs: Iterable[int]) -> int:
+        return sum(self.B - credits[channel, v] for v in vcs)
+
+    def along(self, node: int, way: list[tuple[int, int, int]]) -> list[Channel]:
+        found = []
+        for direction, hops, _ in way:
+            for _ in range(hops):
+                found.append(self.channels[node, int(self.wiring.port_of[node, direction])])
+                node = found[-1].there
+        return found
 
     def ahead(self, node: int, direction: int, hops: int) -> bool:
         for _ in range(hops):

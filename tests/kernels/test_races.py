@@ -28,7 +28,7 @@ from torusweep_kernels.routes import route_flows
 from torusweep_kernels.walks import shortest_walks
 
 from tests.kernels import fake_cupy, oracle, racing
-from tests.kernels.router_cases import Routes, random_case, torus_wiring, uniform, with_messages
+from tests.kernels.router_cases import Routes, random_case, torus_wiring, uniform, with_detours, with_messages
 from tests.kernels.test_annealing import start
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800)]
@@ -158,6 +158,9 @@ def router(backend: str) -> Arrays:
         wiring, some, way, packets = random_case(seed)
         packets = with_messages(seed, len(wiring.to), packets) if seed % 2 == 0 else packets
         some = some if seed % 2 == 0 else some._replace(source_queue=1)
+        found.append(simulate(wiring, some, *way, packets, cycles=80, stall=20, backend=backend))
+    for seed in (1, 2):  # one of each view
+        wiring, some, way, packets = with_detours(seed)
         found.append(simulate(wiring, some, *way, packets, cycles=80, stall=20, backend=backend))
     return [np.asarray(array) for one in found for array in one[:-1]]
 

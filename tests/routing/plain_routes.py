@@ -7,7 +7,7 @@ from functools import cache
 
 import networkx as nx
 import numpy as np
-from torusweep.routing import LayeredRouting, Routes, Routing, SourceRouting
+from torusweep.routing import LayeredRouting, Routes, Routing, SourceRouting, TableRouting
 
 Hop = tuple[int, int]  # node, port
 
@@ -16,6 +16,8 @@ def routes_between(form: Routing, source: int, destination: int) -> Iterator[tup
     """Yield (share, hops) of every route of a pair; for Valiant, both halves by way of every node."""
     if isinstance(form, LayeredRouting):
         yield from _layered(form, source, destination)
+    elif isinstance(form, TableRouting):
+        yield from _by_table(form, source, destination)
     elif form.passes == 1:
         yield from _source(form, source, destination)
     else:
@@ -94,6 +96,23 @@ def _layered(form: LayeredRouting, source: int, destination: int) -> Iterator[tu
             yield from walk(after, share * weight / sum(weights), [*hops, *step])
 
     yield from walk(start, 1.0, [])
+
+
+def _by_table(form: TableRouting, source: int, destination: int) -> Iterator[tuple[float, list[Hop]]]:
+    """Row by row, from the configuration in which the pair's packets are injected."""
+
+    def walk(configuration: int, share: float, hops: list[Hop]) -> Iterator[tuple[float, list[Hop]]]:
+        if configuration < 0:
+            yield share, hops
+            return
+        node, rows = int(form.at[configuration]), range(*form.rows[configuration : configuration + 2].tolist())
+        total = sum(float(form.weight[row]) for row in rows)
+        for row in rows:
+            after = [*hops, (node, int(form.port[row]))]
+            yield from walk(int(form.next[row]), share * float(form.weight[row]) / total, after)
+
+    pairs = dict(zip(form.entry_pair.tolist(), form.entry.tolist()))
+    yield from walk(pairs.get(destination * form.topology.nodes + source, -1), 1.0, [])
 
 
 def plain_loads(form: Routing, demand: np.ndarray) -> tuple[np.ndarray, float]:

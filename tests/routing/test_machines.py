@@ -7,7 +7,7 @@ from itertools import pairwise, product
 
 import numpy as np
 import pytest
-from torusweep.errors import BadInput
+from torusweep.errors import BadInput, Refused
 from torusweep.networks.families import build
 from torusweep.stages.deadlock import deadlock_record
 from torusweep.stages.loads import exact_loads, loads_record, sampled_loads
@@ -127,6 +127,64 @@ def test_by_group_takes_the_shortest_paths_with_one_hop_between_groups(spelling,
     assert np.abs(sampled.load - expected).max() < 6 * deviation
 
 
+def by_way_of_a_group(topology, size):
+    """Every other group equally often: all shortest paths into it equally often, then `shortest_by_group`."""
+    neighbours = [[v for v in row if v >= 0] for row in topology.ports.tolist()]
+    on, groups = shortest_by_group(topology, size), len(neighbours) // size
+
+    def into(u, group):
+        level = [[u]]
+        while not (found := [path for path in level if path[-1] // size == group]):
+            level = [[*path, v] for path in level for v in neighbours[path[-1]] if v // size in (u // size, group)]
+        return found
+
+    def routes(u, v):
+        between = [group for group in range(groups) if group not in (u // size, v // size)]
+        if u // size == v // size or not between:
+            return on(u, v)
+        return [
+            (share / len(between) / len(paths), path[:-1] + rest)
+            for paths in (into(u, group) for group in between)
+            for path in paths
+            for share, rest in on(path[-1], v)
+        ]
+
+    return routes
+
+
+@pytest.mark.parametrize(
+    ("spelling", "size"), [*GROUPS, ("dragonfly(a=2, p=1, h=1, groups=2)", 2)], ids=lambda value: str(value)
+)
+def test_valiant_by_group_goes_by_way_of_every_other_group(spelling, size):
+    topology = build(spelling)
+    routes = by_way_of_a_group(topology, size)
+    found = exact_loads(topology, routing="valiant_by_group")
+    assert np.allclose(found.load, channel_loads(topology, routes, uniform(topology)), rtol=1e-10)
+    packets = 100_000
+    sampled = sampled_loads(topology, routing="valiant_by_group", packets=packets)
+    deviation = np.sqrt(found.load.max() * len(topology.terminals) / packets)
+    assert np.abs(sampled.load - found.load).max() < 6 * deviation
+
+
+@pytest.mark.parametrize("arrangement", ["palm_tree", "consecutive"])
+@pytest.mark.parametrize(
+    ("a", "p", "h", "shift"), [(4, 2, 2, 1), (4, 2, 2, 2), (6, 3, 3, 2), (6, 1, 2, 1), (8, 4, 4, 4)]
+)
+def test_valiant_by_group_saturates_near_a_half_unless_local_links_do(arrangement, a, p, h, shift):
+    """Closed forms of docs/machines.md, in flits a cycle and terminal's load, with g − 2 = a h − 1 groups between.
+
+    A global link carries what one group sends by way of another one, and what a third one receives: 2 a p / (a h − 1).
+    In a group between, shift of the h groups behind a router's links have their destinations behind those of the next
+    router, whose local link carries a p / (a h − 1) for each; and p h / (a h − 1) each of packets that leave and that
+    arrive. Balanced and with shift 1, both are 2 a h / (a h − 1): saturation is 1/2 − 1/(2 a h).
+    """
+    topology = build(f"dragonfly(a={a}, p={p}, h={h}, arrangement={arrangement})")
+    load = exact_loads(topology, routing="valiant_by_group", traffic=f"group_shift(shift={shift})").load
+    between = a * h - 1
+    assert load[topology.link_class == 1].max() == pytest.approx(2 * a * p / between, rel=1e-12)
+    assert load[topology.link_class == 0].max() == pytest.approx((2 * p * h + shift * a * p) / between, rel=1e-12)
+
+
 @pytest.mark.parametrize(
     ("spelling", "a", "p"),
     [
@@ -161,8 +219,11 @@ def test_a_fat_tree_has_full_capacity_and_needs_one_virtual_channel():
 
 
 def test_by_group_refuses_other_networks():
-    with pytest.raises(BadInput, match="expected a dragonfly or megafly"):
-        exact_loads(build("torus(k=4, n=2)"), routing="by_group")
+    for routing in ("by_group", "valiant_by_group"):
+        with pytest.raises(BadInput, match="expected a dragonfly or megafly"):
+            exact_loads(build("torus(k=4, n=2)"), routing=routing)
+    with pytest.raises(Refused, match="pairs of routers with a group between"):
+        exact_loads(build("dragonfly(a=12, p=1, h=6)"), routing="valiant_by_group")
     with pytest.raises(BadInput, match="without faults"):
         exact_loads(build("faulty(dragonfly(a=2, p=1, h=1), links=1)"), routing="by_group")
     with pytest.raises(BadInput, match="expected a dragonfly or megafly"):

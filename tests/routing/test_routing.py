@@ -53,6 +53,8 @@ SUITED = {
     **dict.fromkeys([f"hierarchical(tie={tie})" for tie in ("sign", "positive", "split")], HIERARCHIES),
     **dict.fromkeys(("up_down", 'up_down(root=3, split="paths")'), ANY),
     "by_group": ["dragonfly(a=4, p=1, h=1)"],
+    "valiant_by_group": ["dragonfly(a=4, p=1, h=1)", "dragonfly(a=2, p=1, h=3, groups=4)"],
+    "valiant_by_group(split=next_hops)": ["dragonfly(a=4, p=1, h=2, groups=4, local=[2, 2])"],
     "valiant": ["torus(k=3, n=2)", "rtt(a=2)", "mesh(k=3, n=2)"],
 }
 # routings whose routes are shortest paths

@@ -5,7 +5,18 @@ from __future__ import annotations
 import numpy as np
 
 from torusweep_kernels.checks import expecting, within
-from torusweep_kernels.router.task import MEMORIES, SWITCHINGS, WORMHOLE, Batch, Messages, Router, Task, Wiring
+from torusweep_kernels.router.task import (
+    MEMORIES,
+    SWITCHINGS,
+    VIEWS,
+    WORMHOLE,
+    Batch,
+    Detours,
+    Messages,
+    Router,
+    Task,
+    Wiring,
+)
 from torusweep_kernels.routes import route_ends
 
 expect = expecting("simulate")
@@ -14,6 +25,7 @@ MOST_VCS = 16
 MOST_INPUTS = 63  # of a node, injection among them: a machine word has a bit for each, and one for what comes behind
 MOST_RUNS = 62  # of a route, and axes: a bit each
 MOST_BUFFER = 2**15 - 1
+MOST_THRESHOLD = 2**30
 
 
 def checked(
@@ -54,7 +66,9 @@ def checked(
         expect(
             router.buffer_flits >= least, f"buffer_flits ≥ {least}, {room}, for {router.switching}", router.buffer_flits
         )
+    expect(batch.detours is None or not router.adaptive, "no detours with adaptive", "both")
     _check_destinations(task)
+    _check_detours(task)
     return task
 
 
@@ -161,7 +175,7 @@ def _checked_routes(
 
 
 def _checked_batch(wiring: Wiring, hops: np.ndarray, batch: Batch) -> Batch:
-    first, *each = (np.asarray(array) for array in batch[:-1])
+    first, *each = (np.asarray(array) for array in batch[:5])
     nodes, packets = len(wiring.to), len(each[0])
     expect(first.ndim == 2 and first.shape[1] == nodes + 1, f"first of shape [E, {nodes + 1}]", first.shape)
     for name, array in zip(Batch._fields[1:], each):
@@ -192,7 +206,19 @@ def _checked_batch(wiring: Wiring, hops: np.ndarray, batch: Batch) -> Batch:
     kept: list[np.ndarray] = [np.ascontiguousarray(array, dtype) for array, dtype in zip(each, types)]
     first = np.ascontiguousarray(first, np.int64)
     messages = None if batch.messages is None else _checked_messages(first, time, batch.messages)
-    return Batch(first, kept[0], kept[1], kept[2], kept[3], messages)
+    detours = None if batch.detours is None else _checked_detours(packets, hops, batch.detours)
+    return Batch(first, kept[0], kept[1], kept[2], kept[3], messages, detours)
+
+
+def _checked_detours(packets: int, hops: np.ndarray, detours: Detours) -> Detours:
+    row = np.asarray(detours.row)
+    shape = f"row of detours of shape [{packets}, K], K = 1 … {MOST_RUNS}"
+    expect(row.ndim == 2 and len(row) == packets and 1 <= row.shape[1] <= MOST_RUNS, shape, row.shape)
+    within(expect, "row of detours", row, -1, len(hops) - 1)
+    expect(detours.view in VIEWS, f"view of {', '.join(VIEWS)}", repr(detours.view))
+    threshold = f"threshold of −{MOST_THRESHOLD} … {MOST_THRESHOLD}"
+    expect(abs(detours.threshold) <= MOST_THRESHOLD, threshold, detours.threshold)
+    return Detours(np.ascontiguousarray(row, np.int32), detours.view, int(detours.threshold))
 
 
 def _checked_messages(nodes: np.ndarray, time: np.ndarray, messages: Messages) -> Messages:
@@ -256,3 +282,28 @@ def _check_destinations(task: Task) -> None:
         raise ValueError(
             f"simulate: expected routes that lead to their destinations, got {where}, not {batch.destination[packet]}"
         )
+
+
+def _check_detours(task: Task) -> None:
+    """Walk one packet of every (source, route, detour) that occurs, after each number of hops."""
+    batch = task.batch
+    nodes = np.tile(np.arange(task.nodes), len(batch.first))
+    source = np.repeat(nodes, np.diff(batch.first, axis=1).ravel())
+    before = np.cumsum(task.hops, axis=1, dtype=np.int64)
+    for k in range(task.detour.shape[1]):
+        some = np.flatnonzero(task.detour[:, k] >= 0)
+        kinds, one = np.unique(
+            np.stack([source[some], batch.row[some], task.detour[some, k]]), axis=1, return_index=True
+        )
+        if not len(one):
+            continue
+        origin, row, detour = kinds
+        late = np.flatnonzero((before[row, -1] <= k) | (task.hops[detour].sum(axis=1) == 0))
+        where = f"packet {some[one[late[0]]]}, detour {k}" if late.size else ""
+        expect(not late.size, "detours of a hop or more, from a node before the destination", where)
+        hops = np.clip(k - before + task.hops, 0, task.hops).astype(np.int16)  # the first k of each route
+        place = route_ends(task.next, origin, row, task.direction, hops)
+        end = route_ends(task.next, place, detour, task.direction, task.hops)
+        astray = np.flatnonzero(end != batch.destination[some[one]])
+        where = f"packet {some[one[astray[0]]]}, detour {k} at node {end[astray[0]]}" if astray.size else ""
+        expect(not astray.size, "detours that lead to their packets' destinations", where)

@@ -16,12 +16,14 @@ class Travel(NamedTuple):
     crossed  int64[M]     bits of the runs or axes on which a dateline was crossed, if the rule still counts it
     stage    int8[M]      phase of the last hop, −1 at the source
     going    int8[M]      direction of the last hop, −1 at the source
+    row      int32[M]     its route: its own, or the detour that it has taken
     """
 
     left: np.ndarray
     crossed: np.ndarray
     stage: np.ndarray
     going: np.ndarray
+    row: np.ndarray
 
 
 class Choices(NamedTuple):
@@ -38,14 +40,15 @@ class Choices(NamedTuple):
 
 
 def at_source(task: Task, experiment: Experiment) -> Travel:
-    row = task.batch.row[experiment.begin : experiment.end]
-    return Travel(task.hops[row], np.zeros(len(row), np.int64), *(np.full(len(row), -1, np.int8) for _ in range(2)))
+    row = task.batch.row[experiment.begin : experiment.end].copy()
+    stage, going = (np.full(len(row), -1, np.int8) for _ in range(2))
+    return Travel(task.hops[row], np.zeros(len(row), np.int64), stage, going, row)
 
 
 def choices(task: Task, experiment: Experiment, travel: Travel, x: np.ndarray, packet: np.ndarray) -> Choices:
     """The choices of the packets int[H] at the front of the input VCs x int[H], all of them with hops left."""
     node = x // (task.inputs * task.vcs)
-    row = task.batch.row[experiment.begin + packet]
+    row = travel.row[packet]
     length = task.batch.length[experiment.begin + packet].astype(np.int64)[:, None]
     to_go = travel.left[packet] > 0
     run = to_go.argmax(axis=1)
@@ -118,7 +121,7 @@ def go(
     task: Task, experiment: Experiment, travel: Travel, node: np.ndarray, packet: np.ndarray, run: np.ndarray
 ) -> None:
     """Let the packets take a hop of these runs."""
-    row = task.batch.row[experiment.begin + packet]
+    row = travel.row[packet]
     travel.crossed[packet] = crossed_after(task, travel, node, packet, row, run)[0]
     travel.left[packet, run] -= 1
     travel.stage[packet] = task.phase[row, run]

@@ -28,6 +28,7 @@ from torusweep_kernels.router.records import (
     place_of,
     ready,
 )
+from torusweep_kernels.router.detours import see_channels
 from torusweep_kernels.router.sources import generate, generate_message, refill
 from torusweep_kernels.router.state import Share
 from torusweep_kernels.router.switch_allocation import allocate_switch
@@ -126,6 +127,8 @@ def run(fixed, state, share, t, stop):
             if state.nodes[node].changed:
                 allocate_vcs(fixed, state, own, node, t)
         allocate_switch(fixed, state, own, share, first, behind, t)
+        if fixed.sees_all:
+            see_channels(fixed, state, first, behind, t)
         if t >= fixed.measure_from:
             for vc in range(fixed.vcs):
                 own.occupancy[vc] += own.stored[vc]

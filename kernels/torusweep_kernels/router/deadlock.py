@@ -30,6 +30,8 @@ def deadlock(
         len(snapshot.front), bool
     )  # a buffer waited for has a front: where that has just left, its credit is under way
     moves[there[leaving & (~active | (snapshot.out[there] < 0))]] = True
+    if task.batch.detours is not None:  # whose route computation has not ended: it may yet choose another one
+        moves[there[~active & (snapshot.moved[there] + task.router.route_delay >= t)]] = True
     holding = there[active & (snapshot.out[there] >= 0)]
     requesting = there[~active & ~leaving]
     wanted = choices(task, experiment, travel, requesting, snapshot.front[requesting])

@@ -13,7 +13,17 @@ import numpy as np
 
 from torusweep_kernels import cuda
 from torusweep_kernels.router.deadlock import deadlock
-from torusweep_kernels.router.gpu_state import NEVER, SOURCE, at_start, fields, layout, snapshot, travel, waiting
+from torusweep_kernels.router.gpu_state import (
+    NEVER,
+    SOURCE,
+    at_start,
+    fields,
+    layout,
+    snapshot,
+    travel,
+    waiting,
+    with_detours,
+)
 from torusweep_kernels.router.outcome import Outcome, joined
 from torusweep_kernels.router.state import size
 from torusweep_kernels.router.task import Experiment, Simulated, Task
@@ -43,7 +53,8 @@ def rounds(task: Task, memory: int, most: int) -> Iterator[list[Experiment]]:
     some: list[Experiment] = []
     taken = 0
     for one in task.experiments:
-        shapes = layout(task.wiring, task.router, one.end - one.begin, task.hops.shape[1], one.shortest, *waiting(one))
+        how = one.end - one.begin, task.hops.shape[1], one.shortest, *waiting(one)
+        shapes = layout(task.wiring, task.router, *how, **with_detours(task))
         needed = sum(map(size, shapes))
         if some and (taken + needed > memory or len(some) == most):
             yield some
@@ -102,7 +113,10 @@ class Network:
             router.credit_delay,
         )
         source_queue = -1 if router.source_queue is None else min(router.source_queue, NEVER)
-        rest = source_queue, self.measure_from, task.batch.messages is not None
+        rest = (
+            *(source_queue, self.measure_from, task.batch.messages is not None),
+            *(task.detour.shape[1], task.sees_all, task.threshold),
+        )
         self.numbers = [np.int32(number) for number in (*of_network, *manner, *delays, *rest)]
 
 
@@ -120,7 +134,8 @@ class Round:
         packets = [experiment.end - experiment.begin for experiment in experiments]
         shortest = min(experiment.shortest for experiment in experiments)
         waits = np.sum([waiting(experiment) for experiment in experiments], axis=0).tolist()
-        shapes, of_packets = layout(task.wiring, task.router, sum(packets), task.hops.shape[1], shortest, *waits)
+        how = sum(packets), task.hops.shape[1], shortest, *waits
+        shapes, of_packets = layout(task.wiring, task.router, *how, **with_detours(task))
         self.of_experiment = {
             name: cupy.zeros((len(experiments), *shape), dtype) for name, (shape, dtype) in shapes.items()
         }

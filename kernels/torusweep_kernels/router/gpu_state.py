@@ -28,7 +28,16 @@ def fields(record: str) -> dict[str, int]:
 
 
 def layout(
-    wiring: Wiring, router: Router, packets: int, runs: int, shortest: int, messages: int, waits: int
+    wiring: Wiring,
+    router: Router,
+    packets: int,
+    runs: int,
+    shortest: int,
+    messages: int,
+    waits: int,
+    *,
+    detours: int = 0,
+    sees_all: bool = False,
 ) -> tuple[Shapes, Shapes]:
     """Shape and dtype of an experiment's arrays, and of packets' and messages' arrays, in the order of `advance`."""
     nodes, ports = wiring.to.shape
@@ -48,6 +57,7 @@ def layout(
         "busy": ((3, nodes), np.uint64),
         "flits": ((ports, nodes), np.int64),
         "sums": ((vcs + 2, nodes), np.int64),
+        "seen": ((2, ports if sees_all else 0, nodes), np.int32),
     }
     of_packets: Shapes = {
         "packets": ((packets, len(fields("Packet"))), np.int32),
@@ -57,6 +67,8 @@ def layout(
         "messages": ((messages, len(fields("Message"))), np.int32),
         "after": ((messages + 1,), np.int64),
         "successor": ((waits,), np.int32),
+        "detour": ((packets, detours), np.int32),
+        "passed": ((packets if detours else 0,), np.int8),
     }
     return of_experiment, of_packets
 
@@ -68,8 +80,13 @@ def waiting(experiment: Experiment) -> tuple[int, int]:
     )
 
 
+def with_detours(task: Task) -> dict[str, int]:
+    """What `layout` must know of a task's detours."""
+    return {"detours": task.detour.shape[1], "sees_all": task.sees_all}
+
+
 def at_start(task: Task, experiments: list[Experiment], shapes: Shapes) -> Arrays:
-    """The arrays in `shapes` before the first cycle, all but `crossed`.
+    """The arrays in `shapes` before the first cycle, all but `crossed` and `passed`.
 
     Arrays of nodes and channels are per experiment. Those of packets and messages are common to all experiments, and
     numbered from the first experiment's on."""
@@ -114,6 +131,7 @@ def at_start(task: Task, experiments: list[Experiment], shapes: Shapes) -> Array
         "messages": messages,
         "after": after,
         "successor": successor,
+        "detour": task.detour[own],
     }
 
 
@@ -187,5 +205,8 @@ def travel(packets: np.ndarray, left: np.ndarray, crossed: np.ndarray) -> Travel
     """`Travel` of an experiment's packets."""
     field = fields("Packet")
     return Travel(
-        left, crossed.view(np.int64), *(packets[:, field[name]].astype(np.int8) for name in ("stage", "going"))
+        left,
+        crossed.view(np.int64),
+        *(packets[:, field[name]].astype(np.int8) for name in ("stage", "going")),
+        packets[:, field["row"]],
     )

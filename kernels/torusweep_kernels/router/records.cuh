@@ -43,7 +43,7 @@ struct View {
     int nodes, ports, inputs, transit, vcs, directions, runs;
     int escape, buffer, switching, memory, balanced, adaptive, bubble, transit_first, ejection, single;
     int route_delay, vc_delay, switch_delay, credit_delay, source_queue, measure_from, arrival_slots, credit_slots,
-        places, longest, has_messages;
+        places, longest, has_messages, decisions, sees_all, threshold;
     const int *far, *feed, *delay, *width, *sending, *until;
     const signed char *port_of, *low, *direction, *phase;
     const unsigned char* wrap;
@@ -64,6 +64,9 @@ struct View {
     vcs_t *arrivals, *credits;
     bits_t *able_ports, *requesting_ports, *due_ports;
     long long *flits, *sums;
+    int* seen;
+    const int* detour;
+    signed char* passed;
     int* undelivered;
     int node, t;
 

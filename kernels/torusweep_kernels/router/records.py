@@ -46,8 +46,10 @@ CHANNEL = record(
 # places in `line`. changed: its VC allocation may differ from the last cycle's. last_ejected: the input port that
 # ejected last
 NODE = record(can_ports="u8", requesting_ports="u8", taken="i4", behind="i4", changed="u1", last_ejected="i1")
-# A packet: see `Batch` and `Travel`; its message
-PACKET = record(row="i4", entered="i4", delivered="i4", message="i4", crossed="i8", length="i2", stage="i1", going="i1")
+# A packet: see `Batch` and `Travel`; its message. passed: hops taken, while it may take a detour; then −1
+PACKET = record(
+    row="i4", entered="i4", delivered="i4", message="i4", crossed="i8", length="i2", stage="i1", going="i1", passed="i1"
+)
 # A message: see `Messages`. missing: messages that it still waits for. undelivered: its packets not yet delivered.
 # ready: the cycle in which it is generated, once none is missing
 MESSAGE = record(

@@ -9,6 +9,7 @@ import numpy as np
 
 from torusweep_kernels.router.choices import Travel, at_source, choices, go
 from torusweep_kernels.router.deadlock import deadlock
+from torusweep_kernels.router.reference_detours import takes_detour
 from torusweep_kernels.router.outcome import Outcome, Snapshot, joined
 from torusweep_kernels.router.reference_sources import Sources
 from torusweep_kernels.router.task import REFUSED, STORE_AND_FORWARD, Experiment, Simulated, Task
@@ -49,6 +50,8 @@ class Run:
         self.entered, self.delivered = np.full((2, len(self.length)), -1, np.int32)
         self.flits, self.occupancy = np.zeros(channels, np.int64), np.zeros(task.vcs, np.int64)
         self.injected = self.ejected = 0
+        self.passed = np.zeros(len(self.length), np.int64)  # hops taken, or −1 on a detour
+        self.seen = self.state.credits.copy()  # at the end of the last cycle
 
     def cycle(self, t: int) -> None:
         self.arrive(t)
@@ -57,6 +60,7 @@ class Run:
         self.promote_head(t)
         self.allocate_channels(t)
         self.send(t, self.allocate_switch(t))
+        self.seen = self.state.credits.copy()
 
     def arrive(self, t: int) -> None:
         task, state = self.task, self.state
@@ -101,6 +105,7 @@ class Run:
     def allocate_channels(self, t: int) -> None:
         task, state = self.task, self.state
         x = np.flatnonzero((state.front >= 0) & ~state.active & (self.ready <= t))
+        self.choose_routes(x[self.ready[x] == t])
         at_end = ~(self.travel.left[state.front[x]] > 0).any(axis=1)
         self.hold_vc(x[at_end], -1, t)
         x = x[~at_end]
@@ -120,6 +125,17 @@ class Run:
         go(task, self.experiment, self.travel, x // all_vcs, state.front[x], run)
         state.holder[y] = x
         self.hold_vc(x, y, t)
+
+    def choose_routes(self, x: np.ndarray) -> None:
+        """Let the packets whose route computation has ended choose between their routes and detours."""
+        task, packet = self.task, self.state.front[x]
+        for node, one in zip((x // (task.inputs * task.vcs)).tolist(), packet.tolist()):
+            k = int(self.passed[one])
+            self.passed[one] += k >= 0
+            row = int(self.experiment.detour[one, k]) if 0 <= k < self.experiment.detour.shape[1] else -1
+            if row >= 0 and takes_detour(task, self.travel, node, one, row, self.state.credits, self.seen):
+                self.passed[one] = -1
+                self.travel.row[one], self.travel.left[one], self.travel.crossed[one] = row, task.hops[row], 0
 
     def hold_vc(self, x: np.ndarray, y: np.ndarray | int, t: int) -> None:
         self.state.active[x], self.state.out[x] = True, y

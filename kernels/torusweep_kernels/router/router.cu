@@ -16,6 +16,7 @@
 
 #include "records.cuh"
 #include "sources.cuh"
+#include "detours.cuh"
 #include "vc_allocation.cuh"
 #include "switch_allocation.cuh"
 #include "cycle.cuh"
@@ -40,10 +41,13 @@
 //   flits       long long[ports, nodes]: sent since measure_from
 //   sums        long long[v + 2, nodes]: flits in the buffers of VC v, summed over cycles since then (when the buffers
 //               are empty again); flits injected; flits ejected
+//   seen        int[2, ports, nodes]: flits that occupy each channel at the end of an odd, and of an even, cycle; empty
+//               unless sees_all
 // Arrays of all experiments' packets and messages together:
 //   packets     Packet[.]; left short[., runs], crossed bits_t[.]: see Travel; line int[.]: source queues, each in the
 //               places of its node's packets
 //   messages    Message[.], after long long[. + 1], successor int[.]: see task.Messages
+//   detour      int[., decisions]: see task.Detours; passed signed char[.]: hops taken while a packet may take one, then -1
 extern "C" __launch_bounds__(512) __global__ void advance(
     const int* __restrict__ far, const int* __restrict__ delay, const int* __restrict__ width,
     const int* __restrict__ feed, const int* __restrict__ sending, const int* __restrict__ until,
@@ -51,12 +55,12 @@ extern "C" __launch_bounds__(512) __global__ void advance(
     const unsigned char* __restrict__ wrap, const signed char* __restrict__ direction, const short* __restrict__ hops,
     const signed char* __restrict__ phase, const int* __restrict__ longest, int* vcs, int* outs, int* channels,
     int* nodes, unsigned short* input_ports, int* queue, unsigned short* arrivals, unsigned short* credits,
-    unsigned long long* busy, long long* flits, long long* sums, int* packets, short* left,
+    unsigned long long* busy, long long* flits, long long* sums, int* seen, int* packets, short* left,
     unsigned long long* crossed, int* line, int* messages, const long long* __restrict__ after,
-    const int* __restrict__ successor, int* undelivered, int size, int ports, int inputs, int transit, int v,
+    const int* __restrict__ successor, const int* __restrict__ detour, signed char* passed, int* undelivered, int size, int ports, int inputs, int transit, int v,
     int directions, int runs, int escape, int buffer, int switching, int memory, int balanced, int adaptive,
     int bubble, int transit_first, int ejection, int single, int route_delay, int vc_delay, int switch_delay,
-    int credit_delay, int source_queue, int measure_from, int has_messages, int arrival_slots, int credit_slots,
+    int credit_delay, int source_queue, int measure_from, int has_messages, int decisions, int sees_all, int threshold, int arrival_slots, int credit_slots,
     int places, const int* __restrict__ running, int blocks, int t, int stop) {
     const long long e = running[blockIdx.x / blocks], wide = size;
     Cycle router;
@@ -64,7 +68,7 @@ extern "C" __launch_bounds__(512) __global__ void advance(
         size, ports, inputs, transit, v, directions, runs,
         escape, buffer, switching, memory, balanced, adaptive, bubble, transit_first, ejection, single,
         route_delay, vc_delay, switch_delay, credit_delay, source_queue, measure_from, arrival_slots, credit_slots,
-        places, longest[e], has_messages,
+        places, longest[e], has_messages, decisions, sees_all, threshold,
         far, feed, delay, width, sending, until,
         port_of, low, direction, phase,
         wrap,
@@ -85,6 +89,9 @@ extern "C" __launch_bounds__(512) __global__ void advance(
         arrivals + e * arrival_slots * transit * wide, credits + e * credit_slots * ports * wide,
         busy + 3 * e * wide, busy + (3 * e + 1) * wide, busy + (3 * e + 2) * wide,
         flits + e * ports * wide, sums + e * (v + 2) * wide,
+        sees_all ? seen + 2 * e * ports * wide : seen,
+        detour,
+        passed,
         undelivered + e,
         0, t};
     const int first = blockIdx.x % blocks * blockDim.x + threadIdx.x, stride = blocks * blockDim.x;

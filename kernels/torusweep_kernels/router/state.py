@@ -37,6 +37,8 @@ class Constants(NamedTuple):
     arriving, returning  slots of the wheels of flits and of credits
     single               no input port sends, and no channel carries, more than one flit a cycle
     longest              the experiment's longest packet in flits
+    decisions            K of `Detours`, 0 = none
+    sees_all             see `Task`
     """
 
     shares: int
@@ -64,6 +66,10 @@ class Constants(NamedTuple):
     source_queue: int
     measure_from: int
     longest: int
+    decisions: int
+    sees_all: bool
+    threshold: int
+    detour: np.ndarray
     port_of: np.ndarray
     wrap: np.ndarray
     until: np.ndarray
@@ -111,6 +117,8 @@ class State(NamedTuple):
     number                    int64[K, ·]: see LEFT
     scratch … winners         scratch memory of VC and switch allocation
     met                       int64[·]: see MET
+    seen                      int32[2, N·P]: flits that occupy each channel at the end of an odd, and of an even, cycle;
+                              empty unless `Constants.sees_all`
     """
 
     vcs: np.ndarray
@@ -145,10 +153,11 @@ class State(NamedTuple):
     bids: np.ndarray
     winners: np.ndarray
     met: np.ndarray
+    seen: np.ndarray
 
     @property
     def travel(self) -> Travel:
-        return Travel(self.left, *(self.packets[name] for name in ("crossed", "stage", "going")))
+        return Travel(self.left, *(self.packets[name] for name in ("crossed", "stage", "going", "row")))
 
     def under_way(self, slots: int) -> int:
         """Flits on their way over channels."""
@@ -176,6 +185,7 @@ def constants_of(task: Task, experiment: Experiment, shares: int = 1) -> Constan
         bool(task.sending.max() == 1 and task.width.max(initial=1) == 1),
         *(router.route_delay, router.vc_delay, router.switch_delay, router.credit_delay),
         *(UNBOUNDED if router.source_queue is None else router.source_queue, task.measure_from, experiment.longest),
+        *(experiment.detour.shape[1], task.sees_all, task.threshold, experiment.detour),
         *(task.wiring.port_of, task.wiring.wrap, task.until, task.low, task.direction, task.hops, task.phase),
     )
 
@@ -184,13 +194,23 @@ Shapes = dict[str, tuple[tuple[int, ...], Any]]  # and types, of arrays
 
 
 def layout(
-    wiring: Wiring, router: Router, packets: int, runs: int, shortest: int, messages: int, waits: int, shares: int = 1
+    wiring: Wiring,
+    router: Router,
+    packets: int,
+    runs: int,
+    shortest: int,
+    messages: int,
+    waits: int,
+    shares: int = 1,
+    *,
+    sees_all: bool = False,
 ) -> Shapes:
     """Shape and dtype of every array of `State`.
 
     packets, runs    packets of the experiment, and runs of a route
     shortest         length of its shortest packet in flits
     messages, waits  messages, and pairs of a message and one that waits for it
+    sees_all         see `Task`
 
     The numbers of slots of a wheel, and of places in a queue of packets, are powers of 2.
     """
@@ -242,6 +262,7 @@ def layout(
         "bids": ((shares, 64), np.uint64),
         "winners": ((shares, 64 * vcs), np.int64),
         "met": ((BEGUN + LINE * shares,), np.int64),
+        "seen": ((2, channels if sees_all else 0), np.int32),
     }
 
 
@@ -301,6 +322,7 @@ def state_of(task: Task, experiment: Experiment, shares: int = 1) -> State:
         experiment.shortest,
         *waiting,
         shares,
+        sees_all=task.sees_all,
     )
     state = State(**{name: np.zeros(shape, dtype) for name, (shape, dtype) in shapes.items()})
     state.vcs["front"] = state.vcs["out"] = state.outs["holder"] = state.ports["last_vc"] = -1

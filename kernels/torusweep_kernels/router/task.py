@@ -9,6 +9,7 @@ import numpy as np
 
 SWITCHINGS = ("wormhole", "virtual-cut-through", "store-and-forward")
 MEMORIES = ("run", "axis", "path", "ahead", "rest")
+VIEWS = ("local", "global")
 REFUSED = -2  # of `Simulated.entered`
 WORMHOLE, CUT_THROUGH, STORE_AND_FORWARD = range(3)
 RUN, AXIS, PATH, AHEAD, REST = range(5)
@@ -108,6 +109,20 @@ class Messages(NamedTuple):
     successor: np.ndarray
 
 
+class Detours(NamedTuple):
+    """Other routes of a batch's packets, between which and their own ones they choose on the way.
+
+    row        int32[M, K]  the route that a packet may take instead of what is left of its own, after k hops of it; −1:
+                            no choice there
+    view       what a packet knows of occupied channels: "local" or "global" (`torusweep_kernels.router`)
+    threshold  −2³⁰ … 2³⁰, how much larger its own route's estimate may be; flits · hops (local), flits (global)
+    """
+
+    row: np.ndarray
+    view: str = "local"
+    threshold: int = 0
+
+
 class Batch(NamedTuple):
     """The M packets of E experiments.
 
@@ -118,6 +133,7 @@ class Batch(NamedTuple):
     length       int16[M]   its flits, ≥ 1
     destination  int32[M]   node where the route ends; a packet to its own source is injected and ejected there
     messages     dependencies that decide when packets are generated, whose `time` is then 0; None: `time` decides
+    detours      other routes that packets may take, of the same rows; None: none. Not with `adaptive`
     """
 
     first: np.ndarray
@@ -126,6 +142,7 @@ class Batch(NamedTuple):
     length: np.ndarray
     destination: np.ndarray
     messages: Messages | None = None
+    detours: Detours | None = None
 
 
 class Simulated(NamedTuple):
@@ -161,6 +178,7 @@ class Experiment(NamedTuple):
     first              int64[N + 1]  as of `Batch`, counted from `begin`
     shortest, longest  packet in flits; 1 without packets
     messages           those of the experiment, counted from its first packet and message
+    detour             int32[M, K]: rows as of `Detours`; K = 0: none
     """
 
     begin: int
@@ -169,6 +187,7 @@ class Experiment(NamedTuple):
     shortest: int
     longest: int
     messages: Messages | None
+    detour: np.ndarray
 
 
 def most_into(to: np.ndarray) -> int:
@@ -259,8 +278,24 @@ class Task:
             begin, end = int(row[0]), int(row[-1])
             length = self.batch.length[begin:end] if end > begin else np.array([1])
             messages = None if self.batch.messages is None else part(self.batch.messages, number, begin)
-            made.append(Experiment(begin, end, row - begin, int(length.min()), int(length.max()), messages))
+            detour = self.detour[begin:end]
+            made.append(Experiment(begin, end, row - begin, int(length.min()), int(length.max()), messages, detour))
         return made
+
+    @property
+    def detour(self) -> np.ndarray:
+        """int32[M, K]: `Detours.row`; K = 0 where there are none."""
+        detours = self.batch.detours
+        return np.zeros((len(self.batch.row), 0), np.int32) if detours is None else detours.row
+
+    @property
+    def sees_all(self) -> bool:
+        """Whether packets choose by channels of the whole network."""
+        return self.batch.detours is not None and self.batch.detours.view == "global"
+
+    @property
+    def threshold(self) -> int:
+        return 0 if self.batch.detours is None else self.batch.detours.threshold
 
     @cached_property
     def next(self) -> np.ndarray:

@@ -1,5 +1,5 @@
 // VC allocation: heads are promoted to the front of their VC, request output VCs, and are granted them (choices.py).
-struct VcAllocation : Sources {
+struct VcAllocation : Detours {
     // Promote the next packet of a channel's VC to its front; some of its flits have arrived.
     __device__ void promote_head(int i, int v) {
         Vc& here = vc(i, v);
@@ -40,7 +40,9 @@ struct VcAllocation : Sources {
     // See choices.choices.
     __device__ void request_vc(int i, int v) {
         Vc& here = vc(i, v);
-        const int packet = here.front, run = first_run(packet);
+        const int packet = here.front;
+        if (decisions) choose_route(packet);
+        const int run = first_run(packet);
         if (run < 0) {
             hold_vc(i, v, -1);
             return;

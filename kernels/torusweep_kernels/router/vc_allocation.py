@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from torusweep_kernels.compile import inlined, lowest
+from torusweep_kernels.router.detours import choose_route
 from torusweep_kernels.router.records import (
     ACTIVE,
     BITS,
@@ -71,6 +72,8 @@ def request_vc(fixed, state, own, code, t):
     port, vc = code >> BITS, code & LAST
     here, node = state.vcs[port * fixed.vcs + vc], state.ports[port].node
     packet = here.front
+    if fixed.decisions > 0:
+        choose_route(fixed, state, node, packet, t)
     run = first_run(state, packet)
     if run < 0:
         hold_vc(fixed, state, own, code, -1, t)

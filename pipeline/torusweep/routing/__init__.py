@@ -25,6 +25,7 @@ from torusweep.routing.tables.columns import table
 from torusweep.routing.turn_models import negative_first, north_last, west_first
 from torusweep.routing.up_down import up_down
 from torusweep.routing.valiant import valiant
+from torusweep.routing.valiant_by_group import valiant_by_group
 
 ROUTINGS: dict[str, Callable[..., Routing]] = {
     routing.__name__: routing
@@ -33,7 +34,8 @@ ROUTINGS: dict[str, Callable[..., Routing]] = {
         *(dimension_order, reverse_order, random_order, romm),
         *(west_first, north_last, negative_first),
         hierarchical,
-        *(routing_record, minimal_by_address, clustering, valiant, up_down, by_group, table),
+        *(routing_record, minimal_by_address, clustering, valiant, up_down),
+        *(by_group, valiant_by_group, table),
     )
 }
 ROUTING_OF_FAMILY = dict.fromkeys(("tesh", "h3dt", "mh3dt"), "hierarchical")

@@ -37,10 +37,12 @@ def table_of(routing: Routing, classes: np.ndarray | None = None, memory: str = 
     if isinstance(routing, TableRouting):
         return routing
     if isinstance(routing, LayeredRouting):
-        return table_routing(routing.topology, _joined(list(_layered_rows(routing))))
+        return table_routing(
+            routing.topology, joined(list(layered_rows(routing, None if routing.plain else _labels(routing))))
+        )
     if classes is None or int(classes.max()) == 0:
         classes = np.zeros((routing.phases * routing.passes, 2), np.int8)
-    return table_routing(routing.topology, _joined(list(_source_rows(routing, classes, memory))))
+    return table_routing(routing.topology, joined(list(_source_rows(routing, classes, memory))))
 
 
 def rows_of(table: TableRouting) -> Rows:
@@ -60,7 +62,8 @@ def rows_of(table: TableRouting) -> Rows:
     )
 
 
-def _joined(parts: list[Rows]) -> Rows:
+def joined(parts: list[Rows]) -> Rows:
+    """The rows of all parts, whose columns are the same ones."""
     if not parts:  # no terminals, or no links
         none = np.zeros(0, np.int64)
         return Rows(none, none, none)
@@ -75,14 +78,16 @@ def _terminals(topology: Topology) -> np.ndarray:
     return np.unique(topology.terminals).astype(np.int64)
 
 
-def _layered_rows(routing: LayeredRouting) -> Iterator[Rows]:
-    """The arcs of all shortest paths to a block of destinations; weights are whole numbers of paths or links."""
+def layered_rows(routing: LayeredRouting, label: np.ndarray | None) -> Iterator[Rows]:
+    """The arcs of all shortest paths to a block of destinations; weights are whole numbers of paths or links.
+
+    label   int64[S]  what a packet carries in each state of the routing, as a number of `Rows.state`; None: nothing
+    """
     topology, goals = routing.topology, _terminals(routing.topology)
     links = None
     if topology.capacity is not None:
         held = np.maximum(routing.port, 0)
         links = np.where(routing.port == NO_PORT, 1, topology.capacity[routing.node[:, None], held]).astype(np.float64)
-    label = None if routing.plain else _labels(routing)
     step = max(1, BLOCK // len(routing.states))
     for first in range(0, len(goals), step):
         some = goals[first : first + step]
@@ -99,7 +104,7 @@ def _layered_rows(routing: LayeredRouting) -> Iterator[Rows]:
             at, port = routing.node[state].astype(np.int64), routing.port[state, arc].astype(np.int64)
             before, after = (None, None) if label is None else (label[state], label[then])
             found.append(Rows(at, some[column], port, None, before, after, None, weight))
-        yield _joined(found)
+        yield joined(found)
 
 
 def _labels(routing: LayeredRouting) -> np.ndarray:
@@ -226,7 +231,7 @@ def _rows_to(goal: int, routed: _Routed, node: np.ndarray, code: np.ndarray, kin
     if not stays:
         return found
     one, zero = np.array([goal]), np.zeros(1, np.int64)
-    return _joined([found, Rows(one, one, np.array([NO_PORT]), None, zero, zero, zero, np.array([stays]))])
+    return joined([found, Rows(one, one, np.array([NO_PORT]), None, zero, zero, zero, np.array([stays]))])
 
 
 def _rest_labels(goal: int, listed: np.ndarray, source: np.ndarray, begins: np.ndarray) -> tuple[np.ndarray, int]:

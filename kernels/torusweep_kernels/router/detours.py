@@ -1,0 +1,77 @@
+"""The choice between a route and a detour, compiled by Numba; the specification is `reference_detours`."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from torusweep_kernels.compile import inlined
+from torusweep_kernels.router.records import first_run
+
+
+@inlined
+def occupied(fixed, state, channel, low, behind):
+    """Flits that occupy the channel's VCs low … behind − 1."""
+    total = np.int64(behind - low) * fixed.buffer
+    for vc in range(low, behind):
+        total -= state.outs[channel * fixed.vcs + vc].credits
+    return total
+
+
+@inlined
+def see_channels(fixed, state, first, behind, t):
+    """Note for the next cycle how many flits occupy the channels of the nodes first … behind − 1."""
+    for channel in range(first * fixed.ports, behind * fixed.ports):
+        state.seen[(t + 1) & 1, channel] = occupied(fixed, state, channel, 0, fixed.vcs)
+
+
+@inlined
+def seen_along(fixed, state, node, row, hops, t):
+    """Flits that occupied the channels of so many hops of a route at the end of the last cycle."""
+    total = np.int64(0)
+    for run in range(len(hops)):
+        for _ in range(hops[run]):
+            channel = node * fixed.ports + fixed.port_of[node, fixed.direction[row, run]]
+            total += state.seen[t & 1, channel]
+            node = state.ports[state.channels[channel].land].node
+    return total
+
+
+@inlined
+def takes_detour(fixed, state, node, packet, detour, t):
+    row = state.packets[packet].row
+    if fixed.sees_all:
+        own = seen_along(fixed, state, node, row, state.left[packet], t)
+        return own > seen_along(fixed, state, node, detour, fixed.hops[detour], t) + fixed.threshold
+    own_hops = other_hops = np.int64(0)
+    own_run, other_run = first_run(state, packet), -1
+    for run in range(state.left.shape[1]):
+        own_hops += state.left[packet, run]
+        other_hops += fixed.hops[detour, run]
+        if other_run < 0 and fixed.hops[detour, run] > 0:
+            other_run = run
+    own = node * fixed.ports + fixed.port_of[node, fixed.direction[row, own_run]]
+    other = node * fixed.ports + fixed.port_of[node, fixed.direction[detour, other_run]]
+    low, behind, other_low, other_behind = 0, fixed.vcs, 0, fixed.vcs
+    if own == other:
+        stage, other_stage = fixed.phase[row, own_run], fixed.phase[detour, other_run]
+        low, behind = np.int64(fixed.low[stage, 0, 0]), np.int64(fixed.low[stage, 0, 1])
+        other_low, other_behind = np.int64(fixed.low[other_stage, 0, 0]), np.int64(fixed.low[other_stage, 0, 1])
+    own_flits = occupied(fixed, state, own, low, behind)
+    other_flits = occupied(fixed, state, other, other_low, other_behind)
+    return own_flits * own_hops > other_flits * other_hops + fixed.threshold
+
+
+@inlined
+def choose_route(fixed, state, node, packet, t):
+    """Let a packet whose route computation ends choose between its route and a detour."""
+    k = state.packets[packet].passed
+    if k < 0 or k >= fixed.decisions:
+        return
+    state.packets[packet].passed = k + 1
+    detour = fixed.detour[packet, k]
+    if detour >= 0 and takes_detour(fixed, state, node, packet, detour, t):
+        state.packets[packet].passed = -1
+        state.packets[packet].row = detour
+        state.packets[packet].crossed = 0
+        for run in range(state.left.shape[1]):
+            state.left[packet, run] = fixed.hops[detour, run]

@@ -1,0 +1,136 @@
+"""Valiant's routing on networks of groups: by way of a group drawn for every packet."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import lcm
+from typing import NamedTuple
+
+import numpy as np
+
+from torusweep.errors import Refused
+from torusweep.networks.families.dragonfly import GLOBAL, Grouped
+from torusweep.networks.topology import NO_PORT, Topology
+from torusweep.routing.by_group import Split, by_group
+from torusweep.routing.forms import LayeredRouting, TableRouting
+from torusweep.routing.shortest_paths import UNREACHED, shortest_paths
+from torusweep.routing.tables.as_table import joined, layered_rows
+from torusweep.routing.tables.rows import Rows, table_routing
+
+MOST_ROWS = 1 << 24  # of the table: about a minute
+INJECTED, BEFORE, TO_GROUP = 0, 1, 3  # states; 1 and 2 are those of by_group, before and behind its hop between groups
+
+
+def valiant_by_group(topology: Topology, split: Split = "paths") -> TableRouting:
+    """To a group drawn uniformly for every packet, then on to the destination, both by the paths of by_group.
+
+    The group is neither the source's nor the destination's, which would leave the direct path. The packet takes a
+    shortest path to any router of the group, and goes on from there. Packets within a group, and all packets of
+    a network of two groups, take by_group's paths.
+
+    Constraint: a dragonfly or megafly, at most 127 ports a router.
+    Source: Kim et al. 2008, sec. 4.1 (Valiant's algorithm with groups for nodes).
+    """
+    minimal = by_group(topology, split)
+    shape = topology.plan.structure
+    assert isinstance(shape, Grouped), "by_group refuses other networks"
+    terminals = np.unique(topology.terminals).astype(np.int64)
+    many = len(terminals) ** 2 * max(shape.groups - 2, 1)
+    if many > MOST_ROWS:
+        raise Refused(
+            f"routing valiant_by_group on {topology.spelling}: expected at most {MOST_ROWS:,} pairs of routers with a"
+            f" group between, got {many:,}; choose a smaller network"
+        )
+    onwards = joined(list(layered_rows(minimal, BEFORE + np.arange(3 * topology.nodes) // topology.nodes)))
+    return table_routing(
+        topology,
+        joined([onwards, _injected_near(onwards, shape, terminals), *_to_groups(minimal, shape, terminals)]),
+    )
+
+
+def _injected_near(onwards: Rows, shape: Grouped, terminals: np.ndarray) -> Rows:
+    """The first rows of packets without a group between: those of by_group."""
+    assert onwards.state is not None, "the caller's label"
+    assert onwards.following is not None, "the caller's label"
+    assert onwards.weight is not None, "those of layered rows"
+    near = (onwards.at // shape.size == onwards.destination // shape.size) | (shape.groups == 2)
+    some = np.flatnonzero(near & (onwards.state == BEFORE) & np.isin(onwards.at, terminals))
+    at, destination, port, following, weight = (
+        column[some] for column in (onwards.at, onwards.destination, onwards.port, onwards.following, onwards.weight)
+    )
+    return Rows(at, destination, port, None, np.full(len(some), INJECTED), following, None, weight)
+
+
+class _Steps(NamedTuple):
+    """Hops on the way to a group between, int64[A] each, but for the last one.
+
+    at, group   a node and the group that the packet goes to
+    port        of the node
+    following   state of the packet after the hop
+    weight      float64[A]  of all hops of the node and the group
+    """
+
+    at: np.ndarray
+    group: np.ndarray
+    port: np.ndarray
+    following: np.ndarray
+    weight: np.ndarray
+
+
+def _to_groups(minimal: LayeredRouting, shape: Grouped, terminals: np.ndarray) -> Iterator[Rows]:
+    """The rows of packets on the way to the group between, where they are injected and later."""
+    topology = minimal.topology
+    steps = _steps(minimal, shape)
+    pair = steps.at * shape.groups + steps.group
+    of_pair = np.bincount(pair, steps.weight)
+    entry = steps.weight * (lcm(*of_pair[of_pair > 0].astype(np.int64).tolist()) / of_pair[pair])  # groups equally
+    reached = np.unique(
+        (topology.ports[steps.at, steps.port] * shape.groups + steps.group)[steps.following >= TO_GROUP]
+    )
+    sends, passes = np.isin(steps.at, terminals), np.isin(pair, reached)
+    for goal in range(shape.groups):
+        destinations = terminals[terminals // shape.size == goal]
+        useful = (steps.group != goal) & (steps.at // shape.size != goal)
+        for chosen, state, weight in (
+            (sends, np.full(len(pair), INJECTED), entry),
+            (passes, TO_GROUP + steps.group, steps.weight),
+        ):
+            some = np.flatnonzero(useful & chosen)
+            columns = (steps.at, steps.port, state, steps.following, weight)
+            at, port, before, after, share = (np.tile(column[some], len(destinations)) for column in columns)
+            yield Rows(at, np.repeat(destinations, len(some)), port, None, before, after, None, share)
+
+
+def _steps(minimal: LayeredRouting, shape: Grouped) -> _Steps:
+    """The hops of all shortest paths from every node to every other group."""
+    topology, nodes = minimal.topology, minimal.topology.nodes
+    routing = _into_groups(minimal, shape)
+    goals = nodes + np.arange(shape.groups)
+    links = None if topology.capacity is None else np.maximum(topology.capacity, 1).astype(np.float64)
+    if links is not None:
+        links = np.vstack([links, np.ones((shape.groups, links.shape[1]))])
+    away, paths = shortest_paths(routing, goals, links)
+    found = []
+    for port in range(routing.states.shape[1]):
+        tail = np.flatnonzero(routing.states[:, port] != NO_PORT)
+        head = routing.states[tail, port]
+        place, goal = np.nonzero((away[tail] != UNREACHED) & (away[head] == away[tail] - 1))
+        at, then = tail[place], head[place]
+        weight = np.ones(len(at)) if paths is None else paths[then, goal]
+        if links is not None:
+            weight = weight * links[at, port]
+        found.append((at, goal, np.full(len(at), port), np.where(then < nodes, TO_GROUP + goal, BEFORE), weight))
+    return _Steps(*(np.concatenate(column) for column in zip(*found)))
+
+
+def _into_groups(minimal: LayeredRouting, shape: Grouped) -> LayeredRouting:
+    """Shortest paths to any node of a group: the states are the nodes, then the groups, each at its first node."""
+    topology, ports = minimal.topology, minimal.topology.ports
+    everyone, groups = np.arange(topology.nodes, dtype=np.int32), np.arange(shape.groups, dtype=np.int32)
+    within = np.int32(topology.nodes) + groups
+    states = np.full((topology.nodes + shape.groups, ports.shape[1]), NO_PORT, np.int32)
+    between = (ports != NO_PORT) & (topology.link_class == GLOBAL)
+    states[everyone] = np.where(between, within[ports // shape.size], ports)
+    port = np.where(states == NO_PORT, NO_PORT, np.arange(ports.shape[1])).astype(np.int8)
+    node = np.append(everyone, groups * np.int32(shape.size))
+    return LayeredRouting(topology, states, port, node, everyone, within[everyone // shape.size], 0, minimal.split)
