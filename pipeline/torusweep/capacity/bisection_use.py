@@ -31,7 +31,7 @@ def effective_bisection(topology: Topology, load: np.ndarray, traffic: Traffic, 
     """Effective bisection bandwidth of a cut (Cámara et al. 2010, sec. 5.2), in links.
 
     load     float64[N, P]  load of each port's channel under a routing of this traffic, in flits per cycle, divided
-                            by its capacity
+                            by its bandwidth
     traffic  between nodes (`Traffic.at_nodes`), at one flit injected per terminal and cycle
     half     bool[N]        one side of the cut; it need not contain half of the nodes
 
@@ -39,9 +39,9 @@ def effective_bisection(topology: Topology, load: np.ndarray, traffic: Traffic, 
     is lost capacity of the cut.
     """
     tail, head, port = topology.arcs
-    links = np.ones(len(tail)) if topology.capacity is None else topology.capacity[tail, port]
+    flits = np.ones(len(tail)) if topology.bandwidth is None else topology.bandwidth[tail, port]
     cut = half[tail] != half[head]
-    carried = float((load[tail, port] * links)[cut].sum())
+    carried = float((load[tail, port] * flits)[cut].sum())
     width = cut_width(channel_matrix(topology), half)
     crossing = crossing_demand(traffic, half)
     return BisectionUse(width, width * crossing / carried if carried else 0.0, crossing, carried)

@@ -81,7 +81,7 @@ def gather(topology: Topology, spelling: str, traffic: Traffic, *, use_symmetry:
     demand[np.arange(len(roots)), roots] = 0
     demanding = demand.any(axis=1)
     roots, weights, demand = roots[demanding], nodes.sizes[has_demand][demanding].astype(np.float64), demand[demanding]
-    capacity = np.ones(len(tail)) if topology.capacity is None else topology.capacity[tail, port].astype(np.float64)
+    capacity = np.ones(len(tail)) if topology.bandwidth is None else topology.bandwidth[tail, port]
     orbit = channel_orbits(topology, images)
     if by_source:
         tail, head = head, tail

@@ -12,7 +12,7 @@ import scipy  # loads scipy.optimize when it is first used
 class WorstCase(NamedTuple):
     """The permutation that loads a channel most.
 
-    load         flits per cycle over the channel, divided by its capacity, at one flit injected per terminal and cycle
+    load         flits per cycle over the channel, divided by its bandwidth, at one flit injected per terminal and cycle
     channel      the first channel with this load
     permutation  int32[T]  terminal s sends everything to terminal permutation[s]
     """
@@ -32,7 +32,7 @@ def worst_permutation(
     shares    float64[A, T, T]  share ≥ 0 of the flits from s to t that use channel c, all its parallel links together
               (above 1 if a route uses it twice); or a function from c to float64[T, T], called once per channel
     channels  numbers of the channels to examine; default: all rows of an array; required for a function
-    capacity  float64[A], number of parallel links of each channel; default 1
+    capacity  float64[A], flits a cycle of each channel, its parallel links together; default 1
 
     No traffic whose row and column sums are at most 1 loads a channel more, since it is dominated by a convex
     combination of permutations (Birkhoff & von Neumann) and the load is linear. So the throughput 1/load is guaranteed
@@ -65,12 +65,12 @@ def worst_permutation(
                 f"shares of channel {channel}: expected a square matrix of shares ≥ 0, got {_describe(weight)};"
                 " check the routing"
             )
-        links = 1.0 if capacity is None else float(capacity[channel])
-        most = min(weight.max(axis=0, initial=0).sum(), weight.max(axis=1, initial=0).sum()) / links
+        bandwidth = 1.0 if capacity is None else float(capacity[channel])
+        most = min(weight.max(axis=0, initial=0).sum(), weight.max(axis=1, initial=0).sum()) / bandwidth
         if worst is not None and most <= worst.load * (1 + 1e-12):
             continue
         source, destination = scipy.optimize.linear_sum_assignment(weight, maximize=True)
-        load = float(weight[source, destination].sum()) / links
+        load = float(weight[source, destination].sum()) / bandwidth
         if worst is None or load > worst.load * (1 + 1e-12):
             worst = WorstCase(load, int(channel), destination.astype(np.int32))
     if worst is None:

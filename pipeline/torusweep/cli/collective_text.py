@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from torusweep.cli.console import fact_table, number_table, open_console, print_heading, print_note, print_wide
 from torusweep.collectives.cost import Cost
-from torusweep.collectives.optimum import Cut, Optimum, Partition
+from torusweep.collectives.optimum import Cut, Optimum, Partition, channels_in_words
 from torusweep.counts import counted, size
 from torusweep.stages.collectives.simulation import Simulated
 
@@ -112,12 +112,12 @@ def _proof(best: Optimum) -> list[tuple[str, str]]:
         more = f" … ({len(nodes):,} nodes)" if len(nodes) > MOST_NODES else ""
         names = ", ".join(map(str, nodes[:MOST_NODES])) + more
         side = f"node {names}" if len(nodes) == 1 else f"nodes {names}"
-        ways = counted(proof.capacity, "channel")
-        verb = ("enter" if proof.enters else "leave") + ("s" if proof.capacity == 1 else "")
+        ways = channels_in_words(proof)
+        verb = ("enter" if proof.enters else "leave") + ("s" if proof.links == 1 else "")
         data = "all of the data" if proof.terminals == 1 else f"the data of {counted(proof.terminals, 'terminal')}"
         return [("bottleneck", f"{ways} that {verb} {side}, for {data}")]
     if isinstance(proof, Partition):
-        return [("bottleneck", f"{counted(proof.capacity, 'channel')} between {proof.parts:,} sets of nodes")]
+        return [("bottleneck", f"{channels_in_words(proof)} between {proof.parts:,} sets of nodes")]
     return []
 
 

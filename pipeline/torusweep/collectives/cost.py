@@ -24,7 +24,7 @@ class Cost(NamedTuple):
     steps      that follow each other
     hops       of the longest message of each step, summed over the steps
     pipelined  whether the data go through all steps in pieces, at the same time
-    load       float64[A]  flits over each channel, a flit of size and link, in the order of `Topology.arcs`
+    load       float64[A]  flits over each channel, a flit of size, over its bandwidth; in the order of `Topology.arcs`
     """
 
     cycles: float
@@ -36,7 +36,7 @@ class Cost(NamedTuple):
     def seconds(self, size: float, bandwidth: float, latency: float) -> float:
         """Time for `size` bytes.
 
-        bandwidth  bytes/s of a channel
+        bandwidth  bytes/s of a link that carries a flit a cycle
         latency    seconds of a message for each hop, what software takes included
 
         A step takes its longest message's latency and its busiest channel's time. A pipeline of D steps and P pieces
@@ -64,7 +64,7 @@ class Cost(NamedTuple):
 def cost_of(topology: Topology, schedule: Schedule) -> Cost:
     """Measure a schedule: messages to a neighbour take the channel to it, others all shortest paths equally."""
     tail, _, port = topology.arcs
-    capacity = 1.0 if topology.capacity is None else topology.capacity[tail, port].astype(np.float64)
+    bandwidth = 1.0 if topology.bandwidth is None else topology.bandwidth[tail, port]
     step, source, destination, units = messages_of(schedule)
     keys = link_keys(topology)
     order = np.argsort(keys)
@@ -90,7 +90,7 @@ def cost_of(topology: Topology, schedule: Schedule) -> Cost:
             routed, longest = far.loads(source[some][away], destination[some][away], units[some][away])
             load[number - first] += routed
             hops[number] = max(hops[number], longest)
-        load /= capacity
+        load /= bandwidth
         busiest[first:last] = load.max(axis=1, initial=0.0)
         total += load.sum(axis=0)
     cycles = total.max(initial=0.0) if schedule.pipelined else busiest.sum()

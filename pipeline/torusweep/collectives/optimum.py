@@ -1,7 +1,7 @@
 """The least time of a collective operation on a network, each with the cut or the program that proves it.
 
 Times are in cycles per flit of the operation's size (`operations`), for sizes so large that bandwidth decides. Each
-channel carries a flit a cycle and link; terminals send and receive on all their node's channels at once.
+channel carries its bandwidth; terminals send and receive on all their node's channels at once.
 """
 
 from __future__ import annotations
@@ -10,18 +10,18 @@ from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
-from torusweep_kernels.cuts import least_ratio_cut, strength
+from torusweep_kernels.cuts import RatioCut, least_ratio_cut, strength
 from torusweep_kernels.loads import minimal_loads
 
 from torusweep.capacity import capacity
-from torusweep.collectives.channels import channels_of, weight_of
+from torusweep.collectives.channels import alike, channels_of, cycles_of, weight_of
 from torusweep.collectives.operations import OPERATIONS, check_network
 from torusweep.counts import counted
 from torusweep.errors import Refused
-from torusweep.networks.links import channel_matrix, strengths
+from torusweep.networks.links import channel_matrix, flit_matrix, strengths
 from torusweep.networks.survivors import surviving_network
 from torusweep.networks.symmetry import orbits
-from torusweep.networks.topology import Topology
+from torusweep.networks.topology import NO_PORT, Topology
 
 FEW_PHASES = 3  # of a maximum flow out of one node, through a few channels
 MOST_WORK = 2e10  # channels that all maximum flows together may look at; about a minute
@@ -37,26 +37,30 @@ class Cut(NamedTuple):
     nodes      int32[…]  the smaller of the two sets
     enters     whether the data must enter that set, rather than leave it
     terminals  whose data must cross
-    capacity   of the channels that cross, in flits a cycle
+    links      that cross in that direction
+    capacity   of them together, in flits a cycle
     """
 
     nodes: np.ndarray
     enters: bool
     terminals: int
-    capacity: int
+    links: int
+    capacity: Fraction
 
 
 class Partition(NamedTuple):
     """What proves that an all-reduce takes as long as it does: the channels between several sets of nodes.
 
-    part      int32[N]  set of each node, from 0; −1 of a node without a terminal
-    parts     number of sets
-    capacity  of the channels between them, in both directions, in flits a cycle
+    part       int32[N]  set of each node, from 0; −1 of a node without a terminal
+    parts      number of sets
+    links      between them, in both directions
+    capacity   of them together, in flits a cycle
     """
 
     part: np.ndarray
     parts: int
-    capacity: int
+    links: int
+    capacity: Fraction
 
 
 class Optimum(NamedTuple):
@@ -116,8 +120,8 @@ def _gathered(topology: Topology, *, reverse: bool, use_symmetry: bool) -> Optim
     visits = float(len(channels.to)) * len(sinks) * topology.nodes**0.5
     _check_work(topology, visits, "choose a smaller network, or one whose nodes look alike")
     best = least_ratio_cut(channels, weight, sinks)
-    ratio = Fraction(best.weight, best.capacity) / len(topology.terminals)
-    cut = _cut(topology, best.inside, best.weight, best.capacity, enters=reverse)
+    ratio = Fraction(best.weight * cycles_of(topology), best.capacity) / len(topology.terminals)
+    cut = _cut(topology, best, best.weight, enters=reverse)
     alone = int(np.bincount(best.inside).min()) == 1
     flows = f"{counted(best.flows, 'maximum flow')}: no cut is narrower for the data that must cross it"
     return Optimum(float(ratio), float(ratio), cut, f"{'a node' if alone else 'a cut'}, {flows}; {TREES}")
@@ -131,11 +135,14 @@ def _check_work(topology: Topology, visits: float, remedy: str) -> None:
         )
 
 
-def _cut(topology: Topology, inside: np.ndarray, weight: int, capacity_: int, *, enters: bool) -> Cut:
+def _cut(topology: Topology, best: RatioCut, weight: int, *, enters: bool) -> Cut:
     """The cut between a set of nodes, which data leave (enters: enter), and the others."""
-    members, others = np.flatnonzero(inside), np.flatnonzero(~inside)
+    members, others = np.flatnonzero(best.inside), np.flatnonzero(~best.inside)
     inner = len(members) <= len(others)
-    return Cut((members if inner else others).astype(np.int32), enters == inner, weight, capacity_)
+    out = channel_matrix(topology).T if enters else channel_matrix(topology)
+    links = int((out @ (~best.inside).astype(np.int64))[best.inside].sum())
+    flits = Fraction(best.capacity, cycles_of(topology))
+    return Cut((members if inner else others).astype(np.int32), enters == inner, weight, links, flits)
 
 
 def _from_root(topology: Topology, operation: str, root: int) -> Optimum:
@@ -152,14 +159,15 @@ def _from_root(topology: Topology, operation: str, root: int) -> Optimum:
     sinks = np.flatnonzero(weight)
     _check_work(topology, float(FEW_PHASES) * len(channels.to) * len(sinks), "choose a smaller network")
     best = least_ratio_cut(channels, source, sinks[sinks != node])
-    cut = _cut(topology, best.inside, 1, best.capacity, enters=reverse)
-    entering = strengths(channel_matrix(topology))
+    cut = _cut(topology, best, 1, enters=reverse)
+    entering = strengths(flit_matrix(topology)[0])
     balanced = bool((entering[0] == entering[1])[weight == 0].all())
     method = f"the narrowest of {counted(best.flows, 'minimum cut')} between the root and another terminal"
     attained = (
         "attained by packing spanning trees (Edmonds 1973)" if balanced else "whether it is attained is not known"
     )
-    return Optimum(1 / best.capacity, 1 / best.capacity if balanced else None, cut, f"{method}; {attained}")
+    time = float(1 / cut.capacity)
+    return Optimum(time, time if balanced else None, cut, f"{method}; {attained}")
 
 
 def _all_to_all(topology: Topology, *, use_symmetry: bool) -> Optimum:
@@ -177,16 +185,17 @@ def _all_to_all(topology: Topology, *, use_symmetry: bool) -> Optimum:
             f"optimum of all_to_all on {topology.spelling}: expected at most {MOST_ROUTED:,} terminals, got"
             f" {terminals:,}; choose a smaller network"
         )
-    capacities = topology.capacity
-    loads = minimal_loads(topology.ports, roots, weight[roots], demand=weight, capacity=capacities)
-    busiest = float((loads.load / (1 if capacities is None else np.maximum(capacities, 1))).max()) / terminals
-    bound = loads.hops / terminals / int(topology.degrees.sum())
+    loads = minimal_loads(topology.ports, roots, weight[roots], demand=weight, capacity=topology.capacity)
+    busiest = float(topology.load_of(loads.load).max()) / terminals
+    present = topology.ports != NO_PORT
+    flits = int(present.sum()) if topology.bandwidth is None else float(topology.bandwidth[present].sum())
+    bound = loads.hops / terminals / flits
     method = "hops of shortest paths over all channels; attained: minimal routing (the linear program is too large)"
     return Optimum(min(bound, busiest), busiest, None, method)
 
 
 def _all_reduce(topology: Topology, *, use_symmetry: bool) -> Optimum:
-    """All-reduce: max (|P| − 1) / c(P) over partitions P, c(P) links between the parts; or bounds from both sides.
+    """All-reduce: max (|P| − 1) / c(P) over partitions P, c(P) flits a cycle between the parts; or bounds of it.
 
     No less: that each of p parts knows of all others takes 2p − 2 messages in one direction (Harary & Schwenk 1974) for
     each flit of the vectors, and a message takes a channel between parts for a cycle. Attained: c(P) / (|P| − 1) is the
@@ -200,7 +209,7 @@ def _all_reduce(topology: Topology, *, use_symmetry: bool) -> Optimum:
     channels = channels_of(topology)
     if topology.directed or not weight.all():
         return _bounded_all_reduce(topology, weight, use_symmetry=use_symmetry)
-    if topology.capacity is None and len(orbits(topology, use_symmetry=use_symmetry).representatives) == 1:
+    if alike(topology) and len(orbits(topology, use_symmetry=use_symmetry).representatives) == 1:
         return _symmetric_all_reduce(topology)
     if topology.nodes * len(channels.to) > MOST_STRENGTH:
         raise Refused(
@@ -209,39 +218,53 @@ def _all_reduce(topology: Topology, *, use_symmetry: bool) -> Optimum:
         )
     found = strength(channels)
     parts = int(found.part.max()) + 1
-    time = found.links / found.trees
-    partition = Partition(found.part, parts, 2 * (parts - 1) * found.trees // found.links)
+    time = float(Fraction(found.links * cycles_of(topology), found.trees))
+    tail, head, port = topology.arcs
+    crossing = found.part[tail] != found.part[head]
+    links = int(crossing.sum()) if topology.capacity is None else int(topology.capacity[tail, port][crossing].sum())
+    flits = Fraction(2 * (parts - 1) * found.trees, found.links * cycles_of(topology))
+    partition = Partition(found.part, parts, links, flits)
     return Optimum(time, time, partition, f"{_messages(topology, partition)}; {PACKED}")
 
 
 def _symmetric_all_reduce(topology: Topology) -> Optimum:
     """Where all nodes look alike, δ links or more leave every set (Mader 1971): the least ratio is of all nodes."""
     nodes = topology.nodes
-    partition = Partition(np.arange(nodes, dtype=np.int32), nodes, 2 * topology.links)
-    time = (nodes - 1) / topology.links
+    flits = 2 * topology.links * (topology.plan.bandwidths or (Fraction(1),))[0]
+    partition = Partition(np.arange(nodes, dtype=np.int32), nodes, 2 * topology.links, flits)
+    time = float(2 * (nodes - 1) / flits)
     return Optimum(time, time, partition, f"{_messages(topology, partition)}, all nodes look alike; {PACKED}")
 
 
 def _messages(topology: Topology, partition: Partition) -> str:
     sets = "all nodes" if partition.parts == topology.nodes else f"a partition into {partition.parts:,} sets"
     messages = 2 * partition.parts - 2
-    return f"{sets}: {messages:,} messages a flit over {partition.capacity:,} channels (Harary & Schwenk 1974)"
+    return f"{sets}: {messages:,} messages a flit over {channels_in_words(partition)} (Harary & Schwenk 1974)"
+
+
+def channels_in_words(proof: Cut | Partition) -> str:
+    """'3 channels', or '3 channels of 4.5 flits a cycle' where they carry more or less than one each."""
+    flits = "" if proof.capacity == proof.links else f" of {float(proof.capacity):,.6g} flits a cycle"
+    return f"{counted(proof.links, 'channel')}{flits}"
 
 
 def _bounded_all_reduce(topology: Topology, weight: np.ndarray, *, use_symmetry: bool) -> Optimum:
     scattered, gathered = (_gathered(topology, reverse=way, use_symmetry=use_symmetry) for way in (True, False))
     assert gathered.attained is not None
     assert scattered.attained is not None
-    out, into = (int(strength_[weight > 0].sum()) for strength_ in strengths(channel_matrix(topology)))
-    members = int((weight > 0).sum())
-    counting, capacity_ = 2 * (members - 1) / min(out, into), min(out, into)
-    method = f"{2 * members - 2:,} messages a flit over {capacity_:,} channels (Harary & Schwenk 1974)"
-    bound = counting
+    links, flits = (
+        [int(total[weight > 0].sum()) for total in strengths(matrix)]  # out of the terminals' nodes, and into them
+        for matrix in (channel_matrix(topology), flit_matrix(topology)[0])
+    )
+    members, few = int((weight > 0).sum()), flits.index(min(flits))
+    bandwidth = Fraction(flits[few], cycles_of(topology))
+    bound = counting = float(2 * (members - 1) / bandwidth)
     part = np.where(weight > 0, np.cumsum(weight > 0) - 1, -1).astype(np.int32)
-    proof: Cut | Partition = Partition(part, members, capacity_)
+    proof: Cut | Partition = Partition(part, members, links[few], bandwidth)
+    method = f"{2 * members - 2:,} messages a flit over {channels_in_words(proof)} (Harary & Schwenk 1974)"
     narrowest = _narrowest(topology, weight)
     if 1 / narrowest.capacity > counting:
-        bound, proof = 1 / narrowest.capacity, narrowest
+        bound, proof = float(1 / narrowest.capacity), narrowest
         method = "the narrowest cut, which each flit of the sum crosses"
     attained = gathered.attained + scattered.attained
     return Optimum(bound, attained, proof, f"no less: {method}; attained: reduce-scatter and all-gather")
@@ -255,5 +278,5 @@ def _narrowest(topology: Topology, weight: np.ndarray) -> Cut:
     cuts = []
     for reverse in (False, True):
         best = least_ratio_cut(channels_of(topology, reverse=reverse), source, members[1:])
-        cuts.append(_cut(topology, best.inside, 1, best.capacity, enters=reverse))
+        cuts.append(_cut(topology, best, 1, enters=reverse))
     return min(cuts, key=lambda cut: cut.capacity)

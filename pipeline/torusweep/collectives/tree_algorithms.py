@@ -8,7 +8,7 @@ import numpy as np
 from torusweep_kernels.cuts import least_ratio_cut, strength
 from torusweep_kernels.trees import Trees, hops_from, pack_trees, shortest_path_trees
 
-from torusweep.collectives.channels import channels_of
+from torusweep.collectives.channels import alike, channels_of
 from torusweep.collectives.schedule import ALL, Schedule, Transfers, all_reduced, check_transfers, mirrored, schedule
 from torusweep.errors import Refused
 from torusweep.networks.symmetry import orbits
@@ -71,10 +71,10 @@ def all_reduce_trees(topology: Topology) -> Schedule:
     attain it, too, their trees are taken: they are shorter.
     """
     channels = channels_of(topology)
-    nodes, alike = topology.nodes, orbits(topology).representatives
-    halves = least_ratio_cut(channels, np.ones(nodes, np.int64), alike)
-    if len(alike) == 1 and topology.capacity is None:
-        enough = Fraction(topology.links, nodes - 1)  # Mader 1971; see `optimum`
+    nodes, roots = topology.nodes, orbits(topology).representatives
+    halves = least_ratio_cut(channels, np.ones(nodes, np.int64), roots)
+    if len(roots) == 1 and alike(topology):
+        enough = Fraction(int(channels.capacity.sum()) // 2, nodes - 1)  # Mader 1971; see `optimum`
     else:
         _check_size(topology)
         found = strength(channels)

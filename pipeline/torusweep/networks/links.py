@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from math import lcm
 from typing import NamedTuple
 
 import numpy as np
 from scipy.sparse import coo_array, csr_array
 from scipy.sparse.csgraph import connected_components
 
+from torusweep.errors import Refused
 from torusweep.networks.symmetry import Orbits, orbits_under
 from torusweep.networks.topology import NO_PORT, Topology
 
@@ -27,12 +29,38 @@ def channel_matrix(topology: Topology) -> csr_array:
     return matrix
 
 
+def flit_matrix(topology: Topology) -> tuple[csr_array, int]:
+    """(int64[N, N] sparse, cycles): flits that each channel carries in so many cycles, all of them whole numbers.
+
+    Raises Refused where the numbers are too large for the kernels of cuts, whose arithmetic is of 64-bit whole numbers.
+    """
+    tail, head, port = topology.arcs
+    widths = topology.plan.bandwidths
+    if not widths:
+        return channel_matrix(topology), 1
+    cycles = lcm(*(width.denominator for width in widths))
+    whole = [int(width * cycles) for width in widths]
+    parallel = 1 if topology.capacity is None else int(topology.capacity.max(initial=1))
+    if max(whole) * parallel * max(len(tail), 1) * topology.nodes >= 2**62:
+        raise Refused(
+            f"{topology.spelling}: expected bandwidths that are whole numbers in some cycles, such that their sum fits"
+            f" into 64 bits, got {cycles:,} cycles; round the bandwidths to a smaller common denominator"
+        )
+    weight = np.array(whole, np.int64)[topology.link_class[tail, port]]
+    if topology.capacity is not None:
+        weight *= topology.capacity[tail, port]
+    matrix = csr_array(coo_array((weight, (tail, head)), shape=(topology.nodes, topology.nodes)))
+    matrix.sum_duplicates()
+    return matrix, cycles
+
+
 def kind_matrix(topology: Topology) -> csr_array:
     """int64[N, N], sparse: the kind of each channel (`Topology.kinds`), 1 where all are alike."""
-    if topology.kinds is topology.capacity:  # links of one bandwidth and latency differ by their number only
+    kinds = topology.kinds
+    if kinds is None:
         return channel_matrix(topology)
     tail, head, port = topology.arcs
-    kind = topology.kinds[tail, port].astype(np.int64)
+    kind = kinds[tail, port].astype(np.int64)
     return csr_array(coo_array((kind, (tail, head)), shape=(topology.nodes, topology.nodes)))
 
 

@@ -123,7 +123,7 @@ def those_that_keep_kinds(topology: Topology, images: Sequence[np.ndarray]) -> l
 
 
 def _digest(table: np.ndarray) -> bytes:
-    return blake2b(np.ascontiguousarray(table)).digest()
+    return blake2b(table.tobytes()).digest()
 
 
 def orbits(topology: Topology, *, use_symmetry: bool = True) -> Orbits:

@@ -168,6 +168,8 @@ class Topology:
         if not self.plan.bandwidths and not self.plan.latencies:
             return self.capacity
         names = list(dict.fromkeys(self.links_by_class))
+        if len(names) == 1:
+            return self.capacity
         kind = self._by_class(np.array([1 + names.index(link) for link in self.links_by_class], np.int32))
         if self.capacity is None:
             return kind
@@ -180,6 +182,10 @@ class Topology:
         classes = max(len(self.plan.classes), 1, len(self.plan.bandwidths), len(self.plan.latencies))
         widths = self.plan.bandwidths or (Fraction(1),) * classes
         return list(zip(widths, self.plan.latencies or (1,) * classes, strict=True))
+
+    def load_of(self, flits: np.ndarray) -> np.ndarray:
+        """float64[…, N, P]: the load of each channel, its flits a cycle, float64[…, N, P], over its bandwidth."""
+        return flits if self.bandwidth is None else flits / np.where(self.bandwidth > 0, self.bandwidth, 1.0)
 
     def _by_class(self, of_class: np.ndarray) -> np.ndarray:
         """[N, P] of the same type: the entry of each channel's class, 0 = no channel."""

@@ -50,9 +50,11 @@ COLLECTIVES = (
     Column(
         "cut_capacity",
         "int64",
-        "flits/cycle",
-        "of the channels that cross, in that direction; between the sets of a partition, in both directions",
+        "links",
+        "channels that cross, in that direction, each of parallel links; between the sets of a partition, in both"
+        " directions",
     ),
+    Column("cut_bandwidth", "double", "flits/cycle", "of these channels together"),
     Column("parts", "int64", "", "sets of the partition that proves the optimum of an all_reduce; null: a cut"),
     Column(
         "part_of_node",

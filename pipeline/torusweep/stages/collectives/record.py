@@ -74,11 +74,20 @@ def _busiest(topology: Topology, cost: Cost) -> list[int]:
 
 
 def _proof(proof: Cut | Partition | None) -> dict[str, Any]:
-    names = ("cut_nodes", "cut_enters", "cut_terminals", "cut_capacity", "parts", "part_of_node")
+    names = ("cut_nodes", "cut_enters", "cut_terminals", "cut_capacity", "cut_bandwidth", "parts", "part_of_node")
     found: tuple[Any, ...] = (None,) * len(names)
     if isinstance(proof, Cut):
-        found = (proof.nodes.tolist(), bool(proof.enters), proof.terminals, proof.capacity, None, None)
+        found = (
+            proof.nodes.tolist(),
+            bool(proof.enters),
+            proof.terminals,
+            proof.links,
+            float(proof.capacity),
+            None,
+            None,
+        )
     elif isinstance(proof, Partition):
         alone = proof.parts == int((proof.part >= 0).sum())
-        found = (None, None, None, proof.capacity, proof.parts, None if alone else proof.part.tolist())
+        part = None if alone else proof.part.tolist()
+        found = (None, None, None, proof.links, float(proof.capacity), proof.parts, part)
     return dict(zip(names, found))

@@ -1,7 +1,7 @@
 """How traffic loads the channels of a network under a routing: exactly, or sampled.
 
 Loads are in flits per cycle at one flit injected per terminal and cycle, on average over the
-terminals; a channel of c parallel links carries a c-th of its flits on each.
+terminals, divided by the channel's bandwidth: flits a cycle of a link, times the number of parallel links.
 """
 
 from torusweep.stages.loads.channels import ChannelLoads, Estimate, channel_table, class_name, record_of

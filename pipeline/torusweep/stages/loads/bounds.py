@@ -69,6 +69,6 @@ def _worst(topology: Topology, routing: str | GivenRouting) -> tuple[float | Non
     shares = pair_shares(form, channels)
     worst = worst_permutation(
         shares,
-        capacity=None if topology.capacity is None else topology.capacity.reshape(-1)[channels].astype(np.float64),
+        capacity=None if topology.bandwidth is None else topology.bandwidth.reshape(-1)[channels],
     )
     return 1 / worst.load, f"matchings of greatest weight for {counted(len(channels), 'channel')} (Towles & Dally 2002)"

@@ -50,7 +50,7 @@ class ChannelLoads(NamedTuple):
     """Loads of every channel.
 
     routing, traffic   canonical spellings
-    load        float64[N, P]    of each port's channel, divided by its capacity; 0 where there is no channel
+    load        float64[N, P]    of each port's channel, divided by its bandwidth; 0 where there is no channel
     mean_hops   float            hops per injected flit; a flit to its own source counts with 0 hops
     ejected     float            flits that the busiest terminal receives
     estimate    accuracy of sampled loads; None: the loads are exact
@@ -76,7 +76,7 @@ def record_of(loads: ChannelLoads, bounds: Bounds | None = None) -> dict[str, An
     topology, estimate, operation = loads.topology, loads.estimate, loads.collective
     present = topology.ports != NO_PORT
     load, kind = loads.load[present], topology.link_class[present]
-    flits = load if topology.capacity is None else load * topology.capacity[present]
+    flits = load if topology.bandwidth is None else load * topology.bandwidth[present]
     mean, most = _mean_and_max(load) if len(load) else (0.0, 0.0)
     saturation = 1 / most if most else None
     ejection = 1 / loads.ejected

@@ -51,7 +51,6 @@ def exact_loads(
     canonical, form = routing_on(routing, topology)
     if as_table:
         form = table_of(form)
-    capacity = np.maximum(topology.capacity, 1) if topology.capacity is not None else 1
 
     def flows(
         matrix: Traffic, report: Callable[[float], None] | None = None, by: Routing = form
@@ -61,7 +60,7 @@ def exact_loads(
 
     try:
         load, hops = flows(pattern, progress)
-        busiest = [float((flows(phase.traffic)[0] / capacity).max(initial=0.0)) for phase in pattern.phases]
+        busiest = [float(topology.load_of(flows(phase.traffic)[0]).max(initial=0.0)) for phase in pattern.phases]
         shortest = hops
         if not (isinstance(form, LayeredRouting) and form.plain):
             known = (use_symmetry and pattern.symmetric) or topology.nodes <= MAX_STRETCH_NODES
@@ -72,7 +71,7 @@ def exact_loads(
         topology,
         canonical,
         spelled,
-        load / capacity,
+        topology.load_of(load),
         hops / len(topology.terminals),
         float(pattern.received().max()),
         collective=collective(pattern.phases, busiest) if pattern.phases else None,

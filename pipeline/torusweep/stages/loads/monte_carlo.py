@@ -79,7 +79,6 @@ def sampled_loads(
     else:
         counter = _Routes(form, random_packets, backend, threads)
     count, done = np.zeros((GROUPS, *topology.ports.shape), np.int64), 0
-    capacity = 1 if topology.capacity is None else np.maximum(topology.capacity, 1)
     while done < packets:
         some = min(ROUND, packets - done)
         try:
@@ -89,8 +88,8 @@ def sampled_loads(
         done += some
         if progress is not None:
             progress(done)
-        estimate = _estimate(count, capacity, done, injected, seed)
-        load = count.sum(axis=0) * (injected / done) / capacity
+        estimate = _estimate(topology, count, done, injected, seed)
+        load = topology.load_of(count.sum(axis=0) * (injected / done))
         if relative_error is not None and estimate.stderr <= relative_error * load.max(initial=0.0):
             break
     hops = float(count.sum()) / done
@@ -215,10 +214,10 @@ def _in_blocks(
     return [np.concatenate(arrays) for arrays in zip(*parts)]
 
 
-def _estimate(count: Count, capacity: np.ndarray | int, packets: int, injected: int, seed: int) -> Estimate:
+def _estimate(topology: Topology, count: Count, packets: int, injected: int, seed: int) -> Estimate:
     each = np.array([len(range(group, packets, GROUPS)) for group in range(GROUPS)])
-    loads = count * (injected / each)[:, None, None] / capacity
-    whole = (count.sum(axis=0) / capacity).reshape(-1)
+    loads = topology.load_of(count * (injected / each)[:, None, None])
+    whole = topology.load_of(count.sum(axis=0)).reshape(-1)
     if not whole.any():
         return Estimate(0.0, 0.0, 0.0, packets, seed)
     stderr = loads.reshape(GROUPS, -1)[:, whole.argmax()].std(ddof=1) / np.sqrt(GROUPS)

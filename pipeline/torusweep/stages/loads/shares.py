@@ -22,8 +22,13 @@ def representative_channels(routing: Routing) -> np.ndarray:
     if isinstance(routing, SourceRouting):
         if not routing.regular:
             return present
-        leaving = np.unique(routing.cell, return_index=True)[1]
+        leaving, cell = np.unique(routing.cell, return_index=True, return_inverse=True)[1:]
         ports = routing.moves.port[leaving].astype(np.int64)
+        if topology.kinds is not None:  # the routes are alike in every cell; so must the links be
+            nodes = np.arange(topology.nodes)[:, None]
+            kinds = np.where(routing.moves.port == NO_PORT, 0, topology.kinds[nodes, routing.moves.port])
+            if (kinds != kinds[leaving][cell]).any():
+                return present
         return np.unique((leaving[:, None] * width + ports)[ports != NO_PORT])
     images = proved_symmetries(topology) if isinstance(routing, LayeredRouting) and routing.plain else []
     if not images:
