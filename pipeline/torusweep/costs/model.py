@@ -114,9 +114,7 @@ class CostModel(Part):
         if self.electrical is None and self.optical is None:
             raise ValueError("expected prices of cables, got neither electrical nor optical; add one")
         if self.optical is None and self.electrical is not None and self.electrical.longest is not None:
-            raise ValueError(
-                "expected cables beyond electrical.longest, got no optical; add optical, or leave it out"
-            )
+            raise ValueError("expected cables beyond electrical.longest, got no optical; add optical, or leave it out")
         if self.optical is not None and self.optical.longest is not None:
             raise ValueError("expected longest of electrical cables only; leave optical.longest out")
         return self
