@@ -31,7 +31,7 @@ def counts(metres=(1.0, 3.0, 3.5), bandwidth=(1.0, 1.0, 2.0)) -> Counts:
         bandwidth=np.array(bandwidth),
         number=np.array([1, 1, 3]),
     )
-    return Counts(np.array([4, 9]), np.array([2, 1]), 5, cables)
+    return Counts(np.array([4.0, 9.0]), np.array([2, 1]), 5, cables)
 
 
 @pytest.fixture
@@ -74,7 +74,7 @@ def test_published_lines(name: str, at: float, ports: int, price: float):
         "2008-kim": 10 * min(1.4 * at + 2.16, 0.364 * at + 9.7103),
     }[name]
     one = Cables(np.array([at]), np.array([True]), np.array([False]), np.array([1.0]), np.array([1]))
-    found = prices(model, Counts(np.array([ports]), np.array([1]), 0, one))
+    found = prices(model, Counts(np.array([float(ports)]), np.array([1]), 0, one))
     assert found.routers == pytest.approx(price)
     assert found.cables == pytest.approx(cable)
 
@@ -134,4 +134,4 @@ def test_names_that_are_no_model_are_refused(tmp_path: Path):
 def test_routers_beyond_the_largest_product_are_refused(mine: str):
     none = Cables(*(np.zeros(0, kind) for kind in (float, bool, bool, float, int)))
     with pytest.raises(BadInput, match="routers of at most 64 ports, the largest of the cost model's products, got 65"):
-        prices(cost_model(mine), Counts(np.array([65]), np.array([1]), 0, none))
+        prices(cost_model(mine), Counts(np.array([65.0]), np.array([1]), 0, none))

@@ -31,12 +31,13 @@ class Cables(NamedTuple):
 class Counts(NamedTuple):
     """What a network is made of.
 
-    ports      int64[K]  different numbers of ports of routers, those of terminals included
-    routers    int64[K]  routers of each
+    widths     float64[K]  different widths of routers: ports, those of terminals included, each as many times as its
+                           link carries flits a cycle
+    routers    int64[K]    routers of each width
     terminals  number of terminals
     """
 
-    ports: np.ndarray
+    widths: np.ndarray
     routers: np.ndarray
     terminals: int
     cables: Cables
@@ -71,7 +72,7 @@ def prices(model: CostModel, counts: Counts) -> Prices:
     """What a network costs.
 
     A router costs fixed + per_port × ports, and not less than nothing; or as much as the cheapest product with enough
-    ports. A cable is electrical up to the longest length, or where it is the cheaper kind, else optical; through a
+    ports. A port of twice the bandwidth is two ports, for prices and for watts. A cable is electrical up to the longest length, or where it is the cheaper kind, else optical; through a
     circuit switch it is optical, and takes two ports of the switch. Prices of a cable are times its bandwidth.
     Raises BadInput where no product has enough ports, and for circuits without a price.
     """
@@ -100,7 +101,7 @@ def prices(model: CostModel, counts: Counts) -> Prices:
         metres=fsum(lengths),
         circuit_ports=circuit_ports,
         routers=fsum(
-            price_of_router(model, int(ports)) * int(number) for ports, number in zip(counts.ports, counts.routers)
+            price_of_router(model, float(width)) * int(number) for width, number in zip(counts.widths, counts.routers)
         ),
         cables=fsum(cost),
         circuits=_price_of_circuits(model, circuit_ports),
@@ -109,8 +110,8 @@ def prices(model: CostModel, counts: Counts) -> Prices:
     )
 
 
-def price_of_router(model: CostModel, ports: int) -> float:
-    """The price of a router. Raises BadInput where no product has so many ports."""
+def price_of_router(model: CostModel, ports: float) -> float:
+    """The price of a router of so many ports of one flit a cycle. Raises BadInput where no product has so many ports."""
     router = model.router
     if not router.products:
         return max(0.0, router.fixed + router.per_port * ports)
@@ -118,7 +119,7 @@ def price_of_router(model: CostModel, ports: int) -> float:
     if not suitable:
         most = max(product.ports for product in router.products)
         raise BadInput(
-            f"expected routers of at most {most:,} ports, the largest of the cost model's products, got {ports:,};"
+            f"expected routers of at most {most:,} ports, the largest of the cost model's products, got {ports:,g};"
             " choose a network of smaller radix, or add a product"
         )
     return min(suitable)
@@ -156,7 +157,7 @@ def _price_of_circuits(model: CostModel, ports: int) -> float:
 def _watts(model: CostModel, counts: Counts, optical: int, circuit_ports: int) -> float | None:
     if model.power is None:
         return None
-    ports = int((counts.ports * counts.routers).sum())
+    ports = fsum(float(width) * int(number) for width, number in zip(counts.widths, counts.routers))
     circuits = 0.0 if model.circuit_switch is None else model.circuit_switch.watts_per_port * circuit_ports
     return fsum([model.power.watts_per_port * ports, model.power.watts_per_optical_cable * optical, circuits])
 

@@ -16,7 +16,9 @@ def graph_of(topology: Topology) -> networkx.MultiGraph | networkx.MultiDiGraph:
         for port, other in enumerate(topology.ports[node].tolist()):
             if other >= 0 and (topology.directed or node < other):
                 parallel = 1 if topology.capacity is None else int(topology.capacity[node, port])
-                graph.add_edges_from([(node, other)] * parallel)
+                kind = int(topology.link_class[node, port])
+                bandwidth = float(topology.plan.bandwidths[kind]) if topology.plan.bandwidths else 1.0
+                graph.add_edges_from([(node, other, {"bandwidth": bandwidth})] * parallel)
     return graph
 
 
@@ -25,11 +27,13 @@ def besta(graph, terminals: Counter, cabinet, floor) -> dict[str, float]:
     routers = cables = metres = watts = 0.0
     electrical = optical = 0
     for node in graph.nodes:
-        links = max(graph.in_degree(node), graph.out_degree(node)) if graph.is_directed() else graph.degree(node)
+        links = graph.degree(node, weight="bandwidth")
+        if graph.is_directed():
+            links = max(graph.in_degree(node, weight="bandwidth"), graph.out_degree(node, weight="bandwidth"))
         ports = links + terminals[node]
         routers += max(0, 350.4 * ports - 892.3)
         watts += 4 * 0.7 * ports
-    for one, other in graph.edges():
+    for one, other, bandwidth in graph.edges(data="bandwidth"):
         if cabinet[one] == cabinet[other]:
             length = 2.0
         else:
@@ -37,7 +41,7 @@ def besta(graph, terminals: Counter, cabinet, floor) -> dict[str, float]:
             length = 4 + 0.6 * abs(a - c) + 2.1 * abs(b - d)
         copper, fibre = 40 * (0.4079 * length + 0.5771), 40 * (0.0919 * length + 7.2745)
         metres += length
-        cables += min(copper, fibre)
+        cables += bandwidth * min(copper, fibre)
         electrical += copper <= fibre
         optical += copper > fibre
     return {

@@ -30,6 +30,7 @@ NETWORKS = (
     "kautz(d=3, k=3)",
     "hamming_mesh(board=[2, 2], boards=[3, 3])",
     "rtt(a=4)",
+    "with_links(dragonfly(a=4, p=2, h=2), bandwidths=[1, 2.5], latencies=[1, 10])",
 )
 
 

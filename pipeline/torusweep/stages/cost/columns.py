@@ -15,7 +15,7 @@ COST = (
     Column("terminals", "int64", "", "terminals"),
     Column("cabinets", "int64", "", "cabinets that hold a router"),
     Column("radix", "int64", "ports", "most ports of a router, those of its terminals included"),
-    Column("ports", "int64", "ports", "ports of all routers, those of terminals included"),
+    Column("ports", "int64", "ports", "ports of all routers, those of terminals included, whatever their bandwidth"),
     Column("electrical_cables", "int64", "", "electrical cables between routers; a bidirectional link is one"),
     Column("optical_cables", "int64", "", "optical cables between routers"),
     Column("terminal_cables", "int64", "", "electrical cables of terminals; 0 where the model has none"),

@@ -34,7 +34,7 @@ def cost_record(
     placed = pack(topology, packing, priced.racks)
     counts = _counts(topology, placed, priced)
     found = prices(priced, counts)
-    terminals, works = counts.terminals, topology.works
+    terminals, works, ports = counts.terminals, topology.works, ports_of(topology)
     passed = None if found.picojoules is None else _routers_passed(topology, backend, threads)
     values = {
         "topology": topology.spelling,
@@ -43,8 +43,8 @@ def cost_record(
         "routers": int(counts.routers.sum()),
         "terminals": terminals,
         "cabinets": len(np.unique(placed.cabinet[works])),
-        "radix": int(counts.ports.max(initial=0)),
-        "ports": int((counts.ports * counts.routers).sum()),
+        "radix": int(ports.max(initial=0)),
+        "ports": int(ports.sum()),
         "electrical_cables": found.electrical,
         "optical_cables": found.optical,
         "terminal_cables": found.terminal_cables,
@@ -69,22 +69,34 @@ def cost_record(
 
 def ports_of(topology: Topology) -> np.ndarray:
     """int64[N]: ports of each router: links that leave or, of one direction, enter it, and terminals."""
-    links = topology.degrees
+    return _ports(topology, topology.capacity).astype(np.int64)
+
+
+def widths_of(topology: Topology) -> np.ndarray:
+    """float64[N]: the same, a port as many times as its link carries flits a cycle: its lanes, say."""
+    return _ports(topology, topology.bandwidth)
+
+
+def _ports(topology: Topology, weight: np.ndarray | None) -> np.ndarray:
+    """float64[N]: links of each router and its terminals; weight[N, P] of each channel, None: 1."""
+    present = topology.ports != NO_PORT
+    links = (present if weight is None else np.where(present, weight, 0)).sum(axis=1, dtype=np.float64)
     if topology.directed:
         tail, head, port = topology.arcs
-        parallel = None if topology.capacity is None else topology.capacity[tail, port]
-        links = np.maximum(links, np.bincount(head, parallel, minlength=topology.nodes).astype(np.int64))
+        entering = np.bincount(head, None if weight is None else weight[tail, port], minlength=topology.nodes)
+        links = np.maximum(links, entering)
     return links + np.bincount(topology.terminals, minlength=topology.nodes)
 
 
 def _counts(topology: Topology, placed: Placement, model: CostModel) -> Counts:
-    ports, routers = np.unique(ports_of(topology)[topology.works], return_counts=True)
-    return Counts(ports, routers, len(topology.terminals), cables_of(topology, placed, model))
+    widths, routers = np.unique(widths_of(topology)[topology.works], return_counts=True)
+    return Counts(widths, routers, len(topology.terminals), cables_of(topology, placed, model))
 
 
 def cables_of(topology: Topology, placed: Placement, model: CostModel) -> Cables:
     """The links as cables, grouped by length; a bidirectional link is one cable, one of one direction, too."""
-    groups: dict[tuple[int, ...], int] = {}
+    sides = [int(most) + 1 for most in placed.positions.max(axis=0)]
+    groups: dict[int, int] = {}
     named = () if model.circuit_switch is None else model.circuit_switch.classes
     switched = [kind for kind, name in enumerate(topology.plan.classes) if name in named]
     for port in range(topology.ports.shape[1]):  # port by port, to limit memory
@@ -92,23 +104,24 @@ def cables_of(topology: Topology, placed: Placement, model: CostModel) -> Cables
         tails = np.flatnonzero((heads != NO_PORT) & (topology.directed | (np.arange(topology.nodes) < heads)))
         heads, kind = heads[tails], topology.link_class[tails, port]
         ends = placed.cabinet[tails], placed.cabinet[heads]
-        reach = np.abs(placed.positions[ends[0]] - placed.positions[ends[1]])
-        circuit = np.isin(kind, switched) | _between_faces(topology, tails, heads)
-        keys = np.column_stack([kind, circuit, ends[0] != ends[1], reach])
-        unique, group = np.unique(keys, axis=0, return_inverse=True)
+        code = (kind.astype(np.int64) * 2 + (np.isin(kind, switched) | _between_faces(topology, tails, heads))) * 2
+        code += ends[0] != ends[1]
+        for dimension, side in enumerate(sides):
+            code = code * side + np.abs(placed.positions[ends[0], dimension] - placed.positions[ends[1], dimension])
+        found, group = np.unique(code, return_inverse=True)
         weights = None if topology.capacity is None else topology.capacity[tails, port]
-        numbers = np.bincount(group.reshape(-1), weights, minlength=len(unique)).astype(np.int64)
-        for key, number in zip(map(tuple, unique.tolist()), numbers.tolist()):
-            groups[key] = groups.get(key, 0) + number
-    keys = np.array(sorted(groups), np.int64).reshape(len(groups), 3 + placed.positions.shape[1])
-    between = keys[:, 2] == 1
-    return Cables(
-        metres=np.where(between, model.racks.overhead + _metres(keys[:, 3:], model.racks), model.racks.inside),
-        between=between,
-        circuit=keys[:, 1] == 1,
-        bandwidth=np.ones(len(keys)),
-        number=np.array([groups[key] for key in sorted(groups)], np.int64),
-    )
+        numbers = np.bincount(group, weights, minlength=len(found)).astype(np.int64)
+        for value, number in zip(found.tolist(), numbers.tolist()):
+            groups[value] = groups.get(value, 0) + number
+    rest = np.array(sorted(groups), np.int64)
+    number = np.array([groups[value] for value in sorted(groups)], np.int64)
+    reach = np.zeros((len(rest), len(sides)), np.int64)
+    for dimension in reversed(range(len(sides))):
+        rest, reach[:, dimension] = np.divmod(rest, sides[dimension])
+    between, circuit, kind = rest % 2 == 1, rest // 2 % 2 == 1, rest // 4
+    one = np.array([float(width) for width, _ in topology.links_by_class])
+    metres = np.where(between, model.racks.overhead + _metres(reach, model.racks), model.racks.inside)
+    return Cables(metres=metres, between=between, circuit=circuit, bandwidth=one[kind], number=number)
 
 
 def _metres(reach: np.ndarray, racks: Racks) -> np.ndarray:
