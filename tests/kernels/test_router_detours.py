@@ -62,9 +62,7 @@ def test_an_empty_detour_is_taken_where_the_first_channel_is_occupied(
     view: str, flits: int, threshold: int, around: bool
 ) -> None:
     before = [(0, 0, 1, DIRECT, flits)] if flits else []
-    found = sent(
-        [*before, (10, 0, 1, DIRECT, 1)], [[-1]] * len(before) + [[AROUND]], view=view, threshold=threshold
-    )
+    found = sent([*before, (10, 0, 1, DIRECT, 1)], [[-1]] * len(before) + [[AROUND]], view=view, threshold=threshold)
     assert by_way_of_2(found) == around
 
 

@@ -379,6 +379,7 @@ AMONG = {
     "deadlock": {"torusweep_kernels/dependencies/cpu.py", "torusweep/stages/deadlock/rules.py"},
     "layout": {"torusweep/stages/layout/wires.py", "torusweep/networks/families/hermite.py"},
     "collectives": {"torusweep/collectives/optimum.py", "torusweep_kernels/trees/__init__.py"},
+    "cost": {"torusweep/costs/arithmetic.py", "torusweep/documents.py", "torusweep/stages/layout/placements.py"},
     "screen": {
         "torusweep_kernels/lattices/__init__.py",
         "torusweep/screening/measure.py",

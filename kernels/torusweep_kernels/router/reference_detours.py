@@ -21,7 +21,10 @@ def takes_detour(
         return own > other + task.threshold
     own, other = _first(task, node, row, left), _first(task, node, detour, ahead)
     occupied = [
-        sum(task.buffer - int(credits[channel * task.vcs + vc]) for vc in (vcs if own[0] == other[0] else range(task.vcs)))
+        sum(
+            task.buffer - int(credits[channel * task.vcs + vc])
+            for vc in (vcs if own[0] == other[0] else range(task.vcs))
+        )
         for channel, vcs in (own, other)
     ]
     return occupied[0] * int(left.sum()) > occupied[1] * int(ahead.sum()) + task.threshold

@@ -9,6 +9,7 @@ from time import perf_counter
 import click
 import numpy as np
 
+from torusweep import documents
 from torusweep.cli import options
 from torusweep.cli.place_text import as_json_value, print_placements
 from torusweep.errors import BadInput
@@ -17,14 +18,13 @@ from torusweep.placements.job import Job, job_of
 from torusweep.placements.machine import machine
 from torusweep.placements.ranking import Links, Placement, check_axes, rank
 from torusweep.quantities import bandwidth_of, seconds_of
-from torusweep.sweep.configuration import yaml
 
 SUFFIXES = (".npy", ".json")
 
 
 def _read_job(path: Path) -> Job:
     name = str(path)
-    document = yaml.parse(yaml.read_bytes(path), name)
+    document = documents.parse(documents.read_bytes(path), name)
     return job_of(document.data, name, document.values, document.keys)
 
 

@@ -1,6 +1,7 @@
 """The stages: tables whose rows are computed point by point. To add a stage, see CONTRIBUTING.md."""
 
 from torusweep.stages.collectives.stage import CollectivesStage
+from torusweep.stages.cost.stage import CostStage
 from torusweep.stages.deadlock.stage import DeadlockStage
 from torusweep.stages.layout.stage import LayoutStage
 from torusweep.stages.loads.stage import LoadsStage
@@ -17,6 +18,7 @@ STAGES: dict[str, Stage] = {
     "layout": LayoutStage(),
     "simulation": SimulationStage(),
     "collectives": CollectivesStage(),
+    "cost": CostStage(),
     "screen": ScreenStage(),
 }
 

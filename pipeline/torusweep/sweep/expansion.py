@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from itertools import product
 from typing import Any, NamedTuple
 
+from torusweep.documents import Place
 from torusweep.errors import BadInput, Refused, nearest, printable
 from torusweep.networks.families import FAMILIES, default_memory, parameters, plan
 from torusweep.networks.spelling import Spelling
@@ -15,7 +16,6 @@ from torusweep.stages import Stage
 from torusweep.stages.entry import Choice
 from torusweep.stages.stage import Network
 from torusweep.sweep.configuration.schema import Family, Required, Sweep
-from torusweep.sweep.configuration.yaml import Place
 from torusweep.sweep.network_search import meeting
 from torusweep.sweep.parameter_values import count, values_of
 from torusweep.sweep.points import Point

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Annotated
 
 import numpy as np
@@ -88,6 +88,16 @@ def tofu(radices: Radices) -> Plan:
     return replace(plan, classes=("x", "y", "z", "a", "b", "c"))
 
 
+@dataclass(frozen=True)
+class Cubes:
+    """The structure of a pod: nodes of a cube are numbered one after another; links between faces are circuits.
+
+    side   nodes along each edge of a cube
+    """
+
+    side: int
+
+
 def cube_pod(x: Joined, y: Joined, z: Joined, side: CubeSide = 4) -> Plan:
     """Cubes of side³ nodes whose faces are joined by circuit switches: the + face of cube i to the − face of x[i].
 
@@ -129,4 +139,5 @@ def cube_pod(x: Joined, y: Joined, z: Joined, side: CubeSide = 4) -> Plan:
         radices=(side, side, side, cubes),
         wire=wire,
         classes=("x", "y", "z"),
+        structure=Cubes(side),
     )

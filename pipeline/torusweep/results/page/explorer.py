@@ -26,6 +26,7 @@ TITLES = {
     "layout": "Layout",
     "simulation": "Simulation",
     "collectives": "Collective operations",
+    "cost": "Cost",
     "latency": "Latency by a model",
 }
 

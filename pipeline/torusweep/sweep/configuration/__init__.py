@@ -10,10 +10,11 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from torusweep import documents
+from torusweep.documents import Document, Place
 from torusweep.errors import BadInput, nearest, printable
-from torusweep.sweep.configuration import documentation, mapping, yaml
+from torusweep.sweep.configuration import documentation, mapping
 from torusweep.sweep.configuration.schema import Sweep, spelled
-from torusweep.sweep.configuration.yaml import Document, Place
 
 __all__ = ["Sweep", "load", "of_mapping"]
 
@@ -27,8 +28,8 @@ def load(path: str | Path) -> Sweep:
     Raises BadInput as `path:line:column: key: expected …, got …`. Whether the networks exist is
     checked by `torusweep.sweep.expansion.expand`.
     """
-    content = yaml.read_bytes(Path(path))
-    return _checked(yaml.parse(content, printable(path)), content)
+    content = documents.read_bytes(Path(path))
+    return _checked(documents.parse(content, printable(path)), content)
 
 
 def of_mapping(given: Mapping[Any, Any]) -> Sweep:
@@ -37,7 +38,7 @@ def of_mapping(given: Mapping[Any, Any]) -> Sweep:
     Raises BadInput as `load` does, with the key in place of path, line and column.
     """
     content = mapping.as_yaml(given)
-    return _checked(yaml.parse(content, mapping.NAME)._replace(is_file=False), content)
+    return _checked(documents.parse(content, mapping.NAME)._replace(is_file=False), content)
 
 
 def _checked(document: Document, content: bytes) -> Sweep:

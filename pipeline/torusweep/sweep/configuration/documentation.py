@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
+from torusweep.documents import Place
 from torusweep.stages import STAGES
 from torusweep.stages.entry import Choice
 from torusweep.sweep.configuration.schema import Sweep, spelled
-from torusweep.sweep.configuration.yaml import Place
 
 
 class Key:

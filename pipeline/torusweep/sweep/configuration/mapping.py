@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from ruamel.yaml import YAML
 
+from torusweep.documents import DEEPEST, LARGEST, Place
 from torusweep.errors import BadInput, printable
 from torusweep.sweep.configuration.schema import spelled
-from torusweep.sweep.configuration.yaml import DEEPEST, LARGEST, Place
 
 NAME = "the sweep"  # in messages, where a file has its path
 

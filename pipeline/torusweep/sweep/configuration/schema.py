@@ -22,10 +22,10 @@ from pydantic import (
     model_validator,
 )
 
+from torusweep.documents import Place
 from torusweep.stages import STAGES
 from torusweep.stages.entry import Bounds, Section
 from torusweep.sweep.configuration.models import Latency
-from torusweep.sweep.configuration.yaml import Place
 
 PAPERS = ("P98", "P04", "D90", "C10", "R05")
 _ADDRESS = re.compile(r"(?P<protocol>tls|tcp)://(?P<host>\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9.-]+):(?P<port>\d{1,5})")

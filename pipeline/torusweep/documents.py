@@ -1,6 +1,6 @@
-"""A configuration's text as plain data, with the line and column of everything in it.
+"""A YAML file as plain data, with the line and column of everything in it: a configuration, a job, a cost model.
 
-ruamel.yaml parses, by libyaml where that is installed; of YAML 1.2 only what a configuration needs is let
+ruamel.yaml parses, by libyaml where that is installed; of YAML 1.2 only what these need is let
 through: one document of mappings, lists and plain values. Anchors, aliases, tags and dates are refused, and
 so are duplicate keys, which other loaders drop silently.
 """
@@ -46,8 +46,8 @@ class Document(NamedTuple):
         return f"{self.name}:{line}:{column}" if self.is_file else self.name
 
 
-def read_bytes(path: Path) -> bytes:
-    """A configuration file's bytes. Raises BadInput where it cannot be read or is far too large to be one."""
+def read_bytes(path: Path, kind: str = "configuration file") -> bytes:
+    """Bytes of a file that should be of a kind. Raises BadInput where it cannot be read or is far too large for one."""
     try:
         if path.exists() and not path.is_file():
             raise ValueError("no regular file")  # a pipe would be waited for
@@ -56,7 +56,7 @@ def read_bytes(path: Path) -> bytes:
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         example = f"paths are relative to {Path.cwd()}" if isinstance(error, OSError) else "config/default.yaml is one"
-        raise BadInput(f"{printable(path)}: expected a configuration file, got: {reason}; {example}") from None
+        raise BadInput(f"{printable(path)}: expected a {kind}, got: {reason}; {example}") from None
     if len(content) > LARGEST:
         raise BadInput(
             f"{printable(path)}: expected at most {LARGEST // 1024} KiB, got more;"

@@ -1,0 +1,18 @@
+"""What a network costs: models of prices as data (models/*.yaml), and the arithmetic on them."""
+
+from torusweep.costs.arithmetic import Cables, Counts, Prices, prices
+from torusweep.costs.model import CostModel
+from torusweep.costs.reading import DEFAULT_MODEL, MODELS, canonical, cost_model, file_of
+
+__all__ = [
+    "DEFAULT_MODEL",
+    "MODELS",
+    "Cables",
+    "CostModel",
+    "Counts",
+    "Prices",
+    "canonical",
+    "cost_model",
+    "file_of",
+    "prices",
+]

@@ -1,0 +1,170 @@
+"""Prices and watts of a network, from the numbers of its parts: sums of straight lines."""
+
+from __future__ import annotations
+
+from math import fsum
+from typing import NamedTuple
+
+import numpy as np
+
+from torusweep.costs.model import Cable, CostModel
+from torusweep.errors import BadInput
+
+
+class Cables(NamedTuple):
+    """Cables between routers, grouped.
+
+    metres     float64[G]
+    between    bool[G]     whether their ends are in different cabinets
+    circuit    bool[G]     whether they pass through a circuit switch
+    bandwidth  float64[G]  of each cable, in flits a cycle
+    number     int64[G]
+    """
+
+    metres: np.ndarray
+    between: np.ndarray
+    circuit: np.ndarray
+    bandwidth: np.ndarray
+    number: np.ndarray
+
+
+class Counts(NamedTuple):
+    """What a network is made of.
+
+    widths     float64[K]  different widths of routers: ports, those of terminals included, each as many times as its
+                           link carries flits a cycle
+    routers    int64[K]    routers of each width
+    terminals  number of terminals
+    """
+
+    widths: np.ndarray
+    routers: np.ndarray
+    terminals: int
+    cables: Cables
+
+
+class Prices(NamedTuple):
+    """What the parts cost, in the model's currency, and their watts; None where the model has none.
+
+    electrical, optical   cables between routers
+    terminal_cables       electrical cables of terminals
+    metres                of all cables
+    picojoules            of a bit in each router that it passes
+    """
+
+    electrical: int
+    optical: int
+    terminal_cables: int
+    metres: float
+    circuit_ports: int
+    routers: float
+    cables: float
+    circuits: float
+    watts: float | None
+    picojoules: float | None
+
+    @property
+    def total(self) -> float:
+        return self.routers + self.cables + self.circuits
+
+
+def prices(model: CostModel, counts: Counts) -> Prices:
+    """What a network costs.
+
+    A router costs fixed + per_port × ports, and not less than nothing; or as much as the cheapest product with enough
+    ports. A port of twice the bandwidth is two ports, for prices and for watts. A cable is electrical up to the longest length, or where it is the cheaper kind, else optical; through a
+    circuit switch it is optical, and takes two ports of the switch. Prices of a cable are times its bandwidth.
+    Raises BadInput where no product has enough ports, and for circuits without a price.
+    """
+    cables, racks = counts.cables, model.racks
+    optical = _is_optical(model, cables)
+    lengths = [float(metres) * int(number) for metres, number in zip(cables.metres, cables.number)]
+    laying = np.where(cables.between, racks.laying_between, racks.laying_inside)
+    each = np.where(
+        optical,
+        _price(model, model.optical or model.electrical, cables),
+        _price(model, model.electrical or model.optical, cables),
+    )
+    cost = [float(price) * int(number) for price, number in zip(each + laying, cables.number)]
+    terminal_cables = 0 if racks.terminal_cable is None else counts.terminals
+    if racks.terminal_cable is not None:
+        own = Cables(*(np.array([value]) for value in (racks.terminal_cable, False, False, 1.0, 1)))
+        kind = model.electrical or model.optical
+        cost.append(float((_price(model, kind, own) + racks.laying_inside)[0]) * terminal_cables)
+        lengths.append(racks.terminal_cable * terminal_cables)
+    number_optical = int(cables.number[optical].sum())
+    circuit_ports = 2 * int(cables.number[cables.circuit].sum())
+    return Prices(
+        electrical=int(cables.number.sum()) - number_optical,
+        optical=number_optical,
+        terminal_cables=terminal_cables,
+        metres=fsum(lengths),
+        circuit_ports=circuit_ports,
+        routers=fsum(
+            price_of_router(model, float(width)) * int(number) for width, number in zip(counts.widths, counts.routers)
+        ),
+        cables=fsum(cost),
+        circuits=_price_of_circuits(model, circuit_ports),
+        watts=_watts(model, counts, number_optical, circuit_ports),
+        picojoules=_picojoules(model),
+    )
+
+
+def price_of_router(model: CostModel, ports: float) -> float:
+    """The price of a router of so many ports of one flit a cycle. Raises BadInput where no product has so many ports."""
+    router = model.router
+    if not router.products:
+        return max(0.0, router.fixed + router.per_port * ports)
+    suitable = [product.price for product in router.products if product.ports >= ports]
+    if not suitable:
+        most = max(product.ports for product in router.products)
+        raise BadInput(
+            f"expected routers of at most {most:,} ports, the largest of the cost model's products, got {ports:,g};"
+            " choose a network of smaller radix, or add a product"
+        )
+    return min(suitable)
+
+
+def _is_optical(model: CostModel, cables: Cables) -> np.ndarray:
+    """bool[G]: which cables are optical."""
+    if model.optical is None:
+        return np.zeros(len(cables.metres), bool)
+    if model.electrical is None:
+        return np.ones(len(cables.metres), bool)
+    if model.electrical.longest is not None:
+        return cables.circuit | (cables.metres > model.electrical.longest)
+    return cables.circuit | (_price(model, model.electrical, cables) > _price(model, model.optical, cables))
+
+
+def _price(model: CostModel, cable: Cable | None, cables: Cables) -> np.ndarray:
+    """float64[G]: the price of a cable of each group, if all were of one kind."""
+    assert cable is not None, "a model has one kind of cables"
+    units = cables.bandwidth * (model.bandwidth if cable.unit == "Gb/s" else 1.0)
+    return (cable.fixed + cable.per_metre * cables.metres) * units
+
+
+def _price_of_circuits(model: CostModel, ports: int) -> float:
+    if not ports:
+        return 0.0
+    if model.circuit_switch is None:
+        raise BadInput(
+            f"expected a price of the circuit switches' {ports:,} ports, got a cost model without circuit_switch;"
+            " choose a model that has it, or add it"
+        )
+    return model.circuit_switch.per_port * ports
+
+
+def _watts(model: CostModel, counts: Counts, optical: int, circuit_ports: int) -> float | None:
+    if model.power is None:
+        return None
+    ports = fsum(float(width) * int(number) for width, number in zip(counts.widths, counts.routers))
+    circuits = 0.0 if model.circuit_switch is None else model.circuit_switch.watts_per_port * circuit_ports
+    return fsum([model.power.watts_per_port * ports, model.power.watts_per_optical_cable * optical, circuits])
+
+
+def _picojoules(model: CostModel) -> float | None:
+    """Energy of a bit in a router that it passes, through one port in and one out; W / (Gb/s) = nJ/bit."""
+    if model.power is None:
+        return None
+    given = model.power.picojoules_per_bit
+    return 2 * model.power.watts_per_port / model.bandwidth * 1000 if given is None else given

@@ -1,0 +1,43 @@
+"""Columns of the table `cost`."""
+
+from torusweep.tables.columns import Column
+
+COST = (
+    Column("topology", "string", "", "canonical spelling"),
+    Column("cost_model", "string", "", "name of a model that comes with the program, or its file"),
+    Column(
+        "packing",
+        "string",
+        "",
+        "how cabinets are filled: by a placement, by groups, or by the routers' numbers (docs/cost.md)",
+    ),
+    Column("routers", "int64", "", "routers and switches that have a link or a terminal"),
+    Column("terminals", "int64", "", "terminals"),
+    Column("cabinets", "int64", "", "cabinets that hold a router"),
+    Column("radix", "int64", "ports", "most ports of a router, those of its terminals included"),
+    Column("ports", "int64", "ports", "ports of all routers, those of terminals included, whatever their bandwidth"),
+    Column("electrical_cables", "int64", "", "electrical cables between routers; a bidirectional link is one"),
+    Column("optical_cables", "int64", "", "optical cables between routers"),
+    Column("terminal_cables", "int64", "", "electrical cables of terminals; 0 where the model has none"),
+    Column("cable_metres", "double", "m", "length of all cables"),
+    Column("cable_metres_max", "double", "m", "length of the longest cable between routers; null without cables"),
+    Column("circuit_ports", "int64", "ports", "ports of circuit switches: two for each link through them"),
+    Column("router_cost", "double", "currency", "of all routers"),
+    Column("cable_cost", "double", "currency", "of all cables, and of laying them"),
+    Column("circuit_cost", "double", "currency", "of the circuit switches' ports"),
+    Column("total_cost", "double", "currency", "of routers, cables and circuit switches"),
+    Column("cost_per_terminal", "double", "currency", "total_cost / terminals; null without terminals"),
+    Column("watts", "double", "W", "of all ports and optical cables; null where the model has no power"),
+    Column("watts_per_terminal", "double", "W", "watts / terminals; null without one of them"),
+    Column(
+        "energy_per_bit",
+        "double",
+        "pJ",
+        "of a bit in the routers of its route, by shortest paths between distinct terminals, on average: mean distance"
+        " + 1 routers; null without power, or where the distances of so large a network would take long",
+    ),
+    Column("currency", "string", "", "of all costs"),
+    Column("date", "string", "", "when the prices held"),
+    Column("estimates", "string", "", "parts of the model with a number that no source confirms; null: none"),
+    Column("notes", "string", "", "see static"),
+)

@@ -1,0 +1,154 @@
+"""The row of the table `cost`: what a network is made of, and what it costs by a cost model."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from torusweep.costs import Cables, Counts, cost_model, prices
+from torusweep.costs.model import CostModel, Racks
+from torusweep.networks.families.boards import Cubes
+from torusweep.networks.survivors import surviving_network
+from torusweep.networks.symmetry import orbits_under, proved_symmetries
+from torusweep.networks.topology import NO_PORT, Topology
+from torusweep.stages.cost.columns import COST
+from torusweep.stages.cost.packing import pack
+from torusweep.stages.layout import Placement
+from torusweep.stages.static.distances import terminal_distances
+
+MOST_LINKS_READ = 1e11  # links that a search for all distances may read; some seconds
+MOST_SEARCHED = 2**18  # nodes of a network whose distances are searched: proofs of symmetries read each link, too
+
+
+def cost_record(
+    topology: Topology, model: str, packing: str, *, backend: str = "auto", threads: int | None = None
+) -> dict[str, Any]:
+    """The row of the table `cost`, as Python values without NaN.
+
+    model     canonical name (torusweep.costs)
+    packing   AUTOMATIC, or the spelling of a placement (torusweep.stages.cost.packing)
+    Raises BadInput where the model cannot be read or prices no such part, or the packing does not suit the network.
+    """
+    priced = cost_model(model)
+    placed = pack(topology, packing, priced.racks)
+    counts = _counts(topology, placed, priced)
+    found = prices(priced, counts)
+    terminals, works, ports = counts.terminals, topology.works, ports_of(topology)
+    passed = None if found.picojoules is None else _routers_passed(topology, backend, threads)
+    values = {
+        "topology": topology.spelling,
+        "cost_model": model,
+        "packing": placed.spelling,
+        "routers": int(counts.routers.sum()),
+        "terminals": terminals,
+        "cabinets": len(np.unique(placed.cabinet[works])),
+        "radix": int(ports.max(initial=0)),
+        "ports": int(ports.sum()),
+        "electrical_cables": found.electrical,
+        "optical_cables": found.optical,
+        "terminal_cables": found.terminal_cables,
+        "cable_metres": found.metres,
+        "cable_metres_max": float(counts.cables.metres.max()) if len(counts.cables.metres) else None,
+        "circuit_ports": found.circuit_ports,
+        "router_cost": found.routers,
+        "cable_cost": found.cables,
+        "circuit_cost": found.circuits,
+        "total_cost": found.total,
+        "cost_per_terminal": found.total / terminals if terminals else None,
+        "watts": found.watts,
+        "watts_per_terminal": None if found.watts is None or not terminals else found.watts / terminals,
+        "energy_per_bit": None if passed is None or found.picojoules is None else passed * found.picojoules,
+        "currency": priced.currency,
+        "date": priced.dates(),
+        "estimates": ", ".join(priced.estimates()) or None,
+        "notes": "; ".join(topology.plan.notes),
+    }
+    return {column.name: values[column.name] for column in COST}
+
+
+def ports_of(topology: Topology) -> np.ndarray:
+    """int64[N]: ports of each router: links that leave or, of one direction, enter it, and terminals."""
+    return _ports(topology, topology.capacity).astype(np.int64)
+
+
+def widths_of(topology: Topology) -> np.ndarray:
+    """float64[N]: the same, a port as many times as its link carries flits a cycle: its lanes, say."""
+    return _ports(topology, topology.bandwidth)
+
+
+def _ports(topology: Topology, weight: np.ndarray | None) -> np.ndarray:
+    """float64[N]: links of each router and its terminals; weight[N, P] of each channel, None: 1."""
+    present = topology.ports != NO_PORT
+    links = (present if weight is None else np.where(present, weight, 0)).sum(axis=1, dtype=np.float64)
+    if topology.directed:
+        tail, head, port = topology.arcs
+        entering = np.bincount(head, None if weight is None else weight[tail, port], minlength=topology.nodes)
+        links = np.maximum(links, entering)
+    return links + np.bincount(topology.terminals, minlength=topology.nodes)
+
+
+def _counts(topology: Topology, placed: Placement, model: CostModel) -> Counts:
+    widths, routers = np.unique(widths_of(topology)[topology.works], return_counts=True)
+    return Counts(widths, routers, len(topology.terminals), cables_of(topology, placed, model))
+
+
+def cables_of(topology: Topology, placed: Placement, model: CostModel) -> Cables:
+    """The links as cables, grouped by length; a bidirectional link is one cable, one of one direction, too."""
+    sides = [int(most) + 1 for most in placed.positions.max(axis=0)]
+    groups: dict[int, int] = {}
+    named = () if model.circuit_switch is None else model.circuit_switch.classes
+    switched = [kind for kind, name in enumerate(topology.plan.classes) if name in named]
+    for port in range(topology.ports.shape[1]):  # port by port, to limit memory
+        heads = topology.ports[:, port]
+        tails = np.flatnonzero((heads != NO_PORT) & (topology.directed | (np.arange(topology.nodes) < heads)))
+        heads, kind = heads[tails], topology.link_class[tails, port]
+        ends = placed.cabinet[tails], placed.cabinet[heads]
+        code = (kind.astype(np.int64) * 2 + (np.isin(kind, switched) | _between_faces(topology, tails, heads))) * 2
+        code += ends[0] != ends[1]
+        for dimension, side in enumerate(sides):
+            code = code * side + np.abs(placed.positions[ends[0], dimension] - placed.positions[ends[1], dimension])
+        found, group = np.unique(code, return_inverse=True)
+        weights = None if topology.capacity is None else topology.capacity[tails, port]
+        numbers = np.bincount(group, weights, minlength=len(found)).astype(np.int64)
+        for value, number in zip(found.tolist(), numbers.tolist()):
+            groups[value] = groups.get(value, 0) + number
+    rest = np.array(sorted(groups), np.int64)
+    number = np.array([groups[value] for value in sorted(groups)], np.int64)
+    reach = np.zeros((len(rest), len(sides)), np.int64)
+    for dimension in reversed(range(len(sides))):
+        rest, reach[:, dimension] = np.divmod(rest, sides[dimension])
+    between, circuit, kind = rest % 2 == 1, rest // 2 % 2 == 1, rest // 4
+    one = np.array([float(width) for width, _ in topology.links_by_class])
+    metres = np.where(between, model.racks.overhead + _metres(reach, model.racks), model.racks.inside)
+    return Cables(metres=metres, between=between, circuit=circuit, bandwidth=one[kind], number=number)
+
+
+def _metres(reach: np.ndarray, racks: Racks) -> np.ndarray:
+    """float64[G]: distances on the floor, along the rows and across them, of int64[G, 1 or 2] places."""
+    return reach @ np.array([racks.width, racks.depth])[: reach.shape[1]]
+
+
+def _between_faces(topology: Topology, tails: np.ndarray, heads: np.ndarray) -> np.ndarray:
+    """bool[A]: which links join faces of a pod's cubes: those to another cube, or across a whole cube."""
+    structure = topology.plan.structure
+    if not isinstance(structure, Cubes):
+        return np.zeros(len(tails), bool)
+    volume = structure.side**3
+    apart = tails // volume != heads // volume
+    for axis in range(3):
+        stride = structure.side**axis
+        apart |= np.abs(tails // stride % structure.side - heads // stride % structure.side) > 1
+    return apart
+
+
+def _routers_passed(topology: Topology, backend: str, threads: int | None) -> float | None:
+    """Routers on a shortest path between two terminals, on average; None where the search would take long."""
+    topology = surviving_network(topology)
+    if topology.nodes > MOST_SEARCHED or len(topology.terminals) < 2:
+        return None
+    orbits = orbits_under(topology.nodes, proved_symmetries(topology))
+    if len(orbits.representatives) * float(topology.nodes) * max(topology.plan.degree, 1) > MOST_LINKS_READ:
+        return None
+    found = terminal_distances(topology, orbits, use_symmetry=True, backend=backend, threads=threads)
+    return found.mean_distinct + 1

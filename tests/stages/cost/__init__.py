@@ -1,0 +1,1 @@
+"""Tests of torusweep.stages.cost; `plain` holds the plain oracle."""
