@@ -25,6 +25,7 @@ FLOORS = (
         "stages/layout",
         "stages/simulation",
         "stages/collectives",
+        "stages/availability",
         "stages/screen",
     ),
     (

@@ -379,6 +379,11 @@ AMONG = {
     "deadlock": {"torusweep_kernels/dependencies/cpu.py", "torusweep/stages/deadlock/rules.py"},
     "layout": {"torusweep/stages/layout/wires.py", "torusweep/networks/families/hermite.py"},
     "collectives": {"torusweep/collectives/optimum.py", "torusweep_kernels/trees/__init__.py"},
+    "availability": {
+        "torusweep_kernels/failures/__init__.py",
+        "torusweep/collectives/optimum.py",
+        "torusweep/stages/deadlock/layers.py",
+    },
     "screen": {
         "torusweep_kernels/lattices/__init__.py",
         "torusweep/screening/measure.py",

@@ -1,5 +1,6 @@
 """The stages: tables whose rows are computed point by point. To add a stage, see CONTRIBUTING.md."""
 
+from torusweep.stages.availability.stage import AvailabilityStage
 from torusweep.stages.collectives.stage import CollectivesStage
 from torusweep.stages.deadlock.stage import DeadlockStage
 from torusweep.stages.layout.stage import LayoutStage
@@ -17,6 +18,7 @@ STAGES: dict[str, Stage] = {
     "layout": LayoutStage(),
     "simulation": SimulationStage(),
     "collectives": CollectivesStage(),
+    "availability": AvailabilityStage(),
     "screen": ScreenStage(),
 }
 

@@ -26,6 +26,7 @@ TITLES = {
     "layout": "Layout",
     "simulation": "Simulation",
     "collectives": "Collective operations",
+    "availability": "After failures",
     "latency": "Latency by a model",
 }
 
