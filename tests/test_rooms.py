@@ -26,6 +26,7 @@ FLOORS = (
         "stages/simulation",
         "stages/collectives",
         "stages/cost",
+        "stages/availability",
         "stages/screen",
     ),
     (

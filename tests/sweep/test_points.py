@@ -380,6 +380,11 @@ AMONG = {
     "layout": {"torusweep/stages/layout/wires.py", "torusweep/networks/families/hermite.py"},
     "collectives": {"torusweep/collectives/optimum.py", "torusweep_kernels/trees/__init__.py"},
     "cost": {"torusweep/costs/arithmetic.py", "torusweep/documents.py", "torusweep/stages/layout/placements.py"},
+    "availability": {
+        "torusweep_kernels/failures/__init__.py",
+        "torusweep/collectives/optimum.py",
+        "torusweep/stages/deadlock/layers.py",
+    },
     "screen": {
         "torusweep_kernels/lattices/__init__.py",
         "torusweep/screening/measure.py",

@@ -32,6 +32,7 @@ COMMANDS = {
     "deadlock": ("deadlock", "Whether a routing can deadlock: a proof, or the cycle."),
     "collective": ("collective", "What a collective operation takes, beside the optimum."),
     "place": ("place", "Where to put the axes of a job on a slice."),
+    "availability": ("availability", "What is left after failures of links, routers or cubes."),
     "layout": ("layout", "Where nodes are placed, and how long and dense the wires are."),
     "latency": ("latency", "Mean latency by a paper's model, under load or by dimension."),
     "simulate": ("simulate", "Simulate a network flit by flit: accepted load, latency, saturation."),
@@ -92,6 +93,7 @@ def torusweep() -> None:
       torusweep deadlock "torus(k=8, n=2)" --routing dimension-order --vc-rule dateline --virtual-channels 2
       torusweep simulate "torus(k=8, n=2)" --load 0.3  flit by flit
       torusweep collective "torus(radices=[4, 4, 8])" all_reduce
+      torusweep availability "torus(k=8, n=3)" --links 2   after failures
       torusweep place "rtt(a=8)" --job job.yaml        where to put the axes of a training job
       torusweep export "rtt(a=8)" --format booksim     for another simulator, or graph library
       torusweep plan config/default.yaml               what a sweep will take

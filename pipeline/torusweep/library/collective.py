@@ -16,6 +16,8 @@ from torusweep.stages.collectives.columns import COLLECTIVES
 from torusweep.stages.collectives.record import record_of as collective_row
 from torusweep.stages.collectives.simulation import simulated
 
+MOST_FLITS = 1_000_000  # as of 'torusweep collective --simulate'
+
 
 class Collective(Rows):
     """A collective operation: its optimum with proof, then every algorithm, the fastest first.
@@ -45,6 +47,8 @@ def collective_of(
     names   of the algorithms, all of which must suit; none: all that suit the network
     flits   of each equal part of the data in a simulation; None: none
     """
+    if flits is not None and not 1 <= flits <= MOST_FLITS:
+        raise BadInput(f"simulate={flits}: expected 1 … {MOST_FLITS:,} flits for each equal part of the data")
     name = operation_of(operation)
     best = optimum(topology, name, root=root)
     rows = []

@@ -13,6 +13,7 @@ import pyarrow as pa
 from torusweep.capacity import capacity as capacity_of
 from torusweep.errors import BadInput, nearest
 from torusweep.interchange import Written, export
+from torusweep.library.availability import Amount, Availability, AvailabilityOptions, availability_of
 from torusweep.library.collective import Collective, collective_of
 from torusweep.library.display import Fact, html_of, text_of, value_text
 from torusweep.library.distances import Distances, distances_of
@@ -40,7 +41,6 @@ if TYPE_CHECKING:
 
 DEFAULT_PACKETS = 10_000_000
 METHODS = ("exact", "monte-carlo", "as-table")
-MOST_FLITS = 1_000_000  # as of 'torusweep collective --simulate'
 
 
 def network(
@@ -321,10 +321,21 @@ class Network:
         >>> network("torus(k=4, n=2)").collective("all_reduce").optimum
         0.46875
         """
-        if simulate is not None and not 1 <= simulate <= MOST_FLITS:
-            raise BadInput(f"simulate={simulate}: expected 1 … {MOST_FLITS:,} flits for each equal part of the data")
         names = [algorithms] if isinstance(algorithms, str) else list(algorithms or ())
         return collective_of(self.topology, operation, names, root=root, flits=simulate)
+
+    def availability(
+        self, links: Amount = None, routers: Amount = None, cubes: Amount = None, **options: Unpack[AvailabilityOptions]
+    ) -> Availability:
+        """What is left after failures: the distribution of each measure over draws.
+
+        links, routers, cubes  that fail: a whole number at a time; a fraction: the probability of each; or several
+        options                of the draws, as those of 'torusweep availability': draws=5000, measures="all"
+
+        >>> network("ring(k=8)").availability(links=2).of("connected")[0]["mean"]
+        0.0
+        """
+        return availability_of(self.topology, {"links": links, "routers": routers, "cubes": cubes}, options)
 
     def simulate(
         self,

@@ -1,4 +1,4 @@
-"""The network without its failed nodes."""
+"""The network without its failed nodes, and the network after failures."""
 
 from __future__ import annotations
 
@@ -35,4 +35,28 @@ def surviving_network(topology: Topology) -> Topology:
         topology.link_class[alive],
         None if topology.capacity is None else topology.capacity[alive],
         number[topology.terminals],
+    )
+
+
+def network_after(topology: Topology, left: np.ndarray, works: np.ndarray) -> Topology:
+    """The network after failures, with the numbers of all nodes; its spelling is that of the network before.
+
+    left   int32[N, P]  parallel links of each channel that are left, 0 = none
+    works  bool[N]      nodes that work; the others have no channels left, and lose their terminals
+    """
+    return Topology(
+        topology.spelling,
+        topology.family,
+        replace(
+            topology.plan,
+            symmetries=no_symmetries,
+            bisection=None,
+            bisection_source="",
+            structure=None,
+            joined=False,
+        ),
+        np.where(left > 0, topology.ports, np.int32(NO_PORT)),
+        topology.link_class,
+        None if topology.capacity is None else left,
+        topology.terminals[works[topology.terminals]],
     )

@@ -25,6 +25,7 @@ ROWS = {  # what a row of a table is
     "layout": "a network and placement: wires, volume",
     "collectives": "a network, operation and algorithm: time, share of the optimum",
     "cost": "a network, cost model and packing: routers, cables, prices, watts",
+    "availability": "a network, failures and measure: its distribution over draws",
     "screen": "a network, or a class of lattices: distances, loads, bounds",
     "best": "a size: the best lattice, a known network, or the bound",
     "search": "a search by simulated annealing: the best graph that it found",

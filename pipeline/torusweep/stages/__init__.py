@@ -1,5 +1,6 @@
 """The stages: tables whose rows are computed point by point. To add a stage, see CONTRIBUTING.md."""
 
+from torusweep.stages.availability.stage import AvailabilityStage
 from torusweep.stages.collectives.stage import CollectivesStage
 from torusweep.stages.cost.stage import CostStage
 from torusweep.stages.deadlock.stage import DeadlockStage
@@ -19,6 +20,7 @@ STAGES: dict[str, Stage] = {
     "simulation": SimulationStage(),
     "collectives": CollectivesStage(),
     "cost": CostStage(),
+    "availability": AvailabilityStage(),
     "screen": ScreenStage(),
 }
 

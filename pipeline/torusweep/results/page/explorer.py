@@ -27,6 +27,7 @@ TITLES = {
     "simulation": "Simulation",
     "collectives": "Collective operations",
     "cost": "Cost",
+    "availability": "After failures",
     "latency": "Latency by a model",
 }
 

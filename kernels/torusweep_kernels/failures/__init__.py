@@ -1,0 +1,171 @@
+"""Many draws of failed parts of one network: which parts fail, and what the survivors are like after each draw.
+
+A part is what fails at once: a link, a node, a block of nodes. Draws are numbered; a draw depends on its number and the
+seed alone, so that threads and batches of draws do not change it.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from torusweep_kernels import backend as backends
+from torusweep_kernels.checks import check_capacity, expecting, within
+from torusweep_kernels.threads import thread_count
+
+STREAM = 0x0A7A11  # of the random words, apart from those of walks and packets
+
+
+class Failures(NamedTuple):
+    """The failed parts of D draws: part[start[i]] … part[start[i + 1] − 1] are those of draw i.
+
+    start int64[D + 1], part int32[F]
+    """
+
+    start: np.ndarray
+    part: np.ndarray
+
+
+class Parts(NamedTuple):
+    """What fails with each of M parts: member[start[m]] … member[start[m + 1] − 1].
+
+    start     int64[M + 1]
+    member    int64[·]  nodes; or channels, as places in ports.ravel(), each of which loses one of its parallel links
+    of_nodes  whether members are nodes
+    """
+
+    start: np.ndarray
+    member: np.ndarray
+    of_nodes: bool
+
+
+class Network(NamedTuple):
+    """A network whose parts fail.
+
+    ports      int32[N, P]         neighbour through each port, −1 = none
+    capacity   int32[N, P] | None  parallel links of each channel; None: 1 each
+    terminals  int64[N]            terminals at each node
+    directed   whether some channel has no channel back
+    """
+
+    ports: np.ndarray
+    capacity: np.ndarray | None
+    terminals: np.ndarray
+    directed: bool
+
+
+class Outcomes(NamedTuple):
+    """What is left after each draw, int64[D] each.
+
+    surviving  terminals on nodes that work
+    largest    terminals of the component that has most of them; in a directed network, of the strong component
+    hops       sum of the distances of all ordered pairs of surviving terminals that are joined by a path; −1 where no
+               distances were asked for
+    diameter   the largest of these distances; −1 likewise
+
+    All surviving terminals reach each other if surviving = largest.
+    """
+
+    surviving: np.ndarray
+    largest: np.ndarray
+    hops: np.ndarray
+    diameter: np.ndarray
+
+
+def draw_failures(
+    parts: int,
+    draws: int,
+    *,
+    count: int | None = None,
+    probability: float | None = None,
+    seed: int = 0,
+    first: int = 0,
+    backend: str = "auto",
+) -> Failures:
+    """The failed parts of draws number first … first + draws − 1.
+
+    count        so many parts fail, every set of so many with the same probability
+    probability  or each part fails with this probability, whatever the others do
+    seed         0 … 2⁶⁴ − 1
+    backend      numpy: the specification; otherwise numba; the same to the bit
+
+    Words of Philox4x32-10 with the counter (draw, place, stream) and the key seed. A count takes the first parts of a
+    permutation (Durstenfeld 1964; `philox.below` is biased by less than parts / 2³²), so that the failures of a draw
+    are among those of the same draw with a larger count. A probability compares 64 bits of each part with it, so that
+    they are among those of a larger probability, too.
+
+    Raises ValueError unless exactly one of count and probability is given, 0 ≤ count ≤ parts, 0 ≤ probability ≤ 1.
+    """
+    expect = expecting("draw_failures")
+    expect((count is None) != (probability is None), "count or probability", "both" if count is not None else "neither")
+    expect(parts >= 0 and draws >= 0 and first >= 0, "parts, draws, first ≥ 0", (parts, draws, first))
+    expect(count is None or 0 <= count <= parts, f"count of 0 … {parts}", count)
+    expect(probability is None or 0 <= probability <= 1, "probability of 0 … 1", probability)
+    expect(0 <= seed < 2**64, "seed of 0 … 2⁶⁴ − 1", seed)
+    chosen = backends.resolve("numba" if backend in ("auto", "cupy") else backend)
+    kernel = backends.implementation(__name__, chosen)
+    if count is not None:
+        return Failures(np.arange(draws + 1, dtype=np.int64) * count, kernel.some(parts, draws, count, seed, first))
+    assert probability is not None
+    if probability == 1:  # 2⁶⁴ is no 64-bit word
+        every = np.tile(np.arange(parts, dtype=np.int32), draws)
+        return Failures(np.arange(draws + 1, dtype=np.int64) * parts, every)
+    return Failures(*kernel.each(parts, draws, int(probability * 2.0**64), seed, first))
+
+
+def after_failures(
+    network: Network,
+    parts: Parts,
+    failures: Failures,
+    *,
+    distances: bool = True,
+    backend: str = "auto",
+    threads: int | None = None,
+) -> Outcomes:
+    """Connectivity and distances of the survivors after each draw.
+
+    distances  also distances; without them a draw takes time in proportion to the network's channels
+    backend    numpy: the specification, dense matrices, for small networks; otherwise numba; the same to the bit
+    threads    CPU threads of numba; by default all that it may use. The result does not depend on it
+
+    A failed node loses its channels and its terminals; a failed link its channels. Method: bit-parallel breadth-first
+    search as of `distance`, in which a dead channel leads from a node to itself: no list of links is made anew.
+    Memory: two rows of a bit for each pair of a source and a node, a thread.
+
+    Raises ValueError for arrays that contradict each other.
+    """
+    ports = np.ascontiguousarray(network.ports, np.int32)
+    check(network, parts, failures, threads)
+    capacity = np.ones(ports.shape, np.int32) if network.capacity is None else network.capacity.astype(np.int32)
+    capacity = np.where(ports >= 0, capacity, 0).astype(np.int32)
+    task = Network(ports, capacity, network.terminals.astype(np.int64), network.directed)
+    what = Parts(parts.start.astype(np.int64), parts.member.astype(np.int64), parts.of_nodes)
+    drawn = Failures(failures.start.astype(np.int64), failures.part.astype(np.int32))
+    chosen = backends.resolve("numba" if backend in ("auto", "cupy") else backend)
+    kernel = backends.implementation(__name__, chosen)
+    return Outcomes(*kernel.outcomes(task, what, drawn, distances, thread_count(threads)))
+
+
+def check(network: Network, parts: Parts, failures: Failures, threads: int | None) -> None:
+    """Check that the arrays agree; the error names the array and what was expected."""
+    expect = expecting("after_failures")
+    ports = network.ports
+    expect(ports.ndim == 2, "ports of shape [N, P]", ports.shape)
+    nodes = len(ports)
+    within(expect, "ports", ports, -1, nodes - 1)
+    check_capacity(expect, network.capacity, ports)
+    expect(network.terminals.shape == (nodes,), f"terminals of shape {(nodes,)}", network.terminals.shape)
+    within(expect, "terminals", network.terminals, 0, 2**31 - 1)
+    count = len(parts.start) - 1
+    within(expect, "members", parts.member, 0, (nodes if parts.of_nodes else ports.size) - 1)
+    within(expect, "failed parts", failures.part, 0, count - 1)
+    for name, start, listed in (("parts", parts.start, parts.member), ("failures", failures.start, failures.part)):
+        rising = len(start) > 0 and start[0] == 0 and start[-1] == len(listed) and bool((np.diff(start) >= 0).all())
+        expect(rising, f"the start of {name} rising from 0 to {len(listed)}", start)
+    if not parts.of_nodes and parts.member.size:
+        expect(bool((ports.reshape(-1)[parts.member] >= 0).all()), "members that are channels", "a port without a link")
+    expect(threads is None or threads >= 1, "threads ≥ 1 or None", threads)
+
+
+__all__ = ["Failures", "Network", "Outcomes", "Parts", "after_failures", "draw_failures"]

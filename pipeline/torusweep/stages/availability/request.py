@@ -1,0 +1,80 @@
+"""What is asked of the stage `availability`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from torusweep.counts import counted
+from torusweep.errors import BadInput, nearest, one_line
+from torusweep.stages.availability.measures import MEASURES, USUAL
+
+ALL = "all"
+MOST_DRAWS = 1_000_000
+MOST_DIGITS = 10  # of a number of failures
+
+
+@dataclass(frozen=True)
+class AvailabilityRequest:
+    """Either failures or probability is a number.
+
+    fails        links, routers or cubes
+    failures     how many fail at a time
+    probability  that each of them fails, whatever the others do
+    draws        random draws; all combinations where there are no more
+    sample       draws on which costly measures are computed; None: as many as take some seconds
+    measures     names, separated by commas
+    """
+
+    fails: str
+    failures: int | None
+    probability: float | None
+    draws: int = field(default=1000, metadata={"meaning": "draws, at most; fewer where all combinations are fewer"})
+    seed: int = 0
+    sample: int | None = field(
+        default=None, metadata={"meaning": "draws on which costly measures are computed; null: as time allows"}
+    )
+    measures: str = field(default=", ".join(USUAL), metadata={"meaning": "what is measured after each draw"})
+
+    def __str__(self) -> str:
+        return f"with {self.words}"
+
+    @property
+    def words(self) -> str:
+        """What fails, in words."""
+        thing = self.fails.removesuffix("s")
+        if self.failures is not None:
+            return counted(self.failures, f"failed {thing}")
+        return f"each {thing} failed with probability {self.probability:g}"
+
+
+def measures_of(names: Iterable[str]) -> str:
+    """Names of measures as a request has them, in the order of the table; `all` stands for every one.
+
+    Raises BadInput for an unknown name.
+    """
+    asked = [name.replace("-", "_") for name in names]
+    for name in asked:
+        if name not in (*MEASURES, ALL):
+            raise BadInput(
+                f"unknown measure '{name}'{nearest(name, [*MEASURES, ALL])}; expected {', '.join(MEASURES)}, or {ALL}"
+            )
+    return ", ".join(name for name in MEASURES if name in asked or ALL in asked)
+
+
+def failures_of(text: str, where: str) -> tuple[int | None, float | None]:
+    """(failures at a time, probability that each fails), one of them None: '2', '0.5%' or '0.005'.
+
+    where   names the option in a refusal
+    Raises BadInput for anything else.
+    """
+    expected = f"{where} {one_line(text, 40)}: expected a number of failures, as 2, or a probability, as 0.5% or 0.005"
+    if text.isascii() and text.isdigit() and len(text) < MOST_DIGITS:
+        return int(text), None
+    try:
+        probability = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+    except ValueError:
+        raise BadInput(f"{expected}, got neither") from None
+    if not 0 <= probability <= 1:
+        raise BadInput(f"{expected}, got one that is not between 0 and 1")
+    return None, probability

@@ -1,0 +1,139 @@
+"""The stage `availability`: what is left of a network after failures of links, routers or cubes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import BeforeValidator, Field, model_validator
+
+from torusweep.stages.availability.columns import AVAILABILITY
+from torusweep.stages.availability.measures import MEASURES, SECONDS, USUAL
+from torusweep.stages.availability.parts import check_count, failing_parts, fails_of, most_parts
+from torusweep.stages.availability.record import availability_rows
+from torusweep.stages.availability.request import MOST_DRAWS, AvailabilityRequest, measures_of
+from torusweep.stages.entry import Choice, Spellings, under
+from torusweep.stages.loads.stage import LoadsStage
+from torusweep.stages.stage import Network, Options, Stage
+
+if TYPE_CHECKING:
+    from torusweep.charts.section import Section, Tables
+
+MOST_ROUTED = 2000  # nodes of networks whose routes are put in layers, about
+
+
+def _several(value: Any) -> Any:
+    return value if isinstance(value, list | tuple) else [value]
+
+
+Count = Annotated[int, Field(ge=0, le=10**9)]
+Counts = Annotated[
+    tuple[Count, ...],
+    Field(strict=False),
+    BeforeValidator(_several, json_schema_input_type=Count | list[Count]),
+]
+Probability = Annotated[float, Field(ge=0, le=1)]
+Probabilities = Annotated[
+    tuple[Probability, ...],
+    Field(strict=False),
+    BeforeValidator(_several, json_schema_input_type=Probability | list[Probability]),
+]
+
+
+class Availability(Choice):
+    """Draws of failures on the sweep's networks: every kind of part with every number, on every network chosen."""
+
+    fails: Spellings = Field(
+        ("links",),
+        description="what fails: links, routers, cubes (4 nodes along each axis of a grid, or those of cube_pod), or"
+        " several",
+    )
+    failures: Counts = Field((), description="how many fail at a time: a number, or several")
+    probability: Probabilities = Field(
+        (), description="or the probability that each fails, whatever the others do: a number, or several"
+    )
+    draws: int = Field(
+        1000, ge=1, le=MOST_DRAWS, description="random draws; all combinations, exactly, where there are no more"
+    )
+    seed: int = Field(0, ge=0, le=2**63 - 1, description="seed of the random numbers")
+    sample: int | None = Field(
+        None,
+        ge=1,
+        le=MOST_DRAWS,
+        description="draws on which costly measures are computed; null: as many as take some seconds",
+    )
+    measures: Spellings = Field(
+        USUAL, description=f"what is measured after each draw: {', '.join(MEASURES)}, or several; all: every one"
+    )
+
+    @model_validator(mode="after")
+    def _some_failures(self) -> Availability:
+        if not self.failures and not self.probability:
+            raise ValueError("expected failures or probability, got neither; add failures: [1, 2]")
+        return self
+
+
+class AvailabilityStage(Stage):
+    name = "availability"
+    columns = AVAILABILITY
+    sources = (
+        *LoadsStage.sources,
+        "torusweep_kernels.dependencies",
+        "torusweep_kernels.failures",
+        "torusweep_kernels.trees",
+        "torusweep.collectives",
+        "torusweep.stages.availability",
+        "torusweep.stages.deadlock",
+    )
+    Entry = Availability
+    Request = AvailabilityRequest
+    description = "failures after which connectivity, distances, saturation are measured; without it, none"
+    distinguishing = ("measure", "fails", "failures", "probability", "seed")
+
+    def requests(self, entry: Availability) -> Iterator[AvailabilityRequest]:
+        with under("fails"):
+            kinds = fails_of(entry.fails)
+        with under("measures"):
+            measures = measures_of(entry.measures)
+        many: list[tuple[int | None, float | None]] = [(count, None) for count in dict.fromkeys(entry.failures)]
+        many += [(None, probability) for probability in dict.fromkeys(entry.probability)]
+        for fails, (count, probability) in product(kinds, many):
+            yield AvailabilityRequest(fails, count, probability, entry.draws, entry.seed, entry.sample, measures)
+
+    def check(self, network: Network, request: AvailabilityRequest) -> None:
+        most = most_parts(network.plan, network.spelling, request.fails)
+        if request.failures is None or request.failures < min(most, network.plan.nodes) // 2:
+            return  # a network has more links than that, unless it is in parts
+        with under("failures"):
+            failing = failing_parts(network.topology, request.fails)
+            check_count(failing, request.fails, request.failures, network.spelling)
+
+    def seconds(self, network: Network, request: AvailabilityRequest) -> float:
+        arcs = network.plan.nodes * max(network.plan.degree, 1)
+        asked = request.measures.split(", ")
+        seconds = 5e-3 + request.draws * 1e-8 * arcs
+        if "distances" in asked:
+            seconds += request.draws * 4e-11 * arcs * network.plan.nodes
+        return seconds + SECONDS * sum(MEASURES[name].seconds is not None for name in asked)
+
+    def memory(self, network: Network, request: AvailabilityRequest) -> int:
+        """The network's arrays, the failed parts, and the routes of all pairs where they are put in layers."""
+        planned = network.plan
+        failed: float = request.failures or 0
+        if request.probability is not None:
+            failed = request.probability * planned.nodes * planned.degree
+        pairs = min(planned.nodes, MOST_ROUTED) ** 2 if "minimal_rerouting" in request.measures else 0
+        return 6 * planned.bytes + request.draws * int(100 + 8 * failed) + 200 * pairs
+
+    def row_count(self, network: Network, request: AvailabilityRequest) -> int:
+        return sum(len(MEASURES[name].names) for name in request.measures.split(", "))
+
+    def rows(self, network: Network, request: AvailabilityRequest, options: Options) -> list[dict[str, Any]]:
+        return availability_rows(network.topology, request, options)
+
+    def section(self, tables: Tables) -> Section | None:
+        # only a page draws, and the drawing library takes long to import
+        from torusweep.stages.availability.section import section
+
+        return section(tables)
