@@ -16,6 +16,7 @@ static Three threadIdx{0, 0, 0}, blockIdx{0, 0, 0}, blockDim{1, 1, 1}, gridDim{1
 extern "C" int backwards;
 int backwards = 0;
 
+static inline double __fma_rn(double one, double other, double more) { return __builtin_fma(one, other, more); }
 static inline int __ffsll(long long value) { return __builtin_ffsll(value); }
 static inline int __ffs(int value) { return __builtin_ffs(value); }
 static inline int __popc(unsigned int value) { return __builtin_popcount(value); }

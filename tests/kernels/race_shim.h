@@ -79,6 +79,7 @@ UNSEEN static unsigned int* shared_memory() { return blocks_[now_->block].shared
 #define blockDim block_size()
 #define gridDim grid_size()
 
+static inline double __fma_rn(double one, double other, double more) { return __builtin_fma(one, other, more); }
 static inline int __ffsll(long long value) { return __builtin_ffsll(value); }
 static inline int __ffs(int value) { return __builtin_ffs(value); }
 static inline int __popc(unsigned int value) { return __builtin_popcount(value); }

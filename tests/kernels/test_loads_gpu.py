@@ -87,8 +87,16 @@ def test_as_many_levels_as_are_launched_at_once(length: int, as_cupy: AsCupy) ->
 def test_reference_runs_in_cupy_too(split: str, as_cupy: AsCupy) -> None:
     expected = minimal_loads(torus(), np.arange(256), split=split, backend="numpy")
     ports, roots = torus().astype(np.int32), np.arange(256, dtype=np.int32)
-    task = network.Task(ports, roots, np.ones(256), split == "next-hops", np.ones(256), None, order(ports, roots))
-    load, totals = reference.loads(task, xp=as_cupy())
+    task = network.Task(
+        ports,
+        roots,
+        np.ones(256),
+        network.Ways(split == "next-hops", split == "next-hops"),
+        np.ones(256),
+        None,
+        order(ports, roots),
+    )
+    load, _, totals = reference.loads(task, xp=as_cupy())
     assert load.reshape(ports.shape).tolist() == expected.load.tolist()
     assert totals.hops.sum() == expected.hops
 

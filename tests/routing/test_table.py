@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 import pytest
+from scipy.sparse import csr_array
 from torusweep.errors import BadInput, Refused
 from torusweep.networks.families import build
 from torusweep.networks.topology import Topology
@@ -21,7 +22,8 @@ from torusweep.routing.tables.objects import routing_of, table_from, table_from_
 from torusweep.routing.tables.rows import table_routing
 from torusweep.stages.loads import exact_loads, sampled_loads
 from torusweep.stages.loads.bounds import bounds_of
-from torusweep.traffic import traffic
+from torusweep.traffic import GivenTraffic, traffic
+from torusweep.traffic.matrix import from_pairs
 
 from tests.routing.plain_routes import routes_between
 from tests.routing.test_routing import CASES, HIERARCHIES, PRUNED
@@ -115,15 +117,12 @@ def test_a_table_read_back_has_the_same_loads_to_the_last_bit(name: str, network
     again = read_back(table, tmp_path, suffix)
     assert same(table, again)
     for pattern in ("uniform", "hot_spot(node=1, percent=20)") if topology.nodes < 100 else ("uniform",):
-        whole = exact_loads(topology, routing=name, traffic=pattern, as_table=True)
         found = exact_loads(topology, routing=GivenRouting("mine", again), traffic=pattern)
-        assert np.array_equal(found.load, whole.load)
-        assert found.mean_hops == whole.mean_hops
-        # the other kernels round more than once: by 1e-14 of the largest load at most
-        own = exact_loads(topology, routing=name, traffic=pattern)
-        np.testing.assert_allclose(found.load, own.load, rtol=0, atol=1e-14 * own.load.max())
-        assert found.mean_hops == pytest.approx(own.mean_hops, rel=1e-13)
-        assert found.stretch == pytest.approx(own.stretch, rel=1e-13)
+        for how in ({"as_table": True}, {}, {"use_symmetry": False}):
+            own = exact_loads(topology, routing=name, traffic=pattern, **how)
+            assert np.array_equal(found.load, own.load)
+            assert found.mean_hops == own.mean_hops
+            assert found.stretch == pytest.approx(own.stretch, rel=1e-13)
 
 
 @pytest.mark.parametrize(
@@ -140,8 +139,28 @@ def test_loads_of_a_table_are_rounded_once(name: str, network: str):
     topology = build(network)
     table = table_of(routing(name, topology)[1])
     for pattern in ("uniform", "random_permutation(seed=3)", "hot_spot(node=1, percent=20)"):
+        expected = exact_table_loads(table, demands(topology, pattern))
         found = exact_loads(topology, routing=GivenRouting("mine", table), traffic=pattern)
-        assert np.array_equal(found.load, exact_table_loads(table, demands(topology, pattern)))
+        assert np.array_equal(found.load, expected)
+        assert np.array_equal(exact_loads(topology, routing=name, traffic=pattern).load, expected)
+        assert np.array_equal(exact_loads(topology, routing=name, traffic=pattern, use_symmetry=False).load, expected)
+
+
+@pytest.mark.parametrize("name", ["minimal", "dimension_order(tie=split)", "romm", "valiant"])
+def test_loads_of_demands_that_all_differ_are_rounded_once(name: str):
+    topology = build("torus(radices=[4, 3])")
+    table = table_of(routing(name, topology)[1])
+    demand = np.random.default_rng(5).random((12, 12)) ** 8  # from 1e-9 to 1
+    given = GivenTraffic("mine", from_pairs(csr_array(demand)))
+    expected = exact_table_loads(table, given.traffic.rows(np.arange(12)))
+    for routed in (name, GivenRouting("mine", table)):
+        assert np.array_equal(exact_loads(topology, routing=routed, traffic=given).load, expected)
+
+
+def test_loads_of_more_paths_than_whole_numbers_of_float64():
+    """58!/(29!)² = 3·10¹⁶ paths between corners: their rounded numbers are the weights of the routing on both ways."""
+    topology = build("mesh(k=30, n=2)")
+    assert np.array_equal(exact_loads(topology).load, exact_loads(topology, as_table=True, traffic="uniform").load)
 
 
 def test_the_order_of_rows_and_spare_rows_do_not_matter():

@@ -84,9 +84,9 @@ class Demands(NamedTuple):
 def table_flows(table: Table, demands: Demands, load: np.ndarray, rest: np.ndarray) -> None:
     """Add the flits over every channel to load + rest, float64[L] each, by number of the channel.
 
-    All sums, products and quotients are taken with twice the digits of float64: `load` is the sum of the exact flows of
-    these demands, weights and totals, rounded once, and does not depend on the order of configurations and rows (unless
-    it is within 2⁻⁴⁰ of a last digit between two numbers). `rest` is what rounding left.
+    All sums, products and quotients are taken with twice the digits of float64; `rest` is what rounding left.
+    `torusweep_kernels.sums.rounded` gives the sum of the exact flows of these demands, weights and totals, rounded
+    once, which does not depend on the order of configurations and rows.
     """
     from torusweep_kernels.forwarding import cpu
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from torusweep_kernels.compile import cached, inlined
+from torusweep_kernels.sums.cpu import add, two_product
 
 
 @cached
@@ -63,38 +64,14 @@ def order_of(first, rows, next, enters, order, begins):
 
 
 @inlined
-def add(high, low, more, rest):
-    """(high, low) + (more, rest) as a rounded sum and what rounding left (Knuth's two-sum, then Dekker's)."""
-    total = high + more
-    back = total - high
-    error = (high - (total - back)) + (more - back) + low + rest
-    rounded = total + error
-    return rounded, error - (rounded - total)
-
-
-@inlined
-def product(one, other):
-    """one · other as a rounded product and what rounding left (Dekker 1971)."""
-    rounded = one * other
-    wide = 134217729.0 * one
-    one_high = wide - (wide - one)
-    one_low = one - one_high
-    wide = 134217729.0 * other
-    other_high = wide - (wide - other)
-    other_low = other - other_high
-    error = ((one_high * other_high - rounded) + one_high * other_low + one_low * other_high) + one_low * other_low
-    return rounded, error
-
-
-@inlined
 def part_of(high, low, weight, total):
     """(high, low) · weight / total, with twice the digits."""
     if weight == total:
         return high, low
-    value, error = product(high, weight)
+    value, error = two_product(high, weight)
     error += low * weight
     quotient = value / total
-    back, left = product(quotient, total)
+    back, left = two_product(quotient, total)
     more = ((value - back) - left + error) / total
     rounded = quotient + more
     return rounded, more - (rounded - quotient)

@@ -14,18 +14,19 @@ from torusweep_kernels.loads.order import share
 SOURCE = Path(__file__).with_name("flows.cu")
 NARROW = 32  # the fewest lanes, which use all that the device reads, even if the cache holds fewer
 ROW = 20  # bytes of a node and lane: count, unit, distance
+REST = 8  # and what rounding left of unit
 TEMPORARY = 16  # bytes of a node and lane, for demands on their way
 
 
-def loads(task: Task, threads: int | None = None) -> tuple[np.ndarray, Totals]:
-    """(load float64[N·P], totals per root); see `minimal_loads`."""
+def loads(task: Task, threads: int | None = None) -> tuple[np.ndarray, np.ndarray | None, Totals]:
+    """(load float64[N·P], what rounding left of it if exact, totals per root); see `minimal_loads`."""
     with cuda.gpu_errors("torusweep_kernels.loads"):
         network = Network(task)
 
-        def search(lanes: int) -> tuple[np.ndarray, Totals]:
+        def search(lanes: int) -> tuple[np.ndarray, np.ndarray | None, Totals]:
             network.make_room(lanes)
             of_root = [network.search(first, lanes) for first in range(0, len(task.roots), lanes)]
-            return network.load(), Totals(*np.concatenate(of_root, axis=1))
+            return *network.load(), Totals(*np.concatenate(of_root, axis=1))
 
         return cuda.halve_until_it_fits(network.lanes(), search)
 
@@ -37,8 +38,9 @@ class Network:
         self.task = task
         self.gpu = cuda.Gpu()
         self.cupy = cupy = self.gpu.cupy
-        self.reach, self.total_up, self.carry, self.add_up = self.gpu.kernels(
-            SOURCE, "reach", "total_up", "carry", "add_up"
+        names = "reach", "total_up", "carry", "add_up", "carry_twice", "add_up_twice"
+        self.reach, self.total_up, self.carry, self.add_up, self.carry_twice, self.add_up_twice = self.gpu.kernels(
+            SOURCE, *names
         )
         toward, away = arcs(task)
         copies = {} if task.channels is None else task.channels.copies  # of these arcs
@@ -57,20 +59,24 @@ class Network:
     def lanes(self) -> int:
         """Roots searched from at once: as many as fit into the cache, at least NARROW, at most as fit into free
         memory."""
-        wanted = max(NARROW, self.gpu.cache // (ROW * self.task.nodes))
-        return max(1, min(len(self.task.roots), wanted, self.gpu.free() // 2 // ((ROW + TEMPORARY) * self.task.nodes)))
+        row = ROW + REST * self.task.how.exact
+        wanted = max(NARROW, self.gpu.cache // (row * self.task.nodes))
+        return max(1, min(len(self.task.roots), wanted, self.gpu.free() // 2 // ((row + TEMPORARY) * self.task.nodes)))
 
     def make_room(self, lanes: int) -> None:
         """Rows of this many lanes, and loads of zero."""
         self.count: Any = None  # frees the rows of another width first
         self.unit: Any = None
         self.distance: Any = None
+        self.rest: Any = None
         size = self.task.nodes * lanes
         self.count, self.unit, self.distance = (
             self.cupy.empty(size),
             self.cupy.empty(size),
             self.cupy.empty(size, np.int32),
         )
+        if self.task.how.exact:
+            self.rest = self.cupy.zeros(size)
         self.partial.fill(0)
         self.total.fill(0)
 
@@ -87,7 +93,10 @@ class Network:
         depth = self.outwards(count, distance, lanes)
         totals = cupy.empty((len(Totals._fields), lanes))
         self.gpu.launch(self.total_up, lanes, count, distance, unit, totals, np.int32(nodes), np.int32(lanes))
-        size = np.int32(nodes), np.int32(lanes), np.int32(self.task.inward)
+        size = np.int32(nodes), np.int32(lanes), np.int32(self.task.how.by_hops)
+        if self.task.how.exact:
+            self.inwards_twice(depth, count, distance, unit, size)
+            return totals.get()
         for level in range(depth, -1, -1):
             self.gpu.launch(self.carry, len(unit), *self.away, count, distance, unit, np.int32(level), *size)
         if len(self.own):
@@ -102,10 +111,23 @@ class Network:
             self.gpu.launch(self.add_up, len(self.own), self.own, *self.away[1:], count, distance, unit, *sums)
         return totals.get()
 
+    def inwards_twice(self, depth: int, count: Any, distance: Any, unit: Any, size: tuple[Any, ...]) -> None:
+        """Add the loads with twice the digits."""
+        rest = self.rest[: len(unit)]
+        for level in range(depth, -1, -1):
+            self.gpu.launch(
+                self.carry_twice, len(unit), *self.away, count, distance, unit, rest, np.int32(level), *size
+            )
+        if len(self.own):
+            sums = self.total, self.partial, np.int32(len(self.own)), *size[1:]
+            self.gpu.launch(
+                self.add_up_twice, len(self.own), self.own, *self.away[1:], count, distance, unit, rest, *sums
+            )
+
     def outwards(self, count: Any, distance: Any, lanes: int) -> int:
         """Fill in distances and counts; return the largest distance."""
         depth, reached = 0, cuda.AHEAD
-        size = np.int32(self.task.nodes), np.int32(lanes), np.int32(self.task.inward)
+        size = np.int32(self.task.nodes), np.int32(lanes), np.int32(self.task.how.by_hops)
         while reached == cuda.AHEAD:
             happened = self.cupy.zeros(cuda.AHEAD + 1, np.int32)
             happened[0] = 1
@@ -117,8 +139,10 @@ class Network:
             depth += reached
         return depth
 
-    def load(self) -> np.ndarray:
-        """float64[N·P]: the loads."""
-        load = np.zeros(self.task.ports.size)
-        load[self.channel] = (self.total + self.partial).get()
-        return load
+    def load(self) -> tuple[np.ndarray, np.ndarray | None]:
+        """float64[N·P] each: the loads, and what rounding left of them if exact."""
+        exact = self.task.how.exact
+        load, rest = np.zeros((2, self.task.ports.size))
+        load[self.channel] = (self.total if exact else self.total + self.partial).get()
+        rest[self.channel] = self.partial.get()
+        return load, rest if exact else None

@@ -36,29 +36,38 @@ class Rows(NamedTuple):
     distance: np.ndarray
 
 
+class Starts(NamedTuple):
+    """Roots of a share: uint32[R], their weights float64[R], demand float64[R or 1, N]."""
+
+    roots: np.ndarray
+    weights: np.ndarray
+    demand: np.ndarray
+
+
 @cached
-def accumulate(toward, away, roots, weights, demand, inward, rows, wanted, width):
+def accumulate(toward, away, starts, by_hops, rows, rest, wanted, width):
     """Loads and totals of some roots.
 
     toward, away     the arcs towards the root and away from it: `Side`
-    roots, weights   uint32[R], float64[R]
-    demand           float64[R or 1, N]
-    inward           whether traffic splits over next hops instead of paths
+    starts           `Starts`
+    by_hops          whether traffic splits over next hops instead of paths
     rows             scratch: `Rows`
+    rest             scratch float64[N·W], what rounding left of `unit`: numbers then have twice the digits; or None
     wanted           scratch uint16[N] of W bits if few nodes have demand from a root: a search then ends with the
                      farthest of them, since nothing flows beyond; or None
     width            a tuple of W elements
 
-    Returns (float64[A] of the arcs `away`, float64[4, R]: see `Totals`).
+    Returns (float64[A] of the arcs `away`, what rounding left of it, float64[4, R]: see `Totals`).
     """
     lanes = len(width)
     nodes = len(away.start) - 1
     masks, count, unit, distance = rows
-    load = np.zeros(len(away.node))
+    roots, weights, demand = starts
+    load, low = np.zeros(len(away.node)), np.zeros(len(away.node))
     of_root = np.empty((4, len(roots)))
     totals = np.empty(4 * lanes)
     ones = np.ones(lanes)
-    near, part, stride = (ones, count, 0) if inward else (count, ones, 1)
+    near, part, stride = (ones, count, 0) if by_hops else (count, ones, 1)
     each = 1 if len(demand) > 1 else 0
     visits = np.empty(nodes * lanes + 1, np.uint32)
     visit_masks = np.empty(nodes * lanes, masks.dtype)
@@ -115,12 +124,12 @@ def accumulate(toward, away, roots, weights, demand, inward, rows, wanted, width
                 now[visits[i]] = 0
             now, following = following, now
             levels[level + 1] = end
-        turn(nodes, rows, inward, totals, width)
+        turn(nodes, rows, rest, by_hops, totals, width)
         of_root[:, first : first + used] = totals.reshape(4, lanes)[:, :used]
         for step in range(level - 1, -1, -1):
             begin, end = levels[step], levels[step + 1]
-            carry(visits, visit_masks, begin, end, away, now, part, 1 - stride, rows, width)
+            carry(visits, visit_masks, begin, end, away, now, part, 1 - stride, rows, rest, width)
             for i in range(begin, end):  # marks of later levels may stay: no channel leads two hops farther
                 now[visits[i]] = visit_masks[i]
-        add(nodes, away, near, stride, rows, load, seen, wanted, width)
-    return load, of_root
+        add(nodes, away, near, stride, rows, rest, load, low, seen, wanted, width)
+    return load, low, of_root

@@ -12,6 +12,7 @@ from llvmlite import ir
 from numba import types
 
 from torusweep_kernels.compile import DOUBLE, INT32, INT64, ONE, Vectors, intrinsic
+from torusweep_kernels.loads import twice
 
 
 def scaled(v: Vectors, value: Any, capacity: Any, arc: Any) -> Any:
@@ -31,6 +32,24 @@ def gathered(v: Vectors, node: Any, unrolled: int, rows: Any, stride: Any, masks
 
     v.over_arcs(start, node, unrolled, add_row)
     return builder.load(total)
+
+
+def gathered_twice(v: Vectors, node: Any, unrolled: int, own: Any) -> twice.Pair:
+    """As `gathered`, of unit + rest, with twice the digits."""
+    builder, start, arcs, capacity = v.builder, *(v.data(f"side.{name}") for name in ("start", "node", "capacity"))
+    unit, rest, masks = v.data("rows.unit"), v.data("rest"), v.data("after")
+    total = twice.Variable(v, (v.zero, v.zero))
+
+    def add_row(arc: Any) -> None:
+        other = v.index(arcs, arc)
+        value = v.load(v.at(unit, other)), v.load(v.at(rest, other))
+        if capacity is not None:
+            value = twice.times(v, value, v.spread(v.item(capacity, arc)))
+        both = v.lanes(builder.and_(v.item(masks, other), own))
+        total.store(twice.plus(v, total.load(), twice.chosen(v, both, value)))
+
+    v.over_arcs(start, node, unrolled, add_row)
+    return total.load()
 
 
 @intrinsic
@@ -100,45 +119,68 @@ def count_paths(context, visits, masks, begin, end, level, side, before, near, s
     return types.none(visits, masks, begin, end, level, side, before, near, stride, rows, width), codegen
 
 
+def carry_once(v: Vectors, node: Any, unrolled: int, own: Any) -> None:
+    """`carry` for a node."""
+    builder, unit, part = v.builder, v.data("rows.unit"), v.data("part")
+    farther = gathered(v, node, unrolled, unit, ONE, v.data("after"), own)
+    row = v.at(unit, node)
+    before = v.load(row)
+    share = v.load(v.at(part, builder.mul(node, v.value("stride"))))
+    carried = builder.fadd(before, builder.fmul(share, farther))
+    v.store(builder.select(v.lanes(own), carried, before), row)
+
+
+def carry_twice(v: Vectors, node: Any, unrolled: int, own: Any) -> None:
+    """`carry` for a node, with twice the digits."""
+    builder, stride = v.builder, v.value("stride")
+    farther = twice.Variable(v, gathered_twice(v, node, unrolled, own))
+    with builder.if_then(builder.icmp_signed("!=", stride, ir.Constant(stride.type, 0))):
+        farther.store(twice.over(v, twice.normal(v, farther.load()), v.load(v.at(v.data("part"), node))))
+    high, low = v.at(v.data("rows.unit"), node), v.at(v.data("rest"), node)
+    before = v.load(high), v.load(low)
+    carried = twice.normal(v, twice.plus(v, before, farther.load()))
+    for part, row in zip(twice.chosen(v, v.lanes(own), carried, before), (high, low)):
+        v.store(part, row)
+
+
 @intrinsic
-def carry(context, visits, masks, begin, end, side, after, part, stride, rows, width):
+def carry(context, visits, masks, begin, end, side, after, part, stride, rows, rest, width):
     """Backward: unit(v) += part(v) · Σ unit(w) · capacity over channels to the level after, for the visits begin … end
-    − 1."""
+    − 1. With `rest`, numbers have twice the digits, and `part` is divided by instead if `stride` is 1."""
 
     def codegen(context, builder, signature, arguments):
-        names = "visits masks begin end side after part stride rows width"
+        names = "visits masks begin end side after part stride rows rest width"
         v = Vectors(names, len(width), context, builder, signature, arguments)
-        visits, masks, after, part = (v.data(name) for name in ("visits", "masks", "after", "part"))
-        unit, stride = v.data("rows.unit"), v.value("stride")
+        visits, masks = v.data("visits"), v.data("masks")
 
         def loop(unrolled):
             with v.loop(v.value("begin"), v.value("end")) as (visit, _):
                 node, own = v.index(visits, visit), v.item(masks, visit)
-                farther = gathered(v, node, unrolled, unit, ONE, after, own)
-                row = v.at(unit, node)
-                before = v.load(row)
-                carried = builder.fadd(before, builder.fmul(v.load(v.at(part, builder.mul(node, stride))), farther))
-                v.store(builder.select(v.lanes(own), carried, before), row)
+                if v.data("rest") is None:
+                    carry_once(v, node, unrolled, own)
+                else:
+                    carry_twice(v, node, unrolled, own)
 
         v.by_degree(v.value("side.degree"), loop)
         return context.get_dummy_value()
 
-    return types.none(visits, masks, begin, end, side, after, part, stride, rows, width), codegen
+    return types.none(visits, masks, begin, end, side, after, part, stride, rows, rest, width), codegen
 
 
 @intrinsic
-def add(context, nodes, side, near, stride, rows, load, seen, wanted, width):
-    """load[a] += near(v) · unit(w) · capacity, lane by lane, of every arc a from v to w that leads one hop farther.
+def add(context, nodes, side, near, stride, rows, rest, load, low, seen, wanted, width):
+    """load[a] += near(v) · unit(w) · capacity, lane by lane, of every arc a from v to w that leads one hop farther;
+    with `rest`, load + low.
 
     If the search ended early (wanted is not None), nodes that no lane has reached are skipped.
     """
 
     def codegen(context, builder, signature, arguments):
-        names = "nodes side near stride rows load seen wanted width"
+        names = "nodes side near stride rows rest load low seen wanted width"
         v = Vectors(names, len(width), context, builder, signature, arguments)
         start, arcs, capacity = (v.data(f"side.{name}") for name in ("start", "node", "capacity"))
-        near, distance, unit, load, seen = (
-            v.data(name) for name in ("near", "rows.distance", "rows.unit", "load", "seen")
+        near, distance, unit, rest, load, low, seen = (
+            v.data(name) for name in ("near", "rows.distance", "rows.unit", "rest", "load", "low", "seen")
         )
         in_order = f"vector.reduce.fadd.v{v.width}f64"
         with v.loop(ir.Constant(INT64, 0), v.value("nodes")) as (node, _):
@@ -151,28 +193,39 @@ def add(context, nodes, side, near, stride, rows, load, seen, wanted, width):
                 def add_flow(arc):
                     other = v.index(arcs, arc)
                     farther = builder.icmp_signed("==", v.load(v.at(distance, other, v.integers)), following)
-                    flow = scaled(v, builder.fmul(own, v.load(v.at(unit, other))), capacity, arc)
                     place = builder.gep(load, [arc])
+                    if rest is not None:
+                        each = twice.times(v, (v.load(v.at(unit, other)), v.load(v.at(rest, other))), own)
+                        if capacity is not None:
+                            each = twice.times(v, each, v.spread(v.item(capacity, arc)))
+                        flows = twice.over_lanes(v, twice.chosen(v, farther, each))
+                        left = builder.gep(low, [arc])
+                        for part, where in zip(
+                            twice.plus(v, (builder.load(place), builder.load(left)), flows), (place, left)
+                        ):
+                            builder.store(part, where)
+                        return
+                    flow = scaled(v, builder.fmul(own, v.load(v.at(unit, other))), capacity, arc)
                     flow = builder.select(farther, flow, v.zero)
                     builder.store(v.call(in_order, DOUBLE, builder.load(place), flow), place)
 
                 v.over_arcs(start, node, 0, add_flow)
         return context.get_dummy_value()
 
-    return types.none(nodes, side, near, stride, rows, load, seen, wanted, width), codegen
+    return types.none(nodes, side, near, stride, rows, rest, load, low, seen, wanted, width), codegen
 
 
 @intrinsic
-def turn(context, nodes, rows, inward, totals, width):
+def turn(context, nodes, rows, rest, by_hops, totals, width):
     """Between the forward and the backward search: replace unit, the demand, by demand / count; count by 1 / count if
-    inward.
+    by_hops. With `rest`, the quotients are unit + rest, and count stays.
 
     Rows of totals float64[4, W], over all nodes in order: demand reached, demand not reached, demand · distance,
     largest count.
     """
 
     def codegen(context, builder, signature, arguments):
-        v = Vectors("nodes rows inward totals width", len(width), context, builder, signature, arguments)
+        v = Vectors("nodes rows rest by_hops totals width", len(width), context, builder, signature, arguments)
         distance, unit, count, totals = (
             v.data(name) for name in ("rows.distance", "rows.unit", "rows.count", "totals")
         )
@@ -191,11 +244,16 @@ def turn(context, nodes, rows, inward, totals, width):
                 builder.store(builder.fadd(builder.load(place), value), place)
             more = builder.and_(reached, builder.fcmp_ordered(">", paths, builder.load(most)))
             builder.store(builder.select(more, paths, builder.load(most)), most)
-            v.store(builder.fdiv(wanted, paths), row)
-            with builder.if_then(v.value("inward")):
-                v.store(builder.fdiv(ones, paths), ways)
+            if v.data("rest") is None:
+                v.store(builder.fdiv(wanted, paths), row)
+                with builder.if_then(v.value("by_hops")):
+                    v.store(builder.fdiv(ones, paths), ways)
+            else:
+                quotient = twice.over(v, (wanted, v.zero), paths)
+                for value, where in zip(quotient, (row, v.at(v.data("rest"), node))):
+                    v.store(value, where)
         for row, place in enumerate((delivered, unreachable, hops, most)):
             v.store(builder.load(place), v.at(totals, ir.Constant(INT64, row)))
         return context.get_dummy_value()
 
-    return types.none(nodes, rows, inward, totals, width), codegen
+    return types.none(nodes, rows, rest, by_hops, totals, width), codegen

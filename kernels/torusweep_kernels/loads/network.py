@@ -20,9 +20,9 @@ class Channels:
 
     def of(self, task: Task) -> Channels:
         """Itself with the arcs of this task, derived anew if they are of another network."""
-        if self.network is None or not same_network(self.network, (task.ports, task.capacity, task.inward)):
+        if self.network is None or not same_network(self.network, (task.ports, task.capacity, task.how.inward)):
             capacity = None if task.capacity is None else task.capacity.copy()
-            self.network = task.ports.copy(), capacity, task.inward
+            self.network = task.ports.copy(), capacity, task.how.inward
             self.arcs, self.copies = derived(task), {}
         return self
 
@@ -36,17 +36,29 @@ def same_network(
     return capacity is another if capacity is None or another is None else np.array_equal(capacity, another)
 
 
+class Ways(NamedTuple):
+    """How traffic flows.
+
+    by_hops  it splits over next hops instead of paths
+    inward   to the roots instead of from them
+    exact    numbers have twice the digits
+    """
+
+    by_hops: bool
+    inward: bool
+    exact: bool = False
+
+
 class Task(NamedTuple):
     """The arguments of `minimal_loads`, after its checks.
 
-    ports int32[N, P], roots int32[R], weights float64[R], inward: whether traffic flows to the roots and splits over
-    next hops, demand float64[N] or float64[R, N], capacity int32[N, P] | None, order int64[R]: the order in which roots
-    are summed, channels: what is kept between calls"""
+    ports int32[N, P], roots int32[R], weights float64[R], how: `Ways`, demand float64[N] or float64[R, N], capacity
+    int32[N, P] | None, order int64[R]: the order in which roots are summed, channels: what is kept between calls"""
 
     ports: np.ndarray
     roots: np.ndarray
     weights: np.ndarray
-    inward: bool
+    how: Ways
     demand: np.ndarray
     capacity: np.ndarray | None
     order: np.ndarray
@@ -113,4 +125,4 @@ def derived(task: Task) -> tuple[Arcs, Arcs]:
         return Arcs(start, other[order], channel[order], None if capacity is None else capacity[order])
 
     out, into = by(tail, head, slice(None)), by(head, tail, np.argsort(head, kind="stable"))
-    return (out, into) if task.inward else (into, out)
+    return (out, into) if task.how.inward else (into, out)

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from torusweep_kernels import sums
 from torusweep_kernels.backend import host
 from torusweep_kernels.loads.network import Arcs, Task, Totals, arcs
 from torusweep_kernels.loads.order import share
@@ -21,23 +22,26 @@ LANES = 64  # roots searched from at once
 SCRATCH = 2**29  # the most bytes of a block's arrays; above it a block has fewer lanes
 
 
-def loads(task: Task, threads: int | None = None, xp: Any = np) -> tuple[np.ndarray, Totals]:
-    """(load float64[N·P], totals per root); see `minimal_loads`."""
+def loads(task: Task, threads: int | None = None, xp: Any = np) -> tuple[np.ndarray, np.ndarray | None, Totals]:
+    """(load float64[N·P], what rounding left of it if exact, totals per root); see `minimal_loads`."""
     toward, away = (Side(side, xp) for side in arcs(task))
     roots = len(task.roots)
     lanes = max(1, min(LANES, SCRATCH // (32 * (task.nodes + len(away.node)))))
     of_root = np.empty((len(Totals._fields), roots))
-    total, partial = xp.zeros(len(away.node)), xp.zeros(len(away.node))
+    total, partial, rest = xp.zeros((3, len(away.node)))
     with np.errstate(over="ignore", invalid="ignore"):  # too many paths: the totals show it
         for first in range(0, roots, lanes):
             carried, of_root[:, first : first + lanes] = search(task, first, lanes, toward, away, xp)
-            for lane in range(carried.shape[1]):
+            for lane in range(carried[0].shape[1]):
+                if task.how.exact:
+                    total, rest = sums.add(total, rest, carried[0][:, lane], carried[1][:, lane])
+                    continue
                 if (first + lane) % share(roots) == 0:
                     total, partial = total + partial, xp.zeros(len(away.node))
-                partial = partial + carried[:, lane]
-    load = np.zeros(task.ports.size)
-    load[host(away.channel)] = host(total + partial)
-    return load, Totals(*of_root)
+                partial = partial + carried[0][:, lane]
+    load, left = np.zeros((2, task.ports.size))
+    load[host(away.channel)], left[host(away.channel)] = host(total + partial), host(rest)
+    return load, left if task.how.exact else None, Totals(*of_root)
 
 
 class Entries(NamedTuple):
@@ -67,8 +71,8 @@ class Side:
             yield having, self.node[arc] * lanes + entries.lane[having], self.capacity[arc]
 
 
-def search(task: Task, first: int, lanes: int, toward: Side, away: Side, xp: Any) -> tuple[Any, np.ndarray]:
-    """(load of each arc of `away`, float64[A, lanes]; the block's totals, float64[4, lanes])."""
+def search(task: Task, first: int, lanes: int, toward: Side, away: Side, xp: Any) -> tuple[tuple[Any, ...], np.ndarray]:
+    """(of each arc of `away`: load, float64[A, lanes], and what rounding left if exact; totals, float64[4, lanes])."""
     roots, weights, rows = task.block(first, lanes)
     lanes = len(roots)
     demand = xp.asarray(np.ascontiguousarray((weights[:, None] * rows).T).ravel())
@@ -77,7 +81,7 @@ def search(task: Task, first: int, lanes: int, toward: Side, away: Side, xp: Any
         xp.ones(task.nodes * lanes),
     )  # −2 = not reached; −2 + 1 is not a distance either
     ones = xp.ones(task.nodes * lanes)
-    near = ones if task.inward else count
+    near = ones if task.how.by_hops else count
     ticket = xp.empty(task.nodes * lanes, np.int64)
     place = xp.asarray(roots.astype(np.int64) * lanes + np.arange(lanes))
     distance[place] = 0
@@ -97,19 +101,59 @@ def search(task: Task, first: int, lanes: int, toward: Side, away: Side, xp: Any
         ticket[found] = xp.arange(len(found))
         place = found[ticket[found] == xp.arange(len(found))]  # each one once
         distance[place] = level + 1
-    unit, part = demand / count, 1 / count if task.inward else ones  # part = near / count
+    carried = inwards_twice if task.how.exact else inwards
+    flows = carried(task, levels, away, distance, count, demand, xp)
+    distance, demand, count = (array.reshape(task.nodes, lanes) for array in (distance, demand, count))
+    delivered, stranded = xp.where(distance >= 0, demand, 0.0), xp.where(distance < 0, demand, 0.0)
+    # over nodes in their order, as the other backends add; sum() would add in pairs where there is one lane
+    in_order = [xp.cumsum(values, axis=0)[-1] + 0.0 for values in (delivered, stranded, delivered * distance)]
+    totals = [*in_order, count.max(axis=0)]
+    return flows, host(xp.stack(totals))
+
+
+def inwards(
+    task: Task, levels: list[Entries], away: Side, distance: Any, count: Any, demand: Any, xp: Any
+) -> tuple[Any, ...]:
+    """(load of each arc of `away`, float64[A, lanes],): from the farthest level inwards."""
+    ones, lanes = xp.ones(len(count)), len(count) // task.nodes
+    unit, part = demand / count, 1 / count if task.how.by_hops else ones  # part = near / count
     for level, entries in reversed(list(enumerate(levels))):
         farther = xp.zeros(len(entries.place))
         for having, other, capacity in away.neighbours(entries, lanes):
             farther[having] += xp.where(distance[other] == level + 1, unit[other] * capacity, 0.0)
         unit[entries.place] += part[entries.place] * farther
-    distance, demand, count, near, unit = (
-        array.reshape(task.nodes, lanes) for array in (distance, demand, count, near, unit)
-    )
+    near = ones if task.how.by_hops else count
+    distance, near, unit = (array.reshape(task.nodes, lanes) for array in (distance, near, unit))
     on_path = distance[away.node] == distance[away.own] + 1
-    carried = xp.where(on_path, near[away.own] * unit[away.node] * away.capacity[:, None], 0.0)
-    delivered, stranded = xp.where(distance >= 0, demand, 0.0), xp.where(distance < 0, demand, 0.0)
-    # over nodes in their order, as the other backends add; sum() would add in pairs where there is one lane
-    in_order = [xp.cumsum(values, axis=0)[-1] + 0.0 for values in (delivered, stranded, delivered * distance)]
-    totals = [*in_order, count.max(axis=0)]
-    return carried, host(xp.stack(totals))
+    return (xp.where(on_path, near[away.own] * unit[away.node] * away.capacity[:, None], 0.0),)
+
+
+def inwards_twice(
+    task: Task, levels: list[Entries], away: Side, distance: Any, count: Any, demand: Any, xp: Any
+) -> tuple[Any, ...]:
+    """(load of each arc of `away`, float64[A, lanes], what rounding left of it): as `inwards`, with twice the digits.
+
+    Counts beyond 2⁹⁰⁰, whose products would exceed float64, are scaled.
+    """
+    lanes = len(count) // task.nodes
+    scale = xp.where(count > 2.0**900, 2.0**-100, 1.0)
+    count, unit = count * scale, demand * scale
+    unit, rest = sums.divided(unit, xp.zeros(len(count)), count)
+    for level, entries in reversed(list(enumerate(levels))):
+        high, low = xp.zeros((2, len(entries.place)))
+        for having, other, capacity in away.neighbours(entries, lanes):
+            on_path = distance[other] == level + 1
+            more = sums.times(xp.where(on_path, unit[other], 0.0), xp.where(on_path, rest[other], 0.0), capacity)
+            high[having], low[having] = sums.add(high[having], low[having], *more)
+        at = entries.place
+        if task.how.by_hops:
+            high, low = sums.divided(high, low, count[at])
+        unit[at], rest[at] = sums.add(unit[at], rest[at], high, low)
+    near = (xp.ones(len(count)) if task.how.by_hops else count).reshape(task.nodes, lanes)[away.own]
+    distance, unit, rest = (array.reshape(task.nodes, lanes) for array in (distance, unit, rest))
+    on_path = distance[away.node] == distance[away.own] + 1
+    high, low = sums.times(*sums.times(unit[away.node], rest[away.node], near), away.capacity[:, None])
+    if not task.how.by_hops:
+        back = 1 / scale.reshape(task.nodes, lanes)[away.own]
+        high, low = high * back, low * back
+    return xp.where(on_path, high, 0.0), xp.where(on_path, low, 0.0)

@@ -37,8 +37,8 @@ DEFAULT_PACKETS = 10_000_000
     type=click.Choice(["exact", "as-table", "monte-carlo"]),
     default="exact",
     show_default=True,
-    help="exact: expected loads. as-table: the same, over the table that 'torusweep routes' writes; exact sums, "
-    "rounded once. monte-carlo: loads of random packets, with their standard error.",
+    help="exact: expected loads, exact sums that are rounded once. as-table: the same numbers, computed over the table "
+    "that 'torusweep routes' writes. monte-carlo: loads of random packets, with their standard error.",
 )
 @click.option(
     "--packets",

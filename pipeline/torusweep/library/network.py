@@ -217,8 +217,8 @@ class Network:
         routing         a spelling, as in 'torusweep loads --help'; a routing table; or a function from (node,
                         destination) to the next node, or to pairs (next node, share)
         traffic         a spelling, or a matrix [T, T] of NumPy or SciPy: row s, column t has what s sends to t
-        method          exact; monte-carlo: loads of random packets, with their standard error; or as-table: exact, of
-                        the routing as a routing table, to the last bit those of the table that `routes` gives
+        method          exact: exact sums, rounded once; monte-carlo: loads of random packets, with their standard
+                        error; or as-table: the same numbers as exact, over the table that `routes` gives
         packets, seed, relative_error   of monte-carlo: at most so many packets, fewer once the error is small enough
         bounds          also what no routing exceeds (linear programs, for small networks)
 

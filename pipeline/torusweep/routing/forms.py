@@ -254,8 +254,8 @@ class TableRouting:
 
     @cached_property
     def total(self) -> np.ndarray:
-        """float64[C]: the sum of the weights of each configuration."""
-        return np.add.reduceat(self.weight, self.rows[:-1]) if len(self.weight) else self.weight
+        """float64[C]: the sum of the weights of each configuration, in the order of its rows."""
+        return np.bincount(self.owner, self.weight, minlength=len(self.at))
 
     @cached_property
     def share(self) -> np.ndarray:

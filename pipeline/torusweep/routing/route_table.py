@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from math import lcm
 from typing import NamedTuple
 
 import numpy as np
 
 from torusweep.routing.forms import Routes, SourceRouting
 
+MOST_DENOMINATOR = 1 << 40  # of the shares of routes; beyond it they stay as they are, rounded
 MAX_WHOLE_KEYS = 1 << 19  # largest number of keys for which all routes are made at once
 
 
@@ -73,3 +75,21 @@ class RouteTable:
             row[exceeds] += 1
             left[exceeds] -= self.routes.weight[row[exceeds]]
         return row.astype(np.int32)
+
+
+def whole_weights(routes: Routes) -> tuple[np.ndarray, int] | None:
+    """(int64[R], n): the share of each route is a whole number over n, where each is one over a whole number.
+
+    None where some share is not, or n exceeds 2⁴⁰: the shares of a key then sum to 1 but for rounding.
+    """
+    shares, which = np.unique(routes.weight, return_inverse=True)
+    ways = np.rint(1 / shares)
+    if (np.abs(shares * ways - 1) > 1e-15).any():
+        return None
+    whole = lcm(*ways.astype(np.int64).tolist())
+    if whole > MOST_DENOMINATOR:
+        return None
+    weight = (whole // ways.astype(np.int64))[which]
+    if len(weight) and (np.add.reduceat(weight, routes.first[:-1]) != whole).any():
+        return None
+    return weight, whole

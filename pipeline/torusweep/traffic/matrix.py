@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import fsum
 from typing import NamedTuple
 
 import numpy as np
 from scipy.sparse import coo_array, csr_array, eye_array
+from torusweep_kernels import sums
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,6 +68,14 @@ class Traffic:
     def received(self) -> np.ndarray:
         """float64[T]: demand to each destination, from itself included (column sums)."""
         return self.weight.sum() * self.common + (self.own.sum(axis=0) if self.own.nnz else 0.0)
+
+    def exactly_sent(self) -> tuple[np.ndarray, np.ndarray]:
+        """(float64[T], float64[T]): the sums of `rows`, and what rounding leaves of them (torusweep_kernels.sums)."""
+        return _exact_row_sums(self.weight, self.common, self.own)
+
+    def exactly_received(self) -> tuple[np.ndarray, np.ndarray]:
+        """(float64[T], float64[T]): the sums of `columns`, and what rounding leaves of them."""
+        return _exact_row_sums(self.common, self.weight, self._transposed)
 
     def at_nodes(self, terminals: np.ndarray, nodes: int) -> Traffic:
         """The traffic between nodes. Terminal i is at node terminals[i], int32[T]; a node may have several or none."""
@@ -138,3 +148,19 @@ def _add_sparse(dense: np.ndarray, sparse: csr_array) -> np.ndarray:
     extra = sparse.tocoo()
     dense[extra.row, extra.col] += extra.data
     return dense
+
+
+def _exact_row_sums(weight: np.ndarray, common: np.ndarray, own: csr_array) -> tuple[np.ndarray, np.ndarray]:
+    """The sums over each row of weight[s] · common[t] + own[s, t], each of these rounded, and what is left of them."""
+    high, low = np.zeros((2, len(weight)))
+    factors, which = np.unique(weight, return_inverse=True)
+    for number, factor in enumerate(factors.tolist()):
+        demand = (factor * common).tolist()
+        total = fsum(demand)
+        high[which == number], low[which == number] = total, fsum([*demand, -total])
+    if own.nnz:
+        extra = own.tocoo()
+        before = weight[extra.row] * common[extra.col]
+        change, rows = np.concatenate([before + extra.data, -before]), np.tile(extra.row, 2).astype(np.int64)
+        high, low = sums.add(high, low, *sums.grouped_sums(change, np.zeros(len(change)), rows, len(weight)))
+    return high, low

@@ -9,7 +9,6 @@ whose next hop depends on node and destination alone then needs no states.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import lcm
 from typing import NamedTuple
 
 import numpy as np
@@ -18,6 +17,7 @@ from torusweep.errors import Refused
 from torusweep.networks.topology import NO_PORT, Topology
 from torusweep.routing.forms import LayeredRouting, Routes, Routing, SourceRouting, TableRouting
 from torusweep.routing.route_hops import Runs, route_hops
+from torusweep.routing.route_table import whole_weights
 from torusweep.routing.shortest_paths import UNREACHED, shortest_paths
 from torusweep.routing.tables.rows import Rows, table_routing
 
@@ -181,16 +181,13 @@ def _routes(routing: SourceRouting, source: np.ndarray, destination: np.ndarray)
     many = np.diff(found.first)[which]
     pair = np.repeat(np.arange(len(source)), many)
     row = np.arange(len(pair)) - np.repeat(np.cumsum(many) - many, many) + found.first[which][pair]
-    return pair, _whole_weights(found)[row], Runs(found.direction[row], found.hops[row], found.phase[row])
+    return pair, _weights(found)[row], Runs(found.direction[row], found.hops[row], found.phase[row])
 
 
-def _whole_weights(routes: Routes) -> np.ndarray:
-    """float64[R]: weights in the same proportions, whole numbers where the routes of every key have equal shares."""
-    ways = np.diff(routes.first)
-    own = np.repeat(ways, ways)
-    if not (routes.weight == 1 / own).all():
-        return routes.weight
-    return lcm(*np.unique(ways).tolist()) / own
+def _weights(routes: Routes) -> np.ndarray:
+    """float64[R]: weights in the same proportions, whole numbers where the shares are ratios of such."""
+    whole = whole_weights(routes)
+    return routes.weight if whole is None else whole[0].astype(np.float64)
 
 
 def _rows_to(goal: int, routed: _Routed, node: np.ndarray, code: np.ndarray, kinds: int) -> Rows:

@@ -36,13 +36,13 @@ def exact_loads(
     threads: int | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> ChannelLoads:
-    """Expected load of every channel.
+    """Expected load of every channel: exact sums, rounded once, and then divided by the channel's links.
 
     routing        a routing's spelling (torusweep.routing), or a given one
     traffic        a pattern's spelling (torusweep.traffic), or a given matrix
-    use_symmetry   follow one node of each orbit where routing and traffic allow it; affects only the last digits
-    as_table       follow the routing as a table of its next hops: the loads are exact sums, rounded once, and those of
-                   the table that `torusweep routes` writes, to the last bit
+    use_symmetry   follow one node of each orbit where routing and traffic allow it; the loads are the same
+    as_table       follow the routing as a table of its next hops, the one that `torusweep routes` writes; the loads are
+                   the same
     progress       receives the share of the work that is done
     Raises BadInput where the routing or the pattern is unknown, one of them does not fit the network, or
     some traffic has no path to its destination; Refused where there are too many pairs to follow.
@@ -83,15 +83,14 @@ def exact_loads(
 def _flows(routing: Routing, traffic: Traffic, **options: Any) -> tuple[np.ndarray, float]:
     """(float64[N, P] flits over every channel, hops of all flits)."""
     if isinstance(routing, LayeredRouting):
-        load, hops, lost = layered_flows(routing, traffic, **options)
+        load, lost = layered_flows(routing, traffic, **options)
         if lost:
             raise BadInput(
                 f"{lost / traffic.sent().sum():.3g} of the traffic has no path to its destination;"
                 " choose a connected network ('torusweep describe' counts its components)"
             )
-        return load, hops
-    if isinstance(routing, TableRouting):
+    elif isinstance(routing, TableRouting):
         load = table_flows(routing, traffic, progress=options["progress"])
-        return load, fsum(load.flat)
-    load = source_flows(routing, traffic, **options)
-    return load, float(load.sum())
+    else:
+        load = source_flows(routing, traffic, **options)
+    return load, fsum(load.ravel().tolist())

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from torusweep_kernels.loads import Channels, minimal_loads
+from torusweep_kernels import sums
+from torusweep_kernels.loads import Channels, exact_minimal_loads
 
 from torusweep.errors import BadInput
 from torusweep.networks.links import channel_orbits
@@ -16,6 +17,8 @@ from torusweep.traffic import Traffic
 
 BLOCK = 1 << 23  # demands at a time: 64 MiB
 
+Twice = tuple[np.ndarray, np.ndarray]  # numbers, and what rounding left of them: torusweep_kernels.sums
+
 
 def layered_flows(
     routing: LayeredRouting,
@@ -25,9 +28,10 @@ def layered_flows(
     backend: str,
     threads: int | None,
     progress: Callable[[float], None] | None = None,
-) -> tuple[np.ndarray, float, float]:
-    """(float64[N, P] flits over every channel, hops of all flits, flits without a path) for traffic between the nodes.
+) -> tuple[np.ndarray, float]:
+    """(float64[N, P] flits over every channel, flits without a path) for traffic between the nodes.
 
+    The loads are exact sums, rounded once (`torusweep_kernels.loads.exact_minimal_loads`).
     progress   receives the share of the roots that have been followed
     Raises BadInput where there are more shortest paths between two nodes than float64 can count.
     """
@@ -35,7 +39,7 @@ def layered_flows(
     images = proved_symmetries(topology) if use_symmetry and traffic.symmetric and routing.plain else []
     nodes = orbits_under(topology.nodes, images)
     try:
-        flows, hops, lost = _sum_over_roots(routing, traffic, nodes, backend, threads, progress)
+        flows, lost = _sum_over_roots(routing, traffic, nodes, backend, threads, progress)
     except OverflowError:
         raise BadInput(
             "expected at most 1.8e308 shortest paths between two nodes, got more;"
@@ -43,19 +47,33 @@ def layered_flows(
         ) from None
     if images:
         flows = _average_over_orbits(topology, images, nodes, flows)
-    return flows, hops, lost
+    return sums.rounded(*flows), lost
 
 
 def channels_of_arcs(routing: LayeredRouting, flows: np.ndarray) -> np.ndarray:
-    """[N, P]: flows over channels, from flows over arcs between states, [S, Q], summed in their order."""
+    """int64[N, P]: flows over channels, from flows over arcs between states, int64[S, Q]."""
     if routing.plain:
         return flows
-    topology = routing.topology
-    state, arc = np.nonzero((routing.states != NO_PORT) & (routing.port != NO_PORT))
-    channel = routing.node[state].astype(np.int64) * topology.ports.shape[1] + routing.port[state, arc]
-    total = np.zeros(topology.ports.size, flows.dtype)
+    (state, arc), channel = _arcs_and_channels(routing)
+    total = np.zeros(routing.topology.ports.size, flows.dtype)
     np.add.at(total, channel, flows[state, arc])
-    return total.reshape(topology.ports.shape)
+    return total.reshape(routing.topology.ports.shape)
+
+
+def _exact_channels_of_arcs(routing: LayeredRouting, flows: Twice) -> Twice:
+    if routing.plain:
+        return flows
+    (state, arc), channel = _arcs_and_channels(routing)
+    ports = routing.topology.ports
+    high, low = sums.grouped_sums(flows[0][state, arc], flows[1][state, arc], channel, ports.size)
+    return high.reshape(ports.shape), low.reshape(ports.shape)
+
+
+def _arcs_and_channels(routing: LayeredRouting) -> tuple[tuple[np.ndarray, ...], np.ndarray]:
+    """((state, arc) of all arcs that use a channel, the number of that channel: node · P + port)."""
+    state, arc = np.nonzero((routing.states != NO_PORT) & (routing.port != NO_PORT))
+    width = routing.topology.ports.shape[1]
+    return (state, arc), routing.node[state].astype(np.int64) * width + routing.port[state, arc]
 
 
 def arc_capacity(routing: LayeredRouting) -> np.ndarray | None:
@@ -73,47 +91,47 @@ def _sum_over_roots(
     backend: str,
     threads: int | None,
     progress: Callable[[float], None] | None,
-) -> tuple[np.ndarray, float, float]:
-    """The flows of all roots, one for each orbit of nodes, weighted by the size of the orbit.
+) -> tuple[Twice, float]:
+    """The flows to all destinations, one for each orbit of nodes, times the size of the orbit.
 
-    A split by paths is followed from the sources. A split by next hops depends on the destination and is followed
-    backwards from there.
+    They are followed backwards: a split by next hops depends on the destination, and so do the path counts that
+    `routing.shortest_paths` gives to a table.
     """
-    from_sources = routing.split == "paths"
-    near, far = (routing.start, routing.finish) if from_sources else (routing.finish, routing.start)
-    busy = (traffic.sent() if from_sources else traffic.received())[nodes.representatives] > 0
-    roots, weights = nodes.representatives[busy], nodes.sizes[busy].astype(np.float64)
-    flows, hops, lost = np.zeros(routing.states.shape), 0.0, 0.0
+    busy = traffic.received()[nodes.representatives] > 0
+    roots, sizes = nodes.representatives[busy], nodes.sizes[busy]
+    flows, lost = (np.zeros(routing.states.shape), np.zeros(routing.states.shape)), 0.0
     capacity, step = arc_capacity(routing), max(1, BLOCK // len(routing.states))
-    channels = Channels()
-    for first in range(0, len(roots), step):
-        block = slice(first, first + step)
-        demand = traffic.rows(roots[block]) if from_sources else traffic.columns(roots[block])
-        if not routing.plain:
-            at_nodes, demand = demand, np.zeros((len(demand), len(routing.states)))
-            demand[:, far] = at_nodes
-        part = minimal_loads(
-            routing.states,
-            near[roots[block]],
-            weights[block],
-            split=routing.split,
-            demand=demand,
-            capacity=capacity,
-            backend=backend,
-            threads=threads,
-            channels=channels,
-        )
-        flows += part.load
-        hops += part.hops - routing.extra * part.delivered
-        lost += part.unreachable
-        if progress is not None:
-            progress(min(1.0, (first + step) / len(roots)))
-    return channels_of_arcs(routing, flows), hops, lost
+    channels, done = Channels(), 0
+    for size in np.unique(sizes):
+        alike = roots[sizes == size]
+        own: Twice = np.zeros(routing.states.shape), np.zeros(routing.states.shape)
+        for first in range(0, len(alike), step):
+            some = alike[first : first + step]
+            demand = traffic.columns(some)
+            if not routing.plain:
+                at_nodes, demand = demand, np.zeros((len(demand), len(routing.states)))
+                demand[:, routing.start] = at_nodes
+            part = exact_minimal_loads(
+                routing.states,
+                routing.finish[some],
+                split=routing.split,
+                inward=True,
+                demand=demand,
+                capacity=capacity,
+                backend=backend,
+                threads=threads,
+                channels=channels,
+            )
+            own = sums.add(*own, part.load, part.rest)
+            lost += part.unreachable * size
+            done += len(some)
+            if progress is not None:
+                progress(done / len(roots))
+        flows = sums.add(*flows, *sums.times(*own, float(size)))
+    return _exact_channels_of_arcs(routing, flows), lost
 
 
-def _average_over_orbits(
-    topology: Topology, images: Sequence[np.ndarray], nodes: Orbits, load: np.ndarray
-) -> np.ndarray:
+def _average_over_orbits(topology: Topology, images: Sequence[np.ndarray], nodes: Orbits, load: Twice) -> Twice:
     """The load of every channel, from the loads that one root of each orbit causes.
 
     All channels of an orbit carry the same load, and the sum over the orbit does not depend on the choice of roots;
@@ -121,9 +139,9 @@ def _average_over_orbits(
     """
     present = topology.ports != NO_PORT
     orbit = channel_orbits(topology, images, nodes)
-    order = np.argsort(orbit, kind="stable")  # by orbit: NumPy then sums each pairwise, without loss of digits
-    first = np.searchsorted(orbit[order], np.arange(orbit.max(initial=-1) + 1))
-    mean = np.add.reduceat(load[present][order], first) / np.diff(first, append=len(order))
-    averaged = np.zeros_like(load)
-    averaged[present] = mean[orbit]
-    return averaged
+    sizes = np.bincount(orbit)
+    total = sums.grouped_sums(load[0][present], load[1][present], orbit, len(sizes))
+    averaged = np.zeros((2, *topology.ports.shape))
+    for part, mean in zip(averaged, sums.divided(*total, sizes.astype(np.float64))):
+        part[present] = mean[orbit]
+    return averaged[0], averaged[1]

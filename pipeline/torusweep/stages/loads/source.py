@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from math import log2
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
+from torusweep_kernels import sums
 from torusweep_kernels.routes import route_flows
 
 from torusweep.errors import Refused
 from torusweep.networks.topology import NO_PORT
 from torusweep.routing.forms import SourceRouting
-from torusweep.routing.route_table import RouteTable
+from torusweep.routing.route_table import RouteTable, whole_weights
 from torusweep.traffic import Traffic
-from torusweep.traffic.matrix import same_from_all
 
 BLOCK = 1 << 20  # pairs at a time
 MAX_PAIRS = 10**10  # to follow: a quarter of an hour
-SUM_BITS = 54  # of a block's total: a route may pass a channel several times, and int64 must hold all passes
+MOST = (
+    1 << 54
+)  # of the sum of the amounts of packets: a route may pass a channel several times, and int64 must hold all
+FEW = 4  # different demands of a block that are followed as whole numbers of packets, each by itself
+
+Twice = tuple[np.ndarray, np.ndarray]  # numbers, and what rounding left of them: torusweep_kernels.sums
 
 
 def source_flows(
@@ -32,10 +36,13 @@ def source_flows(
 ) -> np.ndarray:
     """float64[N, P]: flits over every channel, for traffic between the nodes.
 
+    The loads are exact sums, rounded once: whole numbers of packets, times the demand that each stands for.
     progress   receives the share of the pairs that have been followed
     Raises Refused where there are too many pairs.
     """
-    table, flows, done = RouteTable(routing), np.zeros(routing.moves.port.shape), 0
+    table, done = RouteTable(routing), 0
+    zero = np.zeros(routing.moves.port.shape)
+    flows: Twice = zero, zero
     parts = _parts(routing, traffic, use_symmetry)
     pairs = sum(part.pairs for part in parts)
     if pairs > MAX_PAIRS:
@@ -43,17 +50,17 @@ def source_flows(
             f"expected at most {MAX_PAIRS:,} pairs of nodes to follow routes between, got {pairs:,};"
             " sample them: --method monte-carlo"
         )
+    follow = _Follow(table, backend, threads)
     for part in parts:
-        own = np.zeros_like(flows)
         for first in range(0, len(part.sources), part.step):
             some = part.sources[first : first + part.step]
-            row, destination, demand = part.traffic.pairs(some)
-            own += _flows(table, some[row], destination, demand * part.weights[first + row], backend, threads)
+            follow.packets(part.listed(some), some, part.sizes[first : first + part.step])
             done += len(some) * (part.pairs // len(part.sources))
             if progress is not None:
                 progress(done / pairs)
-        flows += _average_over_cells(routing, own) if part.by_cell else own
-    return channels_of_directions(routing, flows)
+        own = sums.divided(*follow.taken(), float(part.share))
+        flows = sums.add(*flows, *(_average_over_cells(routing, own) if part.by_cell else own))
+    return sums.rounded(*_exact_channels_of_directions(routing, flows))
 
 
 def pairs_followed(routing: SourceRouting, traffic: Traffic) -> int:
@@ -61,22 +68,36 @@ def pairs_followed(routing: SourceRouting, traffic: Traffic) -> int:
     return sum(part.pairs for part in _parts(routing, traffic, True))
 
 
+class _Listed(NamedTuple):
+    """Pairs: index of the source int64[R], destination int32[R], and their demand, high + low float64[R] each."""
+
+    row: np.ndarray
+    destination: np.ndarray
+    high: np.ndarray
+    low: np.ndarray
+
+
 class _Part(NamedTuple):
     """Traffic of one pass.
 
+    traffic   of the network
+    half      0: its only pass; 1: to the random nodes between; 2: from there
+    share     the demands are divided by this number: that of the nodes between
     sources   to follow, int32[S]
-    weights   of the sources, float64[S]
+    sizes     int64[S]: how often the traffic of each counts
     by_cell   each source represents its cell
     """
 
     traffic: Traffic
+    half: int
+    share: int
     sources: np.ndarray
-    weights: np.ndarray
+    sizes: np.ndarray
     by_cell: bool
 
     @property
     def dense(self) -> bool:
-        return bool(self.traffic.common.any())
+        return self.half > 0 or bool(self.traffic.common.any())
 
     @property
     def pairs(self) -> int:
@@ -89,43 +110,57 @@ class _Part(NamedTuple):
         """Sources followed at a time."""
         return max(1, BLOCK // len(self.traffic.common)) if self.dense else BLOCK
 
+    def listed(self, some: np.ndarray) -> _Listed:
+        """The pairs of some of the sources that have a demand."""
+        if not self.half:
+            row, destination, demand = self.traffic.pairs(some)
+            return _Listed(row, destination, demand, np.zeros(len(demand)))
+        nodes = len(self.traffic.common)
+        row, destination = np.repeat(np.arange(len(some)), nodes), np.tile(np.arange(nodes, dtype=np.int32), len(some))
+        if self.half == 1:
+            high, low = (part[some[row]] for part in self.traffic.exactly_sent())
+        else:
+            high, low = (part[destination] for part in self.traffic.exactly_received())
+        busy = high > 0
+        return _Listed(row[busy], destination[busy], high[busy], low[busy])
+
 
 def _parts(routing: SourceRouting, traffic: Traffic, use_symmetry: bool) -> list[_Part]:
     topology, cell = routing.topology, routing.cell
     terminals = np.bincount(topology.terminals, minlength=topology.nodes)
     uniform_cells = use_symmetry and routing.regular and _constant_in_cells(cell, terminals)
+    halves = {0: traffic.symmetric}
+    if routing.passes > 1:  # each pair by way of a node drawn from all
+        halves = {
+            1: traffic.symmetric or np.ptp(traffic.sent()) == 0,
+            2: traffic.symmetric or np.ptp(traffic.received()) == 0,
+        }
     parts = []
-    for half in halves(routing, traffic):
-        if half.symmetric and uniform_cells:
+    for half, symmetric in halves.items():
+        share = topology.nodes if half else 1
+        if symmetric and uniform_cells:
             sources = np.unique(cell, return_index=True)[1].astype(np.int32)
-            parts.append(_Part(half, sources, np.bincount(cell).astype(np.float64), True))
+            parts.append(_Part(traffic, half, share, sources, np.bincount(cell), True))
         else:
-            parts.append(_Part(half, np.arange(topology.nodes, dtype=np.int32), np.ones(topology.nodes), False))
+            every = np.arange(topology.nodes, dtype=np.int32)
+            parts.append(_Part(traffic, half, share, every, np.ones(topology.nodes, np.int64), False))
     return parts
 
 
-def halves(routing: SourceRouting, traffic: Traffic) -> list[Traffic]:
-    """The traffic of every pass; with two passes, that to the random intermediate nodes, and that from them."""
-    if routing.passes == 1:
-        return [traffic]
-    nodes, sent, received = len(traffic.weight), traffic.sent(), traffic.received()
-    spread = Traffic(
-        sent, np.full(nodes, 1 / nodes), same_from_all(sent).own, symmetric=traffic.symmetric or np.ptp(sent) == 0
-    )
-    return [spread, same_from_all(received / nodes, symmetric=traffic.symmetric or np.ptp(received) == 0)]
-
-
-def _average_over_cells(routing: SourceRouting, flows: np.ndarray) -> np.ndarray:
-    """float64[N, D]: flows caused by one source of each cell, averaged over the nodes of every cell."""
-    size, mean = np.bincount(routing.cell), np.zeros_like(flows)
+def _average_over_cells(routing: SourceRouting, flows: Twice) -> Twice:
+    """Flows, [N, D], caused by one source of each cell, averaged over the nodes of every cell."""
+    size, mean = np.bincount(routing.cell).astype(np.float64), np.zeros((2, *flows[0].shape))
     for d in range(routing.moves.port.shape[1]):
-        mean[:, d] = (np.bincount(routing.cell, flows[:, d]) / size)[routing.cell]
-    mean[routing.moves.port == NO_PORT] = 0
-    return mean
+        high, low = (np.ascontiguousarray(part[:, d]) for part in flows)
+        total = sums.grouped_sums(high, low, routing.cell, len(size))
+        for part, of_cell in zip(mean, sums.divided(*total, size)):
+            part[:, d] = of_cell[routing.cell]
+    mean[:, routing.moves.port == NO_PORT] = 0
+    return mean[0], mean[1]
 
 
 def channels_of_directions(routing: SourceRouting, flows: np.ndarray) -> np.ndarray:
-    """[N, P]: flows over channels, from flows in directions, [N, D]; several directions may share a channel."""
+    """int64[N, P]: flows over channels, from flows in directions, int64[N, D]; several may share a channel."""
     total = np.zeros(routing.topology.ports.shape, flows.dtype)
     for d, port in enumerate(routing.moves.port.T):
         leaving = np.flatnonzero(port != NO_PORT)
@@ -133,39 +168,124 @@ def channels_of_directions(routing: SourceRouting, flows: np.ndarray) -> np.ndar
     return total
 
 
-def _flows(
-    table: RouteTable,
-    source: np.ndarray,
-    destination: np.ndarray,
-    demand: np.ndarray,
-    backend: str,
-    threads: int | None,
-) -> np.ndarray:
-    """float64[N, D]: flows of pairs with their demands, summed as integers, so that the order does not matter.
+def _exact_channels_of_directions(routing: SourceRouting, flows: Twice) -> Twice:
+    high, low = np.zeros((2, *routing.topology.ports.shape))
+    for d, port in enumerate(routing.moves.port.T):
+        leaving = np.flatnonzero(port != NO_PORT)
+        place = leaving, port[leaving]
+        high[place], low[place] = sums.add(high[place], low[place], flows[0][leaving, d], flows[1][leaving, d])
+    return high, low
 
-    The unit divides the smallest share. Equal demands and their halves therefore have no rounding error; the
-    error of the others is at most 2⁻⁵⁴ of the block's total.
+
+class _Unit(NamedTuple):
+    """What a flow of 1 stands for: (high + low) / whole."""
+
+    high: float
+    low: float
+    whole: int
+
+
+class _Follow:
+    """Flows of packets, as whole numbers by what one of them stands for; int64[N, D] each."""
+
+    def __init__(self, table: RouteTable, backend: str, threads: int | None) -> None:
+        self.table, self.backend, self.threads = table, backend, threads
+        self.flows: dict[_Unit, np.ndarray] = {}
+        self.sums: dict[_Unit, int] = {}
+        zero = np.zeros(table.routing.moves.port.shape)
+        self.total: Twice = zero, zero
+        self.whole = whole_weights(table.routes) if table.whole else None
+
+    def packets(self, listed: _Listed, sources: np.ndarray, sizes: np.ndarray) -> None:
+        """Follow the packets of some pairs; that of a source counts as often as its size says."""
+        if not len(listed.row):
+            return
+        source = sources[listed.row]
+        routes = self.table.weighted_rows(source, listed.destination)
+        shares = self.whole if self.table.whole else whole_weights(self.table.routes)
+        weight, whole = routes.weight, 1
+        if shares is not None:
+            weight, whole = shares[0][routes.row], shares[1]
+        times = weight * sizes[listed.row[routes.pair]]
+        exceeds = shares is None or times.sum(dtype=np.float64) > MOST
+        values = None if exceeds else _few_values(listed)
+        start = source[routes.pair]
+        if values is None:
+            demand = sums.times(listed.high[routes.pair], listed.low[routes.pair], times.astype(np.float64))
+            for unit, amount in _digits(*demand):
+                self.add(_Unit(unit, 0.0, whole), start, routes.row, amount)
+            return
+        for high, low, own in values:
+            some = slice(None) if own.all() else own[routes.pair]
+            self.add(_Unit(high, low, whole), start[some], routes.row[some], times[some])
+
+    def add(self, unit: _Unit, start: np.ndarray, row: np.ndarray, amount: np.ndarray) -> None:
+        """Add the flows of packets, of an amount in these units each."""
+        table = self.table
+        routes = table.routing.moves.next, start, row, table.direction, table.hops, amount
+        flows = route_flows(*routes, backend=self.backend, threads=self.threads)
+        more = int(amount.sum())
+        if self.sums.get(unit, 0) + more > MOST or (unit not in self.flows and len(self.flows) == 2 * FEW):
+            self.settle()
+        if unit in self.flows:
+            self.flows[unit] += flows
+        else:
+            self.flows[unit] = flows
+        self.sums[unit] = self.sums.get(unit, 0) + more
+
+    def settle(self) -> None:
+        """Add all flows to the total."""
+        for unit, flows in self.flows.items():
+            high = flows.astype(np.float64)
+            low = (flows - high.astype(np.int64)).astype(np.float64)
+            part = sums.times(high, low, unit.high)
+            if unit.low:
+                part = sums.add(*part, high * unit.low, 0.0)
+            self.total = sums.add(*self.total, *sums.divided(*part, float(unit.whole)))
+        self.flows, self.sums = {}, {}
+
+    def taken(self) -> Twice:
+        """The total, float64[N, D] each, which then is zero."""
+        self.settle()
+        total, zero = self.total, np.zeros(self.total[0].shape)
+        self.total = zero, zero
+        return total
+
+
+def _few_values(listed: _Listed) -> list[tuple[float, float, np.ndarray]] | None:
+    """(high, low, bool[R]: whose demand it is) of the different demands; None if there are more than FEW."""
+    values: list[tuple[float, float, np.ndarray]] = []
+    left = np.ones(len(listed.high), bool)
+    while left.any():
+        if len(values) == FEW:
+            return None
+        first = int(left.argmax())
+        own = (listed.high == listed.high[first]) & (listed.low == listed.low[first])
+        values.append((float(listed.high[first]), float(listed.low[first]), own))
+        left &= ~own
+    return values
+
+
+def _digits(high: np.ndarray, low: np.ndarray) -> Iterator[tuple[float, np.ndarray]]:
+    """(unit, int64[R]): whole numbers whose sum over units, each times its unit, is high + low; the largest unit first.
+
+    The units are powers of two. The third one is the last: it is below 2⁻⁷⁰ of the sum.
     """
-    routes = table.weighted_rows(source, destination)
-    share = demand[routes.pair] * routes.weight
-    if not len(share):
-        return np.zeros(table.routing.moves.port.shape)
-    room = 2.0 ** (SUM_BITS - np.ceil(log2(share.sum())))
-    scale = np.floor(room * share.min()) / share.min()
-    if scale < room / 2:  # the smallest share is below the resolution
-        scale = room
-    amount = np.rint(share * scale).astype(np.int64)
-    flows = route_flows(
-        table.routing.moves.next,
-        source[routes.pair],
-        routes.row,
-        table.direction,
-        table.hops,
-        amount,
-        backend=backend,
-        threads=threads,
-    )
-    return flows / scale
+    unit = 2.0 ** (np.ceil(np.log2(high.sum())) - 54)
+    step = 2.0 ** np.floor(54 - np.log2(len(high)))  # the rest of each packet is below a unit
+    high, low = high / unit, low / unit
+    for last in (False, False, True):
+        whole = np.rint(high + low) if last else np.floor(high)
+        high, low = sums.two_sum(high - whole, low)
+        if not last:
+            borrowed = (high < 0).astype(np.float64)
+            whole = whole - borrowed
+            high, rest = sums.two_sum(high, borrowed)
+            low = low + rest
+        yield float(unit), whole.astype(np.int64)
+        if not (high.any() or low.any()):
+            return
+        unit, high, low = unit / step, high * step, low * step
 
 
 def _constant_in_cells(cell: np.ndarray, value: np.ndarray) -> bool:

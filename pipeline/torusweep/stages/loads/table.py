@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from torusweep_kernels.forwarding import Demands, Table
 from torusweep_kernels.forwarding import table_flows as flows_over
+from torusweep_kernels.sums import rounded
 
 from torusweep.networks.topology import NO_PORT
 from torusweep.routing.forms import TableRouting
@@ -39,7 +40,7 @@ def table_flows(
         flows_over(table, Demands(some, bounds - bounds[0], routing.entry[own], demand), load, rest)
         if progress is not None:
             progress(min(1.0, (first + step) / len(goals)))
-    return load.reshape(topology.ports.shape)
+    return rounded(load, rest).reshape(topology.ports.shape)
 
 
 def table_of_kernel(routing: TableRouting) -> Table:

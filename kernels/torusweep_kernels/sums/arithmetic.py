@@ -1,0 +1,50 @@
+"""The operations, on numbers and on arrays of NumPy and CuPy; Numba compiles them, too."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def two_sum(one: Any, other: Any) -> tuple[Any, Any]:
+    """one + other as a rounded sum and what rounding left (Knuth 1969)."""
+    total = one + other
+    back = total - one
+    return total, (one - (total - back)) + (other - back)
+
+
+def two_product(one: Any, other: Any) -> tuple[Any, Any]:
+    """one · other as a rounded product and what rounding left (Dekker 1971); both below 2⁹⁹⁵."""
+    rounded = one * other
+    wide = 134217729.0 * one
+    one_high = wide - (wide - one)
+    one_low = one - one_high
+    wide = 134217729.0 * other
+    other_high = wide - (wide - other)
+    other_low = other - other_high
+    error = ((one_high * other_high - rounded) + one_high * other_low + one_low * other_high) + one_low * other_low
+    return rounded, error
+
+
+def add(high: Any, low: Any, more: Any, rest: Any) -> tuple[Any, Any]:
+    """(high, low) + (more, rest)."""
+    total, error = two_sum(high, more)
+    error = error + (low + rest)
+    rounded = total + error
+    return rounded, error - (rounded - total)
+
+
+def times(high: Any, low: Any, factor: Any) -> tuple[Any, Any]:
+    """(high, low) · factor."""
+    product, error = two_product(high, factor)
+    error = error + low * factor
+    rounded = product + error
+    return rounded, error - (rounded - product)
+
+
+def divided(high: Any, low: Any, divisor: Any) -> tuple[Any, Any]:
+    """(high, low) / divisor."""
+    quotient = high / divisor
+    back, left = two_product(quotient, divisor)
+    more = ((high - back) - left + low) / divisor
+    rounded = quotient + more
+    return rounded, more - (rounded - quotient)
