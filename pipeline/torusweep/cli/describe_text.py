@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 from rich.text import Text
@@ -10,6 +11,7 @@ from torusweep.cli.console import fact_table, open_console, print_heading, print
 from torusweep.counts import counted
 from torusweep.networks.picture import text_picture
 from torusweep.networks.topology import Topology
+from torusweep.stages.loads import class_name
 
 MAX_ROWS = 24  # of the distribution of distances
 
@@ -20,7 +22,7 @@ def print_description(record: dict[str, Any], network: Topology, *, picture: boo
     one_terminal_each = len(set(terminals)) == len(terminals) == record["nodes"]
     with open_console() as console:
         print_heading(console, record["topology"])
-        console.print(fact_table(_facts(record, one_terminal_each=one_terminal_each)))
+        console.print(fact_table(_facts(record, network, one_terminal_each=one_terminal_each)))
         if len(record["distance_histogram"]) > 1:
             print_note(console, "\nhops between two terminals, share of the pairs")
             console.print(Text(_distribution(record["distance_histogram"], console.width)))
@@ -32,7 +34,23 @@ def print_description(record: dict[str, Any], network: Topology, *, picture: boo
         print_note(console, f"computed by {computed_by}")
 
 
-def _facts(record: dict[str, Any], *, one_terminal_each: bool) -> list[tuple[str, str]]:
+def link_facts(network: Topology) -> list[tuple[str, str]]:
+    """(name, value) of each link class with its bandwidth and latency; none where every link has one of both."""
+    if not network.plan.bandwidths and not network.plan.latencies:
+        return []
+    facts = []
+    for number, (width, cycles) in enumerate(network.links_by_class):
+        name = class_name(network, number)
+        facts.append((f"links {name}", f"{fraction(width)} a cycle, {counted(cycles, 'cycle')}"))
+    return facts
+
+
+def fraction(width: Fraction) -> str:
+    """'2 flits', '1 flit', '25/12 flits'."""
+    return f"{width} flit{'' if width == 1 else 's'}"
+
+
+def _facts(record: dict[str, Any], network: Topology, *, one_terminal_each: bool) -> list[tuple[str, str]]:
     """(name, value) of the main columns; --json has all."""
     degree_min, degree_max = record["degree_min"], record["degree_max"]
     mean, distinct = record["mean_distance"], record["mean_distance_distinct"]
@@ -40,6 +58,7 @@ def _facts(record: dict[str, Any], *, one_terminal_each: bool) -> list[tuple[str
     facts = [
         ("nodes", f"{record['nodes']:,}"),
         ("links", f"{record['links']:,}{' directed' if record['directed'] else ''}"),
+        *link_facts(network),
         ("degree", str(degree_max) if degree_min == degree_max else f"{degree_min} to {degree_max}"),
         ("diameter", counted(record["diameter"], "hop")),
         ("mean distance", f"{mean:.10g} hops  ({distinct:.10g} between distinct nodes)"),
@@ -51,6 +70,11 @@ def _facts(record: dict[str, Any], *, one_terminal_each: bool) -> list[tuple[str
     ]
     if not one_terminal_each:
         facts.insert(1, ("terminals", f"{record['terminals']:,}"))
+        routers = f"diameter {record['router_diameter']}, mean {record['router_mean_distance']:.10g} hops"
+        facts.insert([name for name, _ in facts].index("cost"), ("between routers", f"{routers}, distinct ones"))
+    if record["latency_diameter"] is not None:
+        cycles = f"diameter {record['latency_diameter']:,}, mean {record['mean_latency']:.10g} cycles between distinct"
+        facts.insert([name for name, _ in facts].index("cost"), ("over links", f"{cycles} terminals"))
     if record["fault_nodes"] is not None:
         diameter, sets = record["fault_diameter"], counted(record["fault_sets"], "set")
         value = "some set of faults disconnects it" if diameter is None else counted(diameter, "hop")

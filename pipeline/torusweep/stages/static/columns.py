@@ -88,4 +88,29 @@ STATIC = (
     ),
     Column("routed_mean_distance", "double", "hops", "mean path of the network's own routing, divided by N"),
     Column("routed_cost", "int64", "hops x links", "routed_diameter x degree_max"),
+    Column(
+        "router_diameter",
+        "int64",
+        "hops",
+        "longest shortest path between nodes, those without terminals included, over pairs joined by a path",
+    ),
+    Column(
+        "router_mean_distance",
+        "double",
+        "hops",
+        "mean shortest-path length over all ordered pairs of distinct nodes, those without terminals included",
+    ),
+    Column(
+        "latency_diameter",
+        "int64",
+        "cycles",
+        "longest path of the fewest cycles over links between terminals; null where every link takes one cycle, or if"
+        " the searches visit over 2^28 channels",
+    ),
+    Column(
+        "mean_latency",
+        "double",
+        "cycles",
+        "mean path of the fewest cycles over all ordered pairs of distinct terminals; null as latency_diameter",
+    ),
 )

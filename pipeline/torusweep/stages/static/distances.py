@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -59,6 +60,26 @@ def terminal_distances(
         for task in searches.tasks
     ]
     return distance_numbers(searches, found)
+
+
+def router_distances(
+    topology: Topology,
+    hops: DistanceNumbers,
+    orbits: Orbits,
+    *,
+    use_symmetry: bool,
+    backend: str,
+    threads: int | None,
+) -> DistanceNumbers:
+    """Distances over all ordered pairs of nodes with a path between them, nodes without terminals included.
+
+    hops   those between terminals, which are the same where every node has one
+    """
+    everyone = np.arange(topology.nodes, dtype=np.int32)
+    if np.array_equal(np.sort(topology.terminals), everyone):
+        return hops
+    routers = replace(topology, terminals=everyone)
+    return terminal_distances(routers, orbits, use_symmetry=use_symmetry, backend=backend, threads=threads)
 
 
 def searches_of(topology: Topology, orbits: Orbits, *, use_symmetry: bool) -> Searches:

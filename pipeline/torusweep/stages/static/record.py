@@ -16,8 +16,9 @@ from torusweep.networks.topology import Topology
 from torusweep.stages.static.bisection import bisection_bounds
 from torusweep.stages.static.columns import STATIC
 from torusweep.stages.static.connectivity import components, edge_connectivity
-from torusweep.stages.static.distances import terminal_distances
+from torusweep.stages.static.distances import router_distances, terminal_distances
 from torusweep.stages.static.fault_diameter import fault_diameter
+from torusweep.stages.static.latencies import terminal_latencies
 from torusweep.stages.static.route_lengths import routed_distances
 from torusweep.stages.static.transitivity import decide_transitivity
 
@@ -50,6 +51,8 @@ def static_record(
     )
     routed = routed_distances(topology, use_symmetry=use_symmetry)
     hops = terminal_distances(topology, orbits, use_symmetry=use_symmetry, backend=backend, threads=threads)
+    routers = router_distances(topology, hops, orbits, use_symmetry=use_symmetry, backend=backend, threads=threads)
+    cycles = terminal_latencies(topology, hops, orbits, use_symmetry=use_symmetry)
     parts = components(topology, matrix)
     transitivity = decide_transitivity(topology, matrix, images)
     connectivity, connectivity_method = edge_connectivity(
@@ -90,6 +93,10 @@ def static_record(
         "routed_diameter": None if routed is None else routed.diameter,
         "routed_mean_distance": None if routed is None else routed.mean,
         "routed_cost": None if routed is None else routed.diameter * degree_max,
+        "router_diameter": routers.diameter,
+        "router_mean_distance": routers.mean_distinct,
+        "latency_diameter": None if cycles is None else cycles.diameter,
+        "mean_latency": None if cycles is None else cycles.mean,
     }
     return {column.name: values[column.name] for column in STATIC}
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 ROUTED_PAIR = 4e-7  # seconds that the length of a hierarchical route takes
 LONGEST_FAULT_SEARCH = 15.0  # seconds on a core; longer (fault_diameter.EXHAUSTIVE_WORK): a sample
+LONGEST_LATENCIES = 15.0  # seconds of latencies.MOST_VISITS
 LOADING = 0.3  # seconds that Numba takes to load; CuPy takes longer
 SMALL = 256  # nodes that are all searched from, level by level, in hundredths of a second by NumPy, too
 
@@ -64,6 +65,7 @@ class StaticStage(Stage):
         arcs = planned.nodes * max(planned.degree, 1)
         seconds = 2e-3 + 1e-6 * arcs
         if planned.symmetries is no_symmetries:
+            seconds += min(5e-8 * arcs * planned.nodes, LONGEST_LATENCIES) if len(set(planned.latencies)) > 1 else 0.0
             seconds += 4e-11 * arcs * planned.nodes + (6e-6 * arcs if planned.nodes <= INERTIA_NODES else 0.0)
         if isinstance(planned.structure, Hierarchy):  # its own routing from a node of each cell, or from every one
             pairs = planned.nodes * prod(planned.structure.module)
