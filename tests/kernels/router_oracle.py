@@ -3,7 +3,6 @@ dictionaries of VCs."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 from torusweep_kernels.router import Batch, Router, Wiring
@@ -106,7 +105,8 @@ class Network:
         self.last_sent: dict[Any, int] = {}
         self.stored = [0] * self.V
         self.detours = batch.detours
-        self.before = dict(self.credits)  # at the end of the last cycle
+        self.gone_on: dict[Place, int] = {}  # flits that the packet in front has sent on
+        self.occupied = dict.fromkeys(self.credits, 0)  # at the end of the last cycle
 
     def make_messages(self, batch: Batch, experiment: int) -> list[Message]:
         if batch.messages is None:
@@ -184,7 +184,8 @@ class Network:
                 self.decide(place[0], packet)
         self.allocate_channels(t)
         self.allocate_switch(t)
-        self.before = dict(self.credits)
+        if self.detours is not None:
+            self.look(t)
         for (_, i, v), flits in self.buffer.items():
             if i < self.transit:
                 self.stored[v] += len(flits)
@@ -250,12 +251,12 @@ class Network:
             return
         ways = [[(d, h, f) for d, h, f in way if h] for way in (packet.runs, other)]
         if self.detours.view == "global":
-            costs = [sum(self.occupied(self.before, c, range(self.V)) for c in self.along(node, way)) for way in ways]
+            costs = [sum(self.occupied[c, v] for c in self.along(node, way) for v in range(self.V)) for way in ways]
         else:
             firsts = [self.along(node, way)[0] for way in ways]
             vcs = [self.class_vcs(way[0][2], 0) if firsts[0] is firsts[1] else set(range(self.V)) for way in ways]
             costs = [
-                self.occupied(self.credits, first, own) * sum(h for _, h, _ in way)
+                sum(self.occupied[first, v] for v in own) * sum(h for _, h, _ in way)
                 for way, first, own in zip(ways, firsts, vcs)
             ]
         if costs[0] > costs[1] + self.detours.threshold:
@@ -263,8 +264,21 @@ class Network:
             packet.runs, packet.full = [list(run) for run in other], [hops for _, hops, _ in other]
             packet.past = [(-1, direction, phase, False) for _, direction, phase, _ in packet.past[-1:]]
 
-    def occupied(self, credits: dict[tuple[Channel, int], int], channel: Channel, vcs: Iterable[int]) -> int:
-        return sum(self.B - credits[channel, v] for v in vcs)
+    def look(self, t: int) -> None:
+        """Flits on the channels and in the buffers behind, and those that fronts will send there."""
+        self.occupied = {target: self.B - credits for target, credits in self.credits.items()}
+        for place, (packet, since) in self.forward.items():
+            if place in self.output:
+                target = self.output[place][0]
+            elif since + self.router.route_delay <= t:
+                run = packet.next_run()
+                assert run is not None
+                channel = self.channels[place[0], int(self.wiring.port_of[place[0], packet.runs[run][0]])]
+                target = channel, min(self.allowed(place, packet, run))
+            else:
+                continue
+            if target is not None:
+                self.occupied[target] += packet.length - self.gone_on.get(place, 0)
 
     def along(self, node: int, way: list[tuple[int, int, int]]) -> list[Channel]:
         found = []
@@ -356,6 +370,7 @@ class Network:
 
     def send(self, t: int, place: Place) -> None:
         flit = self.buffer[place].pop(0)
+        self.gone_on[place] = self.gone_on.get(place, 0) + 1
         packet, number = flit
         target = self.output[place][0]
         if place[1] >= self.transit:
@@ -377,4 +392,4 @@ class Network:
             if last:
                 del self.held[target]
         if last:
-            del self.output[place], self.forward[place]
+            del self.output[place], self.forward[place], self.gone_on[place]

@@ -80,12 +80,21 @@ def test_only_the_global_view_knows_the_channels_behind_the_first(view: str, aro
     assert by_way_of_2(sent(packets, [[-1], [AROUND], [-1]], view=view)) == around
 
 
-# The global view is that of the cycle before: a flit that leaves in cycle 9 counts in cycle 10, one of cycle 10 does
-# not; the local one counts it in cycle 11 as well.
+# A packet of 6 flits in front of an injection VC claims 6 flits of 0 → 1 from the end of its first cycle on, sent or not:
+# the buffer has room for 4.
+@pytest.mark.parametrize(("threshold", "around"), [(5, 1), (6, 0)])
+@pytest.mark.parametrize("time", [0, 5, 9])
+@pytest.mark.parametrize("view", ["local", "global"])
+def test_flits_that_a_front_is_still_to_send_count(view: str, time: int, threshold: int, around: int) -> None:
+    packets = [(time, 0, 1, DIRECT, 6), (10, 0, 1, DIRECT, 1)]
+    assert by_way_of_2(sent(packets, [[-1], [AROUND]], view=view, threshold=threshold)) == around
+
+
 @pytest.mark.parametrize(("time", "around"), [(9, 1), (10, 0)])
-def test_the_global_view_is_that_of_the_end_of_the_last_cycle(time: int, around: int) -> None:
+@pytest.mark.parametrize("view", ["local", "global"])
+def test_a_packet_knows_the_end_of_the_last_cycle(view: str, time: int, around: int) -> None:
     packets = [(time, 0, 1, DIRECT, 1), (10, 0, 1, DIRECT, 1)]
-    assert by_way_of_2(sent(packets, [[-1], [AROUND]], view="global")) == around
+    assert by_way_of_2(sent(packets, [[-1], [AROUND]], view=view)) == around
 
 
 # Where both routes begin with 0 → 1, each counts the VCs of its own class: VC 0 has the flits of row 0, VC 1 none.
@@ -183,7 +192,7 @@ def test_state_bytes_are_those_of_the_arrays() -> None:
     packets = batch(5, [[(0, 0, 1, DIRECT, 2)]])._replace(detours=Detours(np.array([[AROUND]]), "global"))
     task = checked(wiring, Router(2, 4), *routes, packets, 10, 0, 10, None)
     state = state_of(task, task.experiments[0])
-    known = state_bytes(wiring, Router(2, 4), packets=1, runs=2, shortest=2, detours=1, view="global")
+    known = state_bytes(wiring, Router(2, 4), packets=1, runs=2, shortest=2, detours=1)
     assert known == sum(array.nbytes for array in state)
 
 

@@ -54,14 +54,15 @@ allows a queue the flits of one message).
 
 **Detours.** Where a batch has `detours`, a packet chooses, when its route computation after k = 0, 1, … hops ends,
 between what is left of its route and its detour after k hops, if it has one; the VC allocation of that cycle is the
-first to know. Once on a detour, it chooses no more, and datelines that it crossed before count no longer. A channel is
-occupied by the flits that were sent over it and whose credit has not returned: V · B minus its credits. With view
-local, a packet compares, for both routes, q · h: q flits occupy the route's first channel, now, after the arrivals of
-this cycle; h hops are left. Where both routes begin with the same channel, only the VCs count that each one's phase may
-use before a dateline. (UGAL-L; Singh 2005, and for the shared channel Kim, Dally, Scott and Abts 2008, sec. 4.3.2.)
-With view global, it compares the flits that occupied all channels of each route at the end of the cycle before
-(UGAL-G). It takes the detour if its route's number exceeds the detour's by more than `threshold`. (Progressive adaptive
-routing, Jiang, Kim and Dally 2009: detours after more than 0 hops.)
+first to know. Once on a detour, it chooses no more, and datelines that it crossed before count no longer. What it
+compares is the state at the end of the cycle before. A channel is occupied by the flits that were sent over it and
+whose credit has not returned, and by the flits that the fronts of the node's input VCs are still to send over it, if
+their route computation has ended. With view local, a packet compares q · h of both routes: q flits occupy the route's
+first channel, h hops are left. Where both routes begin with the same channel, each counts the VCs of its phase's class
+before a dateline only, and the fronts that may use these. (UGAL-L; Singh 2005, and for the shared channel Kim, Dally,
+Scott and Abts 2008, sec. 4.3.2.) With view global, it compares the flits that occupy all channels of each route
+(UGAL-G). It takes the detour if its own route's number exceeds the detour's by more than `threshold`. (Progressive
+adaptive routing, Jiang, Kim and Dally 2009: detours after more than 0 hops.)
 
 **Latency of a lone packet** of L flits over H hops, in cycles from its generation to its delivery, if B covers the
 round trip of the credits or the whole packet:
@@ -163,7 +164,6 @@ def state_bytes(
     messages: int = 0,
     waits: int = 0,
     detours: int = 0,
-    view: str = "local",
     backend: str = "numba",
 ) -> int:
     """Bytes that an experiment takes while it runs on one thread (with numba, an experiment a thread), beyond the
@@ -171,13 +171,12 @@ def state_bytes(
 
     packets, runs, shortest   so many, so many runs a route, and the shortest one's flits
     messages, waits           so many, and pairs of one that waits and one that it waits for
-    detours, view             the number K of detours of a packet, and what it knows: see `Detours`
+    detours                   the number K of detours of a packet: see `Detours`
     backend                   numba, in memory, or cupy, in the GPU's
     """
     from torusweep_kernels.router import gpu_state, state
 
     how = wiring, router, packets, runs, shortest, messages, waits
-    sees_all = view == "global"
     if backend == "cupy":
-        return sum(map(state.size, gpu_state.layout(*how, detours=detours, sees_all=sees_all)))
-    return state.size(state.layout(*how, sees_all=sees_all))
+        return sum(map(state.size, gpu_state.layout(*how, detours=detours)))
+    return state.size(state.layout(*how, detours=detours))

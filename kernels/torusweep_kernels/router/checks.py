@@ -292,18 +292,17 @@ def _check_detours(task: Task) -> None:
     before = np.cumsum(task.hops, axis=1, dtype=np.int64)
     for k in range(task.detour.shape[1]):
         some = np.flatnonzero(task.detour[:, k] >= 0)
-        kinds, one = np.unique(
-            np.stack([source[some], batch.row[some], task.detour[some, k]]), axis=1, return_index=True
-        )
+        kind = np.unique(source[some] * len(task.hops) + batch.row[some], return_inverse=True)[1]
+        one = some[np.unique(kind * len(task.hops) + task.detour[some, k], return_index=True)[1]]
         if not len(one):
             continue
-        origin, row, detour = kinds
+        origin, row, detour = source[one], batch.row[one], task.detour[one, k]
         late = np.flatnonzero((before[row, -1] <= k) | (task.hops[detour].sum(axis=1) == 0))
-        where = f"packet {some[one[late[0]]]}, detour {k}" if late.size else ""
+        where = f"packet {one[late[0]]}, detour {k}" if late.size else ""
         expect(not late.size, "detours of a hop or more, from a node before the destination", where)
         hops = np.clip(k - before + task.hops, 0, task.hops).astype(np.int16)  # the first k of each route
         place = route_ends(task.next, origin, row, task.direction, hops)
         end = route_ends(task.next, place, detour, task.direction, task.hops)
-        astray = np.flatnonzero(end != batch.destination[some[one]])
-        where = f"packet {some[one[astray[0]]]}, detour {k} at node {end[astray[0]]}" if astray.size else ""
+        astray = np.flatnonzero(end != batch.destination[one])
+        where = f"packet {one[astray[0]]}, detour {k} at node {end[astray[0]]}" if astray.size else ""
         expect(not astray.size, "detours that lead to their packets' destinations", where)

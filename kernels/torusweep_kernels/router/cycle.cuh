@@ -9,7 +9,7 @@ struct Cycle : SwitchAllocation {
         allocate_vcs();
         activate_grants();
         allocate_switch();
-        if (sees_all) see_channels();
+        if (decisions) see_channels();
     }
 
     __device__ void credits_return() {

@@ -127,7 +127,7 @@ def run(fixed, state, share, t, stop):
             if state.nodes[node].changed:
                 allocate_vcs(fixed, state, own, node, t)
         allocate_switch(fixed, state, own, share, first, behind, t)
-        if fixed.sees_all:
+        if fixed.decisions > 0:
             see_channels(fixed, state, first, behind, t)
         if t >= fixed.measure_from:
             for vc in range(fixed.vcs):

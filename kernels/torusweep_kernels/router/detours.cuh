@@ -1,25 +1,32 @@
 // The choice between a route and a detour: see reference_detours.py.
 struct Detours : Sources {
-    // Flits that occupy VCs low .. behind - 1 of channel p.
-    __device__ int occupied(int p, int low, int behind) const {
-        int total = (behind - low) * buffer;
-        for (int v = low; v < behind; ++v) total -= of_out[(long long)in(p) * vcs + v].credits;
+    __device__ int* seen_at(int cycle) const { return seen + (long long)(cycle & 1) * ports * nodes * vcs; }
+
+    // Note for the next cycle how many flits occupy the node's output VCs.
+    __device__ void see_channels() {
+        for (int p = 0; p < ports; ++p) {
+            for (int v = 0; v < vcs; ++v) {
+                const long long y = (long long)in(p) * vcs + v;
+                seen_at(t + 1)[y] = buffer - of_out[y].credits + claimed[y];
+            }
+        }
+    }
+
+    // Flits that occupied VCs low .. behind - 1 of a channel at the end of the last cycle.
+    __device__ int occupied(int channel, int low, int behind) const {
+        int total = 0;
+        for (int v = low; v < behind; ++v) total += seen_at(t)[(long long)channel * vcs + v];
         return total;
     }
 
-    // Note for the next cycle how many flits occupy the node's channels.
-    __device__ void see_channels() {
-        for (int p = 0; p < ports; ++p) seen[(long long)(t + 1 & 1) * ports * nodes + in(p)] = occupied(p, 0, vcs);
-    }
-
-    // Flits that occupied the channels of so many hops of a route at the end of the last cycle.
-    __device__ long long seen_along(int row, const short* rest) const {
+    // Flits that occupied the channels of so many hops of a route.
+    __device__ long long occupied_along(int row, const short* rest) const {
         long long total = 0;
         for (int run = 0, at = node; run < runs; ++run) {
             const int d = rest[run] > 0 ? direction[(long long)row * runs + run] : 0;
             for (int hop = 0; hop < rest[run]; ++hop) {
                 const int c = port_of[(long long)at * directions + d] * nodes + at;
-                total += seen[(long long)(t & 1) * ports * nodes + c];
+                total += occupied(c, 0, vcs);
                 at = far[c] % nodes;
             }
         }
@@ -40,7 +47,7 @@ struct Detours : Sources {
     __device__ bool takes_detour(int packet, int other) const {
         const int own = packets[packet].row;
         const short *own_rest = left + (long long)packet * runs, *other_rest = hops + (long long)other * runs;
-        if (sees_all) return seen_along(own, own_rest) > seen_along(other, other_rest) + threshold;
+        if (sees_all) return occupied_along(own, own_rest) > occupied_along(other, other_rest) + threshold;
         int own_hops, other_hops;
         const long long own_entry = (long long)own * runs + first_of(own_rest, &own_hops),
                         other_entry = (long long)other * runs + first_of(other_rest, &other_hops);
@@ -48,8 +55,8 @@ struct Detours : Sources {
         const int p = port[direction[own_entry]], q = port[direction[other_entry]];
         const signed char *own_ends = low + 4 * phase[own_entry], *other_ends = low + 4 * phase[other_entry];
         const bool shared = p == q;
-        const long long own_flits = occupied(p, shared ? own_ends[0] : 0, shared ? own_ends[1] : vcs),
-                        other_flits = occupied(q, shared ? other_ends[0] : 0, shared ? other_ends[1] : vcs);
+        const long long own_flits = occupied(in(p), shared ? own_ends[0] : 0, shared ? own_ends[1] : vcs),
+                        other_flits = occupied(in(q), shared ? other_ends[0] : 0, shared ? other_ends[1] : vcs);
         return own_flits * own_hops > other_flits * other_hops + threshold;
     }
 

@@ -9,29 +9,29 @@ from torusweep_kernels.router.records import first_run
 
 
 @inlined
-def occupied(fixed, state, channel, low, behind):
-    """Flits that occupy the channel's VCs low … behind − 1."""
-    total = np.int64(behind - low) * fixed.buffer
-    for vc in range(low, behind):
-        total -= state.outs[channel * fixed.vcs + vc].credits
+def see_channels(fixed, state, first, behind, t):
+    """Note for the next cycle how many flits occupy the output VCs of the nodes first … behind − 1."""
+    for y in range(first * fixed.ports * fixed.vcs, behind * fixed.ports * fixed.vcs):
+        state.seen[(t + 1) & 1, y] = fixed.buffer - state.outs[y].credits + state.claimed[y]
+
+
+@inlined
+def occupied(fixed, state, channel, low, behind, t):
+    """Flits that occupied the channel's VCs low … behind − 1 at the end of the last cycle."""
+    total = np.int64(0)
+    for y in range(channel * fixed.vcs + low, channel * fixed.vcs + behind):
+        total += state.seen[t & 1, y]
     return total
 
 
 @inlined
-def see_channels(fixed, state, first, behind, t):
-    """Note for the next cycle how many flits occupy the channels of the nodes first … behind − 1."""
-    for channel in range(first * fixed.ports, behind * fixed.ports):
-        state.seen[(t + 1) & 1, channel] = occupied(fixed, state, channel, 0, fixed.vcs)
-
-
-@inlined
-def seen_along(fixed, state, node, row, hops, t):
-    """Flits that occupied the channels of so many hops of a route at the end of the last cycle."""
+def occupied_along(fixed, state, node, row, hops, t):
+    """Flits that occupied the channels of so many hops of a route."""
     total = np.int64(0)
     for run in range(len(hops)):
         for _ in range(hops[run]):
             channel = node * fixed.ports + fixed.port_of[node, fixed.direction[row, run]]
-            total += state.seen[t & 1, channel]
+            total += occupied(fixed, state, channel, 0, fixed.vcs, t)
             node = state.ports[state.channels[channel].land].node
     return total
 
@@ -40,8 +40,8 @@ def seen_along(fixed, state, node, row, hops, t):
 def takes_detour(fixed, state, node, packet, detour, t):
     row = state.packets[packet].row
     if fixed.sees_all:
-        own = seen_along(fixed, state, node, row, state.left[packet], t)
-        return own > seen_along(fixed, state, node, detour, fixed.hops[detour], t) + fixed.threshold
+        own = occupied_along(fixed, state, node, row, state.left[packet], t)
+        return own > occupied_along(fixed, state, node, detour, fixed.hops[detour], t) + fixed.threshold
     own_hops = other_hops = np.int64(0)
     own_run, other_run = first_run(state, packet), -1
     for run in range(state.left.shape[1]):
@@ -56,8 +56,8 @@ def takes_detour(fixed, state, node, packet, detour, t):
         stage, other_stage = fixed.phase[row, own_run], fixed.phase[detour, other_run]
         low, behind = np.int64(fixed.low[stage, 0, 0]), np.int64(fixed.low[stage, 0, 1])
         other_low, other_behind = np.int64(fixed.low[other_stage, 0, 0]), np.int64(fixed.low[other_stage, 0, 1])
-    own_flits = occupied(fixed, state, own, low, behind)
-    other_flits = occupied(fixed, state, other, other_low, other_behind)
+    own_flits = occupied(fixed, state, own, low, behind, t)
+    other_flits = occupied(fixed, state, other, other_low, other_behind, t)
     return own_flits * own_hops > other_flits * other_hops + fixed.threshold
 
 

@@ -22,7 +22,6 @@ from torusweep_kernels.router.gpu_state import (
     snapshot,
     travel,
     waiting,
-    with_detours,
 )
 from torusweep_kernels.router.outcome import Outcome, joined
 from torusweep_kernels.router.state import size
@@ -54,7 +53,7 @@ def rounds(task: Task, memory: int, most: int) -> Iterator[list[Experiment]]:
     taken = 0
     for one in task.experiments:
         how = one.end - one.begin, task.hops.shape[1], one.shortest, *waiting(one)
-        shapes = layout(task.wiring, task.router, *how, **with_detours(task))
+        shapes = layout(task.wiring, task.router, *how, detours=task.detour.shape[1])
         needed = sum(map(size, shapes))
         if some and (taken + needed > memory or len(some) == most):
             yield some
@@ -135,7 +134,7 @@ class Round:
         shortest = min(experiment.shortest for experiment in experiments)
         waits = np.sum([waiting(experiment) for experiment in experiments], axis=0).tolist()
         how = sum(packets), task.hops.shape[1], shortest, *waits
-        shapes, of_packets = layout(task.wiring, task.router, *how, **with_detours(task))
+        shapes, of_packets = layout(task.wiring, task.router, *how, detours=task.detour.shape[1])
         self.of_experiment = {
             name: cupy.zeros((len(experiments), *shape), dtype) for name, (shape, dtype) in shapes.items()
         }

@@ -37,7 +37,6 @@ def layout(
     waits: int,
     *,
     detours: int = 0,
-    sees_all: bool = False,
 ) -> tuple[Shapes, Shapes]:
     """Shape and dtype of an experiment's arrays, and of packets' and messages' arrays, in the order of `advance`."""
     nodes, ports = wiring.to.shape
@@ -57,7 +56,8 @@ def layout(
         "busy": ((3, nodes), np.uint64),
         "flits": ((ports, nodes), np.int64),
         "sums": ((vcs + 2, nodes), np.int64),
-        "seen": ((2, ports if sees_all else 0, nodes), np.int32),
+        "claimed": ((ports, nodes, vcs if detours else 0), np.int32),
+        "seen": ((2, ports, nodes, vcs if detours else 0), np.int32),
     }
     of_packets: Shapes = {
         "packets": ((packets, len(fields("Packet"))), np.int32),
@@ -78,11 +78,6 @@ def waiting(experiment: Experiment) -> tuple[int, int]:
     return (
         (0, 0) if experiment.messages is None else (len(experiment.messages.begin), len(experiment.messages.successor))
     )
-
-
-def with_detours(task: Task) -> dict[str, int]:
-    """What `layout` must know of a task's detours."""
-    return {"detours": task.detour.shape[1], "sees_all": task.sees_all}
 
 
 def at_start(task: Task, experiments: list[Experiment], shapes: Shapes) -> Arrays:

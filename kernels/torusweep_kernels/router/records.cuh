@@ -64,7 +64,7 @@ struct View {
     vcs_t *arrivals, *credits;
     bits_t *able_ports, *requesting_ports, *due_ports;
     long long *flits, *sums;
-    int* seen;
+    int *claimed, *seen;
     const int* detour;
     signed char* passed;
     int* undelivered;

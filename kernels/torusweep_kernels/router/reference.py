@@ -51,7 +51,7 @@ class Run:
         self.flits, self.occupancy = np.zeros(channels, np.int64), np.zeros(task.vcs, np.int64)
         self.injected = self.ejected = 0
         self.passed = np.zeros(len(self.length), np.int64)  # hops taken, or −1 on a detour
-        self.seen = self.state.credits.copy()  # at the end of the last cycle
+        self.occupied = np.zeros(channels * task.vcs, np.int64)  # by output VC, at the end of the last cycle
 
     def cycle(self, t: int) -> None:
         self.arrive(t)
@@ -60,7 +60,7 @@ class Run:
         self.promote_head(t)
         self.allocate_channels(t)
         self.send(t, self.allocate_switch(t))
-        self.seen = self.state.credits.copy()
+        self.occupied = self.occupation(t)
 
     def arrive(self, t: int) -> None:
         task, state = self.task, self.state
@@ -133,9 +133,25 @@ class Run:
             k = int(self.passed[one])
             self.passed[one] += k >= 0
             row = int(self.experiment.detour[one, k]) if 0 <= k < self.experiment.detour.shape[1] else -1
-            if row >= 0 and takes_detour(task, self.travel, node, one, row, self.state.credits, self.seen):
+            if row >= 0 and takes_detour(task, self.travel, node, one, row, self.occupied):
                 self.passed[one] = -1
                 self.travel.row[one], self.travel.left[one], self.travel.crossed[one] = row, task.hops[row], 0
+
+    def occupation(self, t: int) -> np.ndarray:
+        """int64[Y]: flits under way over every output VC; what fronts are still to send counts for the VC that they
+        hold, or for the lowest that they may hold."""
+        task, state = self.task, self.state
+        occupied = task.buffer - state.credits.astype(np.int64)
+        if not self.experiment.detour.size:
+            return occupied
+        x = np.flatnonzero((state.front >= 0) & (state.active | (self.ready <= t)))
+        y, packet = state.out[x].astype(np.int64), state.front[x]
+        asks = ~state.active[x] & (self.travel.left[packet] > 0).any(axis=1)
+        if asks.any():
+            wanted = choices(task, self.experiment, self.travel, x[asks], packet[asks]).y
+            y[asks] = np.where(wanted >= 0, wanted, np.iinfo(np.int64).max).min(axis=1)
+        np.add.at(occupied, y[y >= 0], (self.length[packet] - self.sent[x])[y >= 0])
+        return occupied
 
     def hold_vc(self, x: np.ndarray, y: np.ndarray | int, t: int) -> None:
         self.state.active[x], self.state.out[x] = True, y

@@ -8,43 +8,31 @@ from torusweep_kernels.router.choices import Travel
 from torusweep_kernels.router.task import Task
 
 
-def takes_detour(
-    task: Task, travel: Travel, node: int, packet: int, detour: int, credits: np.ndarray, seen: np.ndarray
-) -> bool:
-    """Whether a packet at a node takes the route in row `detour`.
-
-    credits, seen   int[Y]: of every output VC, now and at the end of the last cycle
-    """
+def takes_detour(task: Task, travel: Travel, node: int, packet: int, detour: int, occupied: np.ndarray) -> bool:
+    """Whether a packet at a node takes the route in row `detour`; occupied int64[Y]: flits, by output VC."""
     row, left, ahead = int(travel.row[packet]), travel.left[packet], task.hops[detour]
+    own, other = (_channels(task, node, *route) for route in ((row, left), (detour, ahead)))
+    of_channel = occupied.reshape(-1, task.vcs)
     if task.sees_all:
-        own, other = (_along(task, node, *route, seen) for route in ((row, left), (detour, ahead)))
-        return own > other + task.threshold
-    own, other = _first(task, node, row, left), _first(task, node, detour, ahead)
-    occupied = [
-        sum(
-            task.buffer - int(credits[channel * task.vcs + vc])
-            for vc in (vcs if own[0] == other[0] else range(task.vcs))
-        )
-        for channel, vcs in (own, other)
+        return bool(of_channel[own].sum() > of_channel[other].sum() + task.threshold)
+    shared = own[0] == other[0]
+    flits = [
+        int(of_channel[first, _vcs(task, *route) if shared else slice(None)].sum())
+        for first, route in ((own[0], (row, left)), (other[0], (detour, ahead)))
     ]
-    return occupied[0] * int(left.sum()) > occupied[1] * int(ahead.sum()) + task.threshold
+    return flits[0] * len(own) > flits[1] * len(other) + task.threshold
 
 
-def _first(task: Task, node: int, row: int, left: np.ndarray) -> tuple[int, range]:
-    """The first channel of what is left of a route, and the VCs that it may use there before a dateline."""
-    run = int((left > 0).argmax())
-    channel = node * task.ports + int(task.wiring.port_of[node, task.direction[row, run]])
-    low, behind = task.low[task.phase[row, run], 0].tolist()
-    return channel, range(low, behind)
+def _channels(task: Task, node: int, row: int, left: np.ndarray) -> list[int]:
+    """The channels of what is left of a route."""
+    found = []
+    for direction in np.repeat(task.direction[row], left).tolist():
+        found.append(node * task.ports + int(task.wiring.port_of[node, direction]))
+        node = int(task.next[node, direction])
+    return found
 
 
-def _along(task: Task, node: int, row: int, left: np.ndarray, credits: np.ndarray) -> int:
-    """Flits that occupy the channels of what is left of a route."""
-    occupied = 0
-    for direction, hops in zip(task.direction[row].tolist(), left.tolist()):
-        for _ in range(hops):
-            channel = node * task.ports + int(task.wiring.port_of[node, direction])
-            own = slice(channel * task.vcs, (channel + 1) * task.vcs)
-            occupied += task.vcs * task.buffer - int(credits[own].sum())
-            node = int(task.next[node, direction])
-    return occupied
+def _vcs(task: Task, row: int, left: np.ndarray) -> slice:
+    """The VCs that the next hop of a route may use before a dateline."""
+    low, behind = task.low[task.phase[row, int((left > 0).argmax())], 0].tolist()
+    return slice(low, behind)

@@ -41,8 +41,9 @@
 //   flits       long long[ports, nodes]: sent since measure_from
 //   sums        long long[v + 2, nodes]: flits in the buffers of VC v, summed over cycles since then (when the buffers
 //               are empty again); flits injected; flits ejected
-//   seen        int[2, ports, nodes]: flits that occupy each channel at the end of an odd, and of an even, cycle; empty
-//               unless sees_all
+//   claimed     int[ports, nodes, v]: flits that fronts are still to send: see state.State
+//   seen        int[2, ports, nodes, v]: flits that occupy each output VC, at the end of an odd and of an even cycle.
+//               Both are empty without detours
 // Arrays of all experiments' packets and messages together:
 //   packets     Packet[.]; left short[., runs], crossed bits_t[.]: see Travel; line int[.]: source queues, each in the
 //               places of its node's packets
@@ -55,7 +56,7 @@ extern "C" __launch_bounds__(512) __global__ void advance(
     const unsigned char* __restrict__ wrap, const signed char* __restrict__ direction, const short* __restrict__ hops,
     const signed char* __restrict__ phase, const int* __restrict__ longest, int* vcs, int* outs, int* channels,
     int* nodes, unsigned short* input_ports, int* queue, unsigned short* arrivals, unsigned short* credits,
-    unsigned long long* busy, long long* flits, long long* sums, int* seen, int* packets, short* left,
+    unsigned long long* busy, long long* flits, long long* sums, int* claimed, int* seen, int* packets, short* left,
     unsigned long long* crossed, int* line, int* messages, const long long* __restrict__ after,
     const int* __restrict__ successor, const int* __restrict__ detour, signed char* passed, int* undelivered, int size, int ports, int inputs, int transit, int v,
     int directions, int runs, int escape, int buffer, int switching, int memory, int balanced, int adaptive,
@@ -89,7 +90,8 @@ extern "C" __launch_bounds__(512) __global__ void advance(
         arrivals + e * arrival_slots * transit * wide, credits + e * credit_slots * ports * wide,
         busy + 3 * e * wide, busy + (3 * e + 1) * wide, busy + (3 * e + 2) * wide,
         flits + e * ports * wide, sums + e * (v + 2) * wide,
-        sees_all ? seen + 2 * e * ports * wide : seen,
+        decisions ? claimed + e * ports * wide * v : claimed,
+        decisions ? seen + 2 * e * ports * wide * v : seen,
         detour,
         passed,
         undelivered + e,

@@ -117,8 +117,9 @@ class State(NamedTuple):
     number                    int64[K, ·]: see LEFT
     scratch … winners         scratch memory of VC and switch allocation
     met                       int64[·]: see MET
-    seen                      int32[2, N·P]: flits that occupy each channel at the end of an odd, and of an even, cycle;
-                              empty unless `Constants.sees_all`
+    claimed                   int32[Y]: flits that fronts are still to send over each output VC, which they hold, or the
+                              lowest that they may hold. Empty without detours
+    seen                      int32[2, Y]: flits that occupy each output VC, at the end of an odd and an even cycle
     """
 
     vcs: np.ndarray
@@ -153,6 +154,7 @@ class State(NamedTuple):
     bids: np.ndarray
     winners: np.ndarray
     met: np.ndarray
+    claimed: np.ndarray
     seen: np.ndarray
 
     @property
@@ -203,14 +205,14 @@ def layout(
     waits: int,
     shares: int = 1,
     *,
-    sees_all: bool = False,
+    detours: int = 0,
 ) -> Shapes:
     """Shape and dtype of every array of `State`.
 
     packets, runs    packets of the experiment, and runs of a route
     shortest         length of its shortest packet in flits
     messages, waits  messages, and pairs of a message and one that waits for it
-    sees_all         see `Task`
+    detours          K of `Detours`
 
     The numbers of slots of a wheel, and of places in a queue of packets, are powers of 2.
     """
@@ -262,7 +264,8 @@ def layout(
         "bids": ((shares, 64), np.uint64),
         "winners": ((shares, 64 * vcs), np.int64),
         "met": ((BEGUN + LINE * shares,), np.int64),
-        "seen": ((2, channels if sees_all else 0), np.int32),
+        "claimed": ((channels * vcs if detours else 0,), np.int32),
+        "seen": ((2, channels * vcs if detours else 0), np.int32),
     }
 
 
@@ -322,7 +325,7 @@ def state_of(task: Task, experiment: Experiment, shares: int = 1) -> State:
         experiment.shortest,
         *waiting,
         shares,
-        sees_all=task.sees_all,
+        detours=task.detour.shape[1],
     )
     state = State(**{name: np.zeros(shape, dtype) for name, (shape, dtype) in shapes.items()})
     state.vcs["front"] = state.vcs["out"] = state.outs["holder"] = state.ports["last_vc"] = -1

@@ -126,6 +126,7 @@ struct SwitchAllocation : VcAllocation {
             const int c = in(code >> 4), w = code & 15;
             Out& there = out(code);
             there.credits -= 1;
+            if (decisions) claimed[(long long)c * vcs + w] -= 1;
             more = more && there.credits > 0;
             arrivals[(long long)slot(t + delay[c], arrival_slots) * transit * nodes + far[c]] |= 1 << w;
             if (t >= measure_from) flits[c] += 1;

@@ -190,6 +190,8 @@ def allocate_switch(fixed, state, own, share, first, behind, t):
             if out >= 0:
                 channel, v = out >> BITS, out & LAST
                 there, line = state.outs[channel * fixed.vcs + v], state.channels[channel]
+                if fixed.decisions > 0:
+                    state.claimed[channel * fixed.vcs + v] -= 1
                 credits = there.credits - 1
                 there.credits = credits
                 more = more and credits > 0

@@ -62,6 +62,10 @@ struct VcAllocation : Detours {
         int allowed = 0;
         for (int column = first; column <= last; ++column)
             allowed |= (1 << ends[2 * column + 1]) - (1 << ends[2 * column]);
+        if (decisions) {
+            const int p = port_of[(long long)node * directions + d];
+            claimed[(long long)in(p) * vcs + lowest(allowed)] += here.rest;
+        }
         const int keeps = !bubble ? ANY_VC : packets[packet].going == d ? v : NO_VC;
         here.request = (int)((unsigned int)allowed << 16 | (unsigned int)run << 8 | (unsigned int)(keeps + 2));
         of_port[in(i)].requesting |= 1 << v;
@@ -168,6 +172,11 @@ struct VcAllocation : Detours {
         const long long entry = (long long)packets[packet].row * runs + run;
         const int d = direction[entry], stage = phase[entry];
         Channel& channel = of_channel[in(code >> 4)];
+        if (decisions) {
+            int* const there = claimed + (long long)in(code >> 4) * vcs;
+            there[lowest((unsigned int)vc(i, v).request >> 16)] -= vc(i, v).rest;
+            there[code & 15] += vc(i, v).rest;
+        }
         channel.held |= 1 << (code & 15);
         channel.granted = i * vcs + v + 1;
         out(code).holder = i << 4 | v;

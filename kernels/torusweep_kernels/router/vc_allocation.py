@@ -94,6 +94,8 @@ def request_vc(fixed, state, own, code, t):
     for column in range(first, last + 1):
         allowed |= (1 << fixed.low[stage, column, 1]) - (1 << fixed.low[stage, column, 0])
     here.wanted = node * fixed.ports + fixed.port_of[node, d]
+    if fixed.decisions > 0:
+        state.claimed[here.wanted * fixed.vcs + lowest(np.uint64(allowed))] += here.rest
     here.run = run
     here.allowed = allowed
     here.need = 0 if fixed.switching == WORMHOLE else state.packets[packet].length
@@ -148,7 +150,11 @@ def grant(fixed, state, own, node, code, out, run, t):
     state.ports[port].requests &= np.uint16(~(1 << vc))
     if state.ports[port].requests == 0:
         state.nodes[node].requesting_ports &= ~(ONE << np.uint64(i))
-    packet = state.vcs[port * fixed.vcs + vc].front
+    here = state.vcs[port * fixed.vcs + vc]
+    packet = here.front
+    if fixed.decisions > 0:
+        state.claimed[channel * fixed.vcs + lowest(np.uint64(here.allowed))] -= here.rest
+        state.claimed[channel * fixed.vcs + (out & LAST)] += here.rest
     row = state.packets[packet].row
     d, stage = fixed.direction[row, run], fixed.phase[row, run]
     state.packets[packet].crossed = crossed_after(fixed, state, packet, node, run, d, stage)[0]

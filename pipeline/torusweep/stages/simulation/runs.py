@@ -6,19 +6,22 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from torusweep_kernels.router import Batch, simulate, state_bytes
+from torusweep_kernels.router import Batch, Detours, simulate, state_bytes
 
 from torusweep.errors import BadInput, Refused
 from torusweep.networks.topology import default_memory
 from torusweep.routing.forms import SourceRouting
+from torusweep.stages.simulation.detours import choosing_routes
 from torusweep.stages.simulation.injection import NUMBER_BITS
+from torusweep.stages.simulation.layered_routes import Draws
 from torusweep.stages.simulation.packets import Generator, Packets, route_words
 from torusweep.stages.simulation.placement import Completion, completion_of, join_messages, workload_packets
-from torusweep.stages.simulation.routes import routes_of
+from torusweep.stages.simulation.routes import RouteRows, routes_of
 from torusweep.stages.simulation.setup import Setup
 from torusweep.stages.simulation.statistics import Run
 
 PACKET_BYTES = 160  # of a packet while its route is drawn; later about 30
+DETOUR_BYTES = 160  # of each detour of a packet, while it is drawn; later 4
 
 
 class Experiment(NamedTuple):
@@ -110,8 +113,10 @@ def bytes_of(setup: Setup, one: Experiment) -> int:
     else:
         packets = one.load * terminals * setup.cycles / setup.lengths.mean
     shortest = setup.lengths.shortest if setup.workload is None else 1
-    routers = state_bytes(setup.wiring, setup.router, packets=1, runs=1, shortest=shortest)
-    return int(PACKET_BYTES * packets * 1.1) + routers + 8 * topology.ports.size  # 8 bytes count the flits of a channel
+    detours = 0 if setup.choosing is None else 1 + setup.choosing.later
+    routers = state_bytes(setup.wiring, setup.router, packets=1, runs=1, shortest=shortest, detours=detours)
+    of_packet = PACKET_BYTES + DETOUR_BYTES * detours
+    return int(of_packet * packets * 1.1) + routers + 8 * topology.ports.size  # 8 bytes count the flits of a channel
 
 
 def _run_group(
@@ -132,7 +137,7 @@ def _run_group(
     source, destination, time = (
         np.concatenate([getattr(packets, name) for packets in generated]) for name in ("source", "destination", "time")
     )
-    rows = routes_of(setup.routing, source, destination, draws)
+    rows, detours = _routes(setup, source, destination, draws)
     before = np.concatenate([[0], np.cumsum([len(packets.time) for packets in generated])])
     batch = Batch(
         first=np.stack([packets.first + begin for packets, begin in zip(generated, before)]).astype(np.int64),
@@ -143,6 +148,7 @@ def _run_group(
         messages=join_messages([packets.messages for packets in generated if packets.messages is not None], before[:-1])
         if setup.workload
         else None,
+        detours=detours,
     )
     cycles, measure_from = setup.cycles, 0 if experiments[0].load is None else _measure_from(setup)
     options: dict[str, Any] = {"backend": backend, "threads": threads, "progress": progress}
@@ -184,6 +190,18 @@ def _run_group(
         waiting = [] if stalled < 0 else [channel_words(setup, *channel) for channel in found.waiting[e]]
         outcomes.append(Outcome(done, use, found.occupancy[e], stalled, waiting, completion))
     return outcomes
+
+
+def _routes(
+    setup: Setup, source: np.ndarray, destination: np.ndarray, draws: Draws
+) -> tuple[RouteRows, Detours | None]:
+    """A route of every packet, and the detours between which and it the packet chooses."""
+    choosing = setup.choosing
+    if choosing is None:
+        return routes_of(setup.routing, source, destination, draws), None
+    found = choosing_routes(choosing, source, destination, draws)
+    rows = RouteRows(found.direction, found.hops, found.phase, found.row)
+    return rows, Detours(found.detour, choosing.view, choosing.threshold) if found.detour.shape[1] else None
 
 
 def _generated(setup: Setup, one: Experiment, backend: str) -> Packets:

@@ -22,12 +22,13 @@ from torusweep.stages.simulation.choice import (
     may_use_both_classes,
     remedy,
 )
+from torusweep.stages.simulation.detours import Choosing
 from torusweep.stages.simulation.injection import Arrivals, process_of
 from torusweep.stages.simulation.injection import canonical as injection_spelling
 from torusweep.stages.simulation.packet_lengths import MOST_FLITS, PacketLengths, lengths_of, one_length
 from torusweep.stages.simulation.packet_lengths import canonical as mix_spelling
 from torusweep.stages.simulation.placement import PLACEMENTS
-from torusweep.stages.simulation.presets import ALL_CHANNELS, Preset, preset
+from torusweep.stages.simulation.presets import ALL_CHANNELS, ALL_FLITS, Preset, preset
 from torusweep.traffic import GivenTraffic, Traffic
 from torusweep.traffic import canonical as traffic_spelling
 from torusweep.traffic import traffic as pattern_on
@@ -135,6 +136,7 @@ class Setup(NamedTuple):
     traffic     between terminals
     routing     the routes that packets draw; with adaptive routing, those among which they choose hop by hop
     workload    messages that replace the traffic, or None
+    choosing    between which routes packets choose on their way, or None
     """
 
     topology: Topology
@@ -144,6 +146,7 @@ class Setup(NamedTuple):
     wiring: Wiring
     router: Router
     workload: Workload | None = None
+    choosing: Choosing | None = None
 
     @property
     def cycles(self) -> int:
@@ -241,10 +244,23 @@ def set_up(topology: Topology, parameters: Parameters, *, skip_proof: bool = Fal
         bubble=choice.rule.bubble,
         transit_first=router.transit_first,
         source_queue=complete.source_queue,
-        ejection_flits=router.ejection_flits,
+        injection_flits=_injection_ports(topology),
+        ejection_flits=max(router.ejection_flits, min(ALL_FLITS, most_terminals(topology))),
         input_speedup=int(complete.input_speedup or 1),
     )
-    return Setup(topology, complete, traffic, choice.form, _wiring(choice, escape), simulated_router, messages)
+    wiring = _wiring(choice, escape)
+    return Setup(topology, complete, traffic, choice.form, wiring, simulated_router, messages, choice.choosing)
+
+
+def most_terminals(topology: Topology) -> int:
+    """Terminals of the node that has most."""
+    return int(np.bincount(topology.terminals).max())
+
+
+def _injection_ports(topology: Topology) -> int:
+    """A port for each terminal of a node, as far as the kernel's ports of a node reach."""
+    into = int(np.bincount(topology.ports[topology.ports != NO_PORT], minlength=1).max())
+    return max(1, min(most_terminals(topology), ALL_FLITS - into))
 
 
 def _choose(
