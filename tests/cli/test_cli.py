@@ -76,6 +76,16 @@ BAD_INPUT = [
     (["export", "ring(k=4)", "-o", "no/such/folder/a.parquet"], "got no folder no/such/folder; make it"),
     (["export", "directed_torus(k=4, n=2)", "--format", "sst"], "expected links in both directions, got links in one"),
     (["layout", "ring(k=4)", "--placement", "foldedd"], "did you mean 'folded'"),
+    (["cost"], "expected a topology, got none; 'torusweep topologies' lists"),
+    (["cost", "ring(k=4)", "--model", "2014-bista"], "unknown cost model '2014-bista' (did you mean '2014-besta'?)"),
+    (["cost", "ring(k=4)", "--model", "no.yaml"], "no.yaml: expected a cost model, got: No such file"),
+    (["cost", "ring(k=4)", "--packing", "foldd"], "unknown placement 'foldd' (did you mean 'folded'?)"),
+    (["cost", "torus(k=4, n=3)", "--packing", "folded"], "expected cabinets on a floor, got a placement in space"),
+    (
+        ["cost", "ring(k=4)", "mesh(k=3, n=2)", "--routing", "by_group"],
+        "expected a dragonfly or megafly without faults",
+    ),
+    (["cost", "cube_pod(x=[0], y=[0], z=[0])"], "got a cost model without circuit_switch; choose"),
     (
         ["loads", "torus(k=16, n=3)", "--traffic", "random_permutation", "--bounds"],
         "16,777,216 pairs of root and channel, got 4,096 × 24,576; choose a smaller network, or no --bounds",

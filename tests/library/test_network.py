@@ -137,6 +137,8 @@ def test_collectives_and_layouts() -> None:
     assert net.collective("all_gather", "ring", simulate=64).rows[1]["simulated_cycles"] > 0
     assert net.layout().placement == "folded"
     assert net.layout().picture().startswith("<svg")
+    assert net.cost().router_cost == pytest.approx(16 * (350.4 * 5 - 892.3))
+    assert net.cost("2008-kim", "straight(dimensions=2, block=[2, 2])").cabinets == 4
 
 
 REFUSED: list[tuple[str, tuple[Any, ...], dict[str, Any], str]] = [
@@ -153,6 +155,8 @@ REFUSED: list[tuple[str, tuple[Any, ...], dict[str, Any], str]] = [
     ("loads", (3,), {}, "routing on torus(k=4, n=2): expected a spelling"),
     ("deadlock", ("minimal", "datelin"), {}, "did you mean 'dateline'?"),
     ("layout", ("foldd",), {}, "did you mean 'folded'?"),
+    ("cost", ("2014-bista",), {}, "did you mean '2014-besta'?"),
+    ("cost", (), {"packing": "foldd"}, "did you mean 'folded'?"),
     ("capacity", (), {"routes": "some"}, "unknown routes 'some'"),
     ("collective", ("all_redce",), {}, "all_reduce"),
     ("collective", ("all_reduce", "bukket"), {}, "bucket"),
@@ -211,6 +215,7 @@ def test_results_print_and_show_themselves(club: ts.Network) -> None:
         (club.loads(), "member 0 → member 31"),
         (torus.deadlock(), "1 → 3"),
         (torus.layout(), "wire_length_max"),
+        (torus.cost(), "cost_per_terminal"),
         (torus.capacity(), "2 flits/cycle/terminal"),
         (torus.collective("all_reduce", "ring"), "optimum"),
         (torus.simulate([0.1, 0.2], cycles=300), "offered_load"),

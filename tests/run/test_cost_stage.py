@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 from torusweep.costs import MODELS, cost_model
 from torusweep.networks.families import build
+from torusweep.results.pareto import front_of
+from torusweep.results.query import query
 from torusweep.stages.cost import cost_record
 from torusweep.sweep.configuration import load
 from torusweep.sweep.requested_points import requested_points
@@ -69,3 +72,32 @@ def test_a_point_is_another_one_when_its_file_changes(tmp_path: Path):
 )
 def test_what_cannot_be_priced_is_refused_where_it_stands(tmp_path: Path, networks: str, entry: str, says: str):
     assert says in refused_at_its_line(tmp_path, networks, "cost", entry)
+
+
+def test_the_networks_are_compared_at_equal_cost(rings: Run):
+    """Table, front and query of a sweep that has loads and costs."""
+    config = 'sweep: rings\ntopologies: ["ring(k=8)", "torus(k=4, n=2)", "dragonfly(a=4, p=2, h=2)"]\n'
+    config += "loads: [{routing: [minimal, dimension_order, by_group], traffic: uniform, skip_unsuitable: true}]\n"
+    rings.config.write_text(config + "cost: [{model: [2014-besta, 2008-kim]}]\n")
+    for step in ("points", "static", "loads", "cost", "equal_cost"):
+        assert rings.here(step, **({} if step in ("points", "equal_cost") else {"workers": 0})) == 0
+    rows = pq.read_table(rings.folder / "equal_cost.parquet").to_pylist()
+    assert len(rows) == 6
+    found = {row["topology"]: row for row in rows if row["cost_model"] == "2014-besta"}
+    dragonfly = found["dragonfly(a=4, p=2, h=2)"]
+    assert dragonfly["routing"] == "by_group"
+    assert dragonfly["saturation_per_cost"] == pytest.approx(dragonfly["throughput"] / dragonfly["cost_per_terminal"])
+    assert found["ring(k=8)"]["throughput"] == 1.0  # 8/k of one flit a channel
+    best = front_of(
+        rings.folder,
+        minimise=["cost_per_terminal", "mean_distance"],
+        maximise=["throughput"],
+        where="cost_model = '2014-besta'",
+    ).to_pylist()
+    assert {row["topology"] for row in best} == {name for name, row in found.items() if row["on_front"]}
+    query_rows = query(
+        "SELECT topology, total_cost, cost, saturation_load FROM cost JOIN static USING (topology) JOIN loads"
+        " USING (topology) WHERE cost_model = '2014-besta' AND routing = 'minimal' AND traffic = 'uniform'",
+        rings.folder,
+    ).to_pylist()
+    assert len(query_rows) == 3

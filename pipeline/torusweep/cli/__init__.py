@@ -34,6 +34,7 @@ COMMANDS = {
     "place": ("place", "Where to put the axes of a job on a slice."),
     "availability": ("availability", "What is left after failures of links, routers or cubes."),
     "layout": ("layout", "Where nodes are placed, and how long and dense the wires are."),
+    "cost": ("cost", "What networks cost, and what they carry for it."),
     "latency": ("latency", "Mean latency by a paper's model, under load or by dimension."),
     "simulate": ("simulate", "Simulate a network flit by flit: accepted load, latency, saturation."),
     "export": ("export", "Write a network in the format of another tool."),
@@ -94,6 +95,7 @@ def torusweep() -> None:
       torusweep simulate "torus(k=8, n=2)" --load 0.3  flit by flit
       torusweep collective "torus(radices=[4, 4, 8])" all_reduce
       torusweep availability "torus(k=8, n=3)" --links 2   after failures
+      torusweep cost "rtt(a=8)" "slim_fly(q=9, terminals=6)"   prices, cables, what they carry for it
       torusweep place "rtt(a=8)" --job job.yaml        where to put the axes of a training job
       torusweep export "rtt(a=8)" --format booksim     for another simulator, or graph library
       torusweep plan config/default.yaml               what a sweep will take

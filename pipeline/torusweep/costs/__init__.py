@@ -1,7 +1,7 @@
 """What a network costs: models of prices as data (models/*.yaml), and the arithmetic on them."""
 
 from torusweep.costs.arithmetic import Cables, Counts, Prices, prices
-from torusweep.costs.model import CostModel
+from torusweep.costs.model import CostModel, Sourced
 from torusweep.costs.reading import DEFAULT_MODEL, MODELS, canonical, cost_model, file_of
 
 __all__ = [
@@ -11,6 +11,7 @@ __all__ = [
     "CostModel",
     "Counts",
     "Prices",
+    "Sourced",
     "canonical",
     "cost_model",
     "file_of",

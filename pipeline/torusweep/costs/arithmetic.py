@@ -72,8 +72,9 @@ def prices(model: CostModel, counts: Counts) -> Prices:
     """What a network costs.
 
     A router costs fixed + per_port × ports, and not less than nothing; or as much as the cheapest product with enough
-    ports. A port of twice the bandwidth is two ports, for prices and for watts. A cable is electrical up to the longest length, or where it is the cheaper kind, else optical; through a
-    circuit switch it is optical, and takes two ports of the switch. Prices of a cable are times its bandwidth.
+    ports. A port of twice the bandwidth is two ports, for prices and for watts.
+    A cable is electrical up to the longest length, or where it is the cheaper kind, else optical; through a circuit
+    switch it is optical, and takes two ports of the switch. Prices of a cable are times its bandwidth.
     Raises BadInput where no product has enough ports, and for circuits without a price.
     """
     cables, racks = counts.cables, model.racks
@@ -111,7 +112,7 @@ def prices(model: CostModel, counts: Counts) -> Prices:
 
 
 def price_of_router(model: CostModel, ports: float) -> float:
-    """The price of a router of so many ports of one flit a cycle. Raises BadInput where no product has so many ports."""
+    """The price of a router of so many ports of one flit a cycle. Raises BadInput where no product has as many."""
     router = model.router
     if not router.products:
         return max(0.0, router.fixed + router.per_port * ports)

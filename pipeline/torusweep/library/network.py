@@ -11,6 +11,8 @@ import numpy as np
 import pyarrow as pa
 
 from torusweep.capacity import capacity as capacity_of
+from torusweep.costs import DEFAULT_MODEL
+from torusweep.costs import canonical as canonical_model
 from torusweep.errors import BadInput, nearest
 from torusweep.interchange import Written, export
 from torusweep.library.availability import Amount, Availability, AvailabilityOptions, availability_of
@@ -19,7 +21,7 @@ from torusweep.library.display import Fact, html_of, text_of, value_text
 from torusweep.library.distances import Distances, distances_of
 from torusweep.library.foreign import network_of, to_networkx
 from torusweep.library.given import traffic_of
-from torusweep.library.outcomes import Capacity, Deadlock, Layered, Layout, Loads, Static
+from torusweep.library.outcomes import Capacity, Cost, Deadlock, Layered, Layout, Loads, Static
 from torusweep.library.simulation import Simulation, SimulationOptions, several, simulation_of
 from torusweep.networks.families import build
 from torusweep.networks.picture_svg import svg_picture
@@ -27,6 +29,8 @@ from torusweep.networks.topology import Plan, Topology
 from torusweep.routing.tables.as_table import rows_of
 from torusweep.routing.tables.columns import columns_of
 from torusweep.routing.tables.objects import routing_of
+from torusweep.stages.cost import AUTOMATIC, cost_record
+from torusweep.stages.cost.packing import spelling_of as canonical_packing
 from torusweep.stages.deadlock import deadlock_record
 from torusweep.stages.deadlock.layers import layers as layers_of
 from torusweep.stages.deadlock.routing_table import classified_table
@@ -291,6 +295,14 @@ class Network:
         """
         chosen = placement or default_placement(self.family)
         return Layout(layout_record(self.topology, chosen), network=self.topology)
+
+    def cost(self, model: str | Path = DEFAULT_MODEL, packing: str = AUTOMATIC) -> Cost:
+        """Prices and watts by a cost model: a name that 'torusweep cost --models' lists, or a YAML file (docs/cost.md).
+
+        >>> network("torus(k=4, n=2)").cost("2014-besta").radix
+        5
+        """
+        return Cost(cost_record(self.topology, canonical_model(str(model)), canonical_packing(packing)))
 
     def capacity(self, traffic: object = "uniform", *, routes: str = "all") -> Capacity:
         """The most that any routing can carry of a traffic, with proof; routes: all, or minimal.

@@ -13,6 +13,7 @@ import pyarrow as pa
 from torusweep.errors import BadInput
 from torusweep.library.display import Fact, facts, html_of, rows_html, rows_text, text_of, value_text
 from torusweep.networks.topology import Topology
+from torusweep.stages.cost.columns import COST
 from torusweep.stages.deadlock.columns import DEADLOCK
 from torusweep.stages.deadlock.layers import Layers
 from torusweep.stages.layout.columns import LAYOUT
@@ -204,6 +205,18 @@ class Layout(Record):
             return self.picture()
         except BadInput:
             return ""
+
+
+class Cost(Record):
+    """Prices and watts by a cost model: a row of the table `cost`."""
+
+    columns = COST
+    key = ("topology", "cost_model")
+    main = (
+        *("routers", "radix", "electrical_cables", "optical_cables", "cable_metres", "circuit_ports", "router_cost"),
+        *("cable_cost", "circuit_cost", "total_cost", "cost_per_terminal", "currency", "watts", "energy_per_bit"),
+        *("date", "estimates"),
+    )
 
 
 @dataclass(frozen=True, repr=False, eq=False)

@@ -26,7 +26,7 @@ LEAST_SHARE = 0.1  # of the networks of the first combination; a combination of 
 # words in a column's name that mean: more is better; of every other column, less is
 LARGER = {
     *("nodes", "terminals", "saturation", "ejection", "bandwidth", "capacity", "utilization"),
-    *("connectivity", "bisection", "probability", "share"),
+    *("connectivity", "bisection", "probability", "share", "throughput"),
 }
 
 

@@ -22,7 +22,8 @@ DERIVED = {
     "latency": (
         *("model", "constant", "budget", "placement", "message_bits", "switch_delay", "wire_delay", "locality"),
         *("radices", "rate"),
-    )
+    ),
+    "equal_cost": ("traffic", "cost_model"),
 }
 
 # the same of tables that are not joined with others

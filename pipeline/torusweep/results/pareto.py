@@ -14,8 +14,8 @@ from torusweep.errors import BadInput, nearest
 from torusweep.results.choices import Choices, keys_of, refuse_absent, refuse_mixed, require_tables
 from torusweep.results.joined import NUMBERS, join, source, words_of
 from torusweep.results.query import CONDITION, query
+from torusweep.screening.front import front
 
-BLOCK = 256  # rows that are compared pairwise
 NONE_NAMED = "expected columns to minimise or maximise, got none; add for example --minimise mean_distance,cost"
 BESIDE = ("nodes", "degree_max", "diameter")
 EXCLUDED = b"rows_without_values"  # key of the answer's schema metadata
@@ -149,48 +149,3 @@ def pareto(table: pa.Table, minimise: Sequence[str], maximise: Sequence[str] = (
     first = [name for name in ("topology", *named) if name in table.column_names]
     answer = rows.take(pa.array(chosen)).select([*first, *(name for name in table.column_names if name not in first)])
     return answer.replace_schema_metadata({EXCLUDED: str(int(table.num_rows - rows.num_rows)).encode()})
-
-
-def front(values: np.ndarray) -> np.ndarray:
-    """Indices int64[F] of the rows of values[N, C] on the Pareto front, in lexicographic order; less is better.
-
-    Divide and conquer (Kung, Luccio & Preparata 1975): in lexicographic order only earlier rows dominate
-    a row, so the front of the second half is what the front of the first half leaves of it.
-    """
-    unique, inverse = np.unique(values, axis=0, return_inverse=True)
-    kept = np.zeros(len(unique), bool)
-    kept[_front(unique, np.arange(len(unique)))] = True
-    inverse = inverse.reshape(-1)
-    chosen = np.flatnonzero(kept[inverse])
-    return chosen[np.argsort(inverse[chosen], kind="stable")]
-
-
-def _front(values: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """The front of `rows`, which are distinct and in lexicographic order."""
-    if len(rows) <= BLOCK:
-        here = values[rows]
-        dominated = np.any(np.tril((here[None, :, :] <= here[:, None, :]).all(axis=2), -1), axis=1)
-        return rows[~dominated]
-    early, late = _front(values, rows[: len(rows) // 2]), _front(values, rows[len(rows) // 2 :])
-    return np.concatenate([early, late[~_dominated(values[early, 1:], values[late, 1:])]])
-
-
-def _dominated(early: np.ndarray, late: np.ndarray) -> np.ndarray:
-    """bool[L]: rows of late[L, C] that some row of early[E, C] equals or beats in every column."""
-    columns = late.shape[1]
-    if columns == 0:
-        return np.ones(len(late), bool)
-    if columns == 1:
-        return late[:, 0] >= early[:, 0].min()
-    if columns == 2:
-        order = np.argsort(early[:, 0], kind="stable")
-        least = np.minimum.accumulate(early[order, 1])
-        before = np.searchsorted(early[order, 0], late[:, 0], side="right")
-        return (before > 0) & (least[np.maximum(before - 1, 0)] <= late[:, 1])
-    dominated = np.zeros(len(late), bool)
-    for start in range(0, len(early), BLOCK):
-        left = np.flatnonzero(~dominated)
-        block = early[start : start + BLOCK]
-        for piece in np.array_split(left, max(1, len(left) // BLOCK)):
-            dominated[piece] = np.any((block[None, :, :] <= late[piece][:, None, :]).all(axis=2), axis=1)
-    return dominated

@@ -11,6 +11,7 @@ from typing import get_args, get_type_hints
 
 import pyarrow as pa
 
+from torusweep.costs.columns import EQUAL_COST
 from torusweep.models.columns import LATENCY
 from torusweep.screening.columns import BEST
 from torusweep.search.columns import SEARCH
@@ -88,6 +89,7 @@ TABLES: dict[str, tuple[Column, ...]] = {
     "channel_loads": CHANNEL_LOADS,
     "distances": DISTANCES,
     "best": BEST,
+    "equal_cost": EQUAL_COST,
     "search": SEARCH,
     "latency": LATENCY,
     "verification": VERIFICATION,

@@ -1,4 +1,4 @@
-"""Tables made of stages' tables: distances, best and latency. They have no points; one step makes all."""
+"""Tables made of stages' tables: distances, best, equal_cost and latency. They have no points; one step makes all."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from torusweep.costs.equal_cost import equal_cost
 from torusweep.screening.best_table import best_table
 from torusweep.stages.all_columns import schema_of
 from torusweep.sweep.configuration import Sweep
@@ -60,9 +61,23 @@ def best(_: Sweep, tables: Mapping[str, pa.Table]) -> pa.Table:
     return best_table(tables["screen"])
 
 
+def compared(_: Sweep, tables: Mapping[str, pa.Table]) -> pa.Table:
+    """The networks beside each other at equal cost."""
+    names = {
+        "static": ["topology", "connected", "mean_distance"],
+        "loads": ["topology", "routing", "traffic", "saturation_load", "terminal_saturation_load"],
+        "cost": ["topology", "cost_model", "packing", "terminals", "cost_per_terminal", "currency"],
+    }
+    rows = equal_cost(**{name: tables[name].select(columns).to_pylist() for name, columns in names.items()})
+    return pa.Table.from_pylist(rows, schema=schema_of("equal_cost"))
+
+
 DERIVED = {
     "distances": Derived(("static",), lambda sweep: True, distances),
     "best": Derived(("screen",), lambda sweep: bool(sweep.entries("screen")), best),
+    "equal_cost": Derived(
+        ("static", "loads", "cost"), lambda sweep: bool(sweep.entries("cost") and sweep.entries("loads")), compared
+    ),
     "latency": Derived(("static", "loads", "layout"), has_latency, latency, latency_stages, latency_requests),
 }
 

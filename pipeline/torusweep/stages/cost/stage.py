@@ -19,7 +19,7 @@ from torusweep.stages.entry import Choice, Spellings, under
 from torusweep.stages.stage import Network, Options, Stage
 
 if TYPE_CHECKING:
-    pass
+    from torusweep.charts.section import Section, Tables
 
 
 class Cost(Choice):
@@ -109,3 +109,9 @@ class CostStage(Stage):
                 threads=options.threads,
             )
         ]
+
+    def section(self, tables: Tables) -> Section | None:
+        # only a page draws, and the drawing library takes long to import
+        from torusweep.stages.cost.section import section
+
+        return section(tables)
