@@ -141,6 +141,16 @@ def test_collectives_and_layouts() -> None:
     assert net.cost("2008-kim", "straight(dimensions=2, block=[2, 2])").cabinets == 4
 
 
+def test_availability() -> None:
+    net = ts.network("ring(k=8)")
+    found = net.availability(links=[1, 2, 0.1], routers=1, measures=["connectivity", "distances"], draws=300)
+    assert [row["mean"] for row in found.of("diameter")[:2]] == [7, None]  # a line, then parts
+    assert [row["fails"] for row in found.of("connected")] == ["links", "links", "links", "routers"]
+    assert found.of("connected")[2]["mean"] == pytest.approx(0.9**8 + 8 * 0.1 * 0.9**7)
+    assert found.table.num_rows == len(found) == 16
+    assert "ring(k=8) after failures" in repr(found)
+
+
 REFUSED: list[tuple[str, tuple[Any, ...], dict[str, Any], str]] = [
     ("loads", (), {"method": "guess"}, "method='guess': expected one of exact, monte-carlo, as-table"),
     ("loads", (), {"packets": 100}, "packets: expected with method='monte-carlo' only"),
@@ -166,6 +176,14 @@ REFUSED: list[tuple[str, tuple[Any, ...], dict[str, Any], str]] = [
     ("simulate", (-1,), {}, "load"),
     ("loads", (), {"method": "monte-carlo", "relative_error": float("nan")}, "relative_error=nan: expected a number"),
     ("collective", ("all_reduce",), {"simulate": -1}, "simulate=-1: expected 1 … 1,000,000 flits"),
+    ("availability", (), {}, "expected links, routers or cubes, got none; add links=1"),
+    ("availability", (1.5,), {}, "links=1.5: expected a whole number that fail at a time, or a probability"),
+    ("availability", (True,), {}, "links=True: expected a whole number"),
+    ("availability", ("2",), {}, "links='2': expected a whole number"),
+    ("availability", (33,), {}, "failures=33: expected at most the 32 links"),
+    ("availability", (1,), {"draw": 5}, "unknown option 'draw' (did you mean 'draws'?)"),
+    ("availability", (1,), {"draws": 0}, "draws=0: expected a whole number 1 … 1,000,000"),
+    ("availability", (1,), {"measures": "distance"}, "unknown measure 'distance' (did you mean 'distances'?)"),
     ("simulate", ("5",), {}, "load='5': expected a number"),
     ("simulate", (0.1,), {"seeds": "7"}, "seeds='7': expected a whole number"),
     ("deadlock", ("minimal", "none", "2"), {}, "virtual_channels='2': expected 1 … 16"),

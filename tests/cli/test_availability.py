@@ -1,0 +1,54 @@
+"""The command availability: its table, its JSON, what it refuses."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.faults.command_line import settled, torusweep
+
+
+def test_a_line_for_each_measure():
+    said = torusweep("availability", "ring(k=8)", "--links", "1,2", "--measure", "connectivity,distances")
+    assert settled(said)
+    one, two, *_ = said.out.split("\n\n")
+    assert one.startswith("ring(k=8) with 1 failed link\n")
+    (diameter,) = [line.split() for line in one.splitlines() if line.startswith("diameter ")]
+    assert diameter == ["diameter", "4", "7", "exact", "7", "7", "7", "7", "8", "of", "8", "hops"]
+    assert "all 8 combinations" in one
+    assert "ring(k=8) with 2 failed links" in two
+    (connected,) = [line.split() for line in two.splitlines() if line.startswith("connected ")]
+    assert connected[:4] == ["connected", "1", "0", "exact"]
+
+
+def test_rows_as_json():
+    said = torusweep("availability", "hypercube(n=3)", "--routers", "1", "--links", "1%", "--draws", "50", "--json")
+    rows = json.loads(said.out)
+    assert [(row["fails"], row["failures"], row["probability"]) for row in rows] == [
+        *[("links", None, 0.01)] * 5,
+        *[("routers", 1, None)] * 5,
+    ]
+    assert rows[7]["measure"] == "diameter"
+    assert rows[7]["mean"] == 3  # a cube less a node keeps the other three pairs of opposite ones
+    assert rows[0]["draws"] == 50
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ((), "expected --links, --routers or --cubes, got none; add --links 1"),
+        (("--links", "many"), "--links many: expected a number of failures, as 2, or a probability, as 0.5% or 0.005"),
+        (("--links", "-1"), "got one that is not between 0 and 1"),
+        (("--links", "nan"), "got one that is not between 0 and 1"),
+        (("--links", "9"), "failures=9: expected at most the 8 links of ring(k=8)"),
+        (("--links", "9" * 30), "expected a number of failures"),
+        (("--cubes", "1"), "expected one of cube_pod, torus"),
+        (("--links", "1", "--measure", "distanc"), "unknown measure 'distanc' (did you mean 'distances'?)"),
+        (("--links", "1", "--draws", "0"), "'--draws': 0 is not in the range"),
+    ],
+)
+def test_what_is_refused(arguments: tuple[str, ...], says: str):
+    said = torusweep("availability", "ring(k=8)", *arguments)
+    assert not settled(said)
+    assert says in said.err

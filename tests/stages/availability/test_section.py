@@ -1,0 +1,58 @@
+"""The page's section on failures: which charts it has, what they draw, and what it says."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from torusweep.charts.chart import specification
+from torusweep.networks.families import build
+from torusweep.stages.availability import AvailabilityRequest, availability_rows
+from torusweep.stages.availability.section import section
+from torusweep.stages.stage import Options
+
+from tests.results import vega_lite
+from tests.results.test_report import Page
+
+
+@pytest.fixture(scope="module")
+def rows() -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = []
+    for spelling in ("ring(k=8)", "hypercube(n=3)"):
+        for count in (0, 1, 2):
+            request = AvailabilityRequest("links", count, None, measures="connectivity, distances")
+            found += availability_rows(build(spelling), request, Options(backend="numpy"))
+        found += availability_rows(
+            build(spelling), AvailabilityRequest("routers", None, 0.1, measures="connectivity"), Options()
+        )
+    return found
+
+
+def test_a_chart_for_each_measure_with_several_numbers_of_failures(rows: list[dict[str, Any]]) -> None:
+    found = section({"availability": rows})
+    assert found is not None
+    assert [panel.id for panel in found.panels] == [
+        f"availability_links_failures_{name}"
+        for name in ("connected", "largest_component", "diameter", "mean_distance")
+    ]
+    drawn = [specification(panel.chart) for panel in found.panels]
+    vega_lite.check(drawn)
+    diameters = {(row["line"], row["failures"]): row for row in vega_lite.rows(drawn[2])[0]}
+    assert diameters["ring(k=8)", 1]["mean"] == 7  # a line
+    assert ("ring(k=8)", 2) not in diameters  # in parts
+    assert [diameters["hypercube(n=3)", 2][end] for end in ("low", "high")] == [3, 4]
+
+
+def test_what_it_says(rows: list[dict[str, Any]]) -> None:
+    found = section({"availability": rows})
+    assert found is not None
+    text = "".join(Page(found.body).text)
+    # links: neither 0 nor 1 of both, nor 2 of the cube; routers that fail with probability 0.1 disconnect both
+    assert "In 5 of 8 cases no draw disconnects surviving terminals." in text
+    assert "Most often it happens to ring(k=8), with 2 failed links: in 1 of the draws." in text
+    assert "10 % each" in text
+
+
+def test_no_rows_no_section(rows: list[dict[str, Any]]) -> None:
+    assert section({}) is None
+    assert section({"availability": []}) is None
