@@ -21,7 +21,7 @@ from torusweep.stages.all_columns import TABLES
 Row = Mapping[str, Any]
 SHOWN = 3  # values that a message names
 # which value a message proposes, where it is there
-USUAL = {"routing": "minimal", "traffic": "uniform", "model": "parhami-kwai-2004"}
+USUAL = {"routing": "minimal", "traffic": "uniform", "model": "parhami-kwai-2004", "cost_model": "2014-besta"}
 FIRST = ("routing", "traffic", "model", "router", "placement", "constant")  # these decide others: a router its buffers
 # numbers about all loads of a simulation, not about one
 OF_ALL_LOADS = {"simulated_saturation", "saturation_precision"}

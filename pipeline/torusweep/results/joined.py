@@ -31,7 +31,7 @@ DETAILS = {"distances": ("distance",), "channel_loads": ("routing", "traffic"), 
 NUMBERS = ("int64", "double")  # types of columns
 BEST, ALL = "best", "all"  # choices of a routing beside its name
 # keys that say how a number was computed; rows that differ only in these are comparable
-SECONDARY = ("method", "packets", "seed", "vc_rule", "virtual_channels", "budget")
+SECONDARY = ("method", "packets", "seed", "vc_rule", "virtual_channels", "budget", "packing")
 SHARED = ("routing", "traffic")  # two tables that both have these are joined by them, too
 SCHEMA = "'torusweep query --schema TABLE' lists a table's columns"
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from math import ceil
 
 import networkx
 import pytest
@@ -24,6 +23,8 @@ NETWORKS = (
     "megafly(leaves=2, spines=2, p=2, h=2)",
     "hyperx(radices=[4, 4], terminals=3, widths=[1, 2])",
     "fat_tree(k=3, n=3)",
+    "fat_tree(k=2, n=5)",
+    "xgft(down=[5], up=[1])",
     "xgft(down=[4, 4, 4], up=[1, 4, 2])",
     "slim_fly(q=5, terminals=4)",
     "jellyfish(switches=20, ports=8, degree=5)",
@@ -105,13 +106,27 @@ def test_a_torus_is_cut_into_blocks_and_its_rings_of_cabinets_are_folded():
     ]
 
 
-def test_switches_without_terminals_have_cabinets_of_their_own():
-    """16 leaves of 4 terminals: 4 to a cabinet of 16; then 12 switches, 8 at most to a cabinet."""
+def test_pods_of_a_tree_stand_together():
+    """4 pods of 4 leaves and 4 switches, 8 roots; racks of 8 routers, or 16 terminals: 4 leaves, or 8 others."""
     tree = build("xgft(down=[4, 4, 4], up=[1, 4, 2])")
     racks = cost_model("2014-besta").racks.model_copy(update={"routers": 8, "terminals": 16})
-    cabinets = Counter(pack(tree, AUTOMATIC, racks).cabinet.tolist())
-    switches = tree.nodes - 16
-    assert sorted(cabinets.values()) == sorted([4] * 4 + [switches // ceil(switches / 8)] * ceil(switches / 8))
+    placed = pack(tree, AUTOMATIC, racks)
+    assert placed.spelling == "pods"
+    leaves = [2 * (leaf // 4) for leaf in range(16)]
+    assert placed.cabinet.tolist() == [*leaves, *(cabinet + 1 for cabinet in leaves), *[8] * 8]
+    large = racks.model_copy(update={"terminals": 32})  # two pods share a rack of 8 leaves, and one of 8 switches
+    shared = [2 * (leaf // 8) for leaf in range(16)]
+    assert pack(tree, AUTOMATIC, large).cabinet.tolist() == [*shared, *(cabinet + 1 for cabinet in shared), *[4] * 8]
+
+
+def test_switches_without_terminals_have_cabinets_of_their_own():
+    """36 accelerators of one terminal: 8 to a cabinet at most; then 12 switches."""
+    mesh = build("hamming_mesh(board=[2, 2], boards=[3, 3])")
+    racks = cost_model("2014-besta").racks.model_copy(update={"routers": 8, "terminals": 16})
+    cabinets = pack(mesh, AUTOMATIC, racks).cabinet
+    assert sorted(Counter(cabinets[:36].tolist()).values()) == [7, 7, 7, 7, 8]
+    assert sorted(Counter(cabinets[36:].tolist()).values()) == [6, 6]
+    assert set(cabinets[:36]).isdisjoint(cabinets[36:])
 
 
 def test_a_placement_may_be_given():

@@ -9,7 +9,7 @@ COST = (
         "packing",
         "string",
         "",
-        "how cabinets are filled: by a placement, by groups, or by the routers' numbers (docs/cost.md)",
+        "how cabinets are filled: by a placement, by groups or pods, or by the routers' numbers (docs/cost.md)",
     ),
     Column("routers", "int64", "", "routers and switches that have a link or a terminal"),
     Column("terminals", "int64", "", "terminals"),

@@ -6,6 +6,8 @@ Automatic packing keeps together what the network's construction joins most:
 - groups of a Dragonfly or Megafly, cubes of a pod: a cabinet holds whole groups, or a group fills cabinets of its own;
 - grids (tori, meshes, HyperX, hierarchies): a cabinet is a block of addresses, as large and as even as fits, and
   cabinets are placed by their addresses, lattices with their rings folded;
+- trees: a pod, what is below a root's child, has cabinets next to each other, its leaves apart from its other switches,
+  and the roots have cabinets of their own; small pods share cabinets;
 - all others: routers fill cabinets in the order of their numbers, those with equally many terminals together, and
   cabinets fill rows of a square floor.
 """
@@ -13,7 +15,7 @@ Automatic packing keeps together what the network's construction joins most:
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import ceil, sqrt
+from math import ceil, prod, sqrt
 
 import numpy as np
 
@@ -29,7 +31,7 @@ from torusweep.stages.layout import check_suits as check_placement
 from torusweep.stages.layout.placements import default_placement
 
 AUTOMATIC = "automatic"
-NUMBERS, GROUPS = "numbers", "groups"  # how automatic packing went, where no placement describes it
+NUMBERS, GROUPS, PODS = "numbers", "groups", "pods"  # how automatic packing went, where no placement describes it
 
 
 def spelling_of(packing: str) -> str:
@@ -64,9 +66,12 @@ def pack(topology: Topology, packing: str, racks: Racks) -> Placement:
     size = _size_of_group(plan)
     if size is not None:
         return _in_rows(_groups(topology.nodes, size, most), GROUPS, racks, max(1, ceil(size / most)))
+    if isinstance(plan.structure, Tree):
+        pods, cabinets = _pods(topology, plan.structure, racks)
+        return _in_rows(_by_numbers(topology, racks, pods), PODS, racks, cabinets)
     block = _block(plan, most)
     if block is None:
-        return _in_rows(_by_numbers(topology, racks), NUMBERS, racks, 1)
+        return _in_rows(_by_numbers(topology, racks, np.zeros(topology.nodes, np.int64)), NUMBERS, racks, 1)
     name = default_placement(topology.family) if isinstance(plan.structure, Lattice) else "straight"
     space = min(2, len(plan.radices))
     return place(f"{name}(dimensions={space}, block={list(block)})", plan, topology.spelling)
@@ -94,14 +99,34 @@ def _groups(nodes: int, size: int, most: int) -> np.ndarray:
     return group * several + place_in_group * several // size
 
 
-def _by_numbers(topology: Topology, racks: Racks) -> np.ndarray:
-    """int64[N]: the cabinet of each router; routers with equally many terminals share cabinets, as even as may be."""
+def _pods(topology: Topology, tree: Tree, racks: Racks) -> tuple[np.ndarray, int]:
+    """(int64[N], cabinets of each): the pods of a tree, what is below a root's child; the roots are the last one.
+
+    Small pods are one while their switches of a kind fit in a cabinet.
+    """
+    levels = [prod(tree.up[1:level]) * prod(tree.down[level:]) for level in range(1, len(tree.down))]  # without roots
+    count, leaves = tree.down[-1], routers_of_cabinet(racks, tree.down[0])
+    own, others = levels[0] // count if levels else 1, sum(levels[1:]) // count
+    shared = max(1, min(leaves // own, racks.routers // max(others, 1)))
+    pod = [np.arange(size) // (size // count) // shared for size in levels]
+    roots = np.full(topology.nodes - sum(levels), ceil(count / shared))
+    return np.concatenate([*pod, roots]).astype(np.int64), ceil(own * shared / leaves) + ceil(
+        others * shared / racks.routers
+    )
+
+
+def _by_numbers(topology: Topology, racks: Racks, group: np.ndarray) -> np.ndarray:
+    """int64[N]: the cabinet of each router, by its group; in a group, routers with equally many terminals are together.
+
+    group   int64[N]; a cabinet holds routers of one group
+    """
     terminals = np.bincount(topology.terminals, minlength=topology.nodes)
+    order = np.lexsort((-terminals, group))
+    changes = np.flatnonzero(np.diff(group[order]) | np.diff(terminals[order])) + 1
     cabinet = np.zeros(topology.nodes, np.int64)
     first = 0
-    for number in np.unique(terminals)[::-1]:
-        own = np.flatnonzero(terminals == number)
-        cabinets = ceil(len(own) / routers_of_cabinet(racks, int(number)))
+    for own in np.split(order, changes):
+        cabinets = ceil(len(own) / routers_of_cabinet(racks, int(terminals[own[0]])))
         cabinet[own] = first + np.arange(len(own)) * cabinets // len(own)
         first += cabinets
     return cabinet
@@ -124,7 +149,7 @@ def _block(plan: Plan, most: int) -> tuple[int, ...] | None:
 
     Of the blocks that hold most routers, the one with the least sum of its sides: the most even.
     """
-    if len(plan.radices) == 1 or isinstance(plan.structure, Tree):
+    if len(plan.radices) == 1:
         return None
     best: dict[int, tuple[int, tuple[int, ...]]] = {1: (0, ())}  # product → (sum of the sides, sides)
     for radix in plan.radices:
