@@ -36,6 +36,26 @@ def test_json_has_the_same():
     assert [row["name"] for row in found["known"]] == ["rectangular torus", "RTT"]
 
 
+def test_costs_and_networks_of_other_families_stand_beside():
+    """The front by every pair; the torus's price by hand: degree 4 and a terminal, 5 ports."""
+    others = ["--beside", "hyperx(radices=[4, 4], terminals=2)", "--beside", "dragonfly(a=4, p=2, h=2)"]
+    asked = ["--nodes", "32", "--dimensions", "2", "--cost-model", "2014-besta", *others]
+    found = json.loads(said(*asked, "--json"))
+    assert [row["topology"] for row in found["beside"]] == others[1::2]
+    rows = [*found["rows"], *found["known"], *found["beside"]]
+    values = [(row["cost_per_terminal"], row["mean_distance"], -min(1.0, row["saturation_load"])) for row in rows]
+    for row, own in zip(rows, values):
+        beaten = any(other != own and all(x <= y + 1e-9 for x, y in zip(other, own)) for other in values)
+        assert row["on_front"] == (not beaten), row["topology"]
+        assert row["saturation_per_cost"] == pytest.approx(-own[2] / own[0])
+    torus = next(row for row in rows if row["topology"] == "torus(radices=[8, 4])")
+    assert 350.4 * 5 - 892.3 < torus["cost_per_terminal"] < 350.4 * 5 - 892.3 + 2 * 40 * 7.2745
+    text = said(*asked)
+    assert sum(line.startswith("beside") for line in text.splitlines()) == 2
+    assert "for 1,000" in text
+    assert "beside" not in said("--nodes", "32", "--dimensions", "2")
+
+
 def test_more_winners_are_told_of():
     assert "more are as good; --show lists more" in said("--nodes", "64", "--minimise", "diameter", "--show", "1")
 
@@ -126,6 +146,8 @@ def test_known_networks_that_do_not_meet_the_condition_are_marked():
         (["--nodes", "12", "--dimensions", "2", "--circulant-steps", "2"], "got both; leave one out"),
         (["--nodes", "5", "--circulant-steps", "3"], "nodes: expected 6 … 65,536 for 3 steps, got 5"),
         (["--nodes", "12", "--circulant-steps", "2", "--where", "diameter < 1"], "none of the 11 circulants meets"),
+        (["--nodes", "12", "--cost-model", "2014-bista"], "did you mean '2014-besta'?"),
+        (["--nodes", "12", "--beside", "toruss(k=4, n=2)"], "did you mean 'torus'?"),
         (["--nodes", "-4"], "nodes: expected 1 … 65,536, got -4"),
     ],
 )

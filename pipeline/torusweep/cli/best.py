@@ -4,17 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import click
+import numpy as np
 import pyarrow as pa
 
+from torusweep import costs
 from torusweep.cli import options
 from torusweep.cli.best_text import print_best
 from torusweep.cli.progress import share_progress
+from torusweep.costs import canonical
+from torusweep.costs.equal_cost import EQUAL
 from torusweep.errors import BadInput
+from torusweep.networks.families import build
 from torusweep.screening.atlas import screened_before
 from torusweep.screening.best import OBJECTIVES, best_lattices, objectives
+from torusweep.screening.front import front
 from torusweep.screening.spaces import Circulants, Lattices, Space, screen_space
+from torusweep.stages.cost import AUTOMATIC, cost_record
+from torusweep.stages.screen.network_row import network_row
+from torusweep.stages.stage import Options
 
 
 def _complete(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
@@ -61,6 +71,19 @@ def _space(nodes: int, dimensions: int | None, circulant_steps: int | None) -> S
     "--maximise", "--maximize", multiple=True, shell_complete=_complete, help="What should be great, after these."
 )
 @click.option("--where", help='An SQL condition on columns of the table screen, as in "degree = 6 AND diameter <= 8".')
+@click.option(
+    "--beside",
+    multiple=True,
+    metavar="TOPOLOGY",
+    shell_complete=options.complete_from("torusweep.networks.families:FAMILIES", skip=0),
+    help="Also show this network, of any family and size; may be repeated.",
+)
+@click.option(
+    "--cost-model",
+    shell_complete=options.complete_name("torusweep.costs:MODELS"),
+    help="Also show what each network costs, what it carries for it, and the Pareto front: a name that "
+    "'torusweep cost --models' lists, or a YAML file.",
+)
 @click.option("--show", type=click.IntRange(1), default=5, show_default=True, help="How many of the winners to show.")
 @click.option(
     "--results",
@@ -83,6 +106,8 @@ def best(
     minimise: tuple[str, ...],
     maximise: tuple[str, ...],
     where: str | None,
+    beside: tuple[str, ...],
+    cost_model: str | None,
     show: int,
     results: Path | None,
     backend: str,
@@ -114,12 +139,17 @@ def best(
       torusweep best --nodes 128 --maximise saturation_load --show 1
       torusweep best --nodes 128 --where "diameter <= 6" --maximise saturation_load
       torusweep best --nodes 256 --results results/atlas
+      torusweep best --nodes 162 --cost-model 2014-besta --beside "slim_fly(q=9)" --beside "dragonfly(a=6, p=1, h=4)"
       torusweep best --nodes 221 --circulant-steps 2 --minimise diameter,mean_distance
       torusweep best --nodes 200 --dimensions 2 --minimise mean_distance --maximise saturation_load --json
     """
     chosen = objectives(options.listed(minimise), options.listed(maximise))
     space = _space(nodes, dimensions, circulant_steps)
     space.check()
+    others = [network_row(build(spelling), Options(backend=backend)) for spelling in dict.fromkeys(beside)]
+    model = None if cost_model is None else canonical(cost_model)
+    if model is not None:
+        costs.cost_model(model)  # what is wrong with it is said before the search
     parts = (screened_before(results, space) if results else None) or screen_space(space, backend=backend)
     with share_progress("lattices compared") as progress:
         found = best_lattices(
@@ -130,13 +160,35 @@ def best(
             show=show,
             progress=progress,
         )
+    shown = [*found.rows, *found.known, *others]
+    if model is not None:
+        _add_costs(shown, model)
     if as_json:
         options.print_json(
             {
                 **found._asdict(),
+                **({"beside": others} if others else {}),
                 "space": str(space),
                 "objectives": [{"column": name, "best": "least" if sign > 0 else "greatest"} for name, sign in chosen],
             }
         )
     else:
-        print_best(found)
+        print_best(found, others, priced=model)
+
+
+def _add_costs(rows: list[dict[str, Any]], model: str) -> None:
+    """Add to each row what its network costs, what it carries for it, and whether it is on the Pareto front of all.
+
+    The front is that of the least cost per terminal, the least mean distance and the greatest saturation, at most 1.
+    """
+    values = []
+    for row in rows:
+        record = cost_record(build(row["topology"]), model, AUTOMATIC)
+        price, carried = record["cost_per_terminal"], min(1.0, row["saturation_load"] or 0.0)
+        row |= {"cost_per_terminal": price, "currency": record["currency"]}
+        row["saturation_per_cost"] = carried / price if price else None
+        values.append([price, row["mean_distance"], -round(carried, EQUAL)])
+    compared = [place for place, row in enumerate(rows) if row["connected"]]
+    best = {compared[place] for place in front(np.array([values[place] for place in compared]).reshape(-1, 3))}
+    for place, row in enumerate(rows):
+        row["on_front"] = place in best

@@ -22,8 +22,8 @@ def test_a_dragonfly_costs_about_half_of_a_folded_clos():
 def test_a_slim_fly_is_cheaper_than_its_rivals():
     """Besta & Hoefler 2014: about 25 % less power than a Dragonfly of 10K terminals, and the lowest cost.
 
-    Watts by hand: 2.8 W a port; 722 routers of 44 ports for 10,830 terminals, 1,386 of 27 for 9,702, and so on. The cost
-    is 16 % lower by our sum.
+    Watts by hand: 2.8 W a port; 722 routers of 44 ports for 10,830 terminals, 1,386 of 27 for 9,702, and so on.
+    The cost is 16 % lower by our sum.
     """
     slim = priced("slim_fly(q=19, terminals=15)", "2014-besta", "straight(dimensions=2, block=[19, 1, 2])")
     rivals = {
