@@ -171,6 +171,8 @@ def random_case(seed: int) -> tuple[Wiring, Router, tuple[np.ndarray, ...], Batc
     if rng.random() < 0.5:
         wiring = wiring._replace(capacity=rng.integers(1, vcs + 1, to.shape))
     router = router._replace(input_speedup=int(rng.integers(1, 4)))
+    if rng.random() < 0.5:
+        wiring = wiring._replace(back=rng.integers(0, 12, to.shape).astype(np.int16))
     return wiring._replace(balanced=balanced), router, (direction, hops, phase), batch(nodes, packets)
 
 

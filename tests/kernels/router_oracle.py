@@ -377,7 +377,9 @@ class Network:
             if number == 0:
                 packet.entered = t
         else:
-            self.returning.append((t + self.router.credit_delay, self.into[place[0]][place[1]], place[2]))
+            channel = self.into[place[0]][place[1]]
+            back = 0 if self.wiring.back is None else int(self.wiring.back[channel.node, channel.port])
+            self.returning.append((t + self.router.credit_delay + back, channel, place[2]))
         last = number == packet.length - 1
         if target is None:
             if last:

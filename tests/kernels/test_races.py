@@ -243,7 +243,7 @@ MUTATIONS = {
     ),
     "no fences": Mutation("router of several blocks", "__threadfence();", ""),
     "credits back in the same cycle": Mutation(
-        "router", "slot(t + credit_delay, credit_slots)", "slot(t, credit_slots)"
+        "router", "slot(t + credit_delay + back[in(i)], credit_slots)", "slot(t, credit_slots)"
     ),
     "deliveries counted plainly": Mutation("router", "atomicSub(undelivered, 1)", "--*undelivered"),
 }

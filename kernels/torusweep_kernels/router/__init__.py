@@ -35,8 +35,8 @@ nodes decide on the state at its beginning:
    the next port. Ejection takes `ejection_flits` of them. With `transit_first`, both allocations take an injection port
    only where no channel's port requests.
 4. *Switch traversal.* Winners send a flit. It arrives at the other end at t + switch_delay + delay of the channel; an
-   ejected flit is delivered at t + switch_delay. The sender gets its credit back at t + credit_delay. After a tail, the
-   VC that the packet held is free for allocation at t + 1.
+   ejected flit is delivered at t + switch_delay. The sender gets its credit back at t + credit_delay + back of the
+   channel. After a tail, the VC that the packet held is free for allocation at t + 1.
 
 **Room.** wormhole: no room is needed. virtual-cut-through and store-and-forward: credits for the whole packet. With
 `bubble`, a packet on an escape VC that continues in its direction and on its VC needs credits for the whole packet. Any

@@ -122,6 +122,11 @@ def _checked_wiring(wiring: Wiring, router: Router) -> Wiring:
     capacity = np.ones(to.shape, np.int16) if wiring.capacity is None else np.asarray(wiring.capacity)
     expect(capacity.shape == to.shape, f"capacity of shape {to.shape}", capacity.shape)
     within(expect, "capacity", capacity[to >= 0], 1, router.virtual_channels)
+    back = None if wiring.back is None else np.asarray(wiring.back)
+    if back is not None:
+        expect(back.shape == to.shape, f"back of shape {to.shape}", back.shape)
+        within(expect, "back", back[to >= 0], 0, MOST_BUFFER)
+        back = np.ascontiguousarray(np.where(to >= 0, back, 0), np.int16)
     least = int(delay[to >= 0].min(initial=MOST_BUFFER)) + router.switch_delay
     expect(least >= 1, "switch_delay or every channel's delay ≥ 1", "both 0")
     used = np.where(
@@ -151,6 +156,7 @@ def _checked_wiring(wiring: Wiring, router: Router) -> Wiring:
         np.ascontiguousarray(shares, np.int64),
         balanced,
         whole,
+        back,
     )
 
 

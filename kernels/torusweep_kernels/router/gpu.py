@@ -76,13 +76,16 @@ class Network:
         far, feed = turned(far, task.inputs, nodes), turned(feed, task.ports, nodes)
         delay = wiring.delay.T.astype(np.int32) + np.int32(router.switch_delay)
         routes = task.direction, task.hops, task.phase
-        width, sending = (array.reshape(nodes, -1).T.astype(np.int32) for array in (task.width, task.sending))
+        width, sending, back = (
+            array.reshape(nodes, -1).T.astype(np.int32) for array in (task.width, task.sending, task.back)
+        )
         arrays = (
             far,
             delay,
             width,
             feed,
             sending,
+            back,
             task.until,
             task.low,
             wiring.port_of,

@@ -12,7 +12,7 @@ from torusweep_kernels.cuda import cuda_source
 from torusweep_kernels.router.choices import Travel
 from torusweep_kernels.router.outcome import Snapshot
 from torusweep_kernels.router.state import Shapes
-from torusweep_kernels.router.task import Experiment, Messages, Router, Task, Wiring, most_into
+from torusweep_kernels.router.task import Experiment, Messages, Router, Task, Wiring, longest_back, most_into
 
 SOURCE = Path(__file__).with_name("router.cu")
 NEVER = 2**31 - 1
@@ -44,6 +44,7 @@ def layout(
     inputs = transit + router.injection_flits
     behind = router.buffer_flits // max(1, shortest) + 1  # packets in a buffer: part of one, and whole ones
     arrival = router.switch_delay + int(wiring.delay.max(initial=0))
+    credit = router.credit_delay + longest_back(wiring)
     of_experiment: Shapes = {
         "vcs": ((inputs, nodes, vcs, len(fields("Vc"))), np.int32),
         "outs": ((ports, nodes, vcs, len(fields("Out"))), np.int32),
@@ -52,7 +53,7 @@ def layout(
         "input_ports": ((inputs, nodes, len(fields("Port"))), np.uint16),
         "queue": ((transit, nodes, vcs, 1 << behind.bit_length()), np.int32),
         "arrivals": ((1 << arrival.bit_length(), transit, nodes), np.uint16),
-        "credits": ((1 << router.credit_delay.bit_length(), ports, nodes), np.uint16),
+        "credits": ((1 << credit.bit_length(), ports, nodes), np.uint16),
         "busy": ((3, nodes), np.uint64),
         "flits": ((ports, nodes), np.int64),
         "sums": ((vcs + 2, nodes), np.int64),

@@ -44,7 +44,7 @@ struct View {
     int escape, buffer, switching, memory, balanced, adaptive, bubble, transit_first, ejection, single;
     int route_delay, vc_delay, switch_delay, credit_delay, source_queue, measure_from, arrival_slots, credit_slots,
         places, longest, has_messages, decisions, sees_all, threshold;
-    const int *far, *feed, *delay, *width, *sending, *until;
+    const int *far, *feed, *delay, *width, *sending, *back, *until;
     const signed char *port_of, *low, *direction, *phase;
     const unsigned char* wrap;
     const short* hops;

@@ -40,7 +40,7 @@ class Run:
         )  # output VCs whose flit arrives in each cycle, modulo the wheel's slots
         self.head = np.full((wires, channels * task.vcs), -1)  # the packet, if the flit is its head
         self.credit = np.zeros(
-            (router.credit_delay + 1, inputs * task.vcs), bool
+            (router.credit_delay + int(task.back.max(initial=0)) + 1, inputs * task.vcs), bool
         )  # input VCs whose credits return, by cycle
         self.last_vc, self.last_granted, self.last_sent = (
             np.full(inputs, -1),
@@ -198,7 +198,8 @@ class Run:
         self.sources.deliver(arrived, max(t + router.switch_delay, t + 1))
         self.injected += int(injection.sum())
         self.ejected += int((y < 0).sum())
-        self.credit[(t + router.credit_delay) % len(self.credit), x[~injection]] = True
+        home = x[~injection]
+        self.credit[(t + router.credit_delay + task.back[home // task.vcs]) % len(self.credit), home] = True
         state.holder[y[tail & (y >= 0)]] = -1
         state.front[x[tail]], state.active[x[tail]], state.out[x[tail]] = -1, False, -1
         packet, y, head = packet[y >= 0], y[y >= 0], head[y >= 0]

@@ -27,7 +27,7 @@
 //   far, delay, width  int[ports, nodes]: input port at each channel's end (-1 = no channel), cycles to there, switch
 //                      included; capacity
 //   feed        int[transit, nodes]: channel of each input port, -1 = none; sending int[inputs, nodes]: VCs that may
-//               send in a cycle
+//               send in a cycle; back int[inputs, nodes]: cycles that a credit takes back beside credit_delay
 //   until       int[nodes, directions], low signed char[phases, 2, 2]: see Task; port_of, wrap [nodes, directions]: see
 //               Wiring
 //   direction, hops, phase  [rows, runs]: see simulate
@@ -51,7 +51,8 @@
 //   detour      int[., decisions]: see task.Detours; passed signed char[.]: hops taken while a packet may take one, then -1
 extern "C" __launch_bounds__(512) __global__ void advance(
     const int* __restrict__ far, const int* __restrict__ delay, const int* __restrict__ width,
-    const int* __restrict__ feed, const int* __restrict__ sending, const int* __restrict__ until,
+    const int* __restrict__ feed, const int* __restrict__ sending, const int* __restrict__ back,
+    const int* __restrict__ until,
     const signed char* __restrict__ low, const signed char* __restrict__ port_of,
     const unsigned char* __restrict__ wrap, const signed char* __restrict__ direction, const short* __restrict__ hops,
     const signed char* __restrict__ phase, const int* __restrict__ longest, int* vcs, int* outs, int* channels,
@@ -70,7 +71,7 @@ extern "C" __launch_bounds__(512) __global__ void advance(
         escape, buffer, switching, memory, balanced, adaptive, bubble, transit_first, ejection, single,
         route_delay, vc_delay, switch_delay, credit_delay, source_queue, measure_from, arrival_slots, credit_slots,
         places, longest[e], has_messages, decisions, sees_all, threshold,
-        far, feed, delay, width, sending, until,
+        far, feed, delay, width, sending, back, until,
         port_of, low, direction, phase,
         wrap,
         hops,

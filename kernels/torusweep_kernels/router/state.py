@@ -27,7 +27,17 @@ from torusweep_kernels.router.records import (
     UNBOUNDED,
     VC,
 )
-from torusweep_kernels.router.task import Experiment, Messages, Router, Task, Wiring, most_into, sending, widths
+from torusweep_kernels.router.task import (
+    Experiment,
+    Messages,
+    Router,
+    Task,
+    Wiring,
+    longest_back,
+    most_into,
+    sending,
+    widths,
+)
 
 
 class Constants(NamedTuple):
@@ -35,6 +45,7 @@ class Constants(NamedTuple):
 
     shares               number of shares of the nodes; they are of equal size, or differ by one node
     arriving, returning  slots of the wheels of flits and of credits
+    even                 credits of all channels take equally long
     single               no input port sends, and no channel carries, more than one flit a cycle
     longest              the experiment's longest packet in flits
     decisions            K of `Detours`, 0 = none
@@ -58,6 +69,7 @@ class Constants(NamedTuple):
     bubble: bool
     transit_first: bool
     ejection: int
+    even: bool
     single: bool
     route_delay: int
     vc_delay: int
@@ -184,6 +196,7 @@ def constants_of(task: Task, experiment: Experiment, shares: int = 1) -> Constan
         *(shares, *_slots_of(task.wiring, router), task.nodes, task.ports, task.inputs, task.transit),
         *(task.vcs, task.escape, task.buffer, task.switching, task.memory),
         *(task.wiring.balanced, router.adaptive, router.bubble, router.transit_first, router.ejection_flits),
+        not task.back.any(),
         bool(task.sending.max() == 1 and task.width.max(initial=1) == 1),
         *(router.route_delay, router.vc_delay, router.switch_delay, router.credit_delay),
         *(UNBOUNDED if router.source_queue is None else router.source_queue, task.measure_from, experiment.longest),
@@ -294,7 +307,8 @@ def _places(pair: np.ndarray, codes: np.ndarray, shares: int, slots: int) -> np.
 
 def _slots_of(wiring: Wiring, router: Router) -> tuple[int, int]:
     """Slots of the wheels of arrivals and of returns."""
-    return slots(router.switch_delay + int(wiring.delay.max(initial=0))), slots(router.credit_delay)
+    arriving = router.switch_delay + int(wiring.delay.max(initial=0))
+    return slots(arriving), slots(router.credit_delay + longest_back(wiring))
 
 
 def share_of(nodes: int, shares: int) -> np.ndarray:
@@ -336,6 +350,7 @@ def state_of(task: Task, experiment: Experiment, shares: int = 1) -> State:
     state.channels["share"] = share[task.wiring.to.ravel()]
     state.ports["share"] = share[np.maximum(task.feed, 0) // max(1, task.ports)]
     state.ports["sending"], state.channels["width"] = task.sending, task.width
+    state.ports["back"] = task.router.credit_delay + task.back
     state.channels["land"], state.channels["delay"] = (
         task.land,
         task.wiring.delay.ravel() + np.int32(task.router.switch_delay),

@@ -107,7 +107,8 @@ struct SwitchAllocation : VcAllocation {
         const bool tail = here.rest == 0;
         bool more = !tail && here.count > 0;
         if (i < transit) {
-            credits[(long long)slot(t + credit_delay, credit_slots) * ports * nodes + feed[in(i)]] |= 1 << v;
+            const int due = slot(t + credit_delay + back[in(i)], credit_slots);
+            credits[(long long)due * ports * nodes + feed[in(i)]] |= 1 << v;
             count_flits(v, 1);
         } else {
             sums[(long long)vcs * nodes + node] += 1;

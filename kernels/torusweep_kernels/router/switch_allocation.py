@@ -117,12 +117,11 @@ def allocate_switch(fixed, state, own, share, first, behind, t):
     measured = t >= fixed.measure_from
     pair = share * fixed.shares + share  # most flits stay within the share
     back = landed = length = returned = injected = ejected = 0
+    even = fixed.even and state.leaving[pair, 1] > 0  # all of this cycle's credits go into one slot
     if state.leaving[pair, 1] > 0:
-        back, landed, length = (
-            place_of(fixed.returning, state.leaving, pair, t + fixed.credit_delay),
-            state.landing[pair, 0],
-            state.landing[pair, 1],
-        )
+        landed, length = state.landing[pair, 0], state.landing[pair, 1]
+    if even:
+        back = place_of(fixed.returning, state.leaving, pair, t + fixed.credit_delay)
         returned = state.returns[back]
     for node in range(first, behind):
         able = state.nodes[node].can_ports
@@ -173,13 +172,15 @@ def allocate_switch(fixed, state, own, share, first, behind, t):
             more = rest > 0 and count > 0
             if i < fixed.transit:
                 feeder, code = np.int64(state.ports[port].share), state.ports[port].feed << BITS | vc
-                if feeder == share:
+                if even and feeder == share:
                     returned += 1
                     state.returns[back + returned] = code
                 else:
                     append(
                         state.returns,
-                        place_of(fixed.returning, state.leaving, feeder * fixed.shares + share, t + fixed.credit_delay),
+                        place_of(
+                            fixed.returning, state.leaving, feeder * fixed.shares + share, t + state.ports[port].back
+                        ),
                         code,
                     )
                 own.stored[vc] -= 1
@@ -241,7 +242,7 @@ def allocate_switch(fixed, state, own, share, first, behind, t):
                 state.ports[port].can = can
                 if can == 0:
                     state.nodes[node].can_ports &= ~(ONE << np.uint64(i))
-    if state.leaving[pair, 1] > 0:
+    if even:
         state.returns[back] = returned
     own.number[INJECTED] += injected
     own.number[EJECTED] += ejected

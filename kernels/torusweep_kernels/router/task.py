@@ -23,7 +23,8 @@ class Router(NamedTuple):
                       packet, with `bubble` at least twice that
     switching         wormhole, virtual-cut-through or store-and-forward
     route_delay, vc_delay, switch_delay  ≥ 0
-    credit_delay      ≥ 1, from the cycle in which a flit leaves a buffer until its sender has the credit
+    credit_delay      ≥ 1, from the cycle in which a flit leaves a buffer until its sender has the credit, `back` of the
+                      channel (`Wiring`) not included
     adaptive          packets may take any run that has hops left, on the VCs above the escape VCs
     escape            escape VCs, which the classes of the rule divide: all V if not adaptive, fewer if adaptive; None:
                       all V
@@ -72,6 +73,7 @@ class Wiring(NamedTuple):
              cycles, because no such run passes the dateline; in the whole network, routes must take the axes in one
              order. Not with `adaptive`; only with memory "run" or "axis"
     capacity int16[N, P]   flits a cycle, 1 … V, where there is a channel; None: 1
+    back     int16[N, P]   cycles that a credit takes back over the channel beside credit_delay, ≥ 0; None: 0
     """
 
     to: np.ndarray
@@ -83,6 +85,7 @@ class Wiring(NamedTuple):
     shares: np.ndarray
     balanced: bool = False
     capacity: np.ndarray | None = None
+    back: np.ndarray | None = None
 
 
 class Messages(NamedTuple):
@@ -214,6 +217,11 @@ def widths(wiring: Wiring) -> np.ndarray:
     return np.where(wiring.to >= 0, 1 if wiring.capacity is None else wiring.capacity, 0).ravel().astype(np.int64)
 
 
+def longest_back(wiring: Wiring) -> int:
+    """The most cycles that a credit takes back over a channel beside credit_delay."""
+    return 0 if wiring.back is None else int(wiring.back.max(initial=0))
+
+
 def sending(width: np.ndarray | int, router: Router) -> np.ndarray:
     """VCs of an input port at the end of a channel of this capacity that may send in the same cycle."""
     return np.minimum(np.asarray(width) * router.input_speedup, router.virtual_channels)
@@ -231,6 +239,7 @@ class Task:
     low     int8[F, 2, 2] first VC of a class and the one behind its last, by phase and column
     width   int64[N·P]  capacity of each channel, 0 = no channel
     sending int64[N·I]  VCs of each input port that may send in a cycle, 0 = no such port
+    back    int64[N·I]  cycles that a credit of each input port takes back beside credit_delay
     """
 
     FAR = 2**30
@@ -268,6 +277,8 @@ class Task:
         )
         self.land[channel], self.feed[place] = place, channel
         self.width = widths(wiring)
+        back = np.zeros(wiring.to.size, np.int64) if wiring.back is None else wiring.back.ravel().astype(np.int64)
+        self.back = np.where(self.feed >= 0, np.append(back, 0)[self.feed], 0)
         self.sending = sending(np.append(self.width, 0)[self.feed], router)
         self.sending.reshape(self.nodes, -1)[:, self.transit :] = sending(1, router)
 

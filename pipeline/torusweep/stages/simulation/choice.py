@@ -16,6 +16,7 @@ from torusweep.routing.forms import AdaptiveRouting
 from torusweep.routing.route_table import MAX_WHOLE_KEYS
 from torusweep.stages.deadlock import CANDIDATE_RULES, Case, deadlock_case, is_proved_free, least_rule, routing_spelling
 from torusweep.stages.deadlock.rules import Rule
+from torusweep.stages.simulation.links import most_flits
 
 # a simulation without a routing takes the first of these that fits the network and has a deadlock-free rule
 DEFAULT_ROUTINGS = ("dimension_order", "hierarchical", "routing_record", "minimal_by_address", "up_down")
@@ -151,7 +152,7 @@ def remedy(topology: Topology, routing: str | GivenRouting) -> str:
     Raises BadInput where no routing fits the network because some nodes cannot reach others.
     """
     fitting: list[str | GivenRouting] = []
-    links = 1 if topology.capacity is None else int(topology.capacity.max(initial=1))
+    links = most_flits(topology)
     names: dict[str | GivenRouting, None] = dict.fromkeys([routing, *DEFAULT_ROUTINGS, "minimal"])
     for name in names:
         try:

@@ -132,8 +132,7 @@ def _row(
     found = figures([outcome.run for outcome in outcomes], warm_up)
     present = setup.topology.ports != NO_PORT
     use = np.mean([outcome.use for outcome in outcomes], axis=0)
-    if setup.topology.capacity is not None:
-        use = use / np.where(present, setup.topology.capacity, 1)
+    use = setup.topology.load_of(use)
     link_class = setup.topology.link_class
     names = dict(enumerate(setup.topology.plan.classes))
     classes = {

@@ -25,6 +25,7 @@ from torusweep.stages.simulation.choice import (
 from torusweep.stages.simulation.detours import Choosing
 from torusweep.stages.simulation.injection import Arrivals, process_of
 from torusweep.stages.simulation.injection import canonical as injection_spelling
+from torusweep.stages.simulation.links import cycles_of, flits_a_cycle, most_flits, round_trip
 from torusweep.stages.simulation.packet_lengths import MOST_FLITS, PacketLengths, lengths_of, one_length
 from torusweep.stages.simulation.packet_lengths import canonical as mix_spelling
 from torusweep.stages.simulation.placement import PLACEMENTS
@@ -206,13 +207,15 @@ def set_up(topology: Topology, parameters: Parameters, *, skip_proof: bool = Fal
     longest = requested.packet_mix and lengths_of(requested.packet_mix).longest
     switching = requested.switching or router.switching
     flits = longest or requested.packet_flits or router.packet_flits
-    links = 1 if topology.capacity is None else int(topology.capacity.max(initial=1))  # parallel ones
+    flits_a_cycle(topology)  # raises where the simulator cannot have such links
+    links = most_flits(topology)
     choice = _choose(topology, requested, router, switching, links, skip_proof)
-    buffers = _buffers(requested, router, switching, flits, choice.rule)
+    buffers = _buffers(requested, router, switching, flits, choice.rule, round_trip(topology, router))
     channels = choice.virtual_channels
     if channels < links:
+        many = "flits a cycle" if topology.plan.bandwidths else "parallel links"
         raise BadInput(
-            f"simulation of {topology.spelling}: expected a virtual channel for each of {links} parallel links,"
+            f"simulation of {topology.spelling}: expected a virtual channel for each of {links} {many},"
             f" got virtual_channels={channels}; choose {links} or more"
         )
     escape = min(choice.rule.number, channels - 1) if choice.adaptive else channels
@@ -310,16 +313,16 @@ def _wiring(choice: Choice, channels: int) -> Wiring:
     else:  # a direction is a port
         port_of = np.where(ports == NO_PORT, NO_PORT, np.arange(ports.shape[1])).astype(np.int8)
         wrap = np.zeros(port_of.shape, bool)
-    delay = np.ones(ports.shape, np.int16)
+    delay, back = cycles_of(routing.topology)
     both = not choice.adaptive and may_use_both_classes(routing, rule)
-    capacity = routing.topology.capacity
+    capacity = flits_a_cycle(routing.topology)
     return Wiring(
-        ports, port_of, wrap, delay, rule.within(channels), rule.memory, rule.shares(channels), both, capacity
+        ports, port_of, wrap, delay, rule.within(channels), rule.memory, rule.shares(channels), both, capacity, back
     )
 
 
-def _buffers(requested: Parameters, router: Preset, switching: str, flits: int, rule: Rule) -> int:
-    """Flits of a virtual channel's buffer: as requested, or the preset's, enlarged where the switching needs it."""
+def _buffers(requested: Parameters, router: Preset, switching: str, flits: int, rule: Rule, round_trip: int) -> int:
+    """Flits of a virtual channel's buffer: as requested, or the preset's, enlarged for the switching and long links."""
     if rule.bubble and switching == "wormhole":
         raise BadInput(
             "rule bubble: expected switching virtual-cut-through or store-and-forward, got wormhole;"
@@ -332,7 +335,7 @@ def _buffers(requested: Parameters, router: Preset, switching: str, flits: int, 
             f" {needed:,} are needed; choose shorter ones"
         )
     if requested.buffer_flits is None:
-        return max(router.buffer_flits, needed)
+        return max(router.buffer_flits, needed, round_trip)
     if requested.buffer_flits < needed:
         packets = "two packets" if rule.bubble else "a packet"
         raise BadInput(
