@@ -80,7 +80,8 @@ def test_of_each_pattern_the_best_routing_counts_and_of_patterns_the_worst(
         adverse = found[topology].adverse
         assert (adverse["saturation_load"] if adverse else None) == (min(best) if best else None)
     # 4 × 4 with 2 terminals: side over terminals (Ahn et al. 2009); Valiant halves it, whatever the traffic
-    uniform, adverse = found["hyperx(radices=[4, 4], terminals=2)"][2:]
+    hyperx = found["hyperx(radices=[4, 4], terminals=2)"]
+    uniform, adverse = hyperx.uniform, hyperx.adverse
     assert uniform is not None
     assert adverse is not None
     assert uniform["saturation_load"] == pytest.approx(2)
@@ -130,6 +131,39 @@ def test_without_labels_there_is_no_section(tables: dict[str, list[dict[str, Any
     assert machines_section({**tables, "labels": []}) is None
     assert machines_section({**tables, "labels": LABELS[3:]}) is None
     assert machines_section({"static": tables["static"]}) is None
+
+
+def cost(topology: str, price: float | None, model: str = "first") -> dict[str, Any]:
+    said = {"currency": "USD", "date": "2014-03", "cost_model": model, "topology": topology}
+    return {**said, "cost_per_terminal": price, "watts_per_terminal": 3.5}
+
+
+def test_costs_are_those_of_one_model_and_the_cheapest_packing(tables: dict[str, list[dict[str, Any]]]) -> None:
+    torus, hyperx, tree = list(CASES)[:3]
+    prices = [cost(torus, 80), cost(torus, 70), cost(hyperx, 90), cost(tree, 10, model="second"), cost(tree, None)]
+    priced = {**tables, "cost": prices}
+    assert [row.cost and row.cost["cost_per_terminal"] for row in compared(priced)] == [70, 90, None]
+    section = section_of(priced)
+    text = " ".join(Page(section.body).text)
+    assert "Costs, in USD, are at the prices of first (2014-03) for all networks" in text
+    assert "watts a terminal" in text
+    drawn = figures.specification(section.panels[0].chart)
+    vega_lite.check([drawn])
+    rows = [row for data in drawn["datasets"].values() for row in data]
+    assert {row["topology"]: row["place"] for row in rows} == {torus: 70, hyperx: 90}
+    assert "watts a terminal" not in " ".join(Page(section_of(tables).body).text)
+
+
+def test_other_links_keep_a_networks_kind(tables: dict[str, list[dict[str, Any]]]) -> None:
+    linked = "with_links(xgft(down=[8, 4], up=[1, 4]), bandwidths=[2])"
+    more = {
+        "static": [*tables["static"], {**tables["static"][2], "topology": linked, "family": "with_links"}],
+        "loads": [*tables["loads"], {**tables["loads"][-2], "topology": linked}],
+        "labels": [*LABELS, label(linked)],
+    }
+    drawn = figures.specification(section_of(more).panels[0].chart)
+    groups = {row["topology"]: row["group"] for data in drawn["datasets"].values() for row in data}
+    assert groups[linked] == groups["xgft(down=[8, 4], up=[1, 4])"] == "fat tree"
 
 
 def test_a_network_without_loads_has_dashes(tables: dict[str, list[dict[str, Any]]]) -> None:

@@ -6,7 +6,7 @@ other patterns, each under its best routing: what a router that knew the pattern
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from html import escape
 from typing import Any, NamedTuple
 
@@ -29,10 +29,12 @@ from torusweep.charts.section import (
     paragraph,
     table,
 )
+from torusweep.stages.cost.columns import COST
 from torusweep.stages.loads.columns import LOADS
 from torusweep.stages.static.columns import STATIC
 
 MEANING = meanings(STATIC) | meanings(LOADS)
+COSTS = meanings(COST)
 UNIFORM = ("uniform", "uniform_other", "all_to_all")  # patterns that are not adverse
 KINDS = {  # families that are one kind in the chart; others are kinds of their own
     "torus": ("torus", "twisted_torus", "slice", "pod_slice", "cube_pod", "tofu", "rt", "rtt", "pt", "ptt", "pdtt"),
@@ -43,6 +45,7 @@ KINDS = {  # families that are one kind in the chart; others are kinds of their 
     "random": ("jellyfish", "random_regular", "xpander"),
     "HammingMesh": ("hamming_mesh",),
 }
+LINKED = "with_links("  # a network of a family with other links
 NOTE = (
     "Machines, in bold, then rivals of about the same size. Saturation is the load, in flits a cycle and terminal,"
     " at which the busiest link is full; a link carries one flit a cycle. Above 1, the terminals are the limit."
@@ -56,7 +59,9 @@ LIMITS = (
     "<strong>Loads are limits, not measurements.</strong> Traffic spreads over the routes exactly as the routing says,"
     " and no packet waits for another. Routers reach less.",
     "<strong>The adverse pattern is the worst of a few</strong>, not of all. A program whose neighbours are"
-    " neighbours in the network sees neither number.",
+    " neighbours in the network sees neither number. Where its routing is by_group, detours by way of another group"
+    " were not computed, since the network is too large: with them a balanced Dragonfly carries about half of what its"
+    " terminals send.",
     "<strong>Hops are not nanoseconds.</strong> A hop in a torus may be a wire of centimetres; one between groups is an"
     " optical cable across the hall.",
     "<strong>Nothing here says</strong> what software, congestion control, spare parts and repairs are worth, or how"
@@ -65,12 +70,13 @@ LIMITS = (
 
 
 class Compared(NamedTuple):
-    """A network of a comparison: its rows of `labels` and `static`, and of `loads` that count for it, if any."""
+    """A network of a comparison: its rows of `labels` and `static`, and of `loads` and `cost` that count, if any."""
 
     label: Record
     static: Record
     uniform: Record | None
     adverse: Record | None
+    cost: Record | None
 
     @property
     def links(self) -> float:
@@ -84,10 +90,10 @@ def machines_section(tables: Tables) -> Section | None:
     if not found:
         return None
     comparisons = dict.fromkeys(row.label["comparison"] for row in found)
-    parts: list[Part] = [paragraph(NOTE), _panels(found)]
+    parts: list[Part] = [paragraph(NOTE + _prices(found)), _panels(found)]
     for title in comparisons:
         rows = [row for row in found if row.label["comparison"] == title]
-        parts.append(heading(title) + table(_fields(), rows))
+        parts.append(heading(title) + table(_fields(found), rows))
     parts += [_limits(), _sources(found)]
     return Section("machines", "Machines", parts)
 
@@ -99,6 +105,7 @@ def compared(tables: Tables) -> list[Compared]:
     for row in tables.get("loads", ()):
         if row["saturation_load"] is not None and row["collective_time"] is None:
             loads.setdefault(row["topology"], []).append(row)
+    costs = _costs(tables.get("cost", ()))
     labels = [row for row in tables.get("labels", ()) if row["comparison"] and row["topology"] in static]
     order = {title: place for place, title in enumerate(dict.fromkeys(row["comparison"] for row in labels))}
     labels.sort(key=lambda row: (order[row["comparison"]], not row["label"]))
@@ -106,7 +113,20 @@ def compared(tables: Tables) -> list[Compared]:
     for label in labels:
         network, own = static[label["topology"]], loads.get(label["topology"], [])
         if network["connected"] and network["terminals"] > 1:
-            found.append(Compared(label, network, *_counting(own)))
+            found.append(Compared(label, network, *_counting(own), costs.get(label["topology"])))
+    return found
+
+
+def _costs(rows: Iterable[Record]) -> dict[str, Record]:
+    """The cheapest row of each network under the first cost model; none without costs."""
+    found: dict[str, Record] = {}
+    model = None
+    for row in rows:
+        model = model or row["cost_model"]
+        price, known = row["cost_per_terminal"], found.get(row["topology"])
+        cheaper = price is not None and (known is None or price < known["cost_per_terminal"])
+        if row["cost_model"] == model and cheaper:
+            found[row["topology"]] = row
     return found
 
 
@@ -125,7 +145,9 @@ def _counting(rows: Iterable[Record]) -> tuple[Record | None, Record | None]:
 # --- tables ---------------------------------------------------------------------------------------
 
 
-def _fields() -> list[Field]:
+def _fields(found: Iterable[Compared]) -> list[Field]:
+    """The columns of a table; those of costs where any network has one."""
+
     def whole(title: str, column: str) -> Field:
         return Field(title, lambda row: number(row.static[column]), MEANING[column], "number")
 
@@ -140,9 +162,29 @@ def _fields() -> list[Field]:
         Field("mean", lambda row: number(row.static["mean_distance"], 4), MEANING["mean_distance"], "number"),
         Field("uniform", lambda row: _load(row.uniform), MEANING["saturation_load"], "number"),
         Field("adverse", lambda row: _load(row.adverse), MEANING["saturation_load"], "number"),
+        *(_cost_fields() if any(row.cost for row in found) else ()),
         Field("adverse pattern, routing", lambda row: Cell(_case(row.adverse), "short"), "of the adverse load"),
         Field("as spelled here", lambda row: Cell(row.label["topology"] if row.label["label"] else "–", "name")),
     ]
+
+
+def _cost_fields() -> list[Field]:
+    def of(title: str, column: str) -> Field:
+        return Field(title, lambda row: number(row.cost and row.cost[column], 3), COSTS[column], "number")
+
+    return [of("cost a terminal", "cost_per_terminal"), of("watts a terminal", "watts_per_terminal")]
+
+
+def _prices(found: Iterable[Compared]) -> str:
+    """Which prices the costs are at, in a sentence."""
+    priced = next((row.cost for row in found if row.cost), None)
+    if priced is None:
+        return ""
+    model, currency, date = (escape(str(priced[name])) for name in ("cost_model", "currency", "date"))
+    return (
+        f" Costs, in {currency}, are at the prices of {model} ({date}) for all networks, whatever their age: routers"
+        " and cables, without what the terminals have. They are not what a machine cost."
+    )
 
 
 def _name(label: Record) -> Cell:
@@ -164,34 +206,41 @@ def _case(row: Record | None) -> str:
 # --- chart ----------------------------------------------------------------------------------------
 
 
-def _kind(family: str) -> str:
+def _kind(topology: str) -> str:
+    family = topology.removeprefix(LINKED).partition("(")[0]
     return next((kind for kind, families in KINDS.items() if family in families), family.replace("_", " "))
 
 
 def _panels(found: Sequence[Compared]) -> list[Panel]:
+    """Saturation under both loads, against cost a terminal if networks have one, else against links a terminal."""
+    priced = [row for row in found if row.cost]
+    found, against = (priced, "cost") if priced else (found, "links")
     caption = (
-        "Large marks with names are machines, small ones rivals of all sizes. Further up is better, further left is"
-        " cheaper to wire. Both axes are logarithmic."
+        "Large marks with names are machines, small ones rivals, of all sizes. Further up is better, further left is"
+        " cheaper. Both axes are logarithmic."
     )
-    loads: Mapping[str, str] = {"uniform": "Uniform traffic", "adverse": "Adverse traffic"}
-    charts = {name: [row for row in found if getattr(row, name)] for name in loads}
+    titles = {"uniform": "Uniform traffic", "adverse": "Adverse traffic"}
     return [
-        Panel(f"machines_{name}", f"{title}: saturation against links", load_against_links(rows, name), caption)
-        for (name, title), rows in zip(loads.items(), charts.values())
-        if len(rows) > 1
+        Panel(f"machines_{load}", f"{title}: saturation against {against}", saturation(rows, load, against), caption)
+        for load, title in titles.items()
+        if len(rows := [row for row in found if getattr(row, load)]) > 1
     ]
 
 
-def load_against_links(found: Sequence[Compared], load: str) -> Chart:
-    """Saturation under a load ('uniform' or 'adverse') against links a terminal; machines with their names."""
-    rows = [_mark(row, getattr(row, load)) for row in found]
+def saturation(found: Sequence[Compared], load: str, against: str) -> Chart:
+    """Saturation of networks; machines have their names.
+
+    load      'uniform' or 'adverse'
+    against   'links' a terminal, or 'cost' a terminal
+    """
+    rows = [_mark(row, getattr(row, load), against) for row in found]
     groups = value_groups(row["group"] for row in rows)
 
     def axis(name: str, title: str, channel: type[alt.X] | type[alt.Y]) -> Any:
         ticks = alt.Axis(values=log_ticks([row[name] for row in rows]), format="~g")
         return channel(f"{name}:Q", title=title, axis=ticks, scale=alt.Scale(type="log", nice=False, padding=18))
 
-    x, y = axis("links", "links a terminal", alt.X), axis("load", "saturation, flits/cycle/terminal", alt.Y)
+    x, y = axis("place", f"{against} a terminal", alt.X), axis("load", "saturation, flits/cycle/terminal", alt.Y)
     legend = alt.Legend(columns=3, symbolOpacity=1)
     rivals, machines = (
         alt.Chart(inline([row for row in rows if bool(row["label"]) is named])).encode(
@@ -203,7 +252,7 @@ def load_against_links(found: Sequence[Compared], load: str) -> Chart:
                 alt.Tooltip("label:N", title="machine"),
                 alt.Tooltip("topology:N", title="network"),
                 alt.Tooltip("terminals:Q", format=","),
-                alt.Tooltip("links:Q", title="links a terminal", format=".3~g"),
+                alt.Tooltip("place:Q", title=f"{against} a terminal", format=".3~g"),
                 alt.Tooltip("load:Q", title="saturation", format=".3~g"),
                 alt.Tooltip("case:N", title="pattern, routing"),
             ],
@@ -220,13 +269,13 @@ def load_against_links(found: Sequence[Compared], load: str) -> Chart:
     )
 
 
-def _mark(row: Compared, load: Record) -> dict[str, Any]:
+def _mark(row: Compared, load: Record, against: str) -> dict[str, Any]:
     return {
         "label": row.label["label"],
         "topology": row.label["topology"],
-        "group": _kind(row.static["family"]),
+        "group": _kind(row.label["topology"]),
         "terminals": row.static["terminals"],
-        "links": row.links,
+        "place": row.cost["cost_per_terminal"] if against == "cost" and row.cost else row.links,
         "load": load["saturation_load"],
         "case": _case(load),
     }
