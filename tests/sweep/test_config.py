@@ -167,7 +167,17 @@ VALUES = [
     ("sweep: a\npapers: P98\n", "2:9", "expected a list, got 'P98'"),
     ("sweep: a\ntopologies:\n  - 3\n", "3:5", "topologies[0]: expected a topology"),
     ("sweep: a\ntopologies:\n  - k: 3\n", "3:5", "topologies[0]: expected a topology"),
-    ("sweep: a\ntopologies:\n  - {family: ring, require: {nodes: 3}}\n", "3:5", "topologies[0]: expected a topology"),
+    ("sweep: a\ntopologies:\n  - {family: ring, require: {nodes: 3}}\n", "3:5", "expected a topology"),
+    ("sweep: a\ntopologies:\n  - {topology: ring(k=8)}\n", "3:5", "topologies[0]: expected a label or a comparison"),
+    ("sweep: a\ntopologies:\n  - {topology: ring(k=8), year: 2004}\n", "3:5", "expected a label with year, got none"),
+    (
+        "sweep: a\ntopologies:\n  - {topology: [ring(k=8), ring(k=9)], label: Cray}\n",
+        "3:5",
+        "topologies[0]: expected one topology with label, got 2; give each its own entry",
+    ),
+    ("sweep: a\ntopologies:\n  - {topology: ring(k=8), label: a, year: 0}\n", "3:43", "1 … 9,999 or null, got 0"),
+    ("sweep: a\ntopologies:\n  - {topology: ring(k=8), labl: a}\n", "3:27", "did you mean 'label'?"),
+    ("sweep: a\ntopologies:\n  - {topology: ring(k=8), require: {nodes: 3}}\n", "3:5", "expected a topology"),
     ("sweep: a\ntopologies:\n  - family: 3\n", "3:13", "topologies[0].family: expected text, got 3"),
     (
         "sweep: a\ntopologies:\n  - ring(k=8)\n  - require: {nodes: {from: 9, to: 3}}\n",

@@ -11,15 +11,18 @@ from pathlib import Path
 import pytest
 from torusweep.errors import BadInput, Refused
 from torusweep.networks.families import parameters, plan
+from torusweep.run.workflow import input_files
 from torusweep.stages import STAGES
 from torusweep.stages.static.stage import StaticRequest
 from torusweep.sweep import points
 from torusweep.sweep.configuration import load
 from torusweep.sweep.configuration.schema import Requirement
+from torusweep.sweep.derived_tables import labels, requested_derived
 from torusweep.sweep.expansion import SweepNetwork, expand
 from torusweep.sweep.network_search import meeting
 from torusweep.sweep.parameter_values import values_of
 from torusweep.sweep.points import Point, digest_of_code, sources, stage_digest
+from torusweep.sweep.requested_points import requested_points
 
 ROOT = Path(__file__).resolve().parents[2]
 CONFIGS = sorted([*ROOT.glob("config/*.yaml"), *ROOT.glob("config/papers/*.yaml")])
@@ -60,6 +63,8 @@ WRITTEN_OUT = [
         "- {family: faulty, topology: 'torus(k=4, n=2)', links: 1, seed: [1, 2]}",
         ["faulty(torus(k=4, n=2), links=1, seed=1)", "faulty(torus(k=4, n=2), links=1, seed=2)"],
     ),
+    ("- {topology: 'torus(n=2, k=4)', label: A, year: 1999, source: S}", ["torus(k=4, n=2)"]),
+    ("- {topology: [ring(k=8), ring(k=7), ring(k=8)], comparison: small}", ["ring(k=8)", "ring(k=7)"]),
     ("- {family: pruned_torus, k: [3, 4, 5], n: 4, skip_invalid: true}", ["pruned_torus(k=3, n=4)"]),
     ("- require: {families: [ring], nodes: {from: 4, to: 6}}", ["ring(k=4)", "ring(k=5)", "ring(k=6)"]),
     (
@@ -95,6 +100,33 @@ def test_the_sweeps_faults_are_every_networks_unless_it_has_its_own(tmp_path):
     sweep = sweep_of(tmp_path, "- ring(k=8)\n- {family: ring, k: 9, fault_nodes: 1}", "fault_nodes: 2\n")
     expected = [SweepNetwork("ring(k=8)", 2), SweepNetwork("ring(k=9)", 1), SweepNetwork("ring(k=7)", 2)]
     assert expand(sweep, expected_topologies=["ring(k=7)", "ring(k=9)"]) == expected
+
+
+def test_labels_are_a_table_and_change_no_point(tmp_path):
+    said = "- {topology: 'torus(n=2, k=4)', label: A, year: 1999, source: S, note: N, comparison: C}"
+    sweep = sweep_of(tmp_path, f"{said}\n- {{topology: [ring(k=8), ring(k=7)], comparison: C}}\n- ring(k=9)")
+    assert "labels" in requested_derived(sweep)
+    empty = {"label": "", "year": None, "source": "", "note": "", "comparison": "C"}
+    assert labels(sweep, {}).to_pylist() == [
+        {"topology": "torus(k=4, n=2)", "label": "A", "year": 1999, "source": "S", "note": "N", "comparison": "C"},
+        {"topology": "ring(k=8)", **empty},
+        {"topology": "ring(k=7)", **empty},
+    ]
+    found = [point.key for point in requested_points(sweep)]
+    plain = sweep_of(tmp_path, "- torus(k=4, n=2)\n- ring(k=8)\n- ring(k=7)\n- ring(k=9)")
+    assert found == [point.key for point in requested_points(plain)]
+    assert "labels" not in requested_derived(plain)
+
+
+def test_labelled_networks_are_counted_before_they_are_planned(tmp_path):
+    sweep = sweep_of(tmp_path, "- {topology: [ring(k=8), ring(k=7)], comparison: C}", "limits: {points: 1}\n")
+    with pytest.raises(Refused, match="2 networks here, 2 up to here"):
+        expand(sweep)
+
+
+def test_the_files_of_labelled_networks_are_inputs(tmp_path):
+    sweep = sweep_of(tmp_path, "- {topology: ['graph(path=\"a.txt\")', ring(k=8)], comparison: C}")
+    assert input_files(sweep) == ["a.txt"]
 
 
 REFUSED = [

@@ -98,6 +98,8 @@ ROWS = [
         **{pair: Fraction(4, 5) for pair in moved((3, 2), (1, 0))},
         **{pair: Fraction(1, 5) for pair in moved((3, 2), (0, 1))},
     }),
+    ("shift", "ring(k=5)", {(s, (s + 2) % 5): Fraction(1) for s in range(5)}),
+    ("shift(by=-3)", "hyperx(radices=[2, 2], terminals=2)", {(s, (s - 3) % 8): Fraction(1) for s in range(8)}),
     ("group_shift", "dragonfly(a=2, p=1, h=1)", {
         (s, t): Fraction(1, 2) for s in range(6) for t in range(6) if t // 2 == (s // 2 + 1) % 3
     }),
@@ -124,7 +126,7 @@ def dense(matrix, n):
 def test_demands_of_a_pattern(spelling, topology, definition):
     built = build(topology)
     name, pattern = traffic(spelling, built)
-    n, rows = built.nodes, np.arange(built.nodes)
+    n, rows = len(built.terminals), np.arange(len(built.terminals))
     expected = dense(definition, n)
     assert name == spelling
     np.testing.assert_allclose(pattern.rows(rows), expected, rtol=1e-14, atol=0)

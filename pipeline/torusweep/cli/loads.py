@@ -110,6 +110,7 @@ def loads(
       bit_complement  bit_reversal  perfect_shuffle  transpose
       group_shift(shift=1)                       dragonfly, megafly: all of a group to another one
       tornado  neighbour  random_permutation(seed=0)
+      shift(by=1)                                any network; by half of its terminals where left out
       ring_all_reduce  all_reduce_by_dimension   collectives, phase by phase
       demand(path="demand.csv")                  a CSV or Parquet file: docs/own-data.md
 

@@ -27,7 +27,12 @@ DERIVED = {
 }
 
 # the same of tables that are not joined with others
-DETAILS = {"distances": ("distance",), "channel_loads": ("routing", "traffic"), "best": ("dimensions", "network")}
+DETAILS = {
+    "distances": ("distance",),
+    "channel_loads": ("routing", "traffic"),
+    "best": ("dimensions", "network"),
+    "labels": ("comparison",),
+}
 NUMBERS = ("int64", "double")  # types of columns
 BEST, ALL = "best", "all"  # choices of a routing beside its name
 # keys that say how a number was computed; rows that differ only in these are comparable

@@ -14,7 +14,7 @@ from torusweep.errors import BadInput, nearest
 from torusweep.networks.families import files_of
 from torusweep.papers.verification import FOLDER as EXPECTED
 from torusweep.sweep.configuration import Sweep, load
-from torusweep.sweep.configuration.schema import Family
+from torusweep.sweep.configuration.schema import Family, Labelled
 from torusweep.sweep.derived_tables import requested_derived
 from torusweep.sweep.points import program_digest, stage_digest
 from torusweep.sweep.requested_points import requested_files, requested_stages
@@ -92,6 +92,8 @@ def input_files(sweep: Sweep) -> list[str]:
     for entry in sweep.topologies:
         if isinstance(entry, str):
             files += map(str, files_of(entry))
+        elif isinstance(entry, Labelled):
+            files += [str(file) for spelling in entry.topology for file in files_of(spelling)]
         elif isinstance(entry, Family) and entry.family == "graph":
             paths = (entry.model_extra or {}).get("path", [])
             files += [paths] if isinstance(paths, str) else paths

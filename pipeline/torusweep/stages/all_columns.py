@@ -28,6 +28,15 @@ DISTANCES = (
     Column("fraction", "double", "", "their share of the pairs joined by a path"),
 )
 
+LABELS = (
+    Column("topology", "string", "", "canonical spelling"),
+    Column("label", "string", "", "name of the machine that has this network; empty for a network it is compared with"),
+    Column("year", "int64", "", "year in which it was built or described"),
+    Column("source", "string", "", "where its network is described"),
+    Column("note", "string", "", "how the network here differs from the machine's"),
+    Column("comparison", "string", "", "title of the page's table in which it stands beside others; empty: in none"),
+)
+
 VERIFICATION = (
     Column("paper", "string", "", "short name: P98, P04, D90, C10, R05 (docs/papers.md)"),
     Column("place", "string", "", "table, theorem or section"),
@@ -90,6 +99,7 @@ TABLES: dict[str, tuple[Column, ...]] = {
     "distances": DISTANCES,
     "best": BEST,
     "equal_cost": EQUAL_COST,
+    "labels": LABELS,
     "search": SEARCH,
     "latency": LATENCY,
     "verification": VERIFICATION,

@@ -1,4 +1,4 @@
-"""Tables made of stages' tables: distances, best, equal_cost and latency. They have no points; one step makes all."""
+"""Tables made of stages' tables, or of the configuration. They have no points; one step makes all."""
 
 from __future__ import annotations
 
@@ -10,9 +10,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from torusweep.costs.equal_cost import equal_cost
+from torusweep.networks.families import plan
 from torusweep.screening.best_table import best_table
 from torusweep.stages.all_columns import schema_of
 from torusweep.sweep.configuration import Sweep
+from torusweep.sweep.configuration.schema import Labelled
 from torusweep.sweep.expansion import SweepNetwork
 from torusweep.sweep.latency import has_latency, latency_requests, latency_stages, latency_table
 
@@ -72,12 +74,28 @@ def compared(_: Sweep, tables: Mapping[str, pa.Table]) -> pa.Table:
     return pa.Table.from_pylist(rows, schema=schema_of("equal_cost"))
 
 
+def labels(sweep: Sweep, _: Mapping[str, pa.Table]) -> pa.Table:
+    """What the configuration says of networks by name, in its order."""
+    columns = ("label", "year", "source", "note", "comparison")
+    rows = [
+        {"topology": plan(spelling)[0], **{name: getattr(entry, name) for name in columns}}
+        for entry in _labelled(sweep)
+        for spelling in entry.topology
+    ]
+    return pa.Table.from_pylist(rows, schema=schema_of("labels"))
+
+
+def _labelled(sweep: Sweep) -> list[Labelled]:
+    return [entry for entry in sweep.topologies if isinstance(entry, Labelled)]
+
+
 DERIVED = {
     "distances": Derived(("static",), lambda sweep: True, distances),
     "best": Derived(("screen",), lambda sweep: bool(sweep.entries("screen")), best),
     "equal_cost": Derived(
         ("static", "loads", "cost"), lambda sweep: bool(sweep.entries("cost") and sweep.entries("loads")), compared
     ),
+    "labels": Derived((), lambda sweep: bool(_labelled(sweep)), labels),
     "latency": Derived(("static", "loads", "layout"), has_latency, latency, latency_stages, latency_requests),
 }
 

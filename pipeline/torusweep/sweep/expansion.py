@@ -15,7 +15,7 @@ from torusweep.networks.topology import Plan, check_size
 from torusweep.stages import Stage
 from torusweep.stages.entry import Choice
 from torusweep.stages.stage import Network
-from torusweep.sweep.configuration.schema import Family, Required, Sweep
+from torusweep.sweep.configuration.schema import Family, Labelled, Required, Sweep
 from torusweep.sweep.network_search import meeting
 from torusweep.sweep.parameter_values import count, values_of
 from torusweep.sweep.points import Point
@@ -211,6 +211,7 @@ def _check_count(sweep: Sweep, expected: int) -> None:
     for number, entry in enumerate(sweep.topologies):
         with at(sweep, ("topologies", number)):
             asked = count(_choices(sweep, number).values()) if isinstance(entry, Family) else 1
+            asked = len(entry.topology) if isinstance(entry, Labelled) else asked
             total += asked
             if total > sweep.limits.points:
                 so_far = f"{asked:,} networks here, {total:,} up to here"
@@ -221,6 +222,9 @@ def _networks(sweep: Sweep, number: int, memory: int) -> Iterator[SweepNetwork]:
     entry = sweep.topologies[number]
     if isinstance(entry, str):
         yield _network(sweep, *plan(entry), memory)
+    elif isinstance(entry, Labelled):
+        for spelling in entry.topology:
+            yield _network(sweep, *plan(spelling), memory)
     elif isinstance(entry, Family):
         yield from _combinations(sweep, number, memory)
     else:

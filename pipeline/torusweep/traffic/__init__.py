@@ -23,6 +23,7 @@ from torusweep.traffic.halo import nearest_neighbour
 from torusweep.traffic.hot_spot import hot_region, hot_spot
 from torusweep.traffic.matrix import Phase, Traffic
 from torusweep.traffic.random_permutation import random_permutation
+from torusweep.traffic.shift import shift
 from torusweep.traffic.uniform import all_to_all, uniform, uniform_other
 
 PATTERNS: dict[str, Callable[..., Traffic]] = {
@@ -31,7 +32,7 @@ PATTERNS: dict[str, Callable[..., Traffic]] = {
         *(uniform, uniform_other, all_to_all, nearest_neighbour),
         *(hot_region, hot_spot),
         *(bit_complement, bit_reversal, perfect_shuffle, transpose),
-        *(tornado, neighbour, group_shift, random_permutation, demand),
+        *(tornado, neighbour, shift, group_shift, random_permutation, demand),
         *(ring_all_reduce, all_reduce_by_dimension),
     )
 }

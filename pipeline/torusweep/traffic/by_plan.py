@@ -31,6 +31,7 @@ SUITED: dict[str, Callable[[Plan, Values], bool]] = {
     "hot_region": _always,
     "hot_spot": lambda plan, values: values.get("node", 0) < plan.nodes,
     "random_permutation": _always,
+    "shift": lambda plan, values: values.get("by", plan.nodes // 2) % plan.nodes != 0,
     "bit_complement": _power_of_2,
     "bit_reversal": _power_of_2,
     "perfect_shuffle": _power_of_2,

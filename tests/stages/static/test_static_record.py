@@ -69,6 +69,7 @@ def test_one_row_in_full():
         "directed": False,
         "degree_min": 4,
         "degree_max": 4,
+        "ports_max": 5,  # with the terminal
         "diameter": 6,  # P04 Table 1
         "mean_distance": 3.375,
         "mean_distance_distinct": 216 / 63,

@@ -25,6 +25,7 @@ from torusweep.results.designs import designs, joined_tables
 from torusweep.results.page.bundle import bundled
 from torusweep.results.page.explorer import explored
 from torusweep.results.page.glossary import glossary_section
+from torusweep.results.page.machines import machines_section
 from torusweep.results.page.papers import papers_section
 from torusweep.results.page.provenance import provenance_section
 from torusweep.results.page.verification import verification_section
@@ -33,7 +34,7 @@ from torusweep.stages.all_columns import schema_of
 from torusweep.tables import store
 
 REQUIRED = ("static", "verification")
-BESIDE = ("best",)  # tables that a sweep may have, of which no rows are of its networks
+BESIDE = ("best", "labels")  # tables that a sweep may have besides those that are joined by network
 THEMES = {"light": theme(LIGHT), "dark": theme(DARK)}
 SCRIPTS = ("tables.js", "explorer.js", "address.js", "page.js")  # in this order: the last starts them
 HERE = Path(__file__).resolve().parent
@@ -57,6 +58,7 @@ def page(tables: Tables, manifest: Mapping[str, Any]) -> str:
     networks, verification = distinct(tables.get("static", ())), tables.get("verification", ())
     explorer = explored(tables, designs(tables))
     found = [  # the sweep's answers first
+        machines_section(tables),
         explorer.section,
         *[stage.section(tables) for stage in STAGES.values()],
         verification_section(verification),

@@ -72,6 +72,7 @@ TRAFFIC = {
     "transpose": "To the node with the halves of the address exchanged: rows become columns.",
     "tornado": "Almost half way round every ring: hard for tori.",
     "neighbour": "To the next node in the first dimension.",
+    "shift": "Every terminal sends to the one half of all further: a router's terminals all send to one or two others.",
     "random_permutation": "Every node sends to one node and receives from one, drawn at random.",
     "ring_all_reduce": "Sums over all nodes, passed along one ring through the network.",
     "all_reduce_by_dimension": "Sums over all nodes, along the rings of one dimension after the other.",

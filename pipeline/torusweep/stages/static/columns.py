@@ -17,6 +17,7 @@ STATIC = (
     Column("directed", "bool", "", "links have one direction"),
     Column("degree_min", "int64", "links", "least number of links that leave a node"),
     Column("degree_max", "int64", "links", "greatest number of links that leave a node"),
+    Column("ports_max", "int64", "ports", "greatest number of links that leave a node, with the terminals at it"),
     Column("diameter", "int64", "hops", "longest shortest path between terminals, over pairs joined by a path"),
     Column(
         "mean_distance",

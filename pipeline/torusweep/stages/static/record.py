@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from torusweep.networks.links import channel_matrix
 from torusweep.networks.spelling import parse
 from torusweep.networks.survivors import surviving_network
@@ -70,6 +72,7 @@ def static_record(
         "directed": topology.directed,
         "degree_min": int(topology.degrees.min(initial=degree_max)),
         "degree_max": degree_max,
+        "ports_max": int((topology.degrees + np.bincount(topology.terminals, minlength=topology.nodes)).max(initial=0)),
         "diameter": hops.diameter,
         "mean_distance": hops.mean,
         "mean_distance_distinct": hops.mean_distinct,

@@ -68,11 +68,15 @@ A configuration is a YAML file of plain values
 (no anchors, aliases or tags). A key that is not listed here is an error, which names its line and
 the nearest key that exists.
 
-Networks are written in three ways:
+Networks are written in four ways:
 
 ```yaml
 topologies:
   - torus(k=8, n=3)                                   # as a spelling; 'torusweep topologies' lists the families
+  - topology: torus(k=16, n=3)                        # as a spelling with what a reader should know of it: the table
+    label: TPU v4                                     # `labels` and the page's section "Machines" have it
+    year: 2020
+    comparison: About 4,000 terminals
   - family: torus                                     # as a family with values, lists and ranges: all combinations
     k: {from: 4, to: 32, step: 4}
     n: [2, 3]

@@ -1,7 +1,7 @@
 """What a configuration may say: every key with its meaning, unit and range.
 
-A sweep's networks are written in three ways: as a spelling, as a family with values, lists and
-ranges, or as a requirement that every family is asked to meet.
+A sweep's networks are written in four ways: as a spelling, as a spelling with a label and a source, as a
+family with values, lists and ranges, or as a requirement that every family is asked to meet.
 """
 
 from __future__ import annotations
@@ -24,12 +24,38 @@ from pydantic import (
 
 from torusweep.documents import Place
 from torusweep.stages import STAGES
-from torusweep.stages.entry import Bounds, Section
+from torusweep.stages.entry import Bounds, Section, Spellings
 from torusweep.sweep.configuration.models import Latency
 
 PAPERS = ("P98", "P04", "D90", "C10", "R05")
 _ADDRESS = re.compile(r"(?P<protocol>tls|tcp)://(?P<host>\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9.-]+):(?P<port>\d{1,5})")
 _FIELD = r"^[\w.,:@+=/%-]+$"  # a word in a job script: no blank, quote or line break
+
+
+class Labelled(Section):
+    """Networks by their spellings, with what a reader should know of them; tables and points do not depend on it."""
+
+    topology: Spellings = Field(description="spelling of a network, or several")
+    label: str = Field("", max_length=60, description="name of the machine that has this network")
+    year: int | None = Field(None, ge=1, le=9999, description="year in which it was built or described")
+    source: str = Field("", max_length=400, description="where its network is described")
+    note: str = Field("", max_length=1000, description="how the network here differs from the machine's")
+    comparison: str = Field(
+        "", max_length=80, description="title of the page's table in which it stands beside others; no table without"
+    )
+
+    @model_validator(mode="after")
+    def _one_machine(self) -> Labelled:
+        given = [name for name in ("label", "year", "source", "note") if getattr(self, name)]
+        if given and len(self.topology) > 1:
+            raise ValueError(
+                f"expected one topology with {given[0]}, got {len(self.topology)}; give each its own entry"
+            )
+        if given and not self.label:
+            raise ValueError(f"expected a label with {given[0]}, got none; name the machine")
+        if not given and not self.comparison:
+            raise ValueError("expected a label or a comparison, got neither; write the spelling alone")
+        return self
 
 
 class Family(Section):
@@ -74,21 +100,28 @@ class Required(Section):
 
 
 def _kind(entry: Any) -> str | None:
-    """Which of the three ways an entry of `topologies` is written in."""
+    """Which of the four ways an entry of `topologies` is written in."""
     if isinstance(entry, str):
         return "<spelling>"
     if isinstance(entry, dict):
-        return {(True, False): "<family>", (False, True): "<require>"}.get(("family" in entry, "require" in entry))
-    return "<family>" if isinstance(entry, Family) else "<require>" if isinstance(entry, Required) else None
+        found = [key for key in _KINDS if key in entry]
+        if "family" in found and "topology" in found:
+            found.remove("topology")  # a parameter of a family, as of faulty
+        return f"<{found[0]}>" if len(found) == 1 else None
+    return next((f"<{key}>" for key, kind in _KINDS.items() if isinstance(entry, kind)), None)
 
 
+_KINDS = {"topology": Labelled, "family": Family, "require": Required}  # by the key that tells an entry's kind
 Entry = Annotated[
-    Annotated[str, Tag("<spelling>")] | Annotated[Family, Tag("<family>")] | Annotated[Required, Tag("<require>")],
+    Annotated[str, Tag("<spelling>")]
+    | Annotated[Labelled, Tag("<topology>")]
+    | Annotated[Family, Tag("<family>")]
+    | Annotated[Required, Tag("<require>")],
     Discriminator(
         _kind,
         custom_error_type="entry",
         custom_error_message=(
-            "expected a topology such as torus(k=8, n=3), a mapping with 'family', or one with 'require'"
+            "expected a topology such as torus(k=8, n=3), or a mapping with one of 'topology', 'family' and 'require'"
         ),
     ),
 ]
@@ -212,7 +245,7 @@ class Settings(Section):
     )
     description: str = Field("", max_length=2000, description="purpose of the sweep; the page prints it")
     topologies: tuple[Entry, ...] = Field(
-        (), strict=False, description="the networks: spellings, families with values, requirements"
+        (), strict=False, description="the networks: spellings, alone or labelled, families with values, requirements"
     )
     latency: tuple[Latency, ...] = Field(
         (), strict=False, description="latency by the papers' models; without it, only the papers' printed numbers"

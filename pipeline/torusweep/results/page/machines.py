@@ -1,0 +1,304 @@
+"""The page's section on machines: networks that the configuration compares, a table for each comparison.
+
+A network's uniform load is that under its best routing of those computed. Its adverse load is the least over the
+other patterns, each under its best routing: what a router that knew the pattern would choose.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from html import escape
+from typing import Any, NamedTuple
+
+import altair as alt
+
+from torusweep.charts.chart import Chart, inline, log_ticks
+from torusweep.charts.networks import distinct
+from torusweep.charts.scatter import colour, symbol, value_groups
+from torusweep.charts.section import (
+    Cell,
+    Field,
+    Panel,
+    Part,
+    Record,
+    Section,
+    Tables,
+    heading,
+    meanings,
+    number,
+    paragraph,
+    table,
+)
+from torusweep.stages.cost.columns import COST
+from torusweep.stages.loads.columns import LOADS
+from torusweep.stages.static.columns import STATIC
+
+MEANING = meanings(STATIC) | meanings(LOADS)
+COSTS = meanings(COST)
+UNIFORM = ("uniform", "uniform_other", "all_to_all")  # patterns that are not adverse
+KINDS = {  # families that are one kind in the chart; others are kinds of their own
+    "torus": ("torus", "twisted_torus", "slice", "pod_slice", "cube_pod", "tofu", "rt", "rtt", "pt", "ptt", "pdtt"),
+    "fat tree": ("fat_tree", "xgft"),
+    "Dragonfly": ("dragonfly", "megafly"),
+    "HyperX": ("hyperx", "hamming", "generalised_hypercube", "full_mesh", "hypercube"),
+    "diameter two": ("slim_fly", "polarfly"),
+    "random": ("jellyfish", "random_regular", "xpander"),
+    "HammingMesh": ("hamming_mesh",),
+}
+LINKED = "with_links("  # a network of a family with other links
+NOTE = (
+    "Machines, in bold, then rivals of about the same size. Saturation is the load, in flits a cycle and terminal,"
+    " at which the busiest link is full; a link carries one flit a cycle. Above 1, the terminals are the limit."
+    " <em>Uniform</em>: every terminal sends equally much to all. <em>Adverse</em>: the worst of the other patterns"
+    " computed. Each is under the best routing of those computed for that pattern."
+)
+LIMITS = (
+    "<strong>The unit is a link of the same network.</strong> A link of one machine may carry a hundred times as much"
+    " as that of another, and a chip with six links can send more than one of them carries. Compare networks"
+    " that you could build with the same links.",
+    "<strong>Loads are limits, not measurements.</strong> Traffic spreads over the routes exactly as the routing says,"
+    " and no packet waits for another. Routers reach less.",
+    "<strong>The adverse pattern is the worst of a few</strong>, not of all. A program whose neighbours are"
+    " neighbours in the network sees neither number. Where its routing is by_group, detours by way of another group"
+    " were not computed, since the network is too large: with them a balanced Dragonfly carries about half of what its"
+    " terminals send.",
+    "<strong>Hops are not nanoseconds.</strong> A hop in a torus may be a wire of centimetres; one between groups is an"
+    " optical cable across the hall.",
+    "<strong>Nothing here says</strong> what software, congestion control, spare parts and repairs are worth, or how"
+    " far the machine can grow.",
+)
+
+
+class Compared(NamedTuple):
+    """A network of a comparison: its rows of `labels` and `static`, and of `loads` and `cost` that count, if any."""
+
+    label: Record
+    static: Record
+    uniform: Record | None
+    adverse: Record | None
+    cost: Record | None
+
+    @property
+    def links(self) -> float:
+        """Links a terminal."""
+        return float(self.static["links"] / self.static["terminals"])
+
+
+def machines_section(tables: Tables) -> Section | None:
+    """A table for each comparison of the table `labels`, a chart of all, sources and notes; None without any."""
+    found = compared(tables)
+    if not found:
+        return None
+    comparisons = dict.fromkeys(row.label["comparison"] for row in found)
+    parts: list[Part] = [paragraph(NOTE + _prices(found)), _panels(found)]
+    for title in comparisons:
+        rows = [row for row in found if row.label["comparison"] == title]
+        parts.append(heading(title) + table(_fields(found), rows))
+    parts += [_limits(), _sources(found)]
+    return Section("machines", "Machines", parts)
+
+
+def compared(tables: Tables) -> list[Compared]:
+    """The networks of all comparisons that are connected, machines first in each, in the configuration's order."""
+    static = {record["topology"]: record for record in distinct(tables.get("static", ()))}
+    loads: dict[str, list[Record]] = {}
+    for row in tables.get("loads", ()):
+        if row["saturation_load"] is not None and row["collective_time"] is None:
+            loads.setdefault(row["topology"], []).append(row)
+    costs = _costs(tables.get("cost", ()))
+    labels = [row for row in tables.get("labels", ()) if row["comparison"] and row["topology"] in static]
+    order = {title: place for place, title in enumerate(dict.fromkeys(row["comparison"] for row in labels))}
+    labels.sort(key=lambda row: (order[row["comparison"]], not row["label"]))
+    found = []
+    for label in labels:
+        network, own = static[label["topology"]], loads.get(label["topology"], [])
+        if network["connected"] and network["terminals"] > 1:
+            found.append(Compared(label, network, *_counting(own), costs.get(label["topology"])))
+    return found
+
+
+def _costs(rows: Iterable[Record]) -> dict[str, Record]:
+    """The cheapest row of each network under the first cost model; none without costs."""
+    found: dict[str, Record] = {}
+    model = None
+    for row in rows:
+        model = model or row["cost_model"]
+        price, known = row["cost_per_terminal"], found.get(row["topology"])
+        cheaper = price is not None and (known is None or price < known["cost_per_terminal"])
+        if row["cost_model"] == model and cheaper:
+            found[row["topology"]] = row
+    return found
+
+
+def _counting(rows: Iterable[Record]) -> tuple[Record | None, Record | None]:
+    """(under uniform traffic, under the adverse pattern): of each pattern the best routing, of patterns the worst."""
+    best: dict[str, Record] = {}
+    for row in rows:
+        known = best.get(row["traffic"])
+        if known is None or row["saturation_load"] > known["saturation_load"]:
+            best[row["traffic"]] = row
+    uniform = next((best[name] for name in UNIFORM if name in best), None)
+    others = [row for name, row in best.items() if name not in UNIFORM]
+    return uniform, min(others, key=lambda row: row["saturation_load"], default=None)
+
+
+# --- tables ---------------------------------------------------------------------------------------
+
+
+def _fields(found: Iterable[Compared]) -> list[Field]:
+    """The columns of a table; those of costs where any network has one."""
+
+    def whole(title: str, column: str) -> Field:
+        return Field(title, lambda row: number(row.static[column]), MEANING[column], "number")
+
+    return [
+        Field("network", lambda row: _name(row.label)),
+        Field("year", lambda row: _year(row.label["year"]), style="number"),
+        whole("terminals", "terminals"),
+        Field("routers", lambda row: number(row.static["nodes"]), "routers and switches", "number"),
+        whole("radix", "ports_max"),
+        Field("links a terminal", lambda row: number(row.links, 3), "links between routers, over terminals", "number"),
+        whole("diameter", "diameter"),
+        Field("mean", lambda row: number(row.static["mean_distance"], 4), MEANING["mean_distance"], "number"),
+        Field("uniform", lambda row: _load(row.uniform), MEANING["saturation_load"], "number"),
+        Field("adverse", lambda row: _load(row.adverse), MEANING["saturation_load"], "number"),
+        *(_cost_fields() if any(row.cost for row in found) else ()),
+        Field("adverse pattern, routing", lambda row: Cell(_case(row.adverse), "short"), "of the adverse load"),
+        Field("as spelled here", lambda row: Cell(row.label["topology"] if row.label["label"] else "–", "name")),
+    ]
+
+
+def _cost_fields() -> list[Field]:
+    def of(title: str, column: str) -> Field:
+        return Field(title, lambda row: number(row.cost and row.cost[column], 3), COSTS[column], "number")
+
+    return [of("cost a terminal", "cost_per_terminal"), of("watts a terminal", "watts_per_terminal")]
+
+
+def _prices(found: Iterable[Compared]) -> str:
+    """Which prices the costs are at, in a sentence."""
+    priced = next((row.cost for row in found if row.cost), None)
+    if priced is None:
+        return ""
+    model, currency, date = (escape(str(priced[name])) for name in ("cost_model", "currency", "date"))
+    return (
+        f" Costs, in {currency}, are at the prices of {model} ({date}) for all networks, whatever their age: routers"
+        " and cables, without what the terminals have. They are not what a machine cost."
+    )
+
+
+def _name(label: Record) -> Cell:
+    return Cell(label["label"], "machine") if label["label"] else Cell(label["topology"], "name")
+
+
+def _year(value: int | None) -> Cell:
+    return Cell("–", "number") if value is None else Cell(str(value), "number", value)
+
+
+def _load(row: Record | None) -> Cell:
+    return number(None if row is None else row["saturation_load"], 3)
+
+
+def _case(row: Record | None) -> str:
+    return "–" if row is None else f"{row['traffic']}, {row['routing']}"
+
+
+# --- chart ----------------------------------------------------------------------------------------
+
+
+def _kind(topology: str) -> str:
+    family = topology.removeprefix(LINKED).partition("(")[0]
+    return next((kind for kind, families in KINDS.items() if family in families), family.replace("_", " "))
+
+
+def _panels(found: Sequence[Compared]) -> list[Panel]:
+    """Saturation under both loads, against cost a terminal if networks have one, else against links a terminal."""
+    priced = [row for row in found if row.cost]
+    found, against = (priced, "cost") if priced else (found, "links")
+    caption = (
+        "Large marks with names are machines, small ones rivals, of all sizes. Further up is better, further left is"
+        " cheaper. Both axes are logarithmic."
+    )
+    titles = {"uniform": "Uniform traffic", "adverse": "Adverse traffic"}
+    return [
+        Panel(f"machines_{load}", f"{title}: saturation against {against}", saturation(rows, load, against), caption)
+        for load, title in titles.items()
+        if len(rows := [row for row in found if getattr(row, load)]) > 1
+    ]
+
+
+def saturation(found: Sequence[Compared], load: str, against: str) -> Chart:
+    """Saturation of networks; machines have their names.
+
+    load      'uniform' or 'adverse'
+    against   'links' a terminal, or 'cost' a terminal
+    """
+    rows = [_mark(row, getattr(row, load), against) for row in found]
+    groups = value_groups(row["group"] for row in rows)
+
+    def axis(name: str, title: str, channel: type[alt.X] | type[alt.Y]) -> Any:
+        ticks = alt.Axis(values=log_ticks([row[name] for row in rows]), format="~g")
+        return channel(f"{name}:Q", title=title, axis=ticks, scale=alt.Scale(type="log", nice=False, padding=18))
+
+    x, y = axis("place", f"{against} a terminal", alt.X), axis("load", "saturation, flits/cycle/terminal", alt.Y)
+    legend = alt.Legend(columns=3, symbolOpacity=1)
+    rivals, machines = (
+        alt.Chart(inline([row for row in rows if bool(row["label"]) is named])).encode(
+            x=x,
+            y=y,
+            color=colour(groups, legend),
+            shape=symbol(groups, legend),
+            tooltip=[
+                alt.Tooltip("label:N", title="machine"),
+                alt.Tooltip("topology:N", title="network"),
+                alt.Tooltip("terminals:Q", format=","),
+                alt.Tooltip("place:Q", title=f"{against} a terminal", format=".3~g"),
+                alt.Tooltip("load:Q", title="saturation", format=".3~g"),
+                alt.Tooltip("case:N", title="pattern, routing"),
+            ],
+        )
+        for named in (False, True)
+    )
+    names = (
+        alt.Chart(inline([row for row in rows if row["label"]]))
+        .mark_text(align="left", baseline="middle", dx=8, fontSize=10.5)
+        .encode(x=x, y=y, text="label:N")
+    )
+    return alt.layer(
+        rivals.mark_point(filled=True, size=36, opacity=0.6), machines.mark_point(filled=True, size=120), names
+    )
+
+
+def _mark(row: Compared, load: Record, against: str) -> dict[str, Any]:
+    return {
+        "label": row.label["label"],
+        "topology": row.label["topology"],
+        "group": _kind(row.label["topology"]),
+        "terminals": row.static["terminals"],
+        "place": row.cost["cost_per_terminal"] if against == "cost" and row.cost else row.links,
+        "load": load["saturation_load"],
+        "case": _case(load),
+    }
+
+
+# --- words ----------------------------------------------------------------------------------------
+
+
+def _limits() -> str:
+    items = "".join(f"<li>{item}</li>" for item in LIMITS)
+    return f"{heading('What these numbers do not say')}<ul>{items}</ul>"
+
+
+def _sources(found: Iterable[Compared]) -> str:
+    """Every machine with its source and how our network differs from it, by year."""
+    machines = {row.label["label"]: row.label for row in found if row.label["label"]}
+    items = []
+    for label in sorted(machines.values(), key=lambda label: (label["year"] or 0, label["label"])):
+        year = f", {label['year']}" if label["year"] else ""
+        words = " ".join(filter(None, (_sentence(label["source"]), label["note"])))
+        items.append(f"<dt>{escape(label['label'])}{year}</dt><dd>{escape(words)}</dd>")
+    return f"{heading('Sources, and how our networks differ')}<dl>{''.join(items)}</dl>" if items else ""
+
+
+def _sentence(text: str | None) -> str:
+    return f"{text.rstrip('.')}." if text else ""
