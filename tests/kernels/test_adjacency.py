@@ -50,6 +50,7 @@ def test_neighbours_are_those_of_a_plain_loop(graph, directed, dtype):
             assert there == sorted(own)
             assert ports[node].tolist() == there + [-1] * (ports.shape[1] - len(there))
             if capacity is not None:
+                assert capacity.dtype == np.int8
                 assert capacity[node].tolist() == [own.get(v, 0) for v in ports[node].tolist()]
         arcs = sum(sum(own.values()) for own in expected)
         assert rows.links == (arcs if directed else arcs // 2)
@@ -75,6 +76,27 @@ def test_symmetry_is_that_of_the_channels(graph, shuffled, seed):
         capacity = None if capacity is None else np.take_along_axis(capacity, order, axis=1)
     for backend in BACKENDS:
         assert is_symmetric(ports, capacity, backend=backend, threads=3) == symmetric
+
+
+@pytest.mark.parametrize(("times", "dtype"), [(127, np.int8), (128, np.int32)])
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_numbers_of_parallel_links_are_as_narrow_as_they_may_be(times: int, dtype: type, backend: str):
+    links = np.array([[0, 1]] * times + [[1, 2]], np.int32)
+    _, _, capacity = table(links, 3, False, backend)
+    assert capacity.dtype == dtype
+    assert capacity.tolist() == [[times, 0], [times, 1], [1, 0]]
+
+
+@pytest.mark.parametrize("directed", [True, False])
+def test_rows_that_merging_shortens_become_the_table_in_place(directed: bool):
+    """A ring, each of whose nodes has eight neighbours; a link that is listed twice makes one row the longest."""
+    node = np.arange(300)
+    links = np.concatenate([np.stack([node, (node + step) % 300], 1) for step in (1, 7, 20, 33)] + [[[5, 6]]])
+    results = [table(links.astype(np.int32), 300, directed, backend) for backend in BACKENDS]
+    (_, ports, capacity), (rows, found, other) = results
+    assert found.tolist() == ports.tolist()
+    assert other.tolist() == capacity.tolist()
+    assert np.shares_memory(found, rows.to)
 
 
 def test_several_threads_and_long_rows():

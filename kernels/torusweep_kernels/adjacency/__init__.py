@@ -20,7 +20,8 @@ class Rows(NamedTuple):
     first     int64[N]         those of node u are to[first[u]], …, to[first[u] + degree[u] − 1]
     degree    int32[N]         how many there are
     to        int32[A]         between two rows there may be places that are not used
-    parallel  int32[A] | None  number of parallel links to each neighbour; None: 1 everywhere
+    parallel  int8[A] | int32[A] | None  number of parallel links to each neighbour; None: 1 everywhere; int8 where all
+                               are below 128, for a table of them takes a quarter of that of the ports
     links     their number, parallel ones included; an undirected one counts once
     loops     links from a node to itself, which are left out
     both      pairs of nodes that are listed in both orders; 0 for links of one direction
@@ -35,6 +36,11 @@ class Rows(NamedTuple):
     loops: int
     both: int
     repeated: int
+
+
+def narrow(most: int) -> type[np.signedinteger]:
+    """The type of numbers of parallel links up to `most`."""
+    return np.int8 if most <= np.iinfo(np.int8).max else np.int32
 
 
 def rows_of_links(
@@ -66,7 +72,8 @@ def rows_of_links(
 def table_of_rows(
     rows: Rows, *, backend: str = "auto", threads: int | None = None
 ) -> tuple[np.ndarray, np.ndarray | None]:
-    """(ports int32[N, P], capacity int32[N, P] or None): the neighbours of each node in its first ports, ascending.
+    """(ports int32[N, P], capacity int8[N, P], int32[N, P] or None, as `Rows.parallel`): the neighbours of each node in
+    its first ports, ascending.
 
     P is the largest degree. A port without a link has −1 and capacity 0. The rows' memory may become the table: do not
     read them again.
@@ -82,7 +89,7 @@ def is_symmetric(
     """Whether every channel has a reverse channel of the same capacity: as many of each kind in both directions.
 
     ports     int32[N, P]          node at the other end of each port, −1 = no link; in any order
-    capacity  int32[N, P] or None  of each port's channel, 1 and more
+    capacity  int8[N, P], int32[N, P] or None  of each port's channel, 1 and more
     backend   numpy: sorts all channels, once forth and once back (the specification); numba: compares rows, or sorts
               channels where rows are wide and in any order; auto: numpy for small tables. None for cupy
     threads   CPU threads of numba

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from torusweep_kernels.adjacency import WIDE, Rows, reference
+from torusweep_kernels.adjacency import WIDE, Rows, narrow, reference
 from torusweep_kernels.compile import plain
 from torusweep_kernels.threads import in_threads, thread_count
 
@@ -16,7 +16,8 @@ NOTHING = -1  # a port without a link
 LEAST_BLOCK = 1 << 12  # nodes of a thread
 LEAST_PART = 1 << 16  # links of a thread
 MOST_COUNTERS = 4  # of a node
-EQUAL = 3  # times the arcs: as many places may equally long rows have
+SLACK = 1.25  # times the table: as many places may rows have that become it
+EQUAL = 4  # times the arcs: as many places may equally long rows have
 FEW = 32  # arcs of a node, which are sorted by insertion
 
 
@@ -30,8 +31,8 @@ def rows_of_links(links: np.ndarray, nodes: int, directed: bool, threads: int | 
     blocks = _parts(nodes, 4 * workers, LEAST_BLOCK)
     found = np.array(in_threads(lambda own: _sort(arcs, first, degree, own.start, own.stop), blocks, workers), np.int64)
     # a pair of nodes is in the rows of both
-    both, repeated, number = (int(total) // (1 if directed else 2) for total in found.sum(axis=0))
-    parallel = np.empty(len(arcs), np.int32) if repeated else None
+    both, repeated, number = (int(total) // (1 if directed else 2) for total in found[:, :3].sum(axis=0))
+    parallel = np.empty(len(arcs), narrow(int(found[:, 3].max()))) if repeated else None
     in_threads(lambda own: _merge(arcs, first, own.start, own.stop, parallel, degree), blocks, workers)
     return Rows(first, degree, arcs.view(np.int32), parallel, number, loops, both, repeated)
 
@@ -66,10 +67,15 @@ def table_of_rows(rows: Rows, threads: int | None) -> tuple[np.ndarray, np.ndarr
     workers = thread_count(threads)
 
     def table(values: np.ndarray, nothing: int) -> np.ndarray:
+        stride = len(values) // max(nodes, 1)
+        equal = nodes > 0 and stride * nodes == len(values) and int(rows.first[-1]) == stride * (nodes - 1)
+        if equal and width < stride <= SLACK * width:  # repeated links were more than others: rows move up in place
+            _move_up(values, stride, width, rows.degree, values.dtype.type(nothing))
+            return values[: nodes * width].reshape(nodes, width)
         in_place = len(values) == nodes * width
-        filled = values.reshape(nodes, width) if in_place else np.empty((nodes, width), np.int32)
+        filled = values.reshape(nodes, width) if in_place else np.empty((nodes, width), values.dtype)
         in_threads(
-            lambda own: _fill(rows.first, rows.degree, values, np.int32(nothing), own.start, own.stop, filled),
+            lambda own: _fill(rows.first, rows.degree, values, values.dtype.type(nothing), own.start, own.stop, filled),
             _parts(nodes, workers, LEAST_BLOCK),
             workers,
         )
@@ -179,8 +185,9 @@ def _sink(values, start, root, number):
 
 @plain
 def _sort(arcs, first, degree, low, high):
-    """Sort the arcs of each node; return the neighbours listed from both ends, those repeated, and all their links."""
-    both = repeated = number = 0
+    """Sort the arcs of each node; return the neighbours listed from both ends, those repeated, all their links, and the
+    most links to one."""
+    both = repeated = number = most = 0
     for node in range(low, high):
         start, end = first[node], first[node] + degree[node]
         if end - start > FEW:
@@ -203,7 +210,8 @@ def _sort(arcs, first, degree, low, high):
             both += forth > 0 and back > 0
             repeated += max(forth, back) > 1
             number += max(forth, back)
-    return both, repeated, number
+            most = max(most, forth, back)
+    return both, repeated, number, most
 
 
 @plain
@@ -223,6 +231,14 @@ def _merge(arcs, first, low, high, parallel, degree):
                 parallel[place] = max(forth - back, back)
             place += 1
         degree[node] = place - first[node]
+
+
+@plain
+def _move_up(values, stride, width, degree, nothing):
+    """From rows of `stride` places to rows of `width` places, fewer, in the same memory."""
+    for node in range(len(degree)):
+        for port in range(width):
+            values[node * width + port] = values[node * stride + port] if port < degree[node] else nothing
 
 
 @plain

@@ -9,7 +9,7 @@ import numpy as np
 
 def rows_of_links(links: np.ndarray, nodes: int, directed: bool, threads: int | None) -> Any:
     """See the package."""
-    from torusweep_kernels.adjacency import Rows
+    from torusweep_kernels.adjacency import Rows, narrow
 
     tail, head = links.astype(np.int64).T
     loops = int((tail == head).sum())
@@ -25,7 +25,7 @@ def rows_of_links(links: np.ndarray, nodes: int, directed: bool, threads: int | 
     repeated = int((listed > 1).sum()) // (1 if directed else 2)
     degree = np.bincount(arcs // max(nodes, 1), minlength=nodes).astype(np.int32)
     first = np.cumsum(degree, dtype=np.int64) - degree
-    parallel = listed.astype(np.int32) if repeated else None
+    parallel = listed.astype(narrow(int(listed.max()))) if repeated else None
     number = int(listed.sum()) // (1 if directed else 2)
     return Rows(first, degree, (arcs % max(nodes, 1)).astype(np.int32), parallel, number, loops, both, repeated)
 
@@ -39,7 +39,7 @@ def table_of_rows(rows: Any, threads: int | None) -> tuple[np.ndarray, np.ndarra
     ports[used] = rows.to[place]
     if rows.parallel is None:
         return ports, None
-    capacity = np.zeros((nodes, width), np.int32)
+    capacity = np.zeros((nodes, width), rows.parallel.dtype)
     capacity[used] = rows.parallel[place]
     return ports, capacity
 

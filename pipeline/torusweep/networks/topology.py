@@ -58,7 +58,7 @@ class Wiring(NamedTuple):
 
     ports       int32[N, P]    node at the other end of each port, -1 = no link
     link_class  int8[N, P]     dimension (or hierarchy level, or 0) of each port
-    capacity    int32[N, P]    number of parallel links of each channel; None = 1 everywhere
+    capacity    int32[N, P] or int8[N, P]   number of parallel links of each channel; None = 1 everywhere
     terminals   int32[T]       node of each terminal; None = one terminal at each node
     """
 
@@ -119,7 +119,7 @@ class Plan:
 class Topology:
     """A network as checked arrays, made by `torusweep.networks.families.build`.
 
-    ports int32[N, P], link_class int8[N, P], capacity int32[N, P] or None, terminals int32[T]:
+    ports int32[N, P], link_class int8[N, P], capacity int32[N, P], int8[N, P] or None, terminals int32[T]:
     see `Wiring`. A row may have fewer than P links; -1 may occur anywhere in a row.
     `capacity` counts parallel links, `bandwidth` says how much they carry.
     """

@@ -12,11 +12,10 @@ from torusweep.errors import BadInput
 from torusweep.networks.topology import Topology
 from torusweep.routing import GivenRouting, LayeredRouting, Routing, TableRouting
 from torusweep.routing import routing as routing_on
-from torusweep.routing.minimal import minimal_ecmp
 from torusweep.routing.tables.as_table import table_of
 from torusweep.stages.loads.channels import ChannelLoads
 from torusweep.stages.loads.collectives import collective
-from torusweep.stages.loads.layered import layered_flows
+from torusweep.stages.loads.layered import layered_flows, shortest_hops
 from torusweep.stages.loads.source import source_flows
 from torusweep.stages.loads.table import table_flows
 from torusweep.traffic import GivenTraffic, Traffic
@@ -52,11 +51,9 @@ def exact_loads(
     if as_table:
         form = table_of(form)
 
-    def flows(
-        matrix: Traffic, report: Callable[[float], None] | None = None, by: Routing = form
-    ) -> tuple[np.ndarray, float]:
+    def flows(matrix: Traffic, report: Callable[[float], None] | None = None) -> tuple[np.ndarray, float]:
         at_nodes = matrix.at_nodes(topology.terminals, topology.nodes)
-        return _flows(by, at_nodes, use_symmetry=use_symmetry, backend=backend, threads=threads, progress=report)
+        return _flows(form, at_nodes, use_symmetry=use_symmetry, backend=backend, threads=threads, progress=report)
 
     try:
         load, hops = flows(pattern, progress)
@@ -64,7 +61,9 @@ def exact_loads(
         shortest = hops
         if not (isinstance(form, LayeredRouting) and form.plain):
             known = (use_symmetry and pattern.symmetric) or topology.nodes <= MAX_STRETCH_NODES
-            shortest = flows(pattern, by=minimal_ecmp(topology))[1] if known else 0.0
+            at_nodes = pattern.at_nodes(topology.terminals, topology.nodes)
+            options: dict[str, Any] = {"use_symmetry": use_symmetry, "backend": backend, "threads": threads}
+            shortest = shortest_hops(topology, at_nodes, **options) if known else 0.0
     except BadInput as refusal:
         raise type(refusal)(f"routing {canonical} on {topology.spelling}, traffic {spelled}: {refusal}") from None
     return ChannelLoads(

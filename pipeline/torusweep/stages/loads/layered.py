@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 from torusweep_kernels import sums
-from torusweep_kernels.loads import Channels, exact_minimal_loads
+from torusweep_kernels.loads import Channels, exact_minimal_loads, minimal_loads
 
 from torusweep.errors import BadInput
 from torusweep.networks.links import channel_orbits
@@ -48,6 +48,32 @@ def layered_flows(
     if images:
         flows = _average_over_orbits(topology, images, nodes, flows)
     return sums.rounded(*flows), lost
+
+
+def shortest_hops(
+    topology: Topology, traffic: Traffic, *, use_symmetry: bool, backend: str, threads: int | None
+) -> float:
+    """Hops of all flits over shortest paths: demands times distances, in float64."""
+    images = proved_symmetries(topology) if use_symmetry and traffic.symmetric else []
+    nodes = orbits_under(topology.nodes, images)
+    busy = traffic.received()[nodes.representatives] > 0
+    roots, sizes = nodes.representatives[busy], nodes.sizes[busy].astype(np.float64)
+    hops, step, channels = 0.0, max(1, BLOCK // topology.nodes), Channels()
+    for first in range(0, len(roots), step):
+        some = slice(first, first + step)
+        demand = traffic.columns(roots[some])
+        part = minimal_loads(
+            topology.ports,
+            roots[some],
+            sizes[some],
+            split="next-hops",
+            demand=demand,
+            backend=backend,
+            threads=threads,
+            channels=channels,
+        )
+        hops += part.hops
+    return hops
 
 
 def channels_of_arcs(routing: LayeredRouting, flows: np.ndarray) -> np.ndarray:

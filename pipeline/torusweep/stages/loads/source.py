@@ -213,11 +213,15 @@ class _Follow:
         if values is None:
             demand = sums.times(listed.high[routes.pair], listed.low[routes.pair], times.astype(np.float64))
             for unit, amount in _digits(*demand):
-                self.add(_Unit(unit, 0.0, whole), start, routes.row, amount)
+                some = np.flatnonzero(amount)  # few have the last digits
+                self.add(_Unit(unit, 0.0, whole), start[some], routes.row[some], amount[some])
             return
         for high, low, own in values:
-            some = slice(None) if own.all() else own[routes.pair]
-            self.add(_Unit(high, low, whole), start[some], routes.row[some], times[some])
+            what = start, routes.row, times
+            if not own.all():
+                having = own[routes.pair]
+                what = start[having], routes.row[having], times[having]
+            self.add(_Unit(high, low, whole), *what)
 
     def add(self, unit: _Unit, start: np.ndarray, row: np.ndarray, amount: np.ndarray) -> None:
         """Add the flows of packets, of an amount in these units each."""
