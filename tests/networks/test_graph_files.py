@@ -84,8 +84,9 @@ def test_anynet_terminals_follow_the_nodes_numbers_and_switches_may_have_none():
     )
     assert topology.terminals.tolist() == [1, 2, 2]  # nodes 3, 8, 20 on routers 7, 9, 9, which are 1, 2, 2
     assert links_of(topology) == {(0, 2), (2, 0), (0, 1), (1, 0)}
+    cycles = {(u, v): int(topology.latency[u, port]) for u, v, port in zip(*(part.tolist() for part in topology.arcs))}
+    assert cycles == {(0, 2): 15, (2, 0): 15, (0, 1): 3, (1, 0): 3}
     assert topology.plan.notes == (
-        "the file's link latencies are not used: distances are in hops",
         "node numbers 4 … 9 renumbered 0 … 2, in their order",
         "1 link listed from both ends, read once",
     )

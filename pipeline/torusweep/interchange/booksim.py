@@ -15,6 +15,7 @@ from torusweep.interchange.formats import Format, folder_command
 from torusweep.interchange.links import links_of
 from torusweep.networks.topology import Topology
 from torusweep.stages.simulation import PRESETS
+from torusweep.stages.simulation.links import round_trip
 from torusweep.tables.store import publish
 
 NETWORK, CONFIGURATION = "network.anynet", "booksim.cfg"
@@ -50,8 +51,9 @@ def anynet(topology: Topology) -> str:
     lines = [[f"router {node}"] for node in range(topology.nodes)]
     for terminal, node in enumerate(topology.terminals.tolist()):
         lines[node].append(f"node {terminal}")
-    for source, target in sorted(set(zip(links.source.tolist(), links.target.tolist()))):
-        lines[source].append(f"router {target}")
+    cycles = [None] * len(links.source) if links.latency is None else links.latency.tolist()
+    for source, target, latency in sorted(set(zip(links.source.tolist(), links.target.tolist(), cycles))):
+        lines[source].append(f"router {target}" if latency is None else f"router {target} {latency}")
     return "".join(f"{' '.join(line)}\n" for line in lines)
 
 
@@ -64,6 +66,7 @@ def configuration(
     load: float = 0.1,
     packet_flits: int | None = None,
     seed: int = 1,
+    buffer_flits: int = 0,
 ) -> str:
     """A configuration of BookSim2 for an anynet file.
 
@@ -71,13 +74,14 @@ def configuration(
     traffic       BookSim2's name of the pattern
     load          flits per terminal and cycle
     packet_flits  None: the preset's
+    buffer_flits  of a virtual channel, if more than the preset's
     """
     preset = PRESETS[router]
     return CONFIGURATION_TEXT.format(
         spelling=" ".join(spelling.split()),
         network_file=network_file,
         virtual_channels=preset.virtual_channels,
-        buffer_flits=preset.buffer_flits,
+        buffer_flits=max(preset.buffer_flits, buffer_flits),
         packet_flits=packet_flits or preset.packet_flits,
         traffic=traffic,
         load=load,
@@ -89,7 +93,7 @@ def write(topology: Topology, folder: Path) -> list[Path]:
     """Write network.anynet and booksim.cfg."""
     files = [folder / NETWORK, folder / CONFIGURATION]
     publish(files[0], anynet(topology).encode())
-    publish(files[1], configuration(topology.spelling).encode())
+    publish(files[1], configuration(topology.spelling, buffer_flits=round_trip(topology, PRESETS["booksim2"])).encode())
     return files
 
 
@@ -103,7 +107,7 @@ def _remarks(topology: Topology) -> list[str]:
 FORMAT = Format(
     "BookSim2: an anynet file and a configuration",
     "",
-    frozenset({"terminals", "terminal order"}),
+    frozenset({"terminals", "terminal order", "latencies"}),
     write,
     lambda files: folder_command(files, f"booksim {CONFIGURATION}"),
     simulates=True,

@@ -91,6 +91,14 @@ def _parallel(topology: Topology) -> str:
     return f"parallel links; {topology.links:,} links become {channels:,}"
 
 
+def _bandwidths(topology: Topology) -> str:
+    return "bandwidths of links; each carries as much as any other" if topology.plan.bandwidths else ""
+
+
+def _latencies(topology: Topology) -> str:
+    return "latencies of links" if topology.plan.latencies else ""
+
+
 def _directions(topology: Topology) -> str:
     return "that links have one direction; read the file with directed=true" if topology.directed else ""
 
@@ -125,6 +133,8 @@ LOSSES: dict[str, Callable[[Topology], str]] = {
     "ports": _ports,
     "classes": _classes,
     "parallel": _parallel,
+    "bandwidths": _bandwidths,
+    "latencies": _latencies,
     "directions": _directions,
     "terminals": _terminals,
     "terminal order": _terminal_order,

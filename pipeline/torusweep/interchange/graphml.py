@@ -13,6 +13,7 @@ from xml.sax.saxutils import escape
 from torusweep.errors import printable
 from torusweep.interchange.formats import Format
 from torusweep.interchange.links import in_node_order, links_of, terminal_counts
+from torusweep.networks.families.graph_listing import BANDWIDTH
 from torusweep.networks.topology import Topology
 from torusweep.tables.store import publish
 
@@ -33,7 +34,7 @@ def text(topology: Topology) -> str:
     if not in_node_order(topology):
         of_graph["terminals"] = " ".join(map(str, topology.terminals.tolist()))
     keys = [("graph", name, "string") for name in of_graph]
-    keys += [("node", "endpoints", "long"), *(("edge", name, "long") for name in numbers)]
+    keys += [("node", "endpoints", "long"), *(("edge", name, _type(name)) for name in numbers)]
     lines = [f'<key id="{name}" for="{of}" attr.name="{name}" attr.type="{kind}"/>' for of, name, kind in keys]
     lines.append(f'<graph edgedefault="{_direction(topology)}">')
     lines += [f'<data key="{name}">{escape(value)}</data>' for name, value in of_graph.items()]
@@ -41,10 +42,15 @@ def text(topology: Topology) -> str:
         f'<node id="{node}"><data key="endpoints">{count}</data></node>'
         for node, count in enumerate(terminal_counts(topology).tolist())
     ]
-    form = "".join(f'<data key="{name}">%d</data>' for name in numbers)
+    form = "".join(f'<data key="{name}">%s</data>' for name in numbers)
     rows = zip(links.source.tolist(), links.target.tolist(), *(column.tolist() for column in numbers.values()))
     lines += [f'<edge source="%d" target="%d">{form}</edge>' % row for row in rows]
     return HEAD + "\n".join([*lines, "</graph>", "</graphml>", ""])
+
+
+def _type(name: str) -> str:
+    """The type of a link's number."""
+    return "double" if name == BANDWIDTH else "long"
 
 
 def write(topology: Topology, path: Path) -> list[Path]:
@@ -60,7 +66,8 @@ def _direction(topology: Topology) -> str:
 FORMAT = Format(
     "XML of networkx, igraph, Gephi and yEd",
     ".graphml",
-    frozenset({"ports", "classes", "parallel", "directions", "terminals", "terminal order", "isolated nodes"}),
+    frozenset({"ports", "classes", "parallel", "directions", "terminals", "terminal order", "isolated nodes"})
+    | {"bandwidths", "latencies"},
     write,
     lambda files: f"torusweep describe {files[0]}",
 )

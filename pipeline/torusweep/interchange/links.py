@@ -17,6 +17,8 @@ class Links(NamedTuple):
     link_class         int8[L]   at the source
     target_link_class  int8[L]   at the target; None where it is the same everywhere, or links have one direction
     multiplicity       int32[L]  number of parallel links
+    bandwidth          float64[L]  flits a cycle of one of them; None: 1 each
+    latency            int16[L]  cycles over each; None: 1 each
     """
 
     source: np.ndarray
@@ -26,6 +28,8 @@ class Links(NamedTuple):
     link_class: np.ndarray
     target_link_class: np.ndarray | None
     multiplicity: np.ndarray
+    bandwidth: np.ndarray | None = None
+    latency: np.ndarray | None = None
 
     def numbers(self) -> dict[str, np.ndarray]:
         """The columns beside the ends that say something, in the names that the readers know."""
@@ -44,8 +48,11 @@ def links_of(topology: Topology) -> Links:
     tail, head, port = topology.arcs
     weight = np.ones(len(tail), np.int32) if topology.capacity is None else topology.capacity[tail, port]
     kind = topology.link_class[tail, port]
+    plan = topology.plan
+    widths = np.array([float(width) for width in plan.bandwidths])[kind] if plan.bandwidths else None
+    cycles = None if topology.latency is None else topology.latency[tail, port]
     if topology.directed:
-        return Links(tail, head, port, None, kind, None, weight)
+        return Links(tail, head, port, None, kind, None, weight, widths, cycles)
     # both arcs of a link stand at the same place of these orders, even if several links join the same nodes
     forth = np.flatnonzero(tail < head)
     back = np.flatnonzero(tail > head)
@@ -54,7 +61,8 @@ def links_of(topology: Topology) -> Links:
     listed = np.lexsort((port[forth], tail[forth]))
     forth, back = forth[listed], back[listed]
     other = None if np.array_equal(kind[forth], kind[back]) else kind[back]
-    return Links(tail[forth], head[forth], port[forth], port[back], kind[forth], other, weight[forth])
+    of_links = [None if column is None else column[forth] for column in (widths, cycles)]
+    return Links(tail[forth], head[forth], port[forth], port[back], kind[forth], other, weight[forth], *of_links)
 
 
 def terminal_counts(topology: Topology) -> np.ndarray:

@@ -24,7 +24,7 @@ def text(topology: Topology) -> str:
     if not in_node_order(topology):
         graph["terminals"] = topology.terminals.tolist()
     nodes = [f'{{"id": {node}, "endpoints": {count}}}' for node, count in enumerate(terminal_counts(topology).tolist())]
-    form = "".join(f', "{name}": %d' for name in numbers)
+    form = "".join(f', "{name}": %s' for name in numbers)
     rows = zip(links.source.tolist(), links.target.tolist(), *(column.tolist() for column in numbers.values()))
     edges = [f'{{"source": %d, "target": %d{form}}}' % row for row in rows]
     head = f'"directed": {json.dumps(topology.directed)}, "multigraph": false, "graph": {json.dumps(graph)}'

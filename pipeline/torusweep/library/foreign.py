@@ -13,11 +13,13 @@ import numpy as np
 from scipy.sparse import issparse
 
 from torusweep.errors import BadInput, one_line
+from torusweep.networks.link_kinds import LinkKinds, link_kinds
 from torusweep.networks.link_lists import network_of_links
 from torusweep.networks.topology import Topology
 from torusweep.stages.loads import class_name
 
 LONGEST_NAME = 200
+LINK_DATA = {"bandwidth", "latency"}  # attributes of links that are read
 KINDS = (
     "a spelling such as 'rtt(a=4)', the path of a graph file, a networkx or igraph graph, a SciPy sparse matrix, or an"
     " array of links int[E, 2]"
@@ -31,6 +33,7 @@ class Listed(NamedTuple):
     directed  None: the graph does not say
     labels    the graph's own names of its nodes, in its order; None: their numbers
     notes     what is left out
+    kinds     bandwidths and latencies of the links; None: all are alike
     """
 
     links: np.ndarray
@@ -38,6 +41,7 @@ class Listed(NamedTuple):
     directed: bool | None
     labels: tuple[Any, ...] | None = None
     notes: tuple[str, ...] = ()
+    kinds: LinkKinds | None = None
 
 
 def network_of(
@@ -68,6 +72,7 @@ def network_of(
         terminals=None if terminals is None else _terminals(terminals, listed),
         name=None if name is None else checked_name(name),
         notes=listed.notes,
+        kinds=listed.kinds,
     )
     return topology, listed.labels
 
@@ -75,7 +80,8 @@ def network_of(
 def to_networkx(topology: Topology, labels: Sequence[Any] | None = None) -> Any:
     """A graph of networkx: directed as the network is, a multigraph where links are parallel.
 
-    Nodes have the attribute terminals (their number), links the attribute link_class.
+    Nodes have the attribute terminals (their number), links the attribute link_class, and bandwidth (flits a cycle of
+    one of parallel links) and latency (cycles) where they are not 1 everywhere.
     Raises BadInput where networkx is not installed.
     """
     try:
@@ -93,9 +99,15 @@ def to_networkx(topology: Topology, labels: Sequence[Any] | None = None) -> Any:
     tail, head, port = tail[keep], head[keep], port[keep]
     times = np.ones(len(tail), np.int64) if topology.capacity is None else topology.capacity[tail, port]
     kind = [class_name(topology, number) for number in topology.link_class[tail, port].tolist()]
-    for u, v, link_class, number in zip(tail.tolist(), head.tolist(), kind, times.tolist()):
+    own: list[dict[str, Any]] = [{"link_class": name} for name in kind]
+    for data, number in zip(own, topology.link_class[tail, port].tolist()):
+        if topology.plan.bandwidths:
+            data["bandwidth"] = float(topology.plan.bandwidths[number])
+        if topology.plan.latencies:
+            data["latency"] = topology.plan.latencies[number]
+    for u, v, data, number in zip(tail.tolist(), head.tolist(), own, times.tolist()):
         for _ in range(number):
-            graph.add_edge(names[u], names[v], link_class=link_class)
+            graph.add_edge(names[u], names[v], **data)
     return graph
 
 
@@ -136,9 +148,10 @@ def _of_networkx(graph: Any) -> Listed:
     attributes: set[str] = set()
     for *_, data in graph.edges(data=True):
         attributes.update(data)
+    kinds = _kinds({name: [data.get(name) for *_, data in graph.edges(data=True)] for name in attributes & LINK_DATA})
     if not graph.is_directed():
         links.sort(axis=1)  # parallel links may be listed in both orders
-    return Listed(links, len(labels), bool(graph.is_directed()), labels, _unused(attributes))
+    return Listed(links, len(labels), bool(graph.is_directed()), labels, _unused(attributes - LINK_DATA), kinds)
 
 
 def _of_igraph(graph: Any) -> Listed:
@@ -146,10 +159,31 @@ def _of_igraph(graph: Any) -> Listed:
     if not graph.is_directed():
         links.sort(axis=1)
     labels = tuple(graph.vs["name"]) if "name" in graph.vs.attributes() else None
-    notes = _unused(graph.es.attributes())
+    notes = _unused(set(graph.es.attributes()) - LINK_DATA)
+    kinds = _kinds({name: graph.es[name] for name in graph.es.attributes() if name in LINK_DATA})
     if labels is not None and not _are_names(labels):
         labels, notes = None, (*notes, "names of nodes not used: they are not all different texts or numbers")
-    return Listed(links, graph.vcount(), bool(graph.is_directed()), labels, notes)
+    return Listed(links, graph.vcount(), bool(graph.is_directed()), labels, notes, kinds)
+
+
+def _kinds(columns: dict[str, list[Any]]) -> LinkKinds | None:
+    """Link classes from bandwidth and latency of each link, numbers or None; None where the graph has neither."""
+    if not columns:
+        return None
+    numbers: dict[str, np.ndarray] = {}
+    for name, column in columns.items():
+        whole = name == "latency"
+        for value in column:
+            number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+            if value is not None and not (number and 0 < value < 2**31 and (not whole or value == int(value))):
+                what = "whole numbers of cycles" if whole else "flits a cycle above 0"
+                raise BadInput(f"attribute {name} of links: expected {what}, got {one_line(repr(value), 60)}")
+        absent = -1 if whole else np.nan
+        filled = [absent if value is None else value for value in column]
+        numbers[name] = np.array(filled, np.int64 if whole else np.float64)
+    links = len(next(iter(columns.values())))
+    found = link_kinds(np.zeros(links, np.int64), ("link",), numbers.get("bandwidth"), numbers.get("latency"))
+    return found if found.bandwidths or found.latencies else None
 
 
 def _are_names(labels: tuple[Any, ...]) -> bool:

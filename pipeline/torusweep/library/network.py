@@ -64,7 +64,8 @@ def network(
     name       that stands for a graph in memory in tables; by default graph(nodes=N, links=E)
 
     Of a graph in memory, a repeated link is several parallel links, a link from a node to itself is left out, and
-    weights are not used; `notes` says so. A sweep cannot name it: for a sweep, write the graph to a file.
+    weights are not used; `notes` says so. Links of networkx and igraph may have the attributes bandwidth (flits a
+    cycle) and latency (cycles). A sweep cannot name it: for a sweep, write the graph to a file.
     Raises BadInput for what is no network, Refused for one that is too large.
 
     >>> import networkx
@@ -400,7 +401,8 @@ class Network:
     def to_networkx(self) -> networkx.Graph:
         """The network as a graph of networkx, its nodes as labelled, parallel links as keys of a multigraph.
 
-        Nodes have the attribute terminals (their number), links the attribute link_class.
+        Nodes have the attribute terminals (their number), links the attribute link_class, and bandwidth and latency
+        where they are not 1 everywhere.
 
         >>> network("torus(k=4, n=2)").to_networkx().number_of_edges()
         32

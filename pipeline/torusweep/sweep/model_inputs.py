@@ -26,6 +26,11 @@ def static_of(topology: Topology, constraint: Constraint, *, backend: str = "aut
 
     Raises ValueError for a network that the models do not fit.
     """
+    if topology.plan.bandwidths or topology.plan.latencies:
+        raise ValueError(
+            f"{topology.spelling}: expected links of one flit a cycle and one cycle, which the models assume, got other"
+            " ones; leave out with_links"
+        )
     survivors = surviving_network(topology)
     images, matrix = proved_symmetries(survivors), channel_matrix(survivors)
     hops = terminal_distances(

@@ -34,6 +34,7 @@ NETWORKS = (
     *(
         "partly_pruned_torus(k=4, n=4, intact=2)",
         "faulty(torus(k=4, n=2), links=2, seed=1)",
+        "with_links(torus(k=4, n=2), bandwidths=[1, 2], latencies=[1, 5])",
         "tesh(m=2, levels=2, q=0)",
     ),
     *("h3dt(m=3, n=2, levels=2, q=0)", "mh3dt(m=3, n=2, levels=2, q=0)"),

@@ -38,7 +38,9 @@ def graph(path: File, format: Format = None, directed: Directed = None) -> Plan:
     their numbers. Links from a node to itself are left out. A link listed twice is two parallel links (one
     in anynet, as in BookSim2); a link listed once at either end is one link. An anynet switch may have
     several terminals or none; means are over terminals. What `torusweep export` wrote as graphml, networkx-json
-    or parquet is read with its ports, link classes, parallel links and terminals.
+    or parquet is read with its ports, link classes, parallel links and terminals. Links may have a bandwidth, flits
+    a cycle of one link, and a latency, cycles, in graphml, networkx-json and parquet, a latency in anynet: links of
+    equal class, bandwidth and latency are a link class.
 
     Constraints: a suffix of .edges, .edgelist, .el, .csv, .adj, .adjlist, .graphml, .xml, .anynet, .json or .parquet,
     or format="…"; directed must agree with the file.
@@ -55,6 +57,8 @@ def graph(path: File, format: Format = None, directed: Directed = None) -> Plan:
         directed=found.directed,
         wire=lambda: wire(found),
         classes=found.classes or ("link",),
+        bandwidths=found.bandwidths,
+        latencies=found.latencies,
         notes=found.notes,
     )
 

@@ -8,8 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import numpy as np
+
 from torusweep.errors import BadInput, one_line, printable
-from torusweep.networks.families.graph_listing import HEADINGS, LARGEST, SHOWN, Listing, fail, note_names
+from torusweep.networks.families.graph_listing import ABSENT, HEADINGS, LARGEST, SHOWN, Listing, fail, note_names
 
 
 def edge_list(path: Path) -> Listing:
@@ -67,23 +69,25 @@ def anynet(path: Path) -> Listing:
     """Read BookSim2's anynet: `router 0 node 0 node 1 router 1 15 router 2`; a number after an id is a latency.
 
     Routers become nodes and BookSim2's nodes become terminals, both in the order of their ids; terminal t
-    is at node terminals[t]. As in BookSim2, every link has both directions and a repeated link is the same link.
+    is at node terminals[t]. As in BookSim2, every link has both directions and a repeated link is the same link. Links
+    between routers have their latencies.
     """
     listing = Listing(directed=False, parallel=False)
     router_of: dict[int, int] = {}
-    latencies = False
+    latencies: list[int] = []
+    unused = False
     for line, words in _lines(path):
-        ends, timed = _parse_ends(path, line, words)
-        latencies |= timed
-        (kind, head), others = ends[0], ends[1:]
+        (kind, head, _), *others = _parse_ends(path, line, words)
         if kind == "router":
             listing.name(head)
-        for other_kind, other in others:
+        for other_kind, other, cycles in others:
             if kind == other_kind == "node":
                 fail(path, line, f"expected a router at one end, got node {head} and node {other}")
             if kind == other_kind:
                 listing.link(head, other)
+                latencies.append(ABSENT if cycles is None else cycles)
                 continue
+            unused |= cycles is not None
             node, router = (head, other) if kind == "node" else (other, head)
             if router_of.setdefault(node, router) != router:
                 fail(
@@ -98,8 +102,10 @@ def anynet(path: Path) -> Listing:
             " got routers only, so that nothing sends"
         )
     listing.terminals = [router_of[node] for node in sorted(router_of)]
-    if latencies:
-        listing.notes.append("the file's link latencies are not used: distances are in hops")
+    if any(cycles != ABSENT for cycles in latencies):
+        listing.numbers["latency"] = np.array(latencies, np.int64)
+    if unused:
+        listing.notes.append("latencies between nodes and routers not used: those between routers are")
     return listing
 
 
@@ -130,10 +136,9 @@ SUFFIXES = {
 }
 
 
-def _parse_ends(path: Path, line: int, words: list[str]) -> tuple[list[tuple[str, int]], bool]:
-    """Return (('router' or 'node', id) pairs, whether there are latencies) of a line of anynet."""
-    ends: list[tuple[str, int]] = []
-    timed = False
+def _parse_ends(path: Path, line: int, words: list[str]) -> list[tuple[str, int, int | None]]:
+    """('router' or 'node', id, cycles of the link to it or None) of each end in a line of anynet."""
+    ends: list[tuple[str, int, int | None]] = []
     position = 0
     while position < len(words):
         kind = words[position].lower()
@@ -143,13 +148,13 @@ def _parse_ends(path: Path, line: int, words: list[str]) -> tuple[list[tuple[str
                 line,
                 f"expected 'router' or 'node' and a number, got {' '.join(words[position : position + 2])!r}",
             )
-        ends.append((kind, _number(path, line, words[position + 1])))
+        end, cycles = _number(path, line, words[position + 1]), None
         position += 2
-        if position < len(words) and words[position][0].isdigit() and len(ends) > 1:
-            _number(path, line, words[position])
-            timed = True
+        if position < len(words) and words[position][0].isdigit() and ends:
+            cycles = _number(path, line, words[position])
             position += 1
-    return ends, timed
+        ends.append((kind, end, cycles))
+    return ends
 
 
 def _lines(path: Path) -> Iterator[tuple[int, list[str]]]:

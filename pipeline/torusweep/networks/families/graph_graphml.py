@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from math import nan
 from pathlib import Path
 from typing import NamedTuple, NoReturn
 from xml.parsers import expat
@@ -12,6 +13,7 @@ import numpy as np
 from torusweep.errors import BadInput, one_line, printable
 from torusweep.networks.families.graph_listing import (
     ABSENT,
+    BANDWIDTH,
     LINK_NUMBERS,
     SHOWN,
     Listing,
@@ -19,6 +21,7 @@ from torusweep.networks.families.graph_listing import (
     fail,
     terminals_of,
 )
+from torusweep.networks.link_kinds import bandwidth_of
 
 CHUNK = 2**16  # bytes read at a time
 LONGEST_TAG = 2**20  # bytes
@@ -30,7 +33,8 @@ def graphml(path: Path) -> Listing:
     """Read the nodes (numbered in the order of the file) and edges of GraphML.
 
     Data is read under these names only, as `torusweep export` writes it; other data and GraphML's <port> are ignored:
-    of edges the numbers port, target_port, link_class, target_link_class and multiplicity; of nodes the number
+    of edges the numbers port, target_port, link_class, target_link_class, multiplicity, bandwidth (flits a cycle of
+    one of parallel links) and latency (cycles); of nodes the number
     endpoints (terminals; SST's Merlin reads it too); of the graph ports (of a node), classes (names, a JSON list)
     and terminals (node of each, separated by blanks). Entity declarations, nested graphs and hyperedges are errors;
     no other file is read.
@@ -68,7 +72,7 @@ class _Reader:
         self.names: dict[str, int] = {}
         self.edges: list[tuple[str, str, int]] = []
         self.keys: dict[str, _Key] = {}
-        self.columns: dict[str, list[int]] = {}  # of LINK_NUMBERS, as long as the edges up to the last that has one
+        self.columns: dict[str, list[float]] = {}  # of LINK_NUMBERS, BANDWIDTH; up to the last edge that has one
         self.endpoints: dict[int, int] = {}  # node → its number of terminals
         self.graph_data: dict[str, tuple[str, int]] = {}  # name → text, line
         self.inside: list[str] = []  # "graph", "node", "edge": elements whose data comes
@@ -138,7 +142,7 @@ class _Reader:
     def _declare(self, attributes: dict[str, str]) -> None:
         """Remember a key whose data is read: numbers of links and nodes, and texts of the graph."""
         of, name, kind = (attributes.get(key, "") for key in ("for", "attr.name", "attr.type"))
-        wanted = {"edge": LINK_NUMBERS, "node": ("endpoints",), "graph": OF_THE_GRAPH}.get(of, ())
+        wanted = {"edge": (*LINK_NUMBERS, BANDWIDTH), "node": ("endpoints",), "graph": OF_THE_GRAPH}.get(of, ())
         if name in wanted and (of == "graph" or kind in NUMERIC):
             self.keys[attributes.get("id", "")] = _Key(of, name)
 
@@ -146,8 +150,8 @@ class _Reader:
         match self.inside[-1]:
             case "edge":
                 column = self.columns.setdefault(name, [])
-                column.extend([ABSENT] * (len(self.edges) - 1 - len(column)))
-                column.append(self._whole(name, text))
+                column.extend([nan if name == BANDWIDTH else ABSENT] * (len(self.edges) - 1 - len(column)))
+                column.append(self._bandwidth(text) if name == BANDWIDTH else self._whole(name, text))
             case "node":
                 self.endpoints[len(self.names) - 1] = self._whole(name, text)
             case _:
@@ -159,6 +163,12 @@ class _Reader:
             self.fail(f"expected a whole number below 10¹⁰ as {name}, got {one_line(printable(text), SHOWN)!r}")
         return int(digits)
 
+    def _bandwidth(self, text: str) -> float:
+        try:
+            return float(bandwidth_of(float(text)))
+        except (ValueError, BadInput):
+            self.fail(f"expected flits a cycle above 0 as bandwidth, got {one_line(printable(text), SHOWN)!r}")
+
     def listing(self) -> Listing:
         """What the file lists. Raises BadInput for links and terminals at nodes that it does not declare."""
         if not self.graphs:
@@ -168,8 +178,8 @@ class _Reader:
             listing.link(self._number(source, line), self._number(target, line))
         listing.nodes = np.arange(len(self.names))
         for name, column in self.columns.items():
-            column.extend([ABSENT] * (len(self.edges) - len(column)))
-            listing.numbers[name] = np.array(column, np.int64)
+            column.extend([nan if name == BANDWIDTH else ABSENT] * (len(self.edges) - len(column)))
+            listing.numbers[name] = np.array(column, np.float64 if name == BANDWIDTH else np.int64)
         if "ports" in self.graph_data:
             listing.width = self._width(*self.graph_data["ports"])
         if "classes" in self.graph_data:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Hashable
+from math import nan
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -12,6 +13,7 @@ import numpy as np
 from torusweep.errors import BadInput, one_line, printable
 from torusweep.networks.families.graph_listing import (
     ABSENT,
+    BANDWIDTH,
     LINK_NUMBERS,
     SHOWN,
     Listing,
@@ -20,6 +22,7 @@ from torusweep.networks.families.graph_listing import (
     note_names,
     terminals_of,
 )
+from torusweep.networks.link_kinds import MOST_BANDWIDTH
 
 MOST = 2**31  # numbers of links and nodes are below
 
@@ -28,8 +31,8 @@ def node_link(path: Path) -> Listing:
     """Read node-link JSON, as networkx.node_link_data makes it: lists of nodes and of links (or edges).
 
     Nodes are numbered in the order of the file. Of links the numbers port, target_port, link_class, target_link_class
-    and multiplicity are read, of nodes endpoints, of the graph ports, classes and terminals (nodes); see
-    `torusweep.networks.families.graph_graphml`. Other data is ignored.
+    multiplicity, bandwidth and latency are read, of nodes endpoints, of the graph ports, classes and terminals (nodes);
+    see `torusweep.networks.families.graph_graphml`. Other data is ignored.
     """
     document = _parse(path)
     if not isinstance(document, dict):
@@ -65,6 +68,9 @@ def node_link(path: Path) -> Listing:
         if any(name in link for link in links):
             column = [_whole(path, name, link[name]) if name in link else ABSENT for link in links]
             listing.numbers[name] = np.array(column, np.int64)
+    if any(BANDWIDTH in link for link in links):
+        widths = [_bandwidth(path, link[BANDWIDTH]) if BANDWIDTH in link else nan for link in links]
+        listing.numbers[BANDWIDTH] = np.array(widths, np.float64)
     _read_graph(path, document.get("graph", {}), nodes, numbers, listing)
     return listing
 
@@ -134,6 +140,12 @@ def _whole(path: Path, name: str, value: Any) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < MOST:
         _refuse(path, f"expected a whole number below 2³¹ as {name}, got {_shown(value)}")
     return value
+
+
+def _bandwidth(path: Path, value: Any) -> float:
+    if not isinstance(value, int | float) or isinstance(value, bool) or not 0 < value <= MOST_BANDWIDTH:
+        _refuse(path, f"expected flits a cycle above 0 as bandwidth, got {_shown(value)}")
+    return float(value)
 
 
 def _shown(value: Any) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from pathlib import Path
 from typing import NamedTuple
 
@@ -9,7 +10,8 @@ import numpy as np
 
 from torusweep.counts import counted
 from torusweep.errors import BadInput, printable
-from torusweep.networks.families.graph_listing import ABSENT, MOST_PARALLEL, Listing
+from torusweep.networks.families.graph_listing import ABSENT, BANDWIDTH, MOST_PARALLEL, Listing
+from torusweep.networks.link_kinds import LinkKinds, link_kinds
 from torusweep.networks.topology import NO_PORT, Wiring
 
 MOST_PORTS = 2**20  # of a node
@@ -27,6 +29,7 @@ class Graph(NamedTuple):
     link_class  int8[A]     None = 0 everywhere
     width       ports of a node at least
     classes     names of the link classes
+    bandwidths, latencies   of them, as of `Plan`
     """
 
     nodes: int
@@ -40,6 +43,8 @@ class Graph(NamedTuple):
     link_class: np.ndarray | None = None
     width: int = 0
     classes: tuple[str, ...] = ()
+    bandwidths: tuple[Fraction, ...] = ()
+    latencies: tuple[int, ...] = ()
 
 
 class Links(NamedTuple):
@@ -85,11 +90,14 @@ def graph_of(path: Path, listing: Listing, directed: bool) -> Graph:
         return _with_ports(path, listing, Links(n, directed, tails, heads, links, numbers), terminals, notes)
     if "port" in numbers:
         notes.append(f"port numbers not read: {missing}")
-    return _counted(listing, Links(n, directed, tails, heads, links, {}), terminals, notes)
+    return _counted(path, listing, Links(n, directed, tails, heads, links, numbers), terminals, notes)
 
 
-def _counted(listing: Listing, links: Links, terminals: np.ndarray | None, notes: list[str]) -> Graph:
-    """Links without ports: each arc once, with the number of times that it is listed."""
+def _counted(path: Path, listing: Listing, links: Links, terminals: np.ndarray | None, notes: list[str]) -> Graph:
+    """Links without ports: each arc once, with the number of times that it is listed.
+
+    Raises BadInput where links between the same nodes have different bandwidths or latencies.
+    """
     n, directed, tails, heads = links.nodes, links.directed, links.tails, links.heads
     arcs, parallel = np.unique(tails * n + heads, return_counts=True)
     if links.parallel is not None:
@@ -111,6 +119,7 @@ def _counted(listing: Listing, links: Links, terminals: np.ndarray | None, notes
         notes.append(f"{counted(repeated, 'link')} repeated, {reading}")
     if not listing.parallel:
         parallel = np.ones_like(parallel)
+    kinds = _kinds_of_arcs(path, links, arcs)
     degrees = np.bincount(arcs // n, minlength=n)
     port = np.arange(len(arcs)) - np.repeat(np.cumsum(degrees) - degrees, degrees)
     return Graph(
@@ -122,7 +131,50 @@ def _counted(listing: Listing, links: Links, terminals: np.ndarray | None, notes
         parallel.astype(np.int32),
         terminals,
         tuple(notes),
+        *(() if kinds is None else (kinds.link_class, 0, *kinds[1:])),
     )
+
+
+def _kinds_of_arcs(path: Path, links: Links, arcs: np.ndarray) -> LinkKinds | None:
+    """The kind of each arc, tail · N + head, ascending; None where the file says nothing of them."""
+    told = [name for name in (BANDWIDTH, "latency") if name in links.numbers]
+    if not told or not len(arcs):
+        return None
+    n = links.nodes
+    low, high = (links.tails, links.heads) if links.directed else np.sort([links.tails, links.heads], axis=0)
+    pair = np.unique(low * n + high, return_inverse=True)[1].reshape(-1)
+    numbers = {name: _said(links.numbers[name], pair) for name in told}
+    kinds = _kinds(path, np.zeros(len(links.tails), np.int64), ("link",), numbers)
+    ends = [(links.tails, links.heads)] if links.directed else [(links.tails, links.heads), (links.heads, links.tails)]
+    place = np.concatenate([np.searchsorted(arcs, tails * n + heads) for tails, heads in ends])
+    kind = np.tile(kinds.link_class, len(ends))
+    least, most = np.full(len(arcs), MOST_CLASSES, np.int8), np.zeros(len(arcs), np.int8)
+    np.minimum.at(least, place, kind)
+    np.maximum.at(most, place, kind)
+    differ = np.flatnonzero(least != most)
+    if len(differ):
+        tail, head = divmod(int(arcs[differ[0]]), n)
+        raise BadInput(
+            f"{printable(path)}: expected equal bandwidths and latencies of links between the same nodes, got different"
+            f" ones between nodes {tail} and {head}; make them equal"
+        )
+    return kinds._replace(link_class=most)
+
+
+def _said(column: np.ndarray, pair: np.ndarray) -> np.ndarray:
+    """A link's number; where it has none, that of another link between the same two nodes, numbered by `pair`."""
+    known = np.full(int(pair.max(initial=-1)) + 1, column.dtype.type(ABSENT))
+    np.fmax.at(known, pair, column)
+    none = np.isnan(column) if column.dtype.kind == "f" else column == ABSENT
+    return np.where(none, known[pair], column)
+
+
+def _kinds(path: Path, link_class: np.ndarray, classes: tuple[str, ...], numbers: dict[str, np.ndarray]) -> LinkKinds:
+    """`link_kinds`, with the file's name in errors."""
+    try:
+        return link_kinds(link_class, classes, numbers.get(BANDWIDTH), numbers.get("latency"))
+    except BadInput as refusal:
+        raise BadInput(f"{printable(path)}: {refusal}") from None
 
 
 def _multiplicity(path: Path, numbers: dict[str, np.ndarray], links: int) -> np.ndarray | None:
@@ -170,6 +222,11 @@ def _with_ports(path: Path, listing: Listing, links: Links, terminals: np.ndarra
         raise BadInput(f"{printable(path)}: expected at most {MOST_PORTS:,} ports of a node, got {width:,}")
     if kind.max(initial=0) > MOST_CLASSES:
         raise BadInput(f"{printable(path)}: expected link classes of 0 … {MOST_CLASSES}, got {kind.max()}")
+    names, kinds = listing.classes, None
+    if BANDWIDTH in numbers or "latency" in numbers:
+        every = {name: np.tile(numbers[name], len(ends)) for name in (BANDWIDTH, "latency") if name in numbers}
+        kinds = _kinds(path, kind, names, every)
+        kind, names = kinds.link_class, kinds.classes
     place = tail * width + port
     order = np.argsort(place, kind="stable")
     twice = np.flatnonzero(np.diff(place[order]) == 0)
@@ -190,7 +247,8 @@ def _with_ports(path: Path, listing: Listing, links: Links, terminals: np.ndarra
         tuple(notes),
         kind[order].astype(np.int8),
         width,
-        listing.classes,
+        names,
+        *(() if kinds is None else (kinds.bandwidths, kinds.latencies)),
     )
 
 

@@ -17,8 +17,10 @@ HEADINGS = {("source", "target"), ("source", "destination"), ("from", "to"), ("s
 SHOWN = 60  # characters of a wrong name that a message repeats
 LARGEST = 2**62  # node number; they are stored as int64
 ABSENT = -1  # in a column of numbers: this link has none
-# numbers that a format may give each link: the port at either end, its class there, and how many parallel links it is
-LINK_NUMBERS = ("port", "target_port", "link_class", "target_link_class", "multiplicity")
+# numbers that a format may give each link: the port at either end, its class there, how many parallel links it is, and
+# the cycles over each of these
+LINK_NUMBERS = ("port", "target_port", "link_class", "target_link_class", "multiplicity", "latency")
+BANDWIDTH = "bandwidth"  # the same, as a number that need not be whole: flits a cycle of one link
 MOST_PARALLEL = 2**31 - 1  # links of one channel; they are stored as int32
 
 
@@ -31,7 +33,8 @@ class Listing:
     terminals     node of each terminal; None: one terminal at every node
     directed      whether links have one direction; None: the format does not say
     parallel      whether a repeated link is a second, parallel link
-    numbers       columns of LINK_NUMBERS that the file has, a number for each link, ABSENT where it has none
+    numbers       columns of LINK_NUMBERS and BANDWIDTH that the file has, a number for each link, ABSENT where it has
+                  none (NaN where it has no bandwidth)
     width         ports of a node, used or not; None: the format does not say
     classes       names of the link classes
     """

@@ -13,6 +13,7 @@ from torusweep.counts import counted
 from torusweep.errors import BadInput, Refused, one_line, printable
 from torusweep.networks.families.graph_listing import (
     ABSENT,
+    BANDWIDTH,
     HEADINGS,
     LARGEST,
     LINK_NUMBERS,
@@ -20,6 +21,7 @@ from torusweep.networks.families.graph_listing import (
     class_names,
     note_names,
 )
+from torusweep.networks.link_kinds import MOST_BANDWIDTH
 from torusweep.networks.topology import default_memory
 from torusweep.tables.parquet import foreign_table
 
@@ -31,9 +33,10 @@ def parquet_links(path: Path) -> Listing:
     """Read the columns source and target of a Parquet file, a row for each link.
 
     The ends may also be called source and destination, from and to, src and dst, u and v. They are whole numbers, or
-    texts, which are numbered in the order of the file. The columns port, target_port, link_class, target_link_class
-    and multiplicity are read where they are numbers; other columns are ignored. The file's metadata may say, as JSON,
-    nodes (their number), directed, terminals (node of each), ports (of a node) and classes (names).
+    texts, which are numbered in the order of the file. The columns port, target_port, link_class, target_link_class,
+    multiplicity, bandwidth (flits a cycle) and latency (cycles) are read where they are numbers; other columns are
+    ignored. The file's metadata may say, as JSON, nodes (their number), directed, terminals (node of each), ports (of a
+    node) and classes (names).
     """
     try:
         table = foreign_table(path.read_bytes(), default_memory() // COPIES)
@@ -74,6 +77,8 @@ def _listing(table: pa.Table, names: list[str], metadata: dict[str, str]) -> Lis
     for name in LINK_NUMBERS:
         if names.count(name) == 1 and pa.types.is_integer(table.column(name).type):
             listing.numbers[name] = _whole(name, table.column(name))
+    if names.count(BANDWIDTH) == 1 and _is_number(table.column(BANDWIDTH).type):
+        listing.numbers[BANDWIDTH] = _bandwidths(table.column(BANDWIDTH))
     _read_metadata(listing, metadata)
     return listing
 
@@ -112,6 +117,19 @@ def _whole(name: str, column: pa.ChunkedArray) -> np.ndarray:
     wrong = (numbers < 0) & column.is_valid().to_numpy(zero_copy_only=False)
     if wrong.any():
         raise BadInput(f"{name}: expected numbers of 0 or more, got {numbers[int(np.argmax(wrong))]}")
+    return numbers
+
+
+def _is_number(kind: pa.DataType) -> bool:
+    return pa.types.is_integer(kind) or pa.types.is_floating(kind)
+
+
+def _bandwidths(column: pa.ChunkedArray) -> np.ndarray:
+    """float64[L]: flits a cycle of links; NaN where a row has none."""
+    numbers = column.cast(pa.float64()).fill_null(pa.scalar(np.nan, pa.float64())).to_numpy()
+    wrong = column.is_valid().to_numpy(zero_copy_only=False) & ~((numbers > 0) & (numbers <= MOST_BANDWIDTH))
+    if wrong.any():
+        raise BadInput(f"{BANDWIDTH}: expected flits a cycle above 0, got {numbers[int(np.argmax(wrong))]}")
     return numbers
 
 
