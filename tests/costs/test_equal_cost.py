@@ -7,10 +7,13 @@ import random
 import pytest
 from torusweep.costs.equal_cost import equal_cost
 
-STATIC = [
-    {"topology": name, "connected": name != "parts", "mean_distance": mean}
-    for name, mean in (("a", 2.0), ("a", 9.0), ("b", 3.0), ("c", 3.0), ("parts", 1.0), ("alone", 1.0))
-]
+
+def near(topology, mean, cycles=None):
+    keys = ("topology", "connected", "mean_distance", "mean_distance_distinct", "mean_latency")
+    return dict(zip(keys, (topology, topology != "parts", mean, mean + 0.5, cycles)))
+
+
+STATIC = [near(*row) for row in (("a", 2.0), ("a", 9.0), ("b", 3.0), ("c", 3.0), ("parts", 1.0), ("alone", 1.0))]
 
 
 def load(topology, routing, saturation, traffic="uniform", ejection=1.0):
@@ -41,6 +44,7 @@ def test_rows_by_hand():
     assert list(found) == [("hot", "c"), ("uniform", "b"), ("uniform", "c"), ("uniform", "a")]
     a, b, c = (found["uniform", name] for name in "abc")
     assert (a["routing"], a["packing"], a["mean_distance"]) == ("minimal", "groups", 2.0)
+    assert (a["latency"], c["latency"]) == (2.5, 3.5)
     assert a["saturation_per_cost"] == pytest.approx(0.7 / 90)
     assert (b["throughput"], b["saturation_per_cost"]) == (1.0, 1 / 80)
     assert found["hot", "c"]["throughput"] == 0.25
@@ -56,17 +60,24 @@ def test_the_front_is_what_no_other_network_beats():
     """By every pair; values repeat, so that there are equal networks."""
     draw = random.Random(1)
     names = [f"n{number}" for number in range(300)]
-    static = [{"topology": name, "connected": True, "mean_distance": draw.randrange(1, 9)} for name in names]
+    static = [near(name, float(draw.randrange(1, 9)), draw.choice([None, 2.5, 4.5])) for name in names]
     loads = [load(name, "minimal", draw.randrange(1, 9) / 8) for name in names]
     costs = [price(name, float(draw.randrange(1, 9))) for name in names]
     rows = equal_cost(static, loads, costs)
-    values = {row["topology"]: (-row["throughput"], row["mean_distance"], row["cost_per_terminal"]) for row in rows}
+    values = {row["topology"]: (-row["throughput"], row["latency"], row["cost_per_terminal"]) for row in rows}
     assert len(values) == 300
     for row in rows:
         own = values[row["topology"]]
         beaten = any(other != own and all(x <= y for x, y in zip(other, own)) for other in values.values())
         assert row["on_front"] == (not beaten)
     assert 0 < sum(row["on_front"] for row in rows) < 300
+
+
+def test_links_of_several_cycles_count():
+    """The nearer network in hops is farther in cycles, and so not on the front."""
+    costs, loads = [price("a", 1.0), price("b", 1.0)], [load("a", "minimal", 1.0), load("b", "minimal", 1.0)]
+    rows = equal_cost([near("a", 2.0, 20.0), near("b", 3.0, 4.0)], loads, costs)
+    assert [(row["topology"], row["latency"], row["on_front"]) for row in rows] == [("a", 20, False), ("b", 4, True)]
 
 
 def test_no_rows_without_loads_or_costs():

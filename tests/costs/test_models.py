@@ -6,6 +6,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from torusweep.costs import MODELS, Cables, Counts, cost_model, prices
 from torusweep.errors import BadInput
 
@@ -135,3 +137,28 @@ def test_routers_beyond_the_largest_product_are_refused(mine: str):
     none = Cables(*(np.zeros(0, kind) for kind in (float, bool, bool, float, int)))
     with pytest.raises(BadInput, match="routers of at most 64 ports, the largest of the cost model's products, got 65"):
         prices(cost_model(mine), Counts(np.array([65.0]), np.array([1]), 0, none))
+
+
+WORDS = MINE.replace("\n", " ").split(" ") + [
+    *("null", "[]", "{}", "true", "-1", "1e999", ".nan", "'", ": ", "\n", "\x00"),
+]
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    places=st.lists(st.tuples(st.integers(0, len(MINE)), st.integers(0, 12), st.sampled_from(WORDS)), max_size=4),
+    rest=st.binary(max_size=6),
+)
+def test_any_text_is_a_model_or_refused_in_a_line(tmp_path: Path, places: list[tuple[int, int, str]], rest: bytes):
+    text = MINE
+    for first, length, word in places:
+        text = text[:first] + word + text[first + length :]
+    path = tmp_path / "any.yaml"
+    path.write_bytes(text.encode() + rest)
+    said, model = "", None
+    try:
+        model = cost_model(str(path))
+    except BadInput as refusal:
+        said = str(refusal)
+    assert "\n" not in said
+    assert said.startswith(str(path)) if model is None else model.racks.routers >= 1

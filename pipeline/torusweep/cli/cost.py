@@ -20,9 +20,10 @@ from torusweep.stages.cost import AUTOMATIC, cost_record
 from torusweep.stages.cost.packing import spelling_of
 from torusweep.stages.loads import exact_loads, record_of
 from torusweep.stages.static.distances import terminal_distances
+from torusweep.stages.static.latencies import terminal_latencies
 
 ROUTINGS = "minimal,by_group"
-COMPARED = ("routing", "traffic", "mean_distance", "throughput", "saturation_per_cost", "on_front")
+COMPARED = ("routing", "traffic", "mean_distance", "latency", "throughput", "saturation_per_cost", "on_front")
 
 
 @click.command()
@@ -70,7 +71,7 @@ def cost(
 
     A cost model has the prices, each with its date and source; the sums are the same for all. Lengths of cables follow
     from cabinets on a floor. Several networks are also compared at equal cost: by what they carry of a traffic for
-    their price, and by the Pareto front of throughput, mean distance and cost per terminal.
+    their price, and by the Pareto front of throughput, latency and cost per terminal.
 
     \b
     Cost models:
@@ -122,9 +123,18 @@ def _compared(
     """The records with the columns COMPARED, the cheapest first; networks in parts and without traffic come last."""
     static, loads = [], []
     for network in networks:
-        found = terminal_distances(network, orbits(network), use_symmetry=True, backend="auto", threads=None)
-        connected = sum(found.histogram) == len(network.terminals) ** 2
-        static.append({"topology": network.spelling, "connected": connected, "mean_distance": found.mean})
+        nodes = orbits(network)
+        found = terminal_distances(network, nodes, use_symmetry=True, backend="auto", threads=None)
+        cycles = terminal_latencies(network, found, nodes, use_symmetry=True)
+        static.append(
+            {
+                "topology": network.spelling,
+                "connected": sum(found.histogram) == len(network.terminals) ** 2,
+                "mean_distance": found.mean,
+                "mean_distance_distinct": found.mean_distinct,
+                "mean_latency": None if cycles is None else cycles.mean,
+            }
+        )
         loads += _loads(network, routings, traffic)
     rows = {row["topology"]: row for row in equal_cost(static, loads, records)}
     compared = [record | {key: rows.get(record["topology"], {}).get(key) for key in COMPARED} for record in records]

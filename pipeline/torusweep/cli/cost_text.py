@@ -11,7 +11,7 @@ from torusweep.cli.console import fact_table, number_table, open_console, print_
 from torusweep.counts import counted
 
 MANY = 1000  # units of currency for which throughput is shown
-HEADINGS = ("network", "packing", "routers", "radix", "cables", "a terminal", "W", "mean", "carries", "for 1,000", "")
+HEADINGS = ("network", "packing", "routers", "radix", "cables", "a terminal", "W", "cycles", "carries", "for 1,000", "")
 
 
 def print_cost(record: dict[str, Any]) -> None:
@@ -38,17 +38,17 @@ def print_comparison(rows: Sequence[dict[str, Any]]) -> None:
                 f"{row['electrical_cables']:,} + {row['optical_cables']:,}",
                 _money(row["cost_per_terminal"]),
                 "" if row["watts_per_terminal"] is None else f"{row['watts_per_terminal']:.3g}",
-                "" if row["mean_distance"] is None else f"{row['mean_distance']:.4g}",
+                "" if row["latency"] is None else f"{row['latency']:.4g}",
                 "" if carried is None else f"{carried:.4g} {row['routing']}",
                 "" if worth is None else f"{MANY * worth:.3g}",
                 "front" if row["on_front"] else "",
             )
         print_wide(console, table)
         for note in (
-            f"\nCables: electrical + optical. Cost in {rows[0]['currency']} and watts of a terminal; mean distance in"
-            " hops. Carries: flits a cycle and terminal",
+            f"\nCables: electrical + optical. Cost in {rows[0]['currency']} and watts of a terminal; cycles over"
+            " links between two terminals. Carries: flits a cycle and terminal",
             f"of {rows[0]['traffic']} traffic, at most 1, with the best routing; for 1,000 {rows[0]['currency']} of a"
-            " terminal's cost. Front: none is better in cost, mean distance and throughput together.",
+            " terminal's cost. Front: no other is as good in cost, cycles and throughput.",
         ):
             print_note(console, note)
         _print_estimates(console, rows[0]["cost_model"])

@@ -11,7 +11,14 @@ EQUAL_COST = (
     Column("terminals", "int64", "", "terminals"),
     Column("cost_per_terminal", "double", "currency", "as in cost"),
     Column("currency", "string", "", "of the costs"),
-    Column("mean_distance", "double", "hops", "as in static: what a packet takes without load"),
+    Column("mean_distance", "double", "hops", "as in static"),
+    Column(
+        "latency",
+        "double",
+        "cycles",
+        "of links, without load, mean over pairs of distinct terminals: mean_latency of static; where that is null,"
+        " mean_distance_distinct, a cycle for each link",
+    ),
     Column(
         "throughput",
         "double",
@@ -23,7 +30,7 @@ EQUAL_COST = (
         "on_front",
         "bool",
         "",
-        "whether no other network is as good in throughput, mean distance and cost per terminal, and better in one, by"
+        "whether no other network is as good in throughput, latency and cost per terminal, and better in one, by"
         " the same model and traffic",
     ),
 )

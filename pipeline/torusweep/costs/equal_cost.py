@@ -1,4 +1,4 @@
-"""Networks beside each other at equal cost: throughput, distance and price of each, and the Pareto front of all."""
+"""Networks beside each other at equal cost: throughput, latency and price of each, and the Pareto front of all."""
 
 from __future__ import annotations
 
@@ -19,6 +19,12 @@ def throughput(loads: Record) -> float | None:
     return None if loads["saturation_load"] is None else float(min(1.0, found))
 
 
+def latency(static: Record) -> float:
+    """Mean cycles over links between distinct terminals, without load."""
+    found = static["mean_latency"]
+    return float(static["mean_distance_distinct"] if found is None else found)
+
+
 def equal_cost(static: Iterable[Record], loads: Iterable[Record], cost: Iterable[Record]) -> list[dict[str, Any]]:
     """The rows of the table `equal_cost`: one for each network, cost model and traffic, by these, the cheapest first.
 
@@ -27,10 +33,10 @@ def equal_cost(static: Iterable[Record], loads: Iterable[Record], cost: Iterable
     Of several routings the one of the greatest throughput counts; of equal ones minimal, then the first by name. Of
     several packings the cheapest counts.
     """
-    distances: dict[str, float] = {}
+    distances: dict[str, Record] = {}
     for row in static:
         if row["connected"]:
-            distances.setdefault(row["topology"], row["mean_distance"])
+            distances.setdefault(row["topology"], row)
     best: dict[str, dict[str, tuple[float, bool, str, float]]] = {}  # by topology and traffic
     for row in loads:
         carried = throughput(row)
@@ -58,7 +64,8 @@ def equal_cost(static: Iterable[Record], loads: Iterable[Record], cost: Iterable
                         "terminals": row["terminals"],
                         "cost_per_terminal": price,
                         "currency": row["currency"],
-                        "mean_distance": distances[topology],
+                        "mean_distance": distances[topology]["mean_distance"],
+                        "latency": latency(distances[topology]),
                         "throughput": carried,
                         "saturation_per_cost": carried / price if price else None,
                     }
@@ -69,6 +76,6 @@ def equal_cost(static: Iterable[Record], loads: Iterable[Record], cost: Iterable
 def _with_front(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Rows of one model and traffic, the cheapest first, with whether each is on the front."""
     rows.sort(key=lambda row: (row["cost_per_terminal"], row["topology"]))
-    values = [[-round(row["throughput"], EQUAL), row["mean_distance"], row["cost_per_terminal"]] for row in rows]
+    values = [[-round(row["throughput"], EQUAL), row["latency"], row["cost_per_terminal"]] for row in rows]
     on_front = set(front(np.array(values)).tolist())
     return [{**row, "on_front": place in on_front} for place, row in enumerate(rows)]

@@ -7,6 +7,9 @@ from html import escape
 from numbers import Number
 from typing import Any
 
+import numpy as np
+
+from torusweep.networks.topology import Topology
 from torusweep.tables.columns import Column
 
 Fact = tuple[str, str, str]  # name, value, what it means
@@ -33,6 +36,22 @@ def value_text(value: object) -> str:
         value = ", ".join(map(value_text, value))
     text = " ".join(str(value).split())
     return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
+
+
+def facts_of(topology: Topology) -> list[Fact]:
+    """The size of a network, its terminals where they are not one at each node, and remarks."""
+    most = int(topology.degrees.max(initial=0))
+    least = int(topology.degrees.min(initial=most))
+    shown = [
+        ("nodes", value_text(topology.nodes), ""),
+        ("links", value_text(topology.links) + (", of one direction" if topology.directed else ""), ""),
+        ("degree", value_text(most) if least == most else f"{least} … {most}", "links that leave a node"),
+    ]
+    if not np.array_equal(topology.terminals, np.arange(topology.nodes)):
+        shown.append(("terminals", value_text(len(topology.terminals)), "nodes that send and receive"))
+    if topology.plan.notes:
+        shown.append(("notes", "; ".join(topology.plan.notes), "what was left out or changed"))
+    return shown
 
 
 def facts(record: dict[str, Any], columns: Sequence[Column], names: Iterable[str]) -> list[Fact]:

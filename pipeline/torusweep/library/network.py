@@ -12,12 +12,11 @@ import pyarrow as pa
 
 from torusweep.capacity import capacity as capacity_of
 from torusweep.costs import DEFAULT_MODEL
-from torusweep.costs import canonical as canonical_model
 from torusweep.errors import BadInput, nearest
 from torusweep.interchange import Written, export
 from torusweep.library.availability import Amount, Availability, AvailabilityOptions, availability_of
 from torusweep.library.collective import Collective, collective_of
-from torusweep.library.display import Fact, html_of, text_of, value_text
+from torusweep.library.display import facts_of, html_of, text_of
 from torusweep.library.distances import Distances, distances_of
 from torusweep.library.foreign import network_of, to_networkx
 from torusweep.library.given import traffic_of
@@ -30,7 +29,6 @@ from torusweep.routing.tables.as_table import rows_of
 from torusweep.routing.tables.columns import columns_of
 from torusweep.routing.tables.objects import routing_of
 from torusweep.stages.cost import AUTOMATIC, cost_record
-from torusweep.stages.cost.packing import spelling_of as canonical_packing
 from torusweep.stages.deadlock import deadlock_record
 from torusweep.stages.deadlock.layers import layers as layers_of
 from torusweep.stages.deadlock.routing_table import classified_table
@@ -163,29 +161,14 @@ class Network:
         return self.topology.addresses()
 
     def __repr__(self) -> str:
-        return text_of(self.spelling, self._facts())
+        return text_of(self.spelling, facts_of(self.topology))
 
     def _repr_html_(self) -> str:
         try:
             picture = self.picture()
         except BadInput:
             picture = ""
-        return html_of(self.spelling, self._facts(), picture)
-
-    def _facts(self) -> list[Fact]:
-        topology = self.topology
-        most = self.degree_max
-        least = int(topology.degrees.min(initial=most))
-        shown = [
-            ("nodes", value_text(self.nodes), ""),
-            ("links", value_text(self.links) + (", of one direction" if self.directed else ""), ""),
-            ("degree", value_text(most) if least == most else f"{least} … {most}", "links that leave a node"),
-        ]
-        if not np.array_equal(self.terminals, np.arange(self.nodes)):
-            shown.append(("terminals", value_text(len(self.terminals)), "nodes that send and receive"))
-        if self.notes:
-            shown.append(("notes", "; ".join(self.notes), "what was left out or changed"))
-        return shown
+        return html_of(self.spelling, facts_of(self.topology), picture)
 
     def static(self, *, fault_nodes: int | None = None, backend: str = "auto") -> Static:
         """Size, distances, connectivity, bisection and symmetry: the row of the table `static`.
@@ -303,7 +286,7 @@ class Network:
         >>> network("torus(k=4, n=2)").cost("2014-besta").radix
         5
         """
-        return Cost(cost_record(self.topology, canonical_model(str(model)), canonical_packing(packing)))
+        return Cost(cost_record(self.topology, str(model), packing))
 
     def capacity(self, traffic: object = "uniform", *, routes: str = "all") -> Capacity:
         """The most that any routing can carry of a traffic, with proof; routes: all, or minimal.

@@ -100,6 +100,14 @@ LAYOUT = {
     "shuffled": "Twisted tori whose two halves are interleaved like cards: no wire is longer than 4.",
     "pitch": "The distance from one place of the grid to the next.",
 }
+COST = {
+    "cost model": "Prices of routers, cables and circuit switches, each with a date and a source.",
+    "packing": "Which routers share a cabinet, and where the cabinets stand: lengths of cables follow.",
+    "radix": "Ports of a router, those of its terminals included; the most, where routers differ.",
+    "throughput": "Flits a cycle and terminal that links and terminals carry, at most 1.",
+    "saturation per cost": "Throughput for a unit of currency of a terminal's share of the network.",
+    "circuit switch": "A switch that joins the ends of two links for a long time; packets pass through it unseen.",
+}
 VERDICTS = {
     "agrees": "Our number is the paper's, to the last digit printed.",
     "paper in error": "The paper's number is wrong; the right one was derived without this program.",
@@ -115,6 +123,7 @@ PARTS = {
     "Traffic": TRAFFIC,
     "Deadlock and routers": DEADLOCK,
     "Layout": LAYOUT,
+    "Cost": COST,
     "Verdicts on the papers' numbers": VERDICTS,
 }
 REGISTRIES: dict[str, Mapping[str, object]] = {

@@ -27,8 +27,7 @@ from torusweep.networks.families.hermite import Lattice
 from torusweep.networks.families.trees import Tree
 from torusweep.networks.topology import Plan, Topology
 from torusweep.stages.layout import Placement, canonical, place
-from torusweep.stages.layout import check_suits as check_placement
-from torusweep.stages.layout.placements import default_placement
+from torusweep.stages.layout.placements import default_placement, dimensions_of
 
 AUTOMATIC = "automatic"
 NUMBERS, GROUPS, PODS = "numbers", "groups", "pods"  # how automatic packing went, where no placement describes it
@@ -40,9 +39,11 @@ def spelling_of(packing: str) -> str:
 
 
 def check_suits(packing: str, plan: Plan, name: str) -> None:
-    """Raise BadInput where a packing does not suit a network."""
-    if packing != AUTOMATIC:
-        check_placement(packing, plan, name)
+    """Raise BadInput where a packing does not suit a network, or has more dimensions than a floor; at no cost."""
+    if packing != AUTOMATIC and dimensions_of(packing, plan, name) > 2:
+        raise BadInput(
+            f"packing {packing} on {name}: expected cabinets on a floor, got a placement in space; add dimensions=2"
+        )
 
 
 def pack(topology: Topology, packing: str, racks: Racks) -> Placement:
@@ -55,13 +56,8 @@ def pack(topology: Topology, packing: str, racks: Racks) -> Placement:
     Raises BadInput where a placement does not suit the network, or has more dimensions than a floor.
     """
     if packing != AUTOMATIC:
-        placed = place(packing, topology.plan, topology.spelling)
-        if placed.positions.shape[1] > 2:
-            raise BadInput(
-                f"packing {packing} on {topology.spelling}: expected cabinets on a floor, got a placement in space;"
-                " add dimensions=2"
-            )
-        return placed
+        check_suits(packing, topology.plan, topology.spelling)
+        return place(packing, topology.plan, topology.spelling)
     plan, most = topology.plan, routers_of_cabinet(racks, int(np.bincount(topology.terminals, minlength=1).max()))
     size = _size_of_group(plan)
     if size is not None:

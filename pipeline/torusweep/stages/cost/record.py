@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from torusweep.costs import Cables, Counts, cost_model, prices
+from torusweep.costs import Cables, Counts, canonical, cost_model, prices
 from torusweep.costs.model import CostModel, Racks
 from torusweep.networks.families.boards import Cubes
 from torusweep.networks.survivors import surviving_network
 from torusweep.networks.symmetry import orbits_under, proved_symmetries
 from torusweep.networks.topology import NO_PORT, Topology
 from torusweep.stages.cost.columns import COST
-from torusweep.stages.cost.packing import pack
+from torusweep.stages.cost.packing import pack, spelling_of
 from torusweep.stages.layout import Placement
 from torusweep.stages.static.distances import terminal_distances
 
@@ -26,19 +26,19 @@ def cost_record(
 ) -> dict[str, Any]:
     """The row of the table `cost`, as Python values without NaN.
 
-    model     canonical name (torusweep.costs)
+    model     a name of torusweep.costs, or the path of a file
     packing   AUTOMATIC, or the spelling of a placement (torusweep.stages.cost.packing)
     Raises BadInput where the model cannot be read or prices no such part, or the packing does not suit the network.
     """
     priced = cost_model(model)
-    placed = pack(topology, packing, priced.racks)
+    placed = pack(topology, spelling_of(packing), priced.racks)
     counts = _counts(topology, placed, priced)
     found = prices(priced, counts)
     terminals, works, ports = counts.terminals, topology.works, ports_of(topology)
     passed = None if found.picojoules is None else _routers_passed(topology, backend, threads)
     values = {
         "topology": topology.spelling,
-        "cost_model": model,
+        "cost_model": canonical(model),
         "packing": placed.spelling,
         "routers": int(counts.routers.sum()),
         "terminals": terminals,

@@ -41,7 +41,7 @@ INTRODUCTION = (
 )
 FRONT = (
     "A mark is a network, with its best routing of the sweep; blue: no other network carries as much, is as near and"
-    " costs as little. Mean distances are in the tooltips and the table."
+    " costs as little. Latencies without load are in the tooltips and the table."
 )
 MANY = 1000
 
@@ -91,7 +91,7 @@ EQUAL_FIELDS = (
     number_field("terminals", "terminals", COMPARED),
     number_field("cost_per_terminal", "cost a terminal", COMPARED, 5),
     number_field("throughput", "throughput", COMPARED, 4),
-    number_field("mean_distance", "mean distance", COMPARED, 5),
+    number_field("latency", "latency", COMPARED, 5),
     Field(
         "for 1,000",
         lambda row: (
@@ -139,7 +139,7 @@ def _panels(rows: Sequence[Record]) -> list[Panel]:
 
 def _chart(rows: Sequence[Record]) -> Chart:
     """Throughput over cost per terminal, a mark for each network, those on the front in blue."""
-    shown = ("topology", "routing", "cost_per_terminal", "throughput", "mean_distance", "terminals", "on_front")
+    shown = ("topology", "routing", "cost_per_terminal", "throughput", "latency", "terminals", "on_front")
     values: list[dict[str, Any]] = [{name: row[name] for name in shown} for row in rows]
     currency = rows[0]["currency"]
     colour = alt.Color("on_front:N", legend=None, scale=alt.Scale(domain=[True, False], range=[BLUE, GREY]))
@@ -160,7 +160,7 @@ def _chart(rows: Sequence[Record]) -> Chart:
                 alt.Tooltip("routing:N"),
                 alt.Tooltip("cost_per_terminal:Q", title=f"cost of a terminal, {currency}", format=",.5~g"),
                 alt.Tooltip("throughput:Q", format=".4~g"),
-                alt.Tooltip("mean_distance:Q", title="mean distance, hops", format=".4~g"),
+                alt.Tooltip("latency:Q", title="latency without load, cycles", format=".4~g"),
                 alt.Tooltip("terminals:Q", format=","),
             ],
         )

@@ -166,6 +166,11 @@ def check_suits(spelling: str, plan: Plan, name: str) -> str:
     return _placed(spelling, plan, name, lambda sides: [np.zeros(1, np.int32) for _ in sides]).spelling
 
 
+def dimensions_of(spelling: str, plan: Plan, name: str) -> int:
+    """The dimensions of space of a placement that suits a network. Raises as `place` does, at no cost."""
+    return _placed(spelling, plan, name, lambda sides: [np.zeros(1, np.int32) for _ in sides]).positions.shape[1]
+
+
 def _placed(spelling: str, plan: Plan, name: str, digits_of: Callable[[Sequence[int]], list[np.ndarray]]) -> Placement:
     canonical_spelling, function, values = resolve(spelling, PLACEMENTS, kind="placement", example=EXAMPLE)
     try:
