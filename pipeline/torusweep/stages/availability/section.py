@@ -121,11 +121,12 @@ def _drawn(rows: Sequence[Record], fails: str, along: str, measure: str) -> list
     return found if len({row[along] for row in found}) > 1 else []
 
 
-def distribution(rows: Sequence[Record], along: str, fails: str, measure: str) -> Chart:
+def distribution(rows: Sequence[Record], along: str, fails: str, measure: str, title: str = "") -> Chart:
     """The mean of a measure against failures, a line for each network, with a band of its quantiles.
 
     rows   of the table `availability`, of at most six networks; a row's `name`, if it has one, is the line's
     along  failures or probability
+    title  of the vertical axis; '' for the measure with its unit
     """
     quantity = QUANTITIES[measure]
     ends = ("mean_low", "mean_high") if quantity.proportion else ("q05", "q95")
@@ -143,7 +144,7 @@ def distribution(rows: Sequence[Record], along: str, fails: str, measure: str) -
         x=alt.X(f"{along}:Q", title=X_TITLES[along].format(fails), axis=alt.Axis(**percent)),
         color=alt.Color("line:N", title=None, legend=LEGEND, scale=alt.Scale(domain=names, range=colours)),
     )
-    y_title = measure.replace("_", " ") + unit
+    y_title = title or measure.replace("_", " ") + unit
     band = base.mark_area(opacity=0.18).encode(y=alt.Y("low:Q", title=y_title, scale=scale), y2="high:Q")
     middle = base.encode(y=alt.Y("mean:Q", title=y_title, scale=scale))
     marks = middle.mark_point(filled=True, opacity=1, size=40).encode(
