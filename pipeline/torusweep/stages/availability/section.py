@@ -25,6 +25,7 @@ from torusweep.charts.section import (
     table,
     word_field,
 )
+from torusweep.counts import counted
 from torusweep.stages.availability.columns import AVAILABILITY
 from torusweep.stages.availability.measures import QUANTITIES
 
@@ -105,7 +106,7 @@ def _worth(rows: Sequence[Record]) -> str:
     said = f"In {safe:,} of {len(asked):,} cases no draw disconnects surviving terminals."
     if worst["mean"] < 1:
         many = (
-            f"{worst['failures']:,} failed {worst['fails']}"
+            counted(worst["failures"], f"failed {worst['fails'].removesuffix('s')}")
             if worst["failures"] is not None
             else f"{worst['fails']} that fail with probability {worst['probability']:g}"
         )
