@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from itertools import combinations, pairwise, product
-from math import comb
+from math import comb, prod
 from typing import Any
 
 import networkx
@@ -14,7 +14,9 @@ from torusweep.errors import BadInput
 from torusweep.networks.families import build
 from torusweep.stages.availability import AvailabilityRequest, availability_rows
 from torusweep.stages.availability.request import measures_of
+from torusweep.stages.loads import loads_record
 from torusweep.stages.stage import Options
+from torusweep.stages.static import static_record
 
 from tests.stages.availability import oracle
 
@@ -276,6 +278,59 @@ def test_up_down_routes_connected_survivors_free_of_deadlock():
 def test_links_of_one_direction_have_no_up_down():
     row = rows_of("kautz(d=2, k=2)", "links", 1, "rerouting")["deadlock_free"]
     assert (row["mean"], row["method"]) == (None, "not known: links have one direction")
+
+
+def saturation_by_links(links: list[tuple[int, int]], terminals: dict[int, int]) -> float:
+    """1 / the greatest load of a link in one direction: parallel links are paths of their own."""
+    graph = networkx.Graph(links)
+    number = {pair: links.count(pair) for pair in links} | {pair[::-1]: links.count(pair) for pair in links}
+    load = dict.fromkeys(number, Fraction(0))
+    all_of = sum(terminals.values())
+    for source, goal in product(terminals, terminals):
+        if source != goal:
+            paths = [list(pairwise(path)) for path in networkx.all_shortest_paths(graph, source, goal)]
+            ways = [prod(number[hop] for hop in path) for path in paths]
+            for path, way in zip(paths, ways):
+                for hop in path:
+                    load[hop] += Fraction(way * terminals[source] * terminals[goal], sum(ways) * all_of)
+    return float(1 / max(load[hop] / number[hop] for hop in number))
+
+
+@pytest.mark.parametrize("count", [0, 1, 2])
+def test_saturation_with_parallel_links_and_several_terminals(count: int):
+    spelling = "hyperx(radices=[2, 3], widths=[2, 1], terminals=2)"
+    topology = build(spelling)
+    links = [
+        (node, int(other))
+        for node, row in enumerate(topology.ports)
+        for port, other in enumerate(row)
+        if node < other
+        for _ in range(int(topology.capacity[node, port]))
+    ]
+    found = []
+    for failed in combinations(range(len(links)), count):
+        left = [link for place, link in enumerate(links) if place not in failed]
+        if networkx.is_connected(networkx.Graph(left)):
+            found.append(saturation_by_links(left, dict.fromkeys(range(6), 2)))
+    row = rows_of(spelling, "links", count, "saturation")["saturation_load"]
+    assert row["measured"] == len(found)
+    assert (row["mean"], row["worst"]) == (
+        pytest.approx(sum(found) / len(found), rel=1e-12),
+        pytest.approx(min(found), rel=1e-12),
+    )
+
+
+@pytest.mark.parametrize("spelling", ["dragonfly(a=4, p=2, h=2)", "fat_tree(k=3, n=2)", "kautz(d=2, k=3)", "ccc(n=3)"])
+def test_without_failures_it_is_the_row_of_the_other_tables(spelling: str):
+    rows = rows_of(spelling, "links", 0, "distances, saturation")
+    assert rows["saturation_load"]["intact"] == pytest.approx(
+        loads_record(build(spelling))["saturation_load"], rel=1e-12
+    )
+    record = static_record(build(spelling))
+    assert rows["diameter"]["intact"] == record["diameter"]
+    assert rows["mean_distance"]["intact"] == record["mean_distance"]
+    for row in rows.values():
+        assert row["mean"] == row["worst"] == row["intact"]
 
 
 # --- what does not fit ---------------------------------------------------------------------------

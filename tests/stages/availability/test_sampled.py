@@ -9,9 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy import stats
+from torusweep.errors import Refused
 from torusweep.networks.families import build
 from torusweep.stages.availability import MEASURES, AvailabilityRequest, availability_rows
-from torusweep.stages.availability.measures import sample_of
+from torusweep.stages.availability.draws import draws_of
+from torusweep.stages.availability.measures import size_of
 from torusweep.stages.availability.request import failures_of
 from torusweep.stages.availability.statistics import summary, wilson
 from torusweep.stages.stage import Options
@@ -113,11 +115,31 @@ def test_costly_measures_take_a_sample_and_say_so():
     assert alone | {"method": ""} == saturation | {"method": ""}
 
 
+@pytest.mark.parametrize(
+    ("count", "probability", "draws"), [(700, None, 10**6), (None, 0.5, 10**6), (1535, None, 10**6)]
+)
+def test_more_failed_parts_than_memory_holds_are_refused(count: int | None, probability: float | None, draws: int):
+    request = AvailabilityRequest("links", count, probability, draws=draws, measures="connectivity")
+    if count == 1535:  # all links but one: 1,536 combinations
+        assert draws_of(1536, request, draws).number == 1536
+        return
+    with pytest.raises(Refused, match=r"expected at most 200,000,000 failed parts in all draws, got about"):
+        draws_of(1536, request, draws)
+
+
+def test_numbers_of_combinations_in_words():
+    found = [draws_of(parts, replace(CUBE, failures=count), 10).method for parts, count in ((64, 2), (2000, 1000))]
+    assert found[0] == "the first 10 of 2,000 random draws of 2,016 combinations (Philox, seed 0)"
+    assert found[1] == "the first 10 of 2,000 random draws of about 10^600 combinations (Philox, seed 0)"
+
+
 def test_what_takes_too_long_is_not_computed_and_says_so():
     large = build("torus(k=12, n=3)")
-    assert sample_of(MEASURES["minimal_rerouting"], large, 1000, None) == 0
-    assert sample_of(MEASURES["minimal_rerouting"], large, 1000, 3) == 3
-    assert sample_of(MEASURES["distances"], large, 1000, 3) == 1000
+    size = size_of(large)
+    assert MEASURES["minimal_rerouting"].draws(size, 1000, None) == 0
+    assert MEASURES["minimal_rerouting"].draws(size, 1000, 3) == 3
+    assert MEASURES["distances"].draws(size, 1000, 3) == 1000
+    assert MEASURES["connectivity"].draws(size, 10**6, 3) == 10**6
     request = AvailabilityRequest("links", 2, None, draws=10, measures="minimal_rerouting")
     (row,) = availability_rows(large, request, Options())
     assert (row["mean"], row["draws"]) == (None, 0)

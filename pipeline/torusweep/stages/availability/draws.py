@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from itertools import chain, combinations
-from math import comb
+from math import comb, lgamma, log
 from typing import NamedTuple
 
 import numpy as np
 from torusweep_kernels.failures import Failures, draw_failures
 
 from torusweep.counts import counted
+from torusweep.errors import Refused
 from torusweep.stages.availability.request import AvailabilityRequest
+
+MOST_FAILED = 200_000_000  # failed parts in all draws: about 1 GB
+MOST_DIGITS = 12  # of a number of combinations that is written out
 
 
 class Draws(NamedTuple):
@@ -40,20 +44,42 @@ def draws_of(parts: int, request: AvailabilityRequest, most: int) -> Draws:
 
     parts   that can fail
     most    the request's draws, or those of a sample of them
+    Raises Refused where there are too many failed parts to list.
     """
     failures, probability = request.failures, request.probability
-    if failures is not None and comb(parts, failures) <= most:
-        ways = comb(parts, failures)
-        listed = np.fromiter(chain.from_iterable(combinations(range(parts), failures)), np.int32, ways * failures)
-        start = np.arange(ways + 1, dtype=np.int64) * failures
-        return Draws(Failures(start, listed), np.full(ways, 1 / ways), f"all {counted(ways, 'combination')}")
-    if probability is not None and (probability in (0, 1) or parts < most.bit_length()):
-        return _all_subsets(parts, probability)
+    exact = _few(parts, request, most)
+    if failures is not None:
+        ways = comb(parts, failures) if exact else most
+        _expect_room(float(ways) * failures, request)
+        if exact:
+            listed = np.fromiter(chain.from_iterable(combinations(range(parts), failures)), np.int32, ways * failures)
+            start = np.arange(ways + 1, dtype=np.int64) * failures
+            return Draws(Failures(start, listed), np.full(ways, 1 / ways), f"all {counted(ways, 'combination')}")
+    elif probability is not None:
+        if exact:
+            return _all_subsets(parts, probability)
+        _expect_room(most * parts * probability, request)
     found = draw_failures(parts, most, count=failures, probability=probability, seed=request.seed)
-    ways = 2**parts if failures is None else comb(parts, failures)
-    all_of = f"the first {most:,} of {request.draws:,} random draws" if ways > request.draws > most else ""
-    of = "" if failures is None else f" of {_about(ways)} combinations"
-    return Draws(found, None, f"{all_of or counted(most, 'random draw')}{of} (Philox, seed {request.seed})")
+    first = most < request.draws and not _few(parts, request, request.draws)
+    which = f"the first {most:,} of {request.draws:,} random draws" if first else counted(most, "random draw")
+    of = "" if failures is None else f" of {_about(parts, failures)} combinations"
+    return Draws(found, None, f"{which}{of} (Philox, seed {request.seed})")
+
+
+def _few(parts: int, request: AvailabilityRequest, most: int) -> bool:
+    """Whether there are at most `most` combinations, which are then all listed."""
+    if request.failures is None:
+        return request.probability in (0, 1) or parts < most.bit_length()
+    fewer = min(request.failures, parts - request.failures)  # there are 2^fewer combinations, or more
+    return fewer < most.bit_length() and comb(parts, request.failures) <= most
+
+
+def _expect_room(failed: float, request: AvailabilityRequest) -> None:
+    if failed > MOST_FAILED:
+        raise Refused(
+            f"availability {request}: expected at most {MOST_FAILED:,} failed parts in all draws, got about"
+            f" {failed:.2g}; choose fewer draws"
+        )
 
 
 def _all_subsets(parts: int, probability: float) -> Draws:
@@ -69,5 +95,7 @@ def _all_subsets(parts: int, probability: float) -> Draws:
     return Draws(Failures(start, np.nonzero(failed)[1].astype(np.int32)), weight, method)
 
 
-def _about(number: int) -> str:
-    return f"{number:,}" if number < 10**9 else f"{float(number):.2g}" if number < 10**300 else "more than 1e300"
+def _about(parts: int, failures: int) -> str:
+    """How many combinations there are, in words."""
+    digits = (lgamma(parts + 1) - lgamma(failures + 1) - lgamma(parts - failures + 1)) / log(10)
+    return f"{comb(parts, failures):,}" if digits < MOST_DIGITS else f"about 10^{digits:.0f}"

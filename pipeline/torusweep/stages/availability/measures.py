@@ -21,6 +21,7 @@ from torusweep.stages.deadlock.layers import layers
 from torusweep.stages.stage import Options
 
 SECONDS = 4.0  # of a costly measure on one core, about, where no number of draws is given
+PATIENCE = 60.0  # the same of a measure that is cheap but on large networks
 FEWEST = 8  # draws of a costly measure; where time allows fewer, it is left out
 UP_DOWN = "up*/down* (Schroeder et al. 1991): one virtual channel where links have two directions and all are joined"
 
@@ -67,17 +68,51 @@ QUANTITIES = {
 }
 
 
+class Size(NamedTuple):
+    """What the time of a draw depends on.
+
+    sources   nodes with terminals
+    channels  of both directions
+    whole     whether all nodes have terminals, and links two directions
+    """
+
+    sources: int
+    channels: int
+    whole: bool
+
+    @property
+    def pairs(self) -> float:
+        """Pairs of a node with terminals and a channel."""
+        return float(self.sources) * self.channels
+
+
+def size_of(topology: Topology) -> Size:
+    sources = len(np.unique(topology.terminals))
+    return Size(sources, len(topology.arcs[0]), not topology.directed and sources == topology.nodes)
+
+
 class Measure(NamedTuple):
     """A group of measures that one function computes.
 
     values   of draws
     names    of QUANTITIES
     seconds  of a draw on one core, about; None: all draws are cheap
+    costly   whether only a sample of draws is measured: the request's, or as many as take SECONDS; else PATIENCE
     """
 
     values: Callable[[Survivors], Values]
     names: tuple[str, ...]
-    seconds: Callable[[Topology], float] | None = None
+    seconds: Callable[[Size], float] | None = None
+    costly: bool = True
+
+    def draws(self, size: Size, most: int, sample: int | None) -> int:
+        """Draws that are measured, of `most`; 0: even few take too long."""
+        if self.seconds is None:
+            return most
+        if self.costly and sample is not None:
+            return min(sample, most)
+        fitting = int((SECONDS if self.costly else PATIENCE) / self.seconds(size))
+        return min(most, fitting) if fitting >= min(FEWEST, most) else 0
 
 
 def connectivity(found: Survivors) -> Values:
@@ -161,9 +196,10 @@ def minimal_rerouting(found: Survivors) -> Values:
 
 def _of_connected(found: Survivors, of_draw: Callable[[int], float]) -> np.ndarray:
     """float64[D]: a number of each draw that leaves the terminals joined, nan of the others."""
+    threads = 1 if found.options.backend == "cupy" else thread_count(found.options.threads)  # a GPU is shared
     values = np.full(len(found.connected), np.nan)
     chosen = np.flatnonzero(found.connected)
-    values[chosen] = in_threads(of_draw, chosen.tolist(), thread_count(found.options.threads))
+    values[chosen] = in_threads(of_draw, chosen.tolist(), threads)
     return values
 
 
@@ -188,37 +224,23 @@ def _network(found: Survivors, draw: int) -> Topology:
     return network_after(found.topology, *_left(found, draw))
 
 
-def _pairs(topology: Topology) -> float:
-    """Pairs of a node with terminals and a channel."""
-    return float(len(np.unique(topology.terminals))) * len(topology.arcs[0])
+def _all_reduce_seconds(size: Size) -> float:
+    return 1e-3 + (1.2e-8 if size.whole else 3e-7) * size.pairs
 
 
-def _all_reduce_seconds(topology: Topology) -> float:
-    whole = not topology.directed and len(np.unique(topology.terminals)) == topology.nodes
-    return 1e-3 + (1.2e-8 if whole else 3e-7) * _pairs(topology)
-
-
-def _layers_seconds(topology: Topology) -> float:
+def _layers_seconds(size: Size) -> float:
     """A path of some hops for each pair, and searches for cycles that grow with them."""
-    return 2e-3 + 4e-9 * (3.0 * len(np.unique(topology.terminals)) ** 2) ** 1.5
+    return 2e-3 + 4e-9 * (3.0 * size.sources**2) ** 1.5
 
 
 MEASURES = {
     "connectivity": Measure(connectivity, ("connected", "largest_component")),
-    "distances": Measure(distances, ("diameter", "mean_distance")),
-    "saturation": Measure(saturation, ("saturation_load",), lambda topology: 1e-4 + 8e-9 * _pairs(topology)),
+    "distances": Measure(
+        distances, ("diameter", "mean_distance"), lambda size: 1e-5 + 4e-11 * size.pairs, costly=False
+    ),
+    "saturation": Measure(saturation, ("saturation_load",), lambda size: 1e-4 + 8e-9 * size.pairs),
     "all_reduce": Measure(all_reduce, ("all_reduce",), _all_reduce_seconds),
     "rerouting": Measure(rerouting, ("deadlock_free",)),
     "minimal_rerouting": Measure(minimal_rerouting, ("virtual_channels",), _layers_seconds),
 }
 USUAL = ("connectivity", "distances", "saturation")  # that are measured where none is named
-
-
-def sample_of(measure: Measure, topology: Topology, request_draws: int, sample: int | None) -> int:
-    """Draws of a measure: all, or for a costly one `sample`, or as many as take some seconds; 0: too costly."""
-    if measure.seconds is None:
-        return request_draws
-    if sample is not None:
-        return min(sample, request_draws)
-    fitting = int(SECONDS / measure.seconds(topology))
-    return min(request_draws, fitting) if fitting >= min(FEWEST, request_draws) else 0

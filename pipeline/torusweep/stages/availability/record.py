@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 from torusweep_kernels.failures import Failures, after_failures
 
+from torusweep.errors import BadInput
 from torusweep.networks.topology import Topology
 from torusweep.stages.availability.columns import AVAILABILITY
 from torusweep.stages.availability.draws import Draws, draws_of
-from torusweep.stages.availability.measures import MEASURES, QUANTITIES, UP_DOWN, Survivors, sample_of
+from torusweep.stages.availability.measures import MEASURES, QUANTITIES, UP_DOWN, Survivors, size_of
 from torusweep.stages.availability.parts import Failing, check_count, failing_parts
 from torusweep.stages.availability.request import AvailabilityRequest
 from torusweep.stages.availability.statistics import QUANTILES, summary
@@ -31,17 +32,20 @@ INTACT = Failures(np.zeros(2, np.int64), np.zeros(0, np.int32))
 def availability_rows(topology: Topology, request: AvailabilityRequest, options: Options) -> list[Row]:
     """A row for each quantity of each measure of the request, in the order of the measures.
 
-    Raises BadInput where more parts shall fail than the network has, or it has no such parts.
+    Raises BadInput where more parts shall fail than the network has, or it has no such parts, or no terminals; Refused
+    where there are too many failed parts to list.
     """
+    if not len(topology.terminals):
+        raise BadInput(f"availability of {topology.spelling}: expected a terminal, got none; choose another network")
     failing = failing_parts(topology, request.fails)
     check_count(failing, request.fails, request.failures, topology.spelling)
-    rows = []
+    rows, size = [], size_of(topology)
     known: dict[int, Survivors] = {}
     intact = survivors(topology, failing, INTACT, options)
+    every = draws_of(len(failing.names), request, request.draws)
     for name in request.measures.split(", "):
-        measure = MEASURES[name]
-        draws = draws_of(len(failing.names), request, request.draws)
-        number = sample_of(measure, topology, draws.number, request.sample)
+        measure, draws = MEASURES[name], every
+        number = measure.draws(size, draws.number, request.sample)
         if 0 < number < draws.number:
             draws = draws_of(len(failing.names), request, number)
         if not number:

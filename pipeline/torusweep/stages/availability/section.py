@@ -25,6 +25,7 @@ from torusweep.charts.section import (
     table,
     word_field,
 )
+from torusweep.counts import counted
 from torusweep.stages.availability.columns import AVAILABILITY
 from torusweep.stages.availability.measures import QUANTITIES
 
@@ -105,7 +106,7 @@ def _worth(rows: Sequence[Record]) -> str:
     said = f"In {safe:,} of {len(asked):,} cases no draw disconnects surviving terminals."
     if worst["mean"] < 1:
         many = (
-            f"{worst['failures']:,} failed {worst['fails']}"
+            counted(worst["failures"], f"failed {worst['fails'].removesuffix('s')}")
             if worst["failures"] is not None
             else f"{worst['fails']} that fail with probability {worst['probability']:g}"
         )
@@ -121,11 +122,12 @@ def _drawn(rows: Sequence[Record], fails: str, along: str, measure: str) -> list
     return found if len({row[along] for row in found}) > 1 else []
 
 
-def distribution(rows: Sequence[Record], along: str, fails: str, measure: str) -> Chart:
+def distribution(rows: Sequence[Record], along: str, fails: str, measure: str, title: str = "") -> Chart:
     """The mean of a measure against failures, a line for each network, with a band of its quantiles.
 
     rows   of the table `availability`, of at most six networks; a row's `name`, if it has one, is the line's
     along  failures or probability
+    title  of the vertical axis; '' for the measure with its unit
     """
     quantity = QUANTITIES[measure]
     ends = ("mean_low", "mean_high") if quantity.proportion else ("q05", "q95")
@@ -143,7 +145,7 @@ def distribution(rows: Sequence[Record], along: str, fails: str, measure: str) -
         x=alt.X(f"{along}:Q", title=X_TITLES[along].format(fails), axis=alt.Axis(**percent)),
         color=alt.Color("line:N", title=None, legend=LEGEND, scale=alt.Scale(domain=names, range=colours)),
     )
-    y_title = measure.replace("_", " ") + unit
+    y_title = title or measure.replace("_", " ") + unit
     band = base.mark_area(opacity=0.18).encode(y=alt.Y("low:Q", title=y_title, scale=scale), y2="high:Q")
     middle = base.encode(y=alt.Y("mean:Q", title=y_title, scale=scale))
     marks = middle.mark_point(filled=True, opacity=1, size=40).encode(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import BeforeValidator, Field, model_validator
 
 from torusweep.stages.availability.columns import AVAILABILITY
-from torusweep.stages.availability.measures import MEASURES, SECONDS, USUAL
+from torusweep.stages.availability.measures import MEASURES, USUAL, Size
 from torusweep.stages.availability.parts import check_count, failing_parts, fails_of, most_parts
 from torusweep.stages.availability.record import availability_rows
 from torusweep.stages.availability.request import MOST_DRAWS, AvailabilityRequest, measures_of
@@ -110,12 +110,13 @@ class AvailabilityStage(Stage):
             check_count(failing, request.fails, request.failures, network.spelling)
 
     def seconds(self, network: Network, request: AvailabilityRequest) -> float:
-        arcs = network.plan.nodes * max(network.plan.degree, 1)
-        asked = request.measures.split(", ")
+        nodes, arcs = network.plan.nodes, network.plan.nodes * max(network.plan.degree, 1)
+        size = Size(nodes, arcs, True)
         seconds = 5e-3 + request.draws * 1e-8 * arcs
-        if "distances" in asked:
-            seconds += request.draws * 4e-11 * arcs * network.plan.nodes
-        return seconds + SECONDS * sum(MEASURES[name].seconds is not None for name in asked)
+        for measure in (MEASURES[name] for name in request.measures.split(", ")):
+            if measure.seconds is not None:
+                seconds += measure.seconds(size) * measure.draws(size, request.draws, request.sample)
+        return seconds
 
     def memory(self, network: Network, request: AvailabilityRequest) -> int:
         """The network's arrays, the failed parts, and the routes of all pairs where they are put in layers."""
