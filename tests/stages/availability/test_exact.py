@@ -180,8 +180,11 @@ def test_parallel_links_fail_one_by_one():
 # --- measures of each draw -----------------------------------------------------------------------
 
 
-def uniform_saturation(graph: networkx.Graph) -> float:
-    """1 / the greatest load of a channel, by every shortest path of every pair of nodes."""
+def uniform_saturation(graph: networkx.Graph, widths: tuple[int, int] = (1, 1)) -> float:
+    """1 / the greatest load of a channel, by every shortest path of every pair of nodes.
+
+    widths   flits a cycle of the links within rows of three nodes, and between rows
+    """
     load = dict.fromkeys(networkx.DiGraph(graph).edges(), Fraction(0))
     for source, goal in product(graph, graph):
         if source != goal:
@@ -189,7 +192,19 @@ def uniform_saturation(graph: networkx.Graph) -> float:
             for path in paths:
                 for hop in pairwise(path):
                     load[hop] += Fraction(1, len(paths) * len(graph))
-    return float(1 / max(load.values()))
+    return float(1 / max(flits / widths[a // 3 != b // 3] for (a, b), flits in load.items()))
+
+
+def test_links_of_two_bandwidths_saturate_by_what_they_carry():
+    graph, _ = oracle.graph_of("torus(k=3, n=2)")
+    found = []
+    for failed in graph.edges():
+        less = graph.copy()
+        less.remove_edge(*failed)
+        found.append(uniform_saturation(less, (1, 2)))
+    row = rows_of("with_links(torus(k=3, n=2), bandwidths=[1, 2])", "links", 1, "saturation")["saturation_load"]
+    assert row["mean"] == pytest.approx(sum(found) / len(found), rel=1e-12)
+    assert row["worst"] == pytest.approx(min(found), rel=1e-12)
 
 
 @pytest.mark.parametrize(("spelling", "count"), [("ring(k=5)", 1), ("torus(k=3, n=2)", 1), ("hypercube(n=3)", 2)])

@@ -141,20 +141,19 @@ def saturation(found: Survivors) -> Values:
 
     def of_draw(draw: int) -> float:
         left, works = _left(found, draw)
+        network = network_after(topology, left, works)
         weight = np.where(works, terminals, 0).astype(np.float64)
         roots = np.flatnonzero(weight).astype(np.int32)
-        ports = np.where(left > 0, topology.ports, np.int32(NO_PORT))
-        capacity = None if topology.capacity is None else np.maximum(left, 1)
         loads = minimal_loads(
-            ports,
+            network.ports,
             roots,
             weight[roots] / weight.sum(),
             demand=weight,
-            capacity=capacity,
+            capacity=None if topology.capacity is None else np.maximum(left, 1),
             backend=found.options.backend,
             threads=1,
         )
-        most = float((loads.load / (1 if capacity is None else capacity)).max(initial=0.0))
+        most = float(network.load_of(loads.load).max(initial=0.0))
         return 1 / most if most else np.nan
 
     return {"saturation_load": _of_connected(found, of_draw)}
