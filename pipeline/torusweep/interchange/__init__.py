@@ -12,6 +12,7 @@ from pathlib import Path
 from torusweep.errors import BadInput, nearest, one_line
 from torusweep.interchange import astra_sim, booksim, caminos, edge_list, graphml, networkx_json, parquet, sst
 from torusweep.interchange.formats import Format, check_simulated, losses
+from torusweep.networks.families.graph_formats import SUFFIXES
 from torusweep.networks.topology import Topology
 
 FORMATS: dict[str, Format] = {
@@ -59,9 +60,17 @@ def export(topology: Topology, format: str, path: str | Path | None = None) -> W
     if chosen.simulates:
         check_simulated(topology, name)
     chosen.check(topology)
-    notes = losses(topology, chosen)
+    notes = [*losses(topology, chosen), *_read_otherwise(place, name)]
     files = chosen.write(topology, place)
     return Written(name, tuple(files), tuple(notes), chosen.command(files))
+
+
+def _read_otherwise(place: Path, name: str) -> list[str]:
+    """A remark on a file whose suffix is that of another format, as which it would be read."""
+    own, read_as = FORMATS[name].suffix, SUFFIXES.get(place.suffix.lower())
+    if not own or read_as in (None, SUFFIXES.get(own)):
+        return []
+    return [f"{one_line(place.name)} is {name}, but its suffix is read as {read_as}; to read it back, name it *{own}"]
 
 
 def _check_place(place: Path, name: str, *, folder: bool) -> None:

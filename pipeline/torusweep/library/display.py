@@ -22,6 +22,12 @@ CELL = "padding:.15em .8em .15em 0;border:0;color:inherit;background:transparent
 
 def value_text(value: object) -> str:
     """A value for reading: numbers to six digits, True as yes, None as –, long lists cut."""
+    text = whole_text(value)
+    return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
+
+
+def whole_text(value: object) -> str:
+    """As `value_text`, not cut."""
     if value is None:
         return "–"
     if isinstance(value, bool):
@@ -31,11 +37,10 @@ def value_text(value: object) -> str:
     if isinstance(value, Number):
         return f"{value:.6g}"
     if isinstance(value, dict):
-        value = ", ".join(f"{key}: {value_text(item)}" for key, item in value.items())
+        value = ", ".join(f"{key}: {whole_text(item)}" for key, item in value.items())
     elif isinstance(value, list | tuple):
-        value = ", ".join(map(value_text, value))
-    text = " ".join(str(value).split())
-    return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
+        value = ", ".join(map(whole_text, value))
+    return " ".join(str(value).split())
 
 
 def facts_of(topology: Topology) -> list[Fact]:
@@ -63,7 +68,9 @@ def facts(record: dict[str, Any], columns: Sequence[Column], names: Iterable[str
         if value is None or value in ("", []):
             continue
         unit = f" {column.unit}" if column.unit not in ("", *COUNTED) and isinstance(value, int | float) else ""
-        found.append((name, f"{value_text(value)}{unit}", column.meaning))
+        whole = whole_text(value)
+        meaning = column.meaning if len(whole) <= LONGEST else f"{column.meaning}: {whole}"
+        found.append((name, f"{value_text(value)}{unit}", meaning))
     return found
 
 
@@ -100,6 +107,13 @@ def rows_text(heading: str, rows: Sequence[dict[str, Any]], names: Sequence[str]
     return "\n".join([heading, *(f"  {line}" for line in lines), *more])
 
 
+def _cell(value: object) -> str:
+    """A cell of a table in a notebook; what is cut is whole in its tooltip."""
+    whole, shown = whole_text(value), value_text(value)
+    title = "" if whole == shown else f' title="{escape(whole)}"'
+    return f'<td style="{CELL};text-align:right"{title}>{escape(shown)}</td>'
+
+
 def rows_html(heading: str, rows: Sequence[dict[str, Any]], names: Sequence[str], columns: Sequence[Column]) -> str:
     """The same as a table for a notebook."""
     meaning = {column.name: f"{column.meaning} {column.unit and f'[{column.unit}]'}".strip() for column in columns}
@@ -107,12 +121,7 @@ def rows_html(heading: str, rows: Sequence[dict[str, Any]], names: Sequence[str]
         f'<th style="{CELL};text-align:right" title="{escape(meaning.get(name, ""))}">{escape(name)}</th>'
         for name in names
     )
-    body = "".join(
-        "<tr>"
-        + "".join(f'<td style="{CELL};text-align:right">{escape(value_text(row[name]))}</td>' for name in names)
-        + "</tr>"
-        for row in rows[:SHOWN_ROWS]
-    )
+    body = "".join("<tr>" + "".join(_cell(row[name]) for name in names) + "</tr>" for row in rows[:SHOWN_ROWS])
     more = f"<div>… {len(rows):,} rows</div>" if len(rows) > SHOWN_ROWS else ""
     return (
         f'<div class="torusweep"><div style="font-weight:600">{escape(heading)}</div>'

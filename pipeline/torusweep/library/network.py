@@ -14,6 +14,7 @@ from torusweep.capacity import capacity as capacity_of
 from torusweep.costs import DEFAULT_MODEL
 from torusweep.errors import BadInput, nearest
 from torusweep.interchange import Written, export
+from torusweep.library import arguments
 from torusweep.library.availability import Amount, Availability, AvailabilityOptions, availability_of
 from torusweep.library.collective import Collective, collective_of
 from torusweep.library.display import facts_of, html_of, text_of
@@ -33,7 +34,7 @@ from torusweep.stages.deadlock import deadlock_record
 from torusweep.stages.deadlock.layers import layers as layers_of
 from torusweep.stages.deadlock.routing_table import classified_table
 from torusweep.stages.layout import layout_record
-from torusweep.stages.layout.placements import default_placement
+from torusweep.stages.layout.placements import PLACEMENTS, default_placement
 from torusweep.stages.loads import exact_loads, record_of, sampled_loads
 from torusweep.stages.loads.bounds import bounds_of
 from torusweep.stages.static import static_record
@@ -178,6 +179,8 @@ class Network:
         >>> network("torus(k=4, n=2)").static().bisection_upper
         8
         """
+        arguments.check_backend(backend)
+        arguments.check_whole("fault_nodes", fault_nodes, "2")
         return Static(static_record(self.topology, fault_nodes=fault_nodes, backend=backend))
 
     def distances(self, *, backend: str = "auto") -> Distances:
@@ -186,6 +189,7 @@ class Network:
         >>> network("torus(k=8, n=2)").distances().histogram.tolist()
         [64, 256, 512, 768, 896, 768, 512, 256, 64]
         """
+        arguments.check_backend(backend)
         return distances_of(self.topology, backend)
 
     def loads(
@@ -213,6 +217,9 @@ class Network:
         >>> network("torus(k=8, n=2)").loads("dimension_order", "tornado").saturation_load
         0.3333333333333333
         """
+        arguments.check_backend(backend)
+        arguments.check_sampling(packets, seed, relative_error)
+        arguments.check_text("method", method, METHODS)
         if method not in METHODS:
             raise BadInput(f"method={method!r}: expected one of {', '.join(METHODS)}{nearest(method, METHODS)}")
         sampling = {"packets": packets, "seed": seed, "relative_error": relative_error}
@@ -239,8 +246,10 @@ class Network:
         >>> network("torus(k=4, n=2)").deadlock("dimension_order", "dateline", 2).deadlock_free
         'yes'
         """
+        arguments.check_rule(vc_rule, virtual_channels)
         how: Any = routing_of(self.topology, routing)
-        return Deadlock(deadlock_record(self.topology, routing=how, vc_rule=vc_rule, virtual_channels=virtual_channels))
+        found = deadlock_record(self.topology, routing=how, vc_rule=vc_rule, virtual_channels=virtual_channels)
+        return Deadlock(found, labels=self.labels)
 
     def layers(self, routing: object = "minimal") -> Layered:
         """The paths between all terminals in layers without a cycle: virtual channels that such an assignment needs.
@@ -259,6 +268,7 @@ class Network:
         >>> network("mesh(k=2, n=2)").routes("dimension_order").num_rows
         12
         """
+        arguments.check_rule(vc_rule, virtual_channels)
         how: Any = routing_of(self.topology, routing)
         table = classified_table(self.topology, routing=how, vc_rule=vc_rule, virtual_channels=virtual_channels)
         return columns_of(self.topology, rows_of(table))
@@ -269,6 +279,7 @@ class Network:
         format  booksim, sst, astra-sim, caminos, graphml, networkx-json, edgelist or parquet
         path    of the file, or of the folder where there are several; by default named after the network
         """
+        arguments.check_export(format, path)
         return export(self.topology, format, path)
 
     def layout(self, placement: str | None = None) -> Layout:
@@ -277,6 +288,7 @@ class Network:
         >>> network("rtt(a=4)").layout("trellis").wire_length_max
         3
         """
+        arguments.check_text("placement", placement or "straight", tuple(PLACEMENTS))
         chosen = placement or default_placement(self.family)
         return Layout(layout_record(self.topology, chosen), network=self.topology)
 
@@ -294,6 +306,7 @@ class Network:
         >>> round(network("torus(k=4, n=2)").capacity("uniform").throughput, 6)
         2.0
         """
+        arguments.check_text("routes", routes, ("all", "minimal"))
         what = traffic_of(self.topology, traffic)
         found = capacity_of(self.topology, what, routes=routes)
         numbers = (found.throughput, found.bound, found.gap, found.load, found.method)
@@ -317,6 +330,7 @@ class Network:
         >>> network("torus(k=4, n=2)").collective("all_reduce").optimum
         0.46875
         """
+        arguments.check_collective(operation, algorithms, root, simulate)
         names = [algorithms] if isinstance(algorithms, str) else list(algorithms or ())
         return collective_of(self.topology, operation, names, root=root, flits=simulate)
 
@@ -362,7 +376,8 @@ class Network:
         >>> [row["offered_load"] for row in rows]
         [0.1, 0.2]
         """
-        chosen = dict(options)
+        chosen: dict[str, Any] = dict(options)
+        arguments.check_simulation(backend, precision, packets_each, {**chosen, "workload": workload})
         if routing is not None:
             chosen["routing"] = routing_of(self.topology, routing)
         chosen |= {"traffic": traffic_of(self.topology, traffic), "workload": workload}

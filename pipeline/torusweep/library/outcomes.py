@@ -168,15 +168,34 @@ class Loads(Record):
         return found
 
 
+@dataclass(frozen=True, repr=False, eq=False)
 class Deadlock(Record):
     """Whether packets can deadlock, with a proof or a cycle: a row of the table `deadlock`."""
 
+    labels: tuple[Any, ...] | None = field(default=None, kw_only=True)
     columns = DEADLOCK
     key = ("topology", "routing", "vc_rule")
     main = (
         *("deadlock_free", "argument", "virtual_channels", "channels", "dependencies", "cycle_length", "cycle"),
         *("packets", "least_virtual_channels", "least_rule", "least_reason"),
     )
+
+    @property
+    def cycle_nodes(self) -> list[Any] | None:
+        """The nodes that the cycle's channels leave, in its order, as the graph names them; None without a cycle."""
+        if self.record["cycle"] is None:
+            return None
+        numbers = [int(channel.split(" ", 1)[0]) for channel in self.record["cycle"]]
+        return numbers if self.labels is None else [self.labels[number] for number in numbers]
+
+    def lines(self) -> list[Fact]:
+        found = super().lines()
+        nodes = self.cycle_nodes
+        if self.labels is not None and nodes:
+            place = next((i for i, fact in enumerate(found, 1) if fact[0] == "cycle"), len(found))
+            words = " → ".join(map(str, [*nodes, nodes[0]]))
+            found.insert(place, ("cycle nodes", value_text(words), f"as the graph names them: {words}"))
+        return found
 
     @property
     def deadlock_free(self) -> str:

@@ -10,6 +10,15 @@ from torusweep.routing.forms import LayeredRouting
 UNREACHED = np.iinfo(np.int16).max
 
 
+def links_of_arcs(routing: LayeredRouting) -> np.ndarray | None:
+    """float64[S, Q]: the number of parallel links of every arc between states; None = 1 everywhere."""
+    capacity = routing.topology.capacity
+    if capacity is None:
+        return None
+    held = np.maximum(routing.port, 0)
+    return np.where(routing.port == NO_PORT, 1, capacity[routing.node[:, None], held]).astype(np.float64)
+
+
 def shortest_paths(
     routing: LayeredRouting, finish: np.ndarray, links: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray | None]:

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
+from fractions import Fraction
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 from torusweep.errors import BadInput
 from torusweep.networks.families import build
+from torusweep.networks.link_lists import network_of_links
 from torusweep.routing import LayeredRouting, SourceRouting, routing
+from torusweep.stages.loads import exact_loads
 from torusweep.stages.simulation.packets import route_words
 from torusweep.stages.simulation.routes import routes_of
+from torusweep.traffic import GivenTraffic
+from torusweep.traffic.matrix import from_pairs
 
 from tests.routing.plain_routes import routes_between
 
@@ -94,3 +100,23 @@ def test_a_packet_without_a_path_is_refused():
     ends = np.zeros(64, np.int32), np.arange(64, dtype=np.int32)
     with pytest.raises(BadInput, match="no path to their destination"):
         routes_of(form, *ends, lambda purpose: route_words(np.arange(64), purpose, 5, "numba"))
+
+
+@pytest.mark.parametrize(
+    ("name", "over"), [("minimal", Fraction(3, 5)), ("minimal_ecmp", Fraction(3, 4)), ("up_down", None)]
+)
+def test_parallel_links_are_routes_of_their_own(name: str, over: Fraction | None):
+    """0 to 3 over 1, by three links and one, or over 2, by one and two: as the exact loads of the routing say."""
+    links = [(0, 1)] * 3 + [(1, 3), (0, 2)] + [(2, 3)] * 2
+    topology = network_of_links(np.array(links, np.int32), 4, directed=False)
+    form = routing(name, topology)[1]
+    count = 20_000
+    source, destination = np.zeros(count, np.int32), np.full(count, 3, np.int32)
+    rows = routes_of(form, source, destination, lambda purpose: route_words(np.arange(count), purpose, 5, "numba"))
+    found = np.mean(rows.direction[rows.row, 0] == 0)  # port 0 leads to 1
+    demand = np.zeros((4, 4))
+    demand[0, 3] = 1
+    loads = exact_loads(topology, routing=name, traffic=GivenTraffic("pair", from_pairs(csr_array(demand))))
+    expected = float(loads.load[0, 0] * 3 / 4)  # of the four terminals' flits
+    assert over is None or expected == pytest.approx(float(over))
+    assert found == pytest.approx(expected, abs=5 * 0.5 / np.sqrt(count))

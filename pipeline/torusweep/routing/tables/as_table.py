@@ -18,7 +18,7 @@ from torusweep.networks.topology import NO_PORT, Topology
 from torusweep.routing.forms import LayeredRouting, Routes, Routing, SourceRouting, TableRouting
 from torusweep.routing.route_hops import Runs, route_hops
 from torusweep.routing.route_table import whole_weights
-from torusweep.routing.shortest_paths import UNREACHED, shortest_paths
+from torusweep.routing.shortest_paths import UNREACHED, links_of_arcs, shortest_paths
 from torusweep.routing.tables.rows import Rows, table_routing
 
 BLOCK = 1 << 22  # pairs of a state and a destination at a time
@@ -83,11 +83,8 @@ def layered_rows(routing: LayeredRouting, label: np.ndarray | None) -> Iterator[
 
     label   int64[S]  what a packet carries in each state of the routing, as a number of `Rows.state`; None: nothing
     """
-    topology, goals = routing.topology, _terminals(routing.topology)
-    links = None
-    if topology.capacity is not None:
-        held = np.maximum(routing.port, 0)
-        links = np.where(routing.port == NO_PORT, 1, topology.capacity[routing.node[:, None], held]).astype(np.float64)
+    goals = _terminals(routing.topology)
+    links = links_of_arcs(routing)
     step = max(1, BLOCK // len(routing.states))
     for first in range(0, len(goals), step):
         some = goals[first : first + step]

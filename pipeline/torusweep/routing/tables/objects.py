@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from itertools import count
 from numbers import Integral, Real
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import pyarrow as pa
@@ -19,6 +20,8 @@ from torusweep.routing.tables.rows import Rows, table_routing
 
 NextHops = Callable[[int, int], Any]  # (at, destination) → node, or [(node, share), …]
 _numbers = count(1)  # of routings without a name
+_lambda_numbers = count(1)
+_lambdas: WeakKeyDictionary[Callable[..., Any], int] = WeakKeyDictionary()
 
 
 def routing_of(topology: Topology, given: Any, name: str | None = None) -> str | GivenRouting:
@@ -26,14 +29,15 @@ def routing_of(topology: Topology, given: Any, name: str | None = None) -> str |
 
     given   a spelling; a `GivenRouting`; a table of rows (Arrow, pandas, Polars, dict of columns: `table_from`); a
             matrix of next nodes, int[N, N]; or a function (at, destination) → next node, or list of (node, share)
-    name    in tables and messages; by default that of the function, or "given routing 1", …
+    name    in tables and messages; by default that of the function, "lambda 1", … for those without, or
+            "given routing 1", …
 
     Raises BadInput where it does not route the network (`table_routing`), or is none of these.
     """
     if isinstance(given, str | GivenRouting):
         return given
     if callable(given):
-        spelled = name or str(getattr(given, "__name__", "function"))
+        spelled = name or _name_of(given)
         maker: Callable[[Topology, Any], TableRouting] = table_from_function
     else:
         spelled, maker = name or f"given routing {next(_numbers)}", table_from
@@ -42,6 +46,16 @@ def routing_of(topology: Topology, given: Any, name: str | None = None) -> str |
     except BadInput as refusal:
         known = f" {spelled}" if name or callable(given) else ""  # a number would say nothing to who gave it
         raise type(refusal)(f"routing{known} on {topology.spelling}: {refusal}") from None
+
+
+def _name_of(function: Callable[..., Any]) -> str:
+    """The name of a function; of a lambda a number, the same whenever this lambda is given again."""
+    name = str(getattr(function, "__name__", "function"))
+    if name != "<lambda>":
+        return name
+    if function not in _lambdas:
+        _lambdas[function] = next(_lambda_numbers)
+    return f"lambda {_lambdas[function]}"
 
 
 def table_from(topology: Topology, given: Any) -> TableRouting:

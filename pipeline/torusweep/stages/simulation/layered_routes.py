@@ -9,7 +9,7 @@ import numpy as np
 from torusweep.errors import BadInput
 from torusweep.networks.topology import NO_PORT
 from torusweep.routing.forms import LayeredRouting
-from torusweep.routing.shortest_paths import UNREACHED, shortest_paths
+from torusweep.routing.shortest_paths import UNREACHED, links_of_arcs, shortest_paths
 
 BLOCK = 1 << 23  # pairs of a state and a destination at a time
 
@@ -21,7 +21,8 @@ def draw_layered_routes(
 ) -> tuple[np.ndarray, np.ndarray]:
     """(direction int8[M, L], hops int16[M, L]) of a random route for each of M packets; a direction is an output port.
 
-    As the routing splits its traffic, all shortest paths are equally probable, or all next arcs are.
+    As the routing splits its traffic, all shortest paths are equally probable, or all next arcs are; each of several
+    parallel links is a path, or an arc, of its own.
     Raises BadInput where a packet has no path.
     """
     steps: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []  # packets, hop, port
@@ -64,7 +65,8 @@ def _walk(
     words: _Words,
 ) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
     """(packets, hop, port) of the hops to a block of destinations; column int[M]: places in finish int32[B]."""
-    away, paths = shortest_paths(routing, finish)
+    links = links_of_arcs(routing)
+    away, paths = shortest_paths(routing, finish, links)
     lost = away[state, column] == UNREACHED
     if lost.any():
         raise BadInput(
@@ -77,7 +79,8 @@ def _walk(
         here, goal = state[going], column[going]
         arcs = routing.states[here]
         nearer = (arcs != NO_PORT) & (away[arcs, goal[:, None]] == away[here, goal][:, None] - 1)
-        share = np.cumsum(nearer if paths is None else np.where(nearer, paths[arcs, goal[:, None]], 0.0), axis=1)
+        weight = nearer * (1.0 if paths is None else paths[arcs, goal[:, None]])
+        share = np.cumsum(weight if links is None else weight * links[here], axis=1)
         at = words.of(packets[going], choice) * share[:, -1]
         arc = (share <= at[:, None]).sum(axis=1)  # the first arc whose cumulated share exceeds the random number
         port = routing.port[here, arc]

@@ -1,0 +1,108 @@
+"""Arguments of another type, names of functions, and what results say that has no room."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import networkx
+import pytest
+import torusweep as ts
+from torusweep.errors import BadInput
+from torusweep.library.display import LONGEST, html_of, rows_html, value_text
+from torusweep.library.network import Network
+from torusweep.networks.families import build
+from torusweep.routing.tables.objects import routing_of
+
+REFUSED: dict[str, tuple[Callable[[Network], object], str]] = {
+    "packets": (lambda n: n.loads(method="monte-carlo", packets="many"), "packets='many': expected a whole number"),
+    "seed": (lambda n: n.loads(method="monte-carlo", seed=1.5), "seed=1.5: expected a whole number, such as seed=1"),
+    "error": (lambda n: n.loads(method="monte-carlo", relative_error="x"), "relative_error='x': expected a number"),
+    "method": (lambda n: n.loads(method=3), "method=3: expected a name such as 'exact'; there are exact"),
+    "backend": (lambda n: n.loads(backend="gpus"), "backend='gpus': expected one of auto, numpy, numba, cupy"),
+    "no backend": (lambda n: n.static(backend=None), "backend=None: expected one of auto"),
+    "backend of distances": (lambda n: n.distances(backend="cuda"), "backend='cuda': expected one of auto"),
+    "backend of runs": (lambda n: n.simulate(0.1, backend="gpus"), "backend='gpus': expected one of auto"),
+    "faults": (lambda n: n.static(fault_nodes="two"), "fault_nodes='two': expected a whole number"),
+    "cycles": (lambda n: n.simulate(0.1, cycles="many"), "cycles='many': expected a whole number; 'torusweep"),
+    "router": (lambda n: n.simulate(0.1, router=3), "router=3: expected a text; 'torusweep simulate --help'"),
+    "permission": (lambda n: n.simulate(0.1, allow_deadlock="no"), "allow_deadlock='no': expected True or False"),
+    "workload": (lambda n: n.simulate(workload=7), "workload=7: expected a text"),
+    "packets each": (lambda n: n.simulate(packets_each="all"), "packets_each='all': expected a whole number"),
+    "precision": (lambda n: n.simulate(saturation=True, precision="fine"), "precision='fine': expected a number"),
+    "format": (lambda n: n.export(None), "format=None: expected a name such as 'booksim'; there are booksim, sst"),
+    "path": (lambda n: n.export("graphml", 5), "path=5: expected the name of a file or folder; leave it out"),
+    "operation": (lambda n: n.collective(None), "operation=None: expected a name such as 'all_gather'"),
+    "algorithms": (lambda n: n.collective("all_reduce", 5), "algorithms=5: expected a name such as 'one_way_ring'"),
+    "root": (lambda n: n.collective("broadcast", root="first"), "root='first': expected a whole number"),
+    "flits": (lambda n: n.collective("all_reduce", simulate=True), "simulate=True: expected a whole number"),
+    "placement": (lambda n: n.layout(5), "placement=5: expected a name such as 'straight'"),
+    "routes": (lambda n: n.capacity(routes=1), "routes=1: expected a name such as 'all'; there are all, minimal"),
+    "rule": (lambda n: n.deadlock(vc_rule=None), "vc_rule=None: expected a name such as 'none'"),
+    "channels": (lambda n: n.routes(virtual_channels="x"), "virtual_channels='x': expected a whole number"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_another_type_is_refused_in_a_line(name: str):
+    call, words = REFUSED[name]
+    with pytest.raises(BadInput) as refusal:
+        call(ts.network("torus(k=4, n=2)"))
+    assert str(refusal.value).startswith(words)
+    assert "\n" not in str(refusal.value)
+
+
+def test_lambdas_have_names_that_tell_them_apart():
+    topology = build("ring(k=3)")
+    up, down = (lambda at, to: (at + 1) % 3), (lambda at, to: (at - 1) % 3)
+    names = [str(routing_of(topology, one)) for one in (up, down, up)]
+    assert names[0] == names[2] != names[1]
+    assert all(name.startswith("lambda ") for name in names)
+
+
+def test_a_deadlock_names_the_nodes_as_the_graph_does():
+    letters = networkx.relabel_nodes(networkx.cycle_graph(5), dict(enumerate("vwxyz")))
+    found = ts.network(letters).deadlock("minimal")
+    after = dict(zip("vwxyz", "wxyzv"))
+    assert found.cycle_nodes is not None
+    around = dict(zip(found.cycle_nodes, found.cycle_nodes[1:] + found.cycle_nodes[:1]))
+    assert around in (after, {other: one for one, other in after.items()})
+    assert f"{' → '.join([*found.cycle_nodes, found.cycle_nodes[0]])}" in repr(found)
+    numbers = ts.network("ring(k=5)").deadlock("minimal")
+    assert numbers.cycle_nodes is not None
+    assert sorted(numbers.cycle_nodes) == list(range(5))
+    assert "cycle nodes" not in repr(numbers)
+    assert ts.network("mesh(k=2, n=2)").deadlock("dimension_order").cycle_nodes is None
+
+
+def test_a_collective_without_algorithms_says_why():
+    several = ts.network("dragonfly(p=2, a=4, h=2)").collective("all_reduce")
+    assert several.reason.startswith("expected one terminal at each node, got 36 nodes with several; the optimum alone")
+    assert several.reason in repr(several)
+    assert several.reason in several._repr_html_()
+    bare = ts.network(networkx.star_graph(3), terminals=[1, 2, 3]).collective("all_reduce")
+    assert "got 1 node without a terminal;" in bare.reason
+    ring = ts.network("ring(k=4)").collective("all_reduce")
+    assert ring.reason == ""
+    assert "no algorithm" not in repr(ring)
+
+
+def test_what_is_cut_is_whole_in_a_tooltip():
+    long = [f"word{number}" for number in range(40)]
+    whole = ", ".join(long)
+    assert len(value_text(long)) == LONGEST
+    page = rows_html("heading", [{"a": long, "b": "short"}], ("a", "b"), ())
+    assert f'title="{whole}"' in page
+    assert page.count("title=") == 3  # of two columns' heads, and of the cell that is cut
+    argument = ts.network("ring(k=5)").deadlock("minimal")
+    assert argument.record["argument"] in argument._repr_html_()
+    assert "title" in html_of("heading", [("name", "value", "meaning")])
+
+
+def test_a_suffix_that_is_read_as_another_format_gives_a_note(tmp_path: Path):
+    network = ts.network("ring(k=4)")
+    wrong = network.export("networkx-json", tmp_path / "ring.graphml")
+    expected = "ring.graphml is networkx-json, but its suffix is read as graphml; to read it back, name it *.json"
+    assert wrong.notes[-1] == expected
+    for format, name in (("networkx-json", "ring.json"), ("networkx-json", "ring"), ("graphml", "ring.xml")):
+        assert not any("suffix" in note for note in network.export(format, tmp_path / name).notes)
