@@ -344,3 +344,9 @@ def test_what_is_no_number_is_refused(option):
     said = CliRunner().invoke(command, ["ring(k=8)", option, "nan"])
     assert said.exit_code == 2
     assert "expected a number, got nan" in said.stderr
+
+
+@pytest.mark.parametrize("links", ["bandwidths=[2]", "latencies=[1, 5]"])
+def test_unequal_links_are_refused(links):
+    with pytest.raises(ValueError, match="one flit a cycle and one cycle, which the models assume"):
+        static_of(build(f"with_links(torus(k=4, n=2), {links})"), Constraint("pins", 96))

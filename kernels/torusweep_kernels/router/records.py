@@ -34,9 +34,8 @@ VC = record(
 )  # fmt: skip
 OUT = record(credits="i4", holder="i4")  # an output VC: see `Snapshot`; holder is a code
 # An input port. feed: its channel. can, requests: bits of the VCs that can send, and whose heads request an output VC.
-# last_vc: the VC that sent last. sending: VCs that may send in a cycle. share: that of the channel's tail. back: cycles
-# until a credit is there
-PORT = record(node="i4", feed="i4", can="u2", requests="u2", last_vc="i1", sending="u1", share="u1", back="i4")
+# last_vc: the VC that sent last. sending: VCs that may send in a cycle. share: that of the channel's tail
+PORT = record(node="i4", feed="i4", can="u2", requests="u2", last_vc="i1", sending="u1", share="u1")
 # A channel. land: the input port at its end. delay: cycles to there, switch included. flits: sent since measure_from.
 # free: bits of the free VCs. last_granted: the input VC that was granted a VC last. last_sent: the input port that sent
 # last. width: capacity. share: that of the channel's head

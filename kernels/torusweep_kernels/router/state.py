@@ -82,6 +82,7 @@ class Constants(NamedTuple):
     sees_all: bool
     threshold: int
     detour: np.ndarray
+    back: np.ndarray
     port_of: np.ndarray
     wrap: np.ndarray
     until: np.ndarray
@@ -200,7 +201,7 @@ def constants_of(task: Task, experiment: Experiment, shares: int = 1) -> Constan
         bool(task.sending.max() == 1 and task.width.max(initial=1) == 1),
         *(router.route_delay, router.vc_delay, router.switch_delay, router.credit_delay),
         *(UNBOUNDED if router.source_queue is None else router.source_queue, task.measure_from, experiment.longest),
-        *(experiment.detour.shape[1], task.sees_all, task.threshold, experiment.detour),
+        *(experiment.detour.shape[1], task.sees_all, task.threshold, experiment.detour, task.back),
         *(task.wiring.port_of, task.wiring.wrap, task.until, task.low, task.direction, task.hops, task.phase),
     )
 
@@ -350,7 +351,6 @@ def state_of(task: Task, experiment: Experiment, shares: int = 1) -> State:
     state.channels["share"] = share[task.wiring.to.ravel()]
     state.ports["share"] = share[np.maximum(task.feed, 0) // max(1, task.ports)]
     state.ports["sending"], state.channels["width"] = task.sending, task.width
-    state.ports["back"] = task.router.credit_delay + task.back
     state.channels["land"], state.channels["delay"] = (
         task.land,
         task.wiring.delay.ravel() + np.int32(task.router.switch_delay),

@@ -179,7 +179,10 @@ def allocate_switch(fixed, state, own, share, first, behind, t):
                     append(
                         state.returns,
                         place_of(
-                            fixed.returning, state.leaving, feeder * fixed.shares + share, t + state.ports[port].back
+                            fixed.returning,
+                            state.leaving,
+                            feeder * fixed.shares + share,
+                            t + fixed.credit_delay + fixed.back[port],
                         ),
                         code,
                     )

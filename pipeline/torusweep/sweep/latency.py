@@ -29,6 +29,7 @@ from torusweep.stages.layout.stage import LayoutRequest
 from torusweep.sweep.configuration.models import Dally, ParhamiKwai
 from torusweep.sweep.configuration.schema import Sweep
 from torusweep.sweep.expansion import SweepNetwork, at, chosen, pass_over
+from torusweep.sweep.model_inputs import check_links
 from torusweep.tables.columns import arrow_schema
 
 MOST_ROWS = 5_000_000  # of the table; each takes some 300 bytes while it is made
@@ -212,6 +213,7 @@ def _of_networks(entry: ParhamiKwai, static: pa.Table, loads: pa.Table | None, l
     placements: list[str | None] = []
     for name in chosen(entry, [SweepNetwork(topology) for topology in records]):
         try:
+            check_links(name, plan(name)[1])
             network = network_of(records[name], carried.get(name))
             placement = placement_of(constraint, parse(name).name)
             width = width_of(constraint, records[name], placed.get((name, placement)))

@@ -11,7 +11,7 @@ from torusweep.models.table import Network, network_of, width_of
 from torusweep.networks.links import channel_matrix
 from torusweep.networks.survivors import surviving_network
 from torusweep.networks.symmetry import orbits_under, proved_symmetries
-from torusweep.networks.topology import Topology
+from torusweep.networks.topology import Plan, Topology
 from torusweep.stages.layout import layout_record
 from torusweep.stages.loads import exact_loads, record_of
 from torusweep.stages.static.bisection import bisection_bounds
@@ -26,11 +26,7 @@ def static_of(topology: Topology, constraint: Constraint, *, backend: str = "aut
 
     Raises ValueError for a network that the models do not fit.
     """
-    if topology.plan.bandwidths or topology.plan.latencies:
-        raise ValueError(
-            f"{topology.spelling}: expected links of one flit a cycle and one cycle, which the models assume, got other"
-            " ones; leave out with_links"
-        )
+    check_links(topology.spelling, topology.plan)
     survivors = surviving_network(topology)
     images, matrix = proved_symmetries(survivors), channel_matrix(survivors)
     hops = terminal_distances(
@@ -50,6 +46,15 @@ def static_of(topology: Topology, constraint: Constraint, *, backend: str = "aut
         return found
     bounds = bisection_bounds(survivors, matrix, images, edge_connectivity=None)
     return {**found, "bisection_lower": bounds.lower, "bisection_upper": bounds.upper}
+
+
+def check_links(spelling: str, plan: Plan) -> None:
+    """Raise ValueError for links of other bandwidths or latencies than the models assume."""
+    if plan.bandwidths or plan.latencies:
+        raise ValueError(
+            f"{spelling}: expected links of one flit a cycle and one cycle, which the models assume, got other ones;"
+            " choose the network without them"
+        )
 
 
 def width_measured(topology: Topology, constraint: Constraint, static: Record) -> float:
