@@ -70,6 +70,8 @@ def deadlock(
                                          on meshes and hypercubes
       routing_record                     on lattices and twisted tori
       minimal_by_address, clustering, hierarchical, valiant
+      by_group, valiant_by_group         on dragonfly and megafly
+      ugal, progressive                  all routes between which these choose, on the same networks
       table(path="routes.csv")           your own, from a file: docs/own-data.md
       adaptive                           any shortest path; dimension_order or routing_record is its escape
 
@@ -84,9 +86,12 @@ def deadlock(
                         levels; split=levels: a class for each level; split=after_first)
       bubble            any, under a flow control that keeps one packet's space of every ring free
       table             the class that a routing table names, in its column virtual_channel
+      hops              the number of hops done; the last class takes all that are left
+      class_hops        the number of hops done over links of one class (link_class=1: between groups)
 
     \b
     Examples:
+      torusweep deadlock "dragonfly(a=4, p=2, h=2)" --routing ugal --vc-rule class_hops --virtual-channels 3
       torusweep deadlock "torus(k=8, n=2)" --routing dimension-order --vc-rule dateline --virtual-channels 2
       torusweep deadlock "mh3dt(m=4, n=4, levels=2, q=0)" --routing hierarchical --vc-rule r05-wrap --virtual-channels 2
       torusweep deadlock "rtt(a=8)" --routing routing-record --vc-rule bubble

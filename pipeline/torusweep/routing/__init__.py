@@ -39,6 +39,7 @@ ROUTINGS: dict[str, Callable[..., Routing]] = {
     )
 }
 ROUTING_OF_FAMILY = dict.fromkeys(("tesh", "h3dt", "mh3dt"), "hierarchical")
+BY_OCCUPANCY = ("adaptive", "ugal", "progressive")  # of deadlock analysis and simulation, without expected loads
 TURN_MODELS = ("west_first", "north_last", "negative_first")
 SHORTEST_PATHS = ("minimal", "minimal_ecmp", "up_down", *TURN_MODELS)  # that are a LayeredRouting
 OTHER_NAMES = {
@@ -90,9 +91,10 @@ def routing(spelling: str | GivenRouting, topology: Topology) -> tuple[str, Rout
                 f" {spelling.form.topology.spelling}; make it for this network"
             )
         return spelling.name, spelling.form
-    if spelling.strip().startswith("adaptive"):
+    name = spelling.partition("(")[0].strip()
+    if name in BY_OCCUPANCY:
         raise BadInput(
-            "routing adaptive: expected an oblivious routing, got one that depends on the occupancy of channels;"
+            f"routing {name}: expected an oblivious routing, got one that depends on the occupancy of channels;"
             " 'torusweep deadlock' analyses it, and 'torusweep simulate' runs it"
         )
     canonical, function, values = resolve(spelling, ROUTINGS, kind="routing", example=EXAMPLE, others=OTHER_NAMES)
@@ -124,6 +126,7 @@ def own_routing(family: str) -> str | None:
 
 
 __all__ = [
+    "BY_OCCUPANCY",
     "ROUTINGS",
     "SHORTEST_PATHS",
     "TURN_MODELS",

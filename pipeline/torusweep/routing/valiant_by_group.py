@@ -18,7 +18,8 @@ from torusweep.routing.tables.as_table import joined, layered_rows
 from torusweep.routing.tables.rows import Rows, table_routing
 
 MOST_ROWS = 1 << 24  # of the table: about a minute
-INJECTED, BEFORE, TO_GROUP = 0, 1, 3  # states; 1 and 2 are those of by_group, before and behind its hop between groups
+# states of packets; behind its last hop between groups, a packet is in BEFORE + 1
+INJECTED, BEFORE, TO_GROUP = 0, 1, 4
 
 
 def valiant_by_group(topology: Topology, split: Split = "paths") -> TableRouting:
@@ -31,34 +32,58 @@ def valiant_by_group(topology: Topology, split: Split = "paths") -> TableRouting
     Constraint: a dragonfly or megafly, at most 127 ports a router.
     Source: Kim et al. 2008, sec. 4.1 (Valiant's algorithm with groups for nodes).
     """
-    minimal = by_group(topology, split)
+    minimal, shape = by_group(topology, split), check_detours("valiant_by_group", topology)
+    terminals = np.unique(topology.terminals).astype(np.int64)
+    onwards = rows_onwards(minimal)
+    near = near_rows(onwards, shape)
+    return table_routing(topology, joined([onwards, near, *detours(minimal, shape, {INJECTED: terminals})]))
+
+
+def check_detours(routing: str, topology: Topology) -> Grouped:
+    """The structure of a network of groups; Refused where there are too many routes by way of a group to list."""
     shape = topology.plan.structure
     assert isinstance(shape, Grouped), "by_group refuses other networks"
-    terminals = np.unique(topology.terminals).astype(np.int64)
-    many = len(terminals) ** 2 * max(shape.groups - 2, 1)
+    many = len(np.unique(topology.terminals)) ** 2 * max(shape.groups - 2, 1)
     if many > MOST_ROWS:
         raise Refused(
-            f"routing valiant_by_group on {topology.spelling}: expected at most {MOST_ROWS:,} pairs of routers with a"
+            f"routing {routing} on {topology.spelling}: expected at most {MOST_ROWS:,} pairs of routers with a"
             f" group between, got {many:,}; choose a smaller network"
         )
-    onwards = joined(list(layered_rows(minimal, BEFORE + np.arange(3 * topology.nodes) // topology.nodes)))
-    return table_routing(
-        topology,
-        joined([onwards, _injected_near(onwards, shape, terminals), *_to_groups(minimal, shape, terminals)]),
-    )
+    return shape
 
 
-def _injected_near(onwards: Rows, shape: Grouped, terminals: np.ndarray) -> Rows:
-    """The first rows of packets without a group between: those of by_group."""
-    assert onwards.state is not None, "the caller's label"
-    assert onwards.following is not None, "the caller's label"
-    assert onwards.weight is not None, "those of layered rows"
+def rows_onwards(minimal: LayeredRouting) -> Rows:
+    """The rows of by_group, in states BEFORE and, behind the hop between groups, BEFORE + 1; all columns but two."""
+    nodes = minimal.topology.nodes
+    return joined(list(layered_rows(minimal, BEFORE + np.arange(3 * nodes) // nodes)))
+
+
+def near_rows(onwards: Rows, shape: Grouped) -> Rows:
+    """First rows, in state INJECTED, of packets without a group between: within a group, or where there are two."""
     near = (onwards.at // shape.size == onwards.destination // shape.size) | (shape.groups == 2)
-    some = np.flatnonzero(near & (onwards.state == BEFORE) & np.isin(onwards.at, terminals))
-    at, destination, port, following, weight = (
-        column[some] for column in (onwards.at, onwards.destination, onwards.port, onwards.following, onwards.weight)
+    return from_before(onwards, near, INJECTED, BEFORE)
+
+
+def from_before(onwards: Rows, chosen: np.ndarray, state: int, following: int) -> Rows:
+    """Copies of those rows of state BEFORE that are `chosen`, bool[R], in another state.
+
+    following   the state after a hop that leads to BEFORE
+    """
+    assert onwards.state is not None, "layered rows with labels"
+    assert onwards.following is not None, "layered rows with labels"
+    assert onwards.weight is not None, "layered rows"
+    some = np.flatnonzero(chosen & (onwards.state == BEFORE))
+    after = onwards.following[some]
+    return Rows(
+        onwards.at[some],
+        onwards.destination[some],
+        onwards.port[some],
+        None,
+        np.full(len(some), state),
+        np.where(after == BEFORE, following, after),
+        None,
+        onwards.weight[some],
     )
-    return Rows(at, destination, port, None, np.full(len(some), INJECTED), following, None, weight)
 
 
 class _Steps(NamedTuple):
@@ -77,24 +102,24 @@ class _Steps(NamedTuple):
     weight: np.ndarray
 
 
-def _to_groups(minimal: LayeredRouting, shape: Grouped, terminals: np.ndarray) -> Iterator[Rows]:
-    """The rows of packets on the way to the group between, where they are injected and later."""
+def detours(minimal: LayeredRouting, shape: Grouped, drawn: dict[int, np.ndarray]) -> Iterator[Rows]:
+    """The rows of packets from where they draw a group between until they enter it, in state BEFORE.
+
+    drawn   by the state of the packets that draw: int64[·], the nodes where they do
+    """
     topology = minimal.topology
+    terminals = np.unique(topology.terminals).astype(np.int64)
     steps = _steps(minimal, shape)
     pair = steps.at * shape.groups + steps.group
     of_pair = np.bincount(pair, steps.weight)
     entry = steps.weight * (lcm(*of_pair[of_pair > 0].astype(np.int64).tolist()) / of_pair[pair])  # groups equally
-    reached = np.unique(
-        (topology.ports[steps.at, steps.port] * shape.groups + steps.group)[steps.following >= TO_GROUP]
-    )
-    sends, passes = np.isin(steps.at, terminals), np.isin(pair, reached)
+    then = topology.ports[steps.at, steps.port] * shape.groups + steps.group
+    passes = np.isin(pair, then[steps.following >= TO_GROUP])
+    cases = [(np.isin(steps.at, nodes), np.full(len(pair), state), entry) for state, nodes in drawn.items()]
     for goal in range(shape.groups):
         destinations = terminals[terminals // shape.size == goal]
         useful = (steps.group != goal) & (steps.at // shape.size != goal)
-        for chosen, state, weight in (
-            (sends, np.full(len(pair), INJECTED), entry),
-            (passes, TO_GROUP + steps.group, steps.weight),
-        ):
+        for chosen, state, weight in (*cases, (passes, TO_GROUP + steps.group, steps.weight)):
             some = np.flatnonzero(useful & chosen)
             columns = (steps.at, steps.port, state, steps.following, weight)
             at, port, before, after, share = (np.tile(column[some], len(destinations)) for column in columns)

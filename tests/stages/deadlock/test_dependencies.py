@@ -132,8 +132,10 @@ CASES = [
 
 def test_every_routing_and_rule_has_a_row():
     layered = {name for name, *_ in LAYERED}
-    assert {name.partition("(")[0] for name, *_ in CASES} | layered == set(ROUTINGS) - {"table"}  # test_table.py
-    assert {rule.partition("(")[0] for *_, rule, _ in CASES} | {"bubble", "table"} == set(OUR_RULES)
+    tables = {"table", "valiant_by_group"}  # test_table.py, test_hop_counts.py
+    assert {name.partition("(")[0] for name, *_ in CASES} | layered | tables == set(ROUTINGS)
+    elsewhere = {"bubble", "table", "hops", "class_hops"}  # test_verdicts.py, test_table.py, test_hop_counts.py
+    assert {rule.partition("(")[0] for *_, rule, _ in CASES} | elsewhere == set(OUR_RULES)
 
 
 @pytest.mark.parametrize(("name", "network", "rule", "virtual_channels"), CASES)

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import numpy as np
+
 from torusweep.counts import counted
 from torusweep.errors import BadInput, Refused
+from torusweep.networks.families.dragonfly import Grouped
+from torusweep.networks.topology import Topology
 from torusweep.routing import Routing
-from torusweep.routing.forms import AdaptiveRouting
+from torusweep.routing.forms import AdaptiveRouting, LayeredRouting, TableRouting
 from torusweep.stages.deadlock.cycles import are_acyclic
 from torusweep.stages.deadlock.dependencies import dependencies
 from torusweep.stages.deadlock.escape import escape_acyclic
@@ -21,7 +25,9 @@ CANDIDATE_RULES = (
     *("r05_phases", "r05_phases(split=after_first)", "r05_phases(split=levels)"),
     *("dateline", "phases", "phases_dateline", "r05_wrap"),
 )
-GraphKey = tuple[bytes, str]
+COUNTING_RULES = ("hops", "class_hops")  # tried last, where routes are short
+MOST_ROUTERS = 512  # with terminals, where rules that count hops are tried: seconds
+GraphKey = tuple[bytes, str, int | None]
 
 
 class LeastVirtualChannels(NamedTuple):
@@ -41,7 +47,7 @@ def least_virtual_channels(
     progress  receives the share of graphs that are built, of all that may have to be built
     """
     rules: dict[str, Rule] = {}
-    for name in CANDIDATE_RULES:
+    for name in candidate_rules(form):
         try:
             rules[name] = resolve_rule(name, routing_name, form)[1]
         except BadInput:
@@ -68,18 +74,46 @@ def least_virtual_channels(
     return LeastVirtualChannels(None, None, reason)
 
 
+def candidate_rules(form: Routing | AdaptiveRouting) -> tuple[str, ...]:
+    """The rules to try for a routing, some of which may not fit it.
+
+    Those that count hops are among them for shortest paths and tables on networks of groups, and of diameter two.
+    """
+    topology = form.topology
+    few = len(np.unique(topology.terminals)) <= MOST_ROUTERS
+    if isinstance(form, LayeredRouting | TableRouting) and few:
+        if isinstance(topology.plan.structure, Grouped):
+            return (*CANDIDATE_RULES, *COUNTING_RULES)
+        if _has_diameter_two(topology):
+            return (*CANDIDATE_RULES, "hops")
+    return CANDIDATE_RULES
+
+
+def _has_diameter_two(topology: Topology) -> bool:
+    """Whether every terminal is at most two hops from every other one, over links in both directions."""
+    if topology.directed:
+        return False
+    terminals = np.unique(topology.terminals)
+    adjacent = np.zeros((topology.nodes, topology.nodes), np.float32)
+    tail, head, _ = topology.arcs
+    adjacent[tail, head] = 1
+    return bool(((adjacent + adjacent @ adjacent + np.eye(topology.nodes))[np.ix_(terminals, terminals)] > 0).all())
+
+
 def adaptive_channels(form: Routing | AdaptiveRouting) -> int:
     """The least number of virtual channels that the rule does not govern: 1 with adaptive routing, else 0."""
     return int(isinstance(form, AdaptiveRouting))
 
 
 def graph_key(rule: Rule, virtual_channels: int) -> GraphKey:
-    """A key that rules with the same graph share: the classes, and the memory of crossings if classes depend on it."""
+    """A key that rules with the same graph share: the classes, and what decides them where they differ."""
     classes = rule.within(virtual_channels)
-    return classes.tobytes(), rule.memory if (classes[:, 0] != classes[:, 1]).any() else ""
+    if int(classes.max()) == 0:
+        return b"", "", None
+    return classes.tobytes(), rule.memory if (classes[:, 0] != classes[:, 1]).any() else "", rule.counted
 
 
 def _is_acyclic(form: Routing | AdaptiveRouting, rule: Rule, virtual_channels: int, progress: Progress) -> bool:
     if isinstance(form, AdaptiveRouting):
         return escape_acyclic(form, rule.within(virtual_channels - 1), progress)
-    return are_acyclic(dependencies(form, rule, virtual_channels, progress))
+    return are_acyclic(dependencies(rule.form or form, rule, virtual_channels, progress))

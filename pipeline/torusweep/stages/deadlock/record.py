@@ -23,7 +23,7 @@ from torusweep.stages.deadlock.least_virtual_channels import (
 from torusweep.stages.deadlock.lockstep import MOST_PAIRS, entering_together
 from torusweep.stages.deadlock.packets import packets_of
 from torusweep.stages.deadlock.progress import Progress, part_of
-from torusweep.stages.deadlock.routing_case import Case, deadlock_case, resolve_routing
+from torusweep.stages.deadlock.routing_case import Case, chooses, deadlock_case, resolve_routing
 from torusweep.stages.deadlock.rules import Rule, none
 from torusweep.stages.deadlock.verdict import BUBBLE, TOGETHER, Verdict, proves_deadlock_free, verdict
 
@@ -52,10 +52,10 @@ def deadlock_record(
     known: dict[GraphKey, bool] = (
         {} if rule.bubble else {graph_key(rule, virtual_channels - adaptive_channels(form)): found.acyclic}
     )
-    if graph is not None and not isinstance(form, AdaptiveRouting):
+    if graph is not None and not isinstance(case.own, AdaptiveRouting):
         # a cycle remains a cycle when classes merge
-        known[graph_key(none(form), 1)] = found.acyclic and are_acyclic(merge_classes(graph))
-    least = least_virtual_channels(case.routing, form, known, part_of(progress, 1, 2))
+        known[graph_key(none(case.own), 1)] = found.acyclic and are_acyclic(merge_classes(graph))
+    least = least_virtual_channels(case.routing, case.own, known, part_of(progress, 1, 2))
     cycle = packets = together = None
     if found.deadlock_free == "unknown" and isinstance(form, LayeredRouting):
         form, found = _by_table(form, rule, virtual_channels, found)
@@ -78,7 +78,7 @@ def deadlock_record(
         "dependencies": number,
         "acyclic": found.acyclic,
         "deadlock_free": found.deadlock_free,
-        "argument": found.argument,
+        "argument": _argument(case, found),
         "cycle": cycle,
         "cycle_length": None if cycle is None else len(cycle),
         "packets": packets,
@@ -128,6 +128,16 @@ def _by_table(form: LayeredRouting, rule: Rule, virtual_channels: int, found: Ve
     table = table_of(form)
     judged = verdict(table, rule, dependencies(table, rule, virtual_channels))
     return (table, judged) if judged.deadlock_free == "no" else (form, found)
+
+
+def _argument(case: Case, found: Verdict) -> str:
+    """The argument, with the assumption on packets that choose, and which hops share a class where it matters."""
+    parts, rule = [found.argument], case.rule
+    if chooses(case.routing) and found.deadlock_free == "no":
+        parts.append("queues can make them choose these routes")
+    if rule.counted is not None and rule.number > case.virtual_channels:
+        parts.append(f"{case.virtual_channels} of the rule's {rule.number} classes: the last one takes all later hops")
+    return "; ".join(parts)
 
 
 def _count(found: Dependencies, shares: np.ndarray) -> tuple[int, int]:

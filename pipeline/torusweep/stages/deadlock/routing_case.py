@@ -17,18 +17,25 @@ from torusweep.routing import EXAMPLE, OTHER_NAMES, ROUTINGS, GivenRouting, Laye
 from torusweep.routing import routing as routing_on
 from torusweep.routing.adaptive import adaptive
 from torusweep.routing.forms import AdaptiveRouting
-from torusweep.stages.deadlock.rules import MAX_VIRTUAL_CHANNELS, Rule, vc_rule
+from torusweep.routing.ugal import progressive, ugal
+from torusweep.stages.deadlock.rules import MAX_VIRTUAL_CHANNELS, Rule, rule_spelling, vc_rule
 
 ESCAPE_RULES = ("none", "dateline", "bubble")
-ALL_ROUTINGS: dict[str, Callable[..., Routing | AdaptiveRouting]] = {**ROUTINGS, adaptive.__name__: adaptive}
+CHOOSING: dict[str, Callable[..., Routing]] = {choosing.__name__: choosing for choosing in (ugal, progressive)}
+ALL_ROUTINGS: dict[str, Callable[..., Routing | AdaptiveRouting]] = {
+    **ROUTINGS,
+    **CHOOSING,
+    adaptive.__name__: adaptive,
+}
 
 
 class Case(NamedTuple):
     """A routing and a rule that fit each other.
 
     routing, vc_rule   canonical spellings
-    form, rule         the same two as data
+    form, rule         the same two as data; with a rule that counts hops, the form is its table
     virtual_channels   of every physical channel
+    own                the routing without the rule
     """
 
     routing: str
@@ -36,6 +43,7 @@ class Case(NamedTuple):
     vc_rule: str
     rule: Rule
     virtual_channels: int
+    own: Routing | AdaptiveRouting
 
 
 def deadlock_case(topology: Topology, *, routing: str | GivenRouting, vc_rule: str, virtual_channels: int) -> Case:
@@ -47,7 +55,7 @@ def deadlock_case(topology: Topology, *, routing: str | GivenRouting, vc_rule: s
     name, form = resolve_routing(routing, topology)
     rule_name, rule = resolve_rule(vc_rule, name, form)
     _check_virtual_channels(virtual_channels, form)
-    return Case(name, form, rule_name, rule, virtual_channels)
+    return Case(name, rule.form or form, rule_name, rule, virtual_channels, form)
 
 
 def routing_spelling(spelling: str | GivenRouting) -> str:
@@ -65,12 +73,17 @@ def resolve_routing(spelling: str | GivenRouting, topology: Topology) -> tuple[s
             check_reachability(name, topology)
         return name, form
     canonical, function, values = resolve(spelling, ALL_ROUTINGS, kind="routing", example=EXAMPLE, others=OTHER_NAMES)
-    if canonical.partition("(")[0] == adaptive.__name__:
+    if chooses(canonical) or canonical.partition("(")[0] == adaptive.__name__:
         return canonical, function(topology, **values)
     name, form = routing_on(canonical, topology)  # names the routing in its refusals
     if isinstance(form, LayeredRouting):
         check_reachability(name, topology)
     return name, form
+
+
+def chooses(routing: str) -> bool:
+    """Whether a routing, by its canonical spelling, is one of those whose packets choose a route by the queues."""
+    return routing.partition("(")[0] in CHOOSING
 
 
 def resolve_rule(spelling: str, routing_name: str, form: Routing | AdaptiveRouting) -> tuple[str, Rule]:
@@ -81,13 +94,13 @@ def resolve_rule(spelling: str, routing_name: str, form: Routing | AdaptiveRouti
     try:
         if not isinstance(form, AdaptiveRouting):
             return vc_rule(spelling, form)
-        canonical, rule = vc_rule(spelling, form.escape)
+        canonical = rule_spelling(spelling)
         if canonical not in ESCAPE_RULES:
             raise BadInput(
                 f"rule {canonical}: expected {', '.join(ESCAPE_RULES)} on the escape channels of adaptive routing;"
                 " choose one of them"
             )
-        return canonical, rule
+        return vc_rule(spelling, form.escape)
     except BadInput as refusal:
         reason = str(refusal)
         if reason.startswith("rule "):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from io import BytesIO
 
 import numpy as np
@@ -13,7 +14,7 @@ from torusweep.routing import GivenRouting, TableRouting
 from torusweep.routing.forms import AdaptiveRouting
 from torusweep.routing.tables.as_table import rows_of, table_of
 from torusweep.routing.tables.columns import columns_of
-from torusweep.stages.deadlock.routing_case import deadlock_case
+from torusweep.stages.deadlock.routing_case import chooses, deadlock_case
 from torusweep.tables.parquet import parquet
 
 FORMATS = ("csv", "parquet", "matrix")
@@ -52,14 +53,19 @@ def classified_table(
 ) -> TableRouting:
     """A routing as a table that names the classes of a rule. Raises as `routing_table` does."""
     case = deadlock_case(topology, routing=routing, vc_rule=vc_rule, virtual_channels=virtual_channels)
-    if isinstance(case.form, AdaptiveRouting):
+    if isinstance(case.form, AdaptiveRouting) or chooses(case.routing):
         raise BadInput(
             f"routing {case.routing}: expected an oblivious routing, got one that depends on the occupancy of channels;"
             " choose another, such as minimal"
         )
     if case.rule.bubble:
         raise BadInput("rule bubble: expected classes of virtual channels, got a flow control; choose rule none")
-    return table_of(case.form, case.rule.within(virtual_channels), case.rule.memory)
+    classes = case.rule.within(virtual_channels)
+    if case.rule.form is not None:
+        return replace(
+            case.rule.form, kind=classes[case.rule.form.kind, 0].astype(np.int16), kinds=int(classes.max()) + 1
+        )
+    return table_of(case.form, classes, case.rule.memory)
 
 
 def _matrix(table: TableRouting) -> bytes:

@@ -1,4 +1,4 @@
-"""Virtual-channel rules: the class of virtual channels of a packet, by its phase, its datelines, or a table.
+"""Virtual-channel rules: the class of virtual channels of a packet, by its phase, datelines, hops, or a table.
 
 To add a rule: write a function from a routing (and parameters, annotated like those of a family) to a
 `Rule`; describe the rule in the first line of its docstring and name the source in the last; list it in
@@ -13,14 +13,18 @@ from typing import Annotated, Literal, NamedTuple
 
 import numpy as np
 
-from torusweep.errors import BadInput
+from torusweep.errors import BadInput, Refused
 from torusweep.networks.families.hierarchies import Hierarchy
 from torusweep.networks.naming import resolve
-from torusweep.networks.topology import Meaning
+from torusweep.networks.topology import NO_PORT, Meaning, Whole, require
 from torusweep.routing.forms import Routing, SourceRouting, TableRouting
 from torusweep.routing.hierarchical import gate_phases, last_phases
+from torusweep.routing.tables.as_table import table_of
+from torusweep.routing.tables.hop_counts import with_hop_counts
 
 MAX_VIRTUAL_CHANNELS = 16  # of a physical channel
+MOST_PAIRS = 1 << 22  # of routers whose hops are counted: seconds
+ALL_HOPS = -1  # as the link class that is counted
 
 
 class Rule(NamedTuple):
@@ -29,11 +33,15 @@ class Rule(NamedTuple):
     classes  int16[F, 2]  class 0, 1, … by phase (those of a second pass follow) and by whether a dateline was crossed
     memory   how long a crossing counts: see `torusweep_kernels.dependencies.mark_routes`
     bubble   whether bubble flow control keeps a slot of every ring free
+    form     the routing whose phases these are: as a table that counts hops; None: the rule's own routing
+    counted  the link class whose hops that table counts, −1 = all; None: no table
     """
 
     classes: np.ndarray
     memory: str = "run"
     bubble: bool = False
+    form: TableRouting | None = None
+    counted: int | None = None
 
     @property
     def number(self) -> int:
@@ -189,6 +197,41 @@ def table(routing: Routing) -> Rule:
     return Rule(np.stack([each, each], axis=1))
 
 
+LinkClass = Annotated[int, Whole(0, "number of the link class, as in the network's description; 1: between groups")]
+
+
+def hops(routing: Routing) -> Rule:
+    """A class for every hop: the number of hops that the packet has done.
+
+    With fewer virtual channels than classes, the last one takes all later hops.
+
+    Constraint: few enough routes to list.
+    Source: Günther 1981 (hops so far).
+    """
+    topology = routing.topology
+    return _counting("hops", routing, ALL_HOPS, topology.ports != NO_PORT)
+
+
+def class_hops(routing: Routing, link_class: LinkClass = 1) -> Rule:
+    """A class for every hop over links of one class: the number of such hops that the packet has done.
+
+    With fewer virtual channels than classes, the last one takes all later hops.
+
+    Constraint: a network with this link class, and few enough routes to list.
+    Source: Kim et al. 2008, sec. 4.1, whose virtual channel increases with every hop between groups.
+    """
+    topology = routing.topology
+    classes = topology.plan.classes
+    require(
+        link_class < len(classes),
+        "link_class",
+        link_class,
+        f"0 … {len(classes) - 1}",
+        f"{topology.spelling} has the link classes {', '.join(classes)}",
+    )
+    return _counting("class_hops", routing, link_class, topology.link_class == link_class)
+
+
 RULES: dict[str, Callable[..., Rule]] = {
     rule.__name__: rule
     for rule in (
@@ -196,6 +239,7 @@ RULES: dict[str, Callable[..., Rule]] = {
         *(phases, phases_dateline),
         *(r05_wrap, r05_phases),
         *(bubble, table),
+        *(hops, class_hops),
     )
 }
 EXAMPLE = "dateline or r05_wrap(reading=path)"
@@ -226,6 +270,19 @@ def _check_directions(rule: str, routing: Routing) -> None:
         raise BadInput(
             f"rule {rule}: expected a routing in directions such as dimension_order, got {other}; choose rule none"
         )
+
+
+def _counting(rule: str, routing: Routing, link_class: int, counted: np.ndarray) -> Rule:
+    """The rule whose classes are the numbers of hops before over channels that are `counted`, bool[N, P]."""
+    pairs = len(np.unique(routing.topology.terminals)) ** 2
+    if pairs > MOST_PAIRS:
+        raise Refused(
+            f"rule {rule}: expected at most {MOST_PAIRS:,} pairs of routers whose hops to count, got {pairs:,};"
+            " choose a smaller network"
+        )
+    table = with_hop_counts(table_of(routing), counted)
+    each = np.arange(table.kinds, dtype=np.int16)
+    return Rule(np.stack([each, each], axis=1), form=table, counted=link_class)
 
 
 def _phases(routing: Routing) -> int:

@@ -14,7 +14,16 @@ from torusweep.routing import GivenRouting, Routing, SourceRouting
 from torusweep.routing import routing as routing_on
 from torusweep.routing.forms import AdaptiveRouting
 from torusweep.routing.route_table import MAX_WHOLE_KEYS
-from torusweep.stages.deadlock import CANDIDATE_RULES, Case, deadlock_case, is_proved_free, least_rule, routing_spelling
+from torusweep.stages.deadlock import (
+    Case,
+    candidate_rules,
+    chooses,
+    deadlock_case,
+    is_proved_free,
+    least_rule,
+    resolve_routing,
+    routing_spelling,
+)
 from torusweep.stages.deadlock.rules import Rule
 
 # a simulation without a routing takes the first of these that fits the network and has a deadlock-free rule
@@ -82,7 +91,7 @@ def choose_rule(
 
     Raises BadInput where no rule is (with allow_deadlock: returns rule none).
     """
-    for rule in _candidates(routing, cut_through):
+    for rule in _candidates(topology, routing, cut_through):
         try:
             case = deadlock_case(topology, routing=routing, vc_rule=rule, virtual_channels=virtual_channels)
         except BadInput:
@@ -186,10 +195,15 @@ def _deadlock_refusal(topology: Topology, routing: str | GivenRouting, reason: s
     )
 
 
-def _candidates(routing: str | GivenRouting, cut_through: bool) -> Iterator[str]:
+def _candidates(topology: Topology, routing: str | GivenRouting, cut_through: bool) -> Iterator[str]:
+    """The rules to try; none for a routing that does not fit the network."""
     if _is_adaptive(routing) and cut_through:
         yield "bubble"
-    yield from CANDIDATE_RULES
+    try:
+        form = resolve_routing(routing, topology)[1]
+    except BadInput:
+        return
+    yield from candidate_rules(form)
 
 
 def _without_unneeded_class(topology: Topology, case: Case) -> Case:
@@ -219,6 +233,11 @@ def _is_proved_free(topology: Topology, case: Case) -> bool:
 
 
 def _choice(topology: Topology, case: Case) -> Choice:
+    if chooses(case.routing):
+        raise BadInput(
+            f"routing {case.routing}: expected a routing that the simulator has, got one that only deadlock analysis"
+            " has; choose by_group or valiant_by_group"
+        )
     adaptive = isinstance(case.form, AdaptiveRouting)
     form = _escape_routing(topology, case.routing)[1] if isinstance(case.form, AdaptiveRouting) else case.form
     return Choice(case.routing, form, adaptive, case.vc_rule, case.rule, case.virtual_channels)
