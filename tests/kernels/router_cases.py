@@ -6,7 +6,19 @@ from typing import Any
 from unittest.mock import patch
 
 import numpy as np
-from torusweep_kernels.router import MEMORIES, SWITCHINGS, VIEWS, Batch, Detours, Messages, Router, Simulated, Wiring, cpu, simulate
+from torusweep_kernels.router import (
+    MEMORIES,
+    SWITCHINGS,
+    VIEWS,
+    Batch,
+    Detours,
+    Messages,
+    Router,
+    Simulated,
+    Wiring,
+    cpu,
+    simulate,
+)
 
 from tests.kernels import oracle
 
