@@ -15,7 +15,7 @@ from torusweep_kernels.router import Batch, Detours, Router, Simulated, Wiring, 
 from torusweep_kernels.router.checks import checked
 from torusweep_kernels.router.state import state_of
 
-from tests.kernels.router_cases import batch, both, with_detours
+from tests.kernels.router_cases import batch, both, with_detours, with_messages
 from tests.kernels.router_oracle import Network
 from tests.kernels.test_router_gpu import MANNERS, SLOW, compared
 
@@ -42,7 +42,7 @@ def diamond(vcs: int = 2) -> tuple[Wiring, tuple[np.ndarray, ...]]:
 
 
 def sent(packets: list[tuple[int, int, int, int, int]], row: list[list[int]], **known: Any) -> Simulated:
-    """Packets (time, source, destination, row, length) with their detours, in order of source and time. Buffers of 4."""
+    """Packets (time, source, destination, row, length) and their detours, in order of source and time; buffers of 4."""
     wiring, routes = diamond()
     choosing = batch(5, [packets])._replace(detours=Detours(np.array(row), **known))
     return both(wiring, Router(2, 4, credit_delay=20), routes, choosing, cycles=200)
@@ -80,8 +80,8 @@ def test_only_the_global_view_knows_the_channels_behind_the_first(view: str, aro
     assert by_way_of_2(sent(packets, [[-1], [AROUND], [-1]], view=view)) == around
 
 
-# A packet of 6 flits in front of an injection VC claims 6 flits of 0 → 1 from the end of its first cycle on, sent or not:
-# the buffer has room for 4.
+# A packet of 6 flits in front of an injection VC occupies 6 flits of 0 → 1 from the end of its first cycle on, sent or
+# not: the buffer has room for 4.
 @pytest.mark.parametrize(("threshold", "around"), [(5, 1), (6, 0)])
 @pytest.mark.parametrize("time", [0, 5, 9])
 @pytest.mark.parametrize("view", ["local", "global"])
@@ -123,9 +123,11 @@ def test_once_on_a_detour_a_packet_chooses_no_more() -> None:
 
 
 @SLOWLY
-@given(st.integers(0, 10**6))
-def test_like_plain_python_on_random_networks(seed: int) -> None:
+@given(st.integers(0, 10**6), st.booleans())
+def test_like_plain_python_on_random_networks(seed: int, messages: bool) -> None:
     wiring, router, routes, packets = with_detours(seed)
+    if messages:
+        packets = with_messages(seed, len(wiring.to), packets)
     found = both(wiring, router, routes, packets, cycles=250, measure_from=0, stall=1000)
     for experiment in range(2):
         plain = Network(wiring, router, routes, packets, experiment)
@@ -150,9 +152,12 @@ def test_random_networks_have_detours_that_are_taken_at_the_source_and_later() -
 
 
 @settings(SLOW, max_examples=40)
-@given(st.integers(0, 10**6))
-def test_the_gpus_code_on_random_networks(as_cupy: AsCupy, seed: int) -> None:
-    compared(as_cupy, *with_detours(seed), cycles=250, than="numba")
+@given(st.integers(0, 10**6), st.booleans())
+def test_the_gpus_code_on_random_networks(as_cupy: AsCupy, seed: int, messages: bool) -> None:
+    wiring, router, routes, packets = with_detours(seed)
+    if messages:
+        packets = with_messages(seed, len(wiring.to), packets)
+    compared(as_cupy, wiring, router, routes, packets, cycles=250, than="numba")
 
 
 @settings(SLOW, max_examples=20)

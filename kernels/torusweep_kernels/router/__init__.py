@@ -60,7 +60,7 @@ whose credit has not returned, and by the flits that the fronts of the node's in
 their route computation has ended. With view local, a packet compares q · h of both routes: q flits occupy the route's
 first channel, h hops are left. Where both routes begin with the same channel, each counts the VCs of its phase's class
 before a dateline only, and the fronts that may use these. (UGAL-L; Singh 2005, and for the shared channel Kim, Dally,
-Scott and Abts 2008, sec. 4.3.2.) With view global, it compares the flits that occupy all channels of each route
+Scott and Abts 2008, sec. 4.3.) With view global, it compares the flits that occupy all channels of each route
 (UGAL-G). It takes the detour if its own route's number exceeds the detour's by more than `threshold`. (Progressive
 adaptive routing, Jiang, Kim and Dally 2009: detours after more than 0 hops.)
 

@@ -14,6 +14,7 @@ cycle. So threads synchronise once a cycle, and the results do not depend on the
 from __future__ import annotations
 
 from torusweep_kernels.compile import atomic_add, atomic_load, compare_and_swap, inlined, plain, yield_core
+from torusweep_kernels.router.detours import see_channels
 from torusweep_kernels.router.records import (
     BEGUN,
     BITS,
@@ -28,7 +29,6 @@ from torusweep_kernels.router.records import (
     place_of,
     ready,
 )
-from torusweep_kernels.router.detours import see_channels
 from torusweep_kernels.router.sources import generate, generate_message, refill
 from torusweep_kernels.router.state import Share
 from torusweep_kernels.router.switch_allocation import allocate_switch

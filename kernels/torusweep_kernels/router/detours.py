@@ -51,13 +51,13 @@ def takes_detour(fixed, state, node, packet, detour, t):
             other_run = run
     own = node * fixed.ports + fixed.port_of[node, fixed.direction[row, own_run]]
     other = node * fixed.ports + fixed.port_of[node, fixed.direction[detour, other_run]]
-    low, behind, other_low, other_behind = 0, fixed.vcs, 0, fixed.vcs
     if own == other:
-        stage, other_stage = fixed.phase[row, own_run], fixed.phase[detour, other_run]
-        low, behind = np.int64(fixed.low[stage, 0, 0]), np.int64(fixed.low[stage, 0, 1])
-        other_low, other_behind = np.int64(fixed.low[other_stage, 0, 0]), np.int64(fixed.low[other_stage, 0, 1])
-    own_flits = occupied(fixed, state, own, low, behind, t)
-    other_flits = occupied(fixed, state, other, other_low, other_behind, t)
+        ends, other_ends = fixed.low[fixed.phase[row, own_run], 0], fixed.low[fixed.phase[detour, other_run], 0]
+        own_flits = occupied(fixed, state, own, ends[0], ends[1], t)
+        other_flits = occupied(fixed, state, other, other_ends[0], other_ends[1], t)
+    else:
+        own_flits = occupied(fixed, state, own, 0, fixed.vcs, t)
+        other_flits = occupied(fixed, state, other, 0, fixed.vcs, t)
     return own_flits * own_hops > other_flits * other_hops + fixed.threshold
 
 

@@ -200,9 +200,5 @@ def _index(task: Task, code: np.ndarray, ports: int) -> np.ndarray:
 def travel(packets: np.ndarray, left: np.ndarray, crossed: np.ndarray) -> Travel:
     """`Travel` of an experiment's packets."""
     field = fields("Packet")
-    return Travel(
-        left,
-        crossed.view(np.int64),
-        *(packets[:, field[name]].astype(np.int8) for name in ("stage", "going")),
-        packets[:, field["row"]],
-    )
+    stage, going = (packets[:, field[name]].astype(np.int8) for name in ("stage", "going"))
+    return Travel(left, crossed.view(np.int64), stage, going, packets[:, field["row"]])

@@ -9,8 +9,8 @@ import numpy as np
 
 from torusweep_kernels.router.choices import Travel, at_source, choices, go
 from torusweep_kernels.router.deadlock import deadlock
-from torusweep_kernels.router.reference_detours import takes_detour
 from torusweep_kernels.router.outcome import Outcome, Snapshot, joined
+from torusweep_kernels.router.reference_detours import takes_detour
 from torusweep_kernels.router.reference_sources import Sources
 from torusweep_kernels.router.task import REFUSED, STORE_AND_FORWARD, Experiment, Simulated, Task
 

@@ -201,7 +201,8 @@ def constants_of(task: Task, experiment: Experiment, shares: int = 1) -> Constan
         bool(task.sending.max() == 1 and task.width.max(initial=1) == 1),
         *(router.route_delay, router.vc_delay, router.switch_delay, router.credit_delay),
         *(UNBOUNDED if router.source_queue is None else router.source_queue, task.measure_from, experiment.longest),
-        *(experiment.detour.shape[1], task.sees_all, task.threshold, experiment.detour, task.back),
+        *(experiment.detour.shape[1], task.sees_all, task.threshold),
+        *(experiment.detour, task.back),
         *(task.wiring.port_of, task.wiring.wrap, task.until, task.low, task.direction, task.hops, task.phase),
     )
 

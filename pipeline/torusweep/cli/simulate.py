@@ -75,7 +75,7 @@ def _number(part: str, text: str) -> float:
 )
 @click.option(
     "--routing",
-    help="How packets are routed: adaptive, or a name from 'torusweep loads --help'.  "
+    help="How packets are routed: adaptive, ugal, progressive, or a name from 'torusweep loads --help'.  "
     "[default: the first that suits the network]",
 )
 @click.option(

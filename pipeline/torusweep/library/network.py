@@ -364,7 +364,7 @@ class Network:
         """Simulate flit by flit: accepted load and latency at each offered load, or a workload until it is delivered.
 
         load          flits per terminal and cycle, one or several
-        routing       a spelling, or adaptive; by default the first that suits the network and is free of deadlock
+        routing       a spelling, or adaptive, ugal, progressive; by default the first that suits and cannot deadlock
         traffic       a spelling, or a matrix [T, T]
         saturation    also find the largest load that is accepted, to `precision` (0.01) flits per terminal and cycle
         seeds         of the random packets; several give a mean over runs

@@ -11,12 +11,12 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from torusweep import routing as routings
 from torusweep import traffic as patterns
 from torusweep.errors import BadInput, nearest
 from torusweep.results.joined import ALL, BEST, SECONDARY, SHARED, Join, Named, distinguishing
 from torusweep.results.query import query
 from torusweep.stages.all_columns import TABLES
+from torusweep.stages.deadlock import routing_spelling
 
 Row = Mapping[str, Any]
 SHOWN = 3  # values that a message names
@@ -41,8 +41,7 @@ class Choices(NamedTuple):
         """The choices by column, spelled as in the tables. Raises BadInput for an unknown name."""
         chosen: dict[str, str | None] = dict(self._asdict())
         if self.routing not in (None, ALL, BEST):
-            adaptive = self.routing.strip() == "adaptive"
-            chosen["routing"] = "adaptive" if adaptive else routings.canonical(self.routing)
+            chosen["routing"] = routing_spelling(self.routing)
         if self.traffic not in (None, ALL):
             chosen["traffic"] = patterns.canonical(self.traffic)
         return chosen

@@ -12,7 +12,7 @@ from typing import Annotated, Literal
 import numpy as np
 
 from torusweep.networks.families.dragonfly import Grouped
-from torusweep.networks.topology import Meaning, Topology
+from torusweep.networks.topology import Meaning, Topology, Whole
 from torusweep.routing.by_group import by_group
 from torusweep.routing.forms import LayeredRouting, TableRouting
 from torusweep.routing.tables.as_table import joined
@@ -31,7 +31,15 @@ View = Annotated[
     Literal["local", "global"],
     Meaning("whose queues decide: of the source's router, or of all routers; the routes are the same"),
 ]
-Threshold = Annotated[int, Meaning("flits by which the minimal route is preferred; the routes are the same")]
+MOST_THRESHOLD = 1 << 30
+Threshold = Annotated[
+    int,
+    Whole(
+        -MOST_THRESHOLD,
+        "how much larger the minimal route's estimate may be, in flits · hops (view=global: flits)",
+        MOST_THRESHOLD,
+    ),
+]
 DECIDING = 3  # state of a packet on its minimal route that may still leave it
 
 
@@ -45,8 +53,8 @@ def ugal(topology: Topology, view: View = "local", threshold: Threshold = 0) -> 
     return table_routing(topology, joined(list(_rows(minimal, shape, (INJECTED,)))))
 
 
-def progressive(topology: Topology) -> TableRouting:
-    """As ugal; a packet on its minimal route may also leave it at later routers of the source's group.
+def progressive(topology: Topology, threshold: Threshold = 0) -> TableRouting:
+    """As ugal with view=local; a packet on its minimal route may also leave it at later routers of the source's group.
 
     Constraint: a dragonfly or megafly, at most 127 ports a router.
     Source: Jiang et al. 2009 (progressive adaptive routing).

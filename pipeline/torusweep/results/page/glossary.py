@@ -58,6 +58,8 @@ ROUTES = {
     "up_down": "Up a tree and down again: free of deadlock on any network, also with failed links.",
     "valiant": "By way of a node drawn at random: the same load for every traffic pattern, on longer paths.",
     "adaptive": "Any shortest path, chosen hop by hop by what is free.",
+    "ugal": "Direct or by way of a random group, whichever a packet finds emptier at its source.",
+    "progressive": "As ugal; a packet on the direct path may still leave it in its source's group.",
 }
 TRAFFIC = {
     "uniform": "Every node sends to all nodes equally.",

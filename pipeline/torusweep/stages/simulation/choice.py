@@ -25,6 +25,7 @@ from torusweep.stages.deadlock import (
     routing_spelling,
 )
 from torusweep.stages.deadlock.rules import Rule
+from torusweep.stages.simulation.detours import Choosing, choosing_of
 from torusweep.stages.simulation.links import most_flits
 
 # a simulation without a routing takes the first of these that fits the network and has a deadlock-free rule
@@ -40,6 +41,7 @@ class Choice(NamedTuple):
     routing, vc_rule   canonical spellings
     form               the routes that packets draw; with adaptive routing, those among which they choose hop by hop
     rule, virtual_channels   the rule as data, and the virtual channels of every physical channel
+    choosing           between which routes packets choose on their way; None: each draws one
     """
 
     routing: str
@@ -48,6 +50,7 @@ class Choice(NamedTuple):
     vc_rule: str
     rule: Rule
     virtual_channels: int
+    choosing: Choosing | None = None
 
 
 def check_choice(
@@ -234,14 +237,10 @@ def _is_proved_free(topology: Topology, case: Case) -> bool:
 
 
 def _choice(topology: Topology, case: Case) -> Choice:
-    if chooses(case.routing):
-        raise BadInput(
-            f"routing {case.routing}: expected a routing that the simulator has, got one that only deadlock analysis"
-            " has; choose by_group or valiant_by_group"
-        )
     adaptive = isinstance(case.form, AdaptiveRouting)
     form = _escape_routing(topology, case.routing)[1] if isinstance(case.form, AdaptiveRouting) else case.form
-    return Choice(case.routing, form, adaptive, case.vc_rule, case.rule, case.virtual_channels)
+    choosing = choosing_of(case.routing, topology, case.rule.counted) if chooses(case.routing) else None
+    return Choice(case.routing, form, adaptive, case.vc_rule, case.rule, case.virtual_channels, choosing)
 
 
 def _escape_routing(topology: Topology, adaptive: str) -> tuple[str, SourceRouting]:

@@ -7,8 +7,12 @@ from typing import NamedTuple
 import numpy as np
 
 from torusweep.networks.families.dragonfly import GLOBAL, Grouped
-from torusweep.networks.topology import NO_PORT
+from torusweep.networks.naming import resolve
+from torusweep.networks.topology import NO_PORT, Topology
+from torusweep.routing.by_group import by_group
 from torusweep.routing.forms import LayeredRouting
+from torusweep.routing.ugal import progressive
+from torusweep.stages.deadlock.routing_case import CHOOSING
 from torusweep.stages.simulation.layered_routes import Draws, draw_layered_routes
 
 WORD = np.uint64(32)
@@ -37,7 +41,9 @@ class Choosing(NamedTuple):
 def choosing_of(spelling: str, topology: Topology, counted: int | None) -> Choosing:
     """What packets choose between, of a routing by its canonical spelling; counted: see `Choosing`."""
     _, function, values = resolve(spelling, CHOOSING, kind="routing", example="ugal(view=local)")
-    view, threshold = str(values.get("view", "local")), int(values.get("threshold", 0))  # type: ignore[call-overload]
+    view, threshold = values.get("view", "local"), values.get("threshold", 0)
+    assert isinstance(view, str), "its annotation"
+    assert isinstance(threshold, int), "its annotation"
     return Choosing(by_group(topology), view, threshold, function is progressive, counted)
 
 
@@ -168,7 +174,9 @@ def _joined(walks: list[tuple[np.ndarray, int, _Walk]], packets: int) -> ChosenR
             else np.zeros(len(some), np.int64)
             for some, _, walk in walks
         ]
-        code = np.unique(code << 16 | np.concatenate(step), return_inverse=True)[1].astype(np.int64)
+        code = code << 16 | np.concatenate(step)
+        if hop % 2:  # two hops and the number of what comes before them: 63 bits
+            code = np.unique(code, return_inverse=True)[1].astype(np.int64)
     _, first, row = np.unique(code, return_index=True, return_inverse=True)
     own = np.zeros(packets, np.int32)
     detour = np.full((packets, len(walks) - 1), -1, np.int32)

@@ -77,12 +77,13 @@ def _walk(
     going, choice = np.flatnonzero(away[state, column] > 0), 0
     while going.size:
         here, goal = state[going], column[going]
-        arcs = routing.states[here]
-        nearer = (arcs != NO_PORT) & (away[arcs, goal[:, None]] == away[here, goal][:, None] - 1)
-        weight = nearer * (1.0 if paths is None else paths[arcs, goal[:, None]])
-        share = np.cumsum(weight if links is None else weight * links[here], axis=1)
-        at = words.of(packets[going], choice) * share[:, -1]
-        arc = (share <= at[:, None]).sum(axis=1)  # the first arc whose cumulated share exceeds the random number
+        at, which = _distinct(here * np.int64(len(finish)) + goal, away.size)
+        share = _shares(routing, *np.divmod(at, len(finish)), away, paths, links)
+        arc = (share <= 0).sum(axis=1)[which]
+        several = np.flatnonzero((np.diff(share, axis=1, prepend=0.0) > 0).sum(axis=1)[which] > 1)
+        some = share[which[several]]
+        place = words.of(packets[going[several]], choice) * some[:, -1]
+        arc[several] = (some <= place[:, None]).sum(axis=1)  # the first one whose cumulated share exceeds the number
         port = routing.port[here, arc]
         leaves = port != NO_PORT
         hops.append((packets[going[leaves]], hop[going[leaves]], port[leaves].astype(np.int8)))
@@ -90,3 +91,30 @@ def _walk(
         state[going] = routing.states[here, arc]
         going, choice = going[away[state[going], goal] > 0], choice + 1
     return hops
+
+
+def _distinct(number: np.ndarray, behind: int) -> tuple[np.ndarray, np.ndarray]:
+    """(the distinct ones of many numbers 0 … behind − 1, the place of each number among them)."""
+    if len(number) < behind // 8:
+        return np.unique(number, return_inverse=True)
+    there = np.zeros(behind, bool)
+    there[number] = True
+    found = np.flatnonzero(there)
+    place = np.empty(behind, np.int64)
+    place[found] = np.arange(len(found))
+    return found, place[number]
+
+
+def _shares(
+    routing: LayeredRouting,
+    state: np.ndarray,
+    goal: np.ndarray,
+    away: np.ndarray,
+    paths: np.ndarray | None,
+    links: np.ndarray | None,
+) -> np.ndarray:
+    """float64[B, Q]: shares of the arcs of states, int64[B], to goals, summed up from the first arc on."""
+    arcs = routing.states[state]
+    nearer = (arcs != NO_PORT) & (away[arcs, goal[:, None]] == away[state, goal][:, None] - 1)
+    weight = nearer.astype(np.float64) if paths is None else np.where(nearer, paths[arcs, goal[:, None]], 0.0)
+    return np.cumsum(weight if links is None else weight * links[state], axis=1)
