@@ -71,6 +71,7 @@ def deadlock(
       routing_record                     on lattices and twisted tori
       minimal_by_address, clustering, hierarchical, valiant
       by_group, valiant_by_group         on dragonfly and megafly
+      d_mod_k                            on fat_tree and xgft
       ugal, progressive                  all routes between which these choose, on the same networks
       table(path="routes.csv")           your own, from a file: docs/own-data.md
       adaptive                           any shortest path; dimension_order or routing_record is its escape

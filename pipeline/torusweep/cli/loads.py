@@ -100,6 +100,7 @@ def loads(
       up_down(root=0)              any bidirectional network, also a faulty one
       by_group                     dragonfly, megafly: one hop between groups at most
       valiant                      two routes, through a random node
+      d_mod_k                      fat_tree, xgft: up by the destination's digits, then down
       valiant_by_group             dragonfly, megafly: two routes, through a random group
       table(path="routes.csv")     your own, from a CSV or Parquet file: docs/own-data.md
 

@@ -14,6 +14,7 @@ from torusweep.networks.naming import resolve
 from torusweep.networks.topology import Topology
 from torusweep.routing.by_group import by_group
 from torusweep.routing.clustering import clustering
+from torusweep.routing.d_mod_k import d_mod_k
 from torusweep.routing.dimension_order import dimension_order, random_order, reverse_order
 from torusweep.routing.forms import LayeredRouting, Moves, Routes, Routing, SourceRouting, TableRouting
 from torusweep.routing.hierarchical import hierarchical
@@ -35,7 +36,7 @@ ROUTINGS: dict[str, Callable[..., Routing]] = {
         *(west_first, north_last, negative_first),
         hierarchical,
         *(routing_record, minimal_by_address, clustering, valiant, up_down),
-        *(by_group, valiant_by_group, table),
+        *(by_group, valiant_by_group, d_mod_k, table),
     )
 }
 ROUTING_OF_FAMILY = dict.fromkeys(("tesh", "h3dt", "mh3dt"), "hierarchical")

@@ -58,16 +58,42 @@ def extended_graph(sides, wraps, two_classes):
             for step in (1, -1):
                 if wraps or 0 <= here[i] + step < side:
                     links.add_edge(node, number_of([*here[:i], (here[i] + step) % side, *here[i + 1 :]], sides))
+    return extended(links, lambda node, destination: escape_hop(node, destination, sides, wraps, two_classes))
+
+
+def extended(links: nx.DiGraph, escape):
+    """The graph of a network's links and the hops `escape(node, destination)`: (next node, class)."""
     found = nx.DiGraph()
-    for destination in nodes:
+    for destination in links:
         away = nx.shortest_path_length(links, target=destination)
         nearer = nx.DiGraph((u, v) for u, v in links.edges if away[v] == away[u] - 1)
-        hop = {node: escape_hop(node, destination, sides, wraps, two_classes) for node in nodes if node != destination}
+        hop = {node: escape(node, destination) for node in links if node != destination}
         for node, (after, kind) in hop.items():
             found.add_node((node, after, kind))
             for there in {after, *nx.descendants(nearer, after)} - {destination}:
                 found.add_edge((node, after, kind), (there, *hop[there]))
     return found
+
+
+@pytest.mark.parametrize("sides", [(4, 3), (3, 2, 3), (5,), (4, 4)])
+def test_adaptive_routing_on_a_hyperx_needs_two_virtual_channels(sides):
+    """One escape in dimension order, one hop a dimension; one for any shortest path."""
+    graph = nx.DiGraph()
+    nodes = range(int(np.prod(sides)))
+    for u in nodes:
+        apart = ((v, sum(a != b for a, b in zip(address(u, sides), address(v, sides)))) for v in nodes)
+        graph.add_edges_from((u, v) for v, digits in apart if digits == 1)
+
+    def escape(node, destination):
+        here, there = address(node, sides), address(destination, sides)
+        first = next(i for i in range(len(sides)) if here[i] != there[i])
+        return number_of([*here[:first], there[first], *here[first + 1 :]], sides), 0
+
+    plain = extended(graph, escape)
+    found = record(f"hyperx(radices={list(sides)}, terminals=2)", "none", 2)
+    assert nx.is_directed_acyclic_graph(plain)
+    assert (found["channels"], found["dependencies"]) == (len(plain), plain.number_of_edges())
+    assert (found["deadlock_free"], found["least_virtual_channels"], found["least_rule"]) == ("yes", 2, "none")
 
 
 @pytest.mark.parametrize(

@@ -53,19 +53,28 @@ def with_hop_counts(table: TableRouting, counted: np.ndarray) -> TableRouting:
 
 
 def _reached(table: TableRouting, adds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(configuration, count) int64[C'] each, ascending: all that packets come to, with the hops counted until then."""
-    most = len(table.at) + 1  # more than any number of a configuration
-    new = np.unique(table.entry).astype(np.int64)
-    found = new
-    while len(new):
-        count, configuration = np.divmod(new, most)
-        many = table.many[configuration]
-        own = np.repeat(np.arange(len(new)), many)
-        row = np.arange(len(own)) - np.repeat(np.cumsum(many) - many, many) + table.rows[configuration][own]
-        onwards = table.next[row] >= 0
-        then = (count[own] + adds[row])[onwards] * most + table.next[row[onwards]]
-        new = np.setdiff1d(then, found)
-        found = np.union1d(found, new)
-    count, configuration = np.divmod(found, most)
-    order = np.lexsort((count, configuration))
+    """(configuration, count) int64[C'] each, ascending: all that packets come to, with the hops counted until then.
+
+    adds   int64[R]  0 or 1, what each row adds to the count
+    """
+    of_counts: list[np.ndarray] = []
+    begins = np.zeros(len(table.at), bool)  # of this count, the configurations in which packets first have it
+    begins[table.entry] = True
+    while begins.any():
+        reached, counted = begins.copy(), np.zeros(len(table.at), bool)
+        new = np.flatnonzero(begins)
+        while len(new):
+            many = table.many[new]
+            row = np.arange(int(many.sum())) + np.repeat(table.rows[new] - np.cumsum(many) + many, many)
+            row = row[table.next[row] >= 0]
+            counted[table.next[row[adds[row] > 0]]] = True
+            on = np.zeros(len(table.at), bool)
+            on[table.next[row[adds[row] == 0]]] = True
+            new = np.flatnonzero(on & ~reached)
+            reached[new] = True
+        of_counts.append(np.flatnonzero(reached))
+        begins = counted
+    configuration = np.concatenate([*of_counts, np.zeros(0, np.int64)])
+    count = np.repeat(np.arange(len(of_counts)), [len(found) for found in of_counts])
+    order = np.argsort(configuration, kind="stable")
     return configuration[order], count[order]
