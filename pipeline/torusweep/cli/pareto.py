@@ -56,6 +56,7 @@ def pareto(
       torusweep pareto --minimise mean_distance,cost --where "nodes BETWEEN 4000 AND 4200"
       torusweep pareto --minimise mean_distance,cost --maximise nodes
       torusweep pareto --minimise cost --maximise saturation_load --traffic uniform --routing best
+      torusweep pareto --minimise cost_per_terminal,equal_cost.latency --maximise throughput --traffic uniform
       torusweep pareto --minimise wire_length_max,total_latency --where "placement = 'folded' AND offered_load = 0.1"
     """
     chosen = Choices(**choices)

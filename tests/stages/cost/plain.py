@@ -25,12 +25,16 @@ def graph_of(topology: Topology) -> networkx.MultiGraph | networkx.MultiDiGraph:
 def besta(graph, terminals: Counter, cabinet, floor) -> dict[str, float]:
     """The model 2014-besta: cabinet of each node, (x, y) of each cabinet."""
     routers = cables = metres = watts = 0.0
-    electrical = optical = 0
+    electrical = optical = working = radix = every_port = 0
     for node in graph.nodes:
         links = graph.degree(node, weight="bandwidth")
         if graph.is_directed():
             links = max(graph.in_degree(node, weight="bandwidth"), graph.out_degree(node, weight="bandwidth"))
         ports = links + terminals[node]
+        used = graph.degree(node) + terminals[node]
+        if graph.is_directed():
+            used = max(graph.in_degree(node), graph.out_degree(node)) + terminals[node]
+        working, radix, every_port = working + (used > 0), max(radix, used), every_port + used
         routers += max(0, 350.4 * ports - 892.3)
         watts += 4 * 0.7 * ports
     for one, other, bandwidth in graph.edges(data="bandwidth"):
@@ -45,6 +49,9 @@ def besta(graph, terminals: Counter, cabinet, floor) -> dict[str, float]:
         electrical += copper <= fibre
         optical += copper > fibre
     return {
+        "routers": working,
+        "radix": radix,
+        "ports": every_port,
         "router_cost": routers,
         "cable_cost": cables,
         "total_cost": routers + cables,

@@ -31,6 +31,8 @@ NETWORKS = (
     "kautz(d=3, k=3)",
     "hamming_mesh(board=[2, 2], boards=[3, 3])",
     "rtt(a=4)",
+    "faulty(torus(k=5, n=2), links=3, seed=1)",
+    "faulty(torus(k=5, n=2), nodes=3, seed=1)",
     "with_links(dragonfly(a=4, p=2, h=2), bandwidths=[1, 2.5], latencies=[1, 10])",
 )
 
