@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from torusweep.capacity import capacity as capacity_of
 from torusweep.costs import DEFAULT_MODEL
-from torusweep.errors import BadInput, nearest
+from torusweep.errors import BadInput
 from torusweep.interchange import Written, export
 from torusweep.library import arguments
 from torusweep.library.availability import Amount, Availability, AvailabilityOptions, availability_of
@@ -21,6 +21,7 @@ from torusweep.library.display import facts_of, html_of, text_of
 from torusweep.library.distances import Distances, distances_of
 from torusweep.library.foreign import network_of, to_networkx
 from torusweep.library.given import traffic_of
+from torusweep.library.loads import METHODS, loads_of
 from torusweep.library.outcomes import Capacity, Cost, Deadlock, Layered, Layout, Loads, Static
 from torusweep.library.simulation import Simulation, SimulationOptions, several, simulation_of
 from torusweep.networks.families import build
@@ -35,15 +36,12 @@ from torusweep.stages.deadlock.layers import layers as layers_of
 from torusweep.stages.deadlock.routing_table import classified_table
 from torusweep.stages.layout import layout_record
 from torusweep.stages.layout.placements import PLACEMENTS, default_placement
-from torusweep.stages.loads import exact_loads, record_of, sampled_loads
+from torusweep.stages.loads import record_of
 from torusweep.stages.loads.bounds import bounds_of
 from torusweep.stages.static import static_record
 
 if TYPE_CHECKING:
     import networkx
-
-DEFAULT_PACKETS = 10_000_000
-METHODS = ("exact", "monte-carlo", "as-table")
 
 
 def network(
@@ -220,21 +218,9 @@ class Network:
         arguments.check_backend(backend)
         arguments.check_sampling(packets, seed, relative_error)
         arguments.check_text("method", method, METHODS)
-        if method not in METHODS:
-            raise BadInput(f"method={method!r}: expected one of {', '.join(METHODS)}{nearest(method, METHODS)}")
         sampling = {"packets": packets, "seed": seed, "relative_error": relative_error}
-        given = {name: value for name, value in sampling.items() if value is not None}
         how, what = routing_of(self.topology, routing), traffic_of(self.topology, traffic)
-        if method != "monte-carlo":
-            for name in given:
-                raise BadInput(f"{name}: expected with method='monte-carlo' only; exact loads need no packets")
-            as_table = method == "as-table"
-            found = exact_loads(self.topology, routing=how, traffic=what, backend=backend, as_table=as_table)
-        else:
-            if relative_error is not None and not 0 < relative_error < 1:
-                raise BadInput(f"relative_error={relative_error}: expected a number between 0 and 1")
-            options: dict[str, Any] = {"packets": DEFAULT_PACKETS, **given}
-            found = sampled_loads(self.topology, routing=how, traffic=what, backend=backend, **options)
+        found = loads_of(self.topology, how, what, method, sampling, backend)
         limits = bounds_of(found, routing=how, traffic=what) if bounds else None
         return Loads(record_of(found, limits), found=found, labels=self.labels)
 

@@ -56,6 +56,7 @@ class CollectivesStage(Stage):
         "torusweep_kernels.cuda",
         "torusweep_kernels.cuts",
         "torusweep_kernels.loads",
+        "torusweep_kernels.sums",
         "torusweep_kernels.threads",
         "torusweep_kernels.trees",
     )

@@ -71,6 +71,7 @@ class DeadlockStage(Stage):
         "torusweep_kernels.dependencies",
         "torusweep_kernels.distance",
         "torusweep_kernels.forwarding",
+        "torusweep_kernels.sums",
         "torusweep_kernels.threads",
         "torusweep.counts",
         "torusweep.networks",

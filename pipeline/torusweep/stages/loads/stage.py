@@ -102,6 +102,7 @@ class LoadsStage(Stage):
         "torusweep_kernels.loads",
         "torusweep_kernels.philox",
         "torusweep_kernels.routes",
+        "torusweep_kernels.sums",
         "torusweep_kernels.threads",
         "torusweep_kernels.walks",
         "torusweep.capacity",

@@ -71,6 +71,7 @@ class SimulationStage(Stage):
         "torusweep_kernels.philox",
         "torusweep_kernels.router",
         "torusweep_kernels.routes",
+        "torusweep_kernels.sums",
         "torusweep_kernels.threads",
         "torusweep_kernels.trees",
         "torusweep.capacity",

@@ -46,6 +46,7 @@ class StaticStage(Stage):
         "torusweep_kernels.cuts",
         "torusweep_kernels.distance",
         "torusweep_kernels.forwarding",
+        "torusweep_kernels.sums",
         "torusweep_kernels.threads",
         "torusweep.networks",
         "torusweep.routing",
