@@ -39,7 +39,7 @@ REFUSED: dict[str, tuple[Callable[[Network], object], str]] = {
     "placement": (lambda n: n.layout(5), "placement=5: expected a name such as 'straight'"),
     "routes": (lambda n: n.capacity(routes=1), "routes=1: expected a name such as 'all'; there are all, minimal"),
     "rule": (lambda n: n.deadlock(vc_rule=None), "vc_rule=None: expected a name such as 'none'"),
-    "channels": (lambda n: n.routes(virtual_channels="x"), "virtual_channels='x': expected a whole number"),
+    "channels": (lambda n: n.routes(virtual_channels="x"), "virtual_channels='x': expected 1 … 16, a whole number"),
 }
 
 
