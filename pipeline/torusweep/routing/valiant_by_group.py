@@ -129,7 +129,7 @@ def detours(minimal: LayeredRouting, shape: Grouped, drawn: dict[int, np.ndarray
 def _steps(minimal: LayeredRouting, shape: Grouped) -> _Steps:
     """The hops of all shortest paths from every node to every other group."""
     topology, nodes = minimal.topology, minimal.topology.nodes
-    routing = _into_groups(minimal, shape)
+    routing = into_groups(minimal, shape)
     goals = nodes + np.arange(shape.groups)
     links = None if topology.capacity is None else np.maximum(topology.capacity, 1).astype(np.float64)
     if links is not None:
@@ -148,7 +148,7 @@ def _steps(minimal: LayeredRouting, shape: Grouped) -> _Steps:
     return _Steps(*(np.concatenate(column) for column in zip(*found)))
 
 
-def _into_groups(minimal: LayeredRouting, shape: Grouped) -> LayeredRouting:
+def into_groups(minimal: LayeredRouting, shape: Grouped) -> LayeredRouting:
     """Shortest paths to any node of a group: the states are the nodes, then the groups, each at its first node."""
     topology, ports = minimal.topology, minimal.topology.ports
     everyone, groups = np.arange(topology.nodes, dtype=np.int32), np.arange(shape.groups, dtype=np.int32)
