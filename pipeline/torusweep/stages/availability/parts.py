@@ -117,7 +117,7 @@ def cube_of_node(spelling: str, plan: Plan) -> np.ndarray:
 
 
 def most_parts(plan: Plan, spelling: str, fails: str) -> int:
-    """At least as many as can fail, by the plan alone. Raises as `cube_count`."""
+    """As many as the plan shows, parallel links once. Raises as `cube_count`."""
     if fails == "cubes":
         return cube_count(spelling, plan)
     return plan.nodes if fails == "routers" else plan.nodes * plan.degree // (1 if plan.directed else 2)
