@@ -7,11 +7,11 @@ from itertools import product
 
 import numpy as np
 import pytest
-from torusweep.collectives.algorithms import schedule_of
+from torusweep.collectives.algorithms import check_suits, schedule_of
 from torusweep.collectives.cost import cost_of
 from torusweep.collectives.optimum import Cut, Partition, optimum
 from torusweep.errors import Refused
-from torusweep.networks.families import build
+from torusweep.networks.families import build, plan
 from torusweep.stages.collectives.record import collective_record
 
 NETWORKS = [
@@ -133,3 +133,11 @@ def test_denominators_without_a_common_multiple_in_64_bits_are_refused():
     network = "with_links(hypercube(n=4), bandwidths=['1/999983', '1/999979', '1/999961', 1])"
     with pytest.raises(Refused, match="smaller common denominator"):
         optimum(build(network), "all_gather")
+
+
+def test_other_links_leave_a_mesh_its_axes():
+    """A sweep asks the plan alone; the network then has a schedule, as without with_links."""
+    for spelling in ("mesh(radices=[3, 2])", "with_links(mesh(radices=[3, 2]), bandwidths=[1, 0.25])"):
+        name, planned = plan(spelling)
+        check_suits("bucket", planned, name)
+        assert schedule_of(build(spelling), "all_gather", "bucket").steps > 0

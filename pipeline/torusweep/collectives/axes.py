@@ -9,6 +9,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from torusweep.errors import BadInput
+from torusweep.networks.families import family_of
 from torusweep.networks.families.hermite import Lattice
 from torusweep.networks.topology import Plan, Topology, addresses, node_index
 
@@ -53,7 +54,7 @@ def axes_of(topology: Topology) -> list[Axis]:
 
 def may_have_axes(plan: Plan, spelling: str) -> bool:
     """Whether a network's plan promises axes."""
-    return not plan.directed and (isinstance(plan.structure, Lattice) or spelling.partition("(")[0] in PRODUCTS)
+    return not plan.directed and (isinstance(plan.structure, Lattice) or family_of(spelling) in PRODUCTS)
 
 
 def link_keys(topology: Topology) -> np.ndarray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from torusweep.networks.families import family_of
 from torusweep.networks.topology import Plan
 from torusweep.routing.dimension_order import MAX_SIDE
 
@@ -19,7 +20,7 @@ def most_pairs(routing: str, topology: str, plan: Plan, *, symmetric: bool) -> i
     symmetric  whether every automorphism of the network keeps the traffic
     """
     name, _, parameters = routing.partition("(")
-    family = topology.partition("(")[0]
+    family = family_of(topology)
     if name in ANY_NETWORK:
         return 0
     if name not in PASSES or (name == "valiant" and parameters):

@@ -11,12 +11,11 @@ UNREACHED = np.iinfo(np.int16).max
 
 
 def links_of_arcs(routing: LayeredRouting) -> np.ndarray | None:
-    """float64[S, Q]: the number of parallel links of every arc between states; None = 1 everywhere."""
+    """int8[S, Q] or int32[S, Q]: the number of parallel links of every arc between states; None = 1 everywhere."""
     capacity = routing.topology.capacity
-    if capacity is None:
-        return None
-    held = np.maximum(routing.port, 0)
-    return np.where(routing.port == NO_PORT, 1, capacity[routing.node[:, None], held]).astype(np.float64)
+    if capacity is None or routing.plain:
+        return capacity
+    return np.where(routing.port == NO_PORT, np.int32(1), capacity[routing.node[:, None], routing.port])
 
 
 def shortest_paths(

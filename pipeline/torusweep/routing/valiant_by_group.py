@@ -13,7 +13,7 @@ from torusweep.networks.families.dragonfly import GLOBAL, Grouped
 from torusweep.networks.topology import NO_PORT, Topology
 from torusweep.routing.by_group import Split, by_group
 from torusweep.routing.forms import LayeredRouting, TableRouting
-from torusweep.routing.shortest_paths import UNREACHED, shortest_paths
+from torusweep.routing.shortest_paths import UNREACHED, links_of_arcs, shortest_paths
 from torusweep.routing.tables.as_table import joined, layered_rows
 from torusweep.routing.tables.rows import Rows, table_routing
 
@@ -128,12 +128,10 @@ def detours(minimal: LayeredRouting, shape: Grouped, drawn: dict[int, np.ndarray
 
 def _steps(minimal: LayeredRouting, shape: Grouped) -> _Steps:
     """The hops of all shortest paths from every node to every other group."""
-    topology, nodes = minimal.topology, minimal.topology.nodes
-    routing = _into_groups(minimal, shape)
+    nodes = minimal.topology.nodes
+    routing = into_groups(minimal, shape)
     goals = nodes + np.arange(shape.groups)
-    links = None if topology.capacity is None else np.maximum(topology.capacity, 1).astype(np.float64)
-    if links is not None:
-        links = np.vstack([links, np.ones((shape.groups, links.shape[1]))])
+    links = links_of_arcs(routing)
     away, paths = shortest_paths(routing, goals, links)
     found = []
     for port in range(routing.states.shape[1]):
@@ -148,7 +146,7 @@ def _steps(minimal: LayeredRouting, shape: Grouped) -> _Steps:
     return _Steps(*(np.concatenate(column) for column in zip(*found)))
 
 
-def _into_groups(minimal: LayeredRouting, shape: Grouped) -> LayeredRouting:
+def into_groups(minimal: LayeredRouting, shape: Grouped) -> LayeredRouting:
     """Shortest paths to any node of a group: the states are the nodes, then the groups, each at its first node."""
     topology, ports = minimal.topology, minimal.topology.ports
     everyone, groups = np.arange(topology.nodes, dtype=np.int32), np.arange(shape.groups, dtype=np.int32)

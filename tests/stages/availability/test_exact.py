@@ -100,9 +100,15 @@ def cubes_of(sides: tuple[int, ...]) -> list[list[int]]:
     [
         ("torus(radices=[8, 12])", cubes_of((8, 12)), 2),
         ("slice(radices=[4, 8], wrap=[false, true])", cubes_of((4, 8)), 1),
+        ("with_links(mesh(radices=[4, 8]), latencies=[1, 7])", cubes_of((4, 8)), 1),
         (
             "cube_pod(x=[1, 2, 0], y=[0, 1, 2], z=[2, 0, 1], side=3)",
             [list(range(27 * cube, 27 * cube + 27)) for cube in range(3)],
+            1,
+        ),
+        (
+            "with_links(cube_pod(x=[1, 0], y=[1, 0], z=[1, 0], side=3), latencies=[3])",
+            [list(range(27)), list(range(27, 54))],
             1,
         ),
     ],

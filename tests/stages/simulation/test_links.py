@@ -101,3 +101,26 @@ def test_refusals(network, more, says):
 def test_parallel_links_of_half_a_flit_are_whole_channels():
     setup = set_up(build("with_links(hyperx(radices=[3], widths=[2]), bandwidths=[0.5])"), Parameters())
     assert (setup.wiring.capacity[setup.wiring.to >= 0] == 1).all()
+
+
+@pytest.mark.parametrize(
+    ("flits", "speedup", "least", "most"),
+    [
+        (1, 8, 0.24, 0.25),  # an output grants one virtual channel a cycle: a packet of one flit for four terminals
+        (4, 8, 0.87, 0.93),
+        (16, 2, 0.85, 0.93),
+        (16, 1, 0.45, 0.60),  # most of the link's virtual channels are held by packets of the same injection ports
+    ],
+)
+def test_what_fills_a_wide_link(flits, speedup, least, most):
+    """Four terminals share a link of four flits a cycle, and offer 0.9 of it: docs/simulation.md, Routers."""
+    network = build("with_links(full_mesh(radices=[2], terminals=4), bandwidths=[4])")
+    how = {"virtual_channels": 8, "buffer_flits": 64, "packet_flits": flits, "input_speedup": speedup}
+    asked = Parameters(routing="minimal", traffic="shift", cycles=3_000, warm_up=500, **how)
+    (row,) = simulation_records(network, asked, loads=[0.9])
+    assert least <= row["accepted_load"] <= most
+
+
+def test_injection_ports_are_as_many_as_fit_beside_the_channels():
+    for network, ports in (("xgft(down=[32, 32], up=[1, 32])", 31), ("hyperx(radices=[2, 2], terminals=5)", 5)):
+        assert set_up(build(network), Parameters(routing="minimal"), skip_proof=True).router.injection_flits == ports

@@ -114,10 +114,10 @@ def build(spelling: str | Spelling, *, memory: int | None = None) -> Topology:
     """
     canonical, planned = plan(spelling, memory=memory)
     with _name_in_errors(canonical):
-        return realise(canonical, _family(canonical), planned, default_memory() if memory is None else memory)
+        return realise(canonical, family_of(canonical), planned, default_memory() if memory is None else memory)
 
 
-def _family(canonical: str) -> str:
+def family_of(canonical: str) -> str:
     """The family whose nodes and links a network has: a torus with other links is a torus, a faulty one is none."""
     while canonical.startswith("with_links("):
         canonical = canonical.removeprefix("with_links(")

@@ -10,6 +10,7 @@ import numpy as np
 from torusweep_kernels.failures import Network, Parts
 
 from torusweep.errors import BadInput, nearest
+from torusweep.networks.families import family_of
 from torusweep.networks.families.slices import CUBE
 from torusweep.networks.topology import Plan, Topology, addresses, node_index
 
@@ -90,7 +91,7 @@ def fails_of(names: Iterable[str]) -> list[str]:
 
 def cube_count(spelling: str, plan: Plan) -> int:
     """Cubes of a network. Raises BadInput for a network that has none."""
-    family = spelling.partition("(")[0]
+    family = family_of(spelling)
     if family in PODS:
         return plan.radices[-1]
     if family not in GRIDS:
@@ -110,13 +111,13 @@ def cube_of_node(spelling: str, plan: Plan) -> np.ndarray:
     """int64[N]: the cube of each node: of a pod its last digit, of a grid the block of 4 nodes along each dimension."""
     cube_count(spelling, plan)
     digits = addresses(plan.radices)
-    if spelling.partition("(")[0] in PODS:
+    if family_of(spelling) in PODS:
         return digits[:, -1].astype(np.int64)
     return node_index(digits // CUBE, [side // CUBE for side in plan.radices]).astype(np.int64)
 
 
 def most_parts(plan: Plan, spelling: str, fails: str) -> int:
-    """At least as many as can fail, by the plan alone. Raises as `cube_count`."""
+    """As many as the plan shows, parallel links once. Raises as `cube_count`."""
     if fails == "cubes":
         return cube_count(spelling, plan)
     return plan.nodes if fails == "routers" else plan.nodes * plan.degree // (1 if plan.directed else 2)

@@ -13,6 +13,7 @@ from torusweep.networks.links import channel_orbits
 from torusweep.networks.symmetry import Orbits, orbits_under, proved_symmetries
 from torusweep.networks.topology import NO_PORT, Topology
 from torusweep.routing.forms import LayeredRouting
+from torusweep.routing.shortest_paths import links_of_arcs
 from torusweep.traffic import Traffic
 
 BLOCK = 1 << 23  # demands at a time: 64 MiB
@@ -102,14 +103,6 @@ def _arcs_and_channels(routing: LayeredRouting) -> tuple[tuple[np.ndarray, ...],
     return (state, arc), routing.node[state].astype(np.int64) * width + routing.port[state, arc]
 
 
-def arc_capacity(routing: LayeredRouting) -> np.ndarray | None:
-    """int32[S, Q]: the number of parallel links of every arc between states; None = 1 everywhere."""
-    capacity = routing.topology.capacity
-    if capacity is None or routing.plain:
-        return capacity
-    return np.where(routing.port == NO_PORT, np.int32(1), capacity[routing.node[:, None], routing.port])
-
-
 def _sum_over_roots(
     routing: LayeredRouting,
     traffic: Traffic,
@@ -126,7 +119,7 @@ def _sum_over_roots(
     busy = traffic.received()[nodes.representatives] > 0
     roots, sizes = nodes.representatives[busy], nodes.sizes[busy]
     flows, lost = (np.zeros(routing.states.shape), np.zeros(routing.states.shape)), 0.0
-    capacity, step = arc_capacity(routing), max(1, BLOCK // len(routing.states))
+    capacity, step = links_of_arcs(routing), max(1, BLOCK // len(routing.states))
     channels, done = Channels(), 0
     for size in np.unique(sizes):
         alike = roots[sizes == size]

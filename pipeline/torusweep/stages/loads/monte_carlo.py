@@ -22,8 +22,9 @@ from torusweep.networks.topology import Topology
 from torusweep.routing import GivenRouting, LayeredRouting, SourceRouting, TableRouting
 from torusweep.routing import routing as routing_on
 from torusweep.routing.route_table import RouteTable
+from torusweep.routing.shortest_paths import links_of_arcs
 from torusweep.stages.loads.channels import ChannelLoads, Estimate
-from torusweep.stages.loads.layered import arc_capacity, channels_of_arcs
+from torusweep.stages.loads.layered import channels_of_arcs
 from torusweep.stages.loads.packets import Packets
 from torusweep.stages.loads.source import channels_of_directions
 from torusweep.stages.loads.table_walks import count_walks
@@ -152,7 +153,7 @@ class _Walks:
     """Counts packets of layered routing: each node draws the next hop."""
 
     def __init__(self, routing: LayeredRouting, packets: Packets, backend: str, threads: int | None) -> None:
-        self.routing, self.packets, self.capacity = routing, packets, arc_capacity(routing)
+        self.routing, self.packets, self.capacity = routing, packets, links_of_arcs(routing)
         self.backend, self.threads, self.searches = backend, threads, Searches()
 
     def count(self, first: int, number: int) -> Count:

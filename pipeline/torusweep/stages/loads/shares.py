@@ -9,7 +9,7 @@ from torusweep.networks.symmetry import proved_symmetries
 from torusweep.networks.topology import NO_PORT
 from torusweep.routing import LayeredRouting, Routing, SourceRouting, TableRouting
 from torusweep.routing.route_table import RouteTable
-from torusweep.stages.loads.layered import arc_capacity
+from torusweep.routing.shortest_paths import links_of_arcs
 
 BLOCK = 1 << 20  # pairs walked at a time
 
@@ -78,7 +78,7 @@ def _layered_shares(routing: LayeredRouting, number: np.ndarray, channels: int) 
     """For each destination, by increasing distance: passes from a state are the weighted sum of its successors'."""
     nodes, states = routing.topology.nodes, routing.states
     arcs = states != NO_PORT
-    capacity = arc_capacity(routing)
+    capacity = links_of_arcs(routing)
     parallel = arcs.astype(np.float64) if capacity is None else np.where(arcs, capacity, 0).astype(np.float64)
     channel = np.where(arcs & (routing.port != NO_PORT), number[routing.node[:, None], routing.port], -1)
     share = np.zeros((channels, nodes, nodes))

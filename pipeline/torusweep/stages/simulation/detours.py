@@ -12,6 +12,7 @@ from torusweep.networks.topology import NO_PORT, Topology
 from torusweep.routing.by_group import by_group
 from torusweep.routing.forms import LayeredRouting
 from torusweep.routing.ugal import progressive
+from torusweep.routing.valiant_by_group import into_groups
 from torusweep.stages.deadlock.routing_case import CHOOSING
 from torusweep.stages.simulation.layered_routes import Draws, draw_layered_routes
 
@@ -81,7 +82,7 @@ def choosing_routes(choosing: Choosing, source: np.ndarray, destination: np.ndar
     """
     topology, shape = choosing.minimal.topology, choosing.minimal.topology.plan.structure
     assert isinstance(shape, Grouped), "by_group refuses other networks"
-    into = _into_groups(choosing.minimal, shape)
+    into = into_groups(choosing.minimal, shape)
     direction, hops = draw_layered_routes(choosing.minimal, source, destination, draws)
     own = np.where(hops > 0, direction, NO_PORT)
     nothing = np.zeros(len(source), np.int8)
@@ -103,23 +104,6 @@ def choosing_routes(choosing: Choosing, source: np.ndarray, destination: np.ndar
 def _of(draws: Draws, packets: np.ndarray, purpose: int) -> Draws:
     """The words of some packets, from a purpose on."""
     return lambda further: draws(purpose + further)[:, packets]
-
-
-def _into_groups(minimal: LayeredRouting, shape: Grouped) -> LayeredRouting:
-    """The same paths as far as their first router in the destination's group, which must be another one."""
-    nodes = minimal.topology.nodes
-    behind = np.arange(nodes, 2 * nodes)
-    group = np.arange(nodes, dtype=np.int32) // np.int32(shape.size)
-    arrived = np.int32(len(minimal.states)) + np.arange(shape.groups, dtype=np.int32)
-    states = np.vstack([minimal.states, np.full((shape.groups, minimal.states.shape[1]), NO_PORT, np.int32)])
-    states[behind] = NO_PORT
-    states[behind, -1] = arrived[group]
-    port = np.vstack([minimal.port, np.full((shape.groups, minimal.port.shape[1]), NO_PORT, minimal.port.dtype)])
-    port[behind] = NO_PORT
-    node = np.append(minimal.node, np.arange(shape.groups, dtype=np.int32) * np.int32(shape.size))
-    return LayeredRouting(
-        minimal.topology, states, port, node, minimal.start, arrived[group], minimal.extra, minimal.split
-    )
 
 
 def _detours(
