@@ -55,8 +55,8 @@ def read_bytes(path: Path, kind: str = "configuration file") -> bytes:
             content = file.read(LARGEST + 1)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        example = f"paths are relative to {Path.cwd()}" if isinstance(error, OSError) else "config/default.yaml is one"
-        raise BadInput(f"{printable(path)}: expected a {kind}, got: {reason}; {example}") from None
+        remedy = f"paths are relative to {Path.cwd()}" if isinstance(error, OSError) else "name a file of text"
+        raise BadInput(f"{printable(path)}: expected a {kind}, got: {reason}; {remedy}") from None
     if len(content) > LARGEST:
         raise BadInput(
             f"{printable(path)}: expected at most {LARGEST // 1024} KiB, got more;"

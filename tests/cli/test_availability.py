@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 
 import pytest
+from torusweep import network
+from torusweep.errors import Refused
 
 from tests.faults.command_line import settled, torusweep
 
@@ -45,6 +47,8 @@ def test_rows_as_json():
         (("--links", "9" * 30), "expected a number of failures"),
         (("--cubes", "1"), "expected one of cube_pod, torus"),
         (("--links", "1", "--measure", "distanc"), "unknown measure 'distanc' (did you mean 'distances'?)"),
+        (("--links", "1", "--measure", ""), "expected a measure, got none; choose of connectivity, distances"),
+        (("--links", "1", "--measure", ","), "expected a measure, got none"),
         (("--links", "1", "--draws", "0"), "'--draws': 0 is not in the range"),
     ],
 )
@@ -52,3 +56,13 @@ def test_what_is_refused(arguments: tuple[str, ...], says: str):
     said = torusweep("availability", "ring(k=8)", *arguments)
     assert not settled(said)
     assert says in said.err
+
+
+def test_too_large_a_network_is_refused_before_it_is_built(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("torusweep.stages.availability.memory.default_memory", lambda: 100_000)
+    monkeypatch.setattr("torusweep.cli.availability.build", None)
+    said = torusweep("availability", "torus(k=8, n=3)", "--links", "1", "--draws", "2")
+    assert not settled(said)
+    assert "availability of torus(k=8, n=3) with 1 failed link: expected at most 0.0 GiB of memory" in said.err
+    with pytest.raises(Refused, match="choose a smaller network, or fewer draws"):
+        network("torus(k=8, n=3)").availability(links=1, draws=2)

@@ -87,6 +87,20 @@ BAD_INPUT = [
         "expected a dragonfly or megafly without faults",
     ),
     (["cost", "cube_pod(x=[0], y=[0], z=[0])"], "got a cost model without circuit_switch; choose"),
+    (["cost", "ring(k=4)", "cube_pod(x=[0], y=[0], z=[0])"], "cost of cube_pod(x=[0], y=[0], z=[0]) by 2014-besta:"),
+    (["cost", "ring(k=4)", "--routing", "minimal"], "expected several networks with --routing, got one; add another"),
+    (["cost", "ring(k=4)", "ring(k=4)", "--traffic", "shift"], "or leave --traffic out"),
+    (
+        ["loads", "ring(k=4)", "--routing", "valiant_by_group"],
+        "torusweep: routing valiant_by_group on ring(k=4): expected",
+    ),
+    (["deadlock", "ring(k=4)", "--routing", "ugal"], "torusweep: routing ugal on ring(k=4): expected a dragonfly or"),
+    (
+        ["simulate", "ring(k=4)", "--routing", "progressive", "--load", "0.1"],
+        "routing progressive on ring(k=4): expected",
+    ),
+    (["describe", "with_links()"], "as in with_links(torus(k=8, n=3), …)"),
+    (["describe", "with_links(ring(k=4), bandwidths=[0])"], "expected flits a cycle above 0, up to 1,048,576"),
     (
         ["loads", "torus(k=16, n=3)", "--traffic", "random_permutation", "--bounds"],
         "16,777,216 pairs of root and channel, got 4,096 × 24,576; choose a smaller network, or no --bounds",

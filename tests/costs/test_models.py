@@ -114,6 +114,14 @@ def test_every_model_names_its_sources(name: str):
         ("source: hall", "source: ''", "racks.source: expected text (who printed the numbers, and where)"),
         ("per_metre: 0.1,", "per_metre: 0.1, longest: 4,", "leave optical.longest out"),
         ("optical:", "#", "add optical, or leave it out"),
+        ("price: 100", "price: -1", "router.products[0].price: expected a number ≥ 0"),
+        ("per_metre: 2", "per_metre: -2", "electrical.per_metre: expected a number ≥ 0"),
+        ("router: {", "router: {per_port: 1, ", "router: expected a line (fixed, per_port) or products, got both"),
+        (
+            "{ports: 8, price: 100}, {ports: 32, price: 90}, {ports: 64, price: 500}",
+            "",
+            "router's price, got none; add",
+        ),
         ("date: 2026, source: hall", "date: 2026-01-02, source: hall", "2026-01-02"),
     ],
 )

@@ -103,6 +103,8 @@ def test_the_tables_have_links_a_terminal_and_the_largest_routers_ports(
     assert "A machine, 1999" in text
     assert "Nobody 1999. It was never built." in text
     assert "Not compared" not in text
+    sourceless = {**tables, "labels": [label("torus(k=4, n=2)", "A machine", year=1999)]}
+    assert "A machine, 1999" not in " ".join(Page(section_of(sourceless).body).text)
 
 
 def test_the_charts_name_the_machines_and_fit_the_schema(tables: dict[str, list[dict[str, Any]]]) -> None:
@@ -140,17 +142,20 @@ def cost(topology: str, price: float | None, model: str = "first") -> dict[str, 
 
 def test_costs_are_those_of_one_model_and_the_cheapest_packing(tables: dict[str, list[dict[str, Any]]]) -> None:
     torus, hyperx, tree = list(CASES)[:3]
-    prices = [cost(torus, 80), cost(torus, 70), cost(hyperx, 90), cost(tree, 10, model="second"), cost(tree, None)]
+    prices = [cost(torus, 80), cost(torus, 70), cost(hyperx, 1748.86), cost(tree, 10, model="second"), cost(tree, None)]
     priced = {**tables, "cost": prices}
-    assert [row.cost and row.cost["cost_per_terminal"] for row in compared(priced)] == [70, 90, None]
+    assert [row.cost and row.cost["cost_per_terminal"] for row in compared(priced)] == [70, 1748.86, None]
     section = section_of(priced)
     text = " ".join(Page(section.body).text)
     assert "Costs, in USD, are at the prices of first (2014-03) for all networks" in text
     assert "watts a terminal" in text
+    assert "1,749" in text
+    assert "e+0" not in text
     drawn = figures.specification(section.panels[0].chart)
     vega_lite.check([drawn])
+    assert "cost a terminal, USD" in str(drawn)
     rows = [row for data in drawn["datasets"].values() for row in data]
-    assert {row["topology"]: row["place"] for row in rows} == {torus: 70, hyperx: 90}
+    assert {row["topology"]: row["place"] for row in rows} == {torus: 70, hyperx: 1748.86}
     assert "watts a terminal" not in " ".join(Page(section_of(tables).body).text)
 
 

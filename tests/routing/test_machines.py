@@ -220,7 +220,7 @@ def test_a_fat_tree_has_full_capacity_and_needs_one_virtual_channel():
 
 def test_by_group_refuses_other_networks():
     for routing in ("by_group", "valiant_by_group"):
-        with pytest.raises(BadInput, match="expected a dragonfly or megafly"):
+        with pytest.raises(BadInput, match=rf"^routing {routing} on torus.*: expected a dragonfly or megafly"):
             exact_loads(build("torus(k=4, n=2)"), routing=routing)
     with pytest.raises(Refused, match="pairs of routers with a group between"):
         exact_loads(build("dragonfly(a=12, p=1, h=6)"), routing="valiant_by_group")

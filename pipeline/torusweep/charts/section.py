@@ -18,6 +18,7 @@ from torusweep.charts.chart import Chart
 from torusweep.tables.columns import Column
 
 Record = Mapping[str, Any]
+MOST_WRITTEN_OUT = 1e15  # numbers from here on have an exponent
 Tables = Mapping[str, Sequence[Record]]  # by name, as lists of records; a table that a sweep lacks is absent
 
 
@@ -136,10 +137,11 @@ class Field(NamedTuple):
 
 
 def number(value: float | int | None, digits: int = 8) -> Cell:
-    """A number's cell, to so many significant digits; a dash for None."""
+    """A number's cell, to so many significant digits, or to the unit where it has more; a dash for None."""
     if value is None:
         return Cell("–", "number")
-    return Cell(f"{value:,}" if isinstance(value, int) else f"{value:.{digits}g}", "number", value)
+    whole = isinstance(value, int) or 10**digits <= abs(value) < MOST_WRITTEN_OUT
+    return Cell(f"{value:,.0f}" if whole else f"{value:.{digits}g}", "number", value)
 
 
 def meanings(columns: Iterable[Column]) -> dict[str, str]:

@@ -8,8 +8,9 @@ from torusweep.cli import options
 from torusweep.cli.availability_text import print_availability
 from torusweep.cli.progress import wait_notice
 from torusweep.errors import BadInput
-from torusweep.networks.families import build
+from torusweep.networks.families import build, plan
 from torusweep.stages.availability import AvailabilityRequest, availability_rows
+from torusweep.stages.availability.memory import check_memory
 from torusweep.stages.availability.request import MOST_DRAWS, failures_of, measures_of
 from torusweep.stages.stage import Options
 
@@ -89,6 +90,9 @@ def availability(
         AvailabilityRequest(fails, count, probability, draws, seed, sample, measures)
         for fails, (count, probability) in asked
     ]
+    spelling, planned = plan(topology)
+    for request in requests:
+        check_memory(spelling, planned, request)
     network = build(topology)
     with wait_notice("draws of failures: some seconds for each costly measure, more on large networks"):
         rows = [availability_rows(network, request, Options(backend=backend)) for request in requests]

@@ -23,6 +23,7 @@ from torusweep.stages.static.distances import terminal_distances
 from torusweep.stages.static.latencies import terminal_latencies
 
 ROUTINGS = "minimal,by_group"
+TRAFFIC = "uniform"
 COMPARED = ("routing", "traffic", "mean_distance", "latency", "throughput", "saturation_per_cost", "on_front")
 
 
@@ -49,11 +50,10 @@ COMPARED = ("routing", "traffic", "mean_distance", "latency", "throughput", "sat
 @click.option(
     "--routing",
     "routings",
-    default=ROUTINGS,
-    show_default=True,
+    show_default=ROUTINGS,
     help="Of several networks: routings, of which each network's best counts; separated by commas.",
 )
-@click.option("--traffic", default="uniform", show_default=True, help="Of several networks: the traffic pattern.")
+@click.option("--traffic", show_default=TRAFFIC, help="Of several networks: the traffic pattern.")
 @click.option("--models", is_flag=True, help="List the cost models, and nothing else.")
 @click.option("--print-model", is_flag=True, help="Print the cost model as YAML, to be edited, and nothing else.")
 @options.json_output
@@ -61,8 +61,8 @@ def cost(
     topologies: tuple[str, ...],
     model: str,
     packing: str,
-    routings: str,
-    traffic: str,
+    routings: str | None,
+    traffic: str | None,
     models: bool,
     print_model: bool,
     as_json: bool,
@@ -101,6 +101,9 @@ def cost(
     if not topologies:
         raise BadInput("expected a topology, got none; 'torusweep topologies' lists the families")
     packed = spelling_of(packing)
+    for option, given in (("--routing", routings), ("--traffic", traffic)):
+        if given is not None and len(set(topologies)) == 1:
+            raise BadInput(f"expected several networks with {option}, got one; add another, or leave {option} out")
     networks = [build(spelling) for spelling in dict.fromkeys(topologies)]
     records = [cost_record(network, name, packed) for network in networks]
     if len(networks) == 1:
@@ -109,8 +112,9 @@ def cost(
         else:
             print_cost(records[0])
         return
-    with wait_notice("loads of large networks: some minutes"):
-        rows = _compared(networks, records, options.listed([routings]), traffic)
+    asked = options.listed([ROUTINGS if routings is None else routings])
+    with wait_notice("loads of each network: some seconds, of large ones some minutes"):
+        rows = _compared(networks, records, asked, TRAFFIC if traffic is None else traffic)
     if as_json:
         options.print_json(rows)
     else:

@@ -10,7 +10,8 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-Price = Annotated[float, Field(ge=-1e12, le=1e12)]
+Price = Annotated[float, Field(ge=0, le=1e12)]
+Offset = Annotated[float, Field(ge=-1e12, le=1e12)]  # of a line fitted to prices: may be below 0
 Length = Annotated[float, Field(ge=0, le=1e6)]
 Watts = Annotated[float, Field(ge=0, le=1e9)]
 MOST_PRODUCTS = 1000
@@ -38,7 +39,7 @@ class Product(Part):
 class Router(Sourced):
     """A router's price, by the ports that are used: those of its terminals count, too."""
 
-    fixed: Price = Field(0, description="price of a router without ports")
+    fixed: Offset = Field(0, description="price of a router without ports")
     per_port: Price = Field(0, description="price of each port that is used")
     products: list[Product] = Field(
         default_factory=list,
@@ -46,12 +47,21 @@ class Router(Sourced):
         description="in place of the line, routers on sale: the cheapest with enough ports is bought",
     )
 
+    @model_validator(mode="after")
+    def _has_one_price(self) -> Router:
+        line = bool({"fixed", "per_port"} & self.model_fields_set)
+        if line and self.products:
+            raise ValueError("expected a line (fixed, per_port) or products, got both; leave one out")
+        if not line and not self.products:
+            raise ValueError("expected a router's price, got none; add per_port, or products")
+        return self
+
 
 class Cable(Sourced):
     """A cable's price, by its length."""
 
     unit: Literal["cable", "Gb/s"] = Field(description="what fixed and per_metre are prices of: cable or Gb/s")
-    fixed: Price = Field(description="price of a cable of no length: its ends")
+    fixed: Offset = Field(description="price of a cable of no length: its ends")
     per_metre: Price = Field(description="price of each metre")
     longest: Length | None = Field(
         None, description="metres; of electrical cables: longer ones are optical; null: the cheaper kind is taken"

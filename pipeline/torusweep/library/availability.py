@@ -11,6 +11,7 @@ from torusweep.library.outcomes import Row, Rows
 from torusweep.networks.topology import Topology
 from torusweep.stages.availability import AvailabilityRequest, availability_rows
 from torusweep.stages.availability.columns import AVAILABILITY
+from torusweep.stages.availability.memory import check_memory
 from torusweep.stages.availability.request import MOST_DRAWS, measures_of
 from torusweep.stages.stage import Options
 
@@ -75,6 +76,7 @@ def availability_of(topology: Topology, amounts: dict[str, Amount], options: Ava
     rows: list[Row] = []
     for fails, count, probability in asked:
         request = AvailabilityRequest(fails, count, probability, int(draws), int(seed), sample, names)
+        check_memory(topology.spelling, topology.plan, request)
         rows += availability_rows(topology, request, Options(backend=options.get("backend", "auto")))
     return Availability(rows)
 

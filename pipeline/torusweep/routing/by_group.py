@@ -26,11 +26,7 @@ def by_group(topology: Topology, split: Split = "paths") -> LayeredRouting:
     Constraint: a dragonfly or megafly, at most 127 ports a router.
     Source: Kim et al. 2008, sec. 4.1 (minimal routing).
     """
-    if not isinstance(topology.plan.structure, Grouped):
-        raise BadInput(
-            f"routing by_group on {topology.spelling}: expected a dragonfly or megafly without faults, got another"
-            " network; choose minimal, which suits every network"
-        )
+    groups_of("by_group", topology)
     nodes, width = topology.ports.shape
     if width > MAX_PORTS:
         raise Refused(
@@ -49,3 +45,14 @@ def by_group(topology: Topology, split: Split = "paths") -> LayeredRouting:
     port[:, -1] = NO_PORT
     arcs = "next-hops" if split == "next_hops" else split
     return LayeredRouting(topology, states, port, np.tile(everyone, 3), before, arrived, 1, arcs)
+
+
+def groups_of(routing: str, topology: Topology) -> Grouped:
+    """The groups of a network. Raises BadInput, which names the routing, for a network without any."""
+    shape = topology.plan.structure
+    if not isinstance(shape, Grouped):
+        raise BadInput(
+            f"routing {routing} on {topology.spelling}: expected a dragonfly or megafly without faults, got another"
+            " network; choose minimal, which suits every network"
+        )
+    return shape

@@ -49,7 +49,7 @@ def ugal(topology: Topology, view: View = "local", threshold: Threshold = 0) -> 
     Constraint: a dragonfly or megafly, at most 127 ports a router.
     Source: Singh 2005; Kim et al. 2008, sec. 4.1.
     """
-    minimal, shape = by_group(topology), check_detours("ugal", topology)
+    shape, minimal = check_detours("ugal", topology), by_group(topology)
     return table_routing(topology, joined(list(_rows(minimal, shape, (INJECTED,)))))
 
 
@@ -59,7 +59,7 @@ def progressive(topology: Topology, threshold: Threshold = 0) -> TableRouting:
     Constraint: a dragonfly or megafly, at most 127 ports a router.
     Source: Jiang et al. 2009 (progressive adaptive routing).
     """
-    minimal, shape = by_group(topology), check_detours("progressive", topology)
+    shape, minimal = check_detours("progressive", topology), by_group(topology)
     return table_routing(topology, joined(list(_rows(minimal, shape, (INJECTED, DECIDING)))))
 
 

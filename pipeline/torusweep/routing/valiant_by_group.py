@@ -11,7 +11,7 @@ import numpy as np
 from torusweep.errors import Refused
 from torusweep.networks.families.dragonfly import GLOBAL, Grouped
 from torusweep.networks.topology import NO_PORT, Topology
-from torusweep.routing.by_group import Split, by_group
+from torusweep.routing.by_group import Split, by_group, groups_of
 from torusweep.routing.forms import LayeredRouting, TableRouting
 from torusweep.routing.shortest_paths import UNREACHED, links_of_arcs, shortest_paths
 from torusweep.routing.tables.as_table import joined, layered_rows
@@ -32,7 +32,7 @@ def valiant_by_group(topology: Topology, split: Split = "paths") -> TableRouting
     Constraint: a dragonfly or megafly, at most 127 ports a router.
     Source: Kim et al. 2008, sec. 4.1 (Valiant's algorithm with groups for nodes).
     """
-    minimal, shape = by_group(topology, split), check_detours("valiant_by_group", topology)
+    shape, minimal = check_detours("valiant_by_group", topology), by_group(topology, split)
     terminals = np.unique(topology.terminals).astype(np.int64)
     onwards = rows_onwards(minimal)
     near = near_rows(onwards, shape)
@@ -40,9 +40,11 @@ def valiant_by_group(topology: Topology, split: Split = "paths") -> TableRouting
 
 
 def check_detours(routing: str, topology: Topology) -> Grouped:
-    """The structure of a network of groups; Refused where there are too many routes by way of a group to list."""
-    shape = topology.plan.structure
-    assert isinstance(shape, Grouped), "by_group refuses other networks"
+    """The structure of a network of groups; Refused where there are too many routes by way of a group to list.
+
+    Raises BadInput for a network without groups.
+    """
+    shape = groups_of(routing, topology)
     many = len(np.unique(topology.terminals)) ** 2 * max(shape.groups - 2, 1)
     if many > MOST_ROWS:
         raise Refused(

@@ -53,6 +53,18 @@ def test_what_it_says(rows: list[dict[str, Any]]) -> None:
     assert "10 % each" in text
 
 
+def test_lines_have_the_labels_that_one_network_alone_has(rows: list[dict[str, Any]]) -> None:
+    def lines(*labels: tuple[str, str]) -> set[str]:
+        found = section(
+            {"availability": rows, "labels": [{"topology": name, "label": label} for name, label in labels]}
+        )
+        assert found is not None
+        return {row["line"] for row in vega_lite.rows(specification(found.panels[0].chart))[0]}
+
+    assert lines(("ring(k=8)", "A ring"), ("hypercube(n=3)", "")) == {"A ring", "hypercube(n=3)"}
+    assert lines(("ring(k=8)", "Same"), ("hypercube(n=3)", "Same")) == {"ring(k=8)", "hypercube(n=3)"}
+
+
 def test_no_rows_no_section(rows: list[dict[str, Any]]) -> None:
     assert section({}) is None
     assert section({"availability": []}) is None

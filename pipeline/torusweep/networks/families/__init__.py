@@ -162,7 +162,7 @@ def _bind(call: Spelling) -> tuple[str, dict[str, Any]]:
             given = call.inner if call.inner is not None else call.arguments.get(parameter.name)
             if not isinstance(given, Spelling):
                 raise BadInput(
-                    f"{call}: expected a network as the first argument, as in {call.name}(torus(k=8, n=3), links=4)"
+                    f"{call}: expected a network as the first argument, as in {call.name}(torus(k=8, n=3), …)"
                 )
             # many networks of a sweep modify the same one: use the cache if the text is unambiguous (8.0 prints as 8)
             is_plain = given.inner is None and all(type(value) is int for value in given.arguments.values())

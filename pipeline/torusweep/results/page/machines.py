@@ -48,9 +48,9 @@ KINDS = {  # families that are one kind in the chart; others are kinds of their 
 LINKED = "with_links("  # a network of a family with other links
 NOTE = (
     "Machines, in bold, then rivals of about the same size. Saturation is the load, in flits a cycle and terminal,"
-    " at which the busiest link is full; a link carries one flit a cycle. Above 1, the terminals are the limit."
-    " <em>Uniform</em>: every terminal sends equally much to all. <em>Adverse</em>: the worst of the other patterns"
-    " computed. Each is under the best routing of those computed for that pattern."
+    " at which the busiest link is full; a link carries one flit a cycle, or its bandwidth. Above 1, the terminals are"
+    " the limit. <em>Uniform</em>: every terminal sends equally much to all. <em>Adverse</em>: the worst of the other"
+    " patterns computed. Each is under the best routing of those computed for that pattern."
 )
 LIMITS = (
     "<strong>The unit is a link of the same network.</strong> A link of one machine may carry a hundred times as much"
@@ -59,9 +59,8 @@ LIMITS = (
     "<strong>Loads are limits, not measurements.</strong> Traffic spreads over the routes exactly as the routing says,"
     " and no packet waits for another. Routers reach less.",
     "<strong>The adverse pattern is the worst of a few</strong>, not of all. A program whose neighbours are"
-    " neighbours in the network sees neither number. Where its routing is by_group, detours by way of another group"
-    " were not computed, since the network is too large: with them a balanced Dragonfly carries about half of what its"
-    " terminals send.",
+    " neighbours in the network sees neither number. Where its routing is minimal or by_group, other routes may carry"
+    " more: by way of a third group, a balanced Dragonfly carries about half of what its terminals send.",
     "<strong>Hops are not nanoseconds.</strong> A hop in a torus may be a wire of centimetres; one between groups is an"
     " optical cable across the hall.",
     "<strong>Nothing here says</strong> what software, congestion control, spare parts and repairs are worth, or how"
@@ -240,7 +239,11 @@ def saturation(found: Sequence[Compared], load: str, against: str) -> Chart:
         ticks = alt.Axis(values=log_ticks([row[name] for row in rows]), format="~g")
         return channel(f"{name}:Q", title=title, axis=ticks, scale=alt.Scale(type="log", nice=False, padding=18))
 
-    x, y = axis("place", f"{against} a terminal", alt.X), axis("load", "saturation, flits/cycle/terminal", alt.Y)
+    currency = next((f", {row.cost['currency']}" for row in found if row.cost and against == "cost"), "")
+    x, y = (
+        axis("place", f"{against} a terminal{currency}", alt.X),
+        axis("load", "saturation, flits/cycle/terminal", alt.Y),
+    )
     legend = alt.Legend(columns=3, symbolOpacity=1)
     rivals, machines = (
         alt.Chart(inline([row for row in rows if bool(row["label"]) is named])).encode(
@@ -290,13 +293,14 @@ def _limits() -> str:
 
 
 def _sources(found: Iterable[Compared]) -> str:
-    """Every machine with its source and how our network differs from it, by year."""
+    """Every machine that has a source or a note: both, by year."""
     machines = {row.label["label"]: row.label for row in found if row.label["label"]}
     items = []
     for label in sorted(machines.values(), key=lambda label: (label["year"] or 0, label["label"])):
         year = f", {label['year']}" if label["year"] else ""
         words = " ".join(filter(None, (_sentence(label["source"]), label["note"])))
-        items.append(f"<dt>{escape(label['label'])}{year}</dt><dd>{escape(words)}</dd>")
+        if words:
+            items.append(f"<dt>{escape(label['label'])}{year}</dt><dd>{escape(words)}</dd>")
     return f"{heading('Sources, and how our networks differ')}<dl>{''.join(items)}</dl>" if items else ""
 
 

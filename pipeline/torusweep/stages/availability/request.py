@@ -51,9 +51,11 @@ class AvailabilityRequest:
 def measures_of(names: Iterable[str]) -> str:
     """Names of measures as a request has them, in the order of the table; `all` stands for every one.
 
-    Raises BadInput for an unknown name.
+    Raises BadInput for an unknown name, and for none.
     """
     asked = [name.replace("-", "_") for name in names]
+    if not asked:
+        raise BadInput(f"expected a measure, got none; choose of {', '.join(MEASURES)}, or {ALL}")
     for name in asked:
         if name not in (*MEASURES, ALL):
             raise BadInput(

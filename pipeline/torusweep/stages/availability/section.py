@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from html import escape
 from typing import Any
 
@@ -37,12 +38,13 @@ INTRODUCTION = (
 )
 CAPTION = "Lines: mean; bands: 5 % to 95 % of the draws."
 PROPORTION = "Lines: share of the draws; bands: its 95 % interval."
-X_TITLES = {"failures": "failed {} at a time", "probability": "probability that one of the {} fails"}
+X_TITLES = {"failures": "failed {} at a time", "probability": "probability that each of the {} fails"}
 
 
 def section(tables: Tables) -> Section | None:
     """A chart for each kind of part and measure with several numbers of failures, and the table; None without rows."""
     rows = [row for row in tables.get("availability", ()) if row["mean"] is not None]
+    labels = _labels(tables.get("labels", ()))
     if not rows:
         return None
     panels = []
@@ -55,7 +57,8 @@ def section(tables: Tables) -> Section | None:
                     caption = PROPORTION if quantity.proportion else CAPTION
                     names = list(dict.fromkeys(row["topology"] for row in rows))
                     more = "" if len(names) <= len(SIX) else f" The first {len(SIX)} of {len(names):,} networks."
-                    chart = distribution(drawn, along, fails, measure)
+                    named = [{**row, "name": labels.get(row["topology"], row["topology"])} for row in drawn]
+                    chart = distribution(named, along, fails, measure)
                     panels.append(
                         Panel(f"availability_{fails}_{along}_{measure}", title, chart, caption + more, wide=False)
                     )
@@ -65,6 +68,13 @@ def section(tables: Tables) -> Section | None:
         heading("Every network, number of failures and measure", f"All {len(rows):,}.") + table(FIELDS, rows),
     ]
     return Section("availability", "After failures", parts)
+
+
+def _labels(rows: Iterable[Record]) -> dict[str, str]:
+    """The label of each network that has one of its own."""
+    labels = {row["topology"]: row["label"] for row in rows if row["label"]}
+    often = Counter(labels.values())
+    return {topology: label for topology, label in labels.items() if often[label] == 1}
 
 
 def _interval(row: Record) -> Cell:

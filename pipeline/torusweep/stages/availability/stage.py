@@ -10,6 +10,7 @@ from pydantic import BeforeValidator, Field, model_validator
 
 from torusweep.stages.availability.columns import AVAILABILITY
 from torusweep.stages.availability.measures import MEASURES, USUAL, Size
+from torusweep.stages.availability.memory import memory_of
 from torusweep.stages.availability.parts import check_count, failing_parts, fails_of, most_parts
 from torusweep.stages.availability.record import availability_rows
 from torusweep.stages.availability.request import MOST_DRAWS, AvailabilityRequest, measures_of
@@ -19,8 +20,6 @@ from torusweep.stages.stage import Network, Options, Stage
 
 if TYPE_CHECKING:
     from torusweep.charts.section import Section, Tables
-
-MOST_ROUTED = 2000  # nodes of networks whose routes are put in layers, about
 
 
 def _several(value: Any) -> Any:
@@ -119,13 +118,7 @@ class AvailabilityStage(Stage):
         return seconds
 
     def memory(self, network: Network, request: AvailabilityRequest) -> int:
-        """The network's arrays, the failed parts, and the routes of all pairs where they are put in layers."""
-        planned = network.plan
-        failed: float = request.failures or 0
-        if request.probability is not None:
-            failed = request.probability * planned.nodes * planned.degree
-        pairs = min(planned.nodes, MOST_ROUTED) ** 2 if "minimal_rerouting" in request.measures else 0
-        return 6 * planned.bytes + request.draws * int(100 + 8 * failed) + 200 * pairs
+        return memory_of(network.plan, request)
 
     def row_count(self, network: Network, request: AvailabilityRequest) -> int:
         return sum(len(MEASURES[name].names) for name in request.measures.split(", "))

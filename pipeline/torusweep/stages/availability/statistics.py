@@ -9,6 +9,7 @@ import numpy as np
 from scipy.special import bdtr, ndtri, stdtrit
 
 CONFIDENCE = 0.95
+ROUNDING = 1e-12  # values of a measure that differ by a smaller share are one number, computed in another order
 QUANTILES = (0.05, 0.5, 0.95)
 EXACT = "exact"
 WILSON = "Wilson (mean)"
@@ -51,7 +52,7 @@ def summary(values: np.ndarray, weight: np.ndarray | None, *, proportion: bool) 
     rarer ones; of quantiles by order statistics (David & Nagaraja 2003, sec. 7.1), whatever the distribution.
     """
     order = np.argsort(values, kind="stable")
-    alike = bool(values[order[0]] == values[order[-1]])
+    alike = bool(values[order[-1]] - values[order[0]] <= ROUNDING * abs(values[order[-1]]))
     if weight is not None:
         mean = float(values[0]) if alike else fsum(values * weight) / fsum(weight)
         reached = np.cumsum(weight[order])

@@ -8,6 +8,7 @@ import numpy as np
 
 from torusweep.costs import Cables, Counts, canonical, cost_model, prices
 from torusweep.costs.model import CostModel, Racks
+from torusweep.errors import BadInput, printable
 from torusweep.networks.families.boards import Cubes
 from torusweep.networks.survivors import surviving_network
 from torusweep.networks.symmetry import orbits_under, proved_symmetries
@@ -33,7 +34,10 @@ def cost_record(
     priced = cost_model(model)
     placed = pack(topology, spelling_of(packing), priced.racks)
     counts = _counts(topology, placed, priced)
-    found = prices(priced, counts)
+    try:
+        found = prices(priced, counts)
+    except BadInput as refusal:
+        raise BadInput(f"cost of {topology.spelling} by {printable(canonical(model))}: {refusal}") from None
     terminals, works, ports = counts.terminals, topology.works, ports_of(topology)
     passed = None if found.picojoules is None else _routers_passed(topology, backend, threads)
     values = {
