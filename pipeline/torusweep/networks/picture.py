@@ -74,6 +74,7 @@ SMALL: dict[str, dict[int, str]] = {
     "tofu": {0: "tofu(radices=[2, 2, 2])"},
     "cube_pod": {0: "cube_pod(x=[1, 0], y=[0, 1], z=[0, 1], side=3)"},
     "faulty": {0: "faulty(torus(k=4, n=2), links=3, nodes=1)"},
+    "with_links": {0: "with_links(torus(k=4, n=2), bandwidths=[1, 2])"},
 }
 
 # families whose nodes lie on no grid: their pictures have them on a circle, in their order
