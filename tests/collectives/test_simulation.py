@@ -44,6 +44,17 @@ def test_small_messages_take_their_latency():
     assert found.cycles <= 3 * (lone + 2) + 1
 
 
+@pytest.mark.parametrize("latency", [2, 40, 400])
+def test_long_links_cost_their_latency_once_a_step(latency):
+    """Messages to neighbours: buffers cover the round trip, so that only the first flit of a step waits longer."""
+    takes = {
+        name: simulated(build(name), schedule_of(build(name), "all_reduce", "ring"), 512)
+        for name in ("ring(k=4)", f"with_links(ring(k=4), latencies=[{latency}])")
+    }
+    short, long = (found.cycles for found in takes.values())
+    assert long - short == 6 * (latency - 1)
+
+
 def test_too_many_flits_are_refused():
     topology = build("torus(k=8, n=2)")
     with pytest.raises(Refused, match="choose fewer"):

@@ -11,13 +11,16 @@ from torusweep.collectives.cost import messages_of
 from torusweep.collectives.schedule import Schedule
 from torusweep.errors import BadInput, Refused
 from torusweep.networks.topology import Topology
-from torusweep.stages.simulation.presets import ALL_FLITS
+from torusweep.stages.simulation.links import round_trip
+from torusweep.stages.simulation.presets import ALL_FLITS, preset
 from torusweep.stages.simulation.runs import Experiment, run
 from torusweep.stages.simulation.setup import MAX_CYCLES, Parameters, set_up
 from torusweep.workloads import Workload
 
 PACKET_FLITS = 64  # long packets, so that heads cost little
-ROUTER = Parameters(virtual_channels=4, input_speedup=4, buffer_flits=16, packet_flits=PACKET_FLITS, cycles=MAX_CYCLES)
+BUFFER_FLITS = 16  # of a virtual channel; more where links are long
+ROUTER = Parameters(virtual_channels=4, input_speedup=4, packet_flits=PACKET_FLITS, cycles=MAX_CYCLES)
+DEFAULT = preset(ROUTER.router)
 MOST_FLITS = 100_000_000  # over all links: a minute or more
 WINDOW = 2  # pieces of a chunk that are under way to a neighbour at once, so that others get their turn
 NEVER = -1
@@ -58,7 +61,7 @@ def simulated(topology: Topology, schedule: Schedule, flits: int) -> Simulated:
     if moved > MOST_FLITS:
         raise Refused(f"{name}: expected at most {MOST_FLITS:,} flits in all messages, got {moved:.3g}; choose fewer")
     try:
-        setup = set_up(topology, ROUTER)
+        setup = set_up(topology, replace(ROUTER, buffer_flits=max(BUFFER_FLITS, round_trip(topology, DEFAULT))))
     except Refused:
         raise
     except BadInput:
