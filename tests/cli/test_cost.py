@@ -10,6 +10,8 @@ from click.testing import CliRunner
 from torusweep.cli import torusweep
 from torusweep.costs import MODELS
 
+from tests.faults import command_line
+
 COMPARED = ("torus(k=4, n=2)", "dragonfly(a=4, p=2, h=2)", "hyperx(radices=[4, 4], terminals=4)", "mesh(k=4, n=2)")
 
 
@@ -63,3 +65,25 @@ def test_models_are_listed():
     listed = said("--models")
     assert all(name in listed for name in MODELS)
     assert [model["name"] for model in json.loads(said("--models", "--json"))] == list(MODELS)
+
+
+@pytest.mark.parametrize(
+    ("section", "says"),
+    [
+        ("cost: [{model: small.yaml}]", "cost[0]: ring(k=4) by small.yaml: expected routers of at most 2 ports"),
+        ("cost: [{model: []}]", "cost[0].model: expected text or a list, got an empty list"),
+        (
+            "loads: [{routing: ugal, traffic: uniform}]",
+            "loads[0].routing: routing ugal: expected an oblivious routing",
+        ),
+    ],
+)
+def test_a_sweep_is_refused_before_it_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, section: str, says: str):
+    monkeypatch.chdir(tmp_path)
+    line = "  fixed: -892.3\n  per_port: 350.4\n"
+    model = said("--print-model").replace(line, "  products: [{ports: 2, price: 9}]\n")
+    (tmp_path / "small.yaml").write_text(model)
+    (tmp_path / "sweep.yaml").write_text(f'sweep: mine\ntopologies: ["ring(k=4)"]\n{section}\n')
+    refused = command_line.torusweep("plan", "sweep.yaml")
+    assert not command_line.settled(refused)
+    assert says in refused.err

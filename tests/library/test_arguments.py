@@ -39,6 +39,12 @@ REFUSED: dict[str, tuple[Callable[[Network], object], str]] = {
     "placement": (lambda n: n.layout(5), "placement=5: expected a name such as 'straight'"),
     "routes": (lambda n: n.capacity(routes=1), "routes=1: expected a name such as 'all'; there are all, minimal"),
     "rule": (lambda n: n.deadlock(vc_rule=None), "vc_rule=None: expected a name such as 'none'"),
+    "model": (lambda n: n.cost(5), "model=5: expected a name such as '2008-kim'"),
+    "packing": (lambda n: n.cost(packing=3), "packing=3: expected a name such as 'automatic'; there are automatic"),
+    "measures": (lambda n: n.availability(links=1, measures=3), "measures=3: expected a name such as 'connectivity'"),
+    "no measures": (lambda n: n.availability(links=1, measures=[]), "expected a measure, got none; choose of"),
+    "backend of draws": (lambda n: n.availability(links=1, backend="x"), "backend='x': expected one of auto, numpy"),
+    "too many failures": (lambda n: n.availability(links=10**9), "failures=1000000000: expected at most the 32 links"),
     "channels": (lambda n: n.routes(virtual_channels="x"), "virtual_channels='x': expected 1 … 16, a whole number"),
 }
 
@@ -50,6 +56,12 @@ def test_another_type_is_refused_in_a_line(name: str):
         call(ts.network("torus(k=4, n=2)"))
     assert str(refusal.value).startswith(words)
     assert "\n" not in str(refusal.value)
+
+
+def test_costs_have_the_currency_of_their_model():
+    shown = str(ts.network("ring(k=4)").cost())
+    assert "total_cost         858.464 USD\n" in shown  # 4 (3 · 350.4 − 892.3) + 4 · 40 (2 · 0.4079 + 0.5771)
+    assert " currency" not in shown
 
 
 def test_lambdas_have_names_that_tell_them_apart():

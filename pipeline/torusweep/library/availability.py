@@ -7,6 +7,7 @@ from numbers import Integral, Real
 from typing import TypedDict
 
 from torusweep.errors import BadInput, nearest
+from torusweep.library.arguments import check_measures
 from torusweep.library.outcomes import Row, Rows
 from torusweep.networks.topology import Topology
 from torusweep.stages.availability import AvailabilityRequest, availability_rows
@@ -70,14 +71,15 @@ def availability_of(topology: Topology, amounts: dict[str, Amount], options: Ava
     asked = [(fails, *_amount(fails, one)) for fails, given in amounts.items() for one in _several(given)]
     if not asked:
         raise BadInput("availability: expected links, routers or cubes, got none; add links=1")
-    measures = options.get("measures")
-    chosen = [measures] if isinstance(measures, str) else measures
-    names = AvailabilityRequest.measures if chosen is None else measures_of(chosen)
+    backend = options.get("backend", "auto")
+    measures = options.get("measures", AvailabilityRequest.measures.split(", "))
+    check_measures(measures, backend)
+    names = measures_of([measures] if isinstance(measures, str) else measures)
     rows: list[Row] = []
     for fails, count, probability in asked:
         request = AvailabilityRequest(fails, count, probability, int(draws), int(seed), sample, names)
         check_memory(topology.spelling, topology.plan, request)
-        rows += availability_rows(topology, request, Options(backend=options.get("backend", "auto")))
+        rows += availability_rows(topology, request, Options(backend=backend))
     return Availability(rows)
 
 

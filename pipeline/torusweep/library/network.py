@@ -284,6 +284,7 @@ class Network:
         >>> network("torus(k=4, n=2)").cost("2014-besta").radix
         5
         """
+        arguments.check_cost(model, packing)
         return Cost(cost_record(self.topology, str(model), packing))
 
     def capacity(self, traffic: object = "uniform", *, routes: str = "all") -> Capacity:

@@ -233,9 +233,14 @@ class Cost(Record):
     key = ("topology", "cost_model")
     main = (
         *("routers", "radix", "electrical_cables", "optical_cables", "cable_metres", "circuit_ports", "router_cost"),
-        *("cable_cost", "circuit_cost", "total_cost", "cost_per_terminal", "currency", "watts", "energy_per_bit"),
-        *("date", "estimates"),
+        *("cable_cost", "circuit_cost", "total_cost", "cost_per_terminal", "watts", "energy_per_bit", "date"),
+        "estimates",
     )
+
+    def lines(self) -> list[Fact]:
+        currency = self.record["currency"]
+        columns = [column._replace(unit=currency) if column.unit == "currency" else column for column in self.columns]
+        return facts(self.record, columns, self.main)
 
 
 @dataclass(frozen=True, repr=False, eq=False)

@@ -92,12 +92,7 @@ def routing(spelling: str | GivenRouting, topology: Topology) -> tuple[str, Rout
                 f" {spelling.form.topology.spelling}; make it for this network"
             )
         return spelling.name, spelling.form
-    name = spelling.partition("(")[0].strip()
-    if name in BY_OCCUPANCY:
-        raise BadInput(
-            f"routing {name}: expected an oblivious routing, got one that depends on the occupancy of channels;"
-            " 'torusweep deadlock' analyses it, and 'torusweep simulate' runs it"
-        )
+    _check_oblivious(spelling.partition("(")[0].strip())
     canonical, function, values = resolve(spelling, ROUTINGS, kind="routing", example=EXAMPLE, others=OTHER_NAMES)
     try:
         return canonical, function(topology, **values)
@@ -106,10 +101,19 @@ def routing(spelling: str | GivenRouting, topology: Topology) -> tuple[str, Rout
         raise type(refusal)(reason if reason.startswith(about) else about + reason) from None
 
 
+def _check_oblivious(name: str) -> None:
+    if name in BY_OCCUPANCY:
+        raise BadInput(
+            f"routing {name}: expected an oblivious routing, got one that depends on the occupancy of channels;"
+            " 'torusweep deadlock' analyses it, and 'torusweep simulate' runs it"
+        )
+
+
 def canonical(spelling: str | GivenRouting) -> str:
     """The canonical spelling of a routing. Raises BadInput if the name or a parameter is wrong."""
     if isinstance(spelling, GivenRouting):
         return spelling.name
+    _check_oblivious(spelling.partition("(")[0].strip())
     return resolve(spelling, ROUTINGS, kind="routing", example=EXAMPLE, others=OTHER_NAMES)[0]
 
 

@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any
 from pydantic import Field
 
 from torusweep import costs
-from torusweep.errors import BadInput
+from torusweep.costs.arithmetic import price_of_router
+from torusweep.errors import BadInput, printable
 from torusweep.networks.families.boards import Cubes
 from torusweep.stages.cost import AUTOMATIC, check_suits, cost_record
 from torusweep.stages.cost.columns import COST
 from torusweep.stages.cost.packing import spelling_of
+from torusweep.stages.cost.record import widths_of
 from torusweep.stages.entry import Choice, Spellings, under
 from torusweep.stages.stage import Network, Options, Stage
 
@@ -92,6 +94,11 @@ class CostStage(Stage):
                 f"{network.spelling}: expected a cost model with circuit_switch, got {request.cost_model}; choose"
                 " 2023-circuits, or add prices of circuit switches to yours"
             )
+        if model.router.products:
+            try:
+                price_of_router(model, float(widths_of(network.topology).max()))
+            except BadInput as refusal:
+                raise BadInput(f"{network.spelling} by {printable(request.cost_model)}: {refusal}") from None
 
     def seconds(self, network: Network, request: CostRequest) -> float:
         return 3e-3 + 2e-6 * network.plan.nodes * max(network.plan.degree, 1)

@@ -132,6 +132,7 @@ def _of_name(name: str) -> str:
 
 
 def _got(value: Any) -> str:
-    names = {dict: "a mapping", list: "a list", type(None): "null", bool: str(value).lower()}
+    listed = "a list" if value else "an empty list"
+    names = {dict: "a mapping", list: listed, type(None): "null", bool: str(value).lower()}
     text = names.get(type(value), repr(value))
     return text if len(text) <= LONGEST_VALUE else text[: LONGEST_VALUE - 1] + "…"
