@@ -9,8 +9,8 @@ from torusweep.costs.equal_cost import equal_cost
 
 
 def near(topology, mean, cycles=None):
-    keys = ("topology", "connected", "mean_distance", "mean_distance_distinct", "mean_latency")
-    return dict(zip(keys, (topology, topology != "parts", mean, mean + 0.5, cycles)))
+    keys = ("topology", "connected", "mean_distance", "mean_latency")
+    return dict(zip(keys, (topology, topology != "parts", mean, mean + 0.5 if cycles is None else cycles)))
 
 
 STATIC = [near(*row) for row in (("a", 2.0), ("a", 9.0), ("b", 3.0), ("c", 3.0), ("parts", 1.0), ("alone", 1.0))]
@@ -82,3 +82,14 @@ def test_links_of_several_cycles_count():
 
 def test_no_rows_without_loads_or_costs():
     assert equal_cost(STATIC, [], [price("a", 1.0)]) == equal_cost(STATIC, [load("a", "minimal", 1.0)], []) == []
+
+
+def test_a_network_of_unknown_latency_is_left_out():
+    """Its hops would look like cycles, and it would be nearer than it is."""
+    unknown = {**near("b", 3.0), "mean_latency": None}
+    found = equal_cost(
+        [near("a", 2.0), unknown],
+        [load("a", "minimal", 1.0), load("b", "minimal", 1.0)],
+        [price("a", 5.0), price("b", 4.0)],
+    )
+    assert [row["topology"] for row in found] == ["a"]

@@ -135,7 +135,6 @@ def _compared(
                 "topology": network.spelling,
                 "connected": sum(found.histogram) == len(network.terminals) ** 2,
                 "mean_distance": found.mean,
-                "mean_distance_distinct": found.mean_distinct,
                 "mean_latency": None if cycles is None else cycles.mean,
             }
         )

@@ -16,8 +16,7 @@ EQUAL_COST = (
         "latency",
         "double",
         "cycles",
-        "of links, without load, mean over pairs of distinct terminals: mean_latency of static; where that is null,"
-        " mean_distance_distinct, a cycle for each link",
+        "of links, without load, mean over pairs of distinct terminals: mean_latency of static",
     ),
     Column(
         "throughput",

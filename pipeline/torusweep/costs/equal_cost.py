@@ -19,23 +19,17 @@ def throughput(loads: Record) -> float | None:
     return None if loads["saturation_load"] is None else float(min(1.0, found))
 
 
-def latency(static: Record) -> float:
-    """Mean cycles over links between distinct terminals, without load."""
-    found = static["mean_latency"]
-    return float(static["mean_distance_distinct"] if found is None else found)
-
-
 def equal_cost(static: Iterable[Record], loads: Iterable[Record], cost: Iterable[Record]) -> list[dict[str, Any]]:
     """The rows of the table `equal_cost`: one for each network, cost model and traffic, by these, the cheapest first.
 
-    static, loads, cost   rows of these tables; networks that are in parts, or lack a row of one, are left out
+    static, loads, cost   rows of these tables; networks that are in parts, lack a row of one, or whose mean latency is not known, are left out
 
     Of several routings the one of the greatest throughput counts; of equal ones minimal, then the first by name. Of
     several packings the cheapest counts.
     """
     distances: dict[str, Record] = {}
     for row in static:
-        if row["connected"]:
+        if row["connected"] and row["mean_latency"] is not None:
             distances.setdefault(row["topology"], row)
     best: dict[str, dict[str, tuple[float, bool, str, float]]] = {}  # by topology and traffic
     for row in loads:
@@ -65,7 +59,7 @@ def equal_cost(static: Iterable[Record], loads: Iterable[Record], cost: Iterable
                         "cost_per_terminal": price,
                         "currency": row["currency"],
                         "mean_distance": distances[topology]["mean_distance"],
-                        "latency": latency(distances[topology]),
+                        "latency": distances[topology]["mean_latency"],
                         "throughput": carried,
                         "saturation_per_cost": carried / price if price else None,
                     }

@@ -96,8 +96,8 @@ def test_one_row_in_full():
         "routed_cost": None,
         "router_diameter": 6,  # every node has a terminal
         "router_mean_distance": 216 / 63,
-        "latency_diameter": None,  # every link takes a cycle
-        "mean_latency": None,
+        "latency_diameter": 6,  # every link takes a cycle
+        "mean_latency": 216 / 63,
     }
     assert sum(record["distance_histogram"]) == 64**2
     assert sum(hops * pairs for hops, pairs in enumerate(record["distance_histogram"])) == 3.375 * 64**2

@@ -105,8 +105,8 @@ STATIC = (
         "latency_diameter",
         "int64",
         "cycles",
-        "longest path of the fewest cycles over links between terminals; null where every link takes one cycle, or if"
-        " the searches visit over 2^28 channels",
+        "longest path of the fewest cycles over links between terminals; null where links take different numbers of"
+        " cycles and the searches visit over 2^28 channels",
     ),
     Column(
         "mean_latency",

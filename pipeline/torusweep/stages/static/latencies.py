@@ -30,16 +30,14 @@ class Latencies(NamedTuple):
 def terminal_latencies(
     topology: Topology, hops: DistanceNumbers, orbits: Orbits, *, use_symmetry: bool
 ) -> Latencies | None:
-    """Latencies between all terminals; None where every link takes one cycle, or above MOST_VISITS visits of channels.
+    """Latencies between all terminals; None above MOST_VISITS visits of channels.
 
     hops          distances of the same network, which decide where all links take equally long
     orbits        of the nodes, under proved automorphisms that keep terminals and latencies
     use_symmetry  search from one node of each orbit instead of all nodes; the sums are the same
     """
-    if topology.latency is None:
-        return None
-    if len(set(topology.plan.latencies)) == 1:
-        cycles = topology.plan.latencies[0]
+    if topology.latency is None or len(set(topology.plan.latencies)) == 1:
+        cycles = 1 if topology.latency is None else topology.plan.latencies[0]
         return Latencies(hops.diameter * cycles, hops.mean_distinct * cycles)
     tail, head, port = topology.arcs
     terminals_at = np.bincount(topology.terminals, minlength=topology.nodes)
