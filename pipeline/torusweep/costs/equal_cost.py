@@ -22,7 +22,8 @@ def throughput(loads: Record) -> float | None:
 def equal_cost(static: Iterable[Record], loads: Iterable[Record], cost: Iterable[Record]) -> list[dict[str, Any]]:
     """The rows of the table `equal_cost`: one for each network, cost model and traffic, by these, the cheapest first.
 
-    static, loads, cost   rows of these tables; networks that are in parts, lack a row of one, or whose mean latency is not known, are left out
+    static, loads, cost   rows of these tables; networks in parts, without a row of one, or of unknown mean latency are
+                          left out
 
     Of several routings the one of the greatest throughput counts; of equal ones minimal, then the first by name. Of
     several packings the cheapest counts.
