@@ -9,7 +9,7 @@ from torusweep.costs.equal_cost import equal_cost
 
 
 def near(topology, mean, cycles=None):
-    keys = ("topology", "connected", "mean_distance", "mean_latency")
+    keys = ("topology", "connected", "mean_distance", "latency_mean")
     return dict(zip(keys, (topology, topology != "parts", mean, mean + 0.5 if cycles is None else cycles)))
 
 
@@ -86,7 +86,7 @@ def test_no_rows_without_loads_or_costs():
 
 def test_a_network_of_unknown_latency_is_left_out():
     """Its hops would look like cycles, and it would be nearer than it is."""
-    unknown = {**near("b", 3.0), "mean_latency": None}
+    unknown = {**near("b", 3.0), "latency_mean": None}
     found = equal_cost(
         [near("a", 2.0), unknown],
         [load("a", "minimal", 1.0), load("b", "minimal", 1.0)],

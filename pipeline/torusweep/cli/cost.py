@@ -135,7 +135,7 @@ def _compared(
                 "topology": network.spelling,
                 "connected": sum(found.histogram) == len(network.terminals) ** 2,
                 "mean_distance": found.mean,
-                "mean_latency": None if cycles is None else cycles.mean,
+                "latency_mean": None if cycles is None else cycles.mean,
             }
         )
         loads += _loads(network, routings, traffic)

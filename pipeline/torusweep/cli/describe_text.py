@@ -72,8 +72,8 @@ def _facts(record: dict[str, Any], network: Topology, *, one_terminal_each: bool
         facts.insert(1, ("terminals", f"{record['terminals']:,}"))
         routers = f"diameter {record['router_diameter']}, mean {record['router_mean_distance']:.10g} hops"
         facts.insert([name for name, _ in facts].index("cost"), ("between routers", f"{routers}, distinct ones"))
-    if record["mean_latency"] not in (None, record["mean_distance_distinct"]):
-        cycles = f"diameter {record['latency_diameter']:,}, mean {record['mean_latency']:.10g} cycles between distinct"
+    if record["latency_mean"] not in (None, record["mean_distance_distinct"]):
+        cycles = f"diameter {record['latency_diameter']:,}, mean {record['latency_mean']:.10g} cycles between distinct"
         facts.insert([name for name, _ in facts].index("cost"), ("over links", f"{cycles} terminals"))
     if record["fault_nodes"] is not None:
         diameter, sets = record["fault_diameter"], counted(record["fault_sets"], "set")

@@ -16,7 +16,7 @@ EQUAL_COST = (
         "latency",
         "double",
         "cycles",
-        "of links, without load, mean over pairs of distinct terminals: mean_latency of static",
+        "of links, without load, mean over pairs of distinct terminals: latency_mean of static",
     ),
     Column(
         "throughput",

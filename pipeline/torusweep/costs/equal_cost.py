@@ -30,7 +30,7 @@ def equal_cost(static: Iterable[Record], loads: Iterable[Record], cost: Iterable
     """
     distances: dict[str, Record] = {}
     for row in static:
-        if row["connected"] and row["mean_latency"] is not None:
+        if row["connected"] and row["latency_mean"] is not None:
             distances.setdefault(row["topology"], row)
     best: dict[str, dict[str, tuple[float, bool, str, float]]] = {}  # by topology and traffic
     for row in loads:
@@ -60,7 +60,7 @@ def equal_cost(static: Iterable[Record], loads: Iterable[Record], cost: Iterable
                         "cost_per_terminal": price,
                         "currency": row["currency"],
                         "mean_distance": distances[topology]["mean_distance"],
-                        "latency": distances[topology]["mean_latency"],
+                        "latency": distances[topology]["latency_mean"],
                         "throughput": carried,
                         "saturation_per_cost": carried / price if price else None,
                     }

@@ -66,7 +66,7 @@ def best(_: Sweep, tables: Mapping[str, pa.Table]) -> pa.Table:
 def compared(_: Sweep, tables: Mapping[str, pa.Table]) -> pa.Table:
     """The networks beside each other at equal cost."""
     names = {
-        "static": ["topology", "connected", "mean_distance", "mean_latency"],
+        "static": ["topology", "connected", "mean_distance", "latency_mean"],
         "loads": ["topology", "routing", "traffic", "saturation_load", "terminal_saturation_load"],
         "cost": ["topology", "cost_model", "packing", "terminals", "cost_per_terminal", "currency"],
     }

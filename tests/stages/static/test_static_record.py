@@ -97,7 +97,7 @@ def test_one_row_in_full():
         "router_diameter": 6,  # every node has a terminal
         "router_mean_distance": 216 / 63,
         "latency_diameter": 6,  # every link takes a cycle
-        "mean_latency": 216 / 63,
+        "latency_mean": 216 / 63,
     }
     assert sum(record["distance_histogram"]) == 64**2
     assert sum(hops * pairs for hops, pairs in enumerate(record["distance_histogram"])) == 3.375 * 64**2

@@ -109,7 +109,7 @@ STATIC = (
         " cycles and the searches visit over 2^28 channels",
     ),
     Column(
-        "mean_latency",
+        "latency_mean",
         "double",
         "cycles",
         "mean path of the fewest cycles over all ordered pairs of distinct terminals; null as latency_diameter",

@@ -99,7 +99,7 @@ def static_record(
         "router_diameter": routers.diameter,
         "router_mean_distance": routers.mean_distinct,
         "latency_diameter": None if cycles is None else cycles.diameter,
-        "mean_latency": None if cycles is None else cycles.mean,
+        "latency_mean": None if cycles is None else cycles.mean,
     }
     return {column.name: values[column.name] for column in STATIC}
 
