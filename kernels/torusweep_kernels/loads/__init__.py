@@ -11,7 +11,7 @@ from torusweep_kernels.checks import check_capacity, expecting, within
 from torusweep_kernels.loads.network import Channels, Task, Totals, Ways
 from torusweep_kernels.sums import rounded
 
-__all__ = ["SPLITS", "Channels", "ExactLoads", "Loads", "exact_minimal_loads", "minimal_loads"]
+__all__ = ["SPLITS", "Channels", "Loads", "minimal_loads"]
 
 SPLITS = ("paths", "next-hops")
 LARGE = 2 * 10**8  # (root, node) pairs of a call from which auto uses a GPU (estimated: benchmarks/README.md)
@@ -24,26 +24,14 @@ class Loads(NamedTuple):
     delivered    demand between nodes that are joined by a path, that of a node for itself (0 hops) included
     unreachable  demand between nodes without a path; it loads no channel
     hops         sum of delivered demand × distance; equals the sum of `load`
+    rest         float64[N, P]  what rounding left of exact loads; None of others
     """
 
     load: np.ndarray
     delivered: float
     unreachable: float
     hops: float
-
-
-class ExactLoads(NamedTuple):
-    """As `Loads`.
-
-    load  float64[N, P]  the exact loads, rounded once
-    rest  float64[N, P]  what rounding left of them
-    """
-
-    load: np.ndarray
-    rest: np.ndarray
-    delivered: float
-    unreachable: float
-    hops: float
+    rest: np.ndarray | None = None
 
 
 def minimal_loads(
@@ -53,13 +41,14 @@ def minimal_loads(
     *,
     split: str = "paths",
     inward: bool | None = None,
+    exact: bool = False,
     demand: np.ndarray | None = None,
     capacity: np.ndarray | None = None,
     backend: str = "auto",
     threads: int | None = None,
     channels: Channels | None = None,
 ) -> Loads:
-    """Expected load of every channel when all traffic takes shortest paths, summed over roots in float64.
+    """Expected load of every channel when all traffic takes shortest paths.
 
     ports     int32[N, P]     neighbour through each port, −1 = none; links may have one direction, be parallel, lead to
                               their own node
@@ -72,6 +61,11 @@ def minimal_loads(
                               nearer to it (ECMP)
     inward    whether the traffic of "paths" ends at the roots, too; the shares of a pair are the same from either end
               as long as its paths are fewer than 2⁵³
+    exact     divide, multiply and add with twice the digits of float64, and round once: the exact value for these
+              weights · demands (rounded products), whatever the order of roots, links and nodes; but values within
+              2⁻³⁰ of the middle between two numbers are taken to be there (`torusweep_kernels.sums`). Numbers of paths
+              are counted in float64, from the root, in the order of ports: beyond 2⁵³ the shares are the ratios of
+              these counts. It takes 1.7 to 1.9 times as long
     demand    float64[R, N]   ≥ 0, demand between each root and each node: from the root with "paths", to it with
                               "next-hops";
               or float64[N]   the same for every root, such as the terminals of each node; 1 by default: uniform
@@ -97,67 +91,6 @@ def minimal_loads(
     `torusweep_kernels.backend.BackendUnavailable` for cupy without a GPU, `torusweep_kernels.backend.GpuOutOfMemory`
     where not even the narrowest block fits.
     """
-    task, chosen = prepared(ports, roots, weights, split, inward, demand, capacity, backend, threads, channels)
-    if not len(task.roots):
-        return Loads(np.zeros(task.ports.shape), 0.0, 0.0, 0.0)
-    load, _, totals = backends.implementation(__name__, chosen).loads(task, threads)
-    return Loads(load.reshape(task.ports.shape), *whole(totals))
-
-
-def exact_minimal_loads(
-    ports: np.ndarray,
-    roots: np.ndarray,
-    weights: np.ndarray | None = None,
-    *,
-    split: str = "paths",
-    inward: bool | None = None,
-    demand: np.ndarray | None = None,
-    capacity: np.ndarray | None = None,
-    backend: str = "auto",
-    threads: int | None = None,
-    channels: Channels | None = None,
-) -> ExactLoads:
-    """The loads of `minimal_loads`, divided, multiplied and added with twice the digits of float64, and rounded once.
-
-    Arguments and errors are those of `minimal_loads`. `load` is the exact value for these weights · demands (rounded
-    products), correctly rounded, whatever the order of roots, links and nodes; but values within 2⁻³⁰ of the middle
-    between two numbers are taken to be there (`torusweep_kernels.sums`). Numbers of paths are counted in float64, from
-    the root, in the order of ports: beyond 2⁵³ the shares are the ratios of these counts. It takes 1.7 to 1.9 times as
-    long as `minimal_loads`.
-    """
-    task, chosen = prepared(ports, roots, weights, split, inward, demand, capacity, backend, threads, channels)
-    if not len(task.roots):
-        return ExactLoads(np.zeros(task.ports.shape), np.zeros(task.ports.shape), 0.0, 0.0, 0.0)
-    task = task._replace(how=task.how._replace(exact=True))
-    high, low, totals = backends.implementation(__name__, chosen).loads(task, threads)
-    totals = whole(totals)
-    load = rounded(high, low)
-    return ExactLoads(load.reshape(task.ports.shape), ((high - load) + low).reshape(task.ports.shape), *totals)
-
-
-def whole(totals: Totals) -> tuple[float, float, float]:
-    """(delivered, unreachable, hops) of all roots. Raises OverflowError where there are too many paths."""
-    if not np.isfinite(totals.most_paths).all():
-        raise OverflowError(
-            "minimal_loads: expected at most 1.8e308 shortest paths between two nodes, got more;"
-            " next-hops has no such limit"
-        )
-    return float(totals.delivered.sum()), float(totals.unreachable.sum()), float(totals.hops.sum())
-
-
-def prepared(
-    ports: np.ndarray,
-    roots: np.ndarray,
-    weights: np.ndarray | None,
-    split: str,
-    inward: bool | None,
-    demand: np.ndarray | None,
-    capacity: np.ndarray | None,
-    backend: str,
-    threads: int | None,
-    channels: Channels | None,
-) -> tuple[Task, str]:
-    """(the task, its arrays in their types and checked; the backend)."""
     ports, roots = (np.ascontiguousarray(array, np.int32) for array in (ports, roots))
     weights = np.ones(len(roots)) if weights is None else np.ascontiguousarray(weights, np.float64)
     demand = np.ones(len(ports)) if demand is None else np.ascontiguousarray(demand, np.float64)
@@ -169,9 +102,26 @@ def prepared(
         raise ValueError("minimal_loads: expected inward with split next-hops, got inward=False")
     from torusweep_kernels.loads.order import order
 
-    how = Ways(by_hops, by_hops if inward is None else inward)
+    how = Ways(by_hops, by_hops if inward is None else inward, exact)
     task = Task(ports, roots, weights, how, demand, capacity, order(ports, roots), channels)
-    return task, backends.resolve(backend, large=len(roots) * len(ports) >= LARGE)
+    chosen = backends.resolve(backend, large=len(roots) * len(ports) >= LARGE)
+    if not len(roots):
+        return Loads(np.zeros(ports.shape), 0.0, 0.0, 0.0, np.zeros(ports.shape) if exact else None)
+    load, low, totals = backends.implementation(__name__, chosen).loads(task, threads)
+    if not exact:
+        return Loads(load.reshape(ports.shape), *whole(totals))
+    once = rounded(load, low)
+    return Loads(once.reshape(ports.shape), *whole(totals), ((load - once) + low).reshape(ports.shape))
+
+
+def whole(totals: Totals) -> tuple[float, float, float]:
+    """(delivered, unreachable, hops) of all roots. Raises OverflowError where there are too many paths."""
+    if not np.isfinite(totals.most_paths).all():
+        raise OverflowError(
+            "minimal_loads: expected at most 1.8e308 shortest paths between two nodes, got more;"
+            " next-hops has no such limit"
+        )
+    return float(totals.delivered.sum()), float(totals.unreachable.sum()), float(totals.hops.sum())
 
 
 def check(

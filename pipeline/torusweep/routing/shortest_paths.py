@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import NamedTuple
+
 import numpy as np
 
 from torusweep.networks.topology import NO_PORT
@@ -46,3 +49,34 @@ def shortest_paths(
                 paths[tail] += np.where(found[tail] & near[column[tail]], many * paths[column[tail]], 0.0)
         level += 1
         away[found] = level
+
+
+class Steps(NamedTuple):
+    """Arcs of shortest paths, int64[A] each.
+
+    state, then   that the arc leaves, and that it leads to
+    arc           its place among those of the state
+    goal          place of the destination among those asked for
+    weight        float64[A]: number of paths over the arc, or of links where paths split by next hops
+    """
+
+    state: np.ndarray
+    then: np.ndarray
+    arc: np.ndarray
+    goal: np.ndarray
+    weight: np.ndarray
+
+
+def steps_nearer(routing: LayeredRouting, finish: np.ndarray) -> Iterator[Steps]:
+    """All arcs that lead nearer to states, int[B]: for each place of an arc, those of all states and destinations."""
+    links = links_of_arcs(routing)
+    away, paths = shortest_paths(routing, finish, links)
+    for arc in range(routing.states.shape[1]):
+        tail = np.flatnonzero(routing.states[:, arc] != NO_PORT)
+        head = routing.states[tail, arc]
+        place, goal = np.nonzero((away[tail] != UNREACHED) & (away[head] == away[tail] - 1))
+        state, then = tail[place], head[place]
+        weight = np.ones(len(place)) if paths is None else paths[then, goal]
+        if links is not None:
+            weight = weight * links[state, arc]
+        yield Steps(state, then, np.full(len(place), arc), goal, weight)

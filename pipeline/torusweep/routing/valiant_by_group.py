@@ -13,7 +13,7 @@ from torusweep.networks.families.dragonfly import GLOBAL, Grouped
 from torusweep.networks.topology import NO_PORT, Topology
 from torusweep.routing.by_group import Split, by_group, groups_of
 from torusweep.routing.forms import LayeredRouting, TableRouting
-from torusweep.routing.shortest_paths import UNREACHED, links_of_arcs, shortest_paths
+from torusweep.routing.shortest_paths import steps_nearer
 from torusweep.routing.tables.as_table import joined, layered_rows
 from torusweep.routing.tables.rows import Rows, table_routing
 
@@ -131,20 +131,10 @@ def detours(minimal: LayeredRouting, shape: Grouped, drawn: dict[int, np.ndarray
 def _steps(minimal: LayeredRouting, shape: Grouped) -> _Steps:
     """The hops of all shortest paths from every node to every other group."""
     nodes = minimal.topology.nodes
-    routing = into_groups(minimal, shape)
-    goals = nodes + np.arange(shape.groups)
-    links = links_of_arcs(routing)
-    away, paths = shortest_paths(routing, goals, links)
-    found = []
-    for port in range(routing.states.shape[1]):
-        tail = np.flatnonzero(routing.states[:, port] != NO_PORT)
-        head = routing.states[tail, port]
-        place, goal = np.nonzero((away[tail] != UNREACHED) & (away[head] == away[tail] - 1))
-        at, then = tail[place], head[place]
-        weight = np.ones(len(at)) if paths is None else paths[then, goal]
-        if links is not None:
-            weight = weight * links[at, port]
-        found.append((at, goal, np.full(len(at), port), np.where(then < nodes, TO_GROUP + goal, BEFORE), weight))
+    found = [
+        (step.state, step.goal, step.arc, np.where(step.then < nodes, TO_GROUP + step.goal, BEFORE), step.weight)
+        for step in steps_nearer(into_groups(minimal, shape), nodes + np.arange(shape.groups))
+    ]
     return _Steps(*(np.concatenate(column) for column in zip(*found)))
 
 

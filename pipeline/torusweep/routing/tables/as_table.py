@@ -18,7 +18,7 @@ from torusweep.networks.topology import NO_PORT, Topology
 from torusweep.routing.forms import LayeredRouting, Routes, Routing, SourceRouting, TableRouting
 from torusweep.routing.route_hops import Runs, route_hops
 from torusweep.routing.route_table import whole_weights
-from torusweep.routing.shortest_paths import UNREACHED, links_of_arcs, shortest_paths
+from torusweep.routing.shortest_paths import steps_nearer
 from torusweep.routing.tables.rows import Rows, table_routing
 
 BLOCK = 1 << 22  # pairs of a state and a destination at a time
@@ -84,23 +84,17 @@ def layered_rows(routing: LayeredRouting, label: np.ndarray | None) -> Iterator[
     label   int64[S]  what a packet carries in each state of the routing, as a number of `Rows.state`; None: nothing
     """
     goals = _terminals(routing.topology)
-    links = links_of_arcs(routing)
-    step = max(1, BLOCK // len(routing.states))
-    for first in range(0, len(goals), step):
-        some = goals[first : first + step]
-        away, paths = shortest_paths(routing, routing.finish[some], links)
+    block = max(1, BLOCK // len(routing.states))
+    for first in range(0, len(goals), block):
+        some = goals[first : first + block]
         found = []
-        for arc in range(routing.states.shape[1]):
-            tail = np.flatnonzero((routing.states[:, arc] != NO_PORT) & (routing.port[:, arc] != NO_PORT))
-            head = routing.states[tail, arc]
-            place, column = np.nonzero((away[tail] != UNREACHED) & (away[head] == away[tail] - 1))
-            state, then = tail[place], head[place]
-            weight = np.ones(len(place)) if paths is None else paths[then, column]
-            if links is not None:
-                weight = weight * links[state, arc]
-            at, port = routing.node[state].astype(np.int64), routing.port[state, arc].astype(np.int64)
+        for state, then, arc, goal, weight in steps_nearer(routing, routing.finish[some]):
+            leads = routing.port[state, arc] != NO_PORT  # others stay at the node, as where a packet has arrived
+            state, then, weight = state[leads], then[leads], weight[leads]
+            port = routing.port[state, arc[leads]].astype(np.int64)
             before, after = (None, None) if label is None else (label[state], label[then])
-            found.append(Rows(at, some[column], port, None, before, after, None, weight))
+            at = routing.node[state].astype(np.int64)
+            found.append(Rows(at, some[goal[leads]], port, None, before, after, None, weight))
         yield joined(found)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 from torusweep_kernels import sums
-from torusweep_kernels.loads import Channels, exact_minimal_loads, minimal_loads
+from torusweep_kernels.loads import Channels, minimal_loads
 
 from torusweep.errors import BadInput
 from torusweep.networks.links import channel_orbits
@@ -32,7 +32,7 @@ def layered_flows(
 ) -> tuple[np.ndarray, float]:
     """(float64[N, P] flits over every channel, flits without a path) for traffic between the nodes.
 
-    The loads are exact sums, rounded once (`torusweep_kernels.loads.exact_minimal_loads`).
+    The loads are exact sums, rounded once (`torusweep_kernels.loads.minimal_loads`).
     progress   receives the share of the roots that have been followed
     Raises BadInput where there are more shortest paths between two nodes than float64 can count.
     """
@@ -130,11 +130,12 @@ def _sum_over_roots(
             if not routing.plain:
                 at_nodes, demand = demand, np.zeros((len(demand), len(routing.states)))
                 demand[:, routing.start] = at_nodes
-            part = exact_minimal_loads(
+            part = minimal_loads(
                 routing.states,
                 routing.finish[some],
                 split=routing.split,
                 inward=True,
+                exact=True,
                 demand=demand,
                 capacity=capacity,
                 backend=backend,
