@@ -1,31 +1,25 @@
-"""Sweeps written out: which points, in which order, how many, and what their keys depend on."""
+"""Sweeps written out: which points, in which order, how many, and what they cost."""
 
 from __future__ import annotations
 
-import ast
-import importlib.util
-import time
-from itertools import product
 from pathlib import Path
 
 import pytest
 from torusweep.errors import BadInput, Refused
-from torusweep.networks.families import parameters, plan
 from torusweep.run.workflow import input_files
-from torusweep.stages import STAGES
 from torusweep.stages.static.stage import StaticRequest
-from torusweep.sweep import points
 from torusweep.sweep.configuration import load
-from torusweep.sweep.configuration.schema import Requirement
 from torusweep.sweep.derived_tables import labels, requested_derived
 from torusweep.sweep.expansion import SweepNetwork, expand
-from torusweep.sweep.network_search import meeting
-from torusweep.sweep.parameter_values import values_of
-from torusweep.sweep.points import Point, digest_of_code, sources, stage_digest
+from torusweep.sweep.points import Point
 from torusweep.sweep.requested_points import requested_points
 
 ROOT = Path(__file__).resolve().parents[2]
 CONFIGS = sorted([*ROOT.glob("config/*.yaml"), *ROOT.glob("config/papers/*.yaml")])
+
+
+def static(topology: str, fault_nodes: int | None = None) -> Point:
+    return Point("static", topology, StaticRequest(fault_nodes))
 
 
 def sweep_of(folder: Path, topologies: str, rest: str = ""):
@@ -227,243 +221,6 @@ def test_expected_networks_are_checked_too(tmp_path):
         expand(sweep, expected_topologies=["torus(k=100, n=3)"])
 
 
-# --- requirements, against plain loops over every combination of small parameters ----------------
-
-BOXES = {
-    "ring": [{"k": k} for k in range(2, 700)],
-    "torus": [{"k": k, "n": n} for n in range(1, 11) for k in range(2, 700 if n == 1 else 30)],
-    "mesh": [{"k": k, "n": n} for n in range(1, 11) for k in range(2, 700 if n == 1 else 30)],
-    "hypercube": [{"n": n} for n in range(1, 12)],
-    "pruned_torus": [{"k": k, "n": n} for k, n in product(range(2, 30), range(3, 12))],
-    "partly_pruned_torus": [
-        {"k": k, "n": n, "intact": i} for k, n, i in product(range(2, 30), range(3, 12), range(1, 12))
-    ],
-    "pruned_t1": [{"k": k} for k in range(2, 30)],
-    "pruned_t2": [{"k": k} for k in range(2, 30)],
-    "pruned_xy": [{"k": k} for k in range(2, 30)],
-    "directed_torus": [{"k": k, "n": n} for k, n in product(range(2, 30), range(2, 12))],
-    "pruned_directed_torus": [{"k": k, "n": n} for k, n in product(range(2, 30), range(3, 12))],
-    **{family: [{"a": a} for a in range(2, 30)] for family in ("rt", "rtt", "pt", "ptt", "pdtt")},
-    "illiac": [{"k": k} for k in range(2, 30)],
-    "ccc": [{"n": n} for n in range(3, 12)],
-    "tesh": [{"m": m, "levels": levels, "q": q} for m, levels, q in product(range(1, 5), range(2, 5), range(4))],
-    "h3dt": [
-        {"m": m, "n": n, "levels": levels, "q": q}
-        for m, n, levels, q in product(range(3, 20), range(2, 20), range(2, 7), range(3))
-    ],
-    "fat_tree": [{"k": k, "n": n} for n in range(2, 10) for k in range(2, 330 if n == 2 else 30)],
-    "slim_fly": [{"q": q} for q in range(2, 30)],
-    "polarfly": [{"q": q} for q in range(2, 30)],
-    "kautz": [{"d": d, "k": k} for d, k in product(range(2, 30), range(2, 12))],
-    "de_bruijn": [{"d": d, "k": k} for d, k in product(range(2, 30), range(2, 12))],
-    "mh3dt": [
-        {"m": m, "n": n, "levels": levels, "q": q}
-        for m, n, levels, q in product(range(3, 20), range(2, 20), range(2, 7), range(3))
-    ],
-}
-
-
-def by_plain_loops(family: str, low: int, high: int, degree: int, fixed: dict[str, int]) -> set[str]:
-    found = set()
-    for values in BOXES[family]:
-        if any(values[key] != value for key, value in fixed.items() if key in values):
-            continue
-        try:
-            canonical, planned = plan(f"{family}({', '.join(f'{key}={value}' for key, value in values.items())})")
-        except BadInput:
-            continue
-        if low <= planned.nodes <= high and planned.degree <= degree:
-            found.add(canonical)
-    return found
-
-
-@pytest.mark.parametrize(
-    ("low", "high", "degree", "fixed"),
-    [(0, 300, 99, {}), (100, 650, 6, {}), (512, 512, 99, {}), (60, 600, 8, {"n": 3, "q": 1})],
-)
-def test_requirements_find_what_plain_loops_find(low, high, degree, fixed):
-    requirement = Requirement.model_validate(
-        {"families": list(BOXES), "nodes": {"from": low, "to": high}, "degree": {"to": degree}, "parameters": fixed}
-    )
-    found = [canonical for canonical, _ in meeting(requirement, 100_000)]
-    assert len(found) == len(set(found))
-    assert set(found) == set().union(*(by_plain_loops(family, low, high, degree, fixed) for family in BOXES))
-
-
-def test_every_family_with_a_size_is_asked():
-    families = {
-        canonical.partition("(")[0]
-        for canonical, _ in meeting(
-            Requirement.model_validate({"nodes": {"to": 5000}, "parameters": {"n": [3, 4]}}), 100_000
-        )
-    }
-    assert families == set(BOXES)
-
-
-def test_no_parameter_has_a_hidden_bound():
-    requirement = Requirement.model_validate({"families": ["mh3dt"], "nodes": 27 * 100**3, "parameters": {"q": 1}})
-    assert "mh3dt(m=3, n=100, levels=2, q=1)" in {canonical for canonical, _ in meeting(requirement, 1000)}
-
-
-def test_directed_networks_only():
-    requirement = Requirement.model_validate({"nodes": 64, "directed": True, "parameters": {"directed": [True, False]}})
-    found = {canonical for canonical, _ in meeting(requirement, 1000)}
-    assert found >= {"torus(k=8, n=2, directed=true)", "directed_torus(k=8, n=2)", "pruned_directed_torus(k=4, n=3)"}
-    assert all(plan(canonical)[1].directed for canonical in found)
-
-
-def test_a_million_nodes_are_found_quickly():
-    """4000 to 4200 nodes or a million, the search is a few thousand plans."""
-    start = time.process_time()
-    requirement = Requirement.model_validate(
-        {"nodes": {"from": 10**6, "to": 10**6 + 100}, "except": ["ring"], "parameters": {"n": {"from": 2, "to": 30}}}
-    )
-    found = [canonical for canonical, _ in meeting(requirement, 1000)]
-    assert time.process_time() - start < 5
-    assert {"torus(k=1000, n=2)", "torus(k=100, n=3)", "pruned_torus(k=100, n=3)"} <= set(found)
-
-
-# --- keys ----------------------------------------------------------------------------------------
-
-
-def static(topology: str, fault_nodes: int | None = None) -> Point:
-    return Point("static", topology, StaticRequest(fault_nodes))
-
-
-def test_a_key_depends_on_the_point_its_files_and_the_code(tmp_path, monkeypatch):
-    file = tmp_path / "edges.txt"
-    file.write_text("0 1\n1 2\n")
-    point = static(f'graph(path="{file}")')
-    keys = [point.key, static("ring(k=8)").key, static("ring(k=9)").key, static("ring(k=8)", 1).key]
-    assert keys == [point.key, static("ring(k=8)").key, static("ring(k=9)").key, static("ring(k=8)", 1).key]
-    file.write_text("0 1\n1 2\n2 3\n")
-    keys.append(point.key)
-    keys.append(static(f'faulty(graph(path="{file}"), links=0, seed=1)').key)
-    monkeypatch.setattr(points, "stage_digest", lambda stage: "other code")
-    keys.append(static("ring(k=8)").key)
-    assert len(set(keys)) == len(keys)
-    file.unlink()
-    with pytest.raises(BadInput, match=r"edges\.txt"):
-        _ = point.key
-
-
-def test_a_point_is_its_record_again():
-    point = static("ring(k=8)", 2)
-    assert Point.of_record({**point.record(), "key": "", "routing": None}) == point
-
-
-def test_a_stages_digest_depends_on_its_sources_and_not_on_where_they_are(tmp_path, monkeypatch):
-    original = stage_digest("static")
-    copied = {}
-    for name, file in sources(STAGES["static"].sources).items():
-        copied[name] = tmp_path / name
-        copied[name].parent.mkdir(parents=True, exist_ok=True)
-        copied[name].write_bytes(file.read_bytes())
-    monkeypatch.setattr(points, "sources", lambda names: copied)
-    digest_of_code.cache_clear()
-    assert stage_digest("static") == original
-    copied["torusweep/networks/families/cubes.py"].write_bytes(b"# other\n")
-    digest_of_code.cache_clear()
-    assert stage_digest("static") != original
-    digest_of_code.cache_clear()
-
-
-def imported(name: str) -> set[str]:
-    """Modules of ours that a module imports, anywhere in it, with the packages that hold them."""
-    spec = importlib.util.find_spec(name)
-    found = set()
-    for node in ast.walk(ast.parse(Path(spec.origin).read_text())):
-        names = []
-        if isinstance(node, ast.Import):
-            names = [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom):
-            names = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
-        found |= {name for name in names if name.startswith(("torusweep.", "torusweep_kernels.")) and _is_module(name)}
-    return found
-
-
-def _is_module(name: str) -> bool:
-    try:
-        return importlib.util.find_spec(name) is not None
-    except ModuleNotFoundError:
-        return False
-
-
-# what no row depends on: messages, the configuration's entries, a file's digest, declarations of columns
-BESIDES = {
-    "torusweep/counts.py",
-    "torusweep/errors.py",
-    "torusweep/stages/entry.py",
-    "torusweep/tables/__init__.py",
-    "torusweep/tables/lock.py",
-    "torusweep/tables/manifest.py",
-    "torusweep/tables/parquet.py",
-    "torusweep/tables/columns.py",
-    "torusweep/tables/store.py",
-}
-AMONG = {
-    "static": {"torusweep_kernels/distance/__init__.py", "torusweep/stages/static/bisection.py"},
-    "loads": {
-        "torusweep_kernels/loads/__init__.py",
-        "torusweep/traffic/demands.py",
-        "torusweep/capacity/throughput.py",
-    },
-    "deadlock": {"torusweep_kernels/dependencies/cpu.py", "torusweep/stages/deadlock/rules.py"},
-    "layout": {"torusweep/stages/layout/wires.py", "torusweep/networks/families/hermite.py"},
-    "collectives": {"torusweep/collectives/optimum.py", "torusweep_kernels/trees/__init__.py"},
-    "cost": {"torusweep/costs/arithmetic.py", "torusweep/documents.py", "torusweep/stages/layout/placements.py"},
-    "availability": {
-        "torusweep_kernels/failures/__init__.py",
-        "torusweep/collectives/optimum.py",
-        "torusweep/stages/deadlock/layers.py",
-    },
-    "screen": {
-        "torusweep_kernels/lattices/__init__.py",
-        "torusweep/screening/measure.py",
-        "torusweep/stages/loads/exact.py",
-    },
-    "simulation": {
-        "torusweep_kernels/router/__init__.py",
-        "torusweep/stages/deadlock/rules.py",
-        "torusweep/traffic/bits.py",
-    },
-}
-
-
-@pytest.mark.parametrize("stage", STAGES)
-def test_a_stages_sources_are_all_that_its_computation_imports(stage):
-    """What computes a row is followed import by import."""
-    waiting, seen = [f"torusweep.stages.{stage}.stage"], set()
-    while waiting:
-        name = waiting.pop()
-        if name not in seen:
-            seen.add(name)
-            waiting += imported(name)
-    files = {}
-    for name in seen:
-        package = importlib.import_module(name.partition(".")[0])
-        files[Path(importlib.util.find_spec(name).origin).relative_to(Path(package.__path__[0]).parent).as_posix()] = (
-            name
-        )
-    others = set(files) - set(sources(STAGES[stage].sources))
-    assert {file for file in others if not file.startswith("torusweep/charts/")} <= BESIDES  # charts are of the page
-    assert AMONG[stage] <= set(files)
-
-
-@pytest.mark.parametrize("stage", STAGES)
-def test_every_source_is_there(stage):
-    assert all(sources([name]) for name in STAGES[stage].sources)
-
-
-def test_cuda_sources_count_as_code():
-    cuda = ROOT.glob("kernels/torusweep_kernels/distance/*.cu")
-    expected = {f"torusweep_kernels/distance/{path.name}" for path in cuda} | {"torusweep_kernels/cuda.cuh"}
-    assert set(sources(STAGES["static"].sources)) >= expected
-
-
-# --- costs and shipped sweeps --------------------------------------------------------------------
-
-
 def test_costs_are_positive_and_grow_with_the_network():
     chain = ["ring(k=2)", "torus(k=8, n=3)", "torus(k=16, n=3)", "torus(k=64, n=3)", "torus(k=100, n=3)"]
     costs = [static(spelling).seconds for spelling in chain]
@@ -483,15 +240,3 @@ def test_shipped_sweeps_expand_and_are_small(path):
     assert len(found) <= 400
     assert {point.topology for point in found} >= set(expected_topologies(sweep.papers))
     assert sum(static(*network).seconds for network in found) < 200
-
-
-def test_a_range_with_a_count_is_the_range_with_its_step():
-    """{from: 4, to: 32, count: 8} is 4, 8, …, 32."""
-    assert values_of(parameters("ring")[0], {"from": 4, "to": 32, "count": 8}) == range(4, 33, 4)
-
-
-def test_values_that_a_parameter_never_has_are_not_searched():
-    """A dimension is at most 30; ten thousand values took minutes."""
-    wanted = {"nodes": 64, "families": ["torus"], "parameters": {"n": {"from": 2, "to": 9999}}}
-    found = {name for name, _ in meeting(Requirement.model_validate(wanted), 100)}
-    assert found == {"torus(k=8, n=2)", "torus(k=4, n=3)", "torus(k=2, n=6)"}

@@ -1,4 +1,4 @@
-"""Exact channel loads on every backend against closed forms, the papers, igraph, and fractions that follow the
+"""Channel loads on every backend against closed forms, the papers, igraph, and fractions that follow the
 definitions."""
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from torusweep_kernels.loads import SPLITS, Loads, cpu, minimal_loads
 from torusweep_kernels.loads.order import order, share
 
 from tests.kernels import loads_oracle, oracle
+from tests.kernels.loads_cases import diamonds, drawn, large_task
 
 BACKENDS = ("numpy", "numba", "cupy")
 CLOSE = 1e-12
@@ -172,20 +173,6 @@ def test_against_igraph(name: str, backend: str) -> None:
     assert found.unreachable == len(graph) ** 2 - sum(reached.values())
 
 
-def drawn(seed: int, nodes: int, degree: int, roots: int, *, demand: str, capacity: bool) -> dict[str, Any]:
-    """A random network with one-way, repeated and missing links, and a random task on it; numbers are quarters."""
-    rng = np.random.default_rng(seed)
-    shape = {"uniform": None, "by node": (nodes,), "by root and node": (roots, nodes), "of few": (roots, nodes)}[demand]
-    few = rng.random((roots, nodes)) < 0.08 if demand == "of few" else 1
-    return {
-        "ports": np.where(rng.random((nodes, degree)) < 0.3, -1, rng.integers(0, nodes, (nodes, degree))),
-        "roots": rng.integers(0, nodes, roots),
-        "weights": rng.integers(0, 9, roots) / 4,
-        "demand": None if shape is None else few * rng.integers(0, 9, shape) / 4,
-        "capacity": rng.integers(1, 4, (nodes, degree)) if capacity else None,
-    }
-
-
 def check(task: dict[str, Any], split: str, backend: str, **options: Any) -> Loads:
     """Against fractions."""
     roots, nodes = len(task["roots"]), len(task["ports"])
@@ -251,94 +238,6 @@ def test_drawn_tasks(data: st.DataObject, as_cupy: AsCupy) -> None:
     split = data.draw(st.sampled_from(SPLITS), "split")
     loads = [check(task, split, backend).load for backend in BACKENDS]
     assert loads[0].tolist() == loads[1].tolist() == loads[2].tolist()  # to the bit
-
-
-@settings(max_examples=30, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(data=st.data())
-def test_exact_loads_are_fractions_rounded_once(data: st.DataObject, as_cupy: AsCupy) -> None:
-    as_cupy(multiprocessors=1)
-    task = drawn(
-        data.draw(st.integers(0, 10**6), "seed"),
-        nodes=data.draw(st.integers(1, 12), "nodes"),
-        degree=data.draw(st.integers(0, 3), "degree"),
-        roots=data.draw(st.sampled_from([1, 2, 9, 20, 40]), "roots"),
-        demand="by root and node",
-        capacity=data.draw(st.booleans(), "capacity"),
-    )
-    task["weights"] = np.full(len(task["roots"]), 2.0)  # products with demands are exact
-    third = data.draw(st.sampled_from([1.0, 1 / 3, 0.1]), "unit")  # exact loads are then often between two numbers
-    task["demand"] = task["demand"] * third
-    split, inward = data.draw(st.sampled_from([("paths", False), ("paths", True), ("next-hops", True)]), "ways")
-    ports = task["ports"]
-    if split == "paths" and inward:  # the oracle's roots are sources: turn all links
-        tails, places = np.nonzero(ports >= 0)
-        heads = ports[tails, places]
-        turned = [[int(tail) for tail in tails[heads == node]] for node in range(len(ports))]
-        across = [[(int(tail), int(place)) for tail, place in zip(tails[heads == node], places[heads == node])]
-                  for node in range(len(ports))]  # fmt: skip
-    else:
-        turned, across = (
-            ports.tolist(),
-            [[(node, port) for port in range(ports.shape[1])] for node in range(len(ports))],
-        )
-    capacity = None
-    if task["capacity"] is not None:
-        capacity = [[int(task["capacity"][link]) for link in row] for row in across]
-    amounts = [[Fraction(float(amount)) for amount in row] for row in task["demand"]]
-    exact = loads_oracle.loads(turned, task["roots"].tolist(), [Fraction(2)] * len(amounts), amounts, capacity, split)[
-        0
-    ]
-    expected = np.zeros(ports.shape)
-    for row, links in zip(exact, across):
-        for load, link in zip(row, links):
-            expected[link] = float(load)
-    for backend in BACKENDS:
-        found = minimal_loads(**task, exact=True, split=split, inward=inward, backend=backend)
-        assert found.load.tolist() == expected.tolist(), backend
-        assert (np.abs(found.rest) <= np.spacing(found.load) / 2).all()
-
-
-@pytest.mark.parametrize("split", SPLITS)
-def test_exact_loads_have_the_same_bits_on_every_backend_and_from_either_end(split: str, as_cupy: AsCupy) -> None:
-    task = large_task()
-    whole = minimal_loads(**task, exact=True, split=split, backend="numba", threads=1)
-    np.testing.assert_allclose(whole.load, minimal_loads(**task, split=split).load, rtol=CLOSE)
-    as_cupy()
-    for backend, threads in (("numba", 3), ("numpy", None), ("cupy", None)):
-        other = minimal_loads(**task, exact=True, split=split, backend=backend, threads=threads)
-        assert other.load.tolist() == whole.load.tolist(), backend
-    if split == "paths":
-        demand, nodes = np.random.default_rng(1).random((400, 400)), np.arange(400)
-        out = minimal_loads(task["ports"], nodes, exact=True, demand=demand)
-        into = minimal_loads(task["ports"], nodes, exact=True, demand=demand.T, inward=True)
-        assert out.load.tolist() == into.load.tolist()
-
-
-def test_exact_loads_of_one_lane_and_of_more_paths_than_whole_numbers_of_float64(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    task = large_task()
-    wide = minimal_loads(**task, exact=True, backend="numba")
-    ports = diamonds(1000)
-    demand = np.zeros(len(ports))
-    demand[-1] = 1 / 3
-    for backend in ("numpy", "numba"):
-        found = minimal_loads(ports, np.array([0]), exact=True, demand=demand, backend=backend)
-        assert (found.load[::3][:1000] == np.array(1 / 3) / 2).all()
-    monkeypatch.setattr(cpu, "SCRATCH", 0)
-    assert minimal_loads(**task, exact=True, backend="numba").load.tolist() == wide.load.tolist()
-
-
-def large_task() -> dict[str, Any]:
-    """Numbers that no binary fraction equals, on 400 nodes; more roots than shares hold in one block."""
-    rng = np.random.default_rng(11)
-    ports = np.concatenate([oracle.torus(20, 20), rng.integers(0, 400, (400, 1))], axis=1)
-    return {
-        "ports": ports,
-        "roots": rng.integers(0, 400, 1100),
-        "weights": rng.random(1100),
-        "demand": rng.random((1100, 400)),
-    }
 
 
 @pytest.mark.parametrize("split", SPLITS)
@@ -444,13 +343,6 @@ def test_next_hops_follow_destinations_and_paths_either_end() -> None:
     for tail in range(8):
         for port, head in enumerate(ports[tail]):
             assert head < 0 or forth.load[tail, port] == pytest.approx(over[head, tail], rel=CLOSE)
-
-
-def diamonds(number: int) -> np.ndarray:
-    """A chain: node 3i leads to 3i + 1 and 3i + 2, both lead to 3i + 3; so 2^number paths from end to end."""
-    return oracle.table(
-        [[3 * i + 1, 3 * i + 2] if j == 0 else [3 * i + 3] for i in range(number) for j in range(3)] + [[]]
-    )
 
 
 def test_many_paths(backend: str) -> None:
