@@ -20,6 +20,7 @@ from torusweep.errors import BadInput, printable
 Place = tuple[str | int, ...]  # the way to a value: ("topologies", 2, "k")
 
 LARGEST = 2**19  # bytes; 20,000 networks written out one by one
+RANGES = "write ranges or requirements instead of single networks"
 DEEPEST = 20  # mappings and lists inside each other; the schema needs 5
 _UNPRINTABLE = re.compile(r"[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]")
 _PLAIN = {f"tag:yaml.org,2002:{name}" for name in ("null", "bool", "int", "float", "str")}
@@ -46,8 +47,12 @@ class Document(NamedTuple):
         return f"{self.name}:{line}:{column}" if self.is_file else self.name
 
 
-def read_bytes(path: Path, kind: str = "configuration file") -> bytes:
-    """Bytes of a file that should be of a kind. Raises BadInput where it cannot be read or is far too large for one."""
+def read_bytes(path: Path, kind: str, shorter: str) -> bytes:
+    """Bytes of a file that should be of a kind.
+
+    shorter   what to do about a file that is far too large for one
+    Raises BadInput for such a file, and for one that cannot be read.
+    """
     try:
         if path.exists() and not path.is_file():
             raise ValueError("no regular file")  # a pipe would be waited for
@@ -58,10 +63,7 @@ def read_bytes(path: Path, kind: str = "configuration file") -> bytes:
         remedy = f"paths are relative to {Path.cwd()}" if isinstance(error, OSError) else "name a file of text"
         raise BadInput(f"{printable(path)}: expected a {kind}, got: {reason}; {remedy}") from None
     if len(content) > LARGEST:
-        raise BadInput(
-            f"{printable(path)}: expected at most {LARGEST // 1024} KiB, got more;"
-            " write ranges or requirements instead of single networks"
-        )
+        raise BadInput(f"{printable(path)}: expected a {kind} of at most {LARGEST // 1024} KiB, got more; {shorter}")
     return content
 
 

@@ -141,6 +141,15 @@ def test_names_that_are_no_model_are_refused(tmp_path: Path):
         cost_model(str(tmp_path / "none.yaml"))
 
 
+def test_a_file_far_too_large_is_no_model_and_the_remedy_is_one_for_models(tmp_path: Path):
+    path = tmp_path / "large.yaml"
+    path.write_text("description: " + "a" * 2**19)
+    with pytest.raises(
+        BadInput, match=r"expected a cost model of at most 512 KiB, got more; leave out what is no price"
+    ):
+        cost_model(str(path))
+
+
 def test_routers_beyond_the_largest_product_are_refused(mine: str):
     none = Cables(*(np.zeros(0, kind) for kind in (float, bool, bool, float, int)))
     with pytest.raises(BadInput, match="routers of at most 64 ports, the largest of the cost model's products, got 65"):

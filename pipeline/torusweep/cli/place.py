@@ -24,7 +24,9 @@ SUFFIXES = (".npy", ".json")
 
 def _read_job(path: Path) -> Job:
     name = str(path)
-    document = documents.parse(documents.read_bytes(path), name)
+    document = documents.parse(
+        documents.read_bytes(path, "job in YAML", "leave out what is no axis or operation"), name
+    )
     return job_of(document.data, name, document.values, document.keys)
 
 

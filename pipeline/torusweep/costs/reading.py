@@ -60,7 +60,7 @@ def cost_model(name: str) -> CostModel:
     Raises BadInput as `name:line:column: key: expected …, got …; remedy`.
     """
     found = canonical(name)
-    return _parsed(documents.read_bytes(file_of(found), "cost model"), found)
+    return _parsed(documents.read_bytes(file_of(found), "cost model", "leave out what is no price"), found)
 
 
 @lru_cache(maxsize=16)

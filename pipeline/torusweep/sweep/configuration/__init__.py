@@ -28,7 +28,7 @@ def load(path: str | Path) -> Sweep:
     Raises BadInput as `path:line:column: key: expected …, got …`. Whether the networks exist is
     checked by `torusweep.sweep.expansion.expand`.
     """
-    content = documents.read_bytes(Path(path))
+    content = documents.read_bytes(Path(path), "configuration file", documents.RANGES)
     return _checked(documents.parse(content, printable(path)), content)
 
 

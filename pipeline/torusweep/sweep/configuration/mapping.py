@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from ruamel.yaml import YAML
 
-from torusweep.documents import DEEPEST, LARGEST, Place
+from torusweep.documents import DEEPEST, LARGEST, RANGES, Place
 from torusweep.errors import BadInput, printable
 from torusweep.sweep.configuration.schema import spelled
 
@@ -33,8 +33,7 @@ def as_yaml(given: Mapping[Any, Any]) -> bytes:
     content = text.getvalue().encode()
     if len(content) > LARGEST:
         raise BadInput(
-            f"{NAME}: expected at most {LARGEST // 1024} KiB of YAML, got {len(content) // 1024} KiB;"
-            " write ranges or requirements instead of single networks"
+            f"{NAME}: expected at most {LARGEST // 1024} KiB of YAML, got {len(content) // 1024} KiB; {RANGES}"
         )
     return content
 
