@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 from torusweep.errors import BadInput, Refused
 from torusweep.networks.families import build
+from torusweep.networks.link_lists import network_of_links
 from torusweep.routing import GivenRouting, routing
-from torusweep.stages.deadlock import deadlock_case, deadlock_record, rules
+from torusweep.stages.deadlock import candidate_rules, deadlock_case, deadlock_record, rules
 from torusweep.stages.deadlock.routing_table import routing_table
 from torusweep.stages.loads import exact_loads
 from torusweep.stages.simulation import Parameters, set_up, simulation_records
@@ -201,6 +202,34 @@ def test_hops_are_counted_on_routings_of_every_form(name, spelling):
         assert found["acyclic"] == nx.is_directed_acyclic_graph(graph)
         if number <= most:
             assert (found["channels"], found["dependencies"]) == (len(graph), graph.number_of_edges())
+
+
+NEAR = [
+    *("slim_fly(q=5)", "polarfly(q=5)", "hyperx(radices=[4, 4])", "full_mesh(radices=[5])", "ring(k=5)"),
+    *(
+        "hyperx(radices=[3, 3, 3])",
+        "ring(k=6)",
+        "torus(k=4, n=2)",
+        "xgft(down=[4, 4], up=[1, 4])",
+        "fat_tree(k=2, n=3)",
+    ),
+]
+
+
+@pytest.mark.parametrize("spelling", NEAR)
+def test_rules_by_hop_are_tried_where_terminals_are_two_hops_apart_at_most(spelling):
+    topology = build(spelling)
+    tail, head, _ = topology.arcs
+    hops = dict(nx.all_pairs_shortest_path_length(nx.DiGraph(zip(tail.tolist(), head.tolist()))))
+    terminals = topology.terminals.tolist()
+    near = all(hops[source][goal] <= 2 for source in terminals for goal in terminals)
+    assert ("hops" in candidate_rules(routing("minimal", topology)[1])) == near
+
+
+def test_a_few_terminals_on_a_network_of_a_million_nodes_are_looked_at_in_little_memory():
+    ends = np.stack([np.arange(10**6), np.arange(1, 10**6 + 1) % 10**6], axis=1)
+    topology = network_of_links(ends, 10**6, directed=False, terminals=np.arange(300, dtype=np.int32))
+    assert "hops" not in candidate_rules(routing("minimal", topology)[1])
 
 
 @pytest.mark.parametrize("spelling", ["slim_fly(q=5)", "polarfly(q=5)", "hyperx(radices=[4, 4])"])

@@ -9,6 +9,7 @@ import numpy as np
 from torusweep.counts import counted
 from torusweep.errors import BadInput, Refused
 from torusweep.networks.families.dragonfly import Grouped
+from torusweep.networks.links import channel_matrix
 from torusweep.networks.topology import Topology
 from torusweep.routing import Routing
 from torusweep.routing.forms import AdaptiveRouting, LayeredRouting, TableRouting
@@ -93,11 +94,9 @@ def _has_diameter_two(topology: Topology) -> bool:
     """Whether every terminal is at most two hops from every other one, over links in both directions."""
     if topology.directed:
         return False
-    terminals = np.unique(topology.terminals)
-    adjacent = np.zeros((topology.nodes, topology.nodes), np.float32)
-    tail, head, _ = topology.arcs
-    adjacent[tail, head] = 1
-    return bool(((adjacent + adjacent @ adjacent + np.eye(topology.nodes))[np.ix_(terminals, terminals)] > 0).all())
+    terminals, links = np.unique(topology.terminals), channel_matrix(topology)
+    ways = links[terminals][:, terminals] + links[terminals] @ links[:, terminals]  # of one hop, and of two
+    return bool((ways.toarray() + np.eye(len(terminals)) > 0).all())
 
 
 def adaptive_channels(form: Routing | AdaptiveRouting) -> int:
