@@ -15,7 +15,7 @@ from torusweep.errors import Refused
 from torusweep.networks.survivors import network_after
 from torusweep.networks.topology import NO_PORT, Topology
 from torusweep.routing import GivenRouting
-from torusweep.stages.availability.lowest_port import lowest_port
+from torusweep.routing.lowest_port import lowest_port
 from torusweep.stages.availability.parts import Failing
 from torusweep.stages.deadlock.layers import layers
 from torusweep.stages.stage import Options
