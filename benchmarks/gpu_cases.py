@@ -165,7 +165,7 @@ def many(graphs: int, least: int, most: int, sources: int | None = None) -> Case
 # --- loads, routes, walks -----------------------------------------------------------------------
 
 
-def loads(spelling: str, split: str, capacity: bool = False) -> Case:
+def loads(spelling: str, split: str, capacity: bool = False, exact: bool = False) -> Case:
     """Demands are no whole numbers, so that totals show the order in which they were added."""
 
     def run(backend: str, threads: int | None) -> Answer:
@@ -175,14 +175,15 @@ def loads(spelling: str, split: str, capacity: bool = False) -> Case:
             ports,
             np.arange(len(ports)),
             split=split,
+            exact=exact,
             demand=demand,
             capacity=links if capacity else None,
             backend=backend,
             threads=threads,
         )
-        return found.load, np.array(found[1:])
+        return found.load, np.array([found.delivered, found.unreachable, found.hops])
 
-    return Case("loads", f"{spelling}, {split}{', parallel links' * capacity}", run)
+    return Case("loads", f"{spelling}, {split}{', parallel links' * capacity}{', exact' * exact}", run)
 
 
 def routes(spelling: str, packets: int) -> Case:
@@ -314,6 +315,7 @@ def small() -> Iterator[Case]:
     yield cut_distance(300, 0)
     yield cut_distance(300, 2)
     yield from (loads("torus(radices=[6, 5])", split, capacity=True) for split in SPLITS)
+    yield from (loads("torus(radices=[6, 5])", split, exact=True) for split in SPLITS)
     yield from (walks("torus(radices=[6, 5])", 2000, split, cut=0.3) for split in SPLITS)
     yield from (random_network(seed) for seed in range(4))
     yield from (random_network(seed, blocks=True) for seed in (2, 3))

@@ -50,7 +50,7 @@ BAD_INPUT = [
     (["search", "--nodes", "20", "--degree", "3", "--seconds", "1", "--moves", "9"], "leave one out"),
     (["collective", "torus(k=4, n=2)", "al_reduce"], "unknown operation 'al_reduce' (did you mean 'all_reduce'?)"),
     (["availability", "torus(k=4, n=2)"], "expected --links, --routers or --cubes, got none; add --links 1"),
-    (["place", "torus(k=4, n=2)", "--job", "none.yaml"], "none.yaml: expected a configuration file, got: No such file"),
+    (["place", "torus(k=4, n=2)", "--job", "none.yaml"], "none.yaml: expected a job in YAML, got: No such file"),
     (["place", "torus(k=4, n=2)"], "--job"),
     (["search", "--nodes", "20", "--degree", "3", "--seconds", "nan"], "'--seconds': expected a number, got nan"),
     (["search", "--nodes", "20", "--degree", "3", "--chains", "0"], "chains: expected 1 … "),

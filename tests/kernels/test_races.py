@@ -12,6 +12,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -115,8 +116,10 @@ def loads(backend: str) -> Arrays:
     demand = np.random.default_rng(3).random((60, 60))
     return [
         np.asarray(array)
-        for split in SPLITS
-        for array in minimal_loads(ports(), np.arange(60), demand=demand, split=split, backend=backend)
+        for split, exact in product(SPLITS, (False, True))
+        for array in minimal_loads(
+            ports(), np.arange(60), demand=demand, split=split, exact=exact, backend=backend
+        )._replace(rest=None)
     ]
 
 

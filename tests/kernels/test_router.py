@@ -13,7 +13,7 @@ from torusweep_kernels.router import SWITCHINGS, Batch, Router, Simulated, Wirin
 from torusweep_kernels.router.checks import checked
 from torusweep_kernels.router.state import state_of
 
-from tests.kernels.router_cases import Routes, batch, both, random_case, torus_wiring, uniform
+from tests.kernels.router_cases import Routes, batch, both, line, random_case, torus_wiring, uniform
 from tests.kernels.router_oracle import Network
 
 # --- a lone packet ------------------------------------------------------------------------------
@@ -49,22 +49,6 @@ def test_channels_have_delays_of_their_own() -> None:
 
 
 # --- conflicts traced by hand -------------------------------------------------------------------
-# A line of nodes 0 → 1 → … of one direction, each also entered from a side node: node 10 + i leads to node i.
-
-
-def line(nodes: int, vcs: int = 1, **changes: Any) -> tuple[Wiring, tuple[np.ndarray, ...]]:
-    """Row h of the routes: h hops along the line; row 100 + h: first from a side node onto it."""
-    to = np.full((2 * nodes, 2), -1, np.int32)
-    to[: nodes - 1, 0] = np.arange(1, nodes)
-    to[nodes:, 1] = np.arange(nodes)
-    port_of = np.where(to >= 0, np.arange(2), -1).astype(np.int8)[:, [0, 0, 1, 1]]
-    no = np.zeros(port_of.shape, bool)
-    wiring = Wiring(to, port_of, no, np.ones(to.shape, np.int16), np.zeros((1, 2), np.int8), "run", np.array([vcs]))
-    hops = np.zeros((200, 2), np.int16)
-    hops[:100, 1] = hops[100:, 1] = np.arange(100)
-    hops[100:, 0] = 1
-    direction = np.tile(np.array([2, 0], np.int8), (200, 1))
-    return wiring._replace(**changes), (direction, hops, np.zeros_like(direction))
 
 
 def traced(router: Router, nodes: int, packets: list[tuple[int, int, int, int]], capacity: int = 1) -> Simulated:

@@ -6,16 +6,10 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from torusweep_kernels.router import SWITCHINGS, Batch, Router, Wiring, simulate
+from torusweep_kernels.router import SWITCHINGS, Router, Wiring, simulate
 from torusweep_kernels.routes import route_flows
 
-from tests.kernels.router_cases import Routes, batch, both, torus_wiring, uniform
-
-
-def ring_packets(nodes: int, flits: int) -> Batch:
-    """Every node at once to the one half-way round: all channels of one direction are held, each by a packet that needs
-    the next."""
-    return batch(nodes, [[(0, s, (s + nodes // 2) % nodes, nodes // 2, flits) for s in range(nodes)]])
+from tests.kernels.router_cases import FREE, SATURATED, Routes, batch, both, ring_packets, torus_wiring, uniform
 
 
 @pytest.mark.parametrize("switching", SWITCHINGS)
@@ -41,40 +35,11 @@ def test_a_ring_with_one_vc_deadlocks(switching: str) -> None:
     assert found.ran[0] == 100
 
 
-FREE: dict[str, tuple[Wiring, Router]] = {
-    "dateline": (torus_wiring(6, vcs=2), Router(2, 2)),
-    "dateline, cut-through": (torus_wiring(6, vcs=2), Router(2, 6, "virtual-cut-through")),
-    "dateline, both classes": (torus_wiring(6, vcs=2)._replace(balanced=True), Router(2, 2)),
-    "a class where a dateline is ahead": (torus_wiring(6, vcs=2, memory="rest"), Router(2, 2)),
-    "bubble": (torus_wiring(6, vcs=1, dateline=False), Router(1, 12, "virtual-cut-through", bubble=True)),
-    "bubble, store-and-forward": (
-        torus_wiring(6, vcs=1, dateline=False),
-        Router(1, 12, "store-and-forward", bubble=True),
-    ),
-}
-
-
 @pytest.mark.parametrize("name", FREE)
 def test_and_does_not_with_a_rule(name: str) -> None:
     wiring, router = FREE[name]
     found = both(wiring, router, Routes(6).arrays, ring_packets(6, 6), cycles=10**6, stall=50)
     assert (found.delivered >= 0).all()
-
-
-SATURATED: dict[str, tuple[Wiring, Router]] = {
-    "dateline": (torus_wiring(4, 4, vcs=2), Router(2, 2)),
-    "dateline, both classes": (torus_wiring(4, 4, vcs=2)._replace(balanced=True), Router(2, 2)),
-    "bubble, 2 VCs": (torus_wiring(4, 4, vcs=2, dateline=False), Router(2, 10, "virtual-cut-through", bubble=True)),
-    "adaptive, bubble": (
-        torus_wiring(4, 4, vcs=3, dateline=False, escape=1),
-        Router(3, 10, "virtual-cut-through", adaptive=True, escape=1, bubble=True, transit_first=True),
-    ),
-    "adaptive, wormhole": (torus_wiring(4, 4, vcs=3, escape=2), Router(3, 2, adaptive=True, escape=2)),
-    "adaptive, cut-through": (
-        torus_wiring(4, 4, vcs=3, escape=2),
-        Router(3, 5, "virtual-cut-through", adaptive=True, escape=2),
-    ),
-}
 
 
 @pytest.mark.parametrize("name", SATURATED)

@@ -16,8 +16,20 @@ from torusweep_kernels import backend, cuda
 from torusweep_kernels.router import SWITCHINGS, Batch, Router, Simulated, Wiring, gpu, simulate, state_bytes
 from torusweep_kernels.router.checks import checked
 
-from tests.kernels.router_cases import Routes, batch, random_case, same, torus_wiring, uniform, with_messages
-from tests.kernels.test_router import FREE, SATURATED, SEVERAL, TRACES, line, ring_packets
+from tests.kernels.router_cases import (
+    FREE,
+    SATURATED,
+    Routes,
+    batch,
+    line,
+    random_case,
+    ring_packets,
+    same,
+    torus_wiring,
+    uniform,
+    with_messages,
+)
+from tests.kernels.test_router import SEVERAL, TRACES
 from tests.kernels.test_router_messages import TRACES as MESSAGE_TRACES
 from tests.kernels.test_router_messages import waiting
 

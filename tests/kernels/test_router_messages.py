@@ -13,9 +13,8 @@ from torusweep_kernels.router import REFUSED, Batch, Messages, Router, Simulated
 from torusweep_kernels.router.checks import checked
 from torusweep_kernels.router.state import state_of
 
-from tests.kernels.router_cases import Routes, batch, both, random_case, torus_wiring, uniform, with_messages
+from tests.kernels.router_cases import Routes, batch, both, line, random_case, torus_wiring, uniform, with_messages
 from tests.kernels.router_oracle import Network
-from tests.kernels.test_router import line
 
 # A message: (source, destination, row, lengths of its packets, delay, the messages that it waits for)
 Message = tuple[int, int, int, list[int], int, list[int]]

@@ -24,7 +24,8 @@ class Loads(NamedTuple):
     delivered    demand between nodes that are joined by a path, that of a node for itself (0 hops) included
     unreachable  demand between nodes without a path; it loads no channel
     hops         sum of delivered demand × distance; equals the sum of `load`
-    rest         float64[N, P]  what rounding left of exact loads; None of others
+    rest         float64[N, P]  what rounding left of exact loads, to about 2⁻¹⁰⁰ of each: its last bits depend on the
+                 backend; None of others
     """
 
     load: np.ndarray
