@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from hypothesis import strategies as st
 
 from tests.kernels import oracle
 
@@ -21,6 +23,19 @@ def drawn(seed: int, nodes: int, degree: int, roots: int, *, demand: str, capaci
         "demand": None if shape is None else few * rng.integers(0, 9, shape) / 4,
         "capacity": rng.integers(1, 4, (nodes, degree)) if capacity else None,
     }
+
+
+@st.composite
+def small_tasks(draw: st.DrawFn, demands: Sequence[str]) -> dict[str, Any]:
+    """Tasks of `drawn`, on 1 … 12 nodes."""
+    return drawn(
+        draw(st.integers(0, 10**6)),
+        nodes=draw(st.integers(1, 12)),
+        degree=draw(st.integers(0, 3)),
+        roots=draw(st.sampled_from([1, 2, 9, 20, 40])),
+        demand=draw(st.sampled_from(demands)),
+        capacity=draw(st.booleans()),
+    )
 
 
 def large_task() -> dict[str, Any]:

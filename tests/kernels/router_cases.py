@@ -114,24 +114,6 @@ def same(one: Simulated, other: Simulated) -> None:
         assert (a.dtype == b.dtype and np.array_equal(a, b)) if isinstance(a, np.ndarray) else a == b, name
 
 
-def line(nodes: int, vcs: int = 1, **changes: Any) -> tuple[Wiring, tuple[np.ndarray, ...]]:
-    """A line of nodes 0 → 1 → … of one direction, each also entered from a side node: node `nodes` + i leads to node i.
-
-    Row h of the routes: h hops along the line; row 100 + h: first from a side node onto it.
-    """
-    to = np.full((2 * nodes, 2), -1, np.int32)
-    to[: nodes - 1, 0] = np.arange(1, nodes)
-    to[nodes:, 1] = np.arange(nodes)
-    port_of = np.where(to >= 0, np.arange(2), -1).astype(np.int8)[:, [0, 0, 1, 1]]
-    no = np.zeros(port_of.shape, bool)
-    wiring = Wiring(to, port_of, no, np.ones(to.shape, np.int16), np.zeros((1, 2), np.int8), "run", np.array([vcs]))
-    hops = np.zeros((200, 2), np.int16)
-    hops[:100, 1] = hops[100:, 1] = np.arange(100)
-    hops[100:, 0] = 1
-    direction = np.tile(np.array([2, 0], np.int8), (200, 1))
-    return wiring._replace(**changes), (direction, hops, np.zeros_like(direction))
-
-
 def ring_packets(nodes: int, flits: int) -> Batch:
     """Every node at once to the one half-way round: all channels of one direction are held, each by a packet that needs
     the next."""

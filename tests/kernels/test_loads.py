@@ -20,7 +20,7 @@ from torusweep_kernels.loads import SPLITS, Loads, cpu, minimal_loads
 from torusweep_kernels.loads.order import order, share
 
 from tests.kernels import loads_oracle, oracle
-from tests.kernels.loads_cases import diamonds, drawn, large_task
+from tests.kernels.loads_cases import diamonds, drawn, large_task, small_tasks
 
 BACKENDS = ("numpy", "numba", "cupy")
 CLOSE = 1e-12
@@ -224,18 +224,9 @@ def test_random_tasks(name: str, split: str, backend: str) -> None:
 
 
 @settings(max_examples=60, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(data=st.data())
-def test_drawn_tasks(data: st.DataObject, as_cupy: AsCupy) -> None:
+@given(task=small_tasks(["uniform", "by node", "by root and node", "of few"]), split=st.sampled_from(SPLITS))
+def test_drawn_tasks(task: dict[str, Any], split: str, as_cupy: AsCupy) -> None:
     as_cupy(multiprocessors=1)
-    task = drawn(
-        data.draw(st.integers(0, 10**6), "seed"),
-        nodes=data.draw(st.integers(1, 12), "nodes"),
-        degree=data.draw(st.integers(0, 3), "degree"),
-        roots=data.draw(st.sampled_from([1, 2, 9, 20, 40]), "roots"),
-        demand=data.draw(st.sampled_from(["uniform", "by node", "by root and node", "of few"]), "demand"),
-        capacity=data.draw(st.booleans(), "capacity"),
-    )
-    split = data.draw(st.sampled_from(SPLITS), "split")
     loads = [check(task, split, backend).load for backend in BACKENDS]
     assert loads[0].tolist() == loads[1].tolist() == loads[2].tolist()  # to the bit
 

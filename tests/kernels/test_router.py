@@ -9,12 +9,13 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from torusweep_kernels.router import SWITCHINGS, Batch, Router, Simulated, Wiring, simulate, state_bytes
+from torusweep_kernels.router import SWITCHINGS, Batch, Router, Wiring, simulate, state_bytes
 from torusweep_kernels.router.checks import checked
 from torusweep_kernels.router.state import state_of
 
-from tests.kernels.router_cases import Routes, batch, both, line, random_case, torus_wiring, uniform
+from tests.kernels.router_cases import Routes, batch, both, random_case, torus_wiring, uniform
 from tests.kernels.router_oracle import Network
+from tests.kernels.router_traces import CONFLICTS, SEVERAL_A_CYCLE, on_line
 
 # --- a lone packet ------------------------------------------------------------------------------
 
@@ -51,111 +52,19 @@ def test_channels_have_delays_of_their_own() -> None:
 # --- conflicts traced by hand -------------------------------------------------------------------
 
 
-def traced(router: Router, nodes: int, packets: list[tuple[int, int, int, int]], capacity: int = 1) -> Simulated:
-    """Packets (time, source, hops along the line, length); sources ≥ nodes are side nodes. In order of their sources.
-    Capacity: the line's."""
-    wiring, routes = line(nodes, router.virtual_channels, capacity=np.tile([capacity, 1], (2 * nodes, 1)))
-    rows = [
-        (t, s, (s + h if s < nodes else s - nodes + h), h if s < nodes else 100 + h, length)
-        for t, s, h, length in packets
-    ]
-    return both(wiring, router, routes, batch(2 * nodes, [rows]), cycles=500)
-
-
-# One cycle through a router (switch_delay 1), one on the channel: a flit sent in t can be sent on in t + 2.
-# A head that leaves in t has got its VC in the same t.
-TRACES: dict[str, tuple[Router, int, list[tuple[int, int, int, int]], list[int], list[int]]] = {
-    # Both want 1 → 2 with its one VC. The packet of node 1 holds it from cycle 0: flits in 0, 1, 2; its tail frees the
-    # VC for 3. The other's head, sent in 0, is at node 1 in 2, gets the VC in 3, is at node 2 in 5 and ejected then;
-    # its tail two cycles behind.
-    "two packets, one VC": (Router(1, 8), 3, [(0, 0, 2, 3), (0, 1, 1, 3)], [0, 0], [3 + 2 + 2 + 1, 2 + 2 + 1]),
-    # With two VCs they share the channel: node 1's own packet sends in 0, 1, 2 (the other's head comes in 2, its port
-    # is lower, but the last taken was injection, port 2, so that round robin gives 2 to port 0, 3 to injection, 4, 5 to
-    # the other).
-    "two packets, two VCs": (Router(2, 8), 3, [(0, 0, 2, 3), (0, 1, 1, 3)], [0, 0], [5 + 2 + 1, 3 + 2 + 1]),
-    # In-transit traffic first makes no difference to that; three flits of injection would wait until transit has a gap.
-    "two packets, transit first": (
-        Router(2, 8, transit_first=True), 3, [(0, 0, 2, 3), (0, 1, 1, 5)], [0, 0], [4 + 2 + 1, 7 + 2 + 1],
-    ),  # own flits go in 0, 1; the other's in 2, 3, 4; own in 5, 6, 7
-    # One flit of buffer: a flit sent in t reaches the buffer in t + 2, leaves it in t + 2, and its credit is back in t
-    # + 3.
-    "one flit of buffer": (Router(1, 1), 3, [(0, 0, 2, 3)], [0], [2 * 3 + 4 + 1]),
-    # A credit that takes 4 cycles instead of 1: one flit every 6 cycles.
-    "slow credits": (Router(1, 1, credit_delay=4), 3, [(0, 0, 2, 3)], [0], [2 * 6 + 4 + 1]),
-    # Ejection of one flit a cycle: two packets of 2 flits arrive at node 1 together (from 0, port 0; from side node 4,
-    # port 1), in cycle 2; round robin alternates: 0's in 2 and 4, 4's in 3 and 5.
-    "two packets to one node": (Router(1, 8), 3, [(0, 0, 1, 2), (0, 4, 0, 2)], [0, 0], [4 + 1, 5 + 1]),
-    "two packets to one node, two flits a cycle": (
-        Router(1, 8, ejection_flits=2), 3, [(0, 0, 1, 2), (0, 4, 0, 2)], [0, 0], [3 + 1, 3 + 1],
-    ),
-    # Three packets for 1 → 2 with one VC: node 1's own in 0, 1; then round robin among input ports 0 (from 0) and 1
-    # (from side node 4): both are there in 2; last granted was injection, so port 0 (2, 3), then port 1 (4, 5).
-    "three packets": (Router(1, 8), 3, [(0, 0, 2, 2), (0, 1, 1, 2), (0, 4, 1, 2)], [0, 0, 0], [3 + 3, 1 + 3, 5 + 3]),
-    # Virtual cut-through with room for one packet of 2: the second packet of node 0 must wait until the first one's
-    # credits are back. First: 0, 1; leaves node 1 in 2, 3; credits known in 3, 4. Second: VC in 4, flits 4, 5; at node
-    # 1 in 6, 7, ejected in 8, 9 at node 2.
-    "cut-through waits for a whole packet's room": (
-        Router(1, 2, "virtual-cut-through"), 3, [(0, 0, 2, 2), (0, 0, 2, 2)], [0, 4], [3 + 3, 7 + 3],
-    ),
-    # Wormhole only waits for the VC, free in 2, and then for credits: flits 2? credits are 0 in 2 and 1 in 3, so 3, 4.
-    "wormhole does not": (Router(1, 2), 3, [(0, 0, 2, 2), (0, 0, 2, 2)], [0, 3], [3 + 3, 6 + 3]),
-    # One injection port, two packets of a node, two VCs: their flits take turns: 0, 2, 4 and 1, 3, 5.
-    "injection VCs take turns": (Router(2, 8), 2, [(0, 0, 1, 3), (0, 0, 1, 3)], [0, 1], [4 + 3, 5 + 3]),
-    # Blocked by a blocked packet: node 2's own packet of 6 holds 2 → 3 in 0 … 5. Node 1's (2 flits) is at node 2 in 2
-    # and waits until 6: 6, 7. Node 0's (2 flits) gets 1 → 2 in 2 when that one's tail has gone, and buffers at node 2
-    # (room for 4) behind it: from 8 on.
-    "a chain of waits": (Router(1, 4), 4, [(0, 0, 3, 2), (0, 1, 2, 2), (0, 2, 1, 6)], [0, 0, 0], [9 + 3, 7 + 3, 5 + 3]),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("name", TRACES)
+@pytest.mark.parametrize("name", CONFLICTS)
 def test_conflicts_as_traced_by_hand(name: str) -> None:
-    router, nodes, packets, entered, delivered = TRACES[name]
-    found = traced(router, nodes, packets)
+    router, nodes, packets, entered, delivered = CONFLICTS[name]
+    wiring, routes, on = on_line(nodes, router.virtual_channels, packets)
+    found = both(wiring, router, routes, on, cycles=500)
     assert (found.entered.tolist(), found.delivered.tolist()) == (entered, delivered)
 
 
-SEVERAL: dict[str, tuple[Router, int, list[tuple[int, int, int, int]], list[int], list[int]]] = {
-    # Node 0 sends to itself and to node 1: another output for each of the injection port's VCs. One VC a cycle: 0, 2, 4
-    # and 1, 3, 5 …
-    "one VC of a port a cycle": (Router(2, 8), 1, [(0, 0, 0, 3), (0, 0, 1, 3)], [0, 1], [4 + 1, 5 + 3]),
-    # … two: both 0, 1, 2
-    "two VCs of a port a cycle": (
-        Router(2, 8, input_speedup=2), 1, [(0, 0, 0, 3), (0, 0, 1, 3)], [0, 0], [2 + 1, 2 + 3],
-    ),
-    # Both to node 1: the channel takes one of the two nominated, the first in turn; VCs are granted in 0 and 1. Turns:
-    # 0, 2, 4 and 1, 3, 5.
-    "two VCs of a port, one channel": (
-        Router(2, 8, input_speedup=2), 1, [(0, 0, 1, 3), (0, 0, 1, 3)], [0, 1], [4 + 3, 5 + 3],
-    ),
-    # A channel of two flits a cycle: 0, 1, 2 and, its VC granted in 1, 1, 2, 3. Two cycles later both reach node 1,
-    # which ejects two.
-    "two VCs of a port, a channel of two": (
-        Router(2, 8, input_speedup=2, ejection_flits=2), 2, [(0, 0, 1, 3), (0, 0, 1, 3)], [0, 1], [2 + 3, 3 + 3],
-    ),
-    # Ejecting one at a time: 2 of the first; in 3 VC 1 is next in turn, 4 VC 0, 5 VC 1, 6 VC 0, 7 VC 1.
-    "two VCs of a port, a channel of two, one ejected": (
-        Router(2, 8, input_speedup=2), 2, [(0, 0, 1, 3), (0, 0, 1, 3)], [0, 1], [6 + 1, 7 + 1],
-    ),
-    # From node 0 and from side node 4 over 1 → 2, each from an input port of its own: VCs granted in 2 and 3; taking
-    # turns 2, 4, 6 and 3, 5, 7 …
-    "two ports, one channel": (Router(2, 8, ejection_flits=2), 1, [(0, 0, 2, 3), (0, 4, 1, 3)], [0, 0], [6 + 3, 7 + 3]),
-    # … with two flits a cycle 2, 3, 4 and 3, 4, 5; at its end two of the port's VCs go on in a cycle without a speedup.
-    "two ports, a channel of two": (
-        Router(2, 8, ejection_flits=2), 2, [(0, 0, 2, 3), (0, 4, 1, 3)], [0, 0], [4 + 3, 5 + 3],
-    ),
-    # Injection behind transit, but a channel of two has room for both: transit's head is at node 1 in 2 and gets its VC
-    # there then; node 1's own go in 0, 1, 2, 3, 4 undisturbed.
-    "injection beside transit": (
-        Router(2, 8, transit_first=True, ejection_flits=2), 2, [(0, 0, 2, 3), (0, 1, 1, 5)], [0, 0], [4 + 3, 4 + 3],
-    ),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("name", SEVERAL)
+@pytest.mark.parametrize("name", SEVERAL_A_CYCLE)
 def test_several_flits_a_cycle_as_traced_by_hand(name: str) -> None:
-    router, capacity, packets, entered, delivered = SEVERAL[name]
-    found = traced(router, 3, packets, capacity)
+    router, capacity, packets, entered, delivered = SEVERAL_A_CYCLE[name]
+    wiring, routes, on = on_line(3, router.virtual_channels, packets, capacity)
+    found = both(wiring, router, routes, on, cycles=500)
     assert (found.entered.tolist(), found.delivered.tolist()) == (entered, delivered)
 
 

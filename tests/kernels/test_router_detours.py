@@ -16,8 +16,8 @@ from torusweep_kernels.router.checks import checked
 from torusweep_kernels.router.state import state_of
 
 from tests.kernels.router_cases import batch, both, with_detours, with_messages
+from tests.kernels.router_on_gpu import MANNERS, SLOW, compared
 from tests.kernels.router_oracle import Network
-from tests.kernels.test_router_gpu import MANNERS, SLOW, compared
 
 AsCupy = Callable[..., ModuleType]
 SLOWLY = settings(max_examples=60, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])

@@ -9,8 +9,8 @@ import pytest
 from torusweep_kernels.router import Router, Wiring, simulate, state_bytes
 
 from tests.kernels.router_cases import Routes, batch, both, same, torus_wiring, uniform
+from tests.kernels.router_on_gpu import compared
 from tests.kernels.router_oracle import Network
-from tests.kernels.test_router_gpu import compared
 
 AsCupy = Any
 

@@ -9,94 +9,25 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from torusweep_kernels.router import REFUSED, Batch, Messages, Router, Simulated, simulate, state_bytes
+from torusweep_kernels.router import REFUSED, Messages, Router, Simulated, simulate, state_bytes
 from torusweep_kernels.router.checks import checked
 from torusweep_kernels.router.state import state_of
 
-from tests.kernels.router_cases import Routes, batch, both, line, random_case, torus_wiring, uniform, with_messages
+from tests.kernels.router_cases import Routes, batch, both, random_case, torus_wiring, uniform, with_messages
 from tests.kernels.router_oracle import Network
-
-# A message: (source, destination, row, lengths of its packets, delay, the messages that it waits for)
-Message = tuple[int, int, int, list[int], int, list[int]]
+from tests.kernels.router_traces import MESSAGES, Message, line, waiting
 
 
-def waiting(nodes: int, experiments: list[list[Message]]) -> Batch:
-    """Packets of messages, in the order of their nodes, those of one node in the messages' order."""
-    packets, begins = [], []
-    for own in experiments:
-        order = sorted(range(len(own)), key=lambda g: own[g][0])
-        begin = dict(zip(order, np.cumsum([0, *(len(own[g][3]) for g in order)]).tolist()))
-        begins.append([begin[g] for g in range(len(own))])
-        packets.append([(0, own[g][0], own[g][1], own[g][2], length) for g in order for length in own[g][3]])
-    made = batch(nodes, packets)
-    followers = [[[g for g, one in enumerate(own) if h in one[5]] for h in range(len(own))] for own in experiments]
-    start = np.cumsum([0, *map(len, experiments)])
-    first_packet = made.first[:, 0]
-    flat = [[g + int(s) for g in one] for s, own in zip(start, followers) for one in own]
-    return made._replace(
-        messages=Messages(
-            first=start,
-            begin=np.array([b + int(p) for p, own in zip(first_packet, begins) for b in own], np.int64),
-            packets=np.array([len(one[3]) for own in experiments for one in own], np.int32),
-            delay=np.array([one[4] for own in experiments for one in own], np.int32),
-            after=np.cumsum([0, *map(len, flat)]),
-            successor=np.array([g for one in flat for g in one], np.int64),
-        )
-    )
-
-
-def on_line(router: Router, messages: list[Message], nodes: int = 4, **options: Any) -> Simulated:
+def played_on_line(router: Router, messages: list[Message], nodes: int = 4, **options: Any) -> Simulated:
     """On the line 0 → 1 → …; row h of the routes is h hops."""
     wiring, routes = line(nodes, router.virtual_channels)
     return both(wiring, router, routes, waiting(2 * nodes, [messages]), cycles=500, **options)
 
 
-# A lone packet of L flits over H hops takes 2 H + L cycles (switch 1, channel 1) from generation to delivery; see
-# test_router.
-TRACES: dict[str, tuple[Router, list[Message], list[int], list[int]]] = {
-    # 0 → 1 in 0 … 2 + 3 = 5; 1 → 3 then, two hops: 5 + 4 + 3 = 12.
-    "a chain": (Router(1, 8), [(0, 1, 1, [3], 0, []), (1, 3, 2, [3], 0, [0])], [0, 5], [5, 12]),
-    # The answer is thought about for 10 cycles.
-    "a delay": (Router(1, 8), [(0, 1, 1, [3], 0, []), (1, 3, 2, [3], 10, [0])], [0, 15], [5, 22]),
-    # A message of no others' begins at its delay.
-    "a late start": (Router(1, 8), [(0, 1, 1, [1], 7, [])], [7], [10]),
-    # 1 → 2 waits for both: 0 → 1 (there in 5) and 2 → 3, five flits (there in 7).
-    "two that are waited for": (
-        Router(1, 8), [(0, 1, 1, [3], 0, []), (2, 3, 1, [5], 0, []), (1, 2, 1, [2], 1, [0, 1])], [0, 0, 8], [5, 7, 12],
-    ),
-    # Two packets of 2 flits; one VC: the second leaves in 2, is there in 2 + 2 + 2 = 6. Only then the other message
-    # starts.
-    "the last packet counts": (Router(1, 8), [(0, 1, 1, [2, 2], 0, []), (1, 2, 1, [1], 0, [0])], [0, 6], [4, 6, 9]),
-    # Steps of computation: 0 (5 cycles), then 1 (3 more, in the same cycle as 2, which waits for it only), then the
-    # message.
-    "steps": (
-        Router(1, 8),
-        [(0, 0, 0, [], 5, []), (0, 0, 0, [], 3, [0]), (0, 0, 0, [], 0, [1]), (0, 1, 1, [1], 0, [2])],
-        [5, 8, 8, 8], [11],
-    ),
-    # Both of node 1 are generated in 5: number 1 goes before number 2, though it became free by the same delivery. One
-    # VC: flits in 5, 6, 7, then 8.
-    "equal times by number": (
-        Router(1, 8), [(0, 1, 1, [3], 0, []), (1, 2, 1, [3], 0, [0]), (1, 2, 1, [1], 0, [0])], [0, 5, 5], [5, 10, 11],
-    ),
-    # The later number comes first where it is generated first: message 2 in 2, message 1 in 3. 2: 2 … 2 + 2 + 3 = 7,
-    # its tail sent in 4; 1: 5 … 8.
-    "earlier before lower": (
-        Router(1, 8), [(0, 1, 1, [1], 0, []), (1, 2, 1, [1], 0, [0]), (1, 2, 1, [3], 2, [])], [0, 3, 2], [3, 8, 7],
-    ),
-    # No cycle in the switch: ejected in 2 at once, known to others one cycle later; 3 + 1 hop of one channel cycle.
-    "known a cycle later": (
-        Router(1, 8, switch_delay=0), [(0, 1, 1, [2], 0, []), (1, 2, 1, [1], 0, [0])], [0, 3], [2, 4],
-    ),
-    # A step after all packets is waited for, too: the run lasts until it is done.
-    "a last step": (Router(1, 8), [(0, 1, 1, [1], 0, []), (1, 1, 0, [], 40, [0])], [0, 43], [3]),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("name", TRACES)
+@pytest.mark.parametrize("name", MESSAGES)
 def test_as_traced_by_hand(name: str) -> None:
-    router, messages, generated, delivered = TRACES[name]
-    found = on_line(router, messages)
+    router, messages, generated, delivered = MESSAGES[name]
+    found = played_on_line(router, messages)
     # packets stand by node; delivered is by message
     order = sorted((g for g in range(len(messages)) for _ in messages[g][3]), key=lambda g: messages[g][0])
     assert found.generated.tolist() == generated
