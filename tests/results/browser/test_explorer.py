@@ -1,154 +1,20 @@
-"""The page in a real browser: headless Chromium opens it as a file, and does with it what a reader does.
-
-Skipped where there is no Chromium (Debian: apt-get install chromium); TORUSWEEP_CHROMIUM names one elsewhere.
-"""
+"""A reader explores the page in a real browser: selects, sorts, follows links, shares addresses."""
 
 from __future__ import annotations
 
-import os
 import random
 import re
-import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qs, urlencode, urlsplit
+from urllib.parse import urlencode, urlsplit
 
 import pytest
-from torusweep.networks.families import build
+from playwright import sync_api
 from torusweep.results import page as report
-from torusweep.stages.layout import layout_record
-from torusweep.stages.loads import loads_record
-from torusweep.stages.static import static_record
 
+from tests.results.browser.opened import DESKTOP, HOSTILE_NAME, Opened
 from tests.results.test_report import HOSTILE, MANIFEST
 from tests.results.test_report_deadlock import verdict
-from tests.results.test_report_simulation import curve
-
-sync_api = pytest.importorskip("playwright.sync_api", reason="no playwright: install requirements-dev.txt")
-NAMES = ("chromium", "chromium-browser", "google-chrome")
-CHROMIUM = os.environ.get("TORUSWEEP_CHROMIUM") or next(filter(None, map(shutil.which, NAMES)), None)
-pytestmark = pytest.mark.skipif(
-    CHROMIUM is None, reason="no Chromium: apt-get install chromium, or name one in TORUSWEEP_CHROMIUM"
-)
-
-TOPOLOGIES = (
-    "torus(k=4, n=2)",
-    "torus(k=8, n=2)",
-    "torus(k=4, n=3)",
-    "mesh(k=8, n=2)",
-    "mesh(k=4, n=2)",
-    "rtt(a=4)",
-    "hypercube(n=6)",
-    "ccc(n=3)",
-)
-HOSTILE_NAME = f'graph(path="{HOSTILE}$(x)")'
-DESKTOP = {"viewport": {"width": 1280, "height": 900}}
-PHONE = {"viewport": {"width": 360, "height": 740}, "is_mobile": True, "has_touch": True, "device_scale_factor": 2}
-
-
-@pytest.fixture(scope="module")
-def static() -> list[dict[str, Any]]:
-    found = [static_record(build(topology)) for topology in TOPOLOGIES]
-    return [*found, {**found[0], "topology": HOSTILE_NAME, "family": "graph", "parameters": {}, "nodes": 17}]
-
-
-@pytest.fixture(scope="module")
-def file(static: list[dict[str, Any]], tmp_path_factory: pytest.TempPathFactory) -> Path:
-    loads = [loads_record(build(topology)) for topology in TOPOLOGIES]
-    asked = (("minimal", "tornado"), ("minimal", "transpose"), ("valiant", "tornado"))
-    loads += [
-        loads_record(build(topology), routing=routing, traffic=traffic)
-        for topology in TOPOLOGIES[:2]
-        for routing, traffic in asked
-    ]
-    deadlock = [verdict(f"ring(k={k})", "yes", "minimal") for k in range(4, 64)]
-    layout = [
-        layout_record(build(topology), placement) for topology in TOPOLOGIES[:2] for placement in ("straight", "folded")
-    ]
-    simulation = [row for topology in TOPOLOGIES[:2] for row in curve(topology, [20.0, 25.0, 500.0], 3)]
-    path = tmp_path_factory.mktemp("page") / "report.html"
-    tables = {"static": static, "loads": loads, "layout": layout, "simulation": simulation, "deadlock": deadlock}
-    path.write_text(report.page(tables, MANIFEST), encoding="utf-8")
-    return path
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with sync_api.sync_playwright() as playwright:
-        sandbox = [] if os.geteuid() else ["--no-sandbox"]  # root has none
-        started = playwright.chromium.launch(executable_path=CHROMIUM, args=sandbox)
-        yield started
-        started.close()
-
-
-class Opened:
-    """The page in a window of its own, and what it said and asked for there."""
-
-    def __init__(self, browser: Any, file: Path, address: str = "", **options: Any) -> None:
-        self.context = browser.new_context(**options)
-        self.page = self.context.new_page()
-        self.page.set_default_timeout(10_000)
-        self.complaints: list[str] = []
-        self.requests: list[str] = []
-        self.page.on("console", lambda message: self.complaints.append(message.text))
-        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
-        self.page.on("request", lambda request: self.requests.append(request.url))
-        self.page.goto(file.as_uri() + address)
-        self.status = self.page.locator("#explorer-status")
-        self.title = self.page.locator("#explorer-chart .role-axis-title text").first
-        sync_api.expect(self.title).to_be_attached()
-
-    def said(self, words: str) -> None:
-        """Wait until the explorer's line of counts has these words."""
-        sync_api.expect(self.status).to_contain_text(words)
-
-    def all_sizes(self) -> None:
-        """Widen the window of network sizes to all of them."""
-        self.page.locator("#explorer-window").select_option(index=0)
-
-    def listed(self) -> list[str]:
-        """The designs listed."""
-        return list(self.page.locator("#explorer-table code").all_text_contents())
-
-    def drawn(self) -> None:
-        """Wait until every chart that is not folded away is drawn."""
-        self.wait(
-            "[...document.querySelectorAll('.chart')].filter(one => one.offsetParent)"
-            ".every(one => one.querySelector('svg'))"
-        )
-
-    def wait(self, condition: str) -> None:
-        """Wait until a condition holds. The page's policy forbids Playwright's own way, which makes code of text."""
-        for _ in range(100):
-            if self.page.evaluate(condition):
-                return
-            self.page.wait_for_timeout(50)
-        raise AssertionError(f"not within 5 s: {condition}")
-
-    def chosen(self) -> dict[str, list[str]]:
-        """What the page's address says, once it says it."""
-        self.wait("location.hash.includes('x=')")
-        self.page.wait_for_timeout(300)  # changes that follow each other are written together
-        return parse_qs(urlsplit(self.page.url).fragment)
-
-    def column(self, name: str) -> list[str]:
-        """The cells of a listed column, as shown."""
-        titles = self.page.locator("#explorer-table th").all_text_contents()
-        rows = self.page.locator("#explorer-table tbody tr").all()
-        return [row.locator("td").nth(titles.index(name)).text_content() for row in rows]
-
-    def move(self, slider: str, key: str) -> None:
-        self.page.locator(f"#explorer-{slider}").press(key)
-
-
-@pytest.fixture
-def desktop(browser: Any, file: Path) -> Iterator[Opened]:
-    opened = Opened(browser, file, **DESKTOP)
-    yield opened
-    opened.context.close()
-    assert opened.complaints == []
-    assert opened.requests == [file.as_uri()]
 
 
 def test_a_reader_explores(desktop: Opened) -> None:
@@ -344,68 +210,6 @@ def test_words_of_tables_are_explained(desktop: Opened) -> None:
     assert "list of steps" in desktop.page.locator("#glossary").inner_text()
 
 
-@pytest.mark.parametrize("width", [1400, 390])
-def test_nothing_is_cut_and_the_contents_stay(browser: Any, file: Path, width: int) -> None:
-    opened = Opened(browser, file, viewport={"width": width, "height": 900})
-    opened.drawn()
-    assert opened.page.evaluate("document.documentElement.scrollWidth") <= width
-    cut = """[...document.querySelectorAll('.scroll')].filter(one => one.scrollWidth > one.clientWidth + 1
-        && !(WIDE < 1000 && getComputedStyle(one).overflowX === 'auto')).map(one => one.innerText.slice(0, 80))"""
-    assert opened.page.evaluate(cut.replace("WIDE", str(width))) == []
-    clipped = "[...document.querySelectorAll('td, th')].filter(one => getComputedStyle(one).overflow !== 'visible')"
-    assert opened.page.evaluate(f"{clipped}.length") == 0
-    first_number = "[...document.querySelectorAll('#explorer-table td.number')].map(one => one.getBoundingClientRect())"
-    assert opened.page.evaluate(f"{first_number}[0].right") <= width  # before the tails of names
-    opened.page.mouse.wheel(0, 4000)
-    opened.wait("scrollY > 1000")
-    assert opened.page.locator("nav").bounding_box()["y"] == 0  # the contents stay
-    opened.context.close()
-    assert opened.complaints == []
-
-
-BROKEN = """[...document.querySelectorAll('td')].flatMap((cell) => {
-  const [found, texts] = [[], document.createTreeWalker(cell, NodeFilter.SHOW_TEXT)];
-  for (let text = texts.nextNode(); text; text = texts.nextNode()) {
-    for (const word of text.data.matchAll(/[A-Za-z]+|[0-9][0-9,.]*/g)) {
-      const range = document.createRange();
-      range.setStart(text, word.index);
-      range.setEnd(text, word.index + word[0].length);
-      if (new Set([...range.getClientRects()].map((one) => Math.round(one.top))).size > 1) found.push(word[0]);
-    }
-  }
-  return found;
-})"""
-
-
-@pytest.mark.parametrize("width", [1400, 390])
-def test_no_word_of_a_table_is_broken(browser: Any, file: Path, width: int) -> None:
-    opened = Opened(browser, file, viewport={"width": width, "height": 900})
-    opened.drawn()
-    opened.page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
-    assert opened.page.locator("td", has_text="dimension_order").count() > 0
-    assert opened.page.evaluate(BROKEN) == []
-    narrow = "display: block; padding: 0; min-width: 0; max-width: 1.5rem; overflow-wrap: anywhere;"
-    opened.page.add_style_tag(content=f"td, td.name {{ {narrow} }}")
-    assert "order" in opened.page.evaluate(BROKEN)  # the check sees what is broken
-    opened.context.close()
-
-
-def test_the_script_breaks_words_where_the_page_does(browser: Any, file: Path) -> None:
-    """The script writes the cells of every table anew."""
-    cells = """[...document.querySelectorAll('.table')].filter((one) => one.querySelectorAll('tbody tr').length > 1)
-        .map((one) => [...one.querySelectorAll('td')].map((cell) => cell.innerHTML.replaceAll(/<.?abbr[^>]*>/g, '')))"""
-    context = browser.new_context(java_script_enabled=False, **DESKTOP)
-    page = context.new_page()
-    page.goto(file.as_uri())
-    written = page.evaluate(cells)
-    context.close()
-    opened = Opened(browser, file, **DESKTOP)
-    opened.wait("document.querySelectorAll('#deadlock .tools').length")
-    assert opened.page.evaluate(cells) == written
-    assert any("dimension_<wbr>order" in cell for table in written for cell in table)
-    opened.context.close()
-
-
 def test_a_page_of_many_rows_has_few_elements(browser: Any, static: list[dict[str, Any]], tmp_path: Path) -> None:
     """Two tables of 2,000 rows; all rows as elements would be 44,000."""
     many = [
@@ -439,16 +243,6 @@ def test_a_link_unfolds_its_section_and_no_other(browser: Any, file: Path) -> No
     opened.context.close()
 
 
-def test_without_scripts_the_page_says_what_is_missing(browser: Any, file: Path) -> None:
-    context = browser.new_context(java_script_enabled=False, **DESKTOP)
-    page = context.new_page()
-    page.goto(file.as_uri())
-    assert "Without JavaScript" in page.locator("body").inner_text()
-    assert page.locator("#deadlock tbody tr").count() >= 25
-    assert page.locator("#glossary dt").count() > 40
-    context.close()
-
-
 def test_dragging_over_the_chart_selects(desktop: Opened) -> None:
     desktop.all_sizes()
     desktop.page.locator("#explorer-x").select_option(label="nodes")
@@ -477,48 +271,6 @@ def test_every_chart_is_drawn_and_a_legend_singles_out(desktop: Opened) -> None:
     assert faint.count() == 0
     chart.locator(".role-legend-label text", has_text="mesh").click()
     sync_api.expect(faint).to_have_count(7)  # all marks but the two meshes'
-
-
-@pytest.mark.parametrize(
-    ("options", "paper"),
-    [
-        (PHONE, "#ffffff"),
-        ({**DESKTOP, "color_scheme": "dark"}, "#171b20"),
-        ({**PHONE, "color_scheme": "dark"}, "#171b20"),
-    ],
-)
-def test_phones_and_the_dark(browser: Any, file: Path, options: dict[str, Any], paper: str) -> None:
-    opened = Opened(browser, file, **options)
-    opened.drawn()
-    wide = opened.page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
-    assert wide[0] <= wide[1]
-    assert (
-        opened.page.evaluate("getComputedStyle(document.documentElement).getPropertyValue('--paper').trim()") == paper
-    )
-    ends = opened.page.evaluate(
-        "[...document.querySelectorAll('.role-legend text')].map((name) => name.getBoundingClientRect().right)"
-    )
-    assert ends
-    assert max(ends) <= wide[1]
-    assert opened.title.get_attribute("fill") == ("#1d2329" if paper == "#ffffff" else "#e7ebef")
-    opened.page.get_by_role("button", name="mesh", exact=True).click()
-    opened.said("1 of 9 designs shown")
-    opened.context.close()
-    assert opened.complaints == []
-
-
-def test_on_paper_the_dark_page_is_light(desktop: Opened) -> None:
-    desktop.drawn()
-    desktop.page.emulate_media(media="print", color_scheme="dark")
-    sync_api.expect(desktop.title).to_have_attribute("fill", "#e7ebef")
-    sync_api.expect(desktop.title).to_have_css("fill", "rgb(29, 35, 41)")
-    assert desktop.page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
-    assert not desktop.page.locator(".controls").is_visible()
-    assert desktop.page.locator("#explorer-table th", has_text="mean distance").locator("button").is_visible()
-    assert desktop.page.locator(".families").is_visible()  # what colours and symbols mean
-    desktop.page.set_viewport_size({"width": 690, "height": 900})  # A4 but for its margins
-    tables = desktop.page.locator(".scroll").evaluate_all("all => all.map(one => one.scrollWidth - one.clientWidth)")
-    assert max(tables) <= 1
 
 
 @pytest.mark.slow
