@@ -10,15 +10,11 @@ import click
 import pytest
 from torusweep.cli import COMMANDS, torusweep
 
+from tests.docs.examples import examples
+
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("benchmarks/*.md")]
 LINK = re.compile(r"\]\((?!https?:)([^)#\s]+)")
-
-
-def examples(text: str) -> list[str]:
-    """Lines that begin with `torusweep`, joined with the lines on which their quotation goes on."""
-    found = re.findall(r"^ {2,}(torusweep (?:\"[^\"]*\"|[^\"\n])*)", text, re.MULTILINE)
-    return [re.split(r" [|>#&] ?", line)[0].split("…")[0] for line in found]
 
 
 def help_of(name: str) -> str:

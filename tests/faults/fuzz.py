@@ -14,7 +14,7 @@ import time
 import traceback
 
 from tests.faults import test_input_any_bytes, test_input_results
-from tests.faults.test_input_any_bytes import MANY, hold
+from tests.faults.properties import MANY, hold
 
 PROPERTIES = test_input_any_bytes.PROPERTIES | test_input_results.PROPERTIES
 
@@ -32,7 +32,7 @@ def main() -> None:
                 break
             with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
                 try:
-                    hold(what, MANY, seed, PROPERTIES)
+                    hold(what, PROPERTIES, MANY, seed)
                 except Exception:
                     failed += 1
                     print(f"{what}, seed {seed}:", traceback.format_exc(), flush=True)

@@ -7,24 +7,22 @@ What is drawn goes through the real command line. What is accepted is checked by
 from __future__ import annotations
 
 import json
-import time
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 import pytest
-from hypothesis import HealthCheck, given, seed, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from torusweep.tables import store
 
 from tests.faults.command_line import settled, torusweep
 from tests.faults.inputs import configurations, demands, networks, queries, workloads
 from tests.faults.inputs.any_bytes import CHANGES, Properties, changed
+from tests.faults.properties import FEW, MANY, hold
 from tests.run.faulty_worker import made_up_rows
 from tests.run.rings import Run
 
 CORPUS = Path(__file__).parent / "corpus"
-FEW, MANY = 25, 300  # examples in make test, in make test-faults
 
 
 @pytest.fixture(autouse=True)
@@ -33,8 +31,6 @@ def in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 
 
 # --- the properties ------------------------------------------------------------------------------
-
-LONGEST = 20.0  # seconds of one input
 
 PROPERTIES: Properties = {
     **networks.PROPERTIES,
@@ -45,35 +41,15 @@ PROPERTIES: Properties = {
 }
 
 
-def hold(what: str, examples: int, begin: int | None = None, among: Properties | None = None) -> None:
-    """Draw examples of a property, from a seed or at random; each takes at most LONGEST."""
-    drawn, holds, dear = (among or PROPERTIES)[what]
-
-    @settings(
-        max_examples=max(3, examples // dear), deadline=None, database=None, suppress_health_check=list(HealthCheck)
-    )
-    @given(drawn)
-    def always(value: Any) -> None:
-        for _ in range(2):  # the first call may compile kernels
-            started = time.monotonic()
-            holds(value)
-            seconds = time.monotonic() - started
-            if seconds < LONGEST:
-                return
-        raise AssertionError(f"{what}: too slow, {seconds:.0f} s")
-
-    (always if begin is None else seed(begin)(always))()
-
-
 @pytest.mark.parametrize("what", PROPERTIES)
 def test_any_bytes_are_refused_in_one_line_or_read_right(what: str):
-    hold(what, FEW)
+    hold(what, PROPERTIES, FEW)
 
 
 @pytest.mark.faults
 @pytest.mark.parametrize("what", PROPERTIES)
 def test_many_more_bytes(what: str):
-    hold(what, MANY)
+    hold(what, PROPERTIES, MANY)
 
 
 @pytest.mark.parametrize("examples", [FEW, pytest.param(MANY, marks=pytest.mark.faults)])

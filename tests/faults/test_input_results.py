@@ -20,7 +20,7 @@ from torusweep.tables.parquet import parquet
 
 from tests.faults.command_line import settled, torusweep
 from tests.faults.inputs.any_bytes import Properties
-from tests.faults.test_input_any_bytes import FEW, MANY, hold
+from tests.faults.properties import FEW, MANY, hold
 
 CONFIG = (
     "sweep: any\ntopologies: ['ring(k=4)', 'ring(k=6)', {family: torus, k: 3, n: 2}]\n"
@@ -259,13 +259,13 @@ def in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 
 @pytest.mark.parametrize("what", PROPERTIES)
 def test_any_results_are_read_or_refused_in_one_line(what: str) -> None:
-    hold(what, FEW, among=PROPERTIES)
+    hold(what, PROPERTIES, FEW)
 
 
 @pytest.mark.faults
 @pytest.mark.parametrize("what", PROPERTIES)
 def test_many_more_results(what: str) -> None:
-    hold(what, MANY, among=PROPERTIES)
+    hold(what, PROPERTIES, MANY)
 
 
 FOUND = [  # that once ended in a traceback

@@ -10,7 +10,7 @@ import pytest
 from torusweep.cli import COMMANDS
 from torusweep.interchange import FORMATS
 
-from tests.cli.test_examples import examples
+from tests.docs.examples import examples
 from tests.faults import command_line
 
 DOCUMENT = (Path(__file__).parents[2] / "docs" / "interchange.md").read_text()

@@ -22,6 +22,8 @@ from torusweep_kernels.annealing import (
 )
 from torusweep_kernels.backend import BackendUnavailable, GpuOutOfMemory, gpu_count
 
+from tests.kernels.quotients import start
+
 SUM = Goal(10**6, 1, 0)
 CASES = [  # nodes, degree, symmetry
     (16, 3, 1),
@@ -31,10 +33,6 @@ CASES = [  # nodes, degree, symmetry
     (140, 3, 2),  # more than a word of sources
     (9, 4, 9),  # one quotient node
 ]
-
-
-def start(nodes: int, degree: int, symmetry: int, seed: int = 1) -> Quotient:
-    return random_graph(Wanted(nodes, degree, "diameter", symmetry, seed), 0)
 
 
 def graph_of(quotient: Quotient) -> networkx.Graph:

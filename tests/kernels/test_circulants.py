@@ -3,26 +3,12 @@
 from __future__ import annotations
 
 from itertools import combinations
-from math import gcd
 
 import numpy as np
 import pytest
 from torusweep_kernels.circulants import class_sizes
 
-
-def orbits(nodes: int, steps: int) -> list[set[tuple[int, ...]]]:
-    """All step sets, class by class: a plain loop over units."""
-    left = set(combinations(range(1, nodes // 2 + 1), steps))
-    found = []
-    while left:
-        one = min(left)
-        images = set()
-        for unit in range(nodes):
-            if gcd(unit, nodes) == 1:
-                images.add(tuple(sorted(min(unit * s % nodes, nodes - unit * s % nodes) for s in one)))
-        found.append(images)
-        left -= images
-    return found
+from tests.kernels.plain_circulants import orbits
 
 
 @pytest.mark.parametrize("steps", [1, 2, 3, 4])

@@ -13,7 +13,7 @@ from torusweep.networks.families.hermite import hermite
 from torusweep_kernels.backend import GpuOutOfMemory, gpu_count
 from torusweep_kernels.lattices import class_sizes, gpu, measure_lattices, reference
 
-from tests.networks import plain_networks as plain
+from tests.kernels.plain_lattices import plain_graph
 
 
 @st.composite
@@ -29,17 +29,6 @@ def forms(draw: st.DrawFn, most_side: int = 6) -> np.ndarray:
                 form[i, j] = draw(st.integers(0, int(form[i, i]) - 1))
         batch.append(form)
     return np.array(batch)
-
-
-def plain_graph(form: np.ndarray) -> networkx.Graph:
-    """Its nodes are the vectors of the box; an edge's class is the dimension."""
-    nodes = list(product(*(range(side) for side in np.diagonal(form))))
-    graph = networkx.Graph()
-    graph.add_nodes_from(nodes)
-    for (u, v), dimension in plain.lattice(form.tolist(), nodes).items():
-        if u != v and not graph.has_edge(u, v):
-            graph.add_edge(u, v, dimension=dimension)
-    return graph
 
 
 @settings(max_examples=60, deadline=None, derandomize=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.kernels.test_processes import python
+from tests.kernels.processes import python
 
 LOADS = """
 import numpy as np

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 import torusweep_kernels
+
+from tests.kernels.processes import python
 
 SEARCH = """
 import numpy as np
@@ -20,20 +19,6 @@ def whole(backend, *radices, **options):
     found = all_pairs_distance(ports, np.arange(len(ports)), np.zeros(len(ports), int), backend=backend, **options)
     assert found.histogram.tolist() == [[len(ports) * nodes for nodes in torus_histogram(*radices)]]
 """
-
-
-def python(program: str, **environment: str) -> list[str]:
-    """The words that a program prints. It runs in the repository's root, where it finds the package `tests`."""
-    done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", f"import sys\n{program}"],
-        cwd=Path(__file__).parents[2],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        env={**os.environ, **environment},
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout.split()
 
 
 @pytest.mark.parametrize("backend", ["numba", pytest.param("numpy", marks=pytest.mark.slow)])

@@ -29,8 +29,8 @@ from torusweep_kernels.routes import route_flows
 from torusweep_kernels.walks import shortest_walks
 
 from tests.kernels import fake_cupy, oracle, racing
+from tests.kernels.quotients import start
 from tests.kernels.router_cases import Routes, random_case, torus_wiring, uniform, with_detours, with_messages
-from tests.kernels.test_annealing import start
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800)]
 

@@ -16,7 +16,7 @@ from torusweep_kernels.routes.lines import lines
 from torusweep_kernels.routes.task import Task
 
 from tests.kernels import oracle
-from tests.kernels.test_processes import python
+from tests.kernels.processes import python
 
 BACKENDS = ("numpy", "numba", "cupy")
 AsCupy = Callable[..., ModuleType]

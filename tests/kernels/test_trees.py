@@ -10,7 +10,7 @@ import pytest
 from torusweep_kernels.cuts import least_ratio_cut, strength
 from torusweep_kernels.trees import hops_from, pack_trees, shortest_path_trees
 
-from tests.kernels.test_cut_ratio import channels_of, drawn_graph
+from tests.kernels.drawn_graphs import channels_of, drawn_graph
 
 
 def check_packing(channels, trees, units):

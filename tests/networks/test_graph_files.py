@@ -12,7 +12,8 @@ import pytest
 from torusweep.errors import BadInput, Refused
 from torusweep.networks.families import build, files_of, graph_files, plan
 from torusweep.networks.symmetry import is_automorphism
-from torusweep.networks.topology import Topology
+
+from tests.networks.known_graphs import FLORENCE, PETERSEN, links_of
 
 
 @pytest.fixture(autouse=True)
@@ -23,14 +24,6 @@ def _in_a_temporary_folder(tmp_path, monkeypatch):
 def graph_file(name: str, content: str | bytes) -> str:
     Path(name).write_bytes(content if isinstance(content, bytes) else content.encode())
     return f'graph(path="{name}")'
-
-
-def links_of(topology: Topology) -> set[tuple[int, int]]:
-    tail, head, _ = topology.arcs
-    return set(zip(tail.tolist(), head.tolist()))
-
-
-PETERSEN = nx.petersen_graph()
 
 
 @pytest.mark.parametrize(
@@ -338,9 +331,6 @@ def test_awkward_names_survive_the_canonical_spelling(name):
     assert topology.links == 1
     assert build(topology.spelling).spelling == topology.spelling
     assert files_of(topology.spelling) == [Path(name)]
-
-
-FLORENCE = nx.florentine_families_graph()
 
 
 @pytest.mark.parametrize(

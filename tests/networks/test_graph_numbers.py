@@ -14,7 +14,7 @@ import pytest
 from torusweep.errors import BadInput, Refused
 from torusweep.networks.families import build, graph_listing
 
-from tests.networks.test_graph_files import FLORENCE, PETERSEN, links_of
+from tests.networks.known_graphs import FLORENCE, PETERSEN, links_of
 
 
 @pytest.fixture(autouse=True)

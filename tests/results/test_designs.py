@@ -19,7 +19,7 @@ from torusweep.stages import STAGES
 from torusweep.stages.all_columns import TABLES
 from torusweep.stages.static import static_record
 
-from tests.results.test_report import unpacked
+from tests.results.page_parts import unpacked
 
 NAMES = ("torus(k=4, n=2)", "torus(k=3, n=3)", "mesh(k=4, n=2)", "pruned_xy(k=4)")  # the last is not connected
 

@@ -13,7 +13,7 @@ from torusweep.screening.spaces import Lattices, screen_space
 from torusweep.stages.screen.section import section
 
 from tests.results import vega_lite
-from tests.results.test_report import MANIFEST
+from tests.results.page_parts import MANIFEST
 
 
 @pytest.fixture(scope="module")

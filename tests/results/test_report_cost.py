@@ -16,7 +16,7 @@ from torusweep.stages.loads import exact_loads, record_of
 from torusweep.stages.static import static_record
 
 from tests.results import vega_lite
-from tests.results.test_report import MANIFEST, Page
+from tests.results.page_parts import MANIFEST, Page
 
 NETWORKS = ("torus(k=4, n=2)", "mesh(k=4, n=2)", "hyperx(radices=[4, 4], terminals=2)", "slim_fly(q=5, terminals=4)")
 MODELS = ("2014-besta", "2008-kim")

@@ -10,28 +10,8 @@ from torusweep.charts.section import FIRST_ROWS, Section
 from torusweep.stages.deadlock import section as deadlock
 from torusweep.stages.loads import section as loads
 
-from tests.results.test_report import HOSTILE, Page, unpacked
-
-
-def verdict(
-    topology: str, free: str, routing: str = "dimension_order", channels: int = 1, **others: Any
-) -> dict[str, Any]:
-    made = {
-        "topology": topology,
-        "routing": routing,
-        "vc_rule": "dateline",
-        "virtual_channels": channels,
-        "deadlock_free": free,
-    }
-    made |= {
-        "acyclic": free == "yes",
-        "argument": "acyclic (Dally & Seitz 1987)",
-        "cycle": None,
-        "least_virtual_channels": 2,
-        "least_rule": "dateline",
-    }
-    return made | others
-
+from tests.results.page_parts import HOSTILE, Page, unpacked
+from tests.results.page_rows import verdict
 
 VERDICTS = [
     verdict("torus(k=4, n=2)", "yes", channels=2),

@@ -15,7 +15,7 @@ from torusweep.stages.layout.section import section, wire_lengths
 from torusweep.stages.static import static_record
 
 from tests.results import vega_lite
-from tests.results.test_report import MANIFEST, Page
+from tests.results.page_parts import MANIFEST, Page
 
 PLACED = {
     "torus(k=8, n=2)": ("straight", "folded", "folded(dimensions=2)"),

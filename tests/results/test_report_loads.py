@@ -16,7 +16,7 @@ from torusweep.stages.loads.section import LINES, caption, joined, section
 from torusweep.stages.static import static_record
 
 from tests.results import vega_lite
-from tests.results.test_report import HOSTILE, MANIFEST, Page
+from tests.results.page_parts import HOSTILE, MANIFEST, Page
 
 TOPOLOGIES = (
     *("rt(a=4)", "rtt(a=4)", "pt(a=4)", "ptt(a=4)", "pdtt(a=4)", "mesh(k=4, n=2)"),

@@ -14,7 +14,7 @@ from torusweep.stages.loads import loads_record
 from torusweep.stages.static import static_record
 
 from tests.results import vega_lite
-from tests.results.test_report import HOSTILE, MANIFEST, Page
+from tests.results.page_parts import HOSTILE, MANIFEST, Page
 
 CASES = {
     "torus(k=4, n=2)": (("minimal", "uniform"), ("dimension_order", "shift"), ("valiant", "shift")),

@@ -8,41 +8,11 @@ import pytest
 from torusweep.charts.chart import specification
 from torusweep.charts.section import Section
 from torusweep.results import page as report
-from torusweep.stages.all_columns import TABLES
 from torusweep.stages.simulation.section import MOST_LINES, section
 
 from tests.results import vega_lite
-from tests.results.test_report import MANIFEST, Page
-
-ROUTER = {
-    "routing": "dimension_order",
-    "vc_rule": "dateline",
-    "virtual_channels": 2,
-    "switching": "wormhole",
-    "buffer_flits": 4,
-    "packet_flits": 8,
-    "router": "default",
-    "injection": "bernoulli",
-    "traffic": "uniform",
-    "deadlocked": False,
-}
-EMPTY = dict.fromkeys(column.name for column in TABLES["simulation"])
-
-
-def curve(topology: str, latencies: list[float], saturated_from: int = 99, **asked: Any) -> list[dict[str, Any]]:
-    """A row for each load 0.1, 0.2, …, all that is offered being accepted."""
-    return [
-        {
-            **EMPTY,
-            **ROUTER,
-            "topology": topology,
-            "offered_load": load / 10,
-            "accepted_load": load / 10,
-            "total_latency": latency,
-        }
-        | {"saturated": load >= saturated_from, **asked}
-        for load, latency in enumerate(latencies, start=1)
-    ]
+from tests.results.page_parts import MANIFEST, Page
+from tests.results.page_rows import EMPTY, ROUTER, curve
 
 
 def simulation_section(rows: list[dict[str, Any]], loads: list[dict[str, Any]]) -> Section:

@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from fractions import Fraction
 from functools import cache
 
 import networkx as nx
 import numpy as np
-from torusweep.routing import LayeredRouting, Routes, Routing, SourceRouting, TableRouting
+from torusweep.routing import (
+    LayeredRouting,
+    Routes,
+    Routing,
+    SourceRouting,
+    TableRouting,
+)
 
 Hop = tuple[int, int]  # node, port
 
@@ -124,3 +131,72 @@ def plain_loads(form: Routing, demand: np.ndarray) -> tuple[np.ndarray, float]:
             for node, port in route:
                 load[node, port] += demand[source, destination] * share
     return load, hops
+
+
+Hops = tuple[tuple[int, int], ...]
+
+
+def walks(table: TableRouting, source: int, destination: int) -> dict[Hops, Fraction]:
+    """{hops (node, port): probability} of the packets of a pair, by following the rows of the table one by one."""
+    found: dict[Hops, Fraction] = {}
+    start = [e for e, pair in zip(table.entry.tolist(), table.entry_pair.tolist())
+             if pair == destination * table.topology.nodes + source]  # fmt: skip
+    waiting = [(start[0] if start else -1, Fraction(1), ())]
+    while waiting:
+        at, share, hops = waiting.pop()
+        if at < 0:
+            found[hops] = found.get(hops, Fraction(0)) + share
+            continue
+        rows = range(int(table.rows[at]), int(table.rows[at + 1]))
+        total = sum(Fraction(float(table.weight[row])) for row in rows)
+        for row in rows:
+            port = int(table.port[row])
+            after = hops if port < 0 else (*hops, (int(table.at[at]), port))
+            waiting.append((int(table.next[row]), share * Fraction(float(table.weight[row])) / total, after))
+    return found
+
+
+def shortest_by_group(topology, size):
+    """All shortest paths with one hop between groups at most, equally often: breadth-first search over (node, hops)."""
+    neighbours = [[v for v in row if v >= 0] for row in topology.ports.tolist()]
+
+    def routes(u, v):
+        level = {(u, 0): [[u]]}
+        while True:
+            found = [path for (node, _), paths in level.items() if node == v for path in paths]
+            if found:
+                return [(1 / len(found), path) for path in found]
+            following: dict = {}
+            for (node, crossed), paths in level.items():
+                for other in neighbours[node]:
+                    after = crossed + (node // size != other // size)
+                    if after <= 1:
+                        following.setdefault((other, after), []).extend([*path, other] for path in paths)
+            level = following
+
+    return routes
+
+
+def by_way_of_a_group(topology, size):
+    """Every other group equally often: all shortest paths into it equally often, then `shortest_by_group`."""
+    neighbours = [[v for v in row if v >= 0] for row in topology.ports.tolist()]
+    on, groups = shortest_by_group(topology, size), len(neighbours) // size
+
+    def into(u, group):
+        level = [[u]]
+        while not (found := [path for path in level if path[-1] // size == group]):
+            level = [[*path, v] for path in level for v in neighbours[path[-1]] if v // size in (u // size, group)]
+        return found
+
+    def routes(u, v):
+        between = [group for group in range(groups) if group not in (u // size, v // size)]
+        if u // size == v // size or not between:
+            return on(u, v)
+        return [
+            (share / len(between) / len(paths), path[:-1] + rest)
+            for paths in (into(u, group) for group in between)
+            for path in paths
+            for share, rest in on(path[-1], v)
+        ]
+
+    return routes

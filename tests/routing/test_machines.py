@@ -12,6 +12,8 @@ from torusweep.networks.families import build
 from torusweep.stages.deadlock import deadlock_record
 from torusweep.stages.loads import exact_loads, loads_record, sampled_loads
 
+from tests.routing.plain_routes import by_way_of_a_group, shortest_by_group
+
 
 def channel_loads(topology, routes, demands):
     """Loads by walking: routes(u, v) → [(share, [nodes])], demands {(terminal, terminal): flits}."""
@@ -85,27 +87,6 @@ def test_dimension_order_on_a_hyperx_needs_one_virtual_channel():
     assert not minimal["acyclic"]
 
 
-def shortest_by_group(topology, size):
-    """All shortest paths with one hop between groups at most, equally often: breadth-first search over (node, hops)."""
-    neighbours = [[v for v in row if v >= 0] for row in topology.ports.tolist()]
-
-    def routes(u, v):
-        level = {(u, 0): [[u]]}
-        while True:
-            found = [path for (node, _), paths in level.items() if node == v for path in paths]
-            if found:
-                return [(1 / len(found), path) for path in found]
-            following: dict = {}
-            for (node, crossed), paths in level.items():
-                for other in neighbours[node]:
-                    after = crossed + (node // size != other // size)
-                    if after <= 1:
-                        following.setdefault((other, after), []).extend([*path, other] for path in paths)
-            level = following
-
-    return routes
-
-
 GROUPS = [
     ("dragonfly(a=4, p=2, h=2)", 4),
     ("dragonfly(a=4, p=1, h=2, groups=5)", 4),
@@ -125,31 +106,6 @@ def test_by_group_takes_the_shortest_paths_with_one_hop_between_groups(spelling,
     sampled = sampled_loads(topology, routing="by_group", packets=packets)
     deviation = np.sqrt(expected.max() * len(topology.terminals) / packets)  # of a channel's count, which is binomial
     assert np.abs(sampled.load - expected).max() < 6 * deviation
-
-
-def by_way_of_a_group(topology, size):
-    """Every other group equally often: all shortest paths into it equally often, then `shortest_by_group`."""
-    neighbours = [[v for v in row if v >= 0] for row in topology.ports.tolist()]
-    on, groups = shortest_by_group(topology, size), len(neighbours) // size
-
-    def into(u, group):
-        level = [[u]]
-        while not (found := [path for path in level if path[-1] // size == group]):
-            level = [[*path, v] for path in level for v in neighbours[path[-1]] if v // size in (u // size, group)]
-        return found
-
-    def routes(u, v):
-        between = [group for group in range(groups) if group not in (u // size, v // size)]
-        if u // size == v // size or not between:
-            return on(u, v)
-        return [
-            (share / len(between) / len(paths), path[:-1] + rest)
-            for paths in (into(u, group) for group in between)
-            for path in paths
-            for share, rest in on(path[-1], v)
-        ]
-
-    return routes
 
 
 @pytest.mark.parametrize(

@@ -25,30 +25,8 @@ from torusweep.stages.loads.bounds import bounds_of
 from torusweep.traffic import GivenTraffic, traffic
 from torusweep.traffic.matrix import from_pairs
 
-from tests.routing.plain_routes import routes_between
-from tests.routing.test_routing import CASES, HIERARCHIES, PRUNED
-
-Hops = tuple[tuple[int, int], ...]
-
-
-def walks(table: TableRouting, source: int, destination: int) -> dict[Hops, Fraction]:
-    """{hops (node, port): probability} of the packets of a pair, by following the rows of the table one by one."""
-    found: dict[Hops, Fraction] = {}
-    start = [e for e, pair in zip(table.entry.tolist(), table.entry_pair.tolist())
-             if pair == destination * table.topology.nodes + source]  # fmt: skip
-    waiting = [(start[0] if start else -1, Fraction(1), ())]
-    while waiting:
-        at, share, hops = waiting.pop()
-        if at < 0:
-            found[hops] = found.get(hops, Fraction(0)) + share
-            continue
-        rows = range(int(table.rows[at]), int(table.rows[at + 1]))
-        total = sum(Fraction(float(table.weight[row])) for row in rows)
-        for row in rows:
-            port = int(table.port[row])
-            after = hops if port < 0 else (*hops, (int(table.at[at]), port))
-            waiting.append((int(table.next[row]), share * Fraction(float(table.weight[row])) / total, after))
-    return found
+from tests.routing.cases import CASES, HIERARCHIES, PRUNED
+from tests.routing.plain_routes import Hops, routes_between, walks
 
 
 def exact_table_loads(table: TableRouting, demand: np.ndarray) -> np.ndarray:

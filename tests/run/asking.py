@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -38,3 +39,9 @@ def refused_as_too_many(folder: Path, config: str, limit: int) -> str:
     with pytest.raises(Refused) as caught:
         requested_points(load(path))
     return str(caught.value)
+
+
+def plain(run: Run, code: str, *arguments: str) -> tuple[int, str]:
+    process = run.start(*arguments, command=(sys.executable, "-c", code))
+    said = process.communicate(timeout=60)[0]
+    return process.returncode, said

@@ -17,6 +17,7 @@ from torusweep.run import child
 from torusweep.run.workflow import SNAKEFILE
 from torusweep.tables.store import open_table
 
+from tests.run.asking import plain
 from tests.run.rings import COMMAND, PRELOAD, Run, until
 
 ROOT = Path(__file__).parents[2]
@@ -121,12 +122,6 @@ def test_a_configuration_is_found_from_another_working_directory_of_snakemake(ri
         "run", "rings.yaml", "--results", str(rings.home / "results"), "--directory", "elsewhere", "--dry-run"
     )
     assert status == 0, said
-
-
-def plain(run: Run, code: str, *arguments: str) -> tuple[int, str]:
-    process = run.start(*arguments, command=(sys.executable, "-c", code))
-    said = process.communicate(timeout=60)[0]
-    return process.returncode, said
 
 
 FAKE = '#!/bin/sh\nprintf \'%s\\n\' "$@" > {log}\necho "made up" >&2\nexit 1\n'

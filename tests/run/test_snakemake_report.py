@@ -8,8 +8,8 @@ import zipfile
 
 from torusweep.run.workflow import SNAKEFILE
 
+from tests.run.asking import plain
 from tests.run.rings import Run
-from tests.run.test_snakemake import plain
 
 CONFIG = """\
 sweep: rings

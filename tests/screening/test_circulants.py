@@ -26,7 +26,7 @@ from torusweep.screening.spaces import Circulants, screen_space, space_of
 from torusweep.stages.loads import loads_record
 from torusweep.stages.static import static_record
 
-from tests.kernels.test_circulants import orbits
+from tests.kernels.plain_circulants import orbits
 
 
 def rows_of(nodes: int, steps: int, *, classes: bool = True) -> list[dict]:

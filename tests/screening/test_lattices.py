@@ -22,7 +22,7 @@ from torusweep.screening.spaces import Lattices, screen_space
 from torusweep.stages.loads import loads_record
 from torusweep.stages.static.record import static_record
 
-from tests.kernels.test_lattices import plain_graph
+from tests.kernels.plain_lattices import plain_graph
 
 
 def best(nodes: int, dimensions: int, chosen: Sequence[Objective], **options: Any) -> Best:

@@ -37,7 +37,7 @@ from tests.workloads.chakra_files import (
     trace,
     write,
 )
-from tests.workloads.test_traces import message_cycles, messages, times
+from tests.workloads.plain_times import message_cycles, messages, times
 
 # examples/workload/microbenchmarks/all_reduce/4npus_1MB of astra-sim/astra-sim (MIT licence), ranks 0 and 1
 ASTRA_SIM = (

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import random
 import tracemalloc
-from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -15,33 +14,14 @@ from torusweep.stages.simulation import Parameters, simulation_records
 from torusweep.workloads import canonical, files_of, workload
 from torusweep.workloads.traces import operations
 
+from tests.workloads.plain_times import message_cycles, messages, times
+
 
 def goal(tmp_path: Path, text: str, terminals: int = 8, **parameters: int):
     path = tmp_path / "a.goal"
     path.write_text(text)
     given = "".join(f", {name}={value}" for name, value in parameters.items())
     return workload(f'goal(path="{path}"{given})', terminals)[1]
-
-
-def message_cycles(flits: int) -> int:
-    return 10 + flits
-
-
-def times(one) -> dict[str, int]:
-    """When each message or local step of a workload ends, if a message takes message_cycles, in any order of waits."""
-    waits: list[list[int]] = [[] for _ in one.source]
-    for g, h in one.waits.tolist():
-        waits[g].append(h)
-    done: list[int] = []
-    for g, flits in enumerate(one.flits.tolist()):
-        away = one.source[g] != one.destination[g]
-        done.append(max((done[h] for h in waits[g]), default=0) + int(one.delay[g]) + away * message_cycles(flits))
-    return dict(zip(one.names, done))
-
-
-def messages(one) -> Counter:
-    columns = (one.source.tolist(), one.destination.tolist(), one.flits.tolist())
-    return Counter(row for row in zip(*columns) if row[0] != row[1])
 
 
 # --- GOAL ----------------------------------------------------------------------------------------

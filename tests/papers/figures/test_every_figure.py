@@ -16,7 +16,7 @@ from torusweep.results.page.papers import papers_section
 
 from tests.papers.figures.values import CLASSES, Row, values
 from tests.results import vega_lite
-from tests.results.test_report import Page
+from tests.results.page_parts import Page
 
 
 def test_every_figure_has_its_numbers_and_none_has_any_without(rows: dict[str, list[Row]]) -> None:

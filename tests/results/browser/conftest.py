@@ -20,9 +20,8 @@ from torusweep.stages.loads import loads_record
 from torusweep.stages.static import static_record
 
 from tests.results.browser.opened import DESKTOP, HOSTILE_NAME, Opened
-from tests.results.test_report import MANIFEST
-from tests.results.test_report_deadlock import verdict
-from tests.results.test_report_simulation import curve
+from tests.results.page_parts import MANIFEST
+from tests.results.page_rows import curve, verdict
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 CHROMIUM = os.environ.get("TORUSWEEP_CHROMIUM") or next(filter(None, map(shutil.which, NAMES)), None)

@@ -8,7 +8,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from playwright import sync_api
 
-from tests.results.test_report import HOSTILE
+from tests.results.page_parts import HOSTILE
 
 # a network's name that a page must show as it is
 HOSTILE_NAME = f'graph(path="{HOSTILE}$(x)")'

@@ -13,8 +13,8 @@ from playwright import sync_api
 from torusweep.results import page as report
 
 from tests.results.browser.opened import DESKTOP, HOSTILE_NAME, Opened
-from tests.results.test_report import HOSTILE, MANIFEST
-from tests.results.test_report_deadlock import verdict
+from tests.results.page_parts import HOSTILE, MANIFEST
+from tests.results.page_rows import verdict
 
 
 def test_a_reader_explores(desktop: Opened) -> None:

@@ -12,7 +12,7 @@ from torusweep.stages.availability.section import section
 from torusweep.stages.stage import Options
 
 from tests.results import vega_lite
-from tests.results.test_report import Page
+from tests.results.page_parts import Page
 
 
 @pytest.fixture(scope="module")

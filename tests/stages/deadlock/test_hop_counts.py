@@ -17,8 +17,7 @@ from torusweep.stages.loads import exact_loads
 from torusweep.stages.simulation import Parameters, set_up, simulation_records
 from torusweep.stages.simulation.routes import routes_of
 
-from tests.routing.plain_routes import routes_between
-from tests.routing.test_machines import by_way_of_a_group, shortest_by_group
+from tests.routing.plain_routes import by_way_of_a_group, routes_between, shortest_by_group
 
 NETWORKS = [  # with the routers of a group
     ("dragonfly(a=4, p=2, h=2)", 4),

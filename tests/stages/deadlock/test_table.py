@@ -22,8 +22,8 @@ from torusweep.stages.simulation import Parameters, Request, set_up, simulation_
 from torusweep.stages.simulation.stage import SimulationRequest
 from torusweep.sweep.points import Point
 
-from tests.routing.test_routing import CASES
-from tests.routing.test_table import walks
+from tests.routing.cases import CASES
+from tests.routing.plain_routes import walks
 
 RULES = (("none", 1), ("dateline", 2), ("phases", 2), ("r05_wrap(reading=path)", 2), ("r05_wrap(reading=will)", 2))
 

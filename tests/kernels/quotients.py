@@ -1,0 +1,13 @@
+"""Graphs from which an annealing search starts."""
+
+from __future__ import annotations
+
+from torusweep.search.start import random_graph
+from torusweep.search.wanted import Wanted
+from torusweep_kernels.annealing import (
+    Quotient,
+)
+
+
+def start(nodes: int, degree: int, symmetry: int, seed: int = 1) -> Quotient:
+    return random_graph(Wanted(nodes, degree, "diameter", symmetry, seed), 0)
