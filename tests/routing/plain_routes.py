@@ -122,15 +122,17 @@ def _by_table(form: TableRouting, source: int, destination: int) -> Iterator[tup
     yield from walk(pairs.get(destination * form.topology.nodes + source, -1), 1.0, [])
 
 
-def plain_loads(form: Routing, demand: np.ndarray) -> tuple[np.ndarray, float]:
-    """Return (float64[N, P] loads of the channels, hops of all flits) of a demand between nodes, float64[N, N]."""
-    load, hops = np.zeros(form.topology.ports.shape), 0.0
-    for source, destination in np.argwhere(demand > 0).tolist():
+def plain_loads(form: Routing, demands: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return (float64[K, N, P] loads of the channels, float64[K] hops of all flits) of demands between nodes,
+    float64[K, N, N]."""
+    loads, hops = np.zeros((len(demands), *form.topology.ports.shape)), np.zeros(len(demands))
+    for source, destination in np.argwhere((demands > 0).any(axis=0)).tolist():
+        wanted = demands[:, source, destination]
         for share, route in routes_between(form, source, destination):
-            hops += demand[source, destination] * share * len(route)
+            hops += wanted * share * len(route)
             for node, port in route:
-                load[node, port] += demand[source, destination] * share
-    return load, hops
+                loads[:, node, port] += wanted * share
+    return loads, hops
 
 
 Hops = tuple[tuple[int, int], ...]
