@@ -11,8 +11,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from click.shell_completion import split_arg_string
+from click.shell_completion import BashComplete, split_arg_string
 from torusweep.cli import COMMANDS
+from torusweep.cli import torusweep as command_line_of_torusweep
 from torusweep.cli.options import _latest_results
 
 from tests.faults import command_line
@@ -291,10 +292,16 @@ def test_completion_scripts(shell):
         ("torusweep pareto --minimise cost,mean_dist", "cost,mean_distance"),
     ],
 )
-def test_completion_offers_names(words, offers):
-    position = str(len(split_arg_string(words)) - 1)
-    run = torusweep(_TORUSWEEP_COMPLETE="bash_complete", COMP_WORDS=words, COMP_CWORD=position)
-    assert f"plain,{offers}" in run.stdout.splitlines()
+def test_completion_offers_names(words, offers, monkeypatch):
+    monkeypatch.setenv("COMP_WORDS", words)
+    monkeypatch.setenv("COMP_CWORD", str(len(split_arg_string(words)) - 1))
+    completion = BashComplete(command_line_of_torusweep, {}, "torusweep", "_TORUSWEEP_COMPLETE")
+    assert f"plain,{offers}" in completion.complete().splitlines()
+
+
+def test_a_shell_is_offered_names():
+    run = torusweep(_TORUSWEEP_COMPLETE="bash_complete", COMP_WORDS="torusweep describe pruned_t", COMP_CWORD="2")
+    assert "plain,pruned_t1(" in run.stdout.splitlines()
 
 
 def test_default_results_folder(tmp_path, monkeypatch):
