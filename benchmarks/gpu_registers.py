@@ -29,7 +29,7 @@ FUNCTION = re.compile(
 )
 # at commit 3b5cd04, by nvcc 13.0 for sm_90, where it was audited: registers, spills (stores, loads), stack
 BEFORE = {
-    "advance of levels.cu": (40, 0, 0, 0),
+    "dense of levels.cu": (40, 0, 0, 0),  # then `advance`, of 8 bytes a thread
     "tally of levels.cu": (48, 0, 0, 0),
     "search of search.cu": (32, 0, 0, 24),
     "reach of walks.cu": (48, 0, 0, 0),
@@ -39,6 +39,16 @@ BEFORE = {
     "add_up of flows.cu": (42, 0, 0, 0),
     "follow of runs.cu": (32, 0, 0, 0),
     "advance of router.cu": (64, 36, 104, 560),
+}
+
+
+# sources that are compiled for several purposes: constants of the usual one, and of those with another name
+BUILDS = {
+    "levels.cu": {
+        "": ("-DDEGREE=6", "-DREMOVED=0", "-DCHOSEN=0", "-DNEWS=0"),
+        ", eccentricities": ("-DDEGREE=6", "-DREMOVED=0", "-DCHOSEN=0", "-DNEWS=1"),
+        ", lists and all options": (),
+    }
 }
 
 
@@ -55,14 +65,16 @@ class Function(NamedTuple):
 def functions(version: int, architecture: int, pattern: str = "*.cu") -> Iterator[Function]:
     """Of every CUDA source whose name fits. Raises RuntimeError where the compiler refuses it or says nothing of it."""
     for source in sorted(Path(torusweep_kernels.__file__).parent.rglob(pattern)):
-        log, code = nvrtc.compile_for(version, architecture, source, (*cuda.OPTIONS, "--ptxas-options=-v"))
-        found = sorted(FUNCTION.findall(log))
         names = re.findall(r"__global__ void (\w+)\(", cuda.cuda_source(source))
-        if not code or sorted(names) != [name for name, *_ in found]:
-            raise RuntimeError(f"{source.name}: expected registers of {', '.join(names)}, got:\n{log}")
-        for name, *numbers in found:
-            stack, stores, loads, registers = map(int, numbers)
-            yield Function(f"{name} of {source.name}", registers, stores, loads, stack)
+        for build, constants in BUILDS.get(source.name, {"": ()}).items():
+            options = (*cuda.OPTIONS, *constants, "--ptxas-options=-v")
+            log, code = nvrtc.compile_for(version, architecture, source, options)
+            found = sorted(FUNCTION.findall(log))
+            if not code or sorted(names) != [name for name, *_ in found]:
+                raise RuntimeError(f"{source.name}: expected registers of {', '.join(names)}, got:\n{log}")
+            for name, *numbers in found:
+                stack, stores, loads, registers = map(int, numbers)
+                yield Function(f"{name} of {source.name}{build}", registers, stores, loads, stack)
 
 
 def table(version: int, architecture: int) -> str:

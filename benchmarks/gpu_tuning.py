@@ -73,7 +73,7 @@ def job(case: Case, what: str, settings: Sequence[Setting], takes: float) -> Job
 def rows_of_distances() -> list[Setting]:
     """So many words of 64 sources: whatever the cache holds."""
     return [
-        Setting(f"{words} words", {"distance.gpu.WIDEST": words, "distance.gpu.NARROWEST": words})
+        Setting(f"{words} words", {"distance.gpu.WIDEST": words // 2, "distance.gpu.NARROWEST": words // 2})
         for words in (4, 8, 16, 32, 64, 128)
     ]
 

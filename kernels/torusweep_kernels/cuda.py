@@ -42,9 +42,10 @@ class Gpu:
         self.cache = int(CACHED * properties["l2CacheSize"])  # bytes of the L2 cache for rows
         self.shared = properties["sharedMemPerBlockOptin"]  # shared memory of a block
 
-    def kernels(self, source: Path, *names: str) -> list[Any]:
-        """The kernels of a .cu file, by name."""
-        module = _module(self.cupy, self.number, cuda_source(source))
+    def kernels(self, source: Path, *names: str, **constants: int) -> list[Any]:
+        """The kernels of a .cu file, by name, compiled with these constants of its preprocessor."""
+        defined = "".join(f"#define {name} {int(value)}\n" for name, value in constants.items())
+        module = _module(self.cupy, self.number, defined + cuda_source(source))
         return [module.get_function(name) for name in names]
 
     def free(self) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from torusweep.networks.families import build
+from torusweep_kernels import cuda
 
 from benchmarks import gpu_registers, gpu_rows
 from tests.kernels import nvrtc
@@ -23,11 +24,23 @@ ptxas info    : Used 40 registers, used 0 barriers
 
 def test_what_the_compiler_says(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(nvrtc, "compile_for", lambda *_: (LOG, b"\x7fELF"))
-    tally, advance = sorted(gpu_registers.functions(13, 90, "levels.cu"), key=lambda one: -one.stack)
-    assert tally == ("tally of levels.cu", 48, 8, 12, 16)
-    assert advance == ("advance of levels.cu", 40, 0, 0, 0)
+    monkeypatch.setattr(cuda, "cuda_source", lambda _: "__global__ void advance(); __global__ void tally();")
+    tally, advance = sorted(gpu_registers.functions(13, 90, "walks.cu"), key=lambda one: -one.stack)
+    assert tally == ("tally of walks.cu", 48, 8, 12, 16)
+    assert advance == ("advance of walks.cu", 40, 0, 0, 0)
+    monkeypatch.setattr(cuda, "cuda_source", lambda _: "__global__ void reach(); __global__ void walk();")
     with pytest.raises(RuntimeError, match=r"walks.cu: expected registers of reach, walk, got:\n"):
         list(gpu_registers.functions(13, 90, "walks.cu"))
+
+
+def test_a_source_that_is_compiled_for_several_purposes(monkeypatch: pytest.MonkeyPatch) -> None:
+    compile_for, constants = nvrtc.compile_for, []
+    monkeypatch.setattr(nvrtc, "compile_for", lambda *how: constants.append(how[3]) or compile_for(*how))
+    found = [one.name for one in gpu_registers.functions(13, 90, "levels.cu")]
+    assert {name for name in found if name.startswith("dense")} == {
+        *("dense of levels.cu", "dense of levels.cu, eccentricities", "dense of levels.cu, lists and all options")
+    }
+    assert ["-DDEGREE=6" in some for some in constants] == [True, True, False]
 
 
 def test_the_compiler_says_it_of_a_source() -> None:

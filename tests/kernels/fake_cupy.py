@@ -25,6 +25,7 @@ KERNEL = re.compile(r"__global__ void (\w+)\(([^)]*)\)")
 SHARED = re.compile(r"extern __shared__ (?:__align__\(8\) )?unsigned int (\w+)\[\];")
 TYPES = {
     "word_t": np.uint64,
+    "Piece": np.uint64,  # two of them
     "unsigned long long": np.uint64,
     "long long": np.int64,
     "unsigned int": np.uint32,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import numpy as np
 import pytest
@@ -58,16 +59,16 @@ def network() -> tuple[np.ndarray, list[int]]:
 
 @pytest.mark.parametrize("eccentricity", [False, True])
 @pytest.mark.parametrize(
-    ("device", "words"),
+    ("device", "pieces"),
     [
-        ({"cache": 2**30, "memory": 2**30}, 16),  # 768 sources: no more words than needed
-        ({"cache": 2**16}, 4),  # as the cache holds, and not below 4
-        ({"cache": 2**30, "free": 2 * (2 * 16 * 768)}, 2),  # as half of the free memory holds
-        ({"multiprocessors": 132, "cache": 2**26}, 16),  # more threads than words of the network
+        ({"cache": 2**30, "memory": 2**30}, 8),  # 768 sources: no more pieces of 128 than needed
+        ({"cache": 2**16}, 2),  # as the cache holds, and not below 2
+        ({"cache": 2**30, "free": 2 * (2 * 16 * 768)}, 1),  # as half of the free memory holds
+        ({"multiprocessors": 132, "cache": 2**26}, 8),  # more threads than pieces of the network
     ],
 )
 def test_widths_and_launches(
-    device: dict[str, int], words: int, eccentricity: bool, as_cupy: AsCupy, monkeypatch: pytest.MonkeyPatch
+    device: dict[str, int], pieces: int, eccentricity: bool, as_cupy: AsCupy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ports, from_one = network()
     used = []
@@ -76,7 +77,7 @@ def test_widths_and_launches(
     as_cupy(**device)
     found = all_pairs_distance(ports, np.arange(768), np.zeros(768, int), eccentricity=eccentricity, backend="cupy")
     assert found.histogram.tolist() == [[768 * nodes for nodes in from_one]]
-    assert used == [words]
+    assert used == [pieces]
 
 
 @pytest.mark.parametrize("length", [15, 16, 17, 32, 33])
@@ -87,30 +88,86 @@ def test_as_many_levels_as_are_launched_at_once(length: int, as_cupy: AsCupy) ->
     assert found.histogram.tolist() == [[1] * (length + 1)]
 
 
-@pytest.mark.parametrize("eccentricity", [False, True])
-def test_from_the_second_block_on_as_many_levels_are_launched_as_the_last_had(
-    eccentricity: bool, as_cupy: AsCupy
+def launched(cupy: ModuleType, what: Callable[..., Any]) -> list[Any]:
+    """Receives what(name, grid, block, arguments, words of shared memory) of each launch."""
+    found: list[Any] = []
+    launch = cupy.RawModule.launch
+    cupy.RawModule.launch = lambda module, *how: found.append(what(*how)) or launch(module, *how)
+    return found
+
+
+def copied(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, ...]]:
+    """Receives the shape of each array that the host waits for."""
+    found: list[tuple[int, ...]] = []
+    get = fake_cupy.DeviceArray.get
+    monkeypatch.setattr(fake_cupy.DeviceArray, "get", lambda array: found.append(array.shape) or get(array))
+    return found
+
+
+@pytest.mark.parametrize("how", ["groups", "lanes", "eccentricity"])
+def test_the_host_waits_once_for_blocks_that_are_as_deep_as_the_first(
+    how: str, as_cupy: AsCupy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     cupy, (ports, from_one) = as_cupy(cache=2**16), network()
-    levels = []
-    launch = cupy.RawModule.launch
-    cupy.RawModule.launch = lambda *how: levels.append(how[1]) or launch(*how)
-    found = all_pairs_distance(ports, np.arange(768), np.zeros(768, int), eccentricity=eccentricity, backend="cupy")
-    assert found.histogram.tolist() == [[768 * nodes for nodes in from_one]]
+    names, waits = launched(cupy, lambda name, *_: name), copied(monkeypatch)
+    groups = np.arange(768) if how == "lanes" else np.zeros(768, int)
+    found = all_pairs_distance(ports, np.arange(768), groups, eccentricity=how == "eccentricity", backend="cupy")
+    assert found.histogram.sum(axis=0).tolist() == [768 * nodes for nodes in from_one]
     assert len(from_one) - 1 == 16  # and one more launch, which finds nothing
-    assert levels.count("advance") == 2 * cuda.AHEAD + 18 + 18  # three blocks of 256 sources
+    # three blocks of 256 sources: the first 16 levels of the first, twice as many more; then the two others
+    assert names.count("dense") == cuda.AHEAD + 2 * cuda.AHEAD + 18 + 18
+    assert names.count("tally") == (names.count("dense") if how == "lanes" else 0)
+    assert (names.count("clear"), names.count("seed")) == (3, 3)
+    assert [blocks for blocks, _ in waits] == [1, 1, 2]
+
+
+def test_counts_are_copied_in_bounded_memory(as_cupy: AsCupy, monkeypatch: pytest.MonkeyPatch) -> None:
+    as_cupy(cache=2**12)
+    monkeypatch.setattr(gpu, "COUNTS", 500)
+    waits, ports = copied(monkeypatch), oracle.torus(32, 40)
+    found = all_pairs_distance(ports, np.arange(1280), np.zeros(1280, int), backend="cupy")
+    assert found.histogram.tolist() == [[1280 * nodes for nodes in oracle.torus_histogram(32, 40)]]
+    assert [blocks for blocks, _ in waits] == [1, 1, 1, 1, 1, 1]  # 464 bytes for 38 levels
+    monkeypatch.setattr(gpu, "COUNTS", 1500)
+    waits.clear()
+    again = all_pairs_distance(ports, np.arange(1280), np.zeros(1280, int), backend="cupy")
+    assert again.histogram.tolist() == found.histogram.tolist()
+    assert [blocks for blocks, _ in waits] == [1, 1, 3, 1]
 
 
 def test_counts_of_many_levels_that_do_not_fit(as_cupy: AsCupy) -> None:
-    """At most 4 levels of 4 words for 768 nodes: fewer levels are launched at once, and rows are as wide as before."""
-    cupy, (ports, from_one) = as_cupy(cache=2**16, memory=4 * 4 * 3072, free=2**30), network()
-    levels = []
-    launch = cupy.RawModule.launch
-    cupy.RawModule.launch = lambda *how: levels.append((how[1], how[4][-1])) or launch(*how)
-    found = all_pairs_distance(ports, np.arange(768), np.zeros(768, int), backend="cupy")
-    assert found.histogram.tolist() == [[768 * nodes for nodes in from_one]]
-    assert {int(words) for _, words in levels} == {4}
-    assert len(levels) == 3 * 20  # 17 levels, four at a time
+    """4,096 bytes hold 4 levels of 128 lanes. Fewer levels are launched at once; rows are as wide as before."""
+    cupy = as_cupy(memory=4096, free=2**30)
+    names = launched(cupy, lambda name, *_: name)
+    ring = (np.arange(70)[:, None] + 1) % 70
+    found = all_pairs_distance(ring, np.arange(70), np.arange(70), backend="cupy")
+    assert found.histogram.tolist() == [[1] * 70] * 70
+    assert names.count("dense") == names.count("tally") == 18 * 4  # 70 launches, 4 at a time
+    assert names.count("seed") == 1
+
+
+@pytest.mark.parametrize(
+    ("successors", "degree"),
+    [
+        ([[1], [2], [3], [0]], 1),
+        ([[1, 2], [2, 3], [3, 0], [0, 1]], 2),
+        ([[1, 2], [2, 3], [3, 2], [0]], 3),  # 7 links in a table of 12
+        ([[1], [1], [1], [1]], 0),  # 4 links would be in a table of 16
+        ([list(range(20))] * 20, 0),  # too many to be compiled for
+        ([[], []], 0),
+    ],
+)
+def test_predecessors_as_a_table_or_as_lists(successors: list[list[int]], degree: int, as_cupy: AsCupy) -> None:
+    cupy, nodes = as_cupy(), len(successors)
+    compiled = []
+    build = cupy.RawModule.__init__
+    cupy.RawModule.__init__ = lambda module, code, options: compiled.append(code) or build(module, code, options)
+    cuda._module.cache_clear()
+    ports = oracle.table(successors)
+    how = {"sources": np.arange(nodes), "groups": np.arange(nodes)}
+    found = [all_pairs_distance(ports, **how, backend=backend).histogram.tolist() for backend in ("cupy", "numpy")]
+    assert found[0] == found[1]
+    assert [code.split("\n")[0] for code in compiled] == [f"#define DEGREE {degree}"]
 
 
 def test_blocks_of_other_depths(as_cupy: AsCupy) -> None:
@@ -140,14 +197,12 @@ def test_blocks_that_fit(registers: int, threads: int, blocks: int) -> None:
 @pytest.mark.parametrize(("registers", "blocks"), [(0, 2 * 8), (32, 2 * 8), (40, 2 * 6), (48, 2 * 5)])
 def test_no_more_blocks_are_launched_than_run_at_once(registers: int, blocks: int, as_cupy: AsCupy) -> None:
     """0: registers are not told."""
-    cupy, ports = as_cupy(multiprocessors=2, registers=registers), oracle.torus(16, 12, 4)
-    grids = []
-    launch = cupy.RawModule.launch
-    cupy.RawModule.launch = lambda *how: grids.append(how[1:3]) or launch(*how)
-    found = all_pairs_distance(ports, np.arange(768), np.zeros(768, int), eccentricity=True, backend="cupy")
-    assert found.histogram.tolist() == [[768 * nodes for nodes in oracle.torus_histogram(16, 12, 4)]]
-    assert {grid for name, grid in grids if name == "advance"} == {blocks}
-    assert max(grid for name, grid in grids if name == "tally") <= blocks
+    cupy, ports = as_cupy(multiprocessors=2, registers=registers), oracle.torus(16, 12, 8)
+    grids = launched(cupy, lambda name, grid, *_: (name, grid))
+    found = all_pairs_distance(ports, np.arange(1536), np.arange(1536), eccentricity=True, backend="cupy")
+    assert found.histogram.tolist() == [oracle.torus_histogram(16, 12, 8)] * 1536
+    assert {grid for name, grid in grids if name == "dense"} == {blocks}
+    assert {grid for name, grid in grids if name == "tally"} == {-(-1536 * 8 // 31 // 256)}  # 31 rows a thread
 
 
 def test_reference_runs_in_cupy_too(as_cupy: AsCupy) -> None:
@@ -170,7 +225,7 @@ def test_out_of_memory(as_cupy: AsCupy) -> None:
 
 def test_source_that_does_not_compile(as_cupy: AsCupy, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     source = tmp_path / "wrong.cu"
-    source.write_text('extern "C" __global__ void advance(int* here) { undeclared = 1; }')
+    source.write_text('extern "C" __global__ void dense(int* here) { undeclared = 1; }')
     monkeypatch.setattr(gpu, "SOURCE", source)
     as_cupy()
     with pytest.raises(
@@ -185,11 +240,11 @@ def test_the_stand_in_is_strict(as_cupy: AsCupy) -> None:
     for mixed in (lambda: device + host, lambda: cupy.take(host, device), lambda: device[host]):
         with pytest.raises(TypeError, match=r"numpy\.ndarray"):
             mixed()
-    advance = cupy.RawModule(code=cuda.cuda_source(gpu.SOURCE), options=cuda.OPTIONS).get_function("advance")
-    with pytest.raises(AssertionError, match="2 arguments for 13 parameters"):
-        advance((1,), (1,), (device, device))
+    dense = cupy.RawModule(code=cuda.cuda_source(gpu.SOURCE), options=cuda.OPTIONS).get_function("dense")
+    with pytest.raises(AssertionError, match="2 arguments for 16 parameters"):
+        dense((1,), (1,), (device, device))
     with pytest.raises(AssertionError, match="argument 0 is int64, its parameter uint64"):
-        advance((1,), (1,), (device,) * 13)
+        dense((1,), (1,), (device,) * 16)
     assert fake_cupy.kind("const unsigned char* __restrict__ counted") == (True, np.dtype(np.uint8))
 
 

@@ -63,7 +63,7 @@ def test_a_large_case_is_timed_and_its_launches_counted(as_cupy: AsCupy) -> None
     case = gpu_cases.large_case(gpu_cases.distance("torus(radices=[7, 5, 3])"), 8e-3)
     (row,) = gpu_truth.timed(case)
     assert (row.kind, row.same, row.beside, row.estimate) == ("timed", True, "numba", 8e-3)
-    assert row.launches == cuda.AHEAD  # levels at once; the torus has 6
+    assert row.launches == cuda.AHEAD + 2  # levels at once, the torus has 6; rows emptied, and sources' bits set
     assert row.gpu is not None
     assert row.kernels is not None
     assert row.cores is not None
@@ -146,7 +146,7 @@ def test_settings_are_tried_and_compared(as_cupy: AsCupy, monkeypatch: pytest.Mo
         assert all(row.same for row in rows), rows
     with watched() as few:
         list(gpu_tuning.tuned(cases["distance"], [gpu_tuning.Setting("8 ahead", {"cuda.AHEAD": 8})]))
-    assert few.counts() == {"advance": 2 * cuda.AHEAD + cuda.AHEAD + 2 * 8}
+    assert few.counts() == {"clear": 5, "seed": 5, "dense": 2 * cuda.AHEAD + cuda.AHEAD + 2 * 8}
     wrong = gpu_tuning.Setting("no room", {"distance.gpu.Network.make_room": no_room})
     usual, row = gpu_tuning.tuned(cases["distance"], [wrong])
     assert (usual.kind, row.kind, row.said) == ("tuned", "failed", "no room: none left")
@@ -178,7 +178,7 @@ def test_the_device_is_described(as_cupy: AsCupy) -> None:
     said = {row.case: row.said for row in gpu_truth.device()}
     assert said["device"].startswith("a processor that plays a GPU, CuPy none")
     assert "regsPerMultiprocessor 65536" in said["properties"]
-    assert said["distance: advance"] == "40 registers, not told bytes of local memory"
+    assert said["distance: dense"] == "40 registers, not told bytes of local memory"
     assert {name.partition(":")[0] for name in said if ": " in name} == KERNELS
 
 

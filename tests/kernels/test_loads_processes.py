@@ -21,7 +21,7 @@ def test_a_second_process_finds_the_compiled_code() -> None:
         + """
 whole(4, 4)
 from torusweep_kernels.loads.lanes import accumulate
-from torusweep_kernels.loads.order import gathered
+from torusweep_kernels.distance.near import gathered
 print(*(sum(function.stats.cache_misses.values()) for function in (accumulate, gathered)))
 """
     )

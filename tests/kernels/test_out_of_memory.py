@@ -39,9 +39,9 @@ def walks(backend: str) -> Any:
 @pytest.mark.parametrize(
     ("kernel", "module", "memory", "widths"),
     [
-        # bytes of the largest array at each width: distances 2·8·256 a word; loads 8·256 a root; walks 4·256·7 a
-        # destination
-        (distances, distance_gpu, 4096 * 5, [8, 4]),
+        # bytes of the largest array at each width: distances 2·16·257 a piece of 128 sources; loads 8·256 a root; walks
+        # 4·256·7 a destination
+        (distances, distance_gpu, 8224 * 3, [4, 2]),
         (loads, loads_gpu, 2048 * 100, [256, 128, 64]),
         (walks, walks_gpu, 7168 * 100, [256, 128, 64]),
     ],

@@ -21,6 +21,7 @@ import pytest
 from torusweep_kernels import backend, cuda
 from torusweep_kernels.annealing import Goal, anneal_chains
 from torusweep_kernels.distance import Task, all_pairs_distance, many_distances
+from torusweep_kernels.distance import gpu as distance_gpu
 from torusweep_kernels.lattices import measure_lattices
 from torusweep_kernels.loads import SPLITS, minimal_loads
 from torusweep_kernels.router import Router, simulate
@@ -95,11 +96,18 @@ def ports(nodes: int = 60) -> np.ndarray:
 
 
 def distances(backend: str) -> Arrays:
+    """Lists of predecessors, three groups, all options; then a table, several blocks of one group; then counts of each
+    lane."""
     sources, rng = np.arange(60), np.random.default_rng(2)
     removed = np.where(rng.random((60, 1)) < 0.5, (sources[:, None] + 7) % 60, -1)
     options = {"counted": rng.random(60) < 0.8, "eccentricity": True, "backend": backend}
-    found = all_pairs_distance(ports(), sources, sources % 3, removed=removed, **options)
-    return [np.asarray(array) for array in found]
+    found = [*all_pairs_distance(ports(), sources, sources % 3, removed=removed, **options)]
+    torus, many = oracle.torus(6, 5, 2), np.arange(300) % 60
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(distance_gpu, "WIDEST", 1)
+        found += all_pairs_distance(torus, many, np.zeros(300, int), backend=backend)
+        found += all_pairs_distance(ports(), sources, sources, backend=backend)
+    return [np.asarray(array) for array in found if array is not None]
 
 
 def many(backend: str) -> Arrays:
@@ -228,9 +236,39 @@ MUTATIONS = {
     "last levels stored plainly": Mutation(
         "distance, many", "store_relaxed(last + __ffs(reached) - 1, level)", "last[__ffs(reached) - 1] = level"
     ),
-    "happened stored plainly": Mutation(
-        "distance", "store_relaxed(happened + level + 1, 1)", "happened[level + 1] = 1"
+    "happened stored plainly": Mutation("distance", "store_relaxed(happened, 1)", "*happened = 1"),
+    "bits of sources set plainly": Mutation(
+        "distance",
+        "atomicOr((unsigned int*)(rows + ((unsigned int)node << shift)) + lane / 32, 1u << lane % 32)",
+        "((unsigned int*)(rows + ((unsigned int)node << shift)))[lane / 32] |= 1u << lane % 32",
     ),
+    "new bits added plainly": Mutation(
+        "distance", "atomicAdd(gained + i, (unsigned long long)room[i])", "gained[i] += room[i]"
+    ),
+    "new bits of a block added plainly": Mutation(
+        "distance", "atomicAdd(room, found.x + found.y)", "*room += found.x + found.y"
+    ),
+    "new bits of a block's groups added plainly": Mutation(
+        "distance", "atomicAdd(room + counter[2 * piece], found.x)", "room[counter[2 * piece]] += found.x"
+    ),
+    "no barrier before new bits are added": Mutation("distance", BARRIER, "", 0),
+    "no barrier after new bits are added": Mutation("distance", "__syncthreads_or(found.any)", "found.any"),
+    "lanes of a block joined plainly": Mutation(
+        "distance",
+        "atomicOr(lanes + 4 * piece, (unsigned int)found.lanes.x)",
+        "lanes[4 * piece] |= (unsigned int)found.lanes.x",
+    ),
+    "lanes joined plainly": Mutation("distance", "atomicOr(news + i, lanes[i])", "news[i] |= lanes[i]"),
+    "lanes read plainly": Mutation("distance", "(unsigned int)relaxed((const int*)news + i)", "news[i]"),
+    "bits of a lane added plainly": Mutation(
+        "distance",
+        "atomicAdd(pairs + (i & ((1u << shift) - 1u)) * LANES + (i >> shift), room[i])",
+        "pairs[(i & ((1u << shift) - 1u)) * LANES + (i >> shift)] += room[i]",
+    ),
+    "bits of a block's lane added plainly": Mutation(
+        "distance", "atomicAdd(room + (bit << shift) + piece, x)", "room[(bit << shift) + piece] += x"
+    ),
+    "no barrier after bits of a lane are added": Mutation("distance", BARRIER, "", 1),
     "distances of loads stored plainly": Mutation(
         "loads", "store_relaxed(distance + item, level)", "distance[item] = level"
     ),
@@ -277,9 +315,13 @@ WRONG = {
         Mutation("annealing", "graph.ports[port % graph.d *", "graph.ports[(port % graph.d + 1) *"), OVERFLOW,
     ),
     "a node too many of the router": (Mutation("router", "router.node < size", "router.node <= size"), OVERFLOW),
-    "a shift too far": (Mutation("distance", ">> (lane % 64)", ">> (lane + 1)"), "shift exponent"),
+    "a shift too far": (Mutation("distance", "plane[digit].x >> bit", "plane[digit].x >> (bit + 1)"), "shift exponent"),
+    "a word too many of a row": (Mutation("distance", "i < 4u << shift", "i <= 4u << shift"), OVERFLOW),
+    "a lane too many of distances": (
+        Mutation("distance", "i < (unsigned int)LANES << shift", "i <= (unsigned int)LANES << shift"), OVERFLOW,
+    ),
     "a number too large": (
-        Mutation("distance", "happened + level + 1,", "happened + (level + 2147483647 - 2147483646),"),
+        Mutation("distance", "happened + level + 1)", "happened + (level + 2147483647 - 2147483646))"),
         "signed integer overflow",
     ),
 }  # fmt: skip

@@ -1,133 +1,274 @@
-"""Distances on a GPU: the kernels of levels.cu, launched several levels at a time."""
+"""Distances on a GPU: the kernels of levels.cu. Many levels of many searches are launched before the host waits."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from torusweep_kernels import cuda
-from torusweep_kernels.distance.lanes import WORD, Block, Part, Task, blocks, collect, pack, part, seeds
-from torusweep_kernels.distance.predecessors import predecessors
+from torusweep_kernels.distance.lanes import (
+    EMPTY,
+    WORD,
+    Block,
+    Part,
+    Task,
+    barred,
+    blocks,
+    collect,
+    groups_of_words,
+    last_level,
+    pack,
+    part,
+)
+from torusweep_kernels.distance.predecessors import predecessors, table
 
 SOURCE = Path(__file__).with_name("levels.cu")
-WIDEST = 64  # the most words of a row: 512 bytes, four cache lines
-NARROWEST = 4  # the fewest words of a row: 32 bytes, the smallest read of a GPU
-MOST_AHEAD = 64  # the most levels launched at once; each level keeps counts of all threads
+PIECE = 16  # bytes of a row that a thread owns
+LANES = 8 * PIECE
+WIDEST = 32  # the most pieces of a row: 512 bytes, four cache lines
+NARROWEST = 2  # the fewest pieces of a row: 32 bytes, the smallest read of a GPU
+MOST_DEGREE = 16  # the most predecessors of a node for which a kernel is compiled; above it they are read as lists
+MOST_AHEAD = 1024  # the most levels of a search that are launched at once
+COUNTS = 2**24  # bytes of the counts that are copied back together
+ROWS_OF_TALLY = 31  # that a thread counts at once
 
 
 def distances(task: Task, threads: int | None = None) -> tuple[np.ndarray, np.ndarray | None]:
     """(histogram int64[G, D+1], eccentricity int32[S] | None); see `all_pairs_distance`."""
-    slots, per_lane = pack(task)
+    slots, per_lane = pack(task._replace(eccentricity=False))  # eccentricities need no counts of each lane
     with cuda.gpu_errors("torusweep_kernels.distance"):
-        network = Network(task)
+        network = Network(task, per_lane)
 
-        def search(words: int) -> tuple[np.ndarray, np.ndarray | None]:
-            network.make_room(words)
-            return collect(task, [network.part(block) for block in blocks(slots, words, per_lane)])
+        def search(pieces: int) -> tuple[np.ndarray, np.ndarray | None]:
+            network.make_room(pieces)
+            return collect(task, list(network.parts(list(blocks(slots, 2 * pieces, per_lane)))))
 
-        return cuda.halve_until_it_fits(network.width(len(slots) // WORD), search)
+        return cuda.halve_until_it_fits(network.width(-(-len(slots) // LANES)), search)
+
+
+class Levels(NamedTuple):
+    """What some levels of a search found.
+
+    gained  int[levels, counters]     counted new bits of each group of sources
+    news    uint32[levels, lanes/32]  lanes that gained a counted bit; empty unless eccentricities are wanted
+    pairs   int[levels, lanes]        counted new bits of each lane; empty unless the block counts per lane
+    """
+
+    gained: Any
+    news: Any
+    pairs: Any
+
+
+class Counts:
+    """Levels of `blocks` searches side by side on the device, so that one copy brings all of them.
+
+    Each has int32[levels + 2], whether there was something to do for each level and for the next one; then `Levels`.
+    """
+
+    def __init__(self, cupy: Any, blocks: int, levels: int, sizes: tuple[int, int, int]) -> None:
+        self.blocks, self.levels = blocks, levels
+        self.array = cupy.zeros((blocks, sum(self.words(levels, sizes))), np.uint64)
+        self.ends = np.cumsum(self.words(levels, sizes)).tolist()
+
+    @staticmethod
+    def words(levels: int, sizes: tuple[int, int, int]) -> tuple[int, int, int, int]:
+        """Words of 8 bytes of each array; sizes: of a level of `Levels`. The number of levels is even."""
+        counters, news, pairs = sizes
+        return levels // 2 + 1, levels * counters, levels // 2 * news, levels // 2 * pairs
+
+    def of(self, row: Any) -> tuple[Any, Levels]:
+        """(happened, its levels) of a block's row, on the device or of a copy."""
+        a, b, c, d = self.ends
+        found = Levels(row[a:b], row[b:c].view(np.uint32), row[c:d].view(np.uint32))
+        return row[:a].view(np.int32), Levels(*(array.reshape(self.levels, -1) for array in found))
+
+
+class Search(NamedTuple):
+    """A block of sources, and what the device needs to know of it.
+
+    groups int64[k]: the block's; which int32[words]: of a word. On the device: source int32[lanes], −1 = unused;
+    full uint64[words]: the lanes in use; counter: the same as `which`
+    """
+
+    block: Block
+    groups: np.ndarray
+    which: np.ndarray
+    source: Any
+    full: Any
+    counter: Any
 
 
 class Network:
     """The graph on the device, and the two buffers that blocks reuse."""
 
-    def __init__(self, task: Task) -> None:
-        self.task = task
+    def __init__(self, task: Task, per_lane: bool) -> None:
+        self.task, self.per_lane = task, per_lane
         self.gpu = cuda.Gpu()
         self.cupy = cupy = self.gpu.cupy
-        self.advance, self.tally = self.gpu.kernels(SOURCE, "advance", "tally")
         self.start, self.predecessor = predecessors(cupy.asarray(task.ports), cupy)
-        self.counted = (
-            cupy.ones(task.nodes, np.uint8) if task.counted is None else cupy.asarray(task.counted.astype(np.uint8))
+        columns = table(self.start, self.predecessor, MOST_DEGREE, cupy)
+        if columns is not None:
+            self.predecessor = columns
+        self.removed = task.removed is not None and bool((task.removed >= 0).any())
+        self.news = task.eccentricity and not per_lane  # counts of each lane tell as much
+        self.dense, self.tally, self.clear, self.seed = self.gpu.kernels(
+            SOURCE,
+            *("dense", "tally", "clear", "seed"),
+            DEGREE=0 if columns is None else len(columns),
+            REMOVED=self.removed,
+            CHOSEN=task.counted is not None,
+            NEWS=self.news,
         )
-        self.kept_at = cupy.full(task.nodes, -1, np.int32)
-        self.ahead = cuda.AHEAD  # levels that are launched before the host waits for the device
+        chosen = np.ones(1, bool) if task.counted is None else task.counted  # not read unless it says something
+        self.counted = cupy.asarray(chosen.astype(np.uint8))
+        self.kept_at = cupy.full(task.nodes if self.removed else 1, -1, np.int32)
+        self.none = cupy.zeros(2, np.uint64)
+        self.ahead = (
+            cuda.AHEAD
+        )  # levels of a search that are launched at once; even: both buffers return to their places
         self.most_ahead = MOST_AHEAD
 
     def width(self, needed: int) -> int:
-        """Words of a row, a power of 2: at most as many as are needed, fit in the cache, and fit in free memory."""
-        row = 16 * self.task.nodes  # bytes of one word in both buffers
+        """Pieces of a row, a power of 2: at most as many as are needed, fit in the cache, and fit in free memory."""
+        row = 2 * PIECE * self.task.nodes  # bytes of one piece in both buffers
         free = self.gpu.free()
 
-        def too_wide(words: int) -> bool:
-            uncached = words > NARROWEST and row * words > self.gpu.cache
-            return words >= 2 * needed or uncached or row * words > free // 2
+        def too_wide(pieces: int) -> bool:
+            uncached = pieces > NARROWEST and row * pieces > self.gpu.cache
+            too_many = self.task.nodes * pieces >= 2**31  # kernels count them in 32 bits
+            return pieces >= 2 * needed or uncached or too_many or row * pieces > free // 2
 
-        words = WIDEST
-        while words > 1 and too_wide(words):
-            words //= 2
-        return words
+        pieces = WIDEST
+        while pieces > 1 and too_wide(pieces):
+            pieces //= 2
+        return pieces
 
-    def make_room(self, words: int) -> None:
-        """Zero buffers uint64[2, N·words]."""
-        self.buffers: Any = None  # frees the buffers of another width first
-        self.buffers = self.cupy.empty((2, self.task.nodes * words), np.uint64)
+    def make_room(self, pieces: int) -> None:
+        """Zero buffers uint64[2, N+1, 2·pieces]: the last row stays empty, for predecessors that are missing."""
+        self.state: Any = None  # frees the buffers of another width first
+        self.state = self.cupy.zeros((2, self.task.nodes + 1, 2 * pieces), np.uint64)
         self.kept_at.fill(-1)
+        self.size = np.int32(self.task.nodes), np.int32(pieces.bit_length() - 1)
+        self.items = self.task.nodes * pieces
 
-    def counters(self, *threads: int) -> list[Any]:
-        """uint32[ahead, threads] for each of these; of fewer levels, from now on, where memory does not suffice."""
+    def parts(self, blocks: Sequence[Block]) -> Iterator[Part]:
+        """The blocks' distances. The host waits for the device once for the counts of several blocks.
 
-        def made(pairs: int) -> list[Any]:
-            return [self.cupy.empty((2 * pairs, number), np.uint32) for number in threads]
+        A search begins where the one before it came to its end. If that needs more levels than were launched, all later
+        searches do nothing, and the host goes on with it.
+        """
+        searches = self.searches(blocks)
+        at, together = 0, 1  # the first search that is not done, and how many are launched from there
+        found: list[Levels] = []  # of that search
+        while at < len(searches):
+            counts = self.counts(searches[at : at + together])
+            for i in range(counts.blocks):
+                self.launch(searches[at + i], counts, i, goes_on=bool(found) and i == 0)
+            depth, done = 0, True
+            for row in counts.array.get():
+                happened, here = counts.of(row)
+                levels = int(happened.sum()) - 1  # launches after the last level do nothing
+                found.append(Levels(*(array[:levels] for array in here)))
+                done = levels < counts.levels
+                if not done:
+                    break
+                depth = max(depth, sum(len(some.gained) for some in found))
+                yield self.part(searches[at], found)
+                at, found = at + 1, []
+            # blocks are about equally deep; one launch more, which finds nothing
+            self.ahead = min(depth // 2 * 2 + 2 if done else 2 * counts.levels, self.most_ahead)
+            together = len(searches) if done and depth < self.ahead else 1
 
-        found = cuda.halve_until_it_fits(self.ahead // 2, made)
-        if len(found[0]) < self.ahead:
-            self.most_ahead = len(found[0])
+    def searches(self, blocks: Sequence[Block]) -> list[Search]:
+        """What the device needs to know of all blocks, copied to it at once."""
+        slots = np.concatenate([block.slots for block in blocks])
+        used = slots != EMPTY
+        groups = [groups_of_words(self.task, block) for block in blocks]
+        of_all = (
+            np.where(used, self.task.sources[slots], -1).astype(np.int32),
+            np.packbits(used, bitorder="little").view(np.uint64),
+            np.concatenate([which for _, which in groups]),
+        )
+        device = [self.cupy.asarray(array).reshape(len(blocks), -1) for array in of_all]
+        return [Search(block, *groups[i], *(array[i] for array in device)) for i, block in enumerate(blocks)]
+
+    def counts(self, searches: Sequence[Search]) -> Counts:
+        """Counts of the first of these searches, as many as COUNTS allows; fewer, or levels, where memory ends."""
+        lanes = len(searches[0].block.slots)
+        counters = 1 if self.per_lane else max(len(search.groups) for search in searches)
+        sizes = counters, lanes // 32 if self.news else 0, lanes if self.per_lane else 0
+        bytes_of_one = 8 * sum(Counts.words(self.ahead, sizes))
+        number = max(1, min(len(searches), COUNTS // bytes_of_one))
+
+        def made(pairs: int) -> Counts:  # of levels
+            return Counts(self.cupy, max(1, 2 * pairs // self.ahead), min(self.ahead, 2 * pairs), sizes)
+
+        found = cuda.halve_until_it_fits(number * self.ahead // 2, made)
+        if found.levels < self.ahead:
+            self.most_ahead = found.levels
         return found
 
-    def part(self, block: Block) -> Part:
-        """A block's distances."""
-        cupy, task, words = self.cupy, self.task, block.words
-        lanes = WORD * words
-        state = self.buffers
-        start = seeds(task, block)
-        place(cupy, state[0], start.node * words + start.lane // WORD, start.lane % WORD)
-        full, kept, kept_node = (cupy.asarray(array) for array in (start.full, start.kept, start.kept_node))
-        self.kept_at[kept_node] = cupy.arange(len(start.kept_node), dtype=np.int32)
-        threads = self.gpu.threads(self.advance, task.nodes * words)
-        of_tally = self.tally, task.nodes * lanes, max(lanes, cuda.THREADS)
-        lane_threads = self.gpu.threads(*of_tally) if block.per_lane else 0
-        gained, pairs = self.counters(threads, lane_threads)
-        ahead = len(gained)
-        counts = [at_start(task, block, start.node, start.lane)]
-        depth, levels = 0, ahead
-        while levels == ahead:
-            happened = cupy.zeros(ahead + 1, np.int32)
-            happened[0] = 1
-            for level in range(ahead):
-                old, new = state[level % 2], state[1 - level % 2]
-                size = np.int32(level), np.int32(task.nodes), np.int32(words)
-                network = self.start, self.predecessor, full, self.kept_at, kept, self.counted
-                self.advance((threads // cuda.THREADS,), (cuda.THREADS,), (old, new, *network, gained, happened, *size))
-                if block.per_lane:
-                    self.tally(
-                        (lane_threads // cuda.THREADS,),
-                        (cuda.THREADS,),
-                        (old, new, self.counted, pairs, happened, *size),
-                    )
-            levels = int(happened.sum()) - 1  # the only wait for the device; launches after the last level do nothing
-            depth += levels
-            found = pairs.reshape(ahead, -1, lanes) if block.per_lane else gained.reshape(ahead, -1, words)
-            counts.append(found[:levels].sum(axis=1, dtype=np.int64).get())
-        # blocks are about equally deep: the next one needs one wait; even, so that both buffers return to their places
-        self.ahead = min(self.most_ahead, depth // 2 * 2 + 2)
-        self.kept_at[kept_node] = -1
-        return part(task, block, np.concatenate(counts))
+    def launch(self, search: Search, counts: Counts, i: int, *, goes_on: bool) -> None:
+        """The levels of a search, the i-th of these counts; goes_on: its rows are there."""
+        old, new = self.state
+        happened, found = counts.of(counts.array[i])
+        if goes_on:
+            happened[:1] = 1
+        else:
+            before = counts.of(counts.array[i - 1])[0] if i else self.none.view(np.int32)
+            self.gpu.launch(
+                self.clear, self.items, old, before, happened, np.int32(counts.levels if i else -1), *self.size
+            )
+            lanes = len(search.block.slots)
+            self.gpu.launch(self.seed, lanes, old, search.source, happened, np.int32(lanes), self.size[1])
+        kept_node, kept = self.keep(search.block)
+        limits = self.start, self.predecessor, search.full, self.kept_at, kept, self.counted, search.counter
+        counters = found.gained.shape[1]
+        answers = found.gained, found.news if self.news else self.none.view(np.uint32), happened
+        block = (cuda.THREADS,)
+        grid, of_tally = (
+            (self.gpu.threads(kernel, items) // cuda.THREADS,)
+            for kernel, items in ((self.dense, self.items), (self.tally, -(-self.items // ROWS_OF_TALLY)))
+        )
+        shared = 4 * (counters + (len(search.full) * 2 if self.news else 0))
+        for level in range(counts.levels):
+            rows = (old, new) if level % 2 == 0 else (new, old)
+            size = np.int32(level), *self.size
+            self.dense(grid, block, (*rows, *limits, *answers, *size, np.int32(counters)), shared_mem=shared)
+            if self.per_lane:
+                pairs = self.counted, found.pairs, happened, *size
+                self.tally(of_tally, block, (*rows, *pairs), shared_mem=4 * len(search.block.slots))
+        if self.removed:
+            self.kept_at[kept_node] = -1
 
+    def keep(self, block: Block) -> tuple[Any, Any]:
+        """(nodes that lanes may not enter, the other lanes of each), whose places the device then knows."""
+        if not self.removed:
+            return None, self.none
+        kept_node, kept = (self.cupy.asarray(array) for array in barred(self.task, block))
+        self.kept_at[kept_node] = self.cupy.arange(len(kept_node), dtype=np.int32)
+        return kept_node, kept
 
-def place(cupy: Any, state: Any, place: np.ndarray, bit: np.ndarray) -> None:
-    """Clear uint64[·] and set each `bit` of word `place`; words may repeat."""
-    state.fill(0)
-    words, which = np.unique(place, return_inverse=True)
-    values = np.zeros(len(words), np.uint64)
-    np.bitwise_or.at(values, which, np.uint64(1) << bit.astype(np.uint64))
-    state[cupy.asarray(words)] = cupy.asarray(values)
-
-
-def at_start(task: Task, block: Block, node: np.ndarray, lane: np.ndarray) -> np.ndarray:
-    """Pairs at distance 0: int64[1, words], or int64[1, lanes] if the block counts per lane."""
-    counted = lane if task.counted is None else lane[task.counted[node]]
-    width = len(block.slots) if block.per_lane else block.words
-    return np.bincount(counted if block.per_lane else counted // WORD, minlength=width)[None]
+    def part(self, search: Search, found: Sequence[Levels]) -> Part:
+        """A block's distances from what its levels found."""
+        task, block = self.task, search.block
+        lane = np.flatnonzero(block.slots != EMPTY)
+        slot = block.slots[lane]
+        counted = lane if task.counted is None else lane[task.counted[task.sources[slot]]]  # at distance 0
+        if self.per_lane:
+            start = np.bincount(counted, minlength=len(block.slots))[None]
+            return part(task, block, np.concatenate([start, *(levels.pairs for levels in found)]))
+        start = np.bincount(search.which[counted // WORD], minlength=len(search.groups))[None]
+        gained = [levels.gained[:, : len(search.groups)].astype(np.int64) for levels in found]
+        columns = np.ascontiguousarray(np.concatenate([start, *gained]).T)
+        eccentricity = None
+        if task.eccentricity:
+            news = np.concatenate(
+                [np.zeros((1, len(block.slots) // 32), np.uint32), *(levels.news for levels in found)]
+            )
+            reached = np.unpackbits(news.view(np.uint8), axis=1, bitorder="little")
+            eccentricity = last_level(reached[:, lane] != 0)
+        return Part(search.groups, columns, slot, eccentricity)

@@ -141,6 +141,15 @@ def part(task: Task, block: Block, counts: np.ndarray) -> Part:
     return Part(groups, columns, slots[used], eccentricity)
 
 
+def groups_of_words(task: Task, block: Block) -> tuple[np.ndarray, np.ndarray]:
+    """(groups int64[k], in rising order; int32[words], which of them a word's lanes belong to, 0 for unused words)."""
+    first = block.slots[::WORD]  # a used word's first lane is used
+    groups, used = np.unique(task.groups[first[first != EMPTY]], return_inverse=True)
+    which = np.zeros(block.words, np.int32)
+    which[first != EMPTY] = used
+    return groups.astype(np.int64), which
+
+
 def side_by_side(counted: Sequence[tuple[Block, np.ndarray]]) -> tuple[Block, np.ndarray]:
     """Several blocks that count per word, joined into one, with their new pairs at each distance, int64[levels,
     words]."""
