@@ -25,9 +25,10 @@ from torusweep_kernels.backend import array_module
 from torusweep_kernels.distance import Task, all_pairs_distance, many_distances
 from torusweep_kernels.lattices import measure_lattices
 from torusweep_kernels.loads import SPLITS, minimal_loads
+from torusweep_kernels.pairs import Tables, draw_pairs, pair_tables
 from torusweep_kernels.router import Batch, Router, simulate
 from torusweep_kernels.routes import route_flows
-from torusweep_kernels.walks import shortest_walks
+from torusweep_kernels.walks import RandomPackets, Searches, sampled_walks, shortest_walks
 
 from tests.kernels.router_cases import Routes, random_case, torus_wiring, with_messages
 
@@ -162,7 +163,7 @@ def many(graphs: int, least: int, most: int, sources: int | None = None) -> Case
     return Case("distance", name, run)
 
 
-# --- loads, routes, walks -----------------------------------------------------------------------
+# --- loads, routes, packets, walks -----------------------------------------------------------------------
 
 
 def loads(spelling: str, split: str, capacity: bool = False, exact: bool = False) -> Case:
@@ -202,6 +203,23 @@ def routes(spelling: str, packets: int) -> Case:
     return Case("routes", f"{spelling}, {packets:,} packets", run)
 
 
+def pairs(nodes: int, packets: int, entries: int) -> Case:
+    """Packets of weights that differ; some pairs have more than the product, some less."""
+
+    @cache
+    def made() -> Tables:
+        rng = np.random.default_rng(1)
+        weight, common = rng.random((2, nodes))
+        where = np.unique(rng.integers(0, nodes * nodes, entries))
+        row, column = where // nodes, where % nodes
+        return pair_tables(weight, common, row, column, rng.uniform(-1, 1, len(where)) * weight[row] * common[column])
+
+    def run(backend: str, threads: int | None) -> Answer:
+        return draw_pairs(made(), 2**32 - packets // 2, packets, 1, backend=backend, threads=threads)
+
+    return Case("pairs", f"{packets:,} packets of {nodes:,} nodes, {entries:,} entries", run)
+
+
 def walks(spelling: str, packets: int, split: str, cut: float = 0) -> Case:
     """cut: the share of channels that are missing, so that some packets have no path. Then channels are parallel."""
 
@@ -219,6 +237,28 @@ def walks(spelling: str, packets: int, split: str, cut: float = 0) -> Case:
         return found.count, found.unreachable
 
     return Case("walks", f"{spelling}, {packets:,} packets, {split}{', cut' if cut else ''}", run)
+
+
+def random_walks(spelling: str, packets: int, split: str, rounds: int = 1) -> Case:
+    """Packets of uniform traffic, drawn where they walk, in so many calls that share their searches."""
+
+    @cache
+    def made() -> tuple[np.ndarray, RandomPackets]:
+        ports = build(spelling).ports
+        every = np.ones(len(ports))
+        return ports, RandomPackets(pair_tables(every, every, *np.zeros((3, 0), np.int32)))
+
+    def run(backend: str, threads: int | None) -> Answer:
+        ports, traffic = made()
+        searches, share = Searches(), packets // rounds
+        how: dict[str, Any] = {"groups": 32, "seed": 1, "split": split, "backend": backend, "threads": threads}
+        found = [
+            sampled_walks(ports, traffic, share, first=turn * share, searches=searches, **how) for turn in range(rounds)
+        ]
+        return sum(one.count for one in found), sum(one.unreachable for one in found)
+
+    name = f"{spelling}, {packets:,} random packets, {split}{f', {rounds} rounds' * (rounds > 1)}"
+    return Case("walks", name, run)
 
 
 # --- the router ---------------------------------------------------------------------------------
@@ -309,9 +349,11 @@ def small() -> Iterator[Case]:
     yield loads("torus(radices=[6, 5])", "paths")
     yield walks("torus(radices=[6, 5])", 2000, "paths")
     yield routes("torus(radices=[6, 5])", 2000)
+    yield pairs(30, 2000, 200)
     yield network((6, 5), 0.4, 300, 3)
     yield lattices(30, 3)
     yield search(40, 4, 3, 2)
+    yield random_walks("torus(radices=[6, 5])", 2000, "paths", 2)
     yield cut_distance(300, 0)
     yield cut_distance(300, 2)
     yield from (loads("torus(radices=[6, 5])", split, capacity=True) for split in SPLITS)
@@ -328,6 +370,7 @@ def large() -> Iterator[Case]:
     yield large_case(distance("torus(k=32, n=3)"), 8e-3)
     yield large_case(loads("torus(k=16, n=3)", "paths"), 0.13 / 20)
     yield large_case(walks("torus(k=16, n=3)", 10**7, "paths"), 12 * 10**7 / (20 * 1.3e8))
+    yield large_case(random_walks("torus(k=16, n=3)", 83_333_333, "paths", 5), 0.1)
     yield large_case(network((8, 8), 0.3, 2000, 512), 64 * 2000 * 512 / 1e9)
     yield large_case(network((16, 16, 16), 0.15, 1000, 64), 4096 * 1000 * 64 / 1e9)
     yield large_case(random_distance(32_768, 6))
@@ -335,6 +378,7 @@ def large() -> Iterator[Case]:
     yield large_case(search(256, 8, 256, 16), 256 * 16 * BLOCK / 2e7)
     yield large_case(lattices(512, 3), 30_483 / 1e6)
     yield large_case(routes("torus(k=16, n=3)", 10**7))
+    yield large_case(pairs(4096, 10**8, 10**5))
     yield large_case(distance("torus(k=16, n=3)"))
     yield large_case(network((64, 32, 32), 0.04, 1000, 1), 1000 / 1e5)
     yield large_case(search(1024, 5, 132, 4), 132 * 4 * BLOCK / 1.6e6)

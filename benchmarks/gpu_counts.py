@@ -1,4 +1,4 @@
-"""Launches of a call, and how often the host waits for the device in it, counted on a stand-in of an H200.
+"""Launches of a call, how often the host waits for the device, and what is copied, counted on a stand-in of an H200.
 
     python -m benchmarks.gpu_counts
 
@@ -12,64 +12,65 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 from unittest.mock import patch
 
 import numpy as np
-from torusweep.networks.families import build
 from torusweep_kernels import backend
-from torusweep_kernels.walks import Searches, shortest_walks
 
-from benchmarks.gpu_cases import distance, loads, network
+from benchmarks.gpu_cases import distance, loads, network, random_walks
 from benchmarks.gpu_jobs import cells
 from benchmarks.gpu_launches import watched
 from tests.kernels import fake_cupy
 
 H200 = {"multiprocessors": 132, "cache": 60 * 2**20, "memory": 139 * 2**30}
 ROUND = 1 << 20  # packets
+TO, FROM = "to the device", "from it"
 READS = ("get", "__int__", "__float__")  # of an array on the device, for which the host waits
 
 
 @contextmanager
-def stand_in(folder: Path) -> Iterator[list[str]]:
-    """Receives an element for each time that the host waits for results."""
-    waits: list[str] = []
-    with patch.dict(sys.modules, cupy=fake_cupy.module(folder, **H200)):
+def stand_in(folder: Path) -> Iterator[list[tuple[str, int]]]:
+    """Receives (TO or FROM, bytes) of each copy; the host waits for those from the device."""
+    copies: list[tuple[str, int]] = []
+    cupy = fake_cupy.module(folder, **H200)
+    asarray = cupy.asarray
+
+    def counted_copy(array: Any) -> Any:
+        copies.append((TO, np.asarray(array).nbytes))
+        return asarray(array)
+
+    cupy.asarray = counted_copy
+    with patch.dict(sys.modules, cupy=cupy):
         backend.gpu_count.cache_clear()
         for name in READS:
             plain = getattr(fake_cupy.DeviceArray, name)
 
-            def counted(array: np.ndarray, plain: Callable[..., object] = plain, name: str = name) -> object:
-                waits.append(name)
+            def counted(array: np.ndarray, plain: Callable[..., object] = plain) -> object:
+                copies.append((FROM, array.nbytes))
                 return plain(array)
 
             setattr(fake_cupy.DeviceArray, name, counted)
-        yield waits
-
-
-def rounds_of_walks(number: int) -> Callable[[str, int | None], None]:
-    """The rounds of an experiment in torus(k=16, n=3)."""
-
-    def run(name: str, threads: int | None) -> None:
-        ports, searches = build("torus(k=16, n=3)").ports, Searches()
-        for done in range(number):
-            start, destination = np.random.default_rng(done).integers(0, len(ports), (2, ROUND), np.int32)
-            shortest_walks(ports, start, destination, first=done * ROUND, backend=name, searches=searches)
-
-    return run
+        yield copies
 
 
 def main() -> None:
-    print(cells("call", "launches", "waits"), cells("---", "--:", "--:"), sep="\n")
+    print(
+        cells("call", "launches", "waits", "bytes to the device", "bytes from it"), cells("---", *["--:"] * 4), sep="\n"
+    )
     cases = (distance("torus(k=16, n=3)"), distance("torus(k=32, n=3)"), loads("torus(k=16, n=3)", "paths"))
     calls = {f"{case.kernel}, {case.name}": case.run for case in (*cases, network((8, 8), 0.3, 500, 64))}
-    calls |= {f"walks, torus(k=16, n=3), {number} rounds": rounds_of_walks(number) for number in (1, 3)}
-    with tempfile.TemporaryDirectory() as folder, stand_in(Path(folder)) as waits:
+    for number in (1, 3):
+        case = random_walks("torus(k=16, n=3)", number * ROUND, "paths", number)
+        calls[f"walks, torus(k=16, n=3), {number} rounds"] = case.run
+    with tempfile.TemporaryDirectory() as folder, stand_in(Path(folder)) as copies:
         for name, run in calls.items():
-            waits.clear()
+            copies.clear()
             with watched() as launches:
                 run("cupy", None)
             number = ", ".join(f"{kernel} {count:,}" for kernel, count in launches.counts().items())
-            print(cells(name, number, len(waits)), flush=True)
+            copied = (f"{sum(size for way, size in copies if way == one):,}" for one in (TO, FROM))
+            print(cells(name, number, sum(way == FROM for way, _ in copies), *copied), flush=True)
 
 
 if __name__ == "__main__":

@@ -299,6 +299,8 @@ def module(
         np.bitwise_count,
         np.bitwise_or,
         np.bitwise_xor,
+        np.minimum,
+        np.searchsorted,
     ):
         setattr(cupy, function.__name__, on_the_device(function))
     cupy.asarray = lambda array: on_device(np.array(array))

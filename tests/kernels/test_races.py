@@ -24,10 +24,11 @@ from torusweep_kernels.distance import Task, all_pairs_distance, many_distances
 from torusweep_kernels.distance import gpu as distance_gpu
 from torusweep_kernels.lattices import measure_lattices
 from torusweep_kernels.loads import SPLITS, minimal_loads
+from torusweep_kernels.pairs import draw_pairs, pair_tables
 from torusweep_kernels.router import Router, simulate
 from torusweep_kernels.router import gpu as router_gpu
 from torusweep_kernels.routes import route_flows
-from torusweep_kernels.walks import shortest_walks
+from torusweep_kernels.walks import RandomPackets, Searches, sampled_walks, shortest_walks
 
 from tests.kernels import fake_cupy, oracle, racing
 from tests.kernels.quotients import start
@@ -141,6 +142,26 @@ def walks(backend: str) -> Arrays:
     ]
 
 
+def traffic() -> Any:
+    """A product that is reduced, and pairs of their own."""
+    rng = np.random.default_rng(7)
+    weight, common = rng.random((2, 60))
+    where = rng.choice(3600, 400, replace=False)
+    row, column = where // 60, where % 60
+    return pair_tables(weight, common, row, column, rng.uniform(-1, 1, 400) * weight[row] * common[column])
+
+
+def pairs(backend: str) -> Arrays:
+    return [np.stack(draw_pairs(traffic(), 2**32 - 100, 500, 5, backend=backend))]
+
+
+def random_walks(backend: str) -> Arrays:
+    """Drawn where they walk, since the rows of all nodes are kept."""
+    how = {"groups": 3, "seed": 5, "first": 2**32 - 100, "searches": Searches()}
+    found = sampled_walks(ports(), RandomPackets(traffic()), 500, backend=backend, **how)
+    return [np.asarray(array) for array in found]
+
+
 def routes(backend: str) -> Arrays:
     way = Routes(4, 3)
     first, last = np.random.default_rng(6).integers(0, 12, (2, 700))
@@ -192,6 +213,8 @@ CASES: dict[str, tuple[str, Case, int]] = {
     "distance, many": ("distance/search.cu", many, 1),
     "loads": ("loads/flows.cu", loads, 1),
     "walks": ("walks/walks.cu", walks, 1),
+    "pairs": ("pairs/pairs.cu", pairs, 1),
+    "random walks": ("walks/walks.cu", random_walks, 1),
     "routes": ("routes/runs.cu", routes, 1),
     "lattices": ("lattices/measure.cu", lattices, 1),
     "annealing": ("annealing/anneal.cu", annealing, 1),
@@ -274,6 +297,12 @@ MUTATIONS = {
     ),
     "distances of walks read plainly": Mutation("walks", "relaxed(distance + other)", "distance[other]"),
     "packets counted plainly": Mutation("walks", "atomicAdd(counter + channel, 1ull)", "++counter[channel]"),
+    "random packets counted plainly": Mutation(
+        "random walks", "atomicAdd(counter + channel, 1ull)", "++counter[channel]"
+    ),
+    "random packets without a path counted plainly": Mutation(
+        "random walks", "atomicAdd(unreachable + own, 1ull)", "++unreachable[own]"
+    ),
     "changes of flow added plainly": Mutation("routes", "atomicAdd(change + slot, each)", "change[slot] += each"),
     "no barrier between levels of a lattice": Mutation("lattices", BARRIER, "", 3),
     "no barrier between sums of a lattice": Mutation("lattices", BARRIER, "", 6),
@@ -308,6 +337,14 @@ WRONG = {
     ),
     "a limit that no unsigned int holds": (
         Mutation("walks", "(end * share < most ? end * share : most)", "(end * share * 2)"), "outside the range",
+    ),
+    "a pair too many": (Mutation("pairs", "item < (unsigned int)packets", "item <= (unsigned int)packets"), OVERFLOW),
+    "a sum too many of a choice": (Mutation("pairs", "place < number && cdf", "cdf"), OVERFLOW),
+    "the end of the next source's pairs": (
+        Mutation("pairs", "t.reduced_start[source + 1]", "t.reduced_start[source + 2]"), OVERFLOW,
+    ),
+    "rows of the next destination": (
+        Mutation("random walks", "(long long)target * nodes", "(target + 1ll) * nodes"), OVERFLOW,
     ),
     "a packet too many": (Mutation("routes", "packet < packets", "packet <= packets"), OVERFLOW),
     "the degree of the next lattice": (Mutation("lattices", "degree[block]", "degree[block + 1]"), OVERFLOW),

@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from torusweep_kernels import backend, cuda
+from torusweep_kernels import backend, cuda, walks
 from torusweep_kernels.loads import SPLITS
-from torusweep_kernels.walks import Searches, Walks, gpu, reference, shortest_walks
+from torusweep_kernels.pairs import pair_tables
+from torusweep_kernels.walks import RandomPackets, Searches, Walks, gpu, reference, sampled_walks, shortest_walks
 from torusweep_kernels.walks.task import Task
 
 from tests.kernels import oracle
@@ -51,9 +52,7 @@ def test_blocks_and_launches(
     expected = walked("numpy")
     used = []
     make_room = gpu.Network.make_room
-    monkeypatch.setattr(
-        gpu.Network, "make_room", lambda self, lanes, rank: used.append(lanes) or make_room(self, lanes, rank)
-    )
+    monkeypatch.setattr(gpu.Network, "make_room", lambda self, lanes: used.append(lanes) or make_room(self, lanes))
     as_cupy(**device)
     found = walked("cupy")
     assert found.count.tolist() == expected.count.tolist()
@@ -87,6 +86,71 @@ def test_rows_are_kept_for_later_rounds(split: str, as_cupy: AsCupy) -> None:
     assert counted == [(cuda.AHEAD, 1), (0, 1), (0, 1)]
     round_of(0, "cupy", None, split=split)
     assert (names.count("reach"), names.count("walk")) == (8 * cuda.AHEAD, 8)  # blocks of 32 destinations
+
+
+def sampled(number: int, backend: str, searches: Searches | None, packets: RandomPackets, **change: Any) -> Walks:
+    """A round of random packets of an experiment."""
+    how = {"groups": 3, "seed": 5, "first": number * PACKETS} | change
+    return sampled_walks(torus(), packets, PACKETS, backend=backend, searches=searches, **how)
+
+
+def uniform(nodes: int = NODES) -> Any:
+    return pair_tables(np.ones(nodes), np.ones(nodes), *np.zeros((3, 0), int))
+
+
+def test_random_packets_are_drawn_where_they_walk(as_cupy: AsCupy) -> None:
+    """Neither sorted nor copied: after the first round there is nothing to copy to the device."""
+    cupy, searches, packets = as_cupy(cache=2**10), Searches(), RandomPackets(uniform())
+    names, copies = launches(cupy), []
+    cupy.argsort = None
+    asarray = cupy.asarray
+    cupy.asarray = lambda array: copies.append(array) or asarray(array)
+    for number in range(3):
+        expected = sampled(number, "numpy", None, packets)
+        assert sampled(number, "cupy", searches, packets).count.tolist() == expected.count.tolist()
+        if number:
+            assert (names, copies) == (["walk_drawn"], [])
+        assert all(np.size(array) < PACKETS for array in copies)
+        names.clear()
+        copies.clear()
+
+
+def test_random_packets_of_blocks_are_drawn_into_memory(as_cupy: AsCupy) -> None:
+    names, packets = launches(as_cupy(cache=2**10)), RandomPackets(uniform())
+    assert sampled(0, "cupy", None, packets).count.tolist() == sampled(0, "numpy", None, packets).count.tolist()
+    assert (names.count("draw"), names.count("walk"), names.count("walk_drawn")) == (1, 8, 0)
+
+
+def test_other_random_packets_are_not_taken_for_the_last_ones(as_cupy: AsCupy) -> None:
+    as_cupy()
+    searches, half = Searches(), uniform(NODES // 2)
+    every = np.arange(NODES // 2)
+    for packets in (RandomPackets(uniform()), RandomPackets(half, every, every + 9), RandomPackets(half, every)):
+        found = sampled(1, "cupy", searches, packets)
+        assert found.count.tolist() == sampled(1, "numpy", None, packets).count.tolist()
+    assert searches.rows is not None
+
+
+def test_packets_are_sorted_only_for_blocks(as_cupy: AsCupy) -> None:
+    cupy = as_cupy(cache=2**30)
+    cupy.argsort = None
+    for searches in (None, Searches()):
+        assert round_of(1, "cupy", searches).count.tolist() == round_of(1, "numpy", None).count.tolist()
+    cupy = as_cupy(cache=2**10)
+    cupy.argsort = None
+    with pytest.raises(TypeError):
+        round_of(1, "cupy", None)
+
+
+def test_auto_goes_on_where_the_rows_are(as_cupy: AsCupy, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The last packets of an experiment may be few."""
+    as_cupy()
+    searches, packets = Searches(), RandomPackets(uniform())
+    for large, used in ((2**22, {"numba"}), (PACKETS, {"cupy"}), (2**22, {"cupy"})):
+        monkeypatch.setattr(walks, "LARGE", large)
+        with backend.resolved_backends() as found:
+            sampled(1, "auto", searches, packets)
+        assert found == used
 
 
 @pytest.mark.parametrize("change", ["ports", "capacity", "split"])

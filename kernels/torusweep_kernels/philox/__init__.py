@@ -15,6 +15,7 @@ MULTIPLIERS = 0xD2511F53, 0xCD9E8D57
 WEYL = 0x9E3779B9, 0xBB67AE85  # increments of the key: from the golden ratio, and √3 − 1
 ROUNDS = 10
 WORD = 2**32
+UNIT = 2.0**-53
 
 
 def philox(counter: Sequence[Any], key: Sequence[Any], xp: Any = np) -> tuple[Any, Any, Any, Any]:
@@ -44,3 +45,9 @@ def below(draw: Any, bound: Any) -> Any:
     """
     wide = bound.astype(np.uint64) if hasattr(bound, "astype") else bound
     return (draw.astype(np.uint64) * wide >> 32).astype(np.uint32)
+
+
+def unit(high: Any, low: Any) -> Any:
+    """float64 in [0, 1) from two uint32 arrays of random words: ⌊(2³² high + low) / 2¹¹⌋ / 2⁵³, exact."""
+    bits = high.astype(np.uint64) * 2**21 + low.astype(np.uint64) // 2**11
+    return bits.astype(np.float64) * UNIT

@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 
 from torusweep_kernels.compile import cached
+from torusweep_kernels.philox import UNIT
 
 M0, M1 = np.uint64(0xD2511F53), np.uint64(0xCD9E8D57)
 W0, W1 = np.uint32(0x9E3779B9), np.uint32(0xBB67AE85)
-HALF = np.uint64(32)
+HALF, LOW, HIGH = np.uint64(32), np.uint64(11), np.uint64(21)
 
 
 @cached
@@ -30,6 +31,12 @@ def philox4x32(c0: Any, c1: Any, c2: Any, c3: Any, k0: Any, k1: Any) -> Any:
 def below(draw: Any, bound: Any) -> Any:
     """uint32: a whole number in 0 … bound − 1 from a 32-bit draw; see `torusweep_kernels.philox.below`."""
     return np.uint32(np.uint64(draw) * np.uint64(bound) >> HALF)
+
+
+@cached
+def unit(high: Any, low: Any) -> Any:
+    """float64 in [0, 1) from two random words; see `torusweep_kernels.philox.unit`."""
+    return np.float64(np.int64(np.uint64(high) << HIGH | np.uint64(low) >> LOW)) * UNIT
 
 
 @cached

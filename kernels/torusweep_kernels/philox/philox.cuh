@@ -23,3 +23,8 @@ __device__ inline void philox4x32(const unsigned int c[4], unsigned int k0, unsi
 __device__ inline unsigned int below(unsigned int draw, unsigned int bound) {
     return (unsigned int)((unsigned long long)draw * bound >> 32);
 }
+
+// float64 in [0, 1) from two random words; see torusweep_kernels.philox.unit
+__device__ inline double unit(unsigned int high, unsigned int low) {
+    return (double)(long long)((unsigned long long)high << 21 | low >> 11) * 0x1p-53;
+}

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from torusweep_kernels import backend as backends
-from torusweep_kernels.checks import check_capacity, expecting, within
+from torusweep_kernels.checks import Expect, check_capacity, expecting, within
 from torusweep_kernels.loads import SPLITS
-from torusweep_kernels.walks.task import Searches, Task
+from torusweep_kernels.pairs import draw_pairs
+from torusweep_kernels.walks.task import RandomPackets, Searches, Task
 
-__all__ = ["Searches", "Walks", "shortest_walks"]
+__all__ = ["RandomPackets", "Searches", "Walks", "sampled_walks", "shortest_walks"]
 
 MOST_PACKETS = 2**31 - 1  # packets of a call: a thread's counts fit 32 bits
-
-
 LARGE = 2**22  # packets of a call from which auto uses a GPU (estimated: benchmarks/README.md)
 
 
@@ -51,7 +50,8 @@ def shortest_walks(
                               their own node
     start        int32[B]     node where each packet starts; B < 2³¹
     destination  int32[B]     its destination; a packet to its own start passes no channel
-    group        int32[B]     its group, 0 … groups − 1; 0 by default. Groups are samples, for standard errors
+    group        int32[B]     its group, 0 … groups − 1; by default its number modulo `groups`. Groups are samples, for
+                              standard errors
     first        ≥ 0, number of the first packet, first + B ≤ 2⁶⁴; packet i of the array is number first + i
     seed         0 … 2⁶⁴ − 1
     split        "paths"      every shortest path is equally likely; a channel of c parallel links is c paths
@@ -80,38 +80,92 @@ def shortest_walks(
     GPU, `torusweep_kernels.backend.GpuOutOfMemory` where not even one destination's rows fit.
     """
     ports, start, destination = (np.asarray(array) for array in (ports, start, destination))
-    group = np.zeros(len(start), np.int32) if group is None else np.asarray(group)
-    capacity = None if capacity is None else np.asarray(capacity)
-    check(ports, start, destination, group, groups, first, seed, split, capacity, threads)
+    group, capacity = (None if array is None else np.asarray(array) for array in (group, capacity))
+    expect = expecting("shortest_walks")
+    expect(start.ndim == 1, "start of shape [B]", start.shape)
+    expect(destination.shape == start.shape, f"destination of shape {start.shape}, one per packet", destination.shape)
+    if group is not None:
+        expect(group.shape == start.shape, f"group of shape {start.shape}, one per packet", group.shape)
+    check(expect, ports, len(start), groups, first, seed, split, capacity, threads)
+    within(expect, "start", start, 0, len(ports) - 1)
+    within(expect, "destination", destination, 0, len(ports) - 1)
+    if group is not None:
+        within(expect, "group", group, 0, groups - 1)
     chosen = backends.resolve(backend, large=len(start) >= LARGE)
-    ports, start, destination, group = (
-        np.ascontiguousarray(array, np.int32) for array in (ports, start, destination, group)
-    )
-    weights = None if capacity is None else np.ascontiguousarray(capacity, np.float64)
-    task = Task(
-        ports,
-        start,
-        destination,
-        group,
-        groups,
-        first,
-        (seed % 2**32, seed // 2**32),
-        split == "paths",
-        weights,
-        searches,
-    )
-    if not len(start):
-        count, unreachable = np.zeros(groups * ports.size, np.int64), np.zeros(groups, np.int64)
+    how = groups, first, key_of(seed), split == "paths", weights_of(capacity), searches
+    task = Task(as_int32(ports), as_int32(start), as_int32(destination), as_int32(group), *how)
+    return walked(task, chosen, threads)
+
+
+def sampled_walks(
+    ports: np.ndarray,
+    packets: RandomPackets,
+    number: int,
+    *,
+    groups: int = 1,
+    first: int = 0,
+    seed: int = 0,
+    split: str = "paths",
+    capacity: np.ndarray | None = None,
+    backend: str = "auto",
+    threads: int | None = None,
+    searches: Searches | None = None,
+) -> Walks:
+    """The walks of the packets first … first + number − 1 of a random traffic: those of `shortest_walks`, to which the
+    pairs of `torusweep_kernels.pairs.draw_pairs` with the same seed are given.
+
+    A GPU that keeps its searches draws each packet where it walks: no packets are in memory, nor copied. The arrays of
+    `packets` may not change between calls with the same `searches`.
+
+    packets  what they are drawn from
+    number   < 2³¹; packet i is of group i modulo `groups`
+    The other arguments, memory and errors are those of `shortest_walks`.
+    """
+    expect = expecting("sampled_walks")
+    ports, capacity = np.asarray(ports), None if capacity is None else np.asarray(capacity)
+    check(expect, ports, number, groups, first, seed, split, capacity, threads)
+    tables, start, finish = packets
+    for name, nodes in (("start", start), ("finish", finish)):
+        every = np.arange(tables.nodes) if nodes is None else np.asarray(nodes)
+        expect(every.shape == (tables.nodes,), f"{name} of shape ({tables.nodes},)", every.shape)
+        within(expect, name, every, 0, len(ports) - 1)
+    searched = searches is not None and searches.rows is not None  # by a GPU, which has the most of its work behind it
+    chosen = backends.resolve(backend, large=searched or number >= LARGE)
+    how = groups, first, key_of(seed), split == "paths", weights_of(capacity), searches
+    if chosen == "cupy":
+        nothing = np.empty(0, np.int32)
+        return walked(Task(as_int32(ports), nothing, nothing, None, *how, packets, number), chosen, threads)
+    source, destination = draw_pairs(tables, first, number, seed, backend=chosen, threads=threads)
+    source = source if start is None else as_int32(start[source])
+    destination = destination if finish is None else as_int32(finish[destination])
+    return walked(Task(as_int32(ports), source, destination, None, *how), chosen, threads)
+
+
+def walked(task: Task, chosen: str, threads: int | None) -> Walks:
+    """What the implementation for a resolved backend counts."""
+    if not task.packets:
+        count, unreachable = np.zeros(task.groups * task.ports.size, np.int64), np.zeros(task.groups, np.int64)
     else:
         count, unreachable = backends.implementation(__name__, chosen).walks(task, threads)
-    return Walks(count.reshape(groups, *ports.shape), unreachable)
+    return Walks(count.reshape(task.groups, *task.ports.shape), unreachable)
+
+
+def as_int32(array: np.ndarray | None) -> Any:
+    return None if array is None else np.ascontiguousarray(array, np.int32)
+
+
+def key_of(seed: int) -> tuple[int, int]:
+    return seed % 2**32, seed // 2**32
+
+
+def weights_of(capacity: np.ndarray | None) -> np.ndarray | None:
+    return None if capacity is None else np.ascontiguousarray(capacity, np.float64)
 
 
 def check(
+    expect: Expect,
     ports: np.ndarray,
-    start: np.ndarray,
-    destination: np.ndarray,
-    group: np.ndarray,
+    packets: int,
     groups: int,
     first: int,
     seed: int,
@@ -119,21 +173,13 @@ def check(
     capacity: np.ndarray | None,
     threads: int | None,
 ) -> None:
-    """Check that the arrays agree; the error names the array and what was expected."""
-    expect = expecting("shortest_walks")
+    """Check all arguments but the packets; the error names one and what was expected."""
     expect(split in SPLITS, f"split of {', '.join(SPLITS)}", repr(split))
     expect(ports.ndim == 2, "ports of shape [N, P]", ports.shape)
-    expect(start.ndim == 1, "start of shape [B]", start.shape)
-    expect(len(start) <= MOST_PACKETS, f"at most {MOST_PACKETS} packets a call", len(start))
-    expect(destination.shape == start.shape, f"destination of shape {start.shape}, one per packet", destination.shape)
-    expect(group.shape == start.shape, f"group of shape {start.shape}, one per packet", group.shape)
+    expect(0 <= packets <= MOST_PACKETS, f"at most {MOST_PACKETS} packets a call", packets)
     expect(groups >= 1, "groups ≥ 1", groups)
-    expect(first >= 0 and first + len(start) <= 2**64, f"first of 0 … 2⁶⁴ − {len(start)}", first)
+    expect(first >= 0 and first + packets <= 2**64, f"first of 0 … 2⁶⁴ − {packets}", first)
     expect(0 <= seed < 2**64, "seed of 0 … 2⁶⁴ − 1", seed)
     expect(threads is None or threads >= 1, "threads ≥ 1 or None", threads)
-    nodes = len(ports)
-    within(expect, "ports", ports, -1, nodes - 1)
-    within(expect, "start", start, 0, nodes - 1)
-    within(expect, "destination", destination, 0, nodes - 1)
-    within(expect, "group", group, 0, groups - 1)
+    within(expect, "ports", ports, -1, len(ports) - 1)
     check_capacity(expect, capacity, ports)

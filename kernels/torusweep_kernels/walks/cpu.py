@@ -59,8 +59,9 @@ def by_destination(task: Task, threads: int) -> Jobs:
     tallies = np.array(in_threads(lambda part: tally(task.destination[part[0] : part[1]], task.nodes), parts, threads))
     place = np.cumsum(tallies.T.ravel()).reshape(task.nodes, threads).T - tallies  # by node, then by part
     rows = np.empty((packets, 3), np.uint32)
+    cycle = np.uint64(task.first % task.groups), np.uint64(task.groups)
     in_threads(
-        lambda i: spread(task.start, task.destination, task.group, *parts[i], place[i].copy(), rows),
+        lambda i: spread(task.start, task.destination, task.group, cycle, *parts[i], place[i].copy(), rows),
         range(threads),
         threads,
     )

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from torusweep_kernels import cuda
-from torusweep_kernels.walks.task import Task, too_many_paths
+from torusweep_kernels.pairs.gpu import drawn, on_device
+from torusweep_kernels.walks.task import RandomPackets, Task, too_many_paths
 
 SOURCE = Path(__file__).with_name("walks.cu")
 NARROW = 32  # the fewest destinations at once, even if the cache holds fewer
@@ -18,36 +19,27 @@ def walks(task: Task, threads: int | None = None) -> tuple[np.ndarray, np.ndarra
     """(count int64[G·N·P], unreachable int64[G]); see `shortest_walks`."""
     with cuda.gpu_errors("torusweep_kernels.walks"):
         network = Network(task)
-        number = np.bincount(task.destination, minlength=task.nodes)
-        targets, last = np.flatnonzero(number), np.cumsum(number[number > 0])
 
         def walk(lanes: int) -> tuple[np.ndarray, np.ndarray]:
             network.clear()
             if lanes == task.nodes and network.has_all_rows():
-                network.walk(0, len(task.start))
-                return network.counts()
-            lanes = min(lanes, len(targets))
-            network.make_room(lanes, np.cumsum(number > 0) - 1)
-            begin = 0
-            for block in range(0, len(targets), lanes):
-                some = targets[block : block + lanes]
-                end = int(last[block + len(some) - 1])
-                if not network.search(some):
-                    raise too_many_paths()
-                network.walk(begin, end)
-                begin = end
+                network.walk_on_all_rows()
+            else:
+                network.walk_in_blocks(lanes)
             return network.counts()
 
-        return cuda.halve_until_it_fits(network.lanes(len(targets)), walk)
+        return cuda.halve_until_it_fits(network.lanes(), walk)
 
 
 class Rows(NamedTuple):
-    """What `Searches` keeps: the network, and on the device of this number the rows of all its nodes."""
+    """What `Searches` keeps: the network, and on the device of this number where its ports lead, and the rows of all
+    its nodes."""
 
     ports: np.ndarray
     capacity: np.ndarray | None
     by_paths: bool
     device: int
+    heads: Any
     distance: Any
     limit: Any
 
@@ -56,6 +48,34 @@ class Rows(NamedTuple):
         if self.capacity is None or task.capacity is None:
             return same and self.capacity is task.capacity
         return same and np.array_equal(self.capacity, task.capacity)
+
+
+class Random(NamedTuple):
+    """What `Searches` keeps of random packets: they, and on the device of this number the arguments of the kernels that
+    draw them.
+
+    starts, finishes  int32[S]: where packets from each source start, and to each destination end
+    traffic           of `torusweep_kernels.pairs.gpu.on_device`
+    """
+
+    packets: RandomPackets
+    device: int
+    starts: Any
+    finishes: Any
+    traffic: tuple[Any, ...]
+
+
+class Packets(NamedTuple):
+    """Packets on the device: int32[B] each.
+
+    start, destination, group  group is any array where the task's packets are of their numbers' groups
+    order                      their places, by destination if there are several blocks of these
+    """
+
+    start: Any
+    destination: Any
+    group: Any
+    order: Any
 
 
 class Network:
@@ -68,30 +88,36 @@ class Network:
         self.distance: Any = None
         self.count: Any = None
         self.limit: Any = None
-        self.reach_level, self.walk_packets = self.gpu.kernels(SOURCE, "reach", "walk")
-        self.heads = cupy.asarray(task.heads)
-        self.capacity = cupy.asarray(np.ones(task.ports.shape) if task.capacity is None else task.capacity)
-        self.start, self.destination, self.group = (
-            cupy.asarray(array) for array in (task.start, task.destination, task.group)
-        )
-        self.order = cupy.argsort(self.destination).astype(np.int32)
+        self.reach_level, self.walk_packets, self.walk_random = self.gpu.kernels(SOURCE, "reach", "walk", "walk_drawn")
+        rows = task.searches.rows if task.searches else None
+        self.kept: Rows | None = rows if rows is not None and rows.are_of(task, self.gpu.number) else None
+        self.heads = self.kept.heads if self.kept else cupy.asarray(task.heads)
         self.passed, self.unreachable = (
             cupy.zeros(task.groups * task.ports.size, np.uint64),
             cupy.zeros(task.groups, np.uint64),
         )
 
-    def lanes(self, targets: int) -> int:
+    def lanes(self) -> int:
         """Destinations at once: as many as fit into the cache, at least NARROW, at most as fit into free memory.
 
         All nodes where their rows are kept: searched once, they are worth more than a cache.
         """
+        targets = self.most_targets()
         lane = (12 + 4 * self.task.width) * self.task.nodes  # bytes
         fit = self.gpu.free() // 2 // lane
-        if self.task.searches is not None and 2 * targets > self.task.nodes:
-            rows = self.task.searches.rows
-            if fit >= self.task.nodes or (rows is not None and rows.are_of(self.task, self.gpu.number)):
-                return self.task.nodes
+        if self.task.searches is not None and 2 * targets > self.task.nodes and (self.kept or fit >= self.task.nodes):
+            return self.task.nodes
         return max(1, min(targets, max(NARROW, self.gpu.cache // lane), fit))
+
+    def most_targets(self) -> int:
+        """The number of destinations; of random packets, of those that some packet may have."""
+        if self.task.random is None:
+            return int(np.count_nonzero(np.bincount(self.task.destination)))
+        tables, _, finish = self.task.random
+        some = np.diff(tables.by_common.cdf, prepend=0.0) > 0 if tables.product_sum else np.zeros(tables.nodes, bool)
+        some[tables.destination] = True
+        targets = np.flatnonzero(some) if finish is None else np.unique(np.asarray(finish)[some])
+        return min(len(targets), self.task.packets)
 
     def has_all_rows(self) -> bool:
         """Take the rows of all nodes from the last call, or search for them and keep them.
@@ -101,19 +127,34 @@ class Network:
         searches, nodes = self.task.searches, self.task.nodes
         if searches is None:
             return False
-        if searches.rows is None or not searches.rows.are_of(self.task, self.gpu.number):
+        if self.kept is None:
             searches.rows = None  # frees it
-            self.make_room(nodes, np.arange(nodes))
+            self.make_room(nodes)
             if not self.search(np.arange(nodes)):
                 return False
             self.count = None
             task = self.task
             capacity = None if task.capacity is None else task.capacity.copy()
             made = task.ports.copy(), capacity, task.by_paths, self.gpu.number
-            searches.rows = Rows(*made, self.distance, self.limit)
-        self.distance, self.limit = searches.rows.distance, searches.rows.limit
-        self.lane = self.cupy.arange(nodes, dtype=np.int32)
+            self.kept = searches.rows = Rows(*made, self.heads, self.distance, self.limit)
+        self.distance, self.limit = self.kept.distance, self.kept.limit
         return True
+
+    def random(self) -> Random:
+        """The task's random packets on the device, from the last call if they are the same."""
+        task, device = self.task, self.gpu.number
+        assert task.random is not None
+        kept: Random | None = task.searches.packets if task.searches else None
+        if kept is None or kept.packets is not task.random or kept.device != device:
+            tables, *ends = task.random
+            every = np.arange(tables.nodes)
+            starts, finishes = (
+                self.cupy.asarray(np.ascontiguousarray(every if end is None else end, np.int32)) for end in ends
+            )
+            kept = Random(task.random, device, starts, finishes, on_device(self.gpu, tables))
+            if task.searches:
+                task.searches.packets = kept
+        return kept
 
     def clear(self) -> None:
         """Counts of zero."""
@@ -123,17 +164,17 @@ class Network:
     def counts(self) -> tuple[np.ndarray, np.ndarray]:
         return self.passed.get().view(np.int64), self.unreachable.get().view(np.int64)
 
-    def make_room(self, lanes: int, rank: np.ndarray) -> None:
-        """Rows of this many lanes. rank int64[N]: each destination's place among all."""
+    def make_room(self, lanes: int) -> None:
+        """Rows of this many lanes."""
         self.distance = self.count = self.limit = None  # frees the rows of another width first
         rows = lanes * self.task.nodes
         self.distance, self.count = self.cupy.empty(rows, np.int32), self.cupy.empty(rows)
         self.limit = self.cupy.empty(rows * self.task.width, np.uint32)
-        self.lane = self.cupy.asarray((rank % lanes).astype(np.int32))
 
     def search(self, targets: np.ndarray) -> bool:
         """Fill in the rows of a block of destinations; whether float64 counts all paths."""
         cupy, nodes = self.cupy, self.task.nodes
+        capacity = cupy.asarray(np.ones(self.task.ports.shape) if self.task.capacity is None else self.task.capacity)
         rows = cupy.asarray(np.arange(len(targets)) * nodes + targets)
         self.distance.fill(-2)
         self.count.fill(0)
@@ -144,22 +185,70 @@ class Network:
             happened = cupy.zeros(cuda.AHEAD + 1, np.int32)
             happened[0] = 1
             for step in range(cuda.AHEAD):
-                what = self.heads, self.capacity, self.distance, self.count, self.limit, happened
+                what = self.heads, capacity, self.distance, self.count, self.limit, happened
                 level = np.int32(step), np.int32(depth + step + 1)
                 self.gpu.launch(self.reach_level, len(targets) * nodes, *what, *level, *size)
             reached += int(happened.sum()) - 1  # the only wait for the device; launches after the last level do nothing
             depth += cuda.AHEAD
         return bool(np.isfinite(float(self.count.max())))
 
-    def walk(self, begin: int, end: int) -> None:
-        """Walk the packets begin … end − 1, in the order of their destinations."""
-        packets = self.order, self.lane, self.start, self.destination, self.group
-        numbers = (
-            np.int32(begin),
-            np.int32(end),
-            np.uint64(self.task.first),
-            *map(np.uint32, self.task.key),
-            *map(np.int32, self.task.ports.shape),
+    def walk_on_all_rows(self) -> None:
+        """Walk all packets, in their order: the rows are there for each. Random ones are drawn where they walk."""
+        task = self.task
+        if task.random is None:
+            lane = self.cupy.arange(task.nodes, dtype=np.int32)
+            self.walk(self.packets(*self.ends(), sort=False), lane, 0, task.packets)
+            return
+        random, rows = self.random(), (self.heads, self.distance, self.limit)
+        sizes = *map(np.int32, (*task.ports.shape, *self.groups())), self.passed, self.unreachable
+        what = *random.traffic, np.int32(task.packets), np.uint64(task.first), *map(np.uint32, task.key)
+        self.gpu.launch(self.walk_random, task.packets, *rows, random.starts, random.finishes, *what, *sizes)
+
+    def walk_in_blocks(self, lanes: int) -> None:
+        """Walk the packets to some destinations at a time, whose rows are searched for.
+
+        Raises OverflowError for too many paths.
+        """
+        start, destination = self.ends()
+        number = self.cupy.bincount(destination, minlength=self.task.nodes).get()
+        targets, last = np.flatnonzero(number), np.cumsum(number[number > 0])
+        lanes = min(lanes, len(targets))
+        self.make_room(lanes)
+        lane = self.cupy.asarray(((np.cumsum(number > 0) - 1) % lanes).astype(np.int32))
+        packets, begin = self.packets(start, destination, sort=len(targets) > lanes), 0
+        for block in range(0, len(targets), lanes):
+            some = targets[block : block + lanes]
+            end = int(last[block + len(some) - 1])
+            if not self.search(some):
+                raise too_many_paths()
+            self.walk(packets, lane, begin, end)
+            begin = end
+
+    def ends(self) -> tuple[Any, Any]:
+        """(start int32[B], destination int32[B]) of all packets, on the device."""
+        task = self.task
+        if task.random is None:
+            return self.cupy.asarray(task.start), self.cupy.asarray(task.destination)
+        random = self.random()
+        source, destination = drawn(self.gpu, random.traffic, task.first, task.packets, task.key)
+        return random.starts[source], random.finishes[destination]
+
+    def packets(self, start: Any, destination: Any, sort: bool) -> Packets:
+        order = (
+            self.cupy.argsort(destination).astype(np.int32) if sort else self.cupy.arange(len(start), dtype=np.int32)
         )
+        group = start if self.task.group is None else self.cupy.asarray(self.task.group)
+        return Packets(start, destination, group, order)
+
+    def groups(self) -> tuple[int, int]:
+        """(the number of groups, that of the first packet) where a packet's number says its group, else (0, 0)."""
+        return (0, 0) if self.task.group is not None else (self.task.groups, self.task.first % self.task.groups)
+
+    def walk(self, packets: Packets, lane: Any, begin: int, end: int) -> None:
+        """Walk the packets begin … end − 1 of their order; lane int32[N]: which rows are a destination's."""
+        task = self.task
+        arrays = packets.order, lane, packets.start, packets.destination, packets.group
+        numbers = np.int32(begin), np.int32(end), np.uint64(task.first), *map(np.uint32, task.key)
+        sizes = *map(np.int32, (*task.ports.shape, *self.groups())), self.passed, self.unreachable
         rows = self.heads, self.distance, self.limit
-        self.gpu.launch(self.walk_packets, end - begin, *rows, *packets, *numbers, self.passed, self.unreachable)
+        self.gpu.launch(self.walk_packets, end - begin, *rows, *arrays, *numbers, *sizes)

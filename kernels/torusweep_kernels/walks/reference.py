@@ -69,11 +69,11 @@ class Network:
 
     def packets(self, places: np.ndarray, targets: np.ndarray) -> Iterator[np.ndarray]:
         """The `Packets` at some places in the task's arrays; targets: the block's destinations in order."""
-        lane = np.searchsorted(targets, self.task.destination[places])
+        lane, group = np.searchsorted(targets, self.task.destination[places]), self.task.group
         number = self.task.first % 2**32 + places
         yield number % 2**32
         yield self.task.first // 2**32 + number // 2**32
-        yield self.task.group[places]
+        yield (self.task.first % self.task.groups + places) % self.task.groups if group is None else group[places]
         yield lane * self.task.nodes + self.task.start[places]
         yield lane * self.task.nodes + self.task.destination[places]
 

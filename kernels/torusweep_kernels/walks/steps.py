@@ -23,7 +23,7 @@ TILE = 256  # packets of a tile
 philox = njit(inline="always")(
     philox4x32.py_func
 )  # inlined into the loop, so that a vector instruction handles eight counters
-ONE = np.uint64(1)
+ZERO, ONE = np.uint64(0), np.uint64(1)
 GREATEST = np.uint32(MOST - 1)
 
 
@@ -83,16 +83,21 @@ def tally(destination, nodes):
 
 
 @cached
-def spread(start, destination, group, low, high, place, rows):
+def spread(start, destination, group, cycle, low, high, place, rows):
     """rows[place[d]++] = start, number and group of each packet low … high − 1 to d.
 
-    start, destination, group int32[B]; place int64[N]: where the next packet to each node goes; rows uint32[B, 3].
+    start, destination int32[B]; group int32[B] | None: None = place i is of group (a + i) modulo b, where cycle is the
+    two uint64 (a, b); place int64[N]: where the next packet to each node goes; rows uint32[B, 3].
     """
+    own = (cycle[0] + np.uint64(low)) % cycle[1]
     for i in range(low, high):
         node = np.uint32(destination[i])
         row = place[node]
         place[node] = row + 1
-        rows[row, 0], rows[row, 1], rows[row, 2] = start[i], i, group[i]
+        if group is not None:
+            own = np.uint64(group[i])
+        rows[row, 0], rows[row, 1], rows[row, 2] = start[i], i, own
+        own = own + ONE if own + ONE < cycle[1] else ZERO
 
 
 @njit  # inlined by LLVM: if Numba inlines it, the choices become branches

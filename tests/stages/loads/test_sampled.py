@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
 import numpy as np
 import pytest
 from torusweep.errors import BadInput
@@ -13,6 +17,7 @@ from torusweep.traffic.matrix import Traffic
 
 from tests.stages.static.networks import network
 
+AsCupy = Callable[..., ModuleType]
 PATTERNS = [
     *("uniform", "uniform_other", "nearest_neighbour", "hot_region", "hot_spot(node=3, percent=40)"),
     *("transpose", "random_permutation(seed=2)", "all_reduce_by_dimension"),
@@ -68,6 +73,26 @@ def test_a_sample_depends_neither_on_backend_nor_on_blocks(routing: str, monkeyp
     assert sample(backend="numba") == reference
     other = sampled_loads(topology, routing=routing, traffic="hot_region", packets=3000, seed=10)
     assert other.load.tobytes() != reference[0]
+
+
+@pytest.mark.parametrize("routing", ["minimal", "minimal_ecmp", "dimension_order", "valiant", "up_down"])
+@pytest.mark.parametrize("pattern", ["uniform_other", "hot_region", "transpose"])
+def test_a_gpu_draws_the_same_packets(pattern: str, routing: str, as_cupy: AsCupy, monkeypatch: pytest.MonkeyPatch):
+    """Whatever its rounds are, and where it stops at an error."""
+    topology = build("torus(k=4, n=2)")
+    monkeypatch.setattr(monte_carlo, "ROUND", 1100)
+    monkeypatch.setattr(monte_carlo, "GPU_ROUND", 1700)
+    as_cupy(multiprocessors=1)
+    for error in (None, 0.1):
+        how: dict[str, Any] = {"packets": 5000, "seed": 9, "relative_error": error}
+        here, there = (
+            sampled_loads(topology, routing=routing, traffic=pattern, backend=backend, **how)
+            for backend in ("numba", "cupy")
+        )
+        assert there.load.tobytes() == here.load.tobytes()
+        assert there.estimate == here.estimate
+        assert here.estimate is not None
+        assert (here.estimate.packets < 5000) == (error is not None)
 
 
 def test_sampling_stops_at_the_requested_error(monkeypatch: pytest.MonkeyPatch):

@@ -15,7 +15,7 @@ import numpy as np
 from torusweep_kernels.backend import backend_of_calls
 from torusweep_kernels.routes import route_flows
 from torusweep_kernels.threads import in_threads
-from torusweep_kernels.walks import Searches, shortest_walks
+from torusweep_kernels.walks import RandomPackets, Searches, sampled_walks
 
 from torusweep.errors import BadInput
 from torusweep.networks.topology import Topology
@@ -33,6 +33,7 @@ from torusweep.traffic import traffic as pattern_on
 
 GROUPS = 32  # batches for the standard error; packet i belongs to batch i modulo 32
 ROUND = 1 << 22  # packets between checks of the error
+GPU_ROUND = 1 << 24  # packets of a call that may use a GPU, where no error is checked: it copies counts once
 BLOCK = 1 << 16  # packets drawn at a time, which fit into cache
 ROUTE_BLOCK = 1 << 20  # pairs whose routes are built at a time, where there are too many to build all at once
 PACKETS = 10_000_000
@@ -80,8 +81,10 @@ def sampled_loads(
     else:
         counter = _Routes(form, random_packets, backend, threads)
     count, done = np.zeros((GROUPS, *topology.ports.shape), np.int64), 0
+    on_gpu = isinstance(counter, _Walks) and backend in ("auto", "cupy")
+    size = GPU_ROUND if relative_error is None and on_gpu else ROUND
     while done < packets:
-        some = min(ROUND, packets - done)
+        some = min(size, packets - done)
         try:
             count += counter.count(done, some)
         except BadInput as refusal:
@@ -89,6 +92,8 @@ def sampled_loads(
         done += some
         if progress is not None:
             progress(done)
+        if done < packets and relative_error is None:
+            continue
         estimate = _estimate(topology, count, done, injected, seed)
         load = topology.load_of(count.sum(axis=0) * (injected / done))
         if relative_error is not None and estimate.stderr <= relative_error * load.max(initial=0.0):
@@ -153,22 +158,20 @@ class _Walks:
     """Counts packets of layered routing: each node draws the next hop."""
 
     def __init__(self, routing: LayeredRouting, packets: Packets, backend: str, threads: int | None) -> None:
-        self.routing, self.packets, self.capacity = routing, packets, links_of_arcs(routing)
+        self.routing, self.seed, self.capacity = routing, packets.seed, links_of_arcs(routing)
+        ends = (None, None) if routing.plain else (routing.start, routing.finish)
+        self.packets = RandomPackets(packets.tables, *ends)
         self.backend, self.threads, self.searches = backend, threads, Searches()
 
     def count(self, first: int, number: int) -> Count:
         routing = self.routing
-        source, destination = _in_blocks(
-            lambda start, some: list(self.packets.draw(start, some)), first, number, self.threads
-        )
-        walks = shortest_walks(
+        walks = sampled_walks(
             routing.states,
-            source if routing.plain else routing.start[source],
-            destination if routing.plain else routing.finish[destination],
-            np.resize(np.roll(np.arange(GROUPS, dtype=np.int32), -(first % GROUPS)), number),
+            self.packets,
+            number,
             groups=GROUPS,
             first=first,
-            seed=self.packets.seed,
+            seed=self.seed,
             split=routing.split,
             capacity=self.capacity,
             backend=self.backend,

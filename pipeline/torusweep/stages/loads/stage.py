@@ -100,6 +100,7 @@ class LoadsStage(Stage):
         "torusweep_kernels.distance",
         "torusweep_kernels.forwarding",
         "torusweep_kernels.loads",
+        "torusweep_kernels.pairs",
         "torusweep_kernels.philox",
         "torusweep_kernels.routes",
         "torusweep_kernels.sums",

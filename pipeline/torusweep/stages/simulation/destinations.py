@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+from torusweep_kernels.pairs import choice_by_weight
+from torusweep_kernels.philox import unit
 from torusweep_kernels.philox.draws import packet_words
 
-from torusweep.stages.loads.packets import WeightedChoice, unit
 from torusweep.traffic import Traffic
 
 
@@ -22,7 +23,7 @@ class Destinations:
         own.sort_indices()
         self.seed, self.backend, self.terminals = seed, backend, len(traffic.weight)
         self.sent = traffic.sent()
-        self.by_common = WeightedChoice(traffic.common)
+        self.by_common = choice_by_weight(traffic.common)
         self.first, self.listed = own.indptr.astype(np.int64), own.indices.astype(np.int32)
         self.own_sums = np.concatenate([[0.0], np.cumsum(np.maximum(own.data, 0))])
         from_own = self.own_sums[self.first[1:]] - self.own_sums[self.first[:-1]]

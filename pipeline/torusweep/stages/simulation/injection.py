@@ -11,12 +11,12 @@ from collections.abc import Callable, Iterator
 from typing import Annotated, NamedTuple
 
 import numpy as np
+from torusweep_kernels.philox import unit
 from torusweep_kernels.philox.draws import packet_words
 
 from torusweep.errors import BadInput
 from torusweep.networks.naming import resolve
 from torusweep.networks.topology import Topology, Whole
-from torusweep.stages.loads.packets import unit
 
 GAPS, BURSTS = 8, 13  # streams of random numbers (torusweep_kernels.philox.draws)
 BLOCK = 1 << 20  # gaps drawn at a time

@@ -68,6 +68,7 @@ class SimulationStage(Stage):
         "torusweep_kernels.distance",
         "torusweep_kernels.forwarding",
         "torusweep_kernels.loads",
+        "torusweep_kernels.pairs",
         "torusweep_kernels.philox",
         "torusweep_kernels.router",
         "torusweep_kernels.routes",
