@@ -54,8 +54,9 @@ def watched() -> Iterator[Launches]:
     """The launches of all kernels of this process, of all packages."""
     launches, kernels = Launches(), cuda.Gpu.kernels
 
-    def wrapped(gpu: cuda.Gpu, source: Any, *names: str) -> list[Any]:
-        return [Watched(kernel, name, launches) for kernel, name in zip(kernels(gpu, source, *names), names)]
+    def wrapped(gpu: cuda.Gpu, source: Any, *names: str, together: bool = False) -> list[Any]:
+        found = kernels(gpu, source, *names, together=together)
+        return [Watched(kernel, name, launches) for kernel, name in zip(found, names)]
 
     with patch.object(cuda.Gpu, "kernels", wrapped):
         yield launches
