@@ -54,10 +54,8 @@ def watched() -> Iterator[Launches]:
     """The launches of all kernels of this process, of all packages."""
     launches, kernels = Launches(), cuda.Gpu.kernels
 
-    def wrapped(gpu: cuda.Gpu, source: Any, *names: str, **constants: int) -> list[Any]:
-        return [
-            Watched(kernel, name, launches) for kernel, name in zip(kernels(gpu, source, *names, **constants), names)
-        ]
+    def wrapped(gpu: cuda.Gpu, source: Any, *names: str, **how: Any) -> list[Any]:
+        return [Watched(kernel, name, launches) for kernel, name in zip(kernels(gpu, source, *names, **how), names)]
 
     with patch.object(cuda.Gpu, "kernels", wrapped):
         yield launches

@@ -102,14 +102,19 @@ def lanes(package: str, numbers: Sequence[int]) -> list[Setting]:
 
 
 def router_settings(shared: bool) -> list[Setting]:
-    """Threads of a block; and a bound of one block a multiprocessor, with which nothing is spilled."""
+    """Threads of a block; and half the registers, for twice the threads at once, with which some are spilled.
+
+    shared: networks whose experiments share the device, several blocks each.
+    """
     name = "router.gpu.SHARED_THREADS" if shared else "router.gpu.THREADS"
-    text, usual = cuda.cuda_source, "__launch_bounds__(512)"
+    text, usual, bound = cuda.cuda_source, "__launch_bounds__(512, 1)", "__launch_bounds__(512, 2)"
 
     def bounded(source: Path) -> str:
-        return text(source).replace(usual, "__launch_bounds__(512, 1)")
+        whole = text(source)
+        assert usual in whole, f"{source}: expected {usual}"
+        return whole.replace(usual, bound)
 
-    return [*threads_of(name, (64, 128, 256, 512)), Setting("(512, 1)", {"cuda.cuda_source": bounded})]
+    return [*threads_of(name, (64, 128, 256, 512)), Setting("(512, 2)", {"cuda.cuda_source": bounded})]
 
 
 def graph_settings() -> list[Setting]:

@@ -20,6 +20,7 @@ THREADS = 256  # a block
 WARP = 32  # threads
 RESIDENT = 2048  # resident threads of a multiprocessor, where it is not known how many fit
 REGISTERS_AT_ONCE, WARPS_AT_ONCE = 256, 4  # a multiprocessor gives a warp so many registers, or a multiple; and warps
+BLOCKS_AT_ONCE = 16  # of a multiprocessor, on every device
 # levels of a search launched between two checks for its end, at first; even: both buffers return to their places
 AHEAD = 16
 CACHED = 0.7  # share of the L2 cache for the rows of a search
@@ -42,10 +43,13 @@ class Gpu:
         self.cache = int(CACHED * properties["l2CacheSize"])  # bytes of the L2 cache for rows
         self.shared = properties["sharedMemPerBlockOptin"]  # shared memory of a block
 
-    def kernels(self, source: Path, *names: str, **constants: int) -> list[Any]:
-        """The kernels of a .cu file, by name, compiled with these constants of its preprocessor."""
+    def kernels(self, source: Path, *names: str, together: bool = False, **constants: int) -> list[Any]:
+        """The kernels of a .cu file, by name, compiled with these constants of its preprocessor.
+
+        together: their blocks may wait for each other, since all of a launch run at the same time (a cooperative one).
+        """
         defined = "".join(f"#define {name} {int(value)}\n" for name, value in constants.items())
-        module = _module(self.cupy, self.number, defined + cuda_source(source))
+        module = _module(self.cupy, self.number, defined + cuda_source(source), together)
         return [module.get_function(name) for name in names]
 
     def free(self) -> int:
@@ -83,8 +87,8 @@ def blocks_that_fit(registers: int, threads: int, most_registers: int, most_warp
 
 
 @cache
-def _module(cupy: Any, device: int, code: str) -> Any:
-    return cupy.RawModule(code=code, options=OPTIONS)
+def _module(cupy: Any, device: int, code: str, together: bool) -> Any:
+    return cupy.RawModule(code=code, options=OPTIONS, enable_cooperative_groups=together)
 
 
 def cuda_source(source: Path) -> str:

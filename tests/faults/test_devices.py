@@ -67,7 +67,7 @@ from pathlib import Path
 from tests.kernels import fake_cupy
 
 class Broken:
-    def __init__(self, code, options): pass
+    def __init__(self, code, options, enable_cooperative_groups): pass
     def get_function(self, name): return self
     def __call__(self, grid, block, arguments, shared_mem=0): raise fake_cupy.CUDARuntimeError(700)
 

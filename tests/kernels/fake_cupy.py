@@ -14,6 +14,8 @@ import re
 import subprocess
 import sys
 import time
+import warnings
+import weakref
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
@@ -22,7 +24,7 @@ import numpy as np
 
 SHIM = Path(__file__).with_name("cuda_shim.h")
 KERNEL = re.compile(r"__global__ void (\w+)\(([^)]*)\)")
-SHARED = re.compile(r"extern __shared__ (?:__align__\(8\) )?unsigned int (\w+)\[\];")
+SHARED = re.compile(r"extern __shared__ (?:__align__\(\d+\) )?unsigned int (\w+)\[\];")
 TYPES = {
     "word_t": np.uint64,
     "Piece": np.uint64,  # two of them
@@ -125,6 +127,20 @@ class DeviceArray(np.ndarray):
     def get(self) -> np.ndarray:
         return np.array(self.view(np.ndarray))
 
+    @property
+    def data(self) -> Any:
+        """Its address, as a kernel's struct holds it: `ptr`."""
+        pointers[self.ctypes.data] = owner(self)
+        return SimpleNamespace(ptr=self.ctypes.data)
+
+
+# addresses that were asked for → the arrays that own the memory, while they live
+pointers: weakref.WeakValueDictionary[int, np.ndarray] = weakref.WeakValueDictionary()
+
+
+def owner(array: np.ndarray) -> np.ndarray:
+    return owner(array.base) if isinstance(array.base, np.ndarray) else array
+
 
 def index(key: Any) -> Any:
     return (
@@ -154,9 +170,11 @@ class RawModule:
     folder: Path
     backwards: bool
     shared: int
+    multiprocessors: int
     registers: int = 0
 
-    def __init__(self, code: str, options: tuple[str, ...]) -> None:
+    def __init__(self, code: str, options: tuple[str, ...], enable_cooperative_groups: bool = False) -> None:
+        self.cooperative = enable_cooperative_groups
         stem = (
             self.folder
             / hashlib.sha256(SHIM.read_bytes() + Path(__file__).read_bytes() + code.encode()).hexdigest()[:16]
@@ -178,7 +196,14 @@ class RawModule:
             f"{{ launch({name}, grid, block, arguments); }}"
             for name in self.parameters
         )
-        source.write_text(f'#include "{SHIM}"\n{code}{runs}\n')
+        structs = {
+            struct
+            for parameters in self.parameters.values()
+            for pointer, struct in parameters
+            if isinstance(struct, str)
+        }
+        sizes = "".join(f'\nextern "C" {{ unsigned int size_of_{name} = sizeof({name}); }}' for name in sorted(structs))
+        source.write_text(f'#include "{SHIM}"\n{code}{runs}{sizes}\n')
         command = [
             sys.executable,
             "-m",
@@ -212,44 +237,71 @@ class RawModule:
             assert len(arguments) == len(parameters), (
                 f"{name}: {len(arguments)} arguments for {len(parameters)} parameters"
             )
-            for i, (argument, (pointer, dtype)) in enumerate(zip(arguments, parameters)):
-                assert isinstance(argument, DeviceArray if pointer else np.generic), (
-                    f"{name}: argument {i} is {type(argument)}"
-                )
-                assert argument.dtype == dtype, f"{name}: argument {i} is {argument.dtype}, its parameter {dtype}"
-                assert not pointer or argument.flags.c_contiguous, f"{name}: argument {i} is not contiguous"
+            for i, (argument, parameter) in enumerate(zip(arguments, parameters)):
+                self.check(f"{name}: argument {i}", argument, *parameter)
             assert 1 <= block[0] <= 1024
             assert grid[0] >= 1
-            self.launch(name, grid[0], block[0], arguments, -(-shared_mem // 4))
+            blocks = self.at_once(grid[0], block[0]) if self.cooperative else grid[0]
+            self.launch(name, blocks, block[0], arguments, -(-shared_mem // 4))
 
         kernel.max_dynamic_shared_size_bytes = USUAL  # type: ignore[attr-defined]
         if self.registers:
             kernel.num_regs = self.registers  # type: ignore[attr-defined]
         return kernel
 
+    def at_once(self, grid: int, block: int) -> int:
+        """Blocks of a cooperative launch: CuPy takes fewer, and warns, where not all can run at once."""
+        warps, registers = -(-block // 32), self.registers or 32
+        most = self.multiprocessors * min(32, 64 // warps, 2**16 // (-(-registers // 8) * 256) // 4 * 4 // warps)
+        if grid > most:
+            warnings.warn(f"The grid size will be reduced from {grid} to {most}", stacklevel=2)
+        return min(grid, most)
+
+    def check(self, what: str, argument: Any, pointer: bool, kind: np.dtype[Any] | str) -> None:
+        if isinstance(kind, str):
+            assert type(argument) is np.ndarray, f"{what} is {type(argument)}, its parameter a {kind}"
+            size = ctypes.c_uint.in_dll(self.library, f"size_of_{kind}").value
+            assert argument.nbytes == size, f"{what} has {argument.nbytes} bytes, a {kind} has {size}"
+            for name, address in addresses(argument):
+                assert address in pointers, f"{what}: {name} is no address of an array"
+            return
+        assert isinstance(argument, DeviceArray if pointer else np.generic), f"{what} is {type(argument)}"
+        assert argument.dtype == kind, f"{what} is {argument.dtype}, its parameter {kind}"
+        assert not pointer or argument.flags.c_contiguous, f"{what} is not contiguous"
+
     def launch(self, name: str, grid: int, block: int, arguments: tuple[Any, ...], shared_words: int) -> None:
         """Run a kernel, whose arguments have been checked."""
-        pointers = (ctypes.c_void_p * len(arguments))()
+        given = (ctypes.c_void_p * len(arguments))()
         kept = []
         for i, (argument, (pointer, dtype)) in enumerate(zip(arguments, self.parameters[name])):
+            if isinstance(dtype, str):
+                given[i] = argument.ctypes.data
+                continue
             holder = (
                 ctypes.c_void_p(argument.ctypes.data)
                 if pointer
                 else np.ctypeslib.as_ctypes_type(dtype)(argument.item())
             )
             kept.append(holder)
-            pointers[i] = ctypes.addressof(holder)
+            given[i] = ctypes.addressof(holder)
         if shared_words:
             ctypes.c_uint.in_dll(self.library, "shared_words").value = shared_words
         ctypes.c_int.in_dll(self.library, "backwards").value = self.backwards
-        self.library[f"run_{name}"](ctypes.c_uint(grid), ctypes.c_uint(block), pointers)
+        ctypes.c_int.in_dll(self.library, "cooperative").value = self.cooperative
+        self.library[f"run_{name}"](ctypes.c_uint(grid), ctypes.c_uint(block), given)
 
 
-def kind(parameter: str) -> tuple[bool, np.dtype[Any]]:
-    """(is it a pointer, its element's type) of a C parameter."""
+def addresses(struct: np.ndarray) -> list[tuple[str, int]]:
+    """The fields of a struct that are addresses, but for null, and their names."""
+    names = [name for name in struct.dtype.names or () if struct.dtype[name] == np.uintp]
+    return [(name, int(struct[name][0])) for name in names if struct[name][0]]
+
+
+def kind(parameter: str) -> tuple[bool, np.dtype[Any] | str]:
+    """(is it a pointer, its element's type, or the name of a struct) of a C parameter."""
     words = re.sub(r"\b(const|__restrict__)\b", "", parameter).replace("*", " * ").split()
-    pointer = "*" in words
-    return pointer, np.dtype(TYPES[" ".join(word for word in words[:-1] if word != "*")])
+    pointer, name = "*" in words, " ".join(word for word in words[:-1] if word != "*")
+    return pointer, np.dtype(TYPES[name]) if pointer or name in TYPES else name
 
 
 def module(
@@ -334,5 +386,6 @@ def module(
         ),
     )
     members = {"folder": folder, "backwards": backwards, "shared": shared, "registers": registers}
+    members |= {"multiprocessors": multiprocessors}
     cupy.RawModule = type("RawModule", (RawModule,), members)
     return cupy

@@ -79,6 +79,10 @@ UNSEEN static unsigned int* shared_memory() { return blocks_[now_->block].shared
 #define blockDim block_size()
 #define gridDim grid_size()
 
+template <class T>
+static inline T __ldg(const T* where) {
+    return *where;
+}
 static inline double __fma_rn(double one, double other, double more) { return __builtin_fma(one, other, more); }
 static inline int __ffsll(long long value) { return __builtin_ffsll(value); }
 static inline int __ffs(int value) { return __builtin_ffs(value); }
@@ -113,6 +117,7 @@ UNSEEN static void __threadfence() {
     }
 ATOMIC(atomicAdd, unsigned long long, __atomic_fetch_add(where, operand, __ATOMIC_RELAXED))
 ATOMIC(atomicAdd, unsigned int, __atomic_fetch_add(where, operand, __ATOMIC_RELAXED))
+ATOMIC(atomicAdd, int, __atomic_fetch_add(where, operand, __ATOMIC_RELAXED))
 ATOMIC(atomicOr, unsigned int, __atomic_fetch_or(where, operand, __ATOMIC_RELAXED))
 ATOMIC(atomicAnd, unsigned int, __atomic_fetch_and(where, operand, __ATOMIC_RELAXED))
 ATOMIC(atomicSub, int, __atomic_fetch_sub(where, operand, __ATOMIC_RELAXED))
@@ -164,6 +169,8 @@ UNSEEN static int __syncthreads_or(int predicate) {
     return now_->predicate;
 }
 UNSEEN static void __syncthreads() { __syncthreads_or(0); }
+
+UNSEEN static void __nanosleep(unsigned int) { give_way(); }
 
 static void (*body_)();
 UNSEEN static void enter() {
@@ -253,7 +260,7 @@ struct Places {};
 template <class T, T... I>
 using PlacesOf = Places<I...>;
 
-static unsigned int launch_[4];  // grid, block, words of shared memory, arguments
+static unsigned int launch_[5];  // grid, block, words of shared memory, arguments, arrays that structs point to
 
 template <class... A, int... I>
 UNSEEN void launch(void (*kernel)(A...), void** arguments, Places<I...>) {
@@ -275,7 +282,8 @@ void launch(void (*kernel)(A...), void** arguments) {
 #endif
 }
 
-// Read a launch, run the kernel of that name, write back the arrays; each argument is (is it an array, bytes, content).
+// Read a launch, run the kernel of that name, write back the arrays. Each argument is (is it an array, bytes, content);
+// each array that a struct points to is (argument, byte of the field, bytes, gaps, content, begin and end of each gap).
 UNSEEN static void read_from(FILE* file, void* to, size_t bytes) {
     if (bytes && fread(to, 1, bytes, file) != bytes) {
         fprintf(stderr, "the launch's file ends early\n");
@@ -283,10 +291,20 @@ UNSEEN static void read_from(FILE* file, void* to, size_t bytes) {
     }
 }
 static void run_kernel(const char* name, void** arguments);
+#ifdef RACES
+static void forbid(void*, size_t, bool) {}
+#else
+extern "C" void __asan_poison_memory_region(void const volatile*, size_t);
+extern "C" void __asan_unpoison_memory_region(void const volatile*, size_t);
+static void forbid(void* begin, size_t bytes, bool on) {
+    on ? __asan_poison_memory_region(begin, bytes) : __asan_unpoison_memory_region(begin, bytes);
+}
+#endif
 UNSEEN int main(int, char** files) {
     static char name[64];
     static long long head[128][2];
-    static void *data[128], *arguments[128];
+    static void *data[128], *arguments[128], *pointed[128];
+    static long long link[128][4];
     FILE* file = fopen(files[1], "rb");
     if (!file) abort();
     read_from(file, name, sizeof name);
@@ -298,11 +316,25 @@ UNSEEN int main(int, char** files) {
         read_from(file, data[i], (size_t)head[i][1]);
         arguments[i] = head[i][0] ? (void*)&data[i] : data[i];
     }
+    for (unsigned int i = 0; i < launch_[4]; ++i) {
+        read_from(file, link[i], 32);
+        pointed[i] = malloc((size_t)link[i][2]);
+        read_from(file, pointed[i], (size_t)link[i][2]);
+        memcpy((char*)arguments[link[i][0]] + link[i][1], &pointed[i], sizeof(void*));
+        for (long long k = 0, gap[2]; k < link[i][3]; ++k) {
+            read_from(file, gap, 16);
+            forbid((char*)pointed[i] + gap[0], (size_t)(gap[1] - gap[0]), true);
+        }
+    }
     fclose(file);
     run_kernel(name, arguments);
     file = fopen(files[2], "wb");
     for (unsigned int i = 0; i < launch_[3]; ++i)
         if (head[i][0]) fwrite(data[i], 1, (size_t)head[i][1], file);
+    for (unsigned int i = 0; i < launch_[4]; ++i) {
+        forbid(pointed[i], (size_t)link[i][2], false);
+        fwrite(pointed[i], 1, (size_t)link[i][2], file);
+    }
     fclose(file);
     fprintf(stderr, "launched\n");
     return 0;

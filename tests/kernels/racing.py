@@ -63,9 +63,10 @@ class Raced(fake_cupy.RawModule):
     mutated: Callable[[str], str]
     sanitizer: Sanitizer
 
-    def __init__(self, code: str, options: tuple[str, ...]) -> None:
+    def __init__(self, code: str, options: tuple[str, ...], enable_cooperative_groups: bool = False) -> None:
         made = hashlib.sha256(SHIM.read_bytes() + Path(__file__).read_bytes()).hexdigest()
-        super().__init__(f"{type(self).mutated(code)}\n// {made} {self.sanitizer.name}\n", options)
+        text = f"{type(self).mutated(code)}\n// {made} {self.sanitizer.name}\n"
+        super().__init__(text, options, enable_cooperative_groups)
         self.launches = 0
 
     def build(self, code: str, source: Path, library: Path) -> None:
@@ -83,15 +84,14 @@ class Raced(fake_cupy.RawModule):
     def open(self, library: Path) -> None:
         self.program = library
 
+    def check(self, what: str, argument: Any, pointer: bool, kind: np.dtype[Any] | str) -> None:
+        if isinstance(kind, np.dtype):  # no library tells the size of a struct; fake_cupy compares it
+            super().check(what, argument, pointer, kind)
+
     def launch(self, name: str, grid: int, block: int, arguments: tuple[Any, ...], shared_words: int) -> None:
         self.launches += 1
         given, taken = (self.program.with_suffix(f".{os.getpid()}.{which}") for which in ("in", "out"))
-        numbers = struct.pack("=64sQ4I", name.encode(), self.launches, grid, block, shared_words, len(arguments))
-        contents = [np.asarray(argument).tobytes() for argument in arguments]
-        arrays = [isinstance(argument, np.ndarray) for argument in arguments]
-        given.write_bytes(
-            numbers + b"".join(struct.pack("=qq", a, len(c)) + c for a, c in zip(arrays, contents, strict=True))
-        )
+        given.write_bytes(self.launch_file(name, grid, block, arguments, shared_words))
         try:
             status, said = ran(self.sanitizer, self.program, str(given), str(taken))
         except subprocess.TimeoutExpired:
@@ -106,12 +106,50 @@ class Raced(fake_cupy.RawModule):
         )
         assert (status == FOUND) == bool(report), said[-4000:]
         content, at = taken.read_bytes(), 0
-        for argument in arguments:
-            if isinstance(argument, np.ndarray):
-                array = argument.view(np.ndarray)
-                array[...] = np.frombuffer(content, array.dtype, array.size, at).reshape(array.shape)
-                at += array.nbytes
+        for array in self.arrays(arguments):
+            array[...] = np.frombuffer(content, array.dtype, array.size, at).reshape(array.shape)
+            at += array.nbytes
         assert at == len(content)
+
+    @staticmethod
+    def arrays(arguments: tuple[Any, ...]) -> list[np.ndarray]:
+        """What a launch may change: arguments, then arrays that structs point to."""
+        passed = [argument.view(np.ndarray) for argument in arguments if isinstance(argument, fake_cupy.DeviceArray)]
+        return [*passed, *(array for _, _, array, _ in pointed(arguments))]
+
+    def launch_file(self, name: str, grid: int, block: int, arguments: tuple[Any, ...], shared_words: int) -> bytes:
+        """What race_shim.h reads: the launch, its arguments, the arrays that structs point to and where they do."""
+        links = pointed(arguments)
+        head = name.encode(), self.launches, grid, block, shared_words, len(arguments), len(links)
+        contents = [np.asarray(argument).tobytes() for argument in arguments]
+        are_arrays = [isinstance(argument, fake_cupy.DeviceArray) for argument in arguments]
+        pieces = [struct.pack("=64sQ5I", *head)]
+        pieces += [struct.pack("=qq", a, len(c)) + c for a, c in zip(are_arrays, contents, strict=True)]
+        for argument, field, array, ranges in links:
+            content = array.tobytes()
+            pieces.append(struct.pack("=4q", argument, field, len(content), len(ranges)) + content)
+            pieces += [struct.pack("=qq", *gap) for gap in ranges]
+        return b"".join(pieces)
+
+
+# addresses of arrays → (begin, end) in bytes of what no kernel may touch in them
+gaps: dict[int, list[tuple[int, int]]] = {}
+
+
+def pointed(arguments: tuple[Any, ...]) -> list[tuple[int, int, np.ndarray, list[tuple[int, int]]]]:
+    """The arrays that structs point to, in flat form: (number of the argument, byte of the field, array, its gaps)."""
+    found = []
+    for number, argument in enumerate(arguments):
+        if type(argument) is not np.ndarray:
+            continue
+        for name, address in fake_cupy.addresses(argument):
+            array = fake_cupy.pointers[address]
+            assert address == array.ctypes.data, f"{name}: expected the begin of an array"
+            fields = argument.dtype.fields
+            assert fields
+            flat = np.frombuffer(array.data, np.uint8) if array.size else np.zeros(0, np.uint8)
+            found.append((number, fields[name][1], flat, gaps.get(address, [])))
+    return found
 
 
 def build(sanitizer: Sanitizer, source: Path, program: Path, folder: Path) -> None:
@@ -137,6 +175,10 @@ def ran(sanitizer: Sanitizer, program: Path, *arguments: str) -> tuple[int, str]
     return done.returncode, done.stderr
 
 
+def device_of(cupy: Any) -> dict[str, int]:
+    return {name: getattr(cupy.RawModule, name) for name in ("shared", "multiprocessors")}
+
+
 def module(
     folder: Path, sanitizer: Sanitizer, mutated: Callable[[str], str] = str, **device: Any
 ) -> tuple[ModuleType, list[str]]:
@@ -148,5 +190,5 @@ def module(
     found: list[str] = []
     members = {"folder": folder, "backwards": False, "found": found, "mutated": staticmethod(mutated)}
     members |= {"sanitizer": sanitizer}
-    cupy.RawModule = type("RawModule", (Raced,), members | {"shared": cupy.RawModule.shared})
+    cupy.RawModule = type("RawModule", (Raced,), members | device_of(cupy))
     return cupy, found

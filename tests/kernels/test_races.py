@@ -25,7 +25,7 @@ from torusweep_kernels.distance import gpu as distance_gpu
 from torusweep_kernels.lattices import measure_lattices
 from torusweep_kernels.loads import SPLITS, minimal_loads
 from torusweep_kernels.pairs import draw_pairs, pair_tables
-from torusweep_kernels.router import Router, simulate
+from torusweep_kernels.router import Router, gpu_state, simulate
 from torusweep_kernels.router import gpu as router_gpu
 from torusweep_kernels.routes import route_flows
 from torusweep_kernels.walks import RandomPackets, Searches, sampled_walks, shortest_walks
@@ -81,11 +81,30 @@ def sanitized(
         patch.setattr(cuda, "THREADS", 32)
         patch.setattr(cuda, "RESIDENT", 64)
         patch.setattr(cuda, "AHEAD", 4)
+        with_gaps(patch)
         backend.gpu_count.cache_clear()
         try:
             yield found
         finally:
             backend.gpu_count.cache_clear()
+
+
+def with_gaps(patch: pytest.MonkeyPatch) -> None:
+    """Between the arrays of the router's states, which are one array on the device, there is room that is forbidden."""
+    patch.setattr(gpu_state, "GAP", 64)
+    patch.setattr(racing, "gaps", {})
+    init = router_gpu.Round.__init__
+
+    def made(held: router_gpu.Round, *how: Any) -> None:
+        init(held, *how)
+        experiments, words = held.state.shape
+        begins = [*(part.begin for part in held.parts.values()), 8 * words][1:]
+        ends = [part.end for part in held.parts.values()]
+        racing.gaps[held.state.data.ptr] = [
+            (8 * words * e + end, 8 * words * e + begin) for e in range(experiments) for end, begin in zip(ends, begins)
+        ]
+
+    patch.setattr(router_gpu.Round, "__init__", made)
 
 
 # --- cases: each kernel, small, with more items than threads where threads have strides ------------
@@ -198,7 +217,7 @@ def router(backend: str) -> Arrays:
 
 
 def router_of_blocks(backend: str) -> Arrays:
-    """Several blocks for an experiment, a launch for a cycle; on the CPU it is the same."""
+    """Several blocks for an experiment, which wait for each other; on the CPU it is the same."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(router_gpu, "THREADS", 1)
         patch.setattr(router_gpu, "SHARED_THREADS", 3)
@@ -312,14 +331,39 @@ MUTATIONS = {
         "annealing", f"}}\n        {BARRIER}\n        if (here >= best_energy)", "}\n        if (here >= best_energy)"
     ),
     "no fences": Mutation("router of several blocks", "__threadfence();", ""),
-    "credits back in the same cycle": Mutation(
-        "router", "slot(t + credit_delay + back[in(i)], credit_slots)", "slot(t, credit_slots)"
+    "credits back in the same cycle": Mutation("router", "credits(t + credit_delay + back[in(i)])", "credits(t)"),
+    "deliveries counted plainly": Mutation(
+        "router", "atomicSub(&experiment().undelivered, 1)", "--experiment().undelivered"
     ),
-    "deliveries counted plainly": Mutation("router", "atomicSub(undelivered, 1)", "--*undelivered"),
+    "no barrier of the blocks": Mutation(
+        "router of several blocks", f"        {BARRIER}\n        int next", "        int next"
+    ),
+    "no fence before a block arrives": Mutation(
+        "router of several blocks",
+        "            __threadfence();\n            if (atomicAdd(arrived",
+        "            if (atomicAdd(arrived",
+    ),
+    "no fence after the last block arrives": Mutation(
+        "router of several blocks", "== share - 1) {\n                __threadfence();", "== share - 1) {"
+    ),
+    "no fence after a cycle begins": Mutation(
+        "router of several blocks", "__nanosleep(20);\n                __threadfence();", "__nanosleep(20);"
+    ),
+    "blocks that do not wait for a cycle": Mutation(
+        "router of several blocks",
+        "while ((next = *(volatile int*)begun) <= t)",
+        "while ((next = *(volatile int*)begun) < t)",
+    ),
+    "blocks counted plainly": Mutation("router of several blocks", "atomicAdd(arrived, 1)", "(*arrived)++"),
+    "threads that do not wait for their block": Mutation(
+        "router of several blocks",
+        "return __syncthreads_or(next != NEVER);",
+        "return next != NEVER || threadIdx.x > 0;",
+    ),
 }
 
 # a source that leaves an array, or computes what C++ does not define: (mutation, words of the report)
-OVERFLOW = "heap-buffer-overflow"
+OVERFLOW, POISON = "heap-buffer-overflow", "use-after-poison"
 WRONG = {
     "a channel too many of a level": (
         Mutation("distance", "link < start[node + 1]", "link <= start[node + 1]"), OVERFLOW,
@@ -351,7 +395,12 @@ WRONG = {
     "the next port of a graph": (
         Mutation("annealing", "graph.ports[port % graph.d *", "graph.ports[(port % graph.d + 1) *"), OVERFLOW,
     ),
-    "a node too many of the router": (Mutation("router", "router.node < size", "router.node <= size"), OVERFLOW),
+    "a node too many of the router": (
+        Mutation("router", "router.node < network.nodes", "router.node <= network.nodes"), POISON,
+    ),
+    "a node too many of a router's sums": (
+        Mutation("router", "[(long long)which * nodes + node]", "[(long long)which * nodes + node + 1]"), POISON,
+    ),
     "a shift too far": (Mutation("distance", "plane[digit].x >> bit", "plane[digit].x >> (bit + 1)"), "shift exponent"),
     "a word too many of a row": (Mutation("distance", "i < 4u << shift", "i <= 4u << shift"), OVERFLOW),
     "a lane too many of distances": (

@@ -2,47 +2,63 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from torusweep_kernels import backend, cuda
-from torusweep_kernels.router import Router, gpu, simulate, state_bytes
+from torusweep_kernels.router import Router, gpu, gpu_records, gpu_state, simulate, state_bytes
 from torusweep_kernels.router.checks import checked
 
+from tests.kernels import fake_cupy, nvrtc
 from tests.kernels.router_cases import Routes, batch, random_case, same, torus_wiring, uniform, with_messages
 from tests.kernels.router_on_gpu import AsCupy, played
 
 
 @pytest.mark.parametrize(
-    ("manner", "grid", "block", "launches"),
+    ("manner", "grid", "block", "launches", "together"),
     [
-        ({}, 2, 32, 3),  # 16 nodes fill half a warp; two experiments, in windows of 100 cycles
-        (
-            {"THREADS": 8},
-            2,
-            32,
-            3,
-        ),  # fewer multiprocessors than experiments: each has its block, of a whole warp at least
-        (
-            {"THREADS": 8, "SHARED_THREADS": 5, "multiprocessors": 3},
-            8,
-            5,
-            300,
-        ),  # four blocks for each, a launch a cycle
-        ({"WINDOW": 30}, 2, 32, 12),  # 30, 30, 30, 10 cycles
+        ({}, 2, 32, 3, False),  # 16 nodes fill half a warp; two experiments, in windows of 100 cycles
+        # as many blocks at once as experiments: each has its block, of a whole warp at least
+        ({"THREADS": 8, "SHARED_THREADS": 5, "multiprocessors": 3}, 2, 32, 3, False),
+        # two blocks for each have no more threads than its own block would
+        ({"THREADS": 10, "SHARED_THREADS": 5, "multiprocessors": 2}, 2, 32, 3, False),
+        # four blocks for each, as its nodes need; three, as run at once
+        ({"THREADS": 8, "SHARED_THREADS": 5, "multiprocessors": 10}, 8, 5, 3, True),
+        ({"THREADS": 8, "SHARED_THREADS": 5, "multiprocessors": 7}, 6, 5, 3, True),
+        # a multiprocessor runs eight warps of 255 registers a thread, four for each; of 32 registers 16, eight for each
+        ({"THREADS": 8, "SHARED_THREADS": 1, "registers": 255}, 2, 32, 3, False),
+        ({"THREADS": 7, "SHARED_THREADS": 1, "registers": 32}, 16, 1, 3, True),
+        ({"WINDOW": 30}, 2, 32, 12, False),  # 30, 30, 30, 10 cycles
     ],
 )
 def test_launches(
-    manner: dict[str, int], grid: int, block: int, launches: int, as_cupy: AsCupy, monkeypatch: pytest.MonkeyPatch
+    manner: dict[str, int],
+    grid: int,
+    block: int,
+    launches: int,
+    together: bool,
+    as_cupy: AsCupy,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     routes, made = Routes(4, 4), []
     kernels = cuda.Gpu.kernels
 
-    def counted(gpu: cuda.Gpu, *names: Any) -> list[Any]:
-        (kernel,) = kernels(gpu, *names)
-        return [lambda *launch: made.append((launch[0][0], launch[1][0])) or kernel(*launch)]
+    class Counted:
+        def __init__(self, kernel: Any, together: bool) -> None:
+            self.kernel, self.together, self.num_regs = kernel, together, getattr(kernel, "num_regs", None)
+
+        def __call__(self, grid: tuple[int], block: tuple[int], arguments: tuple[Any, ...]) -> None:
+            made.append((*grid, *block, self.together))
+            assert len(arguments) == 6
+            self.kernel(grid, block, arguments)
+
+    def counted(gpu: cuda.Gpu, *names: Any, together: bool = False) -> list[Any]:
+        (kernel,) = kernels(gpu, *names, together=together)
+        return [Counted(kernel, together)]
 
     monkeypatch.setattr(cuda.Gpu, "kernels", counted)
     packets = uniform(routes, 0.9, 300, 5, [1, 2])
@@ -51,7 +67,74 @@ def test_launches(
             torus_wiring(4, 4), Router(2, 4), *routes.arrays, packets, cycles=300, stall=100, backend="cupy"
         )
     assert found.ran.tolist() == [300, 300]
-    assert made == [(grid, block)] * launches
+    assert made == [(grid, block, together)] * launches
+
+
+def test_a_launch_of_fewer_blocks_than_asked_for_gives_the_same(
+    as_cupy: AsCupy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """CuPy makes a cooperative launch smaller where not all of its blocks run at once, and warns."""
+    routes = Routes(4, 4)
+    packets = uniform(routes, 0.9, 100, 5, [1, 2, 3])
+    how: dict[str, Any] = {"cycles": 150, "stall": 50}
+    case = torus_wiring(4, 4), Router(2, 4), *routes.arrays, packets
+    expected = simulate(*case, **how, backend="numba")
+    monkeypatch.setattr(gpu.Network, "at_once", lambda network: 2**20)
+    for multiprocessors, blocks in ((1, 32), (1, 8), (1, 2)):
+        monkeypatch.setattr(fake_cupy.RawModule, "at_once", smaller(blocks))
+        with (
+            played(as_cupy, THREADS=1, SHARED_THREADS=1, multiprocessors=multiprocessors),
+            pytest.warns(UserWarning, match=f"The grid size will be reduced from 48 to {blocks}"),
+        ):
+            same(expected, simulate(*case, **how, backend="cupy"))
+
+
+def smaller(blocks: int) -> Callable[..., int]:
+    def at_once(module: fake_cupy.RawModule, grid: int, block: int) -> int:
+        warnings.warn(f"The grid size will be reduced from {grid} to {blocks}", stacklevel=2)
+        return blocks
+
+    return at_once
+
+
+STRUCTS = "Vc", "Out", "Channel", "Node", "Packet", "Message", "Port", "Experiment", "Network", "Round"
+
+
+@pytest.mark.parametrize("struct", STRUCTS)
+def test_structs_have_the_layout_that_the_compilers_give_them(struct: str, as_cupy: AsCupy, tmp_path: Path) -> None:
+    """C++ through the stand-in; and NVRTC, which refuses a false assertion."""
+    ours = gpu_records.structure(struct)
+    assert ours.names
+    names, offsets = ours.names, [ours.fields[name][1] for name in ours.names] if ours.fields else []
+    records = (gpu_records.SOURCE.parent / "records.cuh").read_text()
+    stores = [f"found[{i}] = __builtin_offsetof({struct}, {name});" for i, name in enumerate(names)]
+    code = f"""{records}
+extern "C" __global__ void layout(int* found) {{ {" ".join(stores)} found[{len(names)}] = sizeof({struct}); }}"""
+    cupy = as_cupy()
+    found = cupy.zeros(len(names) + 1, np.int32)
+    cupy.RawModule(code=code, options=()).get_function("layout")((1,), (1,), (found,))
+    assert found.get().tolist() == [*offsets, ours.itemsize]
+    for size in (ours.itemsize, ours.itemsize + 1):
+        asserted = [
+            f'static_assert(__builtin_offsetof({struct}, {name}) == {offset}, "");'
+            for name, offset in zip(names, offsets, strict=True)
+        ]
+        source = tmp_path / "layout.cu"
+        source.write_text("\n".join([records, *asserted, f'static_assert(sizeof({struct}) == {size}, "");']))
+        log, machine_code = nvrtc.compile_for(13, 90, source, cuda.OPTIONS)
+        assert bool(machine_code) == (size == ours.itemsize), log
+
+
+def test_a_structs_fields_are_checked(as_cupy: AsCupy) -> None:
+    cupy = as_cupy()
+    numbers = dict.fromkeys(("undelivered", "longest", "arrived"), 1)
+    with pytest.raises(ValueError, match="Experiment: expected undelivered, longest, arrived, begun, got undelivered"):
+        gpu_records.filled("Experiment", numbers)
+    with pytest.raises(OverflowError):
+        gpu_records.filled("Experiment", numbers | {"begun": 2**31})
+    network: dict[str, Any] = dict.fromkeys(gpu_records.structure("Network").names or (), 1)
+    with pytest.raises(TypeError, match=r"Network\.far: expected an array of int, got int64"):
+        gpu_records.filled("Network", network | {"far": cupy.zeros(3, np.int64)})
 
 
 def test_experiments_that_do_not_fit_together_run_one_after_another(
@@ -79,7 +162,8 @@ def test_rounds_are_halved_until_they_fit(as_cupy: AsCupy, monkeypatch: pytest.M
     monkeypatch.setattr(
         gpu, "Round", lambda network, some, Round=gpu.Round: made.append(len(some)) or Round(network, some)
     )
-    largest = 6 * 16 * 2 * 8 * 4  # bytes: records of an experiment's input VCs, the largest of its arrays
+    task = checked(wiring, router, *routes.arrays, packets, 150, 0, 150, None)
+    _, largest = gpu_state.parts(wiring, router, min(one.shortest for one in task.experiments))  # bytes of a state
     as_cupy(memory=3 * largest - 1, free=2**30)
     found = simulate(wiring, router, *routes.arrays, packets, cycles=150, backend="cupy")
     same(simulate(wiring, router, *routes.arrays, packets, cycles=150, backend="numba"), found)
@@ -103,7 +187,7 @@ def test_memory_is_told_before_it_is_taken(seed: int, as_cupy: AsCupy) -> None:
         told = state_bytes(
             wiring, router, packets=experiment.end - experiment.begin, runs=routes[1].shape[1], backend="cupy", **sizes
         )
-        assert told == sum(array.nbytes for array in (*held.of_experiment.values(), *held.of_packets.values()))
+        assert told == sum(array.nbytes for array in (held.state, *held.of_packets.values()))
 
 
 def test_out_of_memory(as_cupy: AsCupy) -> None:

@@ -1,13 +1,15 @@
 // The choice between a route and a detour: see reference_detours.py.
 struct Detours : Sources {
-    __device__ int* seen_at(int cycle) const { return seen + (long long)(cycle & 1) * ports * nodes * vcs; }
+    __device__ int* seen_at(int cycle) const {
+        return part<int>(to_seen) + (long long)(cycle & 1) * ports * nodes * vcs;
+    }
 
     // Note for the next cycle how many flits occupy the node's output VCs.
     __device__ void see_channels() {
         for (int p = 0; p < ports; ++p) {
             for (int v = 0; v < vcs; ++v) {
-                const long long y = (long long)in(p) * vcs + v;
-                seen_at(t + 1)[y] = buffer - of_out[y].credits + claimed[y];
+                const Out there = out(p, v);
+                seen_at(t + 1)[(long long)in(p) * vcs + v] = buffer - there.credits + there.claimed;
             }
         }
     }
@@ -20,7 +22,8 @@ struct Detours : Sources {
     }
 
     // Flits that occupied the channels of so many hops of a route.
-    __device__ long long occupied_along(int row, const short* rest) const {
+    template <class Hops>
+    __device__ long long occupied_along(int row, Hops rest) const {
         long long total = 0;
         for (int run = 0, at = node; run < runs; ++run) {
             const int d = rest[run] > 0 ? direction[(long long)row * runs + run] : 0;
@@ -34,7 +37,8 @@ struct Detours : Sources {
     }
 
     // The first run of a route that has hops left; their sum.
-    __device__ int first_of(const short* rest, int* sum) const {
+    template <class Hops>
+    __device__ int first_of(Hops rest, int* sum) const {
         int first = -1;
         *sum = 0;
         for (int run = 0; run < runs; ++run) {
@@ -46,14 +50,15 @@ struct Detours : Sources {
 
     __device__ bool takes_detour(int packet, int other) const {
         const int own = packets[packet].row;
-        const short *own_rest = left + (long long)packet * runs, *other_rest = hops + (long long)other * runs;
+        const short* const own_rest = left + (long long)packet * runs;
+        const Constant<short> other_rest = hops + (long long)other * runs;
         if (sees_all) return occupied_along(own, own_rest) > occupied_along(other, other_rest) + threshold;
         int own_hops, other_hops;
         const long long own_entry = (long long)own * runs + first_of(own_rest, &own_hops),
                         other_entry = (long long)other * runs + first_of(other_rest, &other_hops);
-        const signed char* const port = port_of + (long long)node * directions;
+        const Constant<signed char> port = port_of + (long long)node * directions;
         const int p = port[direction[own_entry]], q = port[direction[other_entry]];
-        const signed char *own_ends = low + 4 * phase[own_entry], *other_ends = low + 4 * phase[other_entry];
+        const Constant<signed char> own_ends = low + 4 * phase[own_entry], other_ends = low + 4 * phase[other_entry];
         const bool shared = p == q;
         const long long own_flits = occupied(in(p), shared ? own_ends[0] : 0, shared ? own_ends[1] : vcs),
                         other_flits = occupied(in(q), shared ? other_ends[0] : 0, shared ? other_ends[1] : vcs);

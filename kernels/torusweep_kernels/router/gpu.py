@@ -1,25 +1,28 @@
 """The simulation on a GPU: the cycles of router.cu, experiments side by side.
 
-A block simulates one experiment, many cycles in a launch. If the experiments are larger than a block and too few to
-occupy the device, several blocks simulate each of them, one cycle a launch. The host waits for the device, and checks
-for the end and for deadlock, only every `stall` cycles (at most WINDOW).
+A block simulates one experiment. If the experiments are larger than a block and too few to occupy the device, several
+blocks simulate each of them: a cooperative launch, of as many blocks as run at once, since they wait for each other
+after every cycle. A launch has many cycles. The host waits for the device, and checks for the end and for deadlock,
+only every `stall` cycles (at most WINDOW).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 
 from torusweep_kernels import cuda
 from torusweep_kernels.router.deadlock import deadlock
+from torusweep_kernels.router.gpu_records import SOURCE, fields, filled
 from torusweep_kernels.router.gpu_state import (
     NEVER,
-    SOURCE,
     at_start,
-    fields,
     layout,
+    parts,
     snapshot,
+    state_at_start,
     travel,
     waiting,
 )
@@ -65,7 +68,7 @@ def rounds(task: Task, memory: int, most: int) -> Iterator[list[Experiment]]:
 
 
 class Network:
-    """The arrays on the device that all experiments share. Their first axis is ports, their last one nodes."""
+    """The arrays and numbers that all experiments share. The arrays' first axis is ports, their last one nodes."""
 
     def __init__(self, task: Task) -> None:
         self.task, self.gpu = task, cuda.Gpu()
@@ -73,53 +76,74 @@ class Network:
         (self.advance,) = self.gpu.kernels(SOURCE, "advance")
         wiring, router, nodes = task.wiring, task.router, task.nodes
         far, feed = task.land.reshape(nodes, task.ports), task.feed.reshape(nodes, task.inputs)[:, : task.transit]
-        far, feed = turned(far, task.inputs, nodes), turned(feed, task.ports, nodes)
-        delay = wiring.delay.T.astype(np.int32) + np.int32(router.switch_delay)
-        routes = task.direction, task.hops, task.phase
         width, sending, back = (
             array.reshape(nodes, -1).T.astype(np.int32) for array in (task.width, task.sending, task.back)
         )
-        arrays = (
-            far,
-            delay,
-            width,
-            feed,
-            sending,
-            back,
-            task.until,
-            task.low,
-            wiring.port_of,
-            wiring.wrap.view(np.uint8),
-            *routes,
-        )
-        self.arrays = [cupy.asarray(np.ascontiguousarray(array)) for array in arrays]
+        arrays = {
+            "far": turned(far, task.inputs, nodes),
+            "delay": wiring.delay.T.astype(np.int32) + np.int32(router.switch_delay),
+            "width": width,
+            "feed": turned(feed, task.ports, nodes),
+            "sending": sending,
+            "back": back,
+            "until": task.until,
+            "low": task.low,
+            "port_of": wiring.port_of,
+            "wrap": wiring.wrap.view(np.uint8),
+            "direction": task.direction,
+            "hops": task.hops,
+            "phase": task.phase,
+        }
+        self.arrays = {name: cupy.asarray(np.ascontiguousarray(array)) for name, array in arrays.items()}
         self.measure_from = min(task.measure_from, NEVER)
-        of_network = nodes, task.ports, task.inputs, task.transit, task.vcs, wiring.port_of.shape[1], task.hops.shape[1]
-        manner = (
-            task.escape,
-            task.buffer,
-            task.switching,
-            task.memory,
-            wiring.balanced,
-            router.adaptive,
-            router.bubble,
-            router.transit_first,
-        )
-        single = task.sending.max() == 1 and task.width.max(initial=1) == 1
-        delays = (
-            router.ejection_flits,
-            single,
-            router.route_delay,
-            router.vc_delay,
-            router.switch_delay,
-            router.credit_delay,
-        )
-        source_queue = -1 if router.source_queue is None else min(router.source_queue, NEVER)
-        rest = (
-            *(source_queue, self.measure_from, task.batch.messages is not None),
-            *(task.detour.shape[1], task.sees_all, task.threshold),
-        )
-        self.numbers = [np.int32(number) for number in (*of_network, *manner, *delays, *rest)]
+        numbers = {
+            "nodes": nodes,
+            "ports": task.ports,
+            "inputs": task.inputs,
+            "transit": task.transit,
+            "vcs": task.vcs,
+            "directions": wiring.port_of.shape[1],
+            "runs": task.hops.shape[1],
+            "escape": task.escape,
+            "buffer": task.buffer,
+            "switching": task.switching,
+            "memory": task.memory,
+            "balanced": wiring.balanced,
+            "adaptive": router.adaptive,
+            "bubble": router.bubble,
+            "transit_first": router.transit_first,
+            "ejection": router.ejection_flits,
+            "single": task.sending.max() == 1 and task.width.max(initial=1) == 1,
+            "route_delay": router.route_delay,
+            "vc_delay": router.vc_delay,
+            "switch_delay": router.switch_delay,
+            "credit_delay": router.credit_delay,
+            "source_queue": -1 if router.source_queue is None else min(router.source_queue, NEVER),
+            "measure_from": self.measure_from,
+            "has_messages": task.batch.messages is not None,
+            "decisions": task.detour.shape[1],
+            "sees_all": task.sees_all,
+            "threshold": task.threshold,
+        }
+        self.struct = filled("Network", self.arrays | numbers)
+
+    def blocks(self, experiments: int) -> tuple[int, int, Any]:
+        """(blocks, threads of a block, kernel) of a launch: several blocks an experiment if more threads run then."""
+        nodes = self.task.nodes
+        if nodes > THREADS:
+            share = min(-(-nodes // SHARED_THREADS), self.at_once() // experiments)
+            if share * SHARED_THREADS > THREADS:
+                (together,) = self.gpu.kernels(SOURCE, "advance", together=True)
+                return share * experiments, SHARED_THREADS, together
+        return experiments, -(-min(nodes, THREADS) // cuda.WARP) * cuda.WARP, self.advance
+
+    def at_once(self) -> int:
+        """Blocks of SHARED_THREADS that the device runs at once."""
+        registers, most = getattr(self.advance, "num_regs", None), self.gpu.registers
+        if not (registers and most):
+            return self.gpu.multiprocessors * max(1, THREADS // SHARED_THREADS)  # one block of THREADS always fits
+        fitting = cuda.blocks_that_fit(registers, SHARED_THREADS, most, self.gpu.warps)
+        return self.gpu.multiprocessors * min(fitting, cuda.BLOCKS_AT_ONCE)
 
 
 def turned(index: np.ndarray, ports: int, nodes: int) -> np.ndarray:
@@ -133,37 +157,48 @@ class Round:
     def __init__(self, network: Network, experiments: list[Experiment]) -> None:
         self.network, self.task, self.experiments = network, network.task, experiments
         task, cupy = network.task, network.cupy
-        packets = [experiment.end - experiment.begin for experiment in experiments]
+        packets = sum(experiment.end - experiment.begin for experiment in experiments)
         shortest = min(experiment.shortest for experiment in experiments)
         waits = np.sum([waiting(experiment) for experiment in experiments], axis=0).tolist()
-        how = sum(packets), task.hops.shape[1], shortest, *waits
-        shapes, of_packets = layout(task.wiring, task.router, *how, detours=task.detour.shape[1])
-        self.of_experiment = {
-            name: cupy.zeros((len(experiments), *shape), dtype) for name, (shape, dtype) in shapes.items()
-        }
-        vc, out = fields("Vc"), fields("Out")
-        for name in ("front", "out"):
-            self.of_experiment["vcs"][..., vc[name]] = -1
-        self.of_experiment["outs"][..., out["holder"]] = -1
-        self.of_experiment["outs"][..., out["credits"]] = task.buffer
-        start = at_start(task, experiments, shapes | of_packets)
-        self.of_experiment["nodes"] = cupy.asarray(start["nodes"])
+        how: dict[str, Any] = {"detours": task.detour.shape[1]}
+        _, of_packets = layout(task.wiring, task.router, packets, task.hops.shape[1], shortest, *waits, **how)
+        self.parts, size = parts(task.wiring, task.router, shortest, **how)
+        start = at_start(task, experiments, of_packets)
+        self.state = cupy.zeros((len(experiments), size // 8), np.int64)
+        self.state[...] = cupy.asarray(state_at_start(task, self.parts, size).view(np.int64))
+        for name in ("experiment", "nodes"):
+            self.columns(name)[...] = cupy.asarray(start[name].reshape(len(experiments), -1))
         self.of_packets = {
             name: cupy.asarray(start[name]) if name in start else cupy.zeros(*of_packets[name]) for name in of_packets
         }
-        self.longest = cupy.asarray(np.array([experiment.longest for experiment in experiments], np.int32))
-        self.undelivered = cupy.asarray(np.array(packets, np.int32))
-        self.slots = (
-            *(np.int32(shapes[name][0][0]) for name in ("arrivals", "credits")),
-            np.int32(shapes["queue"][0][-1]),
-        )
+        numbers = {
+            "bytes": size,
+            **{f"to_{name}": part.begin for name, part in self.parts.items()},
+            "arrival_slots": self.parts["arrivals"].shape[0],
+            "credit_slots": self.parts["credits"].shape[0],
+            "places": self.parts["queue"].shape[-1],
+        }
+        self.struct = filled("Round", {"states": self.state.view(np.uint8), **self.of_packets, **numbers})
+
+    def columns(self, name: str) -> Any:
+        """An array of the experiments' states, on the device: a row for each experiment, not copied."""
+        part = self.parts[name]
+        return self.state.view(part.dtype)[:, part.begin // part.dtype.itemsize : part.end // part.dtype.itemsize]
+
+    def of_experiments(self, name: str) -> Any:
+        """The same, to be read, in its shape."""
+        return self.columns(name).reshape(len(self.experiments), *self.parts[name].shape)
+
+    def undelivered(self) -> np.ndarray:
+        """Packets of every experiment that are neither delivered nor refused. Waits for the device."""
+        return self.columns("experiment")[:, fields("Experiment")["undelivered"]].get()
 
     def outcomes(self) -> list[Outcome]:
         """The outcome of every experiment."""
         task = self.task
         waits: dict[int, Wait] = {}
         ran = np.zeros(len(self.experiments), np.int64)
-        running, t = np.flatnonzero(self.undelivered.get() > 0), 0
+        running, t = np.flatnonzero(self.undelivered() > 0), 0
         while t < task.cycles and len(running):
             stop = min(t // task.stall * task.stall + task.stall, t + WINDOW, task.cycles)
             self.run(running, t, stop)
@@ -171,27 +206,22 @@ class Round:
             ran[running] = t
             if t % task.stall == 0:
                 waits |= {e: wait for e in self.still(running, t) if (wait := self.deadlock(e, t))[0]}
-            left = self.undelivered.get()
+            left = self.undelivered()
             running = np.array([e for e in running if left[e] > 0 and e not in waits], np.int64)
         return self.gathered(ran, waits)
 
     def run(self, running: np.ndarray, t: int, stop: int) -> None:
         """Launch the cycles t … stop − 1."""
-        network, nodes = self.network, self.task.nodes
-        shared = nodes > THREADS and len(running) < network.gpu.multiprocessors
-        threads = SHARED_THREADS if shared else -(-min(nodes, THREADS) // 32) * 32
-        blocks = -(-nodes // threads) if shared else 1
-        kept = *self.of_experiment.values(), *self.of_packets.values(), self.undelivered
-        which = network.cupy.asarray(running.astype(np.int32)), np.int32(blocks)
-        what = *network.arrays, self.longest, *kept, *network.numbers, *self.slots, *which
-        for begin in range(t, stop) if shared else (t,):
-            end = begin + 1 if shared else stop
-            network.advance((blocks * len(running),), (threads,), (*what, np.int32(begin), np.int32(end)))
+        network = self.network
+        blocks, threads, advance = network.blocks(len(running))
+        numbers = map(np.int32, (len(running), t, stop))
+        which = network.cupy.asarray(running.astype(np.int32))
+        advance((blocks,), (threads,), (network.struct, self.struct, which, *numbers))
 
     def still(self, running: np.ndarray, t: int) -> list[int]:
         """Experiments that may be deadlocked: some front of a channel's VC has not moved in the last `stall` cycles."""
         vc = fields("Vc")
-        channels = self.of_experiment["vcs"][:, : self.task.transit].reshape(len(self.experiments), -1, len(vc))
+        channels = self.of_experiments("vcs")[:, : self.task.transit].reshape(len(self.experiments), -1, len(vc))
         still = (
             ((channels[..., vc["front"]] >= 0) & (channels[..., vc["moved"]] <= t - self.task.stall)).any(axis=1).get()
         )
@@ -203,7 +233,7 @@ class Round:
         begin = experiment.begin - self.experiments[0].begin
         own = slice(begin, begin + experiment.end - experiment.begin)
         now = snapshot(
-            self.task, begin, *(self.of_experiment[name][e].get() for name in ("vcs", "outs", "input_ports"))
+            self.task, begin, *(self.of_experiments(name)[e].get() for name in ("vcs", "outs", "input_ports"))
         )
         return deadlock(
             self.task,
@@ -217,10 +247,10 @@ class Round:
         """The outcomes, read from the device after `ran` cycles."""
         task, vc, packet, message = self.task, *(fields(record) for record in ("Vc", "Packet", "Message"))
         packets, messages = self.of_packets["packets"].get(), self.of_packets["messages"].get()
-        flits, sums = self.of_experiment["flits"].get().swapaxes(1, 2), self.of_experiment["sums"].sum(axis=2).get()
-        stored = self.of_experiment["vcs"][:, : task.transit, :, :, vc["count"]].sum(axis=(1, 2)).get()
-        wires = np.bitwise_count(self.of_experiment["arrivals"].get()).sum(axis=(1, 2, 3))
-        undelivered = self.undelivered.get()
+        flits, sums = self.of_experiments("flits").get().swapaxes(1, 2), self.of_experiments("sums").sum(axis=2).get()
+        stored = self.of_experiments("vcs")[:, : task.transit, :, :, vc["count"]].sum(axis=(1, 2)).get()
+        wires = np.bitwise_count(self.of_experiments("arrivals").get()).sum(axis=(1, 2, 3))
+        undelivered = self.undelivered()
         outcomes, done = [], 0
         for e, experiment in enumerate(self.experiments):
             begin = experiment.begin - self.experiments[0].begin

@@ -1,30 +1,66 @@
-"""The state of experiments on a GPU: records as records.cuh declares them, their contents at the start, snapshots."""
+"""The state of experiments on a GPU: its arrays, their contents at the start, snapshots."""
 
 from __future__ import annotations
 
-import re
-from functools import cache
-from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from torusweep_kernels.cuda import cuda_source
 from torusweep_kernels.router.choices import Travel
+from torusweep_kernels.router.gpu_records import fields, words
 from torusweep_kernels.router.outcome import Snapshot
 from torusweep_kernels.router.state import Shapes
 from torusweep_kernels.router.task import Experiment, Messages, Router, Task, Wiring, longest_back, most_into
 
-SOURCE = Path(__file__).with_name("router.cu")
 NEVER = 2**31 - 1
+ALIGNED = 128  # bytes: every array of a state begins at a multiple, a line of the cache
+GAP = 0  # bytes behind every array of a state; a test that looks for accesses outside of the arrays sets it
 Arrays = dict[str, np.ndarray]
 
 
-@cache
-def fields(record: str) -> dict[str, int]:
-    """The index of every field of a struct of records.cuh."""
-    found = re.search(rf"^struct {record} {{ \w+ ([\w, ]+); }};$", cuda_source(SOURCE), re.MULTILINE)
-    assert found, record
-    return {name: number for number, name in enumerate(found[1].split(", "))}
+class Part(NamedTuple):
+    """An array of an experiment's state: where it begins, in bytes; of what shape and type it is."""
+
+    begin: int
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+
+    @property
+    def end(self) -> int:
+        return self.begin + int(np.prod(self.shape, dtype=object)) * self.dtype.itemsize
+
+
+def parts(wiring: Wiring, router: Router, shortest: int, *, detours: int = 0) -> tuple[dict[str, Part], int]:
+    """The arrays of an experiment's state, as router.cu describes them, and the bytes of a state.
+
+    shortest   packet of the experiment, in flits
+    """
+    nodes, ports = wiring.to.shape
+    vcs, transit = router.virtual_channels, most_into(wiring.to)
+    inputs = transit + router.injection_flits
+    behind = router.buffer_flits // max(1, shortest) + 1  # packets in a buffer: part of one, and whole ones
+    arrival = router.switch_delay + int(wiring.delay.max(initial=0))
+    credit = router.credit_delay + longest_back(wiring)
+    arrays: Shapes = {
+        "experiment": ((words("Experiment"),), np.int32),
+        "vcs": ((inputs, nodes, vcs, words("Vc")), np.int32),
+        "outs": ((ports, nodes, vcs, words("Out")), np.int32),
+        "channels": ((ports, nodes, words("Channel")), np.int32),
+        "nodes": ((nodes, words("Node")), np.int32),
+        "input_ports": ((inputs, nodes, len(fields("Port"))), np.uint16),
+        "queue": ((transit, nodes, vcs, 1 << behind.bit_length()), np.int32),
+        "arrivals": ((1 << arrival.bit_length(), transit, nodes), np.uint16),
+        "credits": ((1 << credit.bit_length(), ports, nodes), np.uint16),
+        "busy": ((3, nodes), np.uint64),
+        "flits": ((ports, nodes), np.int64),
+        "sums": ((vcs + 2, nodes), np.int64),
+        "seen": ((2, ports, nodes, vcs if detours else 0), np.int32),
+    }
+    found, end = {}, 0
+    for name, (shape, dtype) in arrays.items():
+        found[name] = part = Part(end, shape, np.dtype(dtype))
+        end = -(-(part.end + GAP) // ALIGNED) * ALIGNED
+    return found, end
 
 
 def layout(
@@ -38,34 +74,14 @@ def layout(
     *,
     detours: int = 0,
 ) -> tuple[Shapes, Shapes]:
-    """Shape and dtype of an experiment's arrays, and of packets' and messages' arrays, in the order of `advance`."""
-    nodes, ports = wiring.to.shape
-    vcs, transit = router.virtual_channels, most_into(wiring.to)
-    inputs = transit + router.injection_flits
-    behind = router.buffer_flits // max(1, shortest) + 1  # packets in a buffer: part of one, and whole ones
-    arrival = router.switch_delay + int(wiring.delay.max(initial=0))
-    credit = router.credit_delay + longest_back(wiring)
-    of_experiment: Shapes = {
-        "vcs": ((inputs, nodes, vcs, len(fields("Vc"))), np.int32),
-        "outs": ((ports, nodes, vcs, len(fields("Out"))), np.int32),
-        "channels": ((ports, nodes, len(fields("Channel"))), np.int32),
-        "nodes": ((nodes, len(fields("Node"))), np.int32),
-        "input_ports": ((inputs, nodes, len(fields("Port"))), np.uint16),
-        "queue": ((transit, nodes, vcs, 1 << behind.bit_length()), np.int32),
-        "arrivals": ((1 << arrival.bit_length(), transit, nodes), np.uint16),
-        "credits": ((1 << credit.bit_length(), ports, nodes), np.uint16),
-        "busy": ((3, nodes), np.uint64),
-        "flits": ((ports, nodes), np.int64),
-        "sums": ((vcs + 2, nodes), np.int64),
-        "claimed": ((ports, nodes, vcs if detours else 0), np.int32),
-        "seen": ((2, ports, nodes, vcs if detours else 0), np.int32),
-    }
+    """Shape and dtype of an experiment's state, in words of 8 bytes, and of packets' and messages' arrays."""
+    of_experiment: Shapes = {"state": ((parts(wiring, router, shortest, detours=detours)[1] // 8,), np.int64)}
     of_packets: Shapes = {
-        "packets": ((packets, len(fields("Packet"))), np.int32),
+        "packets": ((packets, words("Packet")), np.int32),
         "left": ((packets, runs), np.int16),
         "crossed": ((packets,), np.uint64),
         "line": ((packets,), np.int32),
-        "messages": ((messages, len(fields("Message"))), np.int32),
+        "messages": ((messages, words("Message")), np.int32),
         "after": ((messages + 1,), np.int64),
         "successor": ((waits,), np.int32),
         "detour": ((packets, detours), np.int32),
@@ -81,11 +97,26 @@ def waiting(experiment: Experiment) -> tuple[int, int]:
     )
 
 
-def at_start(task: Task, experiments: list[Experiment], shapes: Shapes) -> Arrays:
-    """The arrays in `shapes` before the first cycle, all but `crossed` and `passed`.
+def state_at_start(task: Task, arrays: dict[str, Part], size: int) -> np.ndarray:
+    """An experiment's state of `size` bytes before the first cycle, but for its `experiment` and its `nodes`."""
+    state = np.zeros(size, np.uint8)
 
-    Arrays of nodes and channels are per experiment. Those of packets and messages are common to all experiments, and
-    numbered from the first experiment's on."""
+    def of(name: str) -> np.ndarray:
+        part = arrays[name]
+        return state[part.begin : part.end].view(part.dtype).reshape(part.shape)
+
+    vc, out = fields("Vc"), fields("Out")
+    for name in ("front", "out"):
+        of("vcs")[..., vc[name]] = -1
+    of("outs")[..., out["holder"]] = -1
+    of("outs")[..., out["credits"]] = task.buffer
+    return state
+
+
+def at_start(task: Task, experiments: list[Experiment], shapes: Shapes) -> Arrays:
+    """`experiment` and `nodes` of every experiment's state, and the arrays in `shapes`, but for `crossed` and `passed`.
+
+    Those of packets and messages are common to all experiments, and numbered from the first experiment's on."""
     begin = experiments[0].begin
     own = slice(begin, experiments[-1].end)
     packet, node = fields("Packet"), fields("Node")
@@ -93,7 +124,10 @@ def at_start(task: Task, experiments: list[Experiment], shapes: Shapes) -> Array
     for name in ("row", "time", "length"):
         packets[:, packet[name]] = getattr(task.batch, name)[own]
     first = np.stack([experiment.first + experiment.begin - begin for experiment in experiments])
-    nodes = np.full((len(experiments), *shapes["nodes"][0]), -1, np.int32)
+    nodes = np.full((len(experiments), task.nodes, words("Node")), -1, np.int32)
+    heads, head = np.zeros((len(experiments), words("Experiment")), np.int32), fields("Experiment")
+    heads[:, head["undelivered"]] = [experiment.end - experiment.begin for experiment in experiments]
+    heads[:, head["longest"]] = [experiment.longest for experiment in experiments]
     for name in ("taken", "behind", "coming"):
         nodes[..., node[name]] = first[:, :-1]
     nodes[..., node["end"]] = first[:, 1:]
@@ -120,6 +154,7 @@ def at_start(task: Task, experiments: list[Experiment], shapes: Shapes) -> Array
         done, pairs = done + number, pairs + some
     left, line = task.hops[task.batch.row[own]], np.zeros(*shapes["line"])
     return {
+        "experiment": heads,
         "nodes": nodes,
         "packets": packets,
         "left": left,
@@ -183,7 +218,7 @@ def snapshot(task: Task, packet: int, vcs: np.ndarray, outs: np.ndarray, ports: 
     """The snapshot of an experiment, from its first packet and its arrays vcs, outs and input_ports."""
     vc, out, port = (fields(record) for record in ("Vc", "Out", "Port"))
     here, there, ports = (array.swapaxes(0, 1) for array in (vcs, outs, ports))  # the node becomes the first axis
-    here, there = here.reshape(-1, len(vc)), there.reshape(-1, len(out))
+    here, there = here.reshape(-1, words("Vc")), there.reshape(-1, words("Out"))
     held = ports[..., port["there"]] & ~(ports[..., port["routing"]] | ports[..., port["requesting"]])
     active = (held[..., None] >> np.arange(task.vcs, dtype=np.uint16) & 1).astype(bool).ravel()
     front = np.where(here[:, vc["front"]] < 0, -1, here[:, vc["front"]] - packet)

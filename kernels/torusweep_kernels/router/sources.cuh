@@ -2,7 +2,7 @@
 struct Sources : View {
     // Append what is generated in this cycle to the source queue.
     __device__ void generate() {
-        Node& here = of_node[node];
+        Node& here = self();
         if (has_messages) {
             file_added(here);
             for (; here.awaited >= 0 && messages[here.awaited].ready <= t; here.awaited = messages[here.awaited].link) {
@@ -11,28 +11,35 @@ struct Sources : View {
                 for (int k = 0; k < message.packets; ++k) line[here.behind++] = message.begin + k;
             }
         } else {
-            for (; here.coming < here.end && packets[here.coming].time <= t; ++here.coming)
-                line[here.behind++] = here.coming;
+            int behind = here.behind, coming = here.coming;
+            const int before = coming, end = here.end;
+            for (; coming < end && packets[coming].time <= t; ++coming) line[behind++] = coming;
+            if (coming == before) return;
+            here.behind = behind;
+            here.coming = coming;
         }
     }
 
     // Fill empty injection VCs from the source queue, and refuse the packets that exceed its bound.
     __device__ void refill() {
-        Node& here = of_node[node];
-        if (here.taken == here.behind) return;
+        Node& here = self();
+        int taken = here.taken, behind = here.behind;
+        if (taken == behind) return;
         for (int v = 0; v < vcs; ++v) {
             for (int i = transit; i < inputs; ++i) {
-                if (here.taken == here.behind || of_port[in(i)].there >> v & 1) continue;
-                const int packet = line[here.taken++];
+                if (taken == behind || port(i).there >> v & 1) continue;
+                const int packet = line[taken++];
                 vc(i, v).count = packets[packet].length;
                 begin_routing(i, v, packet);
             }
         }
+        here.taken = taken;
         if (source_queue < 0) return;
-        for (; here.behind - here.taken > source_queue; --here.behind) {
-            packets[line[here.behind - 1]].entered = REFUSED;
-            atomicSub(undelivered, 1);
+        for (; behind - taken > source_queue; --behind) {
+            packets[line[behind - 1]].entered = REFUSED;
+            atomicSub(&experiment().undelivered, 1);
         }
+        here.behind = behind;
     }
 
     // Sort added messages into the list of awaited ones. Threads that are ahead may already have added messages in this
@@ -81,7 +88,7 @@ struct Sources : View {
     }
 
     __device__ void add(int message) {
-        int* const added = &of_node[messages[message].node].added;
+        int* const added = &node_at(messages[message].node).added;
         int before = *(volatile int*)added, found;
         for (;; before = found) {
             *(volatile int*)&messages[message].link = before;

@@ -3,7 +3,7 @@ struct VcAllocation : Detours {
     // Promote the next packet of a channel's VC to its front; some of its flits have arrived.
     __device__ void promote_head(int i, int v) {
         Vc& here = vc(i, v);
-        const int packet = queue[((long long)in(i) * vcs + v) * places + (here.begins & (places - 1))];
+        const int packet = queued(in(i), v, here.begins);
         if (switching == STORE_AND_FORWARD && here.count < packets[packet].length && first_run(packet) >= 0) return;
         here.begins += 1;
         begin_routing(i, v, packet);
@@ -11,21 +11,21 @@ struct VcAllocation : Detours {
 
     // Promote packets behind those that have left. Eject heads that have arrived; let others request an output VC.
     __device__ void find_routes() {
-        for (bits_t due = due_ports[node]; due; due &= due - 1) {
+        for (bits_t due = due_ports(); due; due &= due - 1) {
             const int i = lowest(due);
-            Port& port = of_port[in(i)];
-            for (bits_t waking = port.waking; waking; waking &= waking - 1) {
+            Port& bits = port(i);
+            for (bits_t waking = bits.waking; waking; waking &= waking - 1) {
                 const int v = lowest(waking);
                 if (vc(i, v).front < 0) promote_head(i, v);
             }
-            port.waking = 0;
-            for (bits_t routing = port.routing; routing; routing &= routing - 1) {
+            bits.waking = 0;
+            for (bits_t routing = bits.routing; routing; routing &= routing - 1) {
                 const int v = lowest(routing);
                 if (vc(i, v).due > t) continue;
-                port.routing &= ~(1 << v);
+                bits.routing &= ~(1 << v);
                 request_vc(i, v);
             }
-            if (!(port.routing | port.granted)) due_ports[node] &= ~bit(i);
+            if (!(bits.routing | bits.granted)) due_ports() &= ~bit(i);
         }
     }
 
@@ -49,7 +49,7 @@ struct VcAllocation : Detours {
         }
         const long long entry = (long long)packets[packet].row * runs + run;
         const int d = direction[entry], stage = phase[entry], rest = left[(long long)packet * runs + run];
-        const signed char* const ends = low + 4 * stage;  // first VC and end, of column 0, then of column 1
+        const Constant<signed char> ends = low + 4 * stage;  // first VC and end, of column 0, then of column 1
         const bool past = crossed_after(packet, run, d, stage) & run_bit(run, d),
                    still = until[(long long)node * directions + d] < rest;
         int first = past || (memory == AHEAD && still), last = first;
@@ -64,35 +64,35 @@ struct VcAllocation : Detours {
             allowed |= (1 << ends[2 * column + 1]) - (1 << ends[2 * column]);
         if (decisions) {
             const int p = port_of[(long long)node * directions + d];
-            claimed[(long long)in(p) * vcs + lowest(allowed)] += here.rest;
+            out(p, lowest(allowed)).claimed += here.rest;
         }
         const int keeps = !bubble ? ANY_VC : packets[packet].going == d ? v : NO_VC;
         here.request = (int)((unsigned int)allowed << 16 | (unsigned int)run << 8 | (unsigned int)(keeps + 2));
-        of_port[in(i)].requesting |= 1 << v;
-        requesting_ports[node] |= bit(i);
-        of_node[node].changed = 1;
+        port(i).requesting |= 1 << v;
+        requesting_ports() |= bit(i);
+        self().changed = 1;
     }
 
     __device__ void hold_vc(int i, int v, int code) {
         vc(i, v).out = code;
         vc(i, v).due = t + vc_delay;
-        of_port[in(i)].granted |= 1 << v;
-        of_port[in(i)].fresh |= 1 << v;
-        due_ports[node] |= bit(i);
+        port(i).granted |= 1 << v;
+        port(i).fresh |= 1 << v;
+        due_ports() |= bit(i);
     }
 
     // Activate the grants that take effect in this cycle.
     __device__ void activate_grants() {
-        for (bits_t due = due_ports[node]; due; due &= due - 1) {
+        for (bits_t due = due_ports(); due; due &= due - 1) {
             const int i = lowest(due);
-            Port& port = of_port[in(i)];
-            for (bits_t granted = port.granted; granted; granted &= granted - 1) {
+            Port& bits = port(i);
+            for (bits_t granted = bits.granted; granted; granted &= granted - 1) {
                 const int v = lowest(granted);
                 if (vc(i, v).due > t) continue;
-                port.granted &= ~(1 << v);
+                bits.granted &= ~(1 << v);
                 ready(i, v);
             }
-            if (!(port.routing | port.granted)) due_ports[node] &= ~bit(i);
+            if (!(bits.routing | bits.granted)) due_ports() &= ~bit(i);
         }
     }
 
@@ -100,8 +100,8 @@ struct VcAllocation : Detours {
     // best one so far. need: credits for VC `keeps` (ANY_VC: for every VC); need_else: for the others.
     __device__ void better(int p, bits_t possible, int keeps, int need, int need_else, int far, long long* most,
                            int* best) const {
-        for (possible &= ~(bits_t)of_channel[in(p)].held; possible; possible &= possible - 1) {
-            const int v = lowest(possible), has = of_out[(long long)in(p) * vcs + v].credits;
+        for (possible &= ~(bits_t)channel(p).held; possible; possible &= possible - 1) {
+            const int v = lowest(possible), has = out(p, v).credits;
             const long long score = (long long)has << 16 | far;
             if (has >= (keeps == ANY_VC || keeps == v ? need : need_else) && score > *most) {
                 *most = score;
@@ -112,10 +112,10 @@ struct VcAllocation : Detours {
 
     // The output VC that a requesting head chooses (-1 = none), and the run of its hop.
     __device__ int choice(int i, int v, int* run) const {
-        const Vc& here = vc(i, v);
+        const Vc here = vc(i, v);
         const int packet = here.front, length = packets[packet].length;
-        const signed char* const ways = direction + (long long)packets[packet].row * runs;
-        const signed char* const port = port_of + (long long)node * directions;
+        const Constant<signed char> ways = direction + (long long)packets[packet].row * runs,
+                                    port = port_of + (long long)node * directions;
         long long most = -1;
         int best = -1;
         if (adaptive) {
@@ -131,26 +131,26 @@ struct VcAllocation : Detours {
         }
         *run = here.request >> 8 & 255;
         const int need = switching == WORMHOLE ? 0 : length;
-        better(port[ways[*run]], (unsigned int)here.request >> 16, (here.request & 255) - 2, need, need + longest, 0,
+        better(port[ways[*run]], (unsigned int)here.request >> 16, (here.request & 255) - 2, need, need + experiment().longest, 0,
                &most, &best);
         return best;
     }
 
     __device__ void allocate_vcs() {
-        if (!of_node[node].changed) return;
-        of_node[node].changed = 0;
+        if (!self().changed) return;
+        self().changed = 0;
         int winner[64];  // for each output port: place in round-robin order << 10 | input VC
         bits_t outputs = 0;
         int choosing = 0, run;
         const int all_vcs = inputs * vcs;
-        for (bits_t requesting = requesting_ports[node]; requesting; requesting &= requesting - 1) {
+        for (bits_t requesting = requesting_ports(); requesting; requesting &= requesting - 1) {
             const int i = lowest(requesting);
-            for (bits_t heads = of_port[in(i)].requesting; heads; heads &= heads - 1) {
+            for (bits_t heads = port(i).requesting; heads; heads &= heads - 1) {
                 const int v = lowest(heads), code = choice(i, v, &run);
                 if (code < 0) continue;
                 const int p = code >> 4;
                 ++choosing;
-                int order = i * vcs + v - of_channel[in(p)].granted;
+                int order = i * vcs + v - channel(p).granted;
                 if (order < 0) order += all_vcs;
                 if (transit_first && i >= transit) order += all_vcs;
                 const int bid = order << 10 | i << 4 | v;
@@ -158,7 +158,7 @@ struct VcAllocation : Detours {
                 outputs |= bit(p);
             }
         }
-        if (choosing > __popcll(outputs)) of_node[node].changed = 1;
+        if (choosing > __popcll(outputs)) self().changed = 1;
         for (; outputs; outputs &= outputs - 1) {
             const int bid = winner[lowest(outputs)];
             grant(bid >> 4 & 63, bid & 15);
@@ -168,21 +168,20 @@ struct VcAllocation : Detours {
     // Give a head the output VC that it chooses; its packet takes the hop.
     __device__ void grant(int i, int v) {
         int run = 0;
-        const int code = choice(i, v, &run), packet = vc(i, v).front;  // no other thread takes a VC of this port
+        const int code = choice(i, v, &run), p = code >> 4;  // no other thread takes a VC of this port
+        const Vc here = vc(i, v);
+        const int packet = here.front;
         const long long entry = (long long)packets[packet].row * runs + run;
         const int d = direction[entry], stage = phase[entry];
-        Channel& channel = of_channel[in(code >> 4)];
         if (decisions) {
-            int* const there = claimed + (long long)in(code >> 4) * vcs;
-            there[lowest((unsigned int)vc(i, v).request >> 16)] -= vc(i, v).rest;
-            there[code & 15] += vc(i, v).rest;
+            out(p, lowest((unsigned int)here.request >> 16)).claimed -= here.rest;
+            out(code).claimed += here.rest;
         }
-        channel.held |= 1 << (code & 15);
-        channel.granted = i * vcs + v + 1;
+        channel(p).held |= 1 << (code & 15);
+        channel(p).granted = i * vcs + v + 1;
         out(code).holder = i << 4 | v;
-        Port& port = of_port[in(i)];
-        port.requesting &= ~(1 << v);
-        if (!port.requesting) requesting_ports[node] &= ~bit(i);
+        port(i).requesting &= ~(1 << v);
+        if (!port(i).requesting) requesting_ports() &= ~bit(i);
         crossed[packet] = crossed_after(packet, run, d, stage);
         packets[packet].stage = stage;
         packets[packet].going = d;
