@@ -28,14 +28,16 @@ class Batch(NamedTuple):
 
 
 class Batches:
-    """Points, long ones first, so that none is begun last.
+    """Points, long ones first, so that none is begun last; of equal ones, those of a network follow each other.
 
     Estimated seconds (torusweep.sweep.points.estimates) are corrected by what batches took, since machines
     differ. Towards the end batches become smaller, so that the workers finish together.
     """
 
     def __init__(self, estimates: Mapping[Point, float], batch_seconds: float) -> None:
-        self._points = deque(sorted(((cost, point) for point, cost in estimates.items()), key=lambda pair: -pair[0]))
+        number = {point.topology: place for place, point in enumerate(estimates)}  # stages share work on a network
+        ordered = sorted(estimates.items(), key=lambda pair: (-pair[1], number[pair[0].topology]))
+        self._points = deque((cost, point) for point, cost in ordered)
         self._again: deque[Batch] = deque()
         self._seconds = batch_seconds
         self._estimated = self._taken = 0.0

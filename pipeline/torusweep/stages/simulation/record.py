@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -20,6 +20,7 @@ from torusweep.stages.simulation.statistics import figures
 
 PRECISION = 0.01  # default precision of the saturation point, flits per terminal and cycle
 Progress = Callable[[float], None] | None
+Steps = Generator[list[Experiment], list[Outcome], list[dict[str, Any]]]
 
 
 def simulation_records(
@@ -61,31 +62,49 @@ def simulation_records(
         setup = _batch(setup, parameters)
     setup.check(loads)
     counter = _Counter(progress)
-    options: dict[str, Any] = {"backend": backend, "threads": threads, "memory": memory, "progress": counter}
-    if packets_each is not None or setup.workload is not None:
-        outcomes = run(setup, [Experiment(None, seed, packets_each or 0) for seed in seeds], **options)
+
+    def outcomes_of(experiments: Sequence[Experiment]) -> list[Outcome]:
+        outcomes = run(setup, experiments, backend=backend, threads=threads, memory=memory, progress=counter)
+        counter.before += len(outcomes)
         if completions is not None:
-            completions += [outcome.completion for outcome in outcomes if outcome.completion is not None]
+            completions.extend(outcome.completion for outcome in outcomes if outcome.completion is not None)
+        return outcomes
+
+    steps = steps_of(setup, loads, seeds, precision, packets_each)
+    try:
+        experiments = next(steps)
+        while True:
+            experiments = steps.send(outcomes_of(experiments))
+    except StopIteration as end:
+        rows: list[dict[str, Any]] = end.value
+        return rows
+
+
+def steps_of(
+    setup: Setup, loads: Sequence[float], seeds: Sequence[int], precision: float | None, packets_each: int | None = None
+) -> Steps:
+    """The rows of `simulation_records`, step by step: yields experiments, and is sent the outcome of each."""
+    if packets_each is not None or setup.workload is not None:
+        outcomes = yield [Experiment(None, seed, packets_each or 0) for seed in seeds]
         return [_row(setup, seeds, outcomes, packets_each=packets_each)]
 
-    def rows_at(some: Sequence[float]) -> list[dict[str, Any]]:
-        outcomes = run(setup, [Experiment(load, seed) for load in some for seed in seeds], **options)
-        counter.before += len(outcomes)
+    def rows_at(some: Sequence[float]) -> Steps:
+        outcomes = yield [Experiment(load, seed) for load in some for seed in seeds]
         return [
             _row(setup, seeds, outcomes[i * len(seeds) : (i + 1) * len(seeds)], load=load)
             for i, load in enumerate(some)
         ]
 
-    rows = rows_at(loads) if loads else []
+    rows = (yield from rows_at(loads)) if loads else []
     if precision is None:
         return rows
     rows_of: dict[float, dict[str, Any]] = {}
 
-    def saturated(some: Sequence[float]) -> list[bool | None]:
-        rows_of.update(zip(some, rows_at(some)))
+    def saturated(some: Sequence[float]) -> Generator[list[Experiment], list[Outcome], list[bool | None]]:
+        rows_of.update(zip(some, (yield from rows_at(some))))
         return [rows_of[load]["saturated"] for load in some]
 
-    found = find_saturation(saturated, setup.max_load, precision)
+    found = yield from find_saturation(saturated, setup.max_load, precision)
     rows = rows or [rows_of[found or min(rows_of)]]
     for row in rows:
         row |= {"simulated_saturation": found, "saturation_precision": precision}

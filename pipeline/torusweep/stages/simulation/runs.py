@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from torusweep_kernels.router import Batch, Detours, simulate, state_bytes
+from torusweep_kernels.backend import gpu_count
+from torusweep_kernels.router import Batch, Detours, Simulated, simulate, state_bytes
 
 from torusweep.errors import BadInput, Refused
 from torusweep.networks.topology import default_memory
@@ -19,9 +21,13 @@ from torusweep.stages.simulation.placement import Completion, completion_of, joi
 from torusweep.stages.simulation.routes import RouteRows, routes_of
 from torusweep.stages.simulation.setup import Setup
 from torusweep.stages.simulation.statistics import Run
+from torusweep.stages.stage import attempt
 
 PACKET_BYTES = 160  # of a packet while its route is drawn; later about 30
 DETOUR_BYTES = 160  # of each detour of a packet, while it is drawn; later 4
+
+TOGETHER = 2**26  # bytes of several points' packets and routers that are held at once; with more a CPU is slower
+TOGETHER_ON_GPU = 2**29  # hundreds of experiments, since a block of threads runs one
 
 
 class Experiment(NamedTuple):
@@ -75,10 +81,54 @@ def run(
     for group in _groups(setup, experiments, default_memory() if memory is None else memory):
         before, size = len(done), len(group)
         part = None if progress is None else lambda share, before=before, size=size: progress(before + share * size)
-        done += _run_group(setup, group, backend, threads, part)
+        done += _run_group([(setup, one) for one in group], backend, threads, part)
         if progress is not None:
             progress(len(done))
     return done
+
+
+def likeness(setup: Setup) -> Hashable:
+    """Equal for setups whose experiments may share a call of the kernel, of those that exist and share their wiring."""
+    parameters = setup.parameters
+    return id(setup.wiring), setup.router, setup.cycles, parameters.warm_up, setup.workload is None
+
+
+def run_many(
+    requests: Sequence[tuple[Setup, Sequence[Experiment]]],
+    *,
+    backend: str = "auto",
+    threads: int | None = None,
+    memory: int | None = None,
+) -> Iterator[list[Outcome] | Exception]:
+    """What `run` returns or raises for each of several setups, which are alike (`likeness`).
+
+    Those that fit into memory together share a call of the kernel.
+    """
+    most = TOGETHER_ON_GPU if backend in ("auto", "cupy") and gpu_count() else TOGETHER
+    limit = min(most, default_memory() if memory is None else memory)
+    sizes = [sum(bytes_of(setup, one) for one in experiments) for setup, experiments in requests]
+    place = 0
+    while place < len(requests):
+        end, taken = place + 1, sizes[place]
+        while end < len(requests) and taken + sizes[end] <= limit:
+            end, taken = end + 1, taken + sizes[end]
+        yield from _run_together(requests[place:end], {"backend": backend, "threads": threads}, memory)
+        place = end
+
+
+def _run_together(
+    requests: Sequence[tuple[Setup, Sequence[Experiment]]], options: dict[str, Any], memory: int | None
+) -> Iterator[list[Outcome] | Exception]:
+    if len(requests) > 1:
+        try:
+            found = iter(_run_group([(setup, one) for setup, some in requests for one in some], **options))
+        except Exception:  # of one of them, or of all that they need together: one by one, each has its own
+            pass
+        else:
+            yield from ([next(found) for _ in some] for _, some in requests)
+            return
+    for setup, some in requests:
+        yield attempt(partial(run, setup, some, memory=memory, **options))
 
 
 def _groups(setup: Setup, experiments: Sequence[Experiment], memory: int) -> Iterator[list[Experiment]]:
@@ -120,23 +170,24 @@ def bytes_of(setup: Setup, one: Experiment) -> int:
 
 
 def _run_group(
-    setup: Setup,
-    experiments: Sequence[Experiment],
+    experiments: Sequence[tuple[Setup, Experiment]],
     backend: str,
     threads: int | None,
-    progress: Callable[[float], None] | None,
+    progress: Callable[[float], None] | None = None,
 ) -> list[Outcome]:
-    generated = [_generated(setup, one, backend) for one in experiments]
+    """The outcomes of experiments whose setups are alike (`likeness`), in one call of the kernel."""
+    generated = [_generated(setup, one, backend) for setup, one in experiments]
 
     def draws(purpose: int) -> np.ndarray:
         words = [
-            route_words(packets.number, purpose, one.seed, backend) for packets, one in zip(generated, experiments)
+            route_words(packets.number, purpose, one.seed, backend) for packets, (_, one) in zip(generated, experiments)
         ]
         return np.concatenate(words, axis=1)
 
     source, destination, time = (
         np.concatenate([getattr(packets, name) for packets in generated]) for name in ("source", "destination", "time")
     )
+    setup, one = experiments[0]
     rows, detours = _routes(setup, source, destination, draws)
     before = np.concatenate([[0], np.cumsum([len(packets.time) for packets in generated])])
     batch = Batch(
@@ -150,46 +201,40 @@ def _run_group(
         else None,
         detours=detours,
     )
-    cycles, measure_from = setup.cycles, 0 if experiments[0].load is None else _measure_from(setup)
     options: dict[str, Any] = {"backend": backend, "threads": threads, "progress": progress}
     try:
         found = simulate(
             *(setup.wiring, setup.router, rows.direction, rows.hops, rows.phase, batch),
-            cycles=cycles,
-            measure_from=measure_from,
+            cycles=setup.cycles,
+            measure_from=_measure_from(setup, one),
             **options,
         )
     except ValueError as refusal:
         raise BadInput(f"simulation of {setup.topology.spelling}: {refusal}") from None
-    outcomes = []
-    for e, (one, packets) in enumerate(zip(experiments, generated)):
-        own = slice(before[e], before[e + 1])
-        stalled, delivered = int(found.stalled[e]), found.delivered[own]
-        end = cycles if stalled < 0 else int(found.ran[e])
-        if one.load is None:  # the run ends with the last delivery
-            end = max(int(found.ran[e]), int(delivered.max(initial=0)) + 1)
-        time, local, local_length, completion = packets.time, packets.local, packets.local_length, None
-        # of an incomplete batch, local packets do not count: delivered in cycle 0, they would inflate the accepted load
-        if one.packets_each and (delivered < 0).any():
-            local, local_length = local[:0], local_length[:0]
-        if batch.messages is not None:
-            completion = completion_of(packets, found.generated[slice(*batch.messages.first[e : e + 2])], delivered)
-            sent = completion.sent[packets.number >> NUMBER_BITS]
-            time = np.where(sent < 0, end, sent)  # a message that is never sent does not count
-        done = Run(
-            time,
-            found.entered[own],
-            delivered,
-            local,
-            local_length,
-            packets.length,
-            len(setup.topology.terminals),
-            end,
-        )
-        use = found.flits[e] / max(end - measure_from, 1)
-        waiting = [] if stalled < 0 else [channel_words(setup, *channel) for channel in found.waiting[e]]
-        outcomes.append(Outcome(done, use, found.occupancy[e], stalled, waiting, completion))
-    return outcomes
+    return [_outcome(*experiments[e], generated[e], found, batch, e) for e in range(len(experiments))]
+
+
+def _outcome(setup: Setup, one: Experiment, packets: Packets, found: Simulated, batch: Batch, e: int) -> Outcome:
+    """The outcome of experiment number e of a batch."""
+    own = slice(int(batch.first[e, 0]), int(batch.first[e, -1]))
+    stalled, delivered = int(found.stalled[e]), found.delivered[own]
+    end = setup.cycles if stalled < 0 else int(found.ran[e])
+    if one.load is None:  # the run ends with the last delivery
+        end = max(int(found.ran[e]), int(delivered.max(initial=0)) + 1)
+    time, local, local_length, completion = packets.time, packets.local, packets.local_length, None
+    # of an incomplete batch, local packets do not count: delivered in cycle 0, they would inflate the accepted load
+    if one.packets_each and (delivered < 0).any():
+        local, local_length = local[:0], local_length[:0]
+    if batch.messages is not None:
+        completion = completion_of(packets, found.generated[slice(*batch.messages.first[e : e + 2])], delivered)
+        sent = completion.sent[packets.number >> NUMBER_BITS]
+        time = np.where(sent < 0, end, sent)  # a message that is never sent does not count
+    done = Run(
+        time, found.entered[own], delivered, local, local_length, packets.length, len(setup.topology.terminals), end
+    )
+    use = found.flits[e] / max(end - _measure_from(setup, one), 1)
+    waiting = [] if stalled < 0 else [channel_words(setup, *channel) for channel in found.waiting[e]]
+    return Outcome(done, use, found.occupancy[e], stalled, waiting, completion)
 
 
 def _routes(
@@ -215,8 +260,10 @@ def _generated(setup: Setup, one: Experiment, backend: str) -> Packets:
     return generator.each(one.packets_each) if one.load is None else generator.at_load(one.load, setup.cycles)
 
 
-def _measure_from(setup: Setup) -> int:
-    """The cycle from which channels count their flits: the end of a given warm-up, or half of the run."""
+def _measure_from(setup: Setup, one: Experiment) -> int:
+    """The cycle from which channels count their flits: the end of a given warm-up, or half of a run with a load."""
+    if one.load is None:
+        return 0
     warm_up = setup.parameters.warm_up
     return setup.cycles // 2 if warm_up is None else warm_up
 

@@ -189,10 +189,20 @@ class Setup(NamedTuple):
         return values
 
 
-def set_up(topology: Topology, parameters: Parameters, *, skip_proof: bool = False) -> Setup:
+class Shared(NamedTuple):
+    """What setups of one network have in common: the routing, proved once, and its wiring; by what both follow from."""
+
+    choices: dict[tuple[Any, ...], Choice]
+    wirings: dict[tuple[Any, ...], Wiring]
+
+
+def set_up(
+    topology: Topology, parameters: Parameters, *, skip_proof: bool = False, shared: Shared | None = None
+) -> Setup:
     """Complete the parameters for a network.
 
     skip_proof   do not check whether the requested rule prevents deadlock
+    shared       of earlier calls for the very same topology and skip_proof, to which this one adds
 
     Raises BadInput where the parts do not fit each other or may deadlock, Refused where a proof would be too large.
     """
@@ -209,7 +219,14 @@ def set_up(topology: Topology, parameters: Parameters, *, skip_proof: bool = Fal
     flits = longest or requested.packet_flits or router.packet_flits
     flits_a_cycle(topology)  # raises where the simulator cannot have such links
     links = most_flits(topology)
-    choice = _choose(topology, requested, router, switching, links, skip_proof)
+    shared = Shared({}, {}) if shared is None else shared
+    manner = (
+        *(requested.router, requested.routing, requested.vc_rule, requested.virtual_channels),
+        *(switching, requested.allow_deadlock),
+    )
+    if manner not in shared.choices:
+        shared.choices[manner] = _choose(topology, requested, router, switching, links, skip_proof)
+    choice = shared.choices[manner]
     buffers = _buffers(requested, router, switching, flits, choice.rule, round_trip(topology, router))
     channels = choice.virtual_channels
     if channels < links:
@@ -251,7 +268,9 @@ def set_up(topology: Topology, parameters: Parameters, *, skip_proof: bool = Fal
         ejection_flits=max(router.ejection_flits, min(ALL_FLITS, most_terminals(topology))),
         input_speedup=int(complete.input_speedup or 1),
     )
-    wiring = _wiring(choice, escape)
+    if manner not in shared.wirings:
+        shared.wirings[manner] = _wiring(choice, escape)
+    wiring = shared.wirings[manner]
     return Setup(topology, complete, traffic, choice.form, wiring, simulated_router, messages, choice.choosing)
 
 

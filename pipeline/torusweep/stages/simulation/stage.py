@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from math import prod
@@ -15,7 +15,8 @@ from torusweep.stages.entry import under
 from torusweep.stages.simulation import PRESETS, Parameters, Request, request_of, set_up, simulation_records
 from torusweep.stages.simulation.columns import SIMULATION
 from torusweep.stages.simulation.entry import Simulation
-from torusweep.stages.stage import Network, Options, Stage
+from torusweep.stages.simulation.together import rows_together
+from torusweep.stages.stage import Network, Options, Rows, Stage
 from torusweep.traffic import files_of as files_of_traffic
 from torusweep.traffic.reach import check_reach
 from torusweep.workloads import files_of as files_of_workload
@@ -155,6 +156,20 @@ class SimulationStage(Stage):
             threads=options.threads,
             memory=options.memory,
         )
+
+    def rows_of_many(
+        self, points: Iterable[tuple[Network, SimulationRequest]], options: Options
+    ) -> list[Rows | Exception]:
+        """Each network is built once, and each routing on it proved once."""
+        found: dict[int, Rows | Exception] = {}
+        networks: dict[str, tuple[Network, dict[int, SimulationRequest]]] = {}
+        for place, (network, request) in enumerate(points):
+            networks.setdefault(network.spelling, (network, {}))[1][place] = request
+        while networks:  # a network that is computed is let go
+            network, requests = networks.pop(next(iter(networks)))
+            spelled = [request.simulation for request in requests.values()]
+            found |= zip(requests, rows_together(network, spelled, options))
+        return [found[place] for place in range(len(found))]
 
     def section(self, tables: Tables) -> Section | None:
         # only a page draws, and the drawing library takes long to import
