@@ -59,6 +59,7 @@ __device__ inline bool gather(Piece& got, const Piece* __restrict__ rows, const 
     for (int k = 0; k < DEGREE; ++k) from[k] = ((unsigned int)predecessor[k * nodes + node] << shift) + piece;
 #pragma unroll
     for (int k = 0; k < DEGREE; ++k) any |= read[k] = on(from[k]);
+    if (!any) return false;
 #pragma unroll
     for (int k = 0; k < DEGREE; ++k)
         if (read[k]) add(got, rows[from[k]]);
