@@ -123,8 +123,8 @@ def test_the_host_waits_once_for_blocks_that_are_as_deep_as_the_first(
     found = all_pairs_distance(ports, np.arange(768), groups, eccentricity=how == "eccentricity", backend="cupy")
     assert found.histogram.sum(axis=0).tolist() == [768 * nodes for nodes in from_one]
     assert len(from_one) - 1 == 16  # and one more launch, which finds nothing
-    # three blocks of 256 sources: the first 16 levels of the first, twice as many more; then the two others
-    assert names.count("dense") == cuda.AHEAD + 2 * cuda.AHEAD + 18 + 18
+    # three blocks of 256 sources: the first 16 levels of the first, as many more; then the two others
+    assert names.count("dense") == cuda.AHEAD + cuda.AHEAD + 18 + 18
     assert names.count("tally") == (names.count("dense") if how == "lanes" else 0)
     assert (names.count("clear"), names.count("seed")) == (3, 3)
     assert [blocks for blocks, _ in waits] == [1, 1, 2]
@@ -136,12 +136,12 @@ def test_counts_are_copied_in_bounded_memory(as_cupy: AsCupy, monkeypatch: pytes
     waits, ports = copied(monkeypatch), oracle.torus(32, 40)
     found = all_pairs_distance(ports, np.arange(1280), np.zeros(1280, int), backend="cupy")
     assert found.histogram.tolist() == [[1280 * nodes for nodes in oracle.torus_histogram(32, 40)]]
-    assert [blocks for blocks, _ in waits] == [1, 1, 1, 1, 1, 1]  # 768 bytes for 38 levels
+    assert [blocks for blocks, _ in waits] == [1] * 3 + [1] * 4  # 768 bytes for 38 levels
     monkeypatch.setattr(gpu, "COUNTS", 2400)
     waits.clear()
     again = all_pairs_distance(ports, np.arange(1280), np.zeros(1280, int), backend="cupy")
     assert again.histogram.tolist() == found.histogram.tolist()
-    assert [blocks for blocks, _ in waits] == [1, 1, 3, 1]
+    assert [blocks for blocks, _ in waits] == [1] * 3 + [3, 1]
 
 
 def test_counts_of_many_levels_that_do_not_fit(as_cupy: AsCupy) -> None:

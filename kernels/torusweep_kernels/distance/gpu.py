@@ -146,6 +146,7 @@ class Network:
             cuda.AHEAD
         )  # levels of a search that are launched at once; even: both buffers return to their places
         self.most_ahead = MOST_AHEAD
+        self.in_a_row = False  # whether so many levels will do for most searches
 
     def width(self, needed: int) -> int:
         """Pieces of a row, a power of 2: at most as many as are needed, fit in the cache, and fit in free memory."""
@@ -201,13 +202,13 @@ class Network:
         searches do nothing, and the host goes on with it.
         """
         searches = self.searches(list(blocks))
-        at, together = 0, 1  # the first search that is not done, and how many are launched from there
+        at = 0  # the first search that is not done
         found: list[Levels] = []  # of that search
         while at < len(searches):
-            counts = self.counts(searches[at : at + together])
+            counts = self.counts(searches[at:] if self.in_a_row else searches[at : at + 1])
             for i in range(counts.blocks):
                 self.launch(searches[at + i], counts, i, goes_on=bool(found) and i == 0)
-            depth, done = 0, True
+            depth, done = 0, True  # of the deepest search, or of the one that is not done
             for row in counts.array.get():
                 happened, here = counts.of(row)
                 levels = int(happened.sum()) - 1  # launches after the last level do nothing
@@ -215,14 +216,15 @@ class Network:
                 self.read += int(here.gained[:levels, -1].sum())
                 self.visits += levels * self.items
                 done = levels < counts.levels
+                levels = sum(len(some.gained) for some in found)
+                depth = max(depth, levels) if done else levels
                 if not done:
                     break
-                depth = max(depth, sum(len(some.gained) for some in found))
                 yield self.part(searches[at], found)
                 at, found = at + 1, []
-            # blocks are about equally deep; one launch more, which finds nothing
-            self.ahead = min(depth // 2 * 2 + 2 if done else 2 * counts.levels, self.most_ahead)
-            together = len(searches) if done and depth < self.ahead else 1
+            # blocks are about equally deep, and one launch more finds nothing; else as many levels again
+            self.ahead = min(depth // 2 * 2 + 2 if done else depth, self.most_ahead)
+            self.in_a_row = done and depth < self.ahead
 
     def searches(self, blocks: Sequence[Block]) -> list[Search]:
         """What the device needs to know of all blocks, copied to it at once."""
