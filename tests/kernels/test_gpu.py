@@ -132,12 +132,12 @@ def test_the_host_waits_once_for_blocks_that_are_as_deep_as_the_first(
 
 def test_counts_are_copied_in_bounded_memory(as_cupy: AsCupy, monkeypatch: pytest.MonkeyPatch) -> None:
     as_cupy(cache=2**12)
-    monkeypatch.setattr(gpu, "COUNTS", 1000)
+    monkeypatch.setattr(gpu, "COUNTS", 1500)
     waits, ports = copied(monkeypatch), oracle.torus(32, 40)
     found = all_pairs_distance(ports, np.arange(1280), np.zeros(1280, int), backend="cupy")
     assert found.histogram.tolist() == [[1280 * nodes for nodes in oracle.torus_histogram(32, 40)]]
-    assert [blocks for blocks, _ in waits] == [1] * 3 + [1] * 4  # 768 bytes for 38 levels
-    monkeypatch.setattr(gpu, "COUNTS", 2400)
+    assert [blocks for blocks, _ in waits] == [1] * 3 + [1] * 4  # 1,072 bytes for 38 levels
+    monkeypatch.setattr(gpu, "COUNTS", 3600)
     waits.clear()
     again = all_pairs_distance(ports, np.arange(1280), np.zeros(1280, int), backend="cupy")
     assert again.histogram.tolist() == found.histogram.tolist()

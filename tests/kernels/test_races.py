@@ -111,7 +111,8 @@ def distances(backend: str) -> Arrays:
             found += all_pairs_distance(random, sources, sources % 3, backend=backend, **options)
             patch.setattr(distance_gpu, "WIDEST", 1)
             found += all_pairs_distance(torus, often, np.zeros(200, int), backend=backend)
-            found += all_pairs_distance(torus, often[:15], often[:15], backend=backend)
+            patch.setattr(distance_gpu, "ROWS_OF_TALLY", 1)  # so that several blocks count the same lanes
+            found += all_pairs_distance(random, sources, sources, backend=backend)
     return [np.asarray(array) for array in found if array is not None]
 
 
@@ -255,7 +256,9 @@ MUTATIONS = {
     "news of this level asked for": Mutation(
         "distance", "[was](unsigned int from) { return was[from]; }", "[is](unsigned int from) { return is[from]; }"
     ),
-    "rows of this level read": Mutation("distance", "gather(got, old, start", "gather(got, next, start"),
+    "news stored beside those of the level before": Mutation(
+        "distance", "next[item] = got;", "const_cast<Piece*>(old)[item] = got;"
+    ),
     "pieces read counted plainly": Mutation(
         "distance", "atomicAdd(room + counters, found.read)", "room[counters] += found.read"
     ),

@@ -69,8 +69,8 @@ class Levels(NamedTuple):
     """What some levels of a search found.
 
     gained  int[levels, counters+1]   counted new bits of each group of sources; the last: pieces that `sparse` read
-    news    uint32[levels, lanes/32]  lanes that gained a counted bit; empty unless eccentricities are wanted
-    pairs   int[levels, lanes]        counted new bits of each lane; empty unless the block counts per lane
+    news    uint32[levels, lanes/32]  lanes that gained a counted bit; [levels, 1] unless eccentricities are wanted
+    pairs   int[levels, lanes]        counted new bits of each lane; [levels, 1] unless the block counts per lane
     """
 
     gained: Any
@@ -93,7 +93,7 @@ class Counts:
     def words(levels: int, sizes: tuple[int, int, int]) -> tuple[int, int, int, int]:
         """Words of 8 bytes of each array; sizes: of a level of `Levels`. The number of levels is even."""
         counters, news, pairs = sizes
-        return levels // 2 + 1, levels * (counters + 1), levels // 2 * news, levels // 2 * pairs
+        return levels // 2 + 1, levels * (counters + 1), levels // 2 * max(news, 1), levels // 2 * max(pairs, 1)
 
     def of(self, row: Any) -> tuple[Any, Levels]:
         """(happened, its levels) of a block's row, on the device or of a copy."""
