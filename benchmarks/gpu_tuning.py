@@ -86,6 +86,12 @@ def launches() -> list[Setting]:
             "2,048 threads a multiprocessor", {"cuda.Gpu.resident": lambda gpu, kernel: 2048 * gpu.multiprocessors}
         ),
         Setting("a thread for each item", everything),
+        Setting("all rows", {"distance.gpu.SPARSE": -1.0}),
+        Setting("rows with news", {"distance.gpu.SPARSE": 1.0, "distance.gpu.FEWEST": 1}),
+        *(
+            Setting(f"rows with news, {2 * pieces} words", {"distance.gpu.SPARSE": 1.0, "distance.gpu.WIDE": pieces})
+            for pieces in (2, 4, 8, 16, 32)
+        ),
         *(Setting(f"{ahead} levels ahead", {"cuda.AHEAD": ahead}) for ahead in (8, 16, 32, 64)),
     ]
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from torusweep.networks.families import build
 from torusweep_kernels import cuda
+from torusweep_kernels.distance.near import near_order
 
 from benchmarks import gpu_registers, gpu_rows
 from tests.kernels import nvrtc
@@ -53,12 +54,25 @@ def test_rows_of_a_ring() -> None:
     """From node 0 of 8: the nodes behind the search are touched again, since their neighbours are new."""
     ring = np.stack([np.roll(np.arange(8), side) for side in (1, -1)], axis=1)
     found = gpu_rows.rows(ring, np.array([0]))
-    assert found == (5, 7 + 5 + 3 + 1 + 0, 2 + 3 + 4 + 3 + 2)
+    assert found == (5, 7 + 5 + 3 + 1 + 0, 2 + 3 + 4 + 3 + 2, 2 + 3 + 4 + 3 + 2)
 
 
-def test_nodes_near_a_node() -> None:
-    ports = build("torus(k=8, n=2)").ports
-    near = gpu_rows.nearest(ports, 0, 13)  # 1 + 4 + 8 nodes at distances 0, 1, 2
-    x, y = near % 8, near // 8
-    assert len(set(near.tolist())) == 13
-    assert max(np.minimum(x, 8 - x) + np.minimum(y, 8 - y)) == 2
+def test_pieces_of_a_ring() -> None:
+    """128 sources at node 0 and 128 at node 4: each half of a row is read as if it were alone."""
+    ring = np.stack([np.roll(np.arange(8), side) for side in (1, -1)], axis=1)
+    found = gpu_rows.rows(ring, np.repeat([0, 4], 128))
+    assert found.levels == 5
+    assert found.read == 2 + 3 + 4 + 3 + 2
+    assert found.fresh == 5 * 4  # each level those of two searches, which at even distances partly are the same
+
+
+@pytest.mark.parametrize("block", [16, 256])
+def test_sources_near_each_other(block: int) -> None:
+    """Nodes of the first block are those nearest to node 0, but for the farthest of them."""
+    ports = build("torus(k=32, n=2)").ports
+    order = near_order(ports, np.arange(1024, dtype=np.int32), block)
+    assert sorted(order.tolist()) == list(range(1024))
+    x, y = order % 32, order // 32
+    distance = np.minimum(x, 32 - x) + np.minimum(y, 32 - y)
+    radius = int(distance[:block].max())
+    assert 2 * radius * (radius - 1) + 1 < block <= 2 * radius * (radius + 1) + 1  # nodes within radius − 1, and radius

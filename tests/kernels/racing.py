@@ -100,6 +100,7 @@ class Raced(fake_cupy.RawModule):
         report = self.sanitizer.report.search(said)
         if report:
             self.found.append(f"{name}: {said[report.start() :][:4000]}")
+            assert self.mutated is str, "a mutated source needs no more than one report"
         assert status in (0, FOUND), f"{name}: exit status {status}\n{said[-4000:]}"
         assert said.endswith("launched\n") or "\nlaunched\n" in said, (
             f"{name}: it did not come to its end\n{said[-4000:]}"

@@ -13,22 +13,31 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from torusweep_kernels.distance import Distances, all_pairs_distance, bits, cpu
+from torusweep_kernels.distance import Distances, all_pairs_distance, bits, cpu, gpu
 from torusweep_kernels.distance.single_source import incoming_links
 
 from tests.kernels import oracle
 
 BACKENDS = ("numpy", "numba", "cupy")
+NEWS = "cupy, rows with news"
 AsCupy = Callable[..., ModuleType]
 
 
-@pytest.fixture(params=BACKENDS)
-def backend(request: pytest.FixtureRequest, as_cupy: AsCupy) -> str:
+@pytest.fixture(params=[*BACKENDS, NEWS])
+def backend(request: pytest.FixtureRequest, as_cupy: AsCupy, monkeypatch: pytest.MonkeyPatch) -> str:
     """Every backend in turn; cupy is the fake, with few threads and narrow rows, so that there are several of
-    everything."""
-    if request.param == "cupy":
+    everything, and with both methods of levels.cu."""
+    if request.param.startswith("cupy"):
         as_cupy(multiprocessors=1, cache=2**12)
-    return request.param
+    if request.param == NEWS:
+        use_news(monkeypatch)
+    return request.param.partition(",")[0]
+
+
+def use_news(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever the network, and with rows as wide as they are without."""
+    for name, value in (("FEWEST", 0), ("WIDE", 1), ("SPARSE", 1.0)):
+        monkeypatch.setattr(gpu, name, value)
 
 
 def search(ports: np.ndarray, backend: str, sources: Any = None, groups: Any = None, **options: Any) -> Distances:
@@ -147,6 +156,9 @@ def test_drawn_tasks(data: st.DataObject, as_cupy: AsCupy) -> None:
     )
     for backend in BACKENDS:
         check(task, backend)
+    with pytest.MonkeyPatch.context() as patch:
+        use_news(patch)
+        check(task, "cupy")
 
 
 @pytest.mark.parametrize("threads", [1, 2, 3, 8])

@@ -21,8 +21,8 @@ SOURCES = sorted(Path(torusweep_kernels.__file__).parent.rglob("*.cu"))
 OLDEST = {12: 70, 13: 75}
 
 
-def compiles(source: Path, version: int, architecture: int) -> None:
-    log, code = nvrtc.compile_for(version, architecture, source, cuda.OPTIONS)
+def compiles(source: Path, version: int, architecture: int, *constants: str) -> None:
+    log, code = nvrtc.compile_for(version, architecture, source, (*cuda.OPTIONS, *constants))
     assert code[:4] == b"\x7fELF", f"sm_{architecture}: {log}"
     assert "warning" not in log.replace("warning: Architectures prior to", "")
 
@@ -35,6 +35,15 @@ def test_sources_compile_for_the_oldest_and_the_newest_gpu(source: Path, version
     every = nvrtc.architectures(version, OLDEST[version])
     compiles(source, version, min(every))
     compiles(source, version, max(every))
+
+
+@pytest.mark.parametrize("degree", [1, 6, gpu.MOST_DEGREE])
+@pytest.mark.parametrize("version", OLDEST)
+def test_distances_compile_for_tables_of_predecessors(version: int, degree: int) -> None:
+    constants = (f"-DDEGREE={degree}", "-DREMOVED=0", "-DCHOSEN=0", "-DNEWS=0")
+    every = nvrtc.architectures(version, OLDEST[version])
+    compiles(gpu.SOURCE, version, min(every), *constants)
+    compiles(gpu.SOURCE, version, max(every), *constants)
 
 
 @pytest.mark.slow
@@ -114,8 +123,8 @@ def test_the_host_waits_once_for_blocks_that_are_as_deep_as_the_first(
     found = all_pairs_distance(ports, np.arange(768), groups, eccentricity=how == "eccentricity", backend="cupy")
     assert found.histogram.sum(axis=0).tolist() == [768 * nodes for nodes in from_one]
     assert len(from_one) - 1 == 16  # and one more launch, which finds nothing
-    # three blocks of 256 sources: the first 16 levels of the first, twice as many more; then the two others
-    assert names.count("dense") == cuda.AHEAD + 2 * cuda.AHEAD + 18 + 18
+    # three blocks of 256 sources: the first 16 levels of the first, as many more; then the two others
+    assert names.count("dense") == cuda.AHEAD + cuda.AHEAD + 18 + 18
     assert names.count("tally") == (names.count("dense") if how == "lanes" else 0)
     assert (names.count("clear"), names.count("seed")) == (3, 3)
     assert [blocks for blocks, _ in waits] == [1, 1, 2]
@@ -123,16 +132,16 @@ def test_the_host_waits_once_for_blocks_that_are_as_deep_as_the_first(
 
 def test_counts_are_copied_in_bounded_memory(as_cupy: AsCupy, monkeypatch: pytest.MonkeyPatch) -> None:
     as_cupy(cache=2**12)
-    monkeypatch.setattr(gpu, "COUNTS", 500)
+    monkeypatch.setattr(gpu, "COUNTS", 1500)
     waits, ports = copied(monkeypatch), oracle.torus(32, 40)
     found = all_pairs_distance(ports, np.arange(1280), np.zeros(1280, int), backend="cupy")
     assert found.histogram.tolist() == [[1280 * nodes for nodes in oracle.torus_histogram(32, 40)]]
-    assert [blocks for blocks, _ in waits] == [1, 1, 1, 1, 1, 1]  # 464 bytes for 38 levels
-    monkeypatch.setattr(gpu, "COUNTS", 1500)
+    assert [blocks for blocks, _ in waits] == [1] * 3 + [1] * 4  # 1,072 bytes for 38 levels
+    monkeypatch.setattr(gpu, "COUNTS", 3600)
     waits.clear()
     again = all_pairs_distance(ports, np.arange(1280), np.zeros(1280, int), backend="cupy")
     assert again.histogram.tolist() == found.histogram.tolist()
-    assert [blocks for blocks, _ in waits] == [1, 1, 3, 1]
+    assert [blocks for blocks, _ in waits] == [1] * 3 + [3, 1]
 
 
 def test_counts_of_many_levels_that_do_not_fit(as_cupy: AsCupy) -> None:
@@ -168,6 +177,53 @@ def test_predecessors_as_a_table_or_as_lists(successors: list[list[int]], degree
     found = [all_pairs_distance(ports, **how, backend=backend).histogram.tolist() for backend in ("cupy", "numpy")]
     assert found[0] == found[1]
     assert [code.split("\n")[0] for code in compiled] == [f"#define DEGREE {degree}"]
+
+
+@pytest.mark.parametrize(
+    ("ports", "method"),
+    [(oracle.torus(288, 8), "sparse"), (np.random.default_rng(1).integers(0, 2304, (2304, 6)), "dense")],
+    ids=["torus", "random"],
+)
+def test_the_method_is_chosen_by_the_first_block(
+    ports: np.ndarray, method: str, as_cupy: AsCupy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(gpu, "WIDE", 2)
+    cupy = as_cupy(cache=2**12)
+    names = launched(cupy, lambda name, *_: name)
+    how = {"ports": ports, "sources": np.arange(2304), "groups": np.arange(2304) % 5, "eccentricity": True}
+    found = all_pairs_distance(**how, backend="cupy")
+    same = all_pairs_distance(**how, backend="numpy")
+    assert found.histogram.tolist() == same.histogram.tolist()
+    assert np.asarray(found.eccentricity).tolist() == np.asarray(same.eccentricity).tolist()
+    blocks = [i for i, name in enumerate(names) if name == "seed"]
+    assert len(blocks) == 10  # 256 sources each, in words of one group
+    assert set(names[blocks[0] : blocks[1]]) == {"clear", "seed", "sparse"}
+    assert set(names[blocks[1] :]) == {"clear", "seed", method}
+
+
+def test_pieces_that_are_read(as_cupy: AsCupy, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From node 0 of a ring of 8: neighbours of those that gained a bit, 2 + 3 + 4 + 3 of 4 levels."""
+    shares = []
+    read_share = gpu.Network.read_share
+    monkeypatch.setattr(gpu.Network, "read_share", lambda self: shares.append(read_share(self)) or shares[-1])
+    monkeypatch.setattr(gpu, "FEWEST", 0)
+    monkeypatch.setattr(gpu, "WIDE", 1)
+    as_cupy()
+    found = all_pairs_distance(oracle.torus(8), np.zeros(1, int), np.zeros(1, int), backend="cupy")
+    assert found.histogram.tolist() == [[1, 2, 2, 2, 1]]
+    assert shares == [(2 + 3 + 4 + 3) / (4 * 8)]
+
+
+def test_rows_with_news_that_do_not_fit(as_cupy: AsCupy, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Three buffers of 8 pieces do not fit, nor of 4; of 2 they do."""
+    monkeypatch.setattr(gpu, "SPARSE", 1.0)
+    monkeypatch.setattr(gpu, "FEWEST", 1)
+    cupy, ports = as_cupy(cache=2**12, memory=3 * 32 * 1601, free=2**30), oracle.torus(40, 40)
+    shifts = launched(cupy, lambda name, grid, block, arguments, shared: (name, int(arguments[-1])))
+    found = all_pairs_distance(ports, np.arange(1600), np.zeros(1600, int), backend="cupy")
+    assert found.histogram.tolist() == [[1600 * nodes for nodes in oracle.torus_histogram(40, 40)]]
+    assert {shift for name, shift in shifts if name == "seed"} == {1}
+    assert {name for name, _ in shifts} == {"clear", "seed", "sparse"}
 
 
 def test_blocks_of_other_depths(as_cupy: AsCupy) -> None:

@@ -117,16 +117,22 @@ def ports(nodes: int = 60) -> np.ndarray:
 
 def distances(backend: str) -> Arrays:
     """Lists of predecessors, three groups, all options; then a table, several blocks of one group; then counts of each
-    lane."""
-    sources, rng = np.arange(60), np.random.default_rng(2)
-    removed = np.where(rng.random((60, 1)) < 0.5, (sources[:, None] + 7) % 60, -1)
-    options = {"counted": rng.random(60) < 0.8, "eccentricity": True, "backend": backend}
-    found = [*all_pairs_distance(ports(), sources, sources % 3, removed=removed, **options)]
-    torus, many = oracle.torus(6, 5, 2), np.arange(300) % 60
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(distance_gpu, "WIDEST", 1)
-        found += all_pairs_distance(torus, many, np.zeros(300, int), backend=backend)
-        found += all_pairs_distance(ports(), sources, sources, backend=backend)
+    lane. All of it by both methods."""
+    rng = np.random.default_rng(2)
+    random, torus = rng.integers(-1, 40, (40, 4)), oracle.torus(5, 3)
+    sources, often = np.arange(40), np.arange(200) % 15
+    removed = np.where(rng.random((40, 1)) < 0.5, (sources[:, None] + 7) % 40, -1)
+    options = {"counted": rng.random(40) < 0.8, "eccentricity": True, "removed": removed}
+    found = []
+    for fewest in (0, 10**6):
+        with pytest.MonkeyPatch.context() as patch:
+            for name, value in (("WIDEST", 2), ("WIDE", 1), ("FEWEST", fewest), ("SPARSE", 1.0)):
+                patch.setattr(distance_gpu, name, value)
+            found += all_pairs_distance(random, sources, sources % 3, backend=backend, **options)
+            patch.setattr(distance_gpu, "WIDEST", 1)
+            found += all_pairs_distance(torus, often, np.zeros(200, int), backend=backend)
+            patch.setattr(distance_gpu, "ROWS_OF_TALLY", 1)  # so that several blocks count the same lanes
+            found += all_pairs_distance(random, sources, sources, backend=backend)
     return [np.asarray(array) for array in found if array is not None]
 
 
@@ -281,8 +287,22 @@ MUTATIONS = {
     "happened stored plainly": Mutation("distance", "store_relaxed(happened, 1)", "*happened = 1"),
     "bits of sources set plainly": Mutation(
         "distance",
-        "atomicOr((unsigned int*)(rows + ((unsigned int)node << shift)) + lane / 32, 1u << lane % 32)",
-        "((unsigned int*)(rows + ((unsigned int)node << shift)))[lane / 32] |= 1u << lane % 32",
+        "atomicOr((unsigned int*)(rows + (node << shift)) + lane / 32, 1u << lane % 32)",
+        "((unsigned int*)(rows + (node << shift)))[lane / 32] |= 1u << lane % 32",
+    ),
+    "news of sources told plainly": Mutation(
+        "distance",
+        "atomicOr((unsigned int*)was + item / 4, 1u << 8 * (item % 4))",
+        "((unsigned int*)was)[item / 4] |= 1u << 8 * (item % 4)",
+    ),
+    "news of this level asked for": Mutation(
+        "distance", "[was](unsigned int from) { return was[from]; }", "[is](unsigned int from) { return is[from]; }"
+    ),
+    "news stored beside those of the level before": Mutation(
+        "distance", "next[item] = got;", "const_cast<Piece*>(old)[item] = got;"
+    ),
+    "pieces read counted plainly": Mutation(
+        "distance", "atomicAdd(room + counters, found.read)", "room[counters] += found.read"
     ),
     "new bits added plainly": Mutation(
         "distance", "atomicAdd(gained + i, (unsigned long long)room[i])", "gained[i] += room[i]"
@@ -402,6 +422,7 @@ WRONG = {
         Mutation("router", "[(long long)which * nodes + node]", "[(long long)which * nodes + node + 1]"), POISON,
     ),
     "a shift too far": (Mutation("distance", "plane[digit].x >> bit", "plane[digit].x >> (bit + 1)"), "shift exponent"),
+    "a row's news too many": (Mutation("distance", "was + item / 4", "was + item"), OVERFLOW),
     "a word too many of a row": (Mutation("distance", "i < 4u << shift", "i <= 4u << shift"), OVERFLOW),
     "a lane too many of distances": (
         Mutation("distance", "i < (unsigned int)LANES << shift", "i <= (unsigned int)LANES << shift"), OVERFLOW,

@@ -52,8 +52,9 @@ def all_pairs_distance(
     Method: bit-parallel breadth-first search, in pull form: a bit for each source, rows of 64-bit words for each node,
     one OR for each link and level (Then et al., "The More the Merrier: Efficient Multi-Source Graph Traversal", VLDB
     2014). Memory, in rows of a bit for each source and node: two of 512 bits a thread (numba), three of 1024 (numpy),
-    two of at most 4096 (cupy), fewer for large networks; and the links by their heads, as lists, so that a hub of a
-    million links costs no more than these. Numba uses a queue for few sources, and for thousands of levels.
+    two or three of at most 4096 (cupy), fewer for large networks; and the links by their heads, as lists, so that a hub
+    of a million links costs no more than these. Numba uses a queue for few sources, and for thousands of levels. On a
+    GPU, sources near each other are searched from together, and only what a level brought is read where that is little.
 
     Raises ValueError for arrays that contradict each other, `torusweep_kernels.backend.BackendUnavailable` for cupy
     without a GPU, `torusweep_kernels.backend.GpuOutOfMemory` where the GPU's memory is too small for the network.

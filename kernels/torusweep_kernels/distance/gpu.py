@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,6 +23,7 @@ from torusweep_kernels.distance.lanes import (
     pack,
     part,
 )
+from torusweep_kernels.distance.near import near_order
 from torusweep_kernels.distance.predecessors import predecessors, table
 
 SOURCE = Path(__file__).with_name("levels.cu")
@@ -32,29 +33,44 @@ WIDEST = 32  # the most pieces of a row: 512 bytes, four cache lines
 NARROWEST = 2  # the fewest pieces of a row: 32 bytes, the smallest read of a GPU
 MOST_DEGREE = 16  # the most predecessors of a node for which a kernel is compiled; above it they are read as lists
 MOST_AHEAD = 1024  # the most levels of a search that are launched at once
+NEAR = 256  # sources that are near each other: of two pieces, the least that memory is read in
+FEWEST = 4  # blocks of sources from which it is tried whether near sources have few rows with news
+WIDE = 8  # the fewest pieces of a row for near sources: the predecessors of a node are read once for all of them
+SPARSE = 0.5  # share of the pieces that the first block reads, up to which `sparse` is used (estimated from bytes)
 COUNTS = 2**24  # bytes of the counts that are copied back together
 ROWS_OF_TALLY = 31  # that a thread counts at once
 
 
 def distances(task: Task, threads: int | None = None) -> tuple[np.ndarray, np.ndarray | None]:
     """(histogram int64[G, D+1], eccentricity int32[S] | None); see `all_pairs_distance`."""
-    slots, per_lane = pack(task._replace(eccentricity=False))  # eccentricities need no counts of each lane
+    plain = task._replace(eccentricity=False)  # which needs no counts of each lane
+    in_order, per_lane = pack(plain)
     with cuda.gpu_errors("torusweep_kernels.distance"):
         network = Network(task, per_lane)
 
         def search(pieces: int) -> tuple[np.ndarray, np.ndarray | None]:
-            network.make_room(pieces)
-            return collect(task, list(network.parts(list(blocks(slots, 2 * pieces, per_lane)))))
+            if len(task.sources) < FEWEST * LANES * network.wide(pieces):
+                network.make_room(pieces)
+                return collect(task, list(network.parts(blocks(in_order, 2 * pieces, per_lane))))
+            slots, _ = pack(plain, near_order(task.ports, task.sources, NEAR))
+            wide = cuda.halve_until_it_fits(network.wide(pieces), network.make_room_for_news)
+            parts = list(network.parts(blocks(slots[: wide * LANES], 2 * wide, per_lane)))
+            if network.read_share() <= SPARSE:
+                pieces = wide
+            else:
+                network.make_room(pieces)
+            parts += network.parts(blocks(slots[wide * LANES :], 2 * pieces, per_lane))
+            return collect(task, parts)
 
-        return cuda.halve_until_it_fits(network.width(-(-len(slots) // LANES)), search)
+        return cuda.halve_until_it_fits(network.width(-(-len(in_order) // LANES)), search)
 
 
 class Levels(NamedTuple):
     """What some levels of a search found.
 
-    gained  int[levels, counters]     counted new bits of each group of sources
-    news    uint32[levels, lanes/32]  lanes that gained a counted bit; empty unless eccentricities are wanted
-    pairs   int[levels, lanes]        counted new bits of each lane; empty unless the block counts per lane
+    gained  int[levels, counters+1]   counted new bits of each group of sources; the last: pieces that `sparse` read
+    news    uint32[levels, lanes/32]  lanes that gained a counted bit; [levels, 1] unless eccentricities are wanted
+    pairs   int[levels, lanes]        counted new bits of each lane; [levels, 1] unless the block counts per lane
     """
 
     gained: Any
@@ -77,7 +93,7 @@ class Counts:
     def words(levels: int, sizes: tuple[int, int, int]) -> tuple[int, int, int, int]:
         """Words of 8 bytes of each array; sizes: of a level of `Levels`. The number of levels is even."""
         counters, news, pairs = sizes
-        return levels // 2 + 1, levels * counters, levels // 2 * news, levels // 2 * pairs
+        return levels // 2 + 1, levels * (counters + 1), levels // 2 * max(news, 1), levels // 2 * max(pairs, 1)
 
     def of(self, row: Any) -> tuple[Any, Levels]:
         """(happened, its levels) of a block's row, on the device or of a copy."""
@@ -114,9 +130,9 @@ class Network:
             self.predecessor = columns
         self.removed = task.removed is not None and bool((task.removed >= 0).any())
         self.news = task.eccentricity and not per_lane  # counts of each lane tell as much
-        self.dense, self.tally, self.clear, self.seed = self.gpu.kernels(
+        self.dense, self.sparse, self.tally, self.clear, self.seed = self.gpu.kernels(
             SOURCE,
-            *("dense", "tally", "clear", "seed"),
+            *("dense", "sparse", "tally", "clear", "seed"),
             DEGREE=0 if columns is None else len(columns),
             REMOVED=self.removed,
             CHOSEN=task.counted is not None,
@@ -130,6 +146,7 @@ class Network:
             cuda.AHEAD
         )  # levels of a search that are launched at once; even: both buffers return to their places
         self.most_ahead = MOST_AHEAD
+        self.in_a_row = False  # whether so many levels will do for most searches
 
     def width(self, needed: int) -> int:
         """Pieces of a row, a power of 2: at most as many as are needed, fit in the cache, and fit in free memory."""
@@ -146,44 +163,73 @@ class Network:
             pieces //= 2
         return pieces
 
+    def wide(self, pieces: int) -> int:
+        """Pieces of a row for near sources: WIDE where that is more and half of the free memory holds them."""
+        wide = max(pieces, WIDE)
+        while wide > pieces and (3 * PIECE + 2) * self.task.nodes * wide > self.gpu.free() // 2:
+            wide //= 2
+        return wide
+
     def make_room(self, pieces: int) -> None:
         """Zero buffers uint64[2, N+1, 2·pieces]: the last row stays empty, for predecessors that are missing."""
+        self.is_sparse = False
+        self.make_buffers(2, pieces)
+
+    def make_room_for_news(self, pieces: int) -> int:
+        """As many buffers more as `sparse` needs: one of all bits, and whether each piece of the other two is news."""
+        self.is_sparse = True
+        self.make_buffers(3, pieces, flags=(self.task.nodes + 1) * pieces)
+        return pieces
+
+    def make_buffers(self, number: int, pieces: int, flags: int = 1) -> None:
         self.state: Any = None  # frees the buffers of another width first
-        self.state = self.cupy.zeros((2, self.task.nodes + 1, 2 * pieces), np.uint64)
+        self.is_new: Any = None
+        self.is_new = self.cupy.zeros((2, -(-flags // 4) * 4), np.uint8)  # set by words of 4 bytes
+        self.state = self.cupy.zeros((number, self.task.nodes + 1, 2 * pieces), np.uint64)
         self.kept_at.fill(-1)
         self.size = np.int32(self.task.nodes), np.int32(pieces.bit_length() - 1)
         self.items = self.task.nodes * pieces
+        self.read = self.visits = 0  # pieces that `sparse` read, and might have read
 
-    def parts(self, blocks: Sequence[Block]) -> Iterator[Part]:
+    def read_share(self) -> float:
+        """Pieces that `sparse` read, as a share of all pieces in all levels."""
+        return self.read / max(self.visits, 1)
+
+    def parts(self, blocks: Iterable[Block]) -> Iterator[Part]:
         """The blocks' distances. The host waits for the device once for the counts of several blocks.
 
         A search begins where the one before it came to its end. If that needs more levels than were launched, all later
         searches do nothing, and the host goes on with it.
         """
-        searches = self.searches(blocks)
-        at, together = 0, 1  # the first search that is not done, and how many are launched from there
+        searches = self.searches(list(blocks))
+        at = 0  # the first search that is not done
         found: list[Levels] = []  # of that search
         while at < len(searches):
-            counts = self.counts(searches[at : at + together])
+            counts = self.counts(searches[at:] if self.in_a_row else searches[at : at + 1])
             for i in range(counts.blocks):
                 self.launch(searches[at + i], counts, i, goes_on=bool(found) and i == 0)
-            depth, done = 0, True
+            depth, done = 0, True  # of the deepest search, or of the one that is not done
             for row in counts.array.get():
                 happened, here = counts.of(row)
                 levels = int(happened.sum()) - 1  # launches after the last level do nothing
                 found.append(Levels(*(array[:levels] for array in here)))
+                self.read += int(here.gained[:levels, -1].sum())
+                self.visits += levels * self.items
                 done = levels < counts.levels
+                levels = sum(len(some.gained) for some in found)
+                depth = max(depth, levels) if done else levels
                 if not done:
                     break
-                depth = max(depth, sum(len(some.gained) for some in found))
                 yield self.part(searches[at], found)
                 at, found = at + 1, []
-            # blocks are about equally deep; one launch more, which finds nothing
-            self.ahead = min(depth // 2 * 2 + 2 if done else 2 * counts.levels, self.most_ahead)
-            together = len(searches) if done and depth < self.ahead else 1
+            # blocks are about equally deep, and one launch more finds nothing; else as many levels again
+            self.ahead = min(depth // 2 * 2 + 2 if done else depth, self.most_ahead)
+            self.in_a_row = done and depth < self.ahead
 
     def searches(self, blocks: Sequence[Block]) -> list[Search]:
         """What the device needs to know of all blocks, copied to it at once."""
+        if not blocks:
+            return []
         slots = np.concatenate([block.slots for block in blocks])
         used = slots != EMPTY
         groups = [groups_of_words(self.task, block) for block in blocks]
@@ -213,34 +259,37 @@ class Network:
 
     def launch(self, search: Search, counts: Counts, i: int, *, goes_on: bool) -> None:
         """The levels of a search, the i-th of these counts; goes_on: its rows are there."""
-        old, new = self.state
         happened, found = counts.of(counts.array[i])
+        rows, flags, method = tuple(self.state), tuple(self.is_new), np.int32(self.is_sparse)
         if goes_on:
             happened[:1] = 1
         else:
-            before = counts.of(counts.array[i - 1])[0] if i else self.none.view(np.int32)
-            self.gpu.launch(
-                self.clear, self.items, old, before, happened, np.int32(counts.levels if i else -1), *self.size
-            )
+            last, before = (counts.levels, counts.of(counts.array[i - 1])[0]) if i else (-1, self.none.view(np.int32))
+            place = rows[0], rows[2] if self.is_sparse else self.none, flags[0]
+            self.gpu.launch(self.clear, self.items, *place, before, happened, np.int32(last), method, *self.size)
             lanes = len(search.block.slots)
-            self.gpu.launch(self.seed, lanes, old, search.source, happened, np.int32(lanes), self.size[1])
+            self.gpu.launch(self.seed, lanes, *place, search.source, happened, np.int32(lanes), method, self.size[1])
         kept_node, kept = self.keep(search.block)
-        limits = self.start, self.predecessor, search.full, self.kept_at, kept, self.counted, search.counter
-        counters = found.gained.shape[1]
+        graph = self.start, self.predecessor
+        limits = self.kept_at, kept, self.counted, search.counter
+        counters = found.gained.shape[1] - 1
         answers = found.gained, found.news if self.news else self.none.view(np.uint32), happened
+        kernel, full = (self.sparse, ()) if self.is_sparse else (self.dense, (search.full,))
         block = (cuda.THREADS,)
         grid, of_tally = (
-            (self.gpu.threads(kernel, items) // cuda.THREADS,)
-            for kernel, items in ((self.dense, self.items), (self.tally, -(-self.items // ROWS_OF_TALLY)))
+            (self.gpu.threads(some, items) // cuda.THREADS,)
+            for some, items in ((kernel, self.items), (self.tally, -(-self.items // ROWS_OF_TALLY)))
         )
-        shared = 4 * (counters + (len(search.full) * 2 if self.news else 0))
+        shared = 4 * (counters + 1 + (len(search.full) * 2 if self.news else 0))
         for level in range(counts.levels):
-            rows = (old, new) if level % 2 == 0 else (new, old)
+            (old, new), (was, now) = ((pair[level % 2], pair[1 - level % 2]) for pair in (rows, flags))
+            state = (rows[2], old, new, was, now) if self.is_sparse else (old, new)
             size = np.int32(level), *self.size
-            self.dense(grid, block, (*rows, *limits, *answers, *size, np.int32(counters)), shared_mem=shared)
+            everything = *state, *graph, *full, *limits, *answers, *size, np.int32(counters)
+            kernel(grid, block, everything, shared_mem=shared)
             if self.per_lane:
-                pairs = self.counted, found.pairs, happened, *size
-                self.tally(of_tally, block, (*rows, *pairs), shared_mem=4 * len(search.block.slots))
+                pairs = old, new, now, self.counted, found.pairs, happened, method, *size
+                self.tally(of_tally, block, pairs, shared_mem=4 * len(search.block.slots))
         if self.removed:
             self.kept_at[kept_node] = -1
 

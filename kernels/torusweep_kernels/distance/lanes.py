@@ -69,9 +69,13 @@ class Seeds(NamedTuple):
     kept: np.ndarray
 
 
-def pack(task: Task, *, per_lane_allowed: bool = True) -> tuple[np.ndarray, bool]:
-    """(slots int64[64·words], per_lane): all lanes, sorted by group, and whether pairs are counted per lane."""
-    order = np.argsort(task.groups, kind="stable")
+def pack(task: Task, sources: np.ndarray | None = None, *, per_lane_allowed: bool = True) -> tuple[np.ndarray, bool]:
+    """(slots int64[64·words], per_lane): all lanes, sorted by group, and whether pairs are counted per lane.
+
+    sources int64[S]: the order of a group's positions in `sources`; as they are by default
+    """
+    order = np.argsort(task.groups if sources is None else task.groups[sources], kind="stable")
+    order = order if sources is None else sources[order]
     sizes = np.bincount(task.groups)
     words = -(-sizes // WORD)
     dense = -(-len(order) // WORD)
