@@ -22,6 +22,7 @@ import numpy as np
 
 SHIM = Path(__file__).with_name("cuda_shim.h")
 KERNEL = re.compile(r"__global__ void (\w+)\(([^)]*)\)")
+TYPEDEF = re.compile(r"^typedef ([\w ]+) (\w+);$", re.MULTILINE)
 SHARED = re.compile(r"extern __shared__ (?:__align__\(8\) )?unsigned int (\w+)\[\];")
 TYPES = {
     "word_t": np.uint64,
@@ -161,7 +162,10 @@ class RawModule:
             / hashlib.sha256(SHIM.read_bytes() + Path(__file__).read_bytes() + code.encode()).hexdigest()[:16]
         )
         source, library = stem.with_suffix(".cpp"), stem.with_suffix(".so")
-        self.parameters = {name: [kind(p) for p in parameters.split(",")] for name, parameters in KERNEL.findall(code)}
+        types = TYPES | {name: TYPES[of] for of, name in TYPEDEF.findall(code)}
+        self.parameters = {
+            name: [kind(p, types) for p in parameters.split(",")] for name, parameters in KERNEL.findall(code)
+        }
         if not library.exists():
             own = f".{os.getpid()}"  # other workers may build the same
             self.build(code, source.with_suffix(f"{own}.cpp"), library.with_suffix(f"{own}.so"))
@@ -244,11 +248,11 @@ class RawModule:
         self.library[f"run_{name}"](ctypes.c_uint(grid), ctypes.c_uint(block), pointers)
 
 
-def kind(parameter: str) -> tuple[bool, np.dtype[Any]]:
+def kind(parameter: str, types: dict[str, Any] = TYPES) -> tuple[bool, np.dtype[Any]]:
     """(is it a pointer, its element's type) of a C parameter."""
     words = re.sub(r"\b(const|__restrict__)\b", "", parameter).replace("*", " * ").split()
     pointer = "*" in words
-    return pointer, np.dtype(TYPES[" ".join(word for word in words[:-1] if word != "*")])
+    return pointer, np.dtype(types[" ".join(word for word in words[:-1] if word != "*")])
 
 
 def module(
