@@ -52,6 +52,7 @@ class Network:
         twice = "_twice" if task.how.exact else ""
         names = f"search{twice}", "total_up", f"add_up{twice}", f"add_shares{twice}"
         self.follow, self.total_up, self.add_up, self.add_shares = self.gpu.kernels(SOURCE if narrow else WIDE, *names)
+        self.threads, self.blocks = self.block()
         toward, away = arcs(task)
         copies = {} if task.channels is None else task.channels.copies  # of these arcs
         if self.gpu.number not in copies:
@@ -69,9 +70,10 @@ class Network:
         return tuple(self.cupy.asarray(array) for array in arrays)  # type: ignore[return-value]
 
     def lanes(self) -> int:
-        """Roots searched from at once: as many as fit into ROWS, at most as fit into half of the free memory."""
-        fit = min(ROWS, self.gpu.free() // 2) // self.row()
-        return max(1, min(len(self.task.roots), fit))
+        """Roots searched from at once: as many as fit into ROWS, at most as fit into half of the free memory; of more
+        roots, the same number for each block of threads."""
+        fit, roots = max(1, min(ROWS, self.gpu.free() // 2) // self.row()), len(self.task.roots)
+        return roots if roots <= fit else max(fit - fit % self.blocks, min(fit, self.blocks))
 
     def row(self) -> int:
         """Bytes of a lane: of a node count, unit, distance and twice a place in a queue, its demand, what rounding
@@ -104,9 +106,7 @@ class Network:
         self.queue: Any = None
         self.rows = [cupy.empty(task.nodes * lanes) for _ in range(3 if task.how.exact else 2)]
         self.distance = cupy.empty(task.nodes * lanes, self.index)
-        self.threads, self.blocks = self.block()
-        self.blocks = min(self.blocks, lanes)
-        self.queue = cupy.empty(self.blocks * (2 * task.nodes + 1), self.index)
+        self.queue = cupy.empty(min(self.blocks, lanes) * (2 * task.nodes + 1), self.index)
         shares = min(-(-lanes // self.share) + 1, lanes)
         self.sums = [cupy.empty(shares * len(self.own)) for _ in range(2 if task.how.exact else 1)]
         of_root = np.zeros((len(Totals._fields), len(task.roots)))
@@ -127,7 +127,7 @@ class Network:
         how = np.int32(task.how.by_hops), np.int32(task.capacity is not None)
         self.launch(
             self.follow,
-            (self.blocks, self.threads, self.shared),
+            (min(self.blocks, lanes), self.threads, self.shared),
             *(*self.toward, *self.away, cupy.asarray(roots), weight, wanted, self.distance, *self.rows, self.queue),
             *(self.totals[3 * all_roots + first :], stride, *size, *how, np.int32(self.gathered)),
         )

@@ -98,6 +98,8 @@ class Traffic:
 
     @cached_property
     def _only_for_itself(self) -> bool:
+        if not self.own.nnz:
+            return True
         own = self.own.tocoo()
         return bool((own.row == own.col).all())
 
