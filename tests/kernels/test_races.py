@@ -254,7 +254,7 @@ MUTATIONS = {
     "no barrier between levels inwards": Mutation("loads", BARRIER, "", 2),
     "no barrier between levels inwards, from rows": Mutation("loads from rows", BARRIER, "", 2),
     "no barrier before nodes are added": Mutation("loads", BARRIER, "", 3),
-    "nodes added not doubled": Mutation("loads", "turn = tile % 2 * LANES", "turn = 0"),
+    "nodes added while they are read": Mutation("loads", "(tile + 1) % 2 * LANES", "tile % 2 * LANES"),
     "nodes found at two levels in turn": Mutation("loads", "(level + 2) % 3", "(level + 1) % 3"),
     "nodes found counted plainly": Mutation("loads", "atomicAdd(added, 1u)", "(*added)++"),
     "nodes found read plainly": Mutation("loads", "relaxed(word) & bit", "*word & bit"),
@@ -304,7 +304,7 @@ WRONG = {
     "a node too many of a root": (
         Mutation("loads", "node < nodes; node += threads) own", "node <= nodes; node += threads) own"), OVERFLOW,
     ),
-    "a lane too many of totals": (Mutation("loads", "first + lane >= lanes", "first + lane > lanes"), OVERFLOW),
+    "a lane too many of totals": (Mutation("loads", "first + row >= lanes", "first + row > lanes"), OVERFLOW),
     "a share too many of loads": (
         Mutation("loads", "share < finished; ++share", "share < finished + 2; ++share"), OVERFLOW,
     ),

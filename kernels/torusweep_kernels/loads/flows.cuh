@@ -234,41 +234,57 @@ extern "C" __launch_bounds__(1024, 1) __global__ void search_twice(
     gathered ? follow<true, true>(task, room) : follow<true, false>(task, room);
 }
 
+// A lane's demand reached (0), demand not reached (1) or demand * distance (2) of the next nodes, added to sum.
+template <int WHICH>
+__device__ inline double added(double sum, const double* wanted, const Index* away, int size) {
+#pragma unroll 8
+    for (int place = 0; place < size; ++place) {
+        const int hops = away[place];
+        const double amount = WHICH == 2 ? wanted[place] * hops : wanted[place];
+        sum += (hops == NONE) == (WHICH == 1) ? amount : 0.0;
+    }
+    return sum;
+}
+
 // The totals of every lane, over nodes in their order: demand reached, demand not reached, demand * distance, to totals
-// double[3, all]. A warp adds up one of them, a thread a lane; all threads read the next nodes of LANES lanes, as they
-// are in memory. Rows of a tile are so long that the threads of a warp read different banks.
+// double[3, all]. Three warps add them up, a thread a lane; the others meanwhile read the next nodes of LANES lanes, as
+// they are in memory. Rows of a tile are so long that the threads of a warp read different banks.
 extern "C" __launch_bounds__(1024) __global__ void total_up(const Index* __restrict__ distance,
                                                             const double* __restrict__ weight,
                                                             const double* __restrict__ demand,
                                                             double* __restrict__ totals, long long stride,
                                                             long long all, int nodes, int lanes) {
     extern __shared__ __align__(8) unsigned int room[];
-    const int WIDTH = TILE + 1, AWAY = TILE + 2;
-    double* const wanted = (double*)room;                 // [2, LANES, WIDTH]: a tile is read while the other is added
+    const int WIDTH = TILE + 1, AWAY = TILE + 2, ADDING = 3 * LANES;
+    double* const wanted = (double*)room;                      // [2, LANES, WIDTH]
     Index* const away = (Index*)(wanted + 2 * LANES * WIDTH);  // [2, LANES, AWAY]
     const int thread = threadIdx.x, threads = blockDim.x, first = blockIdx.x * LANES;
-    const int own = thread % LANES, which = thread / LANES;
+    const int which = thread / LANES, lane = first + thread % LANES, tiles = (nodes + TILE - 1) / TILE;
     double sum = 0;
-    for (int tile = 0; tile * TILE < nodes; ++tile) {
-        const int begin = tile * TILE, turn = tile % 2 * LANES;
-        for (int item = thread; item < LANES * TILE; item += threads) {
-            const int lane = item / TILE, place = item % TILE, node = begin + place;
-            if (node >= nodes || first + lane >= lanes) continue;
-            wanted[(turn + lane) * WIDTH + place] = weight[first + lane] * demand[(first + lane) * stride + node];
-            away[(turn + lane) * AWAY + place] = distance[(long long)(first + lane) * nodes + node];
+    for (int tile = 0; tile <= tiles; ++tile) {
+        if (which < 3 && tile > 0 && lane < lanes) {
+            const int row = (tile + 1) % 2 * LANES + thread % LANES, left = nodes - (tile - 1) * TILE;
+            const double* const amounts = wanted + row * WIDTH;
+            const Index* const hops = away + row * AWAY;
+            const int size = left < TILE ? left : TILE;
+            if (which == 0) sum = added<0>(sum, amounts, hops, size);
+            if (which == 1) sum = added<1>(sum, amounts, hops, size);
+            if (which == 2) sum = added<2>(sum, amounts, hops, size);
+        }
+        if (which >= 3 && tile < tiles) {
+            const int turn = tile % 2 * LANES;
+#pragma unroll 4
+            for (int item = thread - ADDING; item < LANES * TILE; item += threads - ADDING) {
+                const int row = item / TILE, place = item % TILE, node = tile * TILE + place;
+                if (node >= nodes || first + row >= lanes) continue;
+                const long long at = first + row;
+                wanted[(turn + row) * WIDTH + place] = weight[at] * demand[at * stride + node];
+                away[(turn + row) * AWAY + place] = distance[at * nodes + node];
+            }
         }
         __syncthreads();
-        if (which >= 3 || first + own >= lanes) continue;
-        const int size = nodes - begin < TILE ? nodes - begin : TILE;
-#pragma unroll 8
-        for (int place = 0; place < size; ++place) {
-            const int hops = away[(turn + own) * AWAY + place];
-            const double amount = wanted[(turn + own) * WIDTH + place];
-            const bool counts = (hops != NONE) == (which != 1);
-            sum += counts ? (which == 2 ? amount * hops : amount) : 0.0;
-        }
     }
-    if (which < 3 && first + own < lanes) totals[which * all + first + own] = sum;
+    if (which < 3 && lane < lanes) totals[which * all + lane] = sum;
 }
 
 // The lanes of the part of all roots that a block of add_up adds up. The first lane is number `first` of its part.
