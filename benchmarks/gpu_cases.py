@@ -368,7 +368,7 @@ def small() -> Iterator[Case]:
 def large() -> Iterator[Case]:
     """The estimates: docs of gpu_check."""
     yield large_case(distance("torus(k=32, n=3)"), 8e-3)
-    yield large_case(loads("torus(k=16, n=3)", "paths"), 0.13 / 20)
+    yield large_case(loads("torus(k=16, n=3)", "paths"), 3e-3)
     yield large_case(walks("torus(k=16, n=3)", 10**7, "paths"), 12 * 10**7 / (20 * 1.3e8))
     yield large_case(random_walks("torus(k=16, n=3)", 83_333_333, "paths", 5), 0.1)
     yield large_case(network((8, 8), 0.3, 2000, 512), 64 * 2000 * 512 / 1e9)
@@ -382,6 +382,7 @@ def large() -> Iterator[Case]:
     yield large_case(distance("torus(k=16, n=3)"))
     yield large_case(network((64, 32, 32), 0.04, 1000, 1), 1000 / 1e5)
     yield large_case(search(1024, 5, 132, 4), 132 * 4 * BLOCK / 1.6e6)
+    yield large_case(loads("torus(k=32, n=3)", "paths", exact=True), 0.1)
 
 
 def largest() -> Iterator[Case]:

@@ -21,7 +21,15 @@ from benchmarks.gpu_jobs import cells
 from tests.kernels import nvrtc
 
 MOST = {90: (65_536, 64), 80: (65_536, 64), 100: (65_536, 64), 75: (65_536, 32), 86: (65_536, 48), 89: (65_536, 48)}
-THREADS = {"search": (128, 1024), "measure": (128, 1024), "anneal": (512, 1024), "advance of router.cu": (64, 512)}
+THREADS = {
+    "search": (128, 1024),
+    "total_up": (1024,),
+    "measure": (128, 1024),
+    "anneal": (512, 1024),
+    "advance of router.cu": (64, 512),
+}
+OF_LOADS = (256, 512)
+THREADS |= {f"{name} of {source}.cu": OF_LOADS for name in ("search", "search_twice") for source in ("flows", "wide")}
 FUNCTION = re.compile(
     r"entry function '(\w+)'.*?(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads"
     r".*?Used (\d+) registers",
@@ -34,8 +42,6 @@ BEFORE = {
     "search of search.cu": (32, 0, 0, 24),
     "reach of walks.cu": (48, 0, 0, 0),
     "walk of walks.cu": (46, 0, 0, 0),
-    "reach of flows.cu": (32, 0, 0, 0),
-    "carry of flows.cu": (32, 0, 0, 0),
     "add_up of flows.cu": (42, 0, 0, 0),
     "follow of runs.cu": (32, 0, 0, 0),
     "advance of router.cu": (64, 36, 104, 560),

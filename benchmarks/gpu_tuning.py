@@ -50,7 +50,7 @@ def jobs() -> Iterator[Job]:
     for case in (torus, part, tree):
         for what, settings in (("rows", rows_of_distances()), ("launches", launches())):
             yield job(case, what, settings, takes=25)
-    yield job(loads("torus(k=16, n=3)", "paths"), "lanes", lanes("loads", (32, 64, 128, 256, 512)), takes=15)
+    yield job(loads("torus(k=16, n=3)", "paths"), "blocks", loads_settings(), takes=15)
     yield job(walks("torus(k=16, n=3)", 10**7, "paths"), "lanes", lanes("walks", (32, 64, 128, 256, 4096)), takes=25)
     yield job(network((8, 8), 0.3, 2000, 512), "router", router_settings(shared=False), takes=40)
     yield job(network((64, 32, 32), 0.04, 500, 1), "router", router_settings(shared=True), takes=40)
@@ -104,6 +104,15 @@ def lanes(package: str, numbers: Sequence[int]) -> list[Setting]:
     return [
         Setting(f"{number} lanes", {f"{package}.gpu.Network.lanes": lambda *_, number=number: number})
         for number in numbers
+    ]
+
+
+def loads_settings() -> list[Setting]:
+    """Roots at once, threads of a block, and from how many blocks a multiprocessor on counts are in shared memory."""
+    return [
+        *lanes("loads", (256, 1024, 2048)),
+        *threads_of("loads.gpu.OF_THREAD", (4, 8, 32)),
+        *threads_of("loads.gpu.GATHERING", (1, 4, 100)),
     ]
 
 

@@ -72,6 +72,12 @@ static inline int atomicMax(int* where, int other) {
     if (other > before) *where = other;
     return before;
 }
+static inline unsigned long long atomicMax(unsigned long long* where, unsigned long long other) {
+    const unsigned long long before = *where;
+    if (other > before) *where = other;
+    return before;
+}
+static inline long long __double_as_longlong(double value) { return __builtin_bit_cast(long long, value); }
 static inline void __threadfence() {}
 static inline int atomicMin(int* where, int other) {
     const int before = *where;

@@ -24,6 +24,7 @@ import numpy as np
 
 SHIM = Path(__file__).with_name("cuda_shim.h")
 KERNEL = re.compile(r"__global__ void (\w+)\(([^)]*)\)")
+TYPEDEF = re.compile(r"^typedef ([\w ]+) (\w+);$", re.MULTILINE)
 SHARED = re.compile(r"extern __shared__ (?:__align__\(\d+\) )?unsigned int (\w+)\[\];")
 TYPES = {
     "word_t": np.uint64,
@@ -180,7 +181,10 @@ class RawModule:
             / hashlib.sha256(SHIM.read_bytes() + Path(__file__).read_bytes() + code.encode()).hexdigest()[:16]
         )
         source, library = stem.with_suffix(".cpp"), stem.with_suffix(".so")
-        self.parameters = {name: [kind(p) for p in parameters.split(",")] for name, parameters in KERNEL.findall(code)}
+        types = TYPES | {name: TYPES[of] for of, name in TYPEDEF.findall(code)}
+        self.parameters = {
+            name: [kind(p, types) for p in parameters.split(",")] for name, parameters in KERNEL.findall(code)
+        }
         if not library.exists():
             own = f".{os.getpid()}"  # other workers may build the same
             self.build(code, source.with_suffix(f"{own}.cpp"), library.with_suffix(f"{own}.so"))
@@ -297,11 +301,11 @@ def addresses(struct: np.ndarray) -> list[tuple[str, int]]:
     return [(name, int(struct[name][0])) for name in names if struct[name][0]]
 
 
-def kind(parameter: str) -> tuple[bool, np.dtype[Any] | str]:
+def kind(parameter: str, types: dict[str, Any] = TYPES) -> tuple[bool, np.dtype[Any] | str]:
     """(is it a pointer, its element's type, or the name of a struct) of a C parameter."""
     words = re.sub(r"\b(const|__restrict__)\b", "", parameter).replace("*", " * ").split()
     pointer, name = "*" in words, " ".join(word for word in words[:-1] if word != "*")
-    return pointer, np.dtype(TYPES[name]) if pointer or name in TYPES else name
+    return pointer, np.dtype(types[name]) if pointer or name in types else name
 
 
 def module(

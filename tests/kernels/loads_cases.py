@@ -14,8 +14,10 @@ from tests.kernels import oracle
 def drawn(seed: int, nodes: int, degree: int, roots: int, *, demand: str, capacity: bool) -> dict[str, Any]:
     """A random network with one-way, repeated and missing links, and a random task on it; numbers are quarters."""
     rng = np.random.default_rng(seed)
-    shape = {"uniform": None, "by node": (nodes,), "by root and node": (roots, nodes), "of few": (roots, nodes)}[demand]
-    few = rng.random((roots, nodes)) < 0.08 if demand == "of few" else 1
+    by_root = (roots, nodes)
+    shapes = {"by node": (nodes,), "of few nodes": (nodes,), "by root and node": by_root, "of few": by_root}
+    shape = shapes.get(demand)
+    few = rng.random(shape) < 0.08 if demand.startswith("of few") else 1
     return {
         "ports": np.where(rng.random((nodes, degree)) < 0.3, -1, rng.integers(0, nodes, (nodes, degree))),
         "roots": rng.integers(0, nodes, roots),

@@ -128,10 +128,10 @@ static inline int atomicCAS(int* where, int expected, int other) {
     after_atomic(where);
     return expected;
 }
-template <bool GREATEST>
-static inline int extreme(int* where, int other) {
+template <bool GREATEST, class Word>
+static inline Word extreme(Word* where, Word other) {
     before_atomic(where);
-    int before = __atomic_load_n(where, __ATOMIC_RELAXED);
+    Word before = __atomic_load_n(where, __ATOMIC_RELAXED);
     while ((GREATEST ? before < other : before > other) &&
            !__atomic_compare_exchange_n(where, &before, other, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
     }
@@ -140,23 +140,31 @@ static inline int extreme(int* where, int other) {
 }
 static inline int atomicMax(int* where, int other) { return extreme<true>(where, other); }
 static inline int atomicMin(int* where, int other) { return extreme<false>(where, other); }
+static inline unsigned long long atomicMax(unsigned long long* where, unsigned long long other) {
+    return extreme<true>(where, other);
+}
+static inline long long __double_as_longlong(double value) { return __builtin_bit_cast(long long, value); }
 
-// A volatile word: the text of a kernel has volatile_at(word) in place of *(volatile int*)word.
+// A volatile word: the text of a kernel has volatile_at<int>(word) in place of *(volatile int*)word.
+template <class Word>
 struct Volatile {
-    int* word;
-    operator int() const {
+    Word* word;
+    operator Word() const {
         if (drawn() % 8 == 0) give_way();
-        const int value = __atomic_load_n(word, __ATOMIC_RELAXED);
+        const Word value = __atomic_load_n(word, __ATOMIC_RELAXED);
         after_atomic(word);
         return value;
     }
-    int operator=(int value) {
+    Word operator=(Word value) {
         if (now_->fenced) __tsan_release(word);
         __atomic_store_n(word, value, __ATOMIC_RELAXED);
         return value;
     }
 };
-static inline Volatile volatile_at(const void* word) { return Volatile{(int*)word}; }
+template <class Word>
+static inline Volatile<Word> volatile_at(const void* word) {
+    return Volatile<Word>{(Word*)word};
+}
 
 UNSEEN static int __syncthreads_or(int predicate) {
     Thread& self = *now_;

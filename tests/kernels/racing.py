@@ -20,7 +20,7 @@ import numpy as np
 from tests.kernels import fake_cupy
 
 SHIM = Path(__file__).with_name("race_shim.h")
-VOLATILE = re.compile(r"\*\(volatile int\*\)(&?[\w.\[\]]+)")
+VOLATILE = re.compile(r"\*\(volatile ([\w ]+)\*\)(&?[\w.\[\]]+)")
 FOUND = 66  # exit status of a program with reports
 SECONDS = 120  # a launch; a mutated kernel may run for ever
 
@@ -77,7 +77,7 @@ class Raced(fake_cupy.RawModule):
             f'    if (!strcmp(name, "{name}")) return launch({name}, arguments);\n' for name in self.parameters
         )
         main = f"static void run_kernel(const char* name, void** arguments) {{\n{calls}    abort();\n}}\n"
-        relaxed = VOLATILE.sub(r"volatile_at(\1)", code)
+        relaxed = VOLATILE.sub(r"volatile_at<\1>(\2)", code)
         source.write_text(f'#include "{SHIM}"\n{relaxed}\n{main}')
         build(self.sanitizer, source, library, self.folder)
 

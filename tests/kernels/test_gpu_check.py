@@ -143,7 +143,7 @@ def test_settings_are_tried_and_compared(as_cupy: AsCupy, monkeypatch: pytest.Mo
     cases = {case.kernel: case for case in gpu_tuning.every_kernel()}
     tried = [
         ("distance", [*gpu_tuning.rows_of_distances(), *gpu_tuning.launches()]),
-        ("loads", gpu_tuning.lanes("loads", (1, 7))),
+        ("loads", [*gpu_tuning.lanes("loads", (1, 7)), *gpu_tuning.loads_settings()]),
         ("walks", gpu_tuning.lanes("walks", (1, 7))),
         ("router", [*gpu_tuning.router_settings(shared=False), *gpu_tuning.router_settings(shared=True)]),
         ("annealing", gpu_tuning.threads_of("annealing.gpu.OWN", (1, 8))),

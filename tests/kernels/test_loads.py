@@ -206,6 +206,7 @@ TASKS: dict[str, dict[str, Any]] = {
     "a block and one": {"nodes": 25, "degree": 3, "roots": 17, "demand": "by root and node", "capacity": True},
     "several blocks": {"nodes": 30, "degree": 2, "roots": 100, "demand": "by root and node", "capacity": True},
     "few destinations": {"nodes": 30, "degree": 3, "roots": 100, "demand": "of few", "capacity": True},
+    "the same few destinations": {"nodes": 40, "degree": 2, "roots": 50, "demand": "of few nodes", "capacity": False},
     "few destinations, searched from singly": {
         "nodes": 30,
         "degree": 3,
@@ -224,7 +225,10 @@ def test_random_tasks(name: str, split: str, backend: str) -> None:
 
 
 @settings(max_examples=60, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(task=small_tasks(["uniform", "by node", "by root and node", "of few"]), split=st.sampled_from(SPLITS))
+@given(
+    task=small_tasks(["uniform", "by node", "by root and node", "of few", "of few nodes"]),
+    split=st.sampled_from(SPLITS),
+)
 def test_drawn_tasks(task: dict[str, Any], split: str, as_cupy: AsCupy) -> None:
     as_cupy(multiprocessors=1)
     loads = [check(task, split, backend).load for backend in BACKENDS]

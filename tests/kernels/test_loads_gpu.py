@@ -14,6 +14,7 @@ from torusweep_kernels import backend
 from torusweep_kernels.loads import SPLITS, Channels, gpu, minimal_loads, network, reference
 from torusweep_kernels.loads.order import order
 
+from benchmarks.gpu_launches import watched
 from tests.kernels import oracle
 
 AsCupy = Callable[..., ModuleType]
@@ -24,29 +25,96 @@ def torus() -> np.ndarray:
     return np.concatenate([oracle.torus(16, 16), np.random.default_rng(1).integers(0, 256, (256, 3))], axis=1)
 
 
+ROW = (8 + 8 + 3 * 2) * 256 + 8 * 7 * 256 // 16  # bytes of a lane; 16 roots have a sum of each channel
+DISTANCES = 2 * 256 + 256 // 8 + 12  # bytes that a block shares at least
+
+
 @pytest.mark.parametrize(
-    ("device", "lanes"),
+    ("device", "rows", "lanes"),
     [
-        ({"cache": 2**30}, 256),  # no more lanes than roots
-        ({"cache": 2**10}, 32),  # not below 32 for the cache's sake
-        ({"cache": 2**19}, 71),  # as the cache holds: blocks end within shares
-        ({"cache": 2**30, "free": 2 * 5 * 36 * 256}, 5),  # as half of the free memory holds
-        ({"cache": 2**30, "free": 1}, 1),
-        ({"cache": 2**30, "multiprocessors": 132}, 256),  # more threads than nodes and lanes
+        ({}, 2**30, 256),  # no more lanes than roots
+        ({}, 71 * ROW, 64),  # as `rows` holds, the same number for each of 32 blocks
+        ({"registers": 168}, 71 * ROW, 60),  # of 12 blocks: launches end within shares
+        ({"multiprocessors": 132}, 71 * ROW, 71),  # fewer than blocks
+        ({"free": 2 * 5 * ROW}, 2**30, 5),  # as half of the free memory holds
+        ({"free": 1}, 2**30, 1),
+        ({"multiprocessors": 132}, 2**30, 256),  # room for more blocks than lanes
+        ({"registers": 128}, 2**30, 256),
     ],
 )
 def test_widths_and_launches(
-    device: dict[str, int], lanes: int, as_cupy: AsCupy, monkeypatch: pytest.MonkeyPatch
+    device: dict[str, int], rows: int, lanes: int, as_cupy: AsCupy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     expected = minimal_loads(torus(), np.arange(256), backend="numba")
     used = []
     make_room = gpu.Network.make_room
+    monkeypatch.setattr(gpu, "ROWS", rows)
     monkeypatch.setattr(gpu.Network, "make_room", lambda self, lanes: used.append(lanes) or make_room(self, lanes))
     as_cupy(**device)
     found = minimal_loads(torus(), np.arange(256), backend="cupy")
     assert found.load.tolist() == expected.load.tolist()
     assert found[1:4] == expected[1:4]
     assert used == [lanes]
+
+
+def test_launches_do_not_grow_with_levels_or_roots(as_cupy: AsCupy) -> None:
+    as_cupy()
+    for ports in (oracle.torus(64), oracle.torus(16, 16)):
+        with watched() as launches:
+            minimal_loads(ports, np.arange(len(ports)), backend="cupy")
+        assert launches.counts() == {"search": 1, "total_up": 1, "add_up": 1, "add_shares": 1}
+
+
+@pytest.mark.parametrize(
+    ("shared", "gathered", "index"),
+    [
+        (227 * 2**10, True, np.uint16),
+        (2 * (8 * 256 + DISTANCES) + 1024, True, np.uint16),  # two blocks, each of which takes 1,024 bytes more
+        (2 * (8 * 256 + DISTANCES) + 1023, False, np.uint16),
+        (DISTANCES, False, np.uint16),
+        (DISTANCES - 1, False, np.int32),
+    ],
+)
+def test_what_a_block_shares(shared: int, gathered: bool, index: Any, as_cupy: AsCupy) -> None:
+    as_cupy(shared=shared)
+    ports, roots = torus().astype(np.int32), np.arange(256, dtype=np.int32)
+    how = network.Ways(False, False)
+    task = network.Task(ports, roots, np.ones(256), how, np.ones(256), None, order(ports, roots))
+    found = gpu.Network(task)
+    assert (found.gathered, found.index) == (gathered, index)
+
+
+@pytest.mark.parametrize("exact", [False, True])
+@pytest.mark.parametrize("split", SPLITS)
+@pytest.mark.parametrize("constants", [{}, {"GATHERING": 10**9}, {"MOST_NARROW": 0}, {"OF_THREAD": 1}])
+def test_what_a_block_shares_changes_nothing(
+    constants: dict[str, int], split: str, exact: bool, as_cupy: AsCupy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in constants.items():
+        monkeypatch.setattr(gpu, name, value)
+    rng = np.random.default_rng(3)
+    task: dict[str, Any] = {"ports": torus(), "roots": rng.integers(0, 256, 40), "weights": rng.random(40)}
+    task |= {"demand": rng.random((40, 256)), "capacity": rng.integers(1, 4, (256, 7)), "exact": exact}
+    as_cupy(backwards=True)
+    here, there = (minimal_loads(**task, split=split, backend=name) for name in ("numpy", "cupy"))
+    assert there.load.tolist() == here.load.tolist()
+    assert there[1:4] == here[1:4]
+
+
+@pytest.mark.parametrize("exact", [False, True])
+@pytest.mark.parametrize("roots", [8, 9, 40, 1100])  # shares of 1, 16, 16 and 32
+@pytest.mark.parametrize("lanes", [1, 3, 16, 31, 33])
+def test_shares_that_launches_divide(
+    roots: int, lanes: int, exact: bool, as_cupy: AsCupy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(roots)
+    task: dict[str, Any] = {"ports": rng.integers(-1, 30, (30, 2)), "roots": rng.integers(0, 30, roots)}
+    task |= {"weights": rng.random(roots), "demand": rng.random(30), "exact": exact}
+    as_cupy()
+    monkeypatch.setattr(gpu.Network, "lanes", lambda self: lanes)
+    here, there = (minimal_loads(**task, backend=name) for name in ("numpy", "cupy"))
+    assert there.load.tolist() == here.load.tolist()
+    assert there[1:4] == here[1:4]
 
 
 @pytest.mark.parametrize("backend_name", ["numba", "cupy"])
@@ -75,12 +143,15 @@ def test_channels_are_derived_and_copied_once(
     assert len(copied) == (2 * (others + len(calls)) if backend_name == "cupy" else 0)
 
 
-@pytest.mark.parametrize("length", [1, 15, 16, 17, 32, 33])
-def test_as_many_levels_as_are_launched_at_once(length: int, as_cupy: AsCupy) -> None:
+@pytest.mark.parametrize("length", [0, 1, 15, gpu.MOST_NARROW - 1, gpu.MOST_NARROW, 200_000])
+def test_as_many_levels_as_nodes(length: int, as_cupy: AsCupy, monkeypatch: pytest.MonkeyPatch) -> None:
     as_cupy()
+    monkeypatch.setattr(gpu, "MOST_THREADS", 32)
+    monkeypatch.setattr(gpu, "ALONE", 32)
     line = np.append(np.arange(1, length + 1), -1)[:, None]  # the last of length + 1 nodes is `length` links away
     found = minimal_loads(line, np.zeros(1), backend="cupy")
     assert found.load[:, 0].tolist() == list(range(length, -1, -1))
+    assert found.hops == length * (length + 1) / 2
 
 
 @pytest.mark.parametrize("split", SPLITS)
@@ -112,7 +183,7 @@ def test_out_of_memory(as_cupy: AsCupy) -> None:
 
 def test_source_that_does_not_compile(as_cupy: AsCupy, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     source = tmp_path / "wrong.cu"
-    source.write_text('extern "C" __global__ void reach(int* here) { undeclared = 1; }')
+    source.write_text('extern "C" __global__ void search(int* here) { undeclared = 1; }')
     monkeypatch.setattr(gpu, "SOURCE", source)
     as_cupy()
     with pytest.raises(

@@ -24,6 +24,7 @@ from torusweep_kernels.distance import Task, all_pairs_distance, many_distances
 from torusweep_kernels.distance import gpu as distance_gpu
 from torusweep_kernels.lattices import measure_lattices
 from torusweep_kernels.loads import SPLITS, minimal_loads
+from torusweep_kernels.loads import gpu as loads_gpu
 from torusweep_kernels.pairs import draw_pairs, pair_tables
 from torusweep_kernels.router import Router, gpu_state, simulate
 from torusweep_kernels.router import gpu as router_gpu
@@ -147,14 +148,29 @@ def many(backend: str) -> Arrays:
 
 
 def loads(backend: str) -> Arrays:
-    demand = np.random.default_rng(3).random((60, 60))
+    nodes = 70  # two tiles of totals
+    demand = np.random.default_rng(3).random((nodes, nodes))
     return [
         np.asarray(array)
         for split, exact in product(SPLITS, (False, True))
         for array in minimal_loads(
-            ports(), np.arange(60), demand=demand, split=split, exact=exact, backend=backend
+            ports(nodes), np.arange(nodes), demand=demand, split=split, exact=exact, backend=backend
         )._replace(rest=None)
     ]
+
+
+def loads_from_rows(backend: str) -> Arrays:
+    """Counts are read from rows in global memory."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(loads_gpu, "GATHERING", 10**9)
+        return loads(backend)
+
+
+def loads_of_wide_numbers(backend: str) -> Arrays:
+    """Distances are in global memory, too."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(loads_gpu, "MOST_NARROW", 0)
+        return loads(backend)
 
 
 def walks(backend: str) -> Arrays:
@@ -237,6 +253,8 @@ CASES: dict[str, tuple[str, Case, int]] = {
     "distance": ("distance/levels.cu", distances, 1),
     "distance, many": ("distance/search.cu", many, 1),
     "loads": ("loads/flows.cu", loads, 1),
+    "loads from rows": ("loads/flows.cu", loads_from_rows, 1),
+    "loads, wide": ("loads/wide.cu", loads_of_wide_numbers, 1),
     "walks": ("walks/walks.cu", walks, 1),
     "pairs": ("pairs/pairs.cu", pairs, 1),
     "random walks": ("walks/walks.cu", random_walks, 1),
@@ -331,8 +349,24 @@ MUTATIONS = {
         "distance", "atomicAdd(room + (bit << shift) + piece, x)", "room[(bit << shift) + piece] += x"
     ),
     "no barrier after bits of a lane are added": Mutation("distance", BARRIER, "", 1),
+    "no barrier before a root": Mutation("loads", BARRIER, "", 0),
+    "no barrier between levels of loads": Mutation("loads", BARRIER, "", 1),
+    "no barrier between levels inwards": Mutation("loads", BARRIER, "", 2),
+    "no barrier between levels inwards, from rows": Mutation("loads from rows", BARRIER, "", 2),
+    "no barrier before nodes are added": Mutation("loads", BARRIER, "", 3),
+    "nodes added while they are read": Mutation("loads", "(tile + 1) % 2 * LANES", "tile % 2 * LANES"),
+    "nodes found at two levels in turn": Mutation("loads", "(level + 2) % 3", "(level + 1) % 3"),
+    "nodes found counted plainly": Mutation("loads", "atomicAdd(added, 1u)", "(*added)++"),
+    "nodes found read plainly": Mutation("loads", "relaxed(word) & bit", "*word & bit"),
+    "nodes found stored plainly": Mutation("loads", "atomicOr(word, bit) & bit", "!(*word |= bit)"),
     "distances of loads stored plainly": Mutation(
-        "loads", "store_relaxed(distance + item, level)", "distance[item] = level"
+        "loads", "store_relaxed(distance + node, level)", "distance[node] = level"
+    ),
+    "distances of loads read plainly": Mutation("loads", "relaxed(own.distance + nearer)", "own.distance[nearer]"),
+    "the most paths stored plainly": Mutation("loads", "if (most > 1) atomicMax(", "task.most[lane] = most; (void)("),
+    "wide distances read plainly": Mutation("loads, wide", "relaxed(word) == NONE", "*word == NONE"),
+    "wide distances stored plainly": Mutation(
+        "loads, wide", "atomicCAS(word, NONE, level) == NONE", "(*word = level) == level"
     ),
     "distances of walks read plainly": Mutation("walks", "relaxed(distance + other)", "distance[other]"),
     "packets counted plainly": Mutation("walks", "atomicAdd(counter + channel, 1ull)", "++counter[channel]"),
@@ -394,8 +428,17 @@ WRONG = {
     "a word too many of shared memory": (
         Mutation("distance, many", "i < 2 * size + 3 * LANES", "i < 2 * size + 3 * LANES + 1"), OVERFLOW,
     ),
-    "a channel too many of a load": (Mutation("loads", "arc < start[node + 1]", "arc <= start[node + 1]", 0), OVERFLOW),
-    "a lane too many of loads": (Mutation("loads", "lane < lanes; lane", "lane <= lanes; lane"), OVERFLOW),
+    "a channel too many of a load": (
+        Mutation("loads", "arc < toward.start[node + 1]", "arc <= toward.start[node + 1]"), OVERFLOW,
+    ),
+    "a lane too many of loads": (Mutation("loads", "lane < part.end", "lane <= part.end"), OVERFLOW),
+    "a node too many of a root": (
+        Mutation("loads", "node < nodes; node += threads) own", "node <= nodes; node += threads) own"), OVERFLOW,
+    ),
+    "a lane too many of totals": (Mutation("loads", "first + row >= lanes", "first + row > lanes"), OVERFLOW),
+    "a share too many of loads": (
+        Mutation("loads", "share < finished; ++share", "share < finished + 2; ++share"), OVERFLOW,
+    ),
     "a row too many of walks": (
         Mutation("walks", "row < (long long)nodes * lanes", "row <= (long long)nodes * lanes"), OVERFLOW,
     ),

@@ -131,6 +131,11 @@ def test_demands_of_a_pattern(spelling, topology, definition):
     assert name == spelling
     np.testing.assert_allclose(pattern.rows(rows), expected, rtol=1e-14, atol=0)
     np.testing.assert_allclose(pattern.columns(rows), expected.T, rtol=1e-14, atol=0)
+    scaled = pattern.scaled_columns(rows)
+    assert scaled is not None or name.partition("(")[0] not in ("uniform", "uniform_other", "all_to_all", "hot_region")
+    if scaled is not None:
+        others = ~np.eye(n, dtype=bool)
+        np.testing.assert_array_equal(np.outer(*scaled)[others], pattern.columns(rows)[others])
     np.testing.assert_allclose(pattern.sent(), expected.sum(axis=1), rtol=1e-13)
     np.testing.assert_allclose(pattern.received(), expected.sum(axis=0), rtol=1e-13, atol=0)
     np.testing.assert_allclose(expected.sum(), n, rtol=1e-13)  # mean row sum 1

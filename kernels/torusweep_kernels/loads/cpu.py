@@ -30,7 +30,7 @@ def loads(task: Task, threads: int | None) -> tuple[np.ndarray, np.ndarray | Non
     def of_share(first: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         roots, weights, demand = task.block(first, size)
         rows, rest = scratch.pop() if scratch else buffers(task.nodes, width, exact)
-        sparse = len(demand) == len(roots) and FEW * np.count_nonzero(demand) < demand.size
+        sparse = FEW * np.count_nonzero(demand) < demand.size
         wanted = np.empty(task.nodes, np.uint16) if sparse else None
         starts = Starts(roots.astype(np.uint32), weights, demand)
         result = accumulate(*sides, starts, task.how.by_hops, rows, rest, wanted, (0,) * width)

@@ -1,4 +1,4 @@
-"""Loads on a GPU: the kernels of flows.cu, level by level for a block of roots."""
+"""Loads on a GPU by the kernels of flows.cuh: a block of threads follows a root, all levels in one launch."""
 
 from __future__ import annotations
 
@@ -11,11 +11,17 @@ from torusweep_kernels import cuda
 from torusweep_kernels.loads.network import Arcs, Task, Totals, arcs
 from torusweep_kernels.loads.order import share
 
-SOURCE = Path(__file__).with_name("flows.cu")
-NARROW = 32  # the fewest lanes, which use all that the device reads, even if the cache holds fewer
-ROW = 20  # bytes of a node and lane: count, unit, distance
-REST = 8  # and what rounding left of unit
-TEMPORARY = 16  # bytes of a node and lane, for demands on their way
+SOURCE = Path(__file__).with_name("flows.cu")  # numbers of nodes and distances have 16 bits
+WIDE = Path(__file__).with_name("wide.cu")  # 32 bits
+MOST_NARROW = 2**16 - 2  # nodes with numbers of 16 bits
+ROWS = 2**30  # bytes of the rows of all lanes that are searched from at once
+LANES, TILE = 32, 64  # see flows.cuh
+TOTAL_THREADS = 1024  # of a block of total_up, of which 96 add up and the others read
+OF_THREAD = 16  # nodes of a block's thread: about a tenth of the nodes are in the widest level
+MOST_THREADS, ALONE = 512, 1024  # of a block; of a block that leaves no room for another on its multiprocessor
+GATHERING = 2  # the fewest blocks of a multiprocessor that may keep what neighbours read in shared memory
+REGISTERS = 64  # of a thread, where they are not told
+RESERVED = 1024  # bytes of shared memory that a block takes beyond what it asks for
 
 
 def loads(task: Task, threads: int | None = None) -> tuple[np.ndarray, np.ndarray | None, Totals]:
@@ -25,124 +31,151 @@ def loads(task: Task, threads: int | None = None) -> tuple[np.ndarray, np.ndarra
 
         def search(lanes: int) -> tuple[np.ndarray, np.ndarray | None, Totals]:
             network.make_room(lanes)
-            of_root = [network.search(first, lanes) for first in range(0, len(task.roots), lanes)]
-            return *network.load(), Totals(*np.concatenate(of_root, axis=1))
+            for first in range(0, len(task.roots), lanes):
+                network.search(first)
+            return *network.load(), Totals(*network.totals.get().reshape(len(Totals._fields), -1))
 
         return cuda.halve_until_it_fits(network.lanes(), search)
 
 
 class Network:
-    """The channels on the device, and the rows that blocks reuse."""
+    """The channels on the device, and the rows that launches reuse."""
 
     def __init__(self, task: Task) -> None:
         self.task = task
         self.gpu = cuda.Gpu()
         self.cupy = cupy = self.gpu.cupy
-        names = "reach", "total_up", "carry", "add_up", "carry_twice", "add_up_twice"
-        self.reach, self.total_up, self.carry, self.add_up, self.carry_twice, self.add_up_twice = self.gpu.kernels(
-            SOURCE, *names
-        )
+        narrow = task.nodes <= MOST_NARROW and shared(task, np.uint16, gathered=False) <= self.gpu.shared
+        self.index: Any = np.uint16 if narrow else np.int32
+        self.gathered = narrow and self.together(shared(task, self.index, gathered=True)) >= GATHERING
+        self.shared = shared(task, self.index, gathered=self.gathered)
+        twice = "_twice" if task.how.exact else ""
+        names = f"search{twice}", "total_up", f"add_up{twice}", f"add_shares{twice}"
+        self.follow, self.total_up, self.add_up, self.add_shares = self.gpu.kernels(SOURCE if narrow else WIDE, *names)
+        self.threads, self.blocks = self.block()
         toward, away = arcs(task)
         copies = {} if task.channels is None else task.channels.copies  # of these arcs
         if self.gpu.number not in copies:
-            own = cupy.asarray(np.repeat(np.arange(task.nodes, dtype=np.int32), np.diff(away.start)))
+            own = cupy.asarray(np.repeat(np.arange(task.nodes, dtype=self.index), np.diff(away.start)))
             copies[self.gpu.number] = self.on_device(toward), self.on_device(away), own
         self.toward, self.away, self.own = copies[self.gpu.number]
         self.channel = away.channel
-        self.partial, self.total = cupy.zeros(len(away.node)), cupy.zeros(len(away.node))
+        self.share = share(len(task.roots))
+        self.total, self.left = cupy.zeros(len(away.node)), cupy.zeros(len(away.node))
 
     def on_device(self, side: Arcs) -> tuple[Any, Any, Any]:
         """(start, other, capacity) as the kernels read them."""
-        capacity = np.ones(len(side.node)) if side.capacity is None else side.capacity
-        return self.cupy.asarray(side.start), self.cupy.asarray(side.node), self.cupy.asarray(capacity)
+        capacity = np.ones(1) if side.capacity is None else side.capacity
+        arrays = side.start.astype(np.int32), side.node.astype(self.index), capacity
+        return tuple(self.cupy.asarray(array) for array in arrays)  # type: ignore[return-value]
 
     def lanes(self) -> int:
-        """Roots searched from at once: as many as fit into the cache, at least NARROW, at most as fit into free
-        memory."""
-        row = ROW + REST * self.task.how.exact
-        wanted = max(NARROW, self.gpu.cache // (row * self.task.nodes))
-        return max(1, min(len(self.task.roots), wanted, self.gpu.free() // 2 // ((row + TEMPORARY) * self.task.nodes)))
+        """Roots searched from at once: as many as fit into ROWS, at most as fit into half of the free memory; of more
+        roots, the same number for each block of threads."""
+        fit, roots = max(1, min(ROWS, self.gpu.free() // 2) // self.row()), len(self.task.roots)
+        return roots if roots <= fit else max(fit - fit % self.blocks, min(fit, self.blocks))
+
+    def row(self) -> int:
+        """Bytes of a lane: of a node count, unit, distance and twice a place in a queue, its demand, what rounding
+        left; and its part of a share's sums, once more where rounding left something."""
+        exact, by_root = self.task.how.exact, self.task.demand.ndim == 2
+        of_node = 16 + 3 * np.dtype(self.index).itemsize + 8 * exact + 8 * by_root
+        return of_node * self.task.nodes + (8 + 8 * exact) * len(self.own) // self.share
+
+    def together(self, memory: int) -> int:
+        """Blocks of so many bytes of shared memory that a multiprocessor has room for."""
+        return (self.gpu.shared + RESERVED) // (memory + RESERVED)
+
+    def block(self) -> tuple[int, int]:
+        """(threads of a block that searches, such blocks that run at once)."""
+        threads = cuda.WARP * min(-(-self.task.nodes // (OF_THREAD * cuda.WARP)), MOST_THREADS // cuda.WARP)
+        rooms = self.together(self.shared)
+        if rooms == 1:
+            threads = min(ALONE, cuda.WARP * -(-self.task.nodes // cuda.WARP))
+        registers = getattr(self.follow, "num_regs", None) or REGISTERS
+        fit = cuda.blocks_that_fit(registers, threads, self.gpu.registers or 2**16, self.gpu.warps)
+        return threads, self.gpu.multiprocessors * max(1, min(fit, rooms))
 
     def make_room(self, lanes: int) -> None:
-        """Rows of this many lanes, and loads of zero."""
-        self.count: Any = None  # frees the rows of another width first
-        self.unit: Any = None
+        """Rows of this many lanes, a queue for each block, and loads of zero."""
+        cupy, task = self.cupy, self.task
+        self.lanes_at_once = lanes
+        self.rows: list[Any] = []  # frees the rows of another width first
+        self.sums: list[Any] = []
         self.distance: Any = None
-        self.rest: Any = None
-        size = self.task.nodes * lanes
-        self.count, self.unit, self.distance = (
-            self.cupy.empty(size),
-            self.cupy.empty(size),
-            self.cupy.empty(size, np.int32),
-        )
-        if self.task.how.exact:
-            self.rest = self.cupy.zeros(size)
-        self.partial.fill(0)
+        self.queue: Any = None
+        self.rows = [cupy.empty(task.nodes * lanes) for _ in range(3 if task.how.exact else 2)]
+        self.distance = cupy.empty(task.nodes * lanes, self.index)
+        self.queue = cupy.empty(min(self.blocks, lanes) * (2 * task.nodes + 1), self.index)
+        shares = min(-(-lanes // self.share) + 1, lanes)
+        self.sums = [cupy.empty(shares * len(self.own)) for _ in range(2 if task.how.exact else 1)]
+        of_root = np.zeros((len(Totals._fields), len(task.roots)))
+        of_root[-1] = 1
+        self.totals = cupy.asarray(of_root.ravel())
         self.total.fill(0)
+        self.left.fill(0)
 
-    def search(self, first: int, lanes: int) -> np.ndarray:
-        """Add the loads of the roots from `first` on; their totals, float64[4, lanes]."""
-        cupy, nodes = self.cupy, self.task.nodes
-        roots, weights, demand = self.task.block(first, lanes)
+    def search(self, first: int) -> None:
+        """Add the loads of the roots from `first` on, and fill in their totals."""
+        cupy, task, all_roots = self.cupy, self.task, len(self.task.roots)
+        roots, weights, demand = task.block(first, self.lanes_at_once)
         lanes = len(roots)
-        count, unit, distance = (rows[: nodes * lanes] for rows in (self.count, self.unit, self.distance))
-        count.fill(1.0)
-        unit.reshape(nodes, lanes)[:] = cupy.asarray(demand).T * cupy.asarray(weights)
-        distance.fill(-2)
-        distance[cupy.asarray(roots.astype(np.int64) * lanes + np.arange(lanes))] = 0
-        depth = self.outwards(count, distance, lanes)
-        totals = cupy.empty((len(Totals._fields), lanes))
-        self.gpu.launch(self.total_up, lanes, count, distance, unit, totals, np.int32(nodes), np.int32(lanes))
-        size = np.int32(nodes), np.int32(lanes), np.int32(self.task.how.by_hops)
-        if self.task.how.exact:
-            self.inwards_twice(depth, count, distance, unit, size)
-            return totals.get()
-        for level in range(depth, -1, -1):
-            self.gpu.launch(self.carry, len(unit), *self.away, count, distance, unit, np.int32(level), *size)
+        stride = np.int64(task.nodes if task.demand.ndim == 2 else 0)
+        weight, wanted = cupy.asarray(weights), cupy.asarray(demand)
+        rows = self.rows[0], self.distance, *self.rows[1:]
+        size = np.int32(task.nodes), np.int32(lanes)
+        how = np.int32(task.how.by_hops), np.int32(task.capacity is not None)
+        self.launch(
+            self.follow,
+            (min(self.blocks, lanes), self.threads, self.shared),
+            *(*self.toward, *self.away, cupy.asarray(roots), weight, wanted, self.distance, *self.rows, self.queue),
+            *(self.totals[3 * all_roots + first :], stride, *size, *how, np.int32(self.gathered)),
+        )
+        self.launch(
+            self.total_up,
+            (-(-lanes // LANES), TOTAL_THREADS, tiles(self.index)),
+            *(self.distance, weight, wanted, self.totals[first:], stride, np.int64(all_roots), *size),
+        )
         if len(self.own):
-            sums = (
-                self.partial,
-                self.total,
-                np.int32(len(self.own)),
-                *size[1:],
-                np.int64(first),
-                np.int64(share(len(self.task.roots))),
-            )
-            self.gpu.launch(self.add_up, len(self.own), self.own, *self.away[1:], count, distance, unit, *sums)
-        return totals.get()
+            self.add(first, lanes, (self.own, *self.away[1:], *rows), (*size, *how))
 
-    def inwards_twice(self, depth: int, count: Any, distance: Any, unit: Any, size: tuple[Any, ...]) -> None:
-        """Add the loads with twice the digits."""
-        rest = self.rest[: len(unit)]
-        for level in range(depth, -1, -1):
-            self.gpu.launch(
-                self.carry_twice, len(unit), *self.away, count, distance, unit, rest, np.int32(level), *size
-            )
-        if len(self.own):
-            sums = self.total, self.partial, np.int32(len(self.own)), *size[1:]
-            self.gpu.launch(
-                self.add_up_twice, len(self.own), self.own, *self.away[1:], count, distance, unit, rest, *sums
-            )
+    def add(self, first: int, lanes: int, rows: tuple[Any, ...], size: tuple[Any, ...]) -> None:
+        """Add the lanes to the loads, share by share. Shares are of all roots; these begin with number `first`."""
+        number, exact = len(self.own), self.task.how.exact
+        begun = first % self.share  # lanes of the first share that have been added before
+        shares = -(-(begun + lanes) // self.share)
+        unfinished = not exact and (begun + lanes) % self.share > 0 and first + lanes < len(self.task.roots)
+        blocks, arcs = -(-number // cuda.THREADS), np.int32(number)
+        part = np.int32(begun), np.int32(self.share)
+        self.launch(self.add_up, (blocks * shares, cuda.THREADS, 0), *rows, *self.sums, arcs, *size, *part)
+        to = (self.total, self.left) if exact else (self.total,)
+        left = () if exact else (np.int32(unfinished),)
+        self.launch(self.add_shares, (blocks, cuda.THREADS, 0), *self.sums, *to, arcs, np.int32(shares), *left)
 
-    def outwards(self, count: Any, distance: Any, lanes: int) -> int:
-        """Fill in distances and counts; return the largest distance."""
-        depth, reached = 0, cuda.AHEAD
-        size = np.int32(self.task.nodes), np.int32(lanes), np.int32(self.task.how.by_hops)
-        while reached == cuda.AHEAD:
-            happened = self.cupy.zeros(cuda.AHEAD + 1, np.int32)
-            happened[0] = 1
-            for step in range(cuda.AHEAD):
-                level = np.int32(depth + step + 1)
-                what = *self.toward, count, distance, happened, np.int32(step), level
-                self.gpu.launch(self.reach, len(count), *what, *size)
-            reached = int(happened.sum()) - 1  # the only wait for the device; launches after the last level do nothing
-            depth += reached
-        return depth
+    def launch(self, kernel: Any, size: tuple[int, int, int], *arguments: Any) -> None:
+        """size: (blocks, threads of a block, bytes of shared memory)."""
+        blocks, threads, memory = size
+        if memory:
+            kernel.max_dynamic_shared_size_bytes = memory
+        kernel((blocks,), (threads,), arguments, shared_mem=memory)
 
     def load(self) -> tuple[np.ndarray, np.ndarray | None]:
         """float64[N·P] each: the loads, and what rounding left of them if exact."""
-        exact = self.task.how.exact
         load, rest = np.zeros((2, self.task.ports.size))
-        load[self.channel] = (self.total if exact else self.total + self.partial).get()
-        rest[self.channel] = self.partial.get()
-        return load, rest if exact else None
+        load[self.channel] = self.total.get()
+        if not self.task.how.exact:
+            return load, None
+        rest[self.channel] = self.left.get()
+        return load, rest
+
+
+def shared(task: Task, index: Any, *, gathered: bool) -> int:
+    """Bytes of shared memory of a block that searches: see search and search_twice."""
+    kept = (16 if task.how.exact else 8) * task.nodes if gathered else 0
+    own = 0 if index == np.int32 else 2 * task.nodes + 4 * -(-task.nodes // 32)
+    return -(-(kept + 12 + own) // 4) * 4
+
+
+def tiles(index: Any) -> int:
+    """Bytes of shared memory of a block of total_up."""
+    return 2 * LANES * (8 * (TILE + 1) + np.dtype(index).itemsize * (TILE + 2))

@@ -86,7 +86,7 @@ def accumulate(toward, away, starts, by_hops, rows, rest, wanted, width):
             wanted[:] = 0
             for lane in range(used):
                 for node in range(nodes):
-                    if demand[first + lane, node] > 0.0 and node != roots[first + lane]:
+                    if demand[(first + lane) * each, node] > 0.0 and node != roots[first + lane]:
                         wanted[node] |= 1 << lane
                         left += 1
         masks[:] = 0

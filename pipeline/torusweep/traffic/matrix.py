@@ -61,6 +61,14 @@ class Traffic:
         demand = self.common[destinations, None] * self.weight
         return _add_sparse(demand, self._transposed[destinations]) if self.own.nnz else demand
 
+    def scaled_columns(self, destinations: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
+        """(float64[B], float64[T]): what `columns` multiplies, where no source has demands of its own but for itself.
+
+        The demand of source s to destination b is the product of the b-th scale and the s-th demand, to the bit; only
+        the demand of a terminal for itself may differ. None: it is no such product.
+        """
+        return (self.common[destinations], self.weight) if self._only_for_itself else None
+
     def sent(self) -> np.ndarray:
         """float64[T]: demand of each source, to itself included (row sums)."""
         return self.weight * self.common.sum() + (self.own.sum(axis=1) if self.own.nnz else 0.0)
@@ -87,6 +95,13 @@ class Traffic:
         weight = np.bincount(terminals, self.weight, minlength=nodes)
         common = np.bincount(terminals, self.common, minlength=nodes)
         return Traffic(weight, common, csr_array(place.T @ self.own @ place), self.symmetric)
+
+    @cached_property
+    def _only_for_itself(self) -> bool:
+        if not self.own.nnz:
+            return True
+        own = self.own.tocoo()
+        return bool((own.row == own.col).all())
 
     @cached_property
     def _transposed(self) -> csr_array:

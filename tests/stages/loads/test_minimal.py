@@ -16,9 +16,9 @@ import pytest
 from torusweep.errors import BadInput
 from torusweep.networks.families import build
 from torusweep.stages.all_columns import schema_of
-from torusweep.stages.loads import channel_table, exact_loads, layered, loads_record, record_of
+from torusweep.stages.loads import channel_table, exact, exact_loads, layered, loads_record, record_of
 from torusweep.stages.loads.columns import CHANNEL_LOADS, LOADS
-from torusweep.traffic import PATTERNS, traffic
+from torusweep.traffic import PATTERNS, Traffic, traffic
 
 from tests.stages.static.networks import as_networkx, network
 
@@ -294,6 +294,35 @@ def test_blocks_and_backends_change_nothing(monkeypatch):
                 blocks = exact_loads(built, routing=routing, traffic=pattern)
             np.testing.assert_allclose(blocks.load, whole.load, rtol=1e-12, atol=0)
             np.testing.assert_allclose(plain.load, whole.load, rtol=1e-12, atol=0)
+
+
+@pytest.mark.parametrize(
+    ("routing", "pattern"),
+    [*((name, pattern) for name in MINIMAL for pattern in ("uniform", "uniform_other")), ("up_down", "uniform")],
+)
+@pytest.mark.parametrize("topology", ["mesh(radices=[5, 3])", "fat_tree(k=3, n=2)", "dragonfly(a=4, p=2, h=1)"])
+def test_demands_as_factors_and_their_blocks_change_nothing(topology, routing, pattern, monkeypatch):
+    """To the bit: demands without a common factor are given one by one."""
+    built = build(topology)
+
+    def load():
+        return exact_loads(built, routing=routing, traffic=pattern, use_symmetry=False).load.tolist()
+
+    whole, calls = load(), []
+    minimal_loads = layered.minimal_loads
+    monkeypatch.setattr(
+        layered, "minimal_loads", lambda *a, **k: calls.append(k["demand"].ndim) or minimal_loads(*a, **k)
+    )
+    monkeypatch.setattr(exact, "shortest_hops", lambda *_, **options: 0.0)
+    monkeypatch.setattr(layered, "PAIRS", 4 * built.nodes)
+    assert load() == whole
+    assert set(calls) == {1}
+    if routing in MINIMAL:
+        assert len(calls) == -(-len(set(built.terminals.tolist())) // 4)
+    calls.clear()
+    monkeypatch.setattr(Traffic, "scaled_columns", lambda *_: None)
+    assert load() == whole
+    assert set(calls) == {2}
 
 
 def test_a_million_nodes_by_symmetry():

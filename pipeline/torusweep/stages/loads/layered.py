@@ -17,6 +17,7 @@ from torusweep.routing.shortest_paths import links_of_arcs
 from torusweep.traffic import Traffic
 
 BLOCK = 1 << 23  # demands at a time: 64 MiB
+PAIRS = 1 << 28  # pairs of a root and a state at a time, where all roots have the same demands; a core takes a second
 
 Twice = tuple[np.ndarray, np.ndarray]  # numbers, and what rounding left of them: torusweep_kernels.sums
 
@@ -119,20 +120,18 @@ def _sum_over_roots(
     busy = traffic.received()[nodes.representatives] > 0
     roots, sizes = nodes.representatives[busy], nodes.sizes[busy]
     flows, lost = (np.zeros(routing.states.shape), np.zeros(routing.states.shape)), 0.0
-    capacity, step = links_of_arcs(routing), max(1, BLOCK // len(routing.states))
-    channels, done = Channels(), 0
+    capacity, channels, done = links_of_arcs(routing), Channels(), 0
+    step = max(1, (BLOCK if _scaled_demand(routing, traffic, roots) is None else PAIRS) // len(routing.states))
     for size in np.unique(sizes):
         alike = roots[sizes == size]
         own: Twice = np.zeros(routing.states.shape), np.zeros(routing.states.shape)
         for first in range(0, len(alike), step):
             some = alike[first : first + step]
-            demand = traffic.columns(some)
-            if not routing.plain:
-                at_nodes, demand = demand, np.zeros((len(demand), len(routing.states)))
-                demand[:, routing.start] = at_nodes
+            weights, demand = _scaled_demand(routing, traffic, some) or (None, _demand(routing, traffic, some))
             part = minimal_loads(
                 routing.states,
                 routing.finish[some],
+                weights,
                 split=routing.split,
                 inward=True,
                 exact=True,
@@ -149,6 +148,29 @@ def _sum_over_roots(
                 progress(done / len(roots))
         flows = sums.add(*flows, *sums.times(*own, float(size)))
     return _exact_channels_of_arcs(routing, flows), lost
+
+
+def _demand(routing: LayeredRouting, traffic: Traffic, destinations: np.ndarray) -> np.ndarray:
+    """float64[B, S]: demand of every state to each destination."""
+    at_nodes = traffic.columns(destinations)
+    if routing.plain:
+        return at_nodes
+    demand = np.zeros((len(at_nodes), len(routing.states)))
+    demand[:, routing.start] = at_nodes
+    return demand
+
+
+def _scaled_demand(
+    routing: LayeredRouting, traffic: Traffic, destinations: np.ndarray
+) -> tuple[np.ndarray, np.ndarray] | None:
+    """(float64[B], float64[S]) whose products are `_demand`, but for that of a node for itself, which loads no channel;
+    None where it has no such factors."""
+    scaled = traffic.scaled_columns(destinations) if routing.plain or not traffic.own.nnz else None
+    if scaled is None or routing.plain:
+        return scaled
+    demand = np.zeros(len(routing.states))
+    demand[routing.start] = scaled[1]
+    return scaled[0], demand
 
 
 def _average_over_orbits(topology: Topology, images: Sequence[np.ndarray], nodes: Orbits, load: Twice) -> Twice:

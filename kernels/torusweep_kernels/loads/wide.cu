@@ -1,0 +1,7 @@
+// Flows over shortest paths in networks of any size: see flows.cuh.
+
+#include "cuda.cuh"
+
+typedef int Index;
+
+#include "flows.cuh"
