@@ -38,6 +38,7 @@ def point(
 
 ADAPTIVE: dict[str, Any] = {"routing": "adaptive", "switching": "virtual-cut-through", "virtual_channels": 3}
 BLOCKED: dict[str, Any] = {"vc_rule": "none", "virtual_channels": 1, "allow_deadlock": True, "cycles": 4500}
+UNPROVED = point(TORUS, vc_rule="none", allow_deadlock=True)
 POINTS = [
     point(TORUS, (0.1, 0.3), (1, 2)),
     point(TORUS, traffic="transpose"),
@@ -68,6 +69,10 @@ POINTS = [
     point(FLY, routing="ugal(view=global)", traffic="group_shift"),
     point(BROKEN, (0.1, 0.3)),
     point(BROKEN, traffic="transpose"),
+    point(TORUS, (), workload="all_to_all", cycles=400),
+    point(TORUS, routing="adaptive", virtual_channels=3),
+    point(TORUS, router="booksim2"),
+    UNPROVED,
 ]
 OF_TORUS = [one for one in POINTS if one.topology == TORUS]
 
@@ -196,7 +201,7 @@ BAD: list[tuple[Point, type[Exception], str]] = [
 def test_a_point_that_fails_fails_alone(rows_alone, monkeypatch, refused_together):
     """Also where the kernel refuses all of them together: each is then tried alone."""
     expected = rows_alone | {one: b"" for one, *_ in BAD}
-    good = [POINTS[0], POINTS[1], POINTS[10], POINTS[11], POINTS[14], POINTS[27]]
+    good = [UNPROVED, POINTS[0], POINTS[1], POINTS[10], POINTS[11], POINTS[14], POINTS[27]]
     mixed = list(good)
     for place, (one, *_) in enumerate(BAD):
         mixed.insert(2 * place, one)
