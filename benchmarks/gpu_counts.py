@@ -16,6 +16,10 @@ from typing import Any
 from unittest.mock import patch
 
 import numpy as np
+from torusweep.stages import STAGES
+from torusweep.stages.simulation import Parameters, Request
+from torusweep.stages.simulation.stage import SimulationRequest
+from torusweep.stages.stage import Network, Options
 from torusweep_kernels import backend
 
 from benchmarks.gpu_cases import distance, loads, network, random_walks
@@ -26,6 +30,7 @@ from tests.kernels import fake_cupy
 H200 = {"multiprocessors": 132, "cache": 60 * 2**20, "memory": 139 * 2**30}
 ROUND = 1 << 20  # packets
 TO, FROM = "to the device", "from it"
+PATTERNS = "uniform", "transpose", "tornado", "bit_complement"
 READS = ("get", "__int__", "__float__")  # of an array on the device, for which the host waits
 
 
@@ -54,6 +59,25 @@ def stand_in(folder: Path) -> Iterator[list[tuple[str, int]]]:
         yield copies
 
 
+def simulations(spelling: str, number: int) -> dict[str, Callable[[str, int | None], None]]:
+    """So many points of a network, that differ in traffic and seed: each alone, and together, as a sweep's batch."""
+    stage, points = STAGES["simulation"], []
+    for seed in range(number):
+        parameters = Parameters(traffic=PATTERNS[seed % len(PATTERNS)], cycles=500, warm_up=100)
+        request = Request(parameters, (0.1,), (seed,)).canonical()
+        points.append((Network(spelling), SimulationRequest(str(request.parameters.traffic), request.spelled())))
+
+    def one_by_one(name: str, threads: int | None) -> None:
+        for point in points:
+            stage.rows(*point, Options(name, threads=threads))
+
+    def together(name: str, threads: int | None) -> None:
+        assert not any(isinstance(rows, Exception) for rows in stage.rows_of_many(points, Options(name)))
+
+    called = f"simulation, {number} points of {spelling}"
+    return {f"{called}, one by one": one_by_one, f"{called}, together": together}
+
+
 def main() -> None:
     print(
         cells("call", "launches", "waits", "bytes to the device", "bytes from it"), cells("---", *["--:"] * 4), sep="\n"
@@ -63,6 +87,7 @@ def main() -> None:
     for number in (1, 3):
         case = random_walks("torus(k=16, n=3)", number * ROUND, "paths", number)
         calls[f"walks, torus(k=16, n=3), {number} rounds"] = case.run
+    calls |= simulations("torus(k=8, n=2)", 32)
     with tempfile.TemporaryDirectory() as folder, stand_in(Path(folder)) as copies:
         for name, run in calls.items():
             copies.clear()

@@ -18,6 +18,7 @@ from torusweep.errors import BadInput
 from torusweep.run import driver as sweep
 from torusweep.run.tasks import Outcome
 from torusweep.stages.all_columns import schema_of
+from torusweep.stages.screen.stage import ScreenRequest
 from torusweep.stages.stage import Options
 from torusweep.stages.static.stage import StaticRequest
 from torusweep.sweep.batches import Batches
@@ -300,6 +301,18 @@ def test_batches_hold_every_point_once_long_ones_first(pace: float):
     assert batches.cost == pytest.approx(0, abs=1e-9)
     expected = [point.seconds for point in seen]
     assert expected == sorted(expected, reverse=True)
+
+
+def test_of_equally_long_points_those_of_a_network_follow_each_other():
+    """In the order of the configuration, where two entries name each network."""
+    requests = [ScreenRequest(each) for each in (None, "class")]
+    points = [Point("screen", f"faulty(ring(k=9), links={n}, seed=1)", each) for each in requests for n in range(1, 6)]
+    points.append(Point("screen", "ring(k=100)", requests[0]))
+    batches = Batches(dict.fromkeys(points, 1.0) | {points[-1]: 2.0}, batch_seconds=3.0)
+    handed_out = []
+    while batches:
+        handed_out += batches.next(places=1).points
+    assert handed_out == [points[-1], *(points[n + 5 * each] for n in range(5) for each in range(2))]
 
 
 def test_halves_are_handed_out_before_anything_new():

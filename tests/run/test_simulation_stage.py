@@ -4,8 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from torusweep.stages import STAGES
+from torusweep.stages.stage import Network, Options, attempt
+from torusweep.sweep.points import Point, keyed, rows_of_many
+from torusweep.tables.columns import arrow_schema
+from torusweep.tables.parquet import parquet
 from torusweep.tables.store import read_manifest
 
 from tests.run.asking import computed, refused_as_too_many, refused_at_its_line
@@ -122,3 +128,48 @@ def test_an_unproved_rule_fails_where_it_is_simulated(rings: Run):
     assert rings.here("static", workers=0) == rings.here("simulation", workers=0) == 0
     (failure,) = [entry for entry in read_manifest(rings.folder)["failed"] if entry["stage"] == "simulation"]
     assert "choose rule dateline" in failure["reason"]
+
+
+MIXTURE = """
+sweep: rings
+topologies: ["torus(k=4, n=2)", "mesh(k=4, n=2)", "ring(k=5)", "faulty(torus(k=4, n=2), links=2, seed=1)"]
+simulation:
+  - {loads: [0.1, 0.3], cycles: 400, traffic: [uniform, bit_reversal, neighbour], nodes: {from: 16, to: 16},
+     packet_flits: [4, 8]}
+  - {loads: 0.2, seeds: [1, 2], cycles: 400, vc_rule: none, topologies: ["torus(k=4, n=2)", "mesh(k=4, n=2)"]}
+  - {saturation_precision: 0.3, cycles: 400, traffic: [uniform, tornado], families: [torus, ring]}
+cluster: {batch_seconds: 10}
+"""
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_a_batch_has_the_rows_of_each_point_alone(rings: Run, monkeypatch: pytest.MonkeyPatch, workers: int):
+    """To the byte, in both tables; the point that fails, in the midst of others, fails alone."""
+    rings.config.write_text(MIXTURE)
+    assert rings.here("points") == 0
+    points = [Point.of_record(row) for row in pq.read_table(rings.folder / "points.parquet").to_pylist()]
+    batches: list[int] = []
+
+    def kept(batch: list[Point], options: Options) -> list[pa.Table | Exception]:
+        batches.append(len(batch))
+        return rows_of_many(batch, options)
+
+    monkeypatch.setattr("torusweep.run.driver.rows_of_many", kept)
+    for stage in ("static", "simulation"):
+        assert rings.here(stage, workers=workers) == 0
+        own = [point for point in points if point.stage == stage]
+        alone = {point: attempt(row_alone, point) for point in own}
+        refused = [point for point, rows in alone.items() if isinstance(rows, Exception)]
+        assert [point.topology for point in refused] == ["torus(k=4, n=2)"] * (stage == "simulation")
+        expected = pa.concat_tables([rows for rows in alone.values() if isinstance(rows, pa.Table)]).drop(["key"])
+        found = pq.read_table(rings.folder / f"{stage}.parquet")
+        one, other = (table.cast(arrow_schema(STAGES[stage].columns)).combine_chunks() for table in (found, expected))
+        assert parquet(one, {}) == parquet(other, {})
+    (failure,) = read_manifest(rings.folder)["failed"]
+    assert "choose rule dateline" in failure["reason"]
+    if not workers:  # else they are elsewhere
+        assert max(batches) > 5
+
+
+def row_alone(point: Point) -> pa.Table:
+    return keyed(point, STAGES[point.stage].rows(Network(point.topology), point.request, Options("numba", threads=1)))

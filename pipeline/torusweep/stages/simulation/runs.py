@@ -106,7 +106,7 @@ def run_many(
     """
     most = TOGETHER_ON_GPU if backend in ("auto", "cupy") and gpu_count() else TOGETHER
     limit = min(most, default_memory() if memory is None else memory)
-    sizes = [sum(bytes_of(setup, one) for one in experiments) for setup, experiments in requests]
+    sizes = [sum(bytes_of(setup, experiments)) for setup, experiments in requests]
     place = 0
     while place < len(requests):
         end, taken = place + 1, sizes[place]
@@ -135,8 +135,7 @@ def _groups(setup: Setup, experiments: Sequence[Experiment], memory: int) -> Ite
     """Groups of successive experiments that fit into memory together."""
     group: list[Experiment] = []
     group_bytes = 0
-    for one in experiments:
-        needed = bytes_of(setup, one)
+    for one, needed in zip(experiments, bytes_of(setup, experiments)):
         if needed > memory:
             subject = "its packets" if one.load is None else f"{setup.cycles:,} cycles"
             raise Refused(
@@ -153,20 +152,24 @@ def _groups(setup: Setup, experiments: Sequence[Experiment], memory: int) -> Ite
         yield group
 
 
-def bytes_of(setup: Setup, one: Experiment) -> int:
-    """Approximate memory of an experiment."""
-    topology, terminals, workload = setup.topology, len(setup.topology.terminals), setup.workload
-    if workload is not None:
-        packets = float((-(-workload.flits // setup.flits)).sum() + len(workload.flits) + len(workload.waits))
-    elif one.load is None:
-        packets = one.packets_each * terminals
-    else:
-        packets = one.load * terminals * setup.cycles / setup.lengths.mean
-    shortest = setup.lengths.shortest if setup.workload is None else 1
+def bytes_of(setup: Setup, experiments: Sequence[Experiment]) -> list[int]:
+    """Approximate memory of each experiment."""
     detours = 0 if setup.choosing is None else 1 + setup.choosing.later
+    shortest = setup.lengths.shortest if setup.workload is None else 1
     routers = state_bytes(setup.wiring, setup.router, packets=1, runs=1, shortest=shortest, detours=detours)
+    routers += 8 * setup.topology.ports.size  # 8 bytes count the flits of a channel
     of_packet = PACKET_BYTES + DETOUR_BYTES * detours
-    return int(of_packet * packets * 1.1) + routers + 8 * topology.ports.size  # 8 bytes count the flits of a channel
+    return [int(of_packet * _packets(setup, one) * 1.1) + routers for one in experiments]
+
+
+def _packets(setup: Setup, one: Experiment) -> float:
+    """Packets of an experiment, on average."""
+    terminals, workload = len(setup.topology.terminals), setup.workload
+    if workload is not None:
+        return float((-(-workload.flits // setup.flits)).sum() + len(workload.flits) + len(workload.waits))
+    if one.load is None:
+        return one.packets_each * terminals
+    return one.load * terminals * setup.cycles / setup.lengths.mean
 
 
 def _run_group(
