@@ -99,11 +99,11 @@ using PlacesOf = Places<I...>;
 // A thread is a stack of its own, which the loop in `together` goes on with until it waits or ends. It is kept for the blocks that follow.
 // setjmp and longjmp switch between stacks; swapcontext would make a system call each time, and take most of a test.
 enum State { RUNS, WAITS, ENDED };
-static const unsigned int STACK = 1 << 16, MOST = 4096, PATIENCE = 1000;
-static jmp_buf loop, threads_at[MOST];
-static char* stacks[MOST];
-static State states[MOST];
-static int released[MOST];  // what a barrier returns
+static const unsigned int STACK = 1 << 16, AT_ONCE = 4096, PATIENCE = 1000;
+static jmp_buf loop, threads_at[AT_ONCE];
+static char* stacks[AT_ONCE];
+static State states[AT_ONCE];
+static int released[AT_ONCE];  // what a barrier returns
 static unsigned int thread_now;
 static bool moved;  // some thread has come to a barrier or to its end
 
@@ -177,8 +177,8 @@ static unsigned int release(unsigned int first, unsigned int threads) {
 // Run so many blocks, all at the same time.
 static void together(unsigned int first_block, unsigned int blocks, unsigned int threads) {
     const unsigned int all = blocks * threads;
-    if (all > MOST) {
-        fprintf(stderr, "%u threads at the same time, at most %u\n", all, MOST);
+    if (all > AT_ONCE) {
+        fprintf(stderr, "%u threads at the same time, at most %u\n", all, AT_ONCE);
         abort();
     }
 #ifdef SHARED

@@ -170,7 +170,7 @@ def test_predecessors_as_a_table_or_as_lists(successors: list[list[int]], degree
     cupy, nodes = as_cupy(), len(successors)
     compiled = []
     build = cupy.RawModule.__init__
-    cupy.RawModule.__init__ = lambda module, code, options: compiled.append(code) or build(module, code, options)
+    cupy.RawModule.__init__ = lambda module, code, **how: compiled.append(code) or build(module, code, **how)
     cuda._module.cache_clear()
     ports = oracle.table(successors)
     how = {"sources": np.arange(nodes), "groups": np.arange(nodes)}

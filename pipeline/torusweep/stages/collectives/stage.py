@@ -55,6 +55,7 @@ class CollectivesStage(Stage):
         "torusweep_kernels.compile",
         "torusweep_kernels.cuda",
         "torusweep_kernels.cuts",
+        "torusweep_kernels.distance.near",
         "torusweep_kernels.loads",
         "torusweep_kernels.sums",
         "torusweep_kernels.threads",
