@@ -4,9 +4,9 @@
 // nodes' rows, the same one in all of them, so that the threads of a warp read side by side. Rows have a last one more
 // than there are nodes, which is always empty. Items are counted in 32 bits: nodes << shift is less than 2 ^ 31.
 //
-// There are two methods. `dense` reads all rows, and the rows of their predecessors unless they are full. `sparse` keeps
-// apart what a level brought: it reads only pieces of which a predecessor gained a bit in the level before, which are
-// few where the sources of a piece are near each other.
+// There are two methods. `dense` reads all rows, and the rows of their predecessors unless they are full. `sparse`
+// keeps apart what a level brought: it reads only pieces of which a predecessor gained a bit in the level before, which
+// are few where the sources of a piece are near each other.
 //
 // The host launches many levels, and many searches, without waiting. happened[i] says whether there was something to do
 // for the i-th level; if not, its launch and the later ones return at once.
@@ -109,7 +109,8 @@ __device__ inline void count(Found& found, const Piece& gained, const unsigned c
 // Add what the threads of a block found to the level's counts: one atomic a counter and block.
 //   room      unsigned int[counters + 1], then unsigned int[4 * pieces] for news; all 0
 //   counter   int[words]: the counter of each word
-//   gained    unsigned long long[counters + 1]: the last for pieces read; news: word_t[words]; happened: of the next level
+//   gained    unsigned long long[counters + 1]: the last for pieces read; news unsigned int[4 * pieces]
+//   happened  of the next level
 __device__ inline void add_up(const Found& found, unsigned int* room, unsigned int piece, int shift,
                               const int* __restrict__ counter, int counters, unsigned long long* gained,
                               unsigned int* news, int* happened) {
@@ -175,7 +176,8 @@ extern "C" __global__ void seed(Piece* rows, Piece* seen, unsigned char* was, co
 // One level for every node: next = old | OR over its predecessors.
 //   full       Piece[pieces]: the lanes in use
 //   counted    unsigned char[nodes]: whether a node counts as a destination
-//   gained     unsigned long long[levels, counters + 1]; news unsigned int[levels, 4 * pieces]; happened int[levels + 1]
+//   gained     unsigned long long[levels, counters + 1]; news unsigned int[levels, 4 * pieces]
+//   happened   int[levels + 1]
 extern "C" __global__ void dense(const Piece* __restrict__ old, Piece* __restrict__ next,
                                  const long long* __restrict__ start, const int* __restrict__ predecessor,
                                  const Piece* __restrict__ full, const int* __restrict__ kept_at,
@@ -205,7 +207,7 @@ extern "C" __global__ void dense(const Piece* __restrict__ old, Piece* __restric
 
 // One level for pieces of which a predecessor gained a bit in the level before. Other arguments as above.
 //   seen        Piece[nodes, pieces]: all bits
-//   old, next   Piece[nodes, pieces]: bits gained in the level before, and in this one, of pieces whose `was`, `is` is 1
+//   old, next   Piece[nodes, pieces]: bits gained in the level before, and in this one; only where `was`, `is` say so
 //   was, is     unsigned char[nodes + 1, pieces]
 extern "C" __global__ void sparse(Piece* __restrict__ seen, const Piece* __restrict__ old, Piece* __restrict__ next,
                                   const unsigned char* __restrict__ was, unsigned char* __restrict__ is,
@@ -222,7 +224,8 @@ extern "C" __global__ void sparse(Piece* __restrict__ seen, const Piece* __restr
     for (unsigned int item = thread_number(); item < items; item += all_threads()) {
         const unsigned int node = item >> shift;
         Piece got = {0, 0};
-        if (gather(got, old, start, predecessor, node, nodes, piece, shift, [was](unsigned int from) { return was[from]; })) {
+        const auto on = [was](unsigned int from) { return was[from]; };
+        if (gather(got, old, start, predecessor, node, nodes, piece, shift, on)) {
             Piece mine = seen[item];
             got.x &= ~mine.x;
             got.y &= ~mine.y;
@@ -249,7 +252,7 @@ extern "C" __global__ void tally(const Piece* __restrict__ old, const Piece* __r
                                  unsigned int* __restrict__ pairs, const int* __restrict__ happened, int is_sparse,
                                  int level, int nodes, int shift) {
     if (!happened[level + 1]) return;
-    extern __shared__ unsigned int room[];  // unsigned int[LANES, pieces]: neighbouring threads add to neighbouring words
+    extern __shared__ unsigned int room[];  // unsigned int[LANES, pieces]: neighbouring threads add to other banks
     const unsigned int items = (unsigned int)nodes << shift, piece = thread_number() & ((1u << shift) - 1u);
     clear_room(room, LANES << shift);
     for (unsigned int item = thread_number(); item < items;) {
