@@ -157,7 +157,8 @@ def random_walks(backend: str) -> Arrays:
 def routes(backend: str) -> Arrays:
     way = Routes(4, 3)
     first, last = np.random.default_rng(6).integers(0, 12, (2, 700))
-    return [route_flows(oracle.torus(4, 3), first, way.row(first, last), way.direction, way.hops, backend=backend)]
+    packets = oracle.torus(4, 3), first, way.row(first, last), way.direction, way.hops
+    return [route_flows(*packets, groups=groups, first=4, backend=backend) for groups in (None, 3)]
 
 
 def lattices(backend: str) -> Arrays:
@@ -265,7 +266,7 @@ MUTATIONS = {
     "random packets without a path counted plainly": Mutation(
         "random walks", "atomicAdd(unreachable + own, 1ull)", "++unreachable[own]"
     ),
-    "changes of flow added plainly": Mutation("routes", "atomicAdd(change + slot, each)", "change[slot] += each"),
+    "changes of flow added plainly": Mutation("routes", "atomicAdd(own + slot, each)", "own[slot] += each"),
     "no barrier between levels of a lattice": Mutation("lattices", BARRIER, "", 3),
     "no barrier between sums of a lattice": Mutation("lattices", BARRIER, "", 6),
     "no barrier before the first level of a graph": Mutation("annealing", BARRIER, "", 0),
@@ -301,12 +302,15 @@ WRONG = {
         Mutation("walks", "(end * share < most ? end * share : most)", "(end * share * 2)"), "outside the range",
     ),
     "a pair too many": (Mutation("pairs", "item < (unsigned int)packets", "item <= (unsigned int)packets"), OVERFLOW),
-    "a sum too many of a choice": (Mutation("pairs", "place < number && cdf", "cdf"), OVERFLOW),
+    "a sum before the first of a choice": (Mutation("pairs", "place > 0 && cdf", "cdf"), OVERFLOW),
     "the end of the next source's pairs": (
         Mutation("pairs", "t.reduced_start[source + 1]", "t.reduced_start[source + 2]"), OVERFLOW,
     ),
     "rows of the next destination": (
         Mutation("random walks", "(long long)target * nodes", "(target + 1ll) * nodes"), OVERFLOW,
+    ),
+    "changes behind the last group": (
+        Mutation("routes", "% (unsigned int)groups * (long long)slots", "% (groups + 1u) * (long long)slots"), OVERFLOW,
     ),
     "a packet too many": (Mutation("routes", "packet < packets", "packet <= packets"), OVERFLOW),
     "the degree of the next lattice": (Mutation("lattices", "degree[block]", "degree[block + 1]"), OVERFLOW),
