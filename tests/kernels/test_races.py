@@ -147,6 +147,17 @@ def pairs(backend: str) -> Arrays:
     return [np.stack(draw_pairs(traffic(), 2**32 - 100, 500, 5, backend=backend))]
 
 
+def many_walks(backend: str) -> Arrays:
+    """More paths to the destination than a double counts, from two nodes each of a level."""
+    ends = np.arange(400) // 2 * 2
+    ladder = np.stack([ends + 2, ends + 3], axis=1) % 400
+    ladder[-2:] = -1
+    links = np.full(ladder.shape, 2**30)
+    with pytest.raises(OverflowError):
+        shortest_walks(ladder, np.zeros(5, int), np.full(5, 399), capacity=links, backend=backend)
+    return []
+
+
 def random_walks(backend: str) -> Arrays:
     """Drawn where they walk, since the rows of all nodes are kept."""
     how = {"groups": 3, "seed": 5, "first": 2**32 - 100, "searches": Searches()}
@@ -207,6 +218,7 @@ CASES: dict[str, tuple[str, Case, int]] = {
     "loads": ("loads/flows.cu", loads, 1),
     "walks": ("walks/walks.cu", walks, 1),
     "pairs": ("pairs/pairs.cu", pairs, 1),
+    "many walks": ("walks/walks.cu", many_walks, 1),
     "random walks": ("walks/walks.cu", random_walks, 1),
     "routes": ("routes/runs.cu", routes, 1),
     "lattices": ("lattices/measure.cu", lattices, 1),
@@ -258,7 +270,15 @@ MUTATIONS = {
     "distances of loads stored plainly": Mutation(
         "loads", "store_relaxed(distance + item, level)", "distance[item] = level"
     ),
-    "distances of walks read plainly": Mutation("walks", "relaxed(distance + other)", "distance[other]"),
+    "distances of walks read plainly": Mutation("walks", "relaxed(far + other)", "far[other]"),
+    "nodes of walks found plainly": Mutation(
+        "walks", "atomicCAS(far + other, -2, level) == -2", "(far[other] = level) > 0"
+    ),
+    "places in the queue of walks taken plainly": Mutation("walks", "atomicAdd(size, 1u)", "(*size)++"),
+    "no barrier before the first level of walks": Mutation("walks", BARRIER, "", 0),
+    "no barrier before a level's sums of walks": Mutation("walks", BARRIER, "", 1),
+    "no barrier between levels of walks": Mutation("walks", BARRIER, "", 2),
+    "too many paths told plainly": Mutation("many walks", "store_relaxed(too_many, 1)", "*too_many = 1"),
     "packets counted plainly": Mutation("walks", "atomicAdd(counter + channel, 1ull)", "++counter[channel]"),
     "random packets counted plainly": Mutation(
         "random walks", "atomicAdd(counter + channel, 1ull)", "++counter[channel]"
@@ -295,11 +315,11 @@ WRONG = {
     ),
     "a channel too many of a load": (Mutation("loads", "arc < start[node + 1]", "arc <= start[node + 1]", 0), OVERFLOW),
     "a lane too many of loads": (Mutation("loads", "lane < lanes; lane", "lane <= lanes; lane"), OVERFLOW),
-    "a row too many of walks": (
-        Mutation("walks", "row < (long long)nodes * lanes", "row <= (long long)nodes * lanes"), OVERFLOW,
-    ),
+    "a row too many of walks": (Mutation("walks", "node < nodes; node", "node <= nodes; node"), OVERFLOW),
+    "a link too many of walks": (Mutation("walks", "link < start[node + 1]", "link <= start[node + 1]"), OVERFLOW),
+    "a queue behind the last one": (Mutation("walks", "queue + (long long)blockIdx.x", "queue + gridDim.x"), OVERFLOW),
     "a limit that no unsigned int holds": (
-        Mutation("walks", "(end * share < most ? end * share : most)", "(end * share * 2)"), "outside the range",
+        Mutation("walks", "(sum * share < most ? sum * share : most)", "(sum * share * 2)"), "outside the range",
     ),
     "a pair too many": (Mutation("pairs", "item < (unsigned int)packets", "item <= (unsigned int)packets"), OVERFLOW),
     "a sum before the first of a choice": (Mutation("pairs", "place > 0 && cdf", "cdf"), OVERFLOW),
