@@ -196,6 +196,17 @@ def pairs(backend: str) -> Arrays:
     return [np.stack(draw_pairs(traffic(), 2**32 - 100, 500, 5, backend=backend))]
 
 
+def many_walks(backend: str) -> Arrays:
+    """More paths to the destination than a double counts, from two nodes each of a level."""
+    ends = np.arange(80) // 2 * 2
+    ladder = np.stack([ends + 2, ends + 3], axis=1) % 80
+    ladder[-2:] = -1
+    links = np.full(ladder.shape, 2**30)
+    with pytest.raises(OverflowError):
+        shortest_walks(ladder, np.zeros(5, int), np.full(5, 79), capacity=links, backend=backend)
+    return []
+
+
 def random_walks(backend: str) -> Arrays:
     """Drawn where they walk, since the rows of all nodes are kept."""
     how = {"groups": 3, "seed": 5, "first": 2**32 - 100, "searches": Searches()}
@@ -206,7 +217,8 @@ def random_walks(backend: str) -> Arrays:
 def routes(backend: str) -> Arrays:
     way = Routes(4, 3)
     first, last = np.random.default_rng(6).integers(0, 12, (2, 700))
-    return [route_flows(oracle.torus(4, 3), first, way.row(first, last), way.direction, way.hops, backend=backend)]
+    packets = oracle.torus(4, 3), first, way.row(first, last), way.direction, way.hops
+    return [route_flows(*packets, groups=groups, first=4, backend=backend) for groups in (None, 3)]
 
 
 def lattices(backend: str) -> Arrays:
@@ -257,6 +269,7 @@ CASES: dict[str, tuple[str, Case, int]] = {
     "loads, wide": ("loads/wide.cu", loads_of_wide_numbers, 1),
     "walks": ("walks/walks.cu", walks, 1),
     "pairs": ("pairs/pairs.cu", pairs, 1),
+    "many walks": ("walks/walks.cu", many_walks, 1),
     "random walks": ("walks/walks.cu", random_walks, 1),
     "routes": ("routes/runs.cu", routes, 1),
     "lattices": ("lattices/measure.cu", lattices, 1),
@@ -368,7 +381,15 @@ MUTATIONS = {
     "wide distances stored plainly": Mutation(
         "loads, wide", "atomicCAS(word, NONE, level) == NONE", "(*word = level) == level"
     ),
-    "distances of walks read plainly": Mutation("walks", "relaxed(distance + other)", "distance[other]"),
+    "distances of walks read plainly": Mutation("walks", "relaxed(far + other)", "far[other]"),
+    "nodes of walks found plainly": Mutation(
+        "walks", "atomicCAS(far + other, -2, level) == -2", "(far[other] = level) > 0"
+    ),
+    "places in the queue of walks taken plainly": Mutation("walks", "atomicAdd(size, 1u)", "(*size)++"),
+    "no barrier before the first level of walks": Mutation("walks", BARRIER, "", 0),
+    "no barrier before a level's sums of walks": Mutation("walks", BARRIER, "", 1),
+    "no barrier between levels of walks": Mutation("walks", BARRIER, "", 2),
+    "too many paths told plainly": Mutation("many walks", "store_relaxed(too_many, 1)", "*too_many = 1"),
     "packets counted plainly": Mutation("walks", "atomicAdd(counter + channel, 1ull)", "++counter[channel]"),
     "random packets counted plainly": Mutation(
         "random walks", "atomicAdd(counter + channel, 1ull)", "++counter[channel]"
@@ -376,7 +397,7 @@ MUTATIONS = {
     "random packets without a path counted plainly": Mutation(
         "random walks", "atomicAdd(unreachable + own, 1ull)", "++unreachable[own]"
     ),
-    "changes of flow added plainly": Mutation("routes", "atomicAdd(change + slot, each)", "change[slot] += each"),
+    "changes of flow added plainly": Mutation("routes", "atomicAdd(own + slot, each)", "own[slot] += each"),
     "no barrier between levels of a lattice": Mutation("lattices", BARRIER, "", 3),
     "no barrier between sums of a lattice": Mutation("lattices", BARRIER, "", 6),
     "no barrier before the first level of a graph": Mutation("annealing", BARRIER, "", 0),
@@ -439,19 +460,22 @@ WRONG = {
     "a share too many of loads": (
         Mutation("loads", "share < finished; ++share", "share < finished + 2; ++share"), OVERFLOW,
     ),
-    "a row too many of walks": (
-        Mutation("walks", "row < (long long)nodes * lanes", "row <= (long long)nodes * lanes"), OVERFLOW,
-    ),
+    "a row too many of walks": (Mutation("walks", "node < nodes; node", "node <= nodes; node"), OVERFLOW),
+    "a link too many of walks": (Mutation("walks", "link < start[node + 1]", "link <= start[node + 1]"), OVERFLOW),
+    "a queue behind the last one": (Mutation("walks", "queue + (long long)blockIdx.x", "queue + gridDim.x"), OVERFLOW),
     "a limit that no unsigned int holds": (
-        Mutation("walks", "(end * share < most ? end * share : most)", "(end * share * 2)"), "outside the range",
+        Mutation("walks", "(sum * share < most ? sum * share : most)", "(sum * share * 2)"), "outside the range",
     ),
     "a pair too many": (Mutation("pairs", "item < (unsigned int)packets", "item <= (unsigned int)packets"), OVERFLOW),
-    "a sum too many of a choice": (Mutation("pairs", "place < number && cdf", "cdf"), OVERFLOW),
+    "a sum before the first of a choice": (Mutation("pairs", "place > 0 && cdf", "cdf"), OVERFLOW),
     "the end of the next source's pairs": (
         Mutation("pairs", "t.reduced_start[source + 1]", "t.reduced_start[source + 2]"), OVERFLOW,
     ),
     "rows of the next destination": (
         Mutation("random walks", "(long long)target * nodes", "(target + 1ll) * nodes"), OVERFLOW,
+    ),
+    "changes behind the last group": (
+        Mutation("routes", "% (unsigned int)groups * (long long)slots", "% (groups + 1u) * (long long)slots"), OVERFLOW,
     ),
     "a packet too many": (Mutation("routes", "packet < packets", "packet <= packets"), OVERFLOW),
     "the degree of the next lattice": (Mutation("lattices", "degree[block]", "degree[block + 1]"), OVERFLOW),

@@ -21,6 +21,7 @@ from tests.kernels.processes import python
 BACKENDS = ("numpy", "numba", "cupy")
 AsCupy = Callable[..., ModuleType]
 MOST = 2**63 - 1
+LINE = np.array([[1, -1], [2, 0], [3, 1], [-1, 2]])
 
 
 @pytest.fixture(params=BACKENDS)
@@ -158,6 +159,43 @@ def test_threads_do_not_matter(packets: int) -> None:
     assert np.array(found[0]).sum() == (hops.sum(axis=1)[row] * amount).sum()
 
 
+@pytest.mark.parametrize("counted", [True, False])
+@pytest.mark.parametrize(("groups", "first"), [(1, 5), (3, 0), (7, 2**40 + 3), (32, 31)])
+@pytest.mark.parametrize("table", [cycles_and_chains, branches])
+def test_groups_of_packets(
+    table: Callable[..., np.ndarray],
+    groups: int,
+    first: int,
+    counted: bool,
+    backend: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Those of a group alone, however many threads there are; more groups than packets, too."""
+    monkeypatch.setattr(cpu, "FEW", 20)
+    monkeypatch.setattr(reference, "BLOCK", 101)
+    task = drawn(table, 3)
+    if counted:
+        del task["amount"]
+    for packets in (len(task["start"]), 10):
+        some = {name: task[name][:packets] for name in ("start", "row", "amount") if name in task}
+        group = np.array([(first + packet) % groups for packet in range(packets)])
+        expected = [
+            walked(task | {name: array[group == own] for name, array in some.items()})[0] for own in range(groups)
+        ]
+        for threads in (1, 2, 100) if backend == "numba" else (None,):
+            how: dict[str, Any] = {"groups": groups, "first": first, "backend": backend, "threads": threads}
+            found = route_flows(**(task | some), **how)
+            assert found.tolist() == expected
+
+
+def test_the_first_packet_of_any_group_that_cannot_go_on_is_named(backend: str) -> None:
+    start = np.zeros(9 * cpu.FEW, int)
+    start[[4000, 4001, 5003]] = 2, 1, 3
+    task = LINE, start, np.zeros(len(start), int), [[1, 0, 1]], [[0, 3, 1]]
+    with pytest.raises(ValueError, match=r"got packet 4000 \(start 2, row 0\): direction 0 does not lead on"):
+        route_flows(*task, groups=4, first=2, backend=backend, threads=3)
+
+
 def test_blocks_of_the_reference(monkeypatch: pytest.MonkeyPatch) -> None:
     task = drawn(branches, 5)
     flow, ends = walked(task)
@@ -194,7 +232,8 @@ def test_reference_runs_in_cupy_too(as_cupy: AsCupy) -> None:
         "amount": np.int64,
     }
     found = reference.followed(Task(**{name: task[name].astype(dtype) for name, dtype in types.items()}), as_cupy())
-    assert (found[0].tolist(), found[1].tolist(), found[2]) == (*walked(task), None)
+    flow, ends = walked(task)
+    assert (found[0].tolist(), found[1].tolist(), found[2]) == ([flow], ends, None)
 
 
 def test_lines_end_where_directions_join_and_nowhere_else() -> None:
@@ -256,9 +295,6 @@ def test_nothing_to_do(backend: str) -> None:
     assert route_ends(RING, none, none, [[0]], [[1]]).tolist() == []
 
 
-LINE = np.array([[1, -1], [2, 0], [3, 1], [-1, 2]])
-
-
 @pytest.mark.parametrize("threads", [1, 3])
 def test_the_first_packet_that_cannot_go_on_is_named(backend: str, threads: int) -> None:
     packets = 3 * cpu.FEW
@@ -293,6 +329,8 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "hops beyond 16 bits": ({"hops": [[1], [40000]]}, "hops of 0 … 32767, got 1 … 40000"),
     "amounts of another length": ({"amount": [1]}, r"amount of shape \(2,\), one per packet, got \(1,\)"),
     "negative amount": ({"amount": [1, -1]}, "amount of 0 … 9223372036854775807, got -1 … 1"),
+    "no groups": ({"groups": 0}, "groups ≥ 1 or None, got 0"),
+    "negative first number": ({"first": -1}, "first ≥ 0, got -1"),
     "no threads": ({"threads": 0}, "threads ≥ 1 or None, got 0"),
     "unknown backend": ({"backend": "abacus"}, "expected a backend of .*, got 'abacus'"),
 }

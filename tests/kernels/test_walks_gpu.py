@@ -20,7 +20,9 @@ from tests.kernels import oracle
 
 AsCupy = Callable[..., ModuleType]
 NODES, PACKETS = 256, 5000
-LANE = (12 + 4 * 7) * NODES  # bytes
+LANE = (4 + 4 * 7) * NODES  # bytes
+SCRATCH = 12 * NODES  # bytes of a block of the search
+BLOCKS = cuda.RESIDENT // cuda.THREADS  # of a multiprocessor
 
 
 def torus() -> np.ndarray:
@@ -41,7 +43,7 @@ def walked(backend: str, split: str = "paths") -> Walks:
         ({"cache": 2**30}, 256),  # no more lanes than destinations
         ({"cache": 2**10}, 32),  # not below 32 for the cache's sake
         ({"cache": 100 * LANE}, 70),  # as the cache holds
-        ({"cache": 2**30, "free": 2 * 5 * LANE}, 5),  # as half of the free memory holds
+        ({"cache": 2**30, "free": 2 * (5 * LANE + BLOCKS * SCRATCH)}, 5),  # as half of the free memory holds
         ({"cache": 2**30, "free": 1}, 1),
         ({"cache": 2**30, "multiprocessors": 132}, 256),  # more threads than packets
     ],
@@ -83,9 +85,9 @@ def test_rows_are_kept_for_later_rounds(split: str, as_cupy: AsCupy) -> None:
         assert found.count.tolist() == round_of(number, "numpy", None, split=split).count.tolist()
         counted.append((names.count("reach"), names.count("walk")))
         names.clear()
-    assert counted == [(cuda.AHEAD, 1), (0, 1), (0, 1)]
+    assert counted == [(1, 1), (0, 1), (0, 1)]
     round_of(0, "cupy", None, split=split)
-    assert (names.count("reach"), names.count("walk")) == (8 * cuda.AHEAD, 8)  # blocks of 32 destinations
+    assert (names.count("reach"), names.count("walk")) == (8, 8)  # blocks of 32 destinations
 
 
 def sampled(number: int, backend: str, searches: Searches | None, packets: RandomPackets, **change: Any) -> Walks:
@@ -202,13 +204,30 @@ def test_too_many_paths_to_a_node_that_is_no_destination(as_cupy: AsCupy) -> Non
         shortest_walks(**network, start=np.zeros(1, int), destination=np.full(1, 40), backend="cupy")
 
 
-@pytest.mark.parametrize("length", [1, 15, 16, 17, 32, 33])
-def test_as_many_levels_as_are_launched_at_once(length: int, as_cupy: AsCupy) -> None:
+@pytest.mark.parametrize("leaves", [cuda.THREADS - 1, cuda.THREADS, 3 * cuda.THREADS + 1])
+def test_levels_of_more_nodes_than_a_block_has_threads(leaves: int, as_cupy: AsCupy) -> None:
+    """Node 0 leads to all leaves, they to the last node; and to each other, at the same distance."""
     as_cupy()
+    rows = [
+        [1 + leaf for leaf in range(leaves)],
+        *([leaves + 1, 1 + (leaf + 1) % leaves] for leaf in range(leaves)),
+        [],
+    ]
+    ports, packets = oracle.table(rows), 4 * leaves
+    ends = np.zeros(packets, int), np.full(packets, leaves + 1)
+    found = shortest_walks(ports, *ends, backend="cupy")
+    assert found.count.tolist() == shortest_walks(ports, *ends, backend="numpy").count.tolist()
+    assert found.count.sum() == 2 * packets
+
+
+@pytest.mark.parametrize("length", [1, 2, 33, 700])
+def test_many_levels(length: int, as_cupy: AsCupy) -> None:
+    names = launches(as_cupy())
     line = np.append(np.arange(1, length + 1), -1)[:, None]  # the last of length + 1 nodes is `length` links away
     found = shortest_walks(line, np.arange(length + 1), np.full(length + 1, length), backend="cupy")
     assert found.count[0, :, 0].tolist() == [*range(1, length + 1), 0]
     assert not found.unreachable.any()
+    assert names == ["reach", "walk"]
 
 
 @pytest.mark.parametrize("split", SPLITS)

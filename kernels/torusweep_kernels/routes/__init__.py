@@ -22,10 +22,12 @@ def route_flows(
     hops: np.ndarray,
     amount: np.ndarray | None = None,
     *,
+    groups: int | None = None,
+    first: int = 0,
     backend: str = "auto",
     threads: int | None = None,
 ) -> np.ndarray:
-    """The flow that leaves every node in every direction: int64[N, D].
+    """The flow that leaves every node in every direction: int64[N, D], or of each group's packets, int64[G, N, D].
 
     next       int32[N, D]   node that each direction leads to, −1 = none; several nodes may lead to one
     start      int32[B]      node where each packet starts
@@ -33,14 +35,15 @@ def route_flows(
     direction  int8[R, L]    direction of each run (ignored where hops is 0)
     hops       int16[R, L]   its length, ≥ 0; runs of 0 hops are skipped
     amount     int64[B]      ≥ 0, the weight of each packet; 1 by default
+    groups     G ≥ 1: packet b is of group (first + b) modulo G, first ≥ 0; by default there are no groups
     backend    auto, numpy, numba or cupy; sums of whole numbers are the same in any order, so flows are equal to the
                bit. auto: cupy for 2²² packets and more where there is a GPU, otherwise numba
     threads    CPU threads of numba; by default all that it may use
 
     Method: the nodes along a direction are laid out as lines (rings or chains). A run adds its amount where it starts,
     and subtracts it behind its end; prefix sums of these are the flows. The cost of a run depends on the line ends that
-    it crosses, not on its hops. Memory: about 32 bytes a node and direction, and up to 16 more for each thread; none
-    that grows with packets × L.
+    it crosses, not on its hops. Memory: about 32 bytes a node and direction, and up to 16 more for each group, and for
+    each thread; none that grows with packets × L.
 
     Raises ValueError for arrays that contradict each other, and for a packet whose route takes a direction that leads
     nowhere (it names the first such packet); OverflowError where flows could exceed int64: the sum of all amounts,
@@ -48,9 +51,13 @@ def route_flows(
     `torusweep_kernels.backend.BackendUnavailable` for cupy without a GPU, `torusweep_kernels.backend.GpuOutOfMemory`
     where it has too little memory.
     """
+    expect = expecting("route_flows")
+    expect(groups is None or groups >= 1, "groups ≥ 1 or None", groups)
+    expect(first >= 0, "first ≥ 0", first)
+    expect(threads is None or threads >= 1, "threads ≥ 1 or None", threads)
+    number = 1 if groups is None else groups
     task = checked("route_flows", next, start, row, direction, hops, amount)
-    if threads is not None and threads < 1:
-        raise ValueError(f"route_flows: expected threads ≥ 1 or None, got {threads}")
+    task = task._replace(groups=number, first=first % number)
     chosen = backends.resolve(backend, large=len(task.start) >= LARGE)
     from torusweep_kernels.routes.lines import lines
 
@@ -67,7 +74,7 @@ def route_flows(
     flow, stranded = backends.implementation(__name__, chosen).flows(task, laid, threads)
     if stranded is not None:
         raise ValueError(dead_end("route_flows", task, stranded))
-    return flow
+    return flow[0] if groups is None else flow
 
 
 def route_ends(
@@ -122,7 +129,10 @@ def checked(name: str, next: Any, start: Any, row: Any, direction: Any, hops: An
         within(expect, "direction", direction[hops > 0], 0, directions - 1)
     types = np.int32, np.int32, np.int32, np.int8, np.int16, np.int64
     arrays = next, start, row, direction, hops, amount
-    return Task(*(np.ascontiguousarray(array, dtype) for array, dtype in zip(arrays, types)))
+    next, start, row, direction, hops, amount = (
+        np.ascontiguousarray(array, dtype) for array, dtype in zip(arrays, types)
+    )
+    return Task(next, start, row, direction, hops, amount)
 
 
 def dead_end(name: str, task: Task, packet: int) -> str:

@@ -16,24 +16,36 @@ FEW = 2**12  # the fewest packets for which a thread is started
 
 
 def flows(task: Task, lines: Lines, threads: int | None) -> tuple[np.ndarray, int | None]:
-    """(flow int64[N, D], the first packet that cannot go on | None); see `route_flows`."""
+    """(flow int64[G, N, D], the first packet that cannot go on | None); see `route_flows`.
+
+    A thread follows the packets of one group, or of a share of it: its changes are in cache, and the groups' are added
+    to nothing else.
+    """
     threads = thread_count(threads)
     nodes, directions = task.next.shape
     where = lines._replace(place=lines.place.ravel()), np.uint64(nodes), np.uint64(directions)
     packets = Packets(task.start.view(np.uint32), task.row.view(np.uint32), task.amount, task.stride)
     runs = task.direction.view(np.uint8), task.hops
-    shares = max(1, min(threads, task.packets // FEW))
+    shares = max(1, min(-(-threads // task.groups), task.packets // task.groups // FEW))
+    cuts = [task.packets * share // shares for share in range(shares + 1)]
+    parts = [(group, *cut) for group in range(task.groups) for cut in pairwise(cuts)]
+    flow = np.zeros((task.groups, *task.next.shape), np.int64)
+    begins = lines.place[:, :, 0]
 
-    def of_share(part: tuple[int, int]) -> tuple[np.ndarray, int]:
-        change = np.zeros(len(lines.node), np.int64)
-        return change, follow(*where, packets, *runs, *part, change)
+    def of_part(part: tuple[int, int, int]) -> tuple[int, np.ndarray | None]:
+        group, low, high = part
+        change, first = np.zeros(len(lines.node), np.int64), low + (group - task.first - low) % task.groups
+        stranded = follow(*where, packets, *runs, (first, high, task.groups), change)
+        if shares > 1:
+            return stranded, change
+        flow[group] = np.cumsum(change, out=change)[begins]
+        return stranded, None
 
-    parts = in_threads(of_share, list(pairwise(task.packets * share // shares for share in range(shares + 1))), threads)
-    total = parts[0][0]
-    for change, _ in parts[1:]:
-        total += change
-    stranded = [packet for _, packet in parts if packet >= 0]
-    return np.cumsum(total, out=total)[lines.place[:, :, 0]], stranded[0] if stranded else None
+    found = in_threads(of_part, parts, threads)
+    for (group, *_), (_, change) in zip(parts, found):
+        if change is not None:
+            flow[group] += np.cumsum(change, out=change)[begins]
+    return flow, min((stranded for stranded, _ in found if stranded >= 0), default=None)
 
 
 class Packets(NamedTuple):
@@ -46,15 +58,15 @@ class Packets(NamedTuple):
 
 
 @cached
-def follow(lines, nodes, directions, packets, direction, hops, first, last, change):
-    """Add to change int64[S] the changes of flow by the packets first … last − 1.
+def follow(lines, nodes, directions, packets, direction, hops, which, change):
+    """Add to change int64[S] the changes of flow by some packets; which: those of range(*which).
 
     lines: `Lines`, its places as uint32[N·D·2]; direction uint8[R, L], hops int16[R, L].
     Returns the first packet that cannot go on, or −1.
     """
     place, node = lines.place, lines.node
     start, row, amount, stride = packets
-    for packet in range(first, last):
+    for packet in range(which[0], which[1], which[2]):
         at = np.uint64(start[packet])
         route = np.uint64(row[packet])
         each = amount[packet * stride]

@@ -15,16 +15,20 @@ NONE = 2**31 - 1  # no packet
 
 
 def flows(task: Task, lines: Lines, threads: int | None = None) -> tuple[np.ndarray, int | None]:
-    """(flow int64[N, D], the first packet that cannot go on | None); see `route_flows`."""
+    """(flow int64[G, N, D], the first packet that cannot go on | None); see `route_flows`."""
     with cuda.gpu_errors("torusweep_kernels.routes"):
         gpu = cuda.Gpu()
         cupy = gpu.cupy
-        change, stranded = cupy.zeros(len(lines.node), np.uint64), cupy.full(1, NONE, np.int32)
+        slots = len(lines.node)
+        change, stranded = cupy.zeros(task.groups * slots, np.uint64), cupy.full(1, NONE, np.int32)
         where = cupy.asarray(lines.place), cupy.asarray(lines.node)
         what = map(cupy.asarray, (task.start, task.row, task.direction, task.hops, task.amount))
-        sizes = map(np.int32, (*task.next.shape, task.hops.shape[1], task.stride, task.packets))
+        sizes = map(
+            np.int32, (*task.next.shape, task.hops.shape[1], task.stride, task.packets, task.groups, task.first, slots)
+        )
         (follow,) = gpu.kernels(SOURCE, "follow")
         gpu.launch(follow, max(1, task.packets), *where, *what, *sizes, change, stranded)
         first = int(stranded.get()[0])
-        flow = cupy.cumsum(change)[where[0][:, :, 0]].get().view(np.int64)
+        # the changes of a group sum to 0, so that the sums of the next group begin with 0
+        flow = cupy.cumsum(change).reshape(task.groups, slots)[:, where[0][:, :, 0]].get().view(np.int64)
         return flow, None if first == NONE else first

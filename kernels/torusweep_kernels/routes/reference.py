@@ -15,27 +15,30 @@ HALF = 2**32
 
 
 def flows(task: Task, lines: Lines | None = None, threads: int | None = None) -> tuple[np.ndarray, int | None]:
-    """(flow int64[N, D], the first packet that cannot go on | None); see `route_flows`."""
+    """(flow int64[G, N, D], the first packet that cannot go on | None); see `route_flows`."""
     flow, _, stranded = followed(task, np)
     return flow, stranded
 
 
 def followed(task: Task, xp: Any) -> tuple[np.ndarray, np.ndarray, int | None]:
-    """(flow int64[N, D], where each packet arrives int32[B], the first that cannot go on | None); see `route_flows`."""
+    """(flow int64[G, N, D], where each packet arrives int32[B], the first that cannot go on | None); see
+    `route_flows`."""
     directions = task.next.shape[1]
     leads_to, direction, hops = (xp.asarray(array) for array in (task.next.ravel(), task.direction, task.hops))
-    flow, ends = xp.zeros(task.next.size, np.int64), []
+    flow, ends = xp.zeros(task.groups * task.next.size, np.int64), []
     for first in range(0, task.packets, BLOCK):
         block = slice(first, first + BLOCK)
         at, route = xp.asarray(task.start[block]).copy(), xp.asarray(task.row[block])
+        group = (task.first + first + xp.arange(len(at))) % task.groups
         amount = xp.asarray(task.amount[block] if task.stride else np.repeat(task.amount, len(at)))
         for run in range(hops.shape[1]):
             left, heading = hops[route, run], direction[route, run]
             going = xp.flatnonzero((left > 0) & (at >= 0))
             while len(going):
                 channel = at[going].astype(np.int64) * directions + heading[going]
+                place = group[going] * task.next.size + channel
                 low, high = (
-                    xp.bincount(channel, weights=half[going].astype(np.float64), minlength=len(flow))
+                    xp.bincount(place, weights=half[going].astype(np.float64), minlength=len(flow))
                     for half in (amount % HALF, amount // HALF)
                 )
                 flow += high.astype(np.int64) * HALF + low.astype(np.int64)
@@ -46,4 +49,4 @@ def followed(task: Task, xp: Any) -> tuple[np.ndarray, np.ndarray, int | None]:
         if len(stranded):
             return host(flow), host(at), first + int(stranded[0])
         ends.append(host(at))
-    return host(flow).reshape(task.next.shape), np.concatenate([task.start[:0], *ends]), None
+    return host(flow).reshape(task.groups, *task.next.shape), np.concatenate([task.start[:0], *ends]), None

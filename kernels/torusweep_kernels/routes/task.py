@@ -13,7 +13,7 @@ class Task(NamedTuple):
     """The arguments of `route_flows`, after its checks.
 
     next int32[N, D], start and row int32[B], direction int8[R, L], hops int16[R, L],
-    amount int64[B], or int64[1] if it is the same for all packets
+    amount int64[B], or int64[1] if it is the same for all packets; packet b is of group (first + b) modulo groups
     """
 
     next: np.ndarray
@@ -22,6 +22,8 @@ class Task(NamedTuple):
     direction: np.ndarray
     hops: np.ndarray
     amount: np.ndarray
+    groups: int = 1
+    first: int = 0
 
     @property
     def packets(self) -> int:

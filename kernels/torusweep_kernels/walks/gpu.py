@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from torusweep_kernels import cuda
+from torusweep_kernels.distance.predecessors import predecessors
 from torusweep_kernels.pairs.gpu import drawn, on_device
 from torusweep_kernels.walks.task import RandomPackets, Task, too_many_paths
 
@@ -86,9 +87,10 @@ class Network:
         self.gpu = cuda.Gpu()
         self.cupy = cupy = self.gpu.cupy
         self.distance: Any = None
-        self.count: Any = None
         self.limit: Any = None
-        self.reach_level, self.walk_packets, self.walk_random = self.gpu.kernels(SOURCE, "reach", "walk", "walk_drawn")
+        self.links: tuple[Any, ...] = ()
+        self.scratch: Any = None
+        self.reach, self.walk_packets, self.walk_random = self.gpu.kernels(SOURCE, "reach", "walk", "walk_drawn")
         rows = task.searches.rows if task.searches else None
         self.kept: Rows | None = rows if rows is not None and rows.are_of(task, self.gpu.number) else None
         self.heads = self.kept.heads if self.kept else cupy.asarray(task.heads)
@@ -103,8 +105,8 @@ class Network:
         All nodes where their rows are kept: searched once, they are worth more than a cache.
         """
         targets = self.most_targets()
-        lane = (12 + 4 * self.task.width) * self.task.nodes  # bytes
-        fit = self.gpu.free() // 2 // lane
+        lane = (4 + 4 * self.task.width) * self.task.nodes  # bytes
+        fit = (self.gpu.free() // 2 - 12 * self.task.nodes * self.blocks()) // lane
         if self.task.searches is not None and 2 * targets > self.task.nodes and (self.kept or fit >= self.task.nodes):
             return self.task.nodes
         return max(1, min(targets, max(NARROW, self.gpu.cache // lane), fit))
@@ -132,7 +134,7 @@ class Network:
             self.make_room(nodes)
             if not self.search(np.arange(nodes)):
                 return False
-            self.count = None
+            self.links, self.scratch = (), None
             task = self.task
             capacity = None if task.capacity is None else task.capacity.copy()
             made = task.ports.copy(), capacity, task.by_paths, self.gpu.number
@@ -165,32 +167,28 @@ class Network:
         return self.passed.get().view(np.int64), self.unreachable.get().view(np.int64)
 
     def make_room(self, lanes: int) -> None:
-        """Rows of this many lanes."""
-        self.distance = self.count = self.limit = None  # frees the rows of another width first
-        rows = lanes * self.task.nodes
-        self.distance, self.count = self.cupy.empty(rows, np.int32), self.cupy.empty(rows)
-        self.limit = self.cupy.empty(rows * self.task.width, np.uint32)
+        """Rows of this many lanes, and what searches for them need."""
+        self.distance = self.limit = self.scratch = None  # frees the rows of another width first
+        cupy, task = self.cupy, self.task
+        rows, blocks = lanes * task.nodes, min(lanes, self.blocks())
+        self.distance, self.limit = cupy.empty(rows, np.int32), cupy.empty(rows * task.width, np.uint32)
+        capacity = np.ones(task.ports.shape) if task.capacity is None else task.capacity
+        self.links = tuple(map(cupy.asarray, (capacity, *predecessors(task.ports))))
+        self.scratch = cupy.empty(blocks * task.nodes), cupy.empty(blocks * task.nodes, np.int32)
+
+    def blocks(self) -> int:
+        """Blocks of the search that run at once; each has a destination at a time."""
+        return max(1, self.gpu.resident(self.reach) // cuda.THREADS)
 
     def search(self, targets: np.ndarray) -> bool:
-        """Fill in the rows of a block of destinations; whether float64 counts all paths."""
-        cupy, nodes = self.cupy, self.task.nodes
-        capacity = cupy.asarray(np.ones(self.task.ports.shape) if self.task.capacity is None else self.task.capacity)
-        rows = cupy.asarray(np.arange(len(targets)) * nodes + targets)
-        self.distance.fill(-2)
-        self.count.fill(0)
-        self.distance[rows], self.count[rows] = 0, 1.0
-        size = *map(np.int32, self.task.ports.shape), np.int32(len(targets)), np.int32(self.task.by_paths)
-        depth = reached = 0
-        while reached == depth:
-            happened = cupy.zeros(cuda.AHEAD + 1, np.int32)
-            happened[0] = 1
-            for step in range(cuda.AHEAD):
-                what = self.heads, capacity, self.distance, self.count, self.limit, happened
-                level = np.int32(step), np.int32(depth + step + 1)
-                self.gpu.launch(self.reach_level, len(targets) * nodes, *what, *level, *size)
-            reached += int(happened.sum()) - 1  # the only wait for the device; launches after the last level do nothing
-            depth += cuda.AHEAD
-        return bool(np.isfinite(float(self.count.max())))
+        """Fill in the rows of a block of destinations, in one launch; whether float64 counts all paths."""
+        cupy, task = self.cupy, self.task
+        too_many = cupy.zeros(1, np.int32)
+        what = self.heads, *self.links, cupy.asarray(targets.astype(np.int32)), self.distance, self.limit, *self.scratch
+        size = *map(np.int32, task.ports.shape), np.int32(len(targets)), np.int32(task.by_paths)
+        grid, shared = len(self.scratch[0]) // task.nodes, np.dtype(np.uint32).itemsize
+        self.reach((min(grid, len(targets)),), (cuda.THREADS,), (*what, too_many, *size), shared_mem=shared)
+        return not int(too_many[0])  # waits for the device
 
     def walk_on_all_rows(self) -> None:
         """Walk all packets, in their order: the rows are there for each. Random ones are drawn where they walk."""

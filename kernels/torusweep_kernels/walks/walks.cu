@@ -2,7 +2,7 @@
 //
 //   heads     int[nodes, width]: where each port leads, a missing one to its own node; capacity double[nodes, width]
 //   distance  int[lanes, nodes]: hops to the lane's destination, -2 = not reached (-2 + 1 is not a distance either)
-//   count     double[lanes, nodes]; limit unsigned int[lanes, nodes, width]: where each port's part of the draws ends
+//   limit     unsigned int[lanes, nodes, width]: where each port's part of the draws ends
 //
 // One thread computes each sum, over ports in their order. The limits equal those of the specification to the bit
 // (compile without contraction to fused operations). Packets add integers, whose order does not matter.
@@ -11,38 +11,64 @@
 #include "philox/philox.cuh"
 #include "pairs/pairs.cuh"
 
-// One level back from the destinations. happened[step] says whether the last launch reached any node; if not, later
-// launches return at once. Another thread may change a distance read here from "not reached" to this level: neither is
-// the last level.
-extern "C" __global__ void reach(const int* __restrict__ heads, const double* __restrict__ capacity, int* distance,
-                                 double* count, unsigned int* limit, int* happened, int step, int level, int nodes,
-                                 int width, int lanes, int by_paths) {
-    if (!happened[step]) return;
-    const double scale = 4294967296.0, most = 4294967295.0;
-    bool any = false;
-    const long long threads = (long long)gridDim.x * blockDim.x;
-    for (long long row = (long long)blockIdx.x * blockDim.x + threadIdx.x; row < (long long)nodes * lanes;
-         row += threads) {
-        if (distance[row] >= 0) continue;
-        const long long node = row % nodes, lane = row - node;
-        double total = 0;
-        for (long long port = node * width; port < (node + 1) * width; ++port) {
-            const long long other = lane + heads[port];
-            if (relaxed(distance + other) == level - 1) total += (by_paths ? count[other] : 1.0) * capacity[port];
+// Fill in the rows of each lane's destination, a block for a lane, level by level back from it. A block finds the nodes
+// of a level from a queue of those before, and then sums over their ports.
+//   start, predecessor  long long[nodes + 1], int[]: which nodes' ports lead to each
+//   paths, queue        double[blocks, nodes], int[blocks, nodes]: scratch; the weight of all paths from a node
+//   too_many            set to 1 where they exceed a double
+extern "C" __global__ void reach(const int* __restrict__ heads, const double* __restrict__ capacity,
+                                 const long long* __restrict__ start, const int* __restrict__ predecessor,
+                                 const int* __restrict__ targets, int* distance, unsigned int* limit, double* paths,
+                                 int* queue, int* too_many, int nodes, int width, int lanes, int by_paths) {
+    extern __shared__ unsigned int room[];
+    unsigned int* const size = room;  // nodes in the block's queue
+    const double scale = 4294967296.0, most = 4294967295.0, greatest = 1.7976931348623157e308;
+    const int thread = threadIdx.x, threads = blockDim.x;
+    double* const count = paths + (long long)blockIdx.x * nodes;
+    int* const found = queue + (long long)blockIdx.x * nodes;
+    for (int lane = blockIdx.x; lane < lanes; lane += gridDim.x) {
+        int* const far = distance + (long long)lane * nodes;
+        unsigned int* const ends = limit + (long long)lane * nodes * width;
+        for (int node = thread; node < nodes; node += threads) far[node] = node == targets[lane] ? 0 : -2;
+        if (thread == 0) {
+            found[0] = targets[lane];
+            count[targets[lane]] = 1;
+            *size = 1;
         }
-        if (!(total > 0)) continue;
-        const double share = scale / total;
-        double end = 0;
-        for (int p = 0; p < width; ++p) {
-            const long long port = node * width + p, other = lane + heads[port];
-            if (relaxed(distance + other) == level - 1) end += (by_paths ? count[other] : 1.0) * capacity[port];
-            limit[row * width + p] = (unsigned int)(end * share < most ? end * share : most);
+        __syncthreads();
+        for (int begin = 0, end = 1, level = 1; begin < end; ++level) {
+            for (int i = begin + thread; i < end; i += threads) {
+                const int node = found[i];
+                for (long long link = start[node]; link < start[node + 1]; ++link) {
+                    const int other = predecessor[link];
+                    if (relaxed(far + other) < 0 && atomicCAS(far + other, -2, level) == -2)
+                        found[atomicAdd(size, 1u)] = other;
+                }
+            }
+            __syncthreads();
+            begin = end;
+            end = (int)*size;
+            for (int i = begin + thread; i < end; i += threads) {
+                const int node = found[i];
+                const long long row = (long long)node * width;
+                double total = 0;
+                for (int p = 0; p < width; ++p) {
+                    const int other = heads[row + p];
+                    if (far[other] == level - 1) total += (by_paths ? count[other] : 1.0) * capacity[row + p];
+                }
+                const double share = scale / total;
+                double sum = 0;
+                for (int p = 0; p < width; ++p) {
+                    const int other = heads[row + p];
+                    if (far[other] == level - 1) sum += (by_paths ? count[other] : 1.0) * capacity[row + p];
+                    ends[row + p] = (unsigned int)(sum * share < most ? sum * share : most);
+                }
+                count[node] = total;
+                if (total > greatest) store_relaxed(too_many, 1);
+            }
+            __syncthreads();
         }
-        count[row] = total;
-        store_relaxed(distance + row, level);
-        any = true;
     }
-    if (any) store_relaxed(happened + step + 1, 1);
 }
 
 // Walk packet `number` from a node to its destination, whose rows begin at row `rows`: count it on each channel.

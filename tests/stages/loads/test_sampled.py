@@ -95,6 +95,15 @@ def test_a_gpu_draws_the_same_packets(pattern: str, routing: str, as_cupy: AsCup
         assert (here.estimate.packets < 5000) == (error is not None)
 
 
+@pytest.mark.parametrize(("routing", "launched"), [("dimension_order", ["follow"]), ("valiant", ["follow"] * 2)])
+def test_a_round_is_a_launch_for_all_groups(routing: str, launched: list[str], as_cupy: AsCupy):
+    cupy = as_cupy()
+    names, launch = [], cupy.RawModule.launch
+    cupy.RawModule.launch = lambda *how: names.append(how[1]) or launch(*how)
+    sampled_loads(build("torus(k=4, n=2)"), routing=routing, packets=1000, backend="cupy")
+    assert names == launched
+
+
 def test_sampling_stops_at_the_requested_error(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(monte_carlo, "ROUND", 4096)
     topology = build("torus(k=4, n=2)")

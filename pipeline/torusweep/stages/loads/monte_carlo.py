@@ -139,18 +139,10 @@ class _Routes:
     def flows(self, first: int, routes: list[np.ndarray]) -> Count:
         table, counts = self.table, np.zeros((GROUPS, *self.routing.topology.ports.shape), np.int64)
         for start, row in zip(routes[::2], routes[1::2]):
+            what = self.routing.moves.next, start, row, table.direction, table.hops
+            flows = route_flows(*what, groups=GROUPS, first=first, backend=self.backend, threads=self.threads)
             for group in range(GROUPS):
-                own = slice((group - first) % GROUPS, None, GROUPS)
-                flows = route_flows(
-                    self.routing.moves.next,
-                    start[own],
-                    row[own],
-                    table.direction,
-                    table.hops,
-                    backend=self.backend,
-                    threads=self.threads,
-                )
-                counts[group] += channels_of_directions(self.routing, flows)
+                counts[group] += channels_of_directions(self.routing, flows[group])
         return counts
 
 
