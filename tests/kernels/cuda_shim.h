@@ -118,7 +118,7 @@ void __nanosleep(unsigned int) { back_to_the_loop(); }
 #ifdef SHARED
 static const unsigned int WORDS = 1 << 16, GARBAGE = 0xA5A5A5A5u;
 extern "C" {
-__align__(8) unsigned int SHARED[WORDS];
+__align__(16) unsigned int SHARED[WORDS];
 unsigned int shared_words = 0;
 }
 #endif
@@ -176,11 +176,11 @@ static void together(unsigned int first_block, unsigned int blocks, unsigned int
         abort();
     }
 #ifdef SHARED
-    if (blocks > 1) {
+    if (blocks > 1 && shared_words) {
         fprintf(stderr, "blocks with shared memory run one after the other here\n");
         abort();
     }
-    for (unsigned int i = 0; i < WORDS; ++i) SHARED[i] = GARBAGE;
+    for (unsigned int i = 0; shared_words && i < WORDS; ++i) SHARED[i] = GARBAGE;
 #endif
     for (unsigned int i = 0; i < all; ++i) states[i] = RUNS;
     for (unsigned int ended = 0, idle = 0; ended < all;) {
@@ -198,7 +198,7 @@ static void together(unsigned int first_block, unsigned int blocks, unsigned int
         }
     }
 #ifdef SHARED
-    for (unsigned int i = shared_words; i < WORDS; ++i) {
+    for (unsigned int i = shared_words; shared_words && i < WORDS; ++i) {
         if (SHARED[i] == GARBAGE) continue;
         fprintf(stderr, "word %u of %u words of shared memory was written to\n", i, shared_words);
         abort();

@@ -19,20 +19,23 @@ from tests.kernels.router_on_gpu import AsCupy, played
 
 
 @pytest.mark.parametrize(
-    ("manner", "grid", "block", "launches", "together"),
+    ("manner", "grid", "block", "launches", "kernel"),
     [
-        ({}, 2, 32, 3, False),  # 16 nodes fill half a warp; two experiments, in windows of 100 cycles
+        ({}, 2, 32, 3, "shared"),  # 16 nodes fill half a warp; two experiments, in windows of 100 cycles
+        ({"IN_SHARED": 0}, 2, 32, 3, "alone"),
+        ({"shared": 13_312}, 2, 32, 3, "shared"),  # what a state takes
+        ({"shared": 13_311}, 2, 32, 3, "alone"),
         # as many blocks at once as experiments: each has its block, of a whole warp at least
-        ({"THREADS": 8, "SHARED_THREADS": 5, "multiprocessors": 3}, 2, 32, 3, False),
+        ({"THREADS": 8, "SHARED_THREADS": 5, "multiprocessors": 3}, 2, 32, 3, "shared"),
         # two blocks for each have no more threads than its own block would
-        ({"THREADS": 10, "SHARED_THREADS": 5, "multiprocessors": 2}, 2, 32, 3, False),
+        ({"THREADS": 10, "SHARED_THREADS": 5, "multiprocessors": 2}, 2, 32, 3, "shared"),
         # four blocks for each, as its nodes need; three, as run at once
-        ({"THREADS": 8, "SHARED_THREADS": 5, "multiprocessors": 10}, 8, 5, 3, True),
-        ({"THREADS": 8, "SHARED_THREADS": 5, "multiprocessors": 7}, 6, 5, 3, True),
+        ({"THREADS": 8, "SHARED_THREADS": 5, "multiprocessors": 10}, 8, 5, 3, "together"),
+        ({"THREADS": 8, "SHARED_THREADS": 5, "multiprocessors": 7}, 6, 5, 3, "together"),
         # a multiprocessor runs eight warps of 255 registers a thread, four for each; of 32 registers 16, eight for each
-        ({"THREADS": 8, "SHARED_THREADS": 1, "registers": 255}, 2, 32, 3, False),
-        ({"THREADS": 7, "SHARED_THREADS": 1, "registers": 32}, 16, 1, 3, True),
-        ({"WINDOW": 30}, 2, 32, 12, False),  # 30, 30, 30, 10 cycles
+        ({"THREADS": 8, "SHARED_THREADS": 1, "registers": 255}, 2, 32, 3, "shared"),
+        ({"THREADS": 7, "SHARED_THREADS": 1, "registers": 32}, 16, 1, 3, "together"),
+        ({"WINDOW": 30}, 2, 32, 12, "shared"),  # 30, 30, 30, 10 cycles
     ],
 )
 def test_launches(
@@ -40,34 +43,29 @@ def test_launches(
     grid: int,
     block: int,
     launches: int,
-    together: bool,
+    kernel: str,
     as_cupy: AsCupy,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     routes, made = Routes(4, 4), []
-    kernels = cuda.Gpu.kernels
+    launch = fake_cupy.RawModule.launch
 
-    class Counted:
-        def __init__(self, kernel: Any, together: bool) -> None:
-            self.kernel, self.together, self.num_regs = kernel, together, getattr(kernel, "num_regs", None)
+    def counted(
+        module: fake_cupy.RawModule, name: str, grid: int, block: int, arguments: tuple[Any, ...], shared_words: int
+    ) -> None:
+        assert (shared_words > 0) == (name == "advance_in_shared")
+        made.append((grid, block, "shared" if shared_words else "together" if module.cooperative else "alone"))
+        assert len(arguments) == 6
+        launch(module, name, grid, block, arguments, shared_words)
 
-        def __call__(self, grid: tuple[int], block: tuple[int], arguments: tuple[Any, ...]) -> None:
-            made.append((*grid, *block, self.together))
-            assert len(arguments) == 6
-            self.kernel(grid, block, arguments)
-
-    def counted(gpu: cuda.Gpu, *names: Any, together: bool = False) -> list[Any]:
-        (kernel,) = kernels(gpu, *names, together=together)
-        return [Counted(kernel, together)]
-
-    monkeypatch.setattr(cuda.Gpu, "kernels", counted)
+    monkeypatch.setattr(fake_cupy.RawModule, "launch", counted)
     packets = uniform(routes, 0.9, 300, 5, [1, 2])
     with played(as_cupy, **manner):
         found = simulate(
             torus_wiring(4, 4), Router(2, 4), *routes.arrays, packets, cycles=300, stall=100, backend="cupy"
         )
     assert found.ran.tolist() == [300, 300]
-    assert made == [(grid, block, together)] * launches
+    assert made == [(grid, block, kernel)] * launches
 
 
 def test_a_launch_of_fewer_blocks_than_asked_for_gives_the_same(
