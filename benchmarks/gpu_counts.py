@@ -61,7 +61,8 @@ def rounds_of_walks(number: int) -> Callable[[str, int | None], None]:
 def main() -> None:
     print(cells("call", "launches", "waits"), cells("---", "--:", "--:"), sep="\n")
     cases = (distance("torus(k=16, n=3)"), distance("torus(k=32, n=3)"), loads("torus(k=16, n=3)", "paths"))
-    calls = {f"{case.kernel}, {case.name}": case.run for case in (*cases, network((8, 8), 0.3, 500, 64))}
+    routers = network((8, 8), 0.3, 500, 64), network((16, 16, 16), 0.05, 200, 1)
+    calls = {f"{case.kernel}, {case.name}": case.run for case in (*cases, *routers)}
     calls |= {f"walks, torus(k=16, n=3), {number} rounds": rounds_of_walks(number) for number in (1, 3)}
     with tempfile.TemporaryDirectory() as folder, stand_in(Path(folder)) as waits:
         for name, run in calls.items():

@@ -22,6 +22,7 @@ from tests.kernels import nvrtc
 
 MOST = {90: (65_536, 64), 80: (65_536, 64), 100: (65_536, 64), 75: (65_536, 32), 86: (65_536, 48), 89: (65_536, 48)}
 THREADS = {"search": (128, 1024), "measure": (128, 1024), "anneal": (512, 1024), "advance of router.cu": (64, 512)}
+THREADS |= {"advance_in_shared of router.cu": (64, 256)}
 FUNCTION = re.compile(
     r"entry function '(\w+)'.*?(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads"
     r".*?Used (\d+) registers",

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable
+import signal
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,8 @@ from torusweep_kernels.router.checks import checked
 from tests.kernels import fake_cupy, nvrtc
 from tests.kernels.router_cases import Routes, batch, random_case, same, torus_wiring, uniform, with_messages
 from tests.kernels.router_on_gpu import AsCupy, played
+
+ROOT = Path(__file__).parent.parent.parent
 
 
 @pytest.mark.parametrize(
@@ -68,31 +71,23 @@ def test_launches(
     assert made == [(grid, block, kernel)] * launches
 
 
+@pytest.mark.parametrize(("registers", "blocks"), [(32, 32), (255, 8)])
 def test_a_launch_of_fewer_blocks_than_asked_for_gives_the_same(
-    as_cupy: AsCupy, monkeypatch: pytest.MonkeyPatch
+    registers: int, blocks: int, as_cupy: AsCupy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """CuPy makes a cooperative launch smaller where not all of its blocks run at once, and warns."""
+    """CuPy makes a cooperative launch smaller where not all of its blocks run at once, and warns. 12 experiments then
+    have two blocks each, or a block has one or two of them."""
     routes = Routes(4, 4)
-    packets = uniform(routes, 0.9, 100, 5, [1, 2, 3])
-    how: dict[str, Any] = {"cycles": 150, "stall": 50}
+    packets = uniform(routes, 0.9, 60, 5, list(range(12)))
+    how: dict[str, Any] = {"cycles": 90, "stall": 50}
     case = torus_wiring(4, 4), Router(2, 4), *routes.arrays, packets
     expected = simulate(*case, **how, backend="numba")
     monkeypatch.setattr(gpu.Network, "at_once", lambda network: 2**20)
-    for multiprocessors, blocks in ((1, 32), (1, 8), (1, 2)):
-        monkeypatch.setattr(fake_cupy.RawModule, "at_once", smaller(blocks))
-        with (
-            played(as_cupy, THREADS=1, SHARED_THREADS=1, multiprocessors=multiprocessors),
-            pytest.warns(UserWarning, match=f"The grid size will be reduced from 48 to {blocks}"),
-        ):
-            same(expected, simulate(*case, **how, backend="cupy"))
-
-
-def smaller(blocks: int) -> Callable[..., int]:
-    def at_once(module: fake_cupy.RawModule, grid: int, block: int) -> int:
-        warnings.warn(f"The grid size will be reduced from {grid} to {blocks}", stacklevel=2)
-        return blocks
-
-    return at_once
+    with (
+        played(as_cupy, THREADS=1, SHARED_THREADS=1, registers=registers),
+        pytest.warns(UserWarning, match=f"The grid size will be reduced from 192 to {blocks}"),
+    ):
+        same(expected, simulate(*case, **how, backend="cupy"))
 
 
 STRUCTS = "Vc", "Out", "Channel", "Node", "Packet", "Message", "Port", "Experiment", "Network", "Round"
@@ -244,3 +239,41 @@ def test_the_stand_ins_threads_wait_for_each_other(backwards: bool, as_cupy: AsC
     kernel((1,), (5,), (first, second, np.int32(9)))
     assert first.get().tolist() == [2, 3, 4, 0, 1]
     assert second.get().tolist() == [3, 4, 0, 1, 2]
+
+
+MET = """
+extern "C" __global__ void meet(int* arrived, int* found) {
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        atomicAdd(arrived, 1);
+        while (*(volatile int*)arrived < (int)gridDim.x) __nanosleep(20);
+    }
+    __syncthreads();
+    found[blockIdx.x * blockDim.x + threadIdx.x] = *arrived;
+}
+"""
+ALONE = """
+import sys
+from pathlib import Path
+import numpy as np
+from tests.kernels import fake_cupy
+from tests.kernels.test_router_launches import MET
+cupy = fake_cupy.module(Path(sys.argv[1]))
+kernel = cupy.RawModule(code=MET, options=()).get_function("meet")
+kernel((2,), (3,), (cupy.zeros(1, np.int32), cupy.zeros(6, np.int32)))
+"""
+
+
+@pytest.mark.parametrize("backwards", [False, True])
+def test_the_stand_ins_blocks_wait_for_each_other_in_a_cooperative_launch(backwards: bool, as_cupy: AsCupy) -> None:
+    cupy = as_cupy(backwards=backwards)
+    kernel = cupy.RawModule(code=MET, options=(), enable_cooperative_groups=True).get_function("meet")
+    arrived, found = cupy.zeros(1, np.int32), cupy.zeros(15, np.int32)
+    kernel((5,), (3,), (arrived, found))
+    assert found.get().tolist() == [5] * 15
+
+
+def test_the_stand_ins_blocks_do_not_wait_for_each_other_in_another_launch(built: Path) -> None:
+    done = subprocess.run([sys.executable, "-c", ALONE, str(built)], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == -signal.SIGABRT, done.stderr
+    assert "3 of 3 threads sleep for ever" in done.stderr
