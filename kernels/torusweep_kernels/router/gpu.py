@@ -9,6 +9,7 @@ the device, and checks for the end and for deadlock, only every `stall` cycles (
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -139,13 +140,18 @@ class Network:
         if nodes > THREADS:
             share = min(-(-nodes // SHARED_THREADS), self.at_once() // experiments)
             if share * SHARED_THREADS > THREADS:
-                (together,) = self.gpu.kernels(SOURCE, "advance", together=True)
-                return together((share * experiments,), (SHARED_THREADS,), arguments)
+                return self.advance_together((share * experiments,), (SHARED_THREADS,), arguments)
         threads = -(-min(nodes, THREADS) // cuda.WARP) * cuda.WARP
         if IN_SHARED and state <= self.gpu.shared:
             self.advance_in_shared.max_dynamic_shared_size_bytes = state
             return self.advance_in_shared((experiments,), (threads,), arguments, shared_mem=state)
         return self.advance((experiments,), (threads,), arguments)
+
+    @cached_property
+    def advance_together(self) -> Any:
+        """The kernel for several blocks an experiment; compiled only where there are such."""
+        (kernel,) = self.gpu.kernels(SOURCE, "advance", together=True)
+        return kernel
 
     def at_once(self) -> int:
         """Blocks of SHARED_THREADS that the device runs at once."""
