@@ -290,10 +290,18 @@ def network(radices: tuple[int, ...], load: float, cycles: int, experiments: int
     return Case("router", name, run)
 
 
-def random_network(seed: int, blocks: bool = False) -> Case:
+# where an experiment is simulated: constants of router.gpu
+PLACES = {
+    "in shared memory": {"IN_SHARED": True},
+    "in the device's memory": {"IN_SHARED": False},
+    "several blocks": {"THREADS": 1, "SHARED_THREADS": 3},
+}
+
+
+def random_network(seed: int, place: str = "in shared memory") -> Case:
     """Two experiments on a random network, adaptive or not; with messages for even seeds, with refusals for odd ones.
 
-    blocks: several blocks for an experiment, a launch for a cycle.
+    place: of PLACES.
     """
 
     def run(backend: str, threads: int | None) -> Answer:
@@ -302,13 +310,12 @@ def random_network(seed: int, blocks: bool = False) -> Case:
             packets = with_messages(seed, len(wiring.to), packets)
         else:
             router = router._replace(source_queue=1)
-        sizes = {"THREADS": 1, "SHARED_THREADS": 3} if blocks and backend == "cupy" else {}
-        with patch.multiple("torusweep_kernels.router.gpu", **sizes) if sizes else patch.dict({}):
+        with patch.multiple("torusweep_kernels.router.gpu", **PLACES[place]) if backend == "cupy" else patch.dict({}):
             found = simulate(wiring, router, *way, packets, cycles=80, stall=20, backend=backend, threads=threads)
         return tuple(np.asarray(array) for array in found[:-1])
 
     what = "messages" if seed % 2 == 0 else "refusals"
-    return Case("router", f"random network {seed}, {what}{', several blocks' * blocks}", run)
+    return Case("router", f"random network {seed}, {what}, {place}", run)
 
 
 # --- batches of networks ------------------------------------------------------------------------
@@ -359,8 +366,8 @@ def small() -> Iterator[Case]:
     yield from (loads("torus(radices=[6, 5])", split, capacity=True) for split in SPLITS)
     yield from (loads("torus(radices=[6, 5])", split, exact=True) for split in SPLITS)
     yield from (walks("torus(radices=[6, 5])", 2000, split, cut=0.3) for split in SPLITS)
-    yield from (random_network(seed) for seed in range(4))
-    yield from (random_network(seed, blocks=True) for seed in (2, 3))
+    yield from (random_network(seed, place) for place in PLACES for seed in (2, 3))
+    yield from (random_network(seed) for seed in (0, 1))
     yield large_case(many(1, 29_008, 29_008, sources=64))  # all the memory that a block of an H100 or H200 may share
     yield halved("torus(k=20, n=3)", 6 * 2**20)
 

@@ -13,7 +13,7 @@ from torusweep_kernels.cuda import WARP
 
 from benchmarks.gpu_jobs import Row
 
-EMPTY = {13: "few", 68: "many"}  # parameters of a level of distances, and of a cycle of the router
+EMPTY = {6: "few", 13: "many"}  # parameters of the router, and of a level of distances
 SOURCE = """
 extern "C" __global__ void copy(const unsigned long long* __restrict__ from, unsigned long long* __restrict__ to,
                                 long long words) {

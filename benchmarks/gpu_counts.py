@@ -83,7 +83,8 @@ def main() -> None:
         cells("call", "launches", "waits", "bytes to the device", "bytes from it"), cells("---", *["--:"] * 4), sep="\n"
     )
     cases = (distance("torus(k=16, n=3)"), distance("torus(k=32, n=3)"), loads("torus(k=16, n=3)", "paths"))
-    calls = {f"{case.kernel}, {case.name}": case.run for case in (*cases, network((8, 8), 0.3, 500, 64))}
+    routers = network((8, 8), 0.3, 500, 64), network((16, 16, 16), 0.05, 200, 1)
+    calls = {f"{case.kernel}, {case.name}": case.run for case in (*cases, *routers)}
     for number in (1, 3):
         case = random_walks("torus(k=16, n=3)", number * ROUND, "paths", number)
         calls[f"walks, torus(k=16, n=3), {number} rounds"] = case.run

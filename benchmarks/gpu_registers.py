@@ -30,6 +30,7 @@ THREADS = {
 }
 OF_LOADS = (256, 512)
 THREADS |= {f"{name} of {source}.cu": OF_LOADS for name in ("search", "search_twice") for source in ("flows", "wide")}
+THREADS |= {"advance_in_shared of router.cu": (64, 256)}
 FUNCTION = re.compile(
     r"entry function '(\w+)'.*?(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads"
     r".*?Used (\d+) registers",

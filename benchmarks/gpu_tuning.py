@@ -117,9 +117,8 @@ def loads_settings() -> list[Setting]:
 
 
 def router_settings(shared: bool) -> list[Setting]:
-    """Threads of a block; and half the registers, for twice the threads at once, with which some are spilled.
-
-    shared: networks whose experiments share the device, several blocks each.
+    """Threads of a block; half the registers, for twice the threads at once, with which some are spilled; and states
+    in the device's memory, or, of a network whose experiments have several blocks each (shared), of one block.
     """
     name = "router.gpu.SHARED_THREADS" if shared else "router.gpu.THREADS"
     text, usual, bound = cuda.cuda_source, "__launch_bounds__(512, 1)", "__launch_bounds__(512, 2)"
@@ -129,7 +128,12 @@ def router_settings(shared: bool) -> list[Setting]:
         assert usual in whole, f"{source}: expected {usual}"
         return whole.replace(usual, bound)
 
-    return [*threads_of(name, (64, 128, 256, 512)), Setting("(512, 2)", {"cuda.cuda_source": bounded})]
+    other = {"router.gpu.Network.at_once": lambda network: 1} if shared else {"router.gpu.IN_SHARED": False}
+    return [
+        *threads_of(name, (64, 128, 256, 512)),
+        Setting("(512, 2)", {"cuda.cuda_source": bounded}),
+        Setting("a block each" if shared else "states in the device's memory", other),
+    ]
 
 
 def graph_settings() -> list[Setting]:

@@ -96,115 +96,115 @@ using PlacesOf = Places<I...>;
 #include <stdlib.h>
 #include <ucontext.h>
 
-// A thread is a stack of its own, which the loop in `together` goes on with until it waits or ends. It is kept for the blocks that follow.
+// A thread is a stack of its own, which the loop in `together_` goes on with until it waits or ends. It is kept for the blocks that follow.
 // setjmp and longjmp switch between stacks; swapcontext would make a system call each time, and take most of a test.
-enum State { RUNS, WAITS, ENDED };
-static const unsigned int STACK = 1 << 16, AT_ONCE = 4096, PATIENCE = 1000;
-static jmp_buf loop, threads_at[AT_ONCE];
-static char* stacks[AT_ONCE];
-static State states[AT_ONCE];
-static int released[AT_ONCE];  // what a barrier returns
-static unsigned int thread_now;
-static bool moved;  // some thread has come to a barrier or to its end
+enum State_ { RUNS_, WAITS_, ENDED_ };
+static const unsigned int STACK_ = 1 << 16, MOST_ = 4096, PATIENCE_ = 1000;
+static jmp_buf loop_, threads_at_[MOST_];
+static char* stacks_[MOST_];
+static State_ states_[MOST_];
+static int released_[MOST_];  // what a barrier returns
+static unsigned int thread_now_;
+static bool moved_;  // some thread has come to a barrier or to its end
 
-static void back_to_the_loop() {
-    if (!_setjmp(threads_at[thread_now])) _longjmp(loop, 1);
+static void back_to_the_loop_() {
+    if (!_setjmp(threads_at_[thread_now_])) _longjmp(loop_, 1);
 }
 
 int __syncthreads_or(int predicate) {
-    states[thread_now] = WAITS;
-    moved = true;
-    released[thread_now] = predicate;
-    back_to_the_loop();
-    return released[thread_now];
+    states_[thread_now_] = WAITS_;
+    moved_ = true;
+    released_[thread_now_] = predicate;
+    back_to_the_loop_();
+    return released_[thread_now_];
 }
 void __syncthreads() { __syncthreads_or(0); }
-void __nanosleep(unsigned int) { back_to_the_loop(); }
+void __nanosleep(unsigned int) { back_to_the_loop_(); }
 
 #ifdef SHARED
 static const unsigned int WORDS = 1 << 16, GARBAGE = 0xA5A5A5A5u;
 extern "C" {
-__align__(8) unsigned int SHARED[WORDS];
+__align__(16) unsigned int SHARED[WORDS];
 unsigned int shared_words = 0;
 }
 #endif
 
 static void (*body)();
-static void run_blocks() {
+static void run_blocks_() {
     for (;;) {
         body();
-        states[thread_now] = ENDED;
-        moved = true;
-        back_to_the_loop();
+        states_[thread_now_] = ENDED_;
+        moved_ = true;
+        back_to_the_loop_();
     }
 }
 
-static void go_on(unsigned int thread, unsigned int first_block, unsigned int threads) {
-    thread_now = thread;
+static void go_on_(unsigned int thread, unsigned int first_block, unsigned int threads) {
+    thread_now_ = thread;
     threadIdx.x = thread % threads;
     blockIdx.x = first_block + thread / threads;
-    if (_setjmp(loop)) return;
-    if (stacks[thread_now]) _longjmp(threads_at[thread_now], 1);
-    stacks[thread_now] = static_cast<char*>(malloc(STACK));
+    if (_setjmp(loop_)) return;
+    if (stacks_[thread_now_]) _longjmp(threads_at_[thread_now_], 1);
+    stacks_[thread_now_] = static_cast<char*>(malloc(STACK_));
     ucontext_t context;
     getcontext(&context);
-    context.uc_stack.ss_sp = stacks[thread_now];
-    context.uc_stack.ss_size = STACK;
-    makecontext(&context, run_blocks, 0);
+    context.uc_stack.ss_sp = stacks_[thread_now_];
+    context.uc_stack.ss_size = STACK_;
+    makecontext(&context, run_blocks_, 0);
     setcontext(&context);
 }
 
 // Let the threads of a block go on if all of them are at the barrier. Returns how many have ended.
-static unsigned int release(unsigned int first, unsigned int threads) {
+static unsigned int release_(unsigned int first, unsigned int threads) {
     unsigned int waiting = 0, ended = 0;
     int any = 0;
     for (unsigned int i = first; i < first + threads; ++i) {
-        waiting += states[i] == WAITS;
-        ended += states[i] == ENDED;
-        any |= states[i] == WAITS && released[i];
+        waiting += states_[i] == WAITS_;
+        ended += states_[i] == ENDED_;
+        any |= states_[i] == WAITS_ && released_[i];
     }
     if (waiting && ended && waiting + ended == threads) {
         fprintf(stderr, "a barrier that %u of %u threads never come to\n", ended, threads);
         abort();
     }
     for (unsigned int i = first; waiting == threads && i < first + threads; ++i) {
-        states[i] = RUNS;
-        released[i] = any;
+        states_[i] = RUNS_;
+        released_[i] = any;
     }
     return ended;
 }
 
 // Run so many blocks, all at the same time.
-static void together(unsigned int first_block, unsigned int blocks, unsigned int threads) {
+static void together_(unsigned int first_block, unsigned int blocks, unsigned int threads) {
     const unsigned int all = blocks * threads;
-    if (all > AT_ONCE) {
-        fprintf(stderr, "%u threads at the same time, at most %u\n", all, AT_ONCE);
+    if (all > MOST_) {
+        fprintf(stderr, "%u threads at the same time, at most %u\n", all, MOST_);
         abort();
     }
 #ifdef SHARED
-    if (blocks > 1) {
+    if (blocks > 1 && shared_words) {
         fprintf(stderr, "blocks with shared memory run one after the other here\n");
         abort();
     }
-    for (unsigned int i = 0; i < WORDS; ++i) SHARED[i] = GARBAGE;
+    for (unsigned int i = 0; shared_words && i < WORDS; ++i) SHARED[i] = GARBAGE;
 #endif
-    for (unsigned int i = 0; i < all; ++i) states[i] = RUNS;
+    for (unsigned int i = 0; i < all; ++i) states_[i] = RUNS_;
     for (unsigned int ended = 0, idle = 0; ended < all;) {
-        moved = false;
+        moved_ = false;
         for (unsigned int k = 0; k < all; ++k) {
             const unsigned int i = backwards ? all - 1 - k : k;
-            if (states[i] == RUNS) go_on(i, first_block, threads);
+            if (states_[i] == RUNS_) go_on_(i, first_block, threads);
         }
         ended = 0;
-        for (unsigned int b = 0; b < blocks; ++b) ended += release(b * threads, threads);
-        idle = moved ? 0 : idle + 1;
-        if (idle > PATIENCE) {
+        for (unsigned int b = 0; b < blocks; ++b) ended += release_(b * threads, threads);
+        idle = moved_ ? 0 : idle + 1;
+        if (idle > PATIENCE_) {
             fprintf(stderr, "%u of %u threads sleep for ever\n", all - ended, all);
             abort();
         }
     }
 #ifdef SHARED
-    for (unsigned int i = shared_words; i < WORDS; ++i) {
+    for (unsigned int i = shared_words; shared_words && i < WORDS; ++i) {
         if (SHARED[i] == GARBAGE) continue;
         fprintf(stderr, "word %u of %u words of shared memory was written to\n", i, shared_words);
         abort();
@@ -221,8 +221,8 @@ void launch(void (*kernel)(A...), unsigned int grid, unsigned int threads, void*
     body = [] { called(*static_cast<A*>(given[I])...); };
     gridDim.x = grid;
     blockDim.x = threads;
-    if (cooperative) together(0, grid, threads);
-    for (unsigned int i = 0; !cooperative && i < grid; ++i) together(backwards ? grid - 1 - i : i, 1, threads);
+    if (cooperative) together_(0, grid, threads);
+    for (unsigned int i = 0; !cooperative && i < grid; ++i) together_(backwards ? grid - 1 - i : i, 1, threads);
 }
 #else
 template <class... A, int... I>

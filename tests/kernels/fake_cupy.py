@@ -181,6 +181,7 @@ class RawModule:
             / hashlib.sha256(SHIM.read_bytes() + Path(__file__).read_bytes() + code.encode()).hexdigest()[:16]
         )
         source, library = stem.with_suffix(".cpp"), stem.with_suffix(".so")
+        self.shares = SHARED.search(code) is not None
         types = TYPES | {name: TYPES[of] for of, name in TYPEDEF.findall(code)}
         self.parameters = {
             name: [kind(p, types) for p in parameters.split(",")] for name, parameters in KERNEL.findall(code)
@@ -288,7 +289,7 @@ class RawModule:
             )
             kept.append(holder)
             given[i] = ctypes.addressof(holder)
-        if shared_words:
+        if self.shares:
             ctypes.c_uint.in_dll(self.library, "shared_words").value = shared_words
         ctypes.c_int.in_dll(self.library, "backwards").value = self.backwards
         ctypes.c_int.in_dll(self.library, "cooperative").value = self.cooperative

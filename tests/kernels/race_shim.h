@@ -43,7 +43,9 @@ struct Thread {
     unsigned int block, number;
     State state;
     int predicate;
-    bool fenced;       // an atomic after a fence releases what the thread wrote before
+    // an atomic after a fence releases what the thread wrote before; a barrier ends that, since what the thread knows
+    // from then on needs another fence
+    bool fenced;
     void* loaded[64];  // atomics since the last fence, which acquires what they read
     int loads;
 };
@@ -172,6 +174,7 @@ UNSEEN static int __syncthreads_or(int predicate) {
     __tsan_release(token);
     self.state = WAITING;
     self.predicate = predicate;
+    self.fenced = false;
     give_way();
     __tsan_acquire(token);
     return now_->predicate;

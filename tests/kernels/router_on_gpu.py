@@ -17,12 +17,12 @@ AsCupy = Callable[..., ModuleType]
 SLOW = settings(
     deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
 )
-# as they are; several blocks an experiment, a launch a cycle, from the last thread on; blocks smaller than the network;
-# short windows
+# as they are, in shared memory; several blocks an experiment, all at the same time, from the last thread on; blocks
+# smaller than the network, in the device's memory; short windows, each with a copy of the state
 MANNERS: dict[str, dict[str, int]] = {
     "a block an experiment": {},
     "all blocks all experiments": {"THREADS": 1, "SHARED_THREADS": 3, "multiprocessors": 9, "backwards": 1},
-    "threads of several nodes": {"THREADS": 2, "backwards": 1},
+    "threads of several nodes": {"THREADS": 2, "IN_SHARED": 0, "backwards": 1},
     "short windows": {"WINDOW": 7},
 }
 
@@ -31,7 +31,7 @@ MANNERS: dict[str, dict[str, int]] = {
 def played(as_cupy: AsCupy, **manner: int) -> Iterator[None]:
     """A GPU of that manner, and blocks and windows of those sizes."""
     with pytest.MonkeyPatch.context() as patch:
-        for name in ("THREADS", "SHARED_THREADS", "WINDOW"):
+        for name in ("THREADS", "SHARED_THREADS", "WINDOW", "IN_SHARED"):
             patch.setattr(gpu, name, manner.pop(name, getattr(gpu, name)))
         as_cupy(**manner)
         yield

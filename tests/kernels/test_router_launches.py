@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable
+import signal
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -17,22 +18,27 @@ from tests.kernels import fake_cupy, nvrtc
 from tests.kernels.router_cases import Routes, batch, random_case, same, torus_wiring, uniform, with_messages
 from tests.kernels.router_on_gpu import AsCupy, played
 
+ROOT = Path(__file__).parent.parent.parent
+
 
 @pytest.mark.parametrize(
-    ("manner", "grid", "block", "launches", "together"),
+    ("manner", "grid", "block", "launches", "kernel"),
     [
-        ({}, 2, 32, 3, False),  # 16 nodes fill half a warp; two experiments, in windows of 100 cycles
+        ({}, 2, 32, 3, "shared"),  # 16 nodes fill half a warp; two experiments, in windows of 100 cycles
+        ({"IN_SHARED": 0}, 2, 32, 3, "alone"),
+        ({"shared": 13_312}, 2, 32, 3, "shared"),  # what a state takes
+        ({"shared": 13_311}, 2, 32, 3, "alone"),
         # as many blocks at once as experiments: each has its block, of a whole warp at least
-        ({"THREADS": 8, "SHARED_THREADS": 5, "multiprocessors": 3}, 2, 32, 3, False),
+        ({"THREADS": 8, "SHARED_THREADS": 5, "multiprocessors": 3}, 2, 32, 3, "shared"),
         # two blocks for each have no more threads than its own block would
-        ({"THREADS": 10, "SHARED_THREADS": 5, "multiprocessors": 2}, 2, 32, 3, False),
+        ({"THREADS": 10, "SHARED_THREADS": 5, "multiprocessors": 2}, 2, 32, 3, "shared"),
         # four blocks for each, as its nodes need; three, as run at once
-        ({"THREADS": 8, "SHARED_THREADS": 5, "multiprocessors": 10}, 8, 5, 3, True),
-        ({"THREADS": 8, "SHARED_THREADS": 5, "multiprocessors": 7}, 6, 5, 3, True),
+        ({"THREADS": 8, "SHARED_THREADS": 5, "multiprocessors": 10}, 8, 5, 3, "together"),
+        ({"THREADS": 8, "SHARED_THREADS": 5, "multiprocessors": 7}, 6, 5, 3, "together"),
         # a multiprocessor runs eight warps of 255 registers a thread, four for each; of 32 registers 16, eight for each
-        ({"THREADS": 8, "SHARED_THREADS": 1, "registers": 255}, 2, 32, 3, False),
-        ({"THREADS": 7, "SHARED_THREADS": 1, "registers": 32}, 16, 1, 3, True),
-        ({"WINDOW": 30}, 2, 32, 12, False),  # 30, 30, 30, 10 cycles
+        ({"THREADS": 8, "SHARED_THREADS": 1, "registers": 255}, 2, 32, 3, "shared"),
+        ({"THREADS": 7, "SHARED_THREADS": 1, "registers": 32}, 16, 1, 3, "together"),
+        ({"WINDOW": 30}, 2, 32, 12, "shared"),  # 30, 30, 30, 10 cycles
     ],
 )
 def test_launches(
@@ -40,61 +46,48 @@ def test_launches(
     grid: int,
     block: int,
     launches: int,
-    together: bool,
+    kernel: str,
     as_cupy: AsCupy,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     routes, made = Routes(4, 4), []
-    kernels = cuda.Gpu.kernels
+    launch = fake_cupy.RawModule.launch
 
-    class Counted:
-        def __init__(self, kernel: Any, together: bool) -> None:
-            self.kernel, self.together, self.num_regs = kernel, together, getattr(kernel, "num_regs", None)
+    def counted(
+        module: fake_cupy.RawModule, name: str, grid: int, block: int, arguments: tuple[Any, ...], shared_words: int
+    ) -> None:
+        assert (shared_words > 0) == (name == "advance_in_shared")
+        made.append((grid, block, "shared" if shared_words else "together" if module.cooperative else "alone"))
+        assert len(arguments) == 6
+        launch(module, name, grid, block, arguments, shared_words)
 
-        def __call__(self, grid: tuple[int], block: tuple[int], arguments: tuple[Any, ...]) -> None:
-            made.append((*grid, *block, self.together))
-            assert len(arguments) == 6
-            self.kernel(grid, block, arguments)
-
-    def counted(gpu: cuda.Gpu, *names: Any, together: bool = False) -> list[Any]:
-        (kernel,) = kernels(gpu, *names, together=together)
-        return [Counted(kernel, together)]
-
-    monkeypatch.setattr(cuda.Gpu, "kernels", counted)
+    monkeypatch.setattr(fake_cupy.RawModule, "launch", counted)
     packets = uniform(routes, 0.9, 300, 5, [1, 2])
     with played(as_cupy, **manner):
         found = simulate(
             torus_wiring(4, 4), Router(2, 4), *routes.arrays, packets, cycles=300, stall=100, backend="cupy"
         )
     assert found.ran.tolist() == [300, 300]
-    assert made == [(grid, block, together)] * launches
+    assert made == [(grid, block, kernel)] * launches
 
 
+@pytest.mark.parametrize(("registers", "blocks"), [(32, 32), (255, 8)])
 def test_a_launch_of_fewer_blocks_than_asked_for_gives_the_same(
-    as_cupy: AsCupy, monkeypatch: pytest.MonkeyPatch
+    registers: int, blocks: int, as_cupy: AsCupy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """CuPy makes a cooperative launch smaller where not all of its blocks run at once, and warns."""
+    """CuPy makes a cooperative launch smaller where not all of its blocks run at once, and warns. 12 experiments then
+    have two blocks each, or a block has one or two of them."""
     routes = Routes(4, 4)
-    packets = uniform(routes, 0.9, 100, 5, [1, 2, 3])
-    how: dict[str, Any] = {"cycles": 150, "stall": 50}
+    packets = uniform(routes, 0.9, 60, 5, list(range(12)))
+    how: dict[str, Any] = {"cycles": 90, "stall": 50}
     case = torus_wiring(4, 4), Router(2, 4), *routes.arrays, packets
     expected = simulate(*case, **how, backend="numba")
     monkeypatch.setattr(gpu.Network, "at_once", lambda network: 2**20)
-    for multiprocessors, blocks in ((1, 32), (1, 8), (1, 2)):
-        monkeypatch.setattr(fake_cupy.RawModule, "at_once", smaller(blocks))
-        with (
-            played(as_cupy, THREADS=1, SHARED_THREADS=1, multiprocessors=multiprocessors),
-            pytest.warns(UserWarning, match=f"The grid size will be reduced from 48 to {blocks}"),
-        ):
-            same(expected, simulate(*case, **how, backend="cupy"))
-
-
-def smaller(blocks: int) -> Callable[..., int]:
-    def at_once(module: fake_cupy.RawModule, grid: int, block: int) -> int:
-        warnings.warn(f"The grid size will be reduced from {grid} to {blocks}", stacklevel=2)
-        return blocks
-
-    return at_once
+    with (
+        played(as_cupy, THREADS=1, SHARED_THREADS=1, registers=registers),
+        pytest.warns(UserWarning, match=f"The grid size will be reduced from 192 to {blocks}"),
+    ):
+        same(expected, simulate(*case, **how, backend="cupy"))
 
 
 STRUCTS = "Vc", "Out", "Channel", "Node", "Packet", "Message", "Port", "Experiment", "Network", "Round"
@@ -246,3 +239,41 @@ def test_the_stand_ins_threads_wait_for_each_other(backwards: bool, as_cupy: AsC
     kernel((1,), (5,), (first, second, np.int32(9)))
     assert first.get().tolist() == [2, 3, 4, 0, 1]
     assert second.get().tolist() == [3, 4, 0, 1, 2]
+
+
+MET = """
+extern "C" __global__ void meet(int* arrived, int* found) {
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        atomicAdd(arrived, 1);
+        while (*(volatile int*)arrived < (int)gridDim.x) __nanosleep(20);
+    }
+    __syncthreads();
+    found[blockIdx.x * blockDim.x + threadIdx.x] = *arrived;
+}
+"""
+ALONE = """
+import sys
+from pathlib import Path
+import numpy as np
+from tests.kernels import fake_cupy
+from tests.kernels.test_router_launches import MET
+cupy = fake_cupy.module(Path(sys.argv[1]))
+kernel = cupy.RawModule(code=MET, options=()).get_function("meet")
+kernel((2,), (3,), (cupy.zeros(1, np.int32), cupy.zeros(6, np.int32)))
+"""
+
+
+@pytest.mark.parametrize("backwards", [False, True])
+def test_the_stand_ins_blocks_wait_for_each_other_in_a_cooperative_launch(backwards: bool, as_cupy: AsCupy) -> None:
+    cupy = as_cupy(backwards=backwards)
+    kernel = cupy.RawModule(code=MET, options=(), enable_cooperative_groups=True).get_function("meet")
+    arrived, found = cupy.zeros(1, np.int32), cupy.zeros(15, np.int32)
+    kernel((5,), (3,), (arrived, found))
+    assert found.get().tolist() == [5] * 15
+
+
+def test_the_stand_ins_blocks_do_not_wait_for_each_other_in_another_launch(built: Path) -> None:
+    done = subprocess.run([sys.executable, "-c", ALONE, str(built)], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == -signal.SIGABRT, done.stderr
+    assert "3 of 3 threads sleep for ever" in done.stderr

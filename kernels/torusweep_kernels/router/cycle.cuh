@@ -12,10 +12,9 @@ struct Cycle : SwitchAllocation {
         if (threadIdx.x == 0) {
             __threadfence();
             if (atomicAdd(arrived, 1) == share - 1) {
-                __threadfence();
                 *(volatile int*)arrived = 0;
-                if (*(volatile int*)undelivered > 0) next = t + 1;
                 __threadfence();
+                if (*(volatile int*)undelivered > 0) next = t + 1;
                 *(volatile int*)begun = next;
             } else {
                 while ((next = *(volatile int*)begun) <= t) __nanosleep(20);

@@ -1,4 +1,5 @@
-// The choice between a route and a detour: see reference_detours.py.
+// The choice between a route and a detour: see reference_detours.py. Loops are not unrolled: few networks need them, and
+// all take more instructions and registers then.
 struct Detours : Sources {
     __device__ int* seen_at(int cycle) const {
         return part<int>(to_seen) + (long long)(cycle & 1) * ports * nodes * vcs;
@@ -7,6 +8,7 @@ struct Detours : Sources {
     // Note for the next cycle how many flits occupy the node's output VCs.
     __device__ void see_channels() {
         for (int p = 0; p < ports; ++p) {
+#pragma unroll 1
             for (int v = 0; v < vcs; ++v) {
                 const Out there = out(p, v);
                 seen_at(t + 1)[(long long)in(p) * vcs + v] = buffer - there.credits + there.claimed;
@@ -17,6 +19,7 @@ struct Detours : Sources {
     // Flits that occupied VCs low .. behind - 1 of a channel at the end of the last cycle.
     __device__ int occupied(int channel, int low, int behind) const {
         int total = 0;
+#pragma unroll 1
         for (int v = low; v < behind; ++v) total += seen_at(t)[(long long)channel * vcs + v];
         return total;
     }
@@ -25,6 +28,7 @@ struct Detours : Sources {
     template <class Hops>
     __device__ long long occupied_along(int row, Hops rest) const {
         long long total = 0;
+#pragma unroll 1
         for (int run = 0, at = node; run < runs; ++run) {
             const int d = rest[run] > 0 ? direction[(long long)row * runs + run] : 0;
             for (int hop = 0; hop < rest[run]; ++hop) {
@@ -41,6 +45,7 @@ struct Detours : Sources {
     __device__ int first_of(Hops rest, int* sum) const {
         int first = -1;
         *sum = 0;
+#pragma unroll 1
         for (int run = 0; run < runs; ++run) {
             if (first < 0 && rest[run] > 0) first = run;
             *sum += rest[run];
@@ -75,6 +80,7 @@ struct Detours : Sources {
         passed[packet] = -1;
         packets[packet].row = other;
         crossed[packet] = 0;
+#pragma unroll 1
         for (int run = 0; run < runs; ++run) left[(long long)packet * runs + run] = hops[(long long)other * runs + run];
     }
 };

@@ -1,14 +1,15 @@
 """The simulation on a GPU: the cycles of router.cu, experiments side by side.
 
-A block simulates one experiment. If the experiments are larger than a block and too few to occupy the device, several
-blocks simulate each of them: a cooperative launch, of as many blocks as run at once, since they wait for each other
-after every cycle. A launch has many cycles. The host waits for the device, and checks for the end and for deadlock,
-only every `stall` cycles (at most WINDOW).
+A block simulates one experiment, on a copy of its state in shared memory where it fits. If the experiments are larger
+than a block and too few to occupy the device, several blocks simulate each of them: a cooperative launch, of as many
+blocks as run at once, since they wait for each other after every cycle. A launch has many cycles. The host waits for
+the device, and checks for the end and for deadlock, only every `stall` cycles (at most WINDOW).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -33,6 +34,9 @@ from torusweep_kernels.router.task import Experiment, Simulated, Task
 THREADS = 512  # the most threads of a block that simulates an experiment alone; also in router.cu
 SHARED_THREADS = 128  # threads of a block where several simulate an experiment
 WINDOW = 4096  # the most cycles between two checks
+# Whether states are kept in shared memory. An estimate, which gpu_tuning measures: a multiprocessor's 512 threads have
+# more state than its L1 cache holds, and every store goes through to L2. Shared memory holds some 300 nodes
+IN_SHARED = True
 Wait = tuple[list[tuple[int, int, int]], int]  # as `deadlock.deadlock` returns
 
 
@@ -73,7 +77,7 @@ class Network:
     def __init__(self, task: Task) -> None:
         self.task, self.gpu = task, cuda.Gpu()
         self.cupy = cupy = self.gpu.cupy
-        (self.advance,) = self.gpu.kernels(SOURCE, "advance")
+        self.advance, self.advance_in_shared = self.gpu.kernels(SOURCE, "advance", "advance_in_shared")
         wiring, router, nodes = task.wiring, task.router, task.nodes
         far, feed = task.land.reshape(nodes, task.ports), task.feed.reshape(nodes, task.inputs)[:, : task.transit]
         width, sending, back = (
@@ -127,15 +131,27 @@ class Network:
         }
         self.struct = filled("Network", self.arrays | numbers)
 
-    def blocks(self, experiments: int) -> tuple[int, int, Any]:
-        """(blocks, threads of a block, kernel) of a launch: several blocks an experiment if more threads run then."""
+    def launch(self, experiments: int, state: int, *arguments: Any) -> None:
+        """Launch so many experiments, whose states take so many bytes each.
+
+        A block has an experiment, in shared memory where it fits; several have it if more threads run then.
+        """
         nodes = self.task.nodes
         if nodes > THREADS:
             share = min(-(-nodes // SHARED_THREADS), self.at_once() // experiments)
             if share * SHARED_THREADS > THREADS:
-                (together,) = self.gpu.kernels(SOURCE, "advance", together=True)
-                return share * experiments, SHARED_THREADS, together
-        return experiments, -(-min(nodes, THREADS) // cuda.WARP) * cuda.WARP, self.advance
+                return self.advance_together((share * experiments,), (SHARED_THREADS,), arguments)
+        threads = -(-min(nodes, THREADS) // cuda.WARP) * cuda.WARP
+        if IN_SHARED and state <= self.gpu.shared:
+            self.advance_in_shared.max_dynamic_shared_size_bytes = state
+            return self.advance_in_shared((experiments,), (threads,), arguments, shared_mem=state)
+        return self.advance((experiments,), (threads,), arguments)
+
+    @cached_property
+    def advance_together(self) -> Any:
+        """The kernel for several blocks an experiment; compiled only where there are such."""
+        (kernel,) = self.gpu.kernels(SOURCE, "advance", together=True)
+        return kernel
 
     def at_once(self) -> int:
         """Blocks of SHARED_THREADS that the device runs at once."""
@@ -213,10 +229,9 @@ class Round:
     def run(self, running: np.ndarray, t: int, stop: int) -> None:
         """Launch the cycles t … stop − 1."""
         network = self.network
-        blocks, threads, advance = network.blocks(len(running))
-        numbers = map(np.int32, (len(running), t, stop))
         which = network.cupy.asarray(running.astype(np.int32))
-        advance((blocks,), (threads,), (network.struct, self.struct, which, *numbers))
+        numbers = map(np.int32, (len(running), t, stop))
+        network.launch(len(running), 8 * self.state.shape[1], network.struct, self.struct, which, *numbers)
 
     def still(self, running: np.ndarray, t: int) -> list[int]:
         """Experiments that may be deadlocked: some front of a channel's VC has not moved in the last `stall` cycles."""

@@ -81,6 +81,12 @@ struct Round {
     int arrival_slots, credit_slots, places;
 };
 
+struct __align__(16) Piece { int words[4]; };
+// Copy so many bytes, a multiple of 16; every thread of a block the same pieces each time.
+__device__ inline void copy_pieces(unsigned char* to, const unsigned char* from, long long bytes) {
+    for (int i = threadIdx.x; i < bytes / (int)sizeof(Piece); i += blockDim.x) ((Piece*)to)[i] = ((const Piece*)from)[i];
+}
+
 // What a thread reads and writes: the network, one experiment's state, one of its nodes, the cycle.
 struct View : Network, Round {
     unsigned char* state;

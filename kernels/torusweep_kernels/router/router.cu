@@ -26,6 +26,9 @@
 // experiments, a block simulates one after another. An experiment ends earlier once all its packets are delivered or
 // refused.
 //
+// advance_in_shared works on copies of the states in shared memory, of round.bytes; a block for each experiment. It is
+// compiled apart, so that the compiler knows where the states are.
+//
 // Network:
 //   far, delay, width  int[ports, nodes]: input port at each channel's end (-1 = no channel), cycles to there, switch
 //                      included; capacity
@@ -50,19 +53,38 @@
 //               places of its node's packets
 //   messages    Message[.], after long long[. + 1], successor int[.]: see task.Messages
 //   detour      int[., decisions]: see task.Detours; passed signed char[.]: hops taken while a packet may take one, then -1
-extern "C" __launch_bounds__(512, 1) __global__ void advance(const Network network, const Round round,
-                                                          const int* __restrict__ running, int number, int t,
-                                                          int stop) {
-    const int grid = gridDim.x, share = grid > number ? grid / number : 1;  // blocks of an experiment
+template <bool IN_SHARED>
+__device__ inline void simulate(const Network& network, const Round& round, const int* running, int number, int t,
+                                int stop, unsigned char* room) {
+    const int grid = gridDim.x, share = !IN_SHARED && grid > number ? grid / number : 1;  // blocks of an experiment
     const int first = blockIdx.x % share * blockDim.x + threadIdx.x, stride = share * blockDim.x;
     Cycle router;
     static_cast<Network&>(router) = network;
     static_cast<Round&>(router) = round;
     for (int k = blockIdx.x / share; k < number; k += grid / share) {
-        router.state = round.states + running[k] * round.bytes;
+        unsigned char* const state = round.states + running[k] * round.bytes;
+        router.state = IN_SHARED ? room : state;
+        if (IN_SHARED) {
+            copy_pieces(room, state, round.bytes);
+            __syncthreads();
+        }
         for (router.t = t; router.t < stop; ++router.t) {
             for (router.node = first; router.node < network.nodes; router.node += stride) router.cycle();
             if (!router.goes_on(share)) break;
         }
+        if (IN_SHARED) copy_pieces(state, room, round.bytes);  // after the last cycle's barrier
     }
+}
+
+extern "C" __launch_bounds__(512, 1) __global__ void advance(const Network network, const Round round,
+                                                          const int* __restrict__ running, int number, int t,
+                                                          int stop) {
+    simulate<false>(network, round, running, number, t, stop, nullptr);
+}
+
+extern "C" __launch_bounds__(512, 1) __global__ void advance_in_shared(const Network network, const Round round,
+                                                                    const int* __restrict__ running, int number,
+                                                                    int t, int stop) {
+    extern __shared__ __align__(16) unsigned int room[];
+    simulate<true>(network, round, running, number, t, stop, (unsigned char*)room);
 }

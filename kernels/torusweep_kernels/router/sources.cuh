@@ -26,6 +26,7 @@ struct Sources : View {
         int taken = here.taken, behind = here.behind;
         if (taken == behind) return;
         for (int v = 0; v < vcs; ++v) {
+#pragma unroll 1  // a node has few such ports
             for (int i = transit; i < inputs; ++i) {
                 if (taken == behind || port(i).there >> v & 1) continue;
                 const int packet = line[taken++];
