@@ -295,4 +295,4 @@ def test_a_gpu_simulates_them_in_one_launch(rows_alone, as_cupy: Callable[..., A
     some = [one for one in OF_TORUS[:7] if '"packet_flits": 5' not in one.request.simulation]
     with watched() as launches:
         compare(rows_of_many(some, Options("cupy")), some, rows_alone)
-    assert launches.counts() == {"advance": 1}
+    assert launches.counts() == {"advance_in_shared": 1}
