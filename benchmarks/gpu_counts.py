@@ -87,7 +87,7 @@ def main() -> None:
     calls = {f"{case.kernel}, {case.name}": case.run for case in (*cases, *routers)}
     for number in (1, 3):
         case = random_walks("torus(k=16, n=3)", number * ROUND, "paths", number)
-        calls[f"walks, torus(k=16, n=3), {number} round{"s" * (number > 1)}"] = case.run
+        calls[f"walks, torus(k=16, n=3), {number} round{'s' * (number > 1)}"] = case.run
     calls |= simulations("torus(k=8, n=2)", 32)
     with tempfile.TemporaryDirectory() as folder, stand_in(Path(folder)) as copies:
         for name, run in calls.items():

@@ -119,6 +119,19 @@ def test_auto_decides_call_by_call(
         assert ran == expected, size
 
 
+def test_a_matrix_of_demands_has_a_limit_of_its_own(
+    as_cupy: Callable[..., ModuleType], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    as_cupy()
+    monkeypatch.setattr(loads, "LARGE", 9)
+    monkeypatch.setattr(loads, "LARGE_MATRIX", 10)
+    ring, roots = np.array([[1, 2], [2, 0], [0, 1]], np.int32), np.arange(3, dtype=np.int32)
+    for demand, expected in ((np.ones(3), {"cupy"}), (np.ones((3, 3)), {"numba"})):
+        with backend.resolved_backends() as ran:
+            loads.minimal_loads(ring, roots, demand=demand)
+        assert ran == expected
+
+
 ERRORS = {
     "pool": (fake_cupy.OutOfMemoryError("no room"), backend.GpuOutOfMemory),
     "runtime's memory": (fake_cupy.CUDARuntimeError(2), backend.GpuOutOfMemory),

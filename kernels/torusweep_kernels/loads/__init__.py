@@ -14,7 +14,9 @@ from torusweep_kernels.sums import rounded
 __all__ = ["SPLITS", "Channels", "Loads", "minimal_loads"]
 
 SPLITS = ("paths", "next-hops")
-LARGE = 2 * 10**8  # (root, node) pairs of a call from which auto uses a GPU (estimated: benchmarks/README.md)
+# (root, node) pairs of a call from which auto uses a GPU, and such pairs where the demand is a matrix, which has to be
+# copied to it (estimated: benchmarks/README.md)
+LARGE, LARGE_MATRIX = 5 * 10**6, 2 * 10**8
 
 
 class Loads(NamedTuple):
@@ -106,7 +108,8 @@ def minimal_loads(
 
     how = Ways(by_hops, by_hops if inward is None else inward, exact)
     task = Task(ports, roots, weights, how, demand, capacity, order(ports, roots), channels)
-    chosen = backends.resolve(backend, large=len(roots) * len(ports) >= LARGE)
+    least = LARGE if demand.ndim == 1 else LARGE_MATRIX
+    chosen = backends.resolve(backend, large=len(roots) * len(ports) >= least)
     if not len(roots):
         return Loads(np.zeros(ports.shape), 0.0, 0.0, 0.0, np.zeros(ports.shape) if exact else None)
     load, low, totals = backends.implementation(__name__, chosen).loads(task, threads)
