@@ -108,8 +108,8 @@ def cuda_source(source: Path) -> str:
 def gpu_errors(kernel: str) -> Iterator[None]:
     """Replace CuPy's errors by this package's, which callers can catch without CuPy.
 
-    GpuOutOfMemory for memory, KernelCompileError for a source, GpuLost for all other errors of CUDA: most of them make
-    every later call of the process fail, too.
+    GpuOutOfMemory for memory, KernelCompileError for a source and where CuPy finds no headers of CUDA, GpuLost for all
+    other errors of CUDA: most of them make every later call of the process fail, too.
     """
     cupy = importlib.import_module("cupy")
     try:
@@ -124,6 +124,13 @@ def gpu_errors(kernel: str) -> Iterator[None]:
         ) from error
     except cupy.cuda.compiler.CompileException as error:
         raise KernelCompileError(f"{kernel}: NVRTC could not compile its CUDA source:\n{error}") from error
+    except RuntimeError as error:  # of CuPy, which wants headers even for sources that include none
+        if "CUDA headers" not in str(error):
+            raise
+        raise KernelCompileError(
+            f"{kernel}: expected the headers of CUDA's runtime, got: {error}; install what requirements-gpu12.txt or"
+            " requirements-gpu13.txt lists, or use --backend numba"
+        ) from error
 
 
 def cuda_errors() -> tuple[type[Exception], ...]:

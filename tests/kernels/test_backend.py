@@ -138,7 +138,9 @@ ERRORS = {
     "driver's memory": (fake_cupy.CUDADriverError(2), backend.GpuOutOfMemory),
     "illegal address": (fake_cupy.CUDARuntimeError(700), backend.GpuLost),
     "launch failed": (fake_cupy.CUDADriverError(719), backend.GpuLost),
+    "no headers": (RuntimeError("Failed to find CUDA headers. Please install them"), backend.KernelCompileError),
     "ours": (ValueError("a defect"), ValueError),
+    "ours at run time": (RuntimeError("a defect"), RuntimeError),
 }
 
 

@@ -35,7 +35,9 @@ DISTANCES = 2 * 256 + 256 // 8 + 12  # bytes that a block shares at least
         ({}, 2**30, 256),  # no more lanes than roots
         ({}, 71 * ROW, 64),  # as `rows` holds, the same number for each of 32 blocks
         ({"registers": 168}, 71 * ROW, 60),  # of 12 blocks: launches end within shares
-        ({"multiprocessors": 132}, 71 * ROW, 71),  # fewer than blocks
+        ({}, 1, 32),  # one for each block at least
+        ({"multiprocessors": 132}, 71 * ROW, 256),
+        ({"free": 2 * 31 * ROW}, 71 * ROW, 31),  # fewer than blocks
         ({"free": 2 * 5 * ROW}, 2**30, 5),  # as half of the free memory holds
         ({"free": 1}, 2**30, 1),
         ({"multiprocessors": 132}, 2**30, 256),  # room for more blocks than lanes

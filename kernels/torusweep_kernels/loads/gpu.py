@@ -70,10 +70,11 @@ class Network:
         return tuple(self.cupy.asarray(array) for array in arrays)  # type: ignore[return-value]
 
     def lanes(self) -> int:
-        """Roots searched from at once: as many as fit into ROWS, at most as fit into half of the free memory; of more
-        roots, the same number for each block of threads."""
-        fit, roots = max(1, min(ROWS, self.gpu.free() // 2) // self.row()), len(self.task.roots)
-        return roots if roots <= fit else max(fit - fit % self.blocks, min(fit, self.blocks))
+        """Roots searched from at once: as many as fit into ROWS, one for each block of threads at least, at most as fit
+        into half of the free memory; of more roots, the same number for each block."""
+        wanted, roots = max(ROWS // self.row(), self.blocks), len(self.task.roots)
+        fit = max(1, min(wanted, self.gpu.free() // 2 // self.row()))
+        return roots if roots <= fit else fit - fit % self.blocks or fit
 
     def row(self) -> int:
         """Bytes of a lane: of a node count, unit, distance and twice a place in a queue, its demand, what rounding
