@@ -21,20 +21,54 @@ def whole(backend, *radices, **options):
 """
 
 
-@pytest.mark.parametrize("backend", ["numba", pytest.param("numpy", marks=pytest.mark.slow)])
-def test_memory_is_bounded_by_blocks(backend: str) -> None:
-    program = "import resource\nkilobytes = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
-    search = f"\nwhole({backend!r}, 8, 8)\nbefore = kilobytes()\nwhole({backend!r}, 64, 32, 32, threads=2)"
-    search += "\nprint(before, kilobytes())"
-    before, after = map(int, python(SEARCH + program + search))
-    assert after - before < 2**20  # 1 GiB; a distance byte per pair would take 4
+LOADS = """
+import numpy as np
+from torusweep_kernels.loads import minimal_loads
+from tests.kernels.oracle import torus
+def whole(backend, *radices, **options):
+    ports = torus(*radices)
+    found = minimal_loads(ports, np.arange(len(ports)), backend=backend, **options)
+    np.testing.assert_allclose(found.load, len(ports) * radices[0] / 8, rtol=1e-12)
+"""
+ROUTES = """
+from torusweep_kernels.routes import route_flows
+from tests.kernels.oracle import torus
+assert route_flows(torus(4), [0], [0], [[0]], [[3]], backend="numba").tolist() == [[1, 0], [1, 0], [1, 0], [0, 0]]
+"""
 
 
-def test_a_second_process_finds_the_compiled_code() -> None:
-    search = "\nwhole('numba', 8, 8, threads=1)\nfrom torusweep_kernels.distance.bits import search"
-    search += "\nprint(sum(search.stats.cache_misses.values()))"
-    python(SEARCH + search)
-    assert python(SEARCH + search) == ["0"]
+@pytest.mark.parametrize(
+    ("program", "backend", "radices", "limit"),
+    [
+        (SEARCH, "numba", "64, 32, 32", 2**20),  # KiB: a distance byte per pair would take 4 GiB
+        pytest.param(SEARCH, "numpy", "64, 32, 32", 2**20, marks=pytest.mark.slow),
+        (LOADS, "numba", "24, 24, 24", 2**17),  # a float per pair would take 1.5 GiB
+    ],
+    ids=["distance, numba", "distance, numpy", "loads, numba"],
+)
+def test_memory_is_bounded_by_blocks(program: str, backend: str, radices: str, limit: int) -> None:
+    program += "import resource\nkilobytes = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
+    program += f"whole({backend!r}, 8, 8)\nbefore = kilobytes()\nwhole({backend!r}, {radices}, threads=2)\n"
+    before, after = map(int, python(program + "print(before, kilobytes())"))
+    assert after - before < limit
+
+
+# a kernel's program, and its compiled functions
+COMPILED = {
+    "distance": (SEARCH + "whole('numba', 8, 8, threads=1)", ["distance.bits.search"]),
+    "loads": (LOADS + "whole('numba', 4, 4)", ["loads.lanes.accumulate", "distance.near.gathered"]),
+    "routes": (ROUTES, ["routes.cpu.follow", "routes.lines.laid_out"]),
+}
+
+
+@pytest.mark.parametrize("kernel", COMPILED)
+def test_a_second_process_finds_the_compiled_code(kernel: str) -> None:
+    program, functions = COMPILED[kernel]
+    for function in functions:
+        module, name = function.rsplit(".", 1)
+        program += f"\nfrom torusweep_kernels.{module} import {name}\nprint(sum({name}.stats.cache_misses.values()))"
+    python(program)
+    assert python(program) == ["0"] * len(functions)
 
 
 def test_without_any_folder_to_cache_in() -> None:
@@ -64,10 +98,10 @@ def test_a_change_in_another_file_leaves_no_stale_code(tmp_path: Path) -> None:
     assert python(DRAW, **environment) == ["0", "1", str(tmp_path / "own")]
 
 
-def test_importing_the_kernel_imports_no_compiler() -> None:
+@pytest.mark.parametrize("kernel", [*COMPILED, "pairs", "philox", "router", "walks"])
+def test_importing_a_kernel_imports_no_compiler(kernel: str) -> None:
     heavy = {"numba", "scipy", "cupy", "llvmlite"}
-    program = f"import sys, torusweep_kernels.distance\nprint(*({heavy} & set(sys.modules)))"
-    assert python(program) == []
+    assert python(f"import torusweep_kernels.{kernel}\nprint(*({heavy} & set(sys.modules)))") == []
 
 
 def test_a_step_that_computes_nothing_imports_no_compiler() -> None:

@@ -16,7 +16,6 @@ from torusweep_kernels.routes.lines import lines
 from torusweep_kernels.routes.task import Task
 
 from tests.kernels import oracle
-from tests.kernels.processes import python
 
 BACKENDS = ("numpy", "numba", "cupy")
 AsCupy = Callable[..., ModuleType]
@@ -382,29 +381,6 @@ def test_source_that_does_not_compile(as_cupy: AsCupy, monkeypatch: pytest.Monke
         backends.KernelCompileError, match=r"(?s)torusweep_kernels.routes: NVRTC could not compile.*undeclared"
     ):
         route_flows(RING, [0], [0], [[0]], [[1]], backend="cupy")
-
-
-def test_a_second_process_finds_the_compiled_code() -> None:
-    program = """
-from torusweep_kernels.routes import route_flows
-from tests.kernels.oracle import torus
-assert route_flows(torus(4), [0], [0], [[0]], [[3]], backend="numba").tolist() == [[1, 0], [1, 0], [1, 0], [0, 0]]
-from torusweep_kernels.routes.cpu import follow
-from torusweep_kernels.routes.lines import laid_out
-print(*(sum(function.stats.cache_misses.values()) for function in (follow, laid_out)))
-"""
-    python(program)
-    assert python(program) == ["0", "0"]
-
-
-def test_importing_the_kernels_imports_no_compiler() -> None:
-    assert (
-        python(
-            "import torusweep_kernels.routes, torusweep_kernels.philox\n"
-            "print(*({'numba', 'scipy', 'cupy', 'llvmlite'} & set(sys.modules)))"
-        )
-        == []
-    )
 
 
 @pytest.mark.gpu

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 from torusweep import cli
-from torusweep.errors import BadInput, Refused
+from torusweep.errors import BadInput
 from torusweep.networks.families import build
 from torusweep.routing import Moves, routing
 from torusweep.stages.deadlock import RULES as ALL_RULES
@@ -251,25 +251,6 @@ def test_65536_nodes_take_seconds(network, tie, crossed):
     assert found["channels"] == 4 * k * (k - 1 + crossed)
 
 
-@pytest.mark.parametrize(
-    ("network", "name", "rule", "number", "says"),
-    [
-        ("ring(k=4)", "dimension_order", "datline", 2, "did you mean 'dateline'"),
-        ("ring(k=4)", "dimension_order", "dateline", 0, "virtual_channels=0: expected 1 … 16"),
-        ("ring(k=4)", "dimension_order", "dateline", 17, "virtual_channels=17: expected 1 … 16"),
-        ("ring(k=4)", "minimal", "dateline", 2, "rule dateline: expected a routing in directions"),
-        ("ring(k=4)", "minimal", "bubble", 2, "rule bubble: expected a routing in directions"),
-        ("ring(k=4)", "dimension_order", "r05_phases", 2, "rule r05_phases: expected routing hierarchical"),
-        ("ring(k=4)", "valiant", "r05_wrap", 2, "rule r05_wrap: expected a routing of one pass"),
-        ("ring(k=4)", "dimension_order", "r05_wrap(reading=lines)", 2, "expected dimension, path or will"),
-    ],
-)
-def test_refusals_take_one_line(network, name, rule, number, says):
-    with pytest.raises(BadInput, match=says.replace("(", r"\(")) as refusal:
-        record(network, name, rule, number)
-    assert "\n" not in str(refusal.value)
-
-
 def test_more_phases_than_a_byte_counts():
     """240 phases: those of the second half follow the 120 of the first."""
     form = routing("valiant(by=random_order)", build("hypercube(n=5)"))[1]
@@ -278,24 +259,6 @@ def test_more_phases_than_a_byte_counts():
     found = dependencies(form, vc_rule("phases", form)[1], 2)
     assert found.channels.used[:, 0::2].all()
     assert found.channels.used[:, 1::2].all()
-
-
-@pytest.mark.parametrize(
-    ("limit", "network", "name", "says"),
-    [
-        (
-            "MAX_PAIRS",
-            "tesh(m=2, levels=2, q=0)",
-            "hierarchical",
-            "need a walk of all 65,536 pairs of nodes; at most 0 are allowed",
-        ),
-        ("MAX_BYTES", "mesh(k=4, n=2)", "dimension_order", "at most 0 are"),
-    ],
-)
-def test_refusals_of_what_is_too_large(monkeypatch, limit, network, name, says):
-    monkeypatch.setattr(f"torusweep.stages.deadlock.dependencies.{limit}", 0)
-    with pytest.raises(Refused, match=says):
-        record(network, name, "dateline", 2)
 
 
 @pytest.mark.parametrize(
@@ -316,13 +279,6 @@ def test_reason_for_no_least_number(monkeypatch, network, name, reason):
     assert (found["least_virtual_channels"], found["least_rule"], found["least_reason"]) == (None, None, reason)
     printed = CliRunner().invoke(cli.torusweep, ["deadlock", network, "--routing", name]).output
     assert reason in " ".join(printed.split())
-
-
-@pytest.mark.parametrize("name", ["minimal", "minimal-ecmp", "up_down"])
-@pytest.mark.parametrize("network", ["pruned_xy(k=4)", "faulty(ring(k=6), links=2, seed=1)"])
-def test_refusal_of_a_routing_that_does_not_reach_every_terminal(network, name):
-    with pytest.raises(BadInput, match="choose a connected network"):
-        deadlock_case(build(network), routing=name, vc_rule="none", virtual_channels=1)
 
 
 @pytest.mark.parametrize(
