@@ -16,6 +16,7 @@ from torusweep.stages.simulation.stage import SimulationRequest
 from torusweep.stages.stage import Network, Options
 from torusweep.sweep.points import Point, keyed, rows_of_many
 from torusweep.tables.parquet import parquet
+from torusweep_kernels.backend import GpuLost
 from torusweep_kernels.router import Simulated, simulate
 
 from benchmarks.gpu_launches import watched
@@ -246,6 +247,20 @@ def test_a_point_that_the_kernel_refuses_fails_alone(rows_alone, monkeypatch):
     compare([first, last], [points[0], points[-1]], rows_alone)
     assert isinstance(second, BadInput)
     assert isinstance(third, ArithmeticError)
+
+
+def test_a_lost_gpu_is_asked_once(monkeypatch):
+    """No later call of this process would work; the driver ends it."""
+    calls = []
+
+    def lose(*arguments: Any, **options: Any) -> Simulated:
+        calls.append(options["backend"])
+        raise GpuLost("made up")
+
+    monkeypatch.setattr(runs, "simulate", lose)
+    found = rows_of_many(POINTS[:2], Options("numba"))
+    assert [type(rows) for rows in found] == [GpuLost, GpuLost]
+    assert calls == ["numba"]
 
 
 @pytest.mark.parametrize("memory", [None, 2_000_000, 300_000])

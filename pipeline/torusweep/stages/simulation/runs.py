@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from torusweep_kernels.backend import gpu_count
+from torusweep_kernels.backend import GpuLost, gpu_count
 from torusweep_kernels.router import Batch, Detours, Simulated, simulate, state_bytes
 
 from torusweep.errors import BadInput, Refused
@@ -122,6 +122,9 @@ def _run_together(
     if len(requests) > 1:
         try:
             found = iter(_run_group([(setup, one) for setup, some in requests for one in some], **options))
+        except GpuLost as lost:  # no later call of this process would work
+            yield from [lost] * len(requests)
+            return
         except Exception:  # of one of them, or of all that they need together: one by one, each has its own
             pass
         else:
