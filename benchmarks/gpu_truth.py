@@ -27,12 +27,13 @@ from benchmarks.gpu_cases import Answer, Case, large, largest, small
 from benchmarks.gpu_ceilings import ceilings, fact
 from benchmarks.gpu_jobs import ROOT, Job, Row, cells
 from benchmarks.gpu_launches import watched
+from benchmarks.gpu_pipeline import STAGES, alike, exact, sampled
 
 TURNS = 3
 PATIENCE = 6.0  # seconds; a call of Numba that takes longer is not timed again
 FEW = 2  # threads of Numba, beside all
 KERNEL = re.compile(r"__global__ void (\w+)\(")
-SHARING = ("annealing", "lattices")  # kernels whose blocks share memory; of distances, the one for many graphs does
+SHARING = ("annealing", "distance", "lattices", "loads", "router")  # kernels whose blocks share memory
 PROPERTIES = (
     *("multiProcessorCount", "l2CacheSize", "persistingL2CacheMaxSize", "sharedMemPerBlockOptin"),
     *("sharedMemPerMultiprocessor", "regsPerMultiprocessor", "maxThreadsPerMultiProcessor", "totalGlobalMem"),
@@ -43,6 +44,9 @@ def jobs() -> Iterator[Job]:
     yield Job("device", device, takes=5)
     yield from (Job(f"small: {case.kernel}, {case.name}", partial(compared, case), takes=4) for case in small())
     yield from (Job(f"large: {case.kernel}, {case.name}", partial(timed, case), takes=12, limit=90) for case in large())
+    yield from (Job(f"rows: {stage}", partial(alike, stage), takes=8) for stage in STAGES)
+    for case in (exact("torus(k=16, n=3)"), exact("torus(k=32, n=3)"), sampled("torus(k=16, n=3)", 83_333_333)):
+        yield Job(f"pipeline: {case.name}", partial(timed, case), takes=12, limit=90)
     part, whole = largest()
     yield Job(f"largest: {part.name}", partial(timed, part), takes=10)
     yield Job(f"largest: {whole.name}", partial(timed, whole), takes=50, limit=120)
@@ -139,9 +143,8 @@ def sanitized(tool: str) -> Iterator[Row]:
         return
     first: dict[str, Case] = {}
     for case in small():
-        shares = case.kernel in SHARING or "graphs" in case.name
-        if tool == "memcheck" or shares:
-            first.setdefault(f"{case.kernel} {shares}", case)
+        if tool == "memcheck" or case.kernel in SHARING:
+            first.setdefault(f"{case.kernel} {'graphs' in case.name}", case)
     for case in first.values():
         job = f"small: {case.kernel}, {case.name}"
         command = [program, "--tool", tool, "--error-exitcode", "9", sys.executable, "-m", "benchmarks.gpu_check"]

@@ -14,9 +14,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from torusweep.sweep import points
 from torusweep_kernels import backend, cuda
 
-from benchmarks import gpu_cases, gpu_ceilings, gpu_check, gpu_truth, gpu_tuning
+from benchmarks import gpu_cases, gpu_ceilings, gpu_check, gpu_pipeline, gpu_truth, gpu_tuning
 from benchmarks.gpu_cases import Case
 from benchmarks.gpu_jobs import Row, failed, ledger
 from benchmarks.gpu_launches import watched
@@ -41,6 +42,44 @@ def test_small_cases_are_the_same_on_a_stand_in(case: Case, as_cupy: AsCupy) -> 
     as_cupy(cache=2**30)  # as many words as a row may have
     (row,) = gpu_truth.compared(case)
     assert row.same, row
+
+
+@pytest.mark.parametrize("stage", gpu_pipeline.STAGES)
+def test_rows_of_every_stage_are_the_same_on_a_stand_in(stage: str, as_cupy: AsCupy) -> None:
+    as_cupy(cache=2**22)
+    (row,) = gpu_pipeline.alike(stage)
+    assert row.same, row
+    assert int(row.case.split()[1]) >= 5
+
+
+@pytest.mark.parametrize(
+    "case", [gpu_pipeline.exact("torus(k=4, n=2)"), gpu_pipeline.sampled("torus(k=4, n=2)", 10_000)]
+)
+def test_loads_of_the_pipeline_are_the_same_on_a_stand_in(case: Case, as_cupy: AsCupy) -> None:
+    as_cupy(cache=2**22)
+    (row,) = gpu_truth.compared(case)
+    assert row.same, row
+
+
+def test_rows_that_differ_are_seen(as_cupy: AsCupy, monkeypatch: pytest.MonkeyPatch) -> None:
+    as_cupy(cache=2**22)
+    compute = points.rows_of_many
+
+    def other(some: Any, options: Any) -> Any:
+        found = compute(some, options)
+        return found[::-1] if options.backend == "cupy" else found
+
+    monkeypatch.setattr(points, "rows_of_many", other)
+    (row,) = gpu_pipeline.alike("screen")
+    assert row.same is False
+
+
+def test_a_sweep_is_timed() -> None:
+    (row,) = gpu_pipeline.sweep(2, ("numba",))
+    assert row.case == "sweep of 2 networks, three stages, numba"
+    assert float(row.said.removesuffix(" s")) > 0
+    with pytest.raises(RuntimeError, match="elsewhere: "):
+        list(gpu_pipeline.sweep(2, ("elsewhere",)))
 
 
 def test_a_limit_of_memory_that_is_never_met_is_told(as_cupy: AsCupy) -> None:
