@@ -142,9 +142,8 @@ class Network:
         self.counted = cupy.asarray(chosen.astype(np.uint8))
         self.kept_at = cupy.full(task.nodes if self.removed else 1, -1, np.int32)
         self.none = cupy.zeros(2, np.uint64)
-        self.ahead = (
-            cuda.AHEAD
-        )  # levels of a search that are launched at once; even: both buffers return to their places
+        # levels of a search that are launched at once; even: both buffers return to their places
+        self.ahead = cuda.AHEAD
         self.most_ahead = MOST_AHEAD
         self.in_a_row = False  # whether so many levels will do for most searches
 
