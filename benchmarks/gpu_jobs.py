@@ -116,11 +116,12 @@ def finished(module: str, job: Job, limit: float, add: Callable[[Row], None]) ->
             process.wait()
             reader.join()
         errors.seek(0)
-        last = errors.read().decode(errors="replace").strip().splitlines()[-1:]
+        whole = errors.read().decode(errors="replace").strip()
     if said or process.returncode in (0, 3):
         return said
+    print(f"{job.name}:\n{whole}", file=sys.stderr, flush=True)
     how = f"signal {-process.returncode}" if process.returncode < 0 else f"exit status {process.returncode}"
-    return ": ".join([how, *(line[:300] for line in last)])
+    return ": ".join([how, *(line[:300] for line in whole.splitlines()[-1:])])
 
 
 def read(lines: IO[str], add: Callable[[Row], None]) -> None:
