@@ -18,7 +18,7 @@ from typing import NamedTuple
 from torusweep.errors import BadInput
 from torusweep.networks.families import build
 from torusweep.networks.topology import Topology
-from torusweep.stages.loads import loads_record
+from torusweep.library.records import loads_record
 from torusweep.stages.simulation.record import simulation_records
 from torusweep.stages.simulation.setup import Parameters
 

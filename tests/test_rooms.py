@@ -29,6 +29,7 @@ FLOORS = (
         "stages/availability",
         "stages/screen",
     ),
+    ("questions",),
     (
         "stages/stage",
         "stages/entry",
@@ -98,7 +99,7 @@ def test_modules_form_no_circle():
         (("snakemake",), {"torusweep.run"}),
         (("pyarrow.parquet",), {"torusweep.tables", "torusweep.results.query"}),
         (("duckdb",), {"torusweep.results.query", "torusweep.results.connection", "torusweep.library"}),
-        (("click",), {"torusweep.cli"}),
+        (("click",), {"torusweep.cli", "torusweep.questions.console"}),
         (("numba", "llvmlite"), {"torusweep_kernels"}),
         (("ruamel",), {"torusweep.sweep", "torusweep.documents"}),
         (("google.protobuf",), {"torusweep.workloads.traces.chakra_messages"}),

@@ -152,8 +152,8 @@ def test_availability() -> None:
 
 
 REFUSED: list[tuple[str, tuple[Any, ...], dict[str, Any], str]] = [
-    ("loads", (), {"method": "guess"}, "method='guess': expected one of exact, monte-carlo, as-table"),
-    ("loads", (), {"packets": 100}, "packets: expected with method='monte-carlo' only"),
+    ("loads", (), {"method": "guess"}, "method='guess': expected one of exact, as-table, monte-carlo"),
+    ("loads", (), {"method": "exact", "packets": 100}, "packets: expected with method monte-carlo only"),
     ("loads", (), {"traffic": np.zeros((4, 4))}, "a matrix [16, 16], a row and a column for each terminal"),
     ("loads", (), {"traffic": np.zeros((16, 16))}, "some demand above 0, got none"),
     ("loads", (), {"traffic": -np.eye(16)}, "got -1.0 in [0, 0]"),
@@ -172,9 +172,15 @@ REFUSED: list[tuple[str, tuple[Any, ...], dict[str, Any], str]] = [
     ("collective", ("all_reduce", "bukket"), {}, "bucket"),
     ("simulate", (), {}, "expected load, saturation, packets_each or workload, got none"),
     ("simulate", (0.1,), {"precision": 0.1}, "expected with saturation=True only"),
+    ("loads", (), {"packet": 100}, "unknown option 'packet' (did you mean 'packets'?)"),
     ("simulate", (0.1,), {"cycels": 10}, "unknown option 'cycels' (did you mean 'cycles'?)"),
     ("simulate", (-1,), {}, "load"),
-    ("loads", (), {"method": "monte-carlo", "relative_error": float("nan")}, "relative_error=nan: expected a number"),
+    (
+        "loads",
+        (),
+        {"relative_error": float("nan")},
+        "relative_error=nan: expected > 0 and < 1",
+    ),
     ("collective", ("all_reduce",), {"simulate": -1}, "simulate=-1: expected 1 … 1,000,000 flits"),
     ("availability", (), {}, "expected links, routers or cubes, got none; add links=1"),
     ("availability", (1.5,), {}, "links=1.5: expected a whole number that fail at a time, or a probability"),

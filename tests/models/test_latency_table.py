@@ -12,6 +12,7 @@ import pytest
 from click.testing import CliRunner
 from torusweep.cli.latency import latency as command
 from torusweep.errors import BadInput, Refused
+from torusweep.library.records import loads_record
 from torusweep.models import dally
 from torusweep.models import parhami_kwai as pk
 from torusweep.models.columns import LATENCY
@@ -19,7 +20,6 @@ from torusweep.models.normalisation import Constraint
 from torusweep.models.table import arrow_table, dally_columns, network_of
 from torusweep.networks.families import build, plan
 from torusweep.papers.verification import verification_rows
-from torusweep.stages.loads import loads_record
 from torusweep.stages.static import static_record
 from torusweep.sweep.latency import latency_table
 from torusweep.sweep.model_inputs import static_of, with_loads

@@ -6,10 +6,10 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
+from torusweep.library.records import loads_record
 from torusweep.networks.families import build
 from torusweep.papers.figures import drawable
 from torusweep.papers.verification import is_simulated, verification_rows
-from torusweep.stages.loads import loads_record
 from torusweep.stages.simulation import Parameters, simulation_records
 
 pytestmark = pytest.mark.slow

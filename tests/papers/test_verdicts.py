@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from torusweep.library.records import loads_record
 from torusweep.networks.families import build, plan
 from torusweep.papers.verification import (
     PAPERS,
@@ -17,7 +18,6 @@ from torusweep.papers.verification import (
     verification_rows,
 )
 from torusweep.stages.all_columns import VERIFICATION
-from torusweep.stages.loads import loads_record
 from torusweep.stages.static import static_record
 from torusweep.stages.static.columns import STATIC
 

@@ -14,11 +14,11 @@ from click.testing import CliRunner
 from torusweep.charts import scatter
 from torusweep.cli.plot import plot as command
 from torusweep.errors import BadInput
+from torusweep.library.records import loads_record
 from torusweep.networks.families import build
 from torusweep.results import plot
 from torusweep.results.choices import Choices
 from torusweep.stages.all_columns import schema_of
-from torusweep.stages.loads import loads_record
 from torusweep.stages.static import static_record
 from torusweep.tables import store
 

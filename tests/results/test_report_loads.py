@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from torusweep.charts import chart as figures
 from torusweep.charts.section import FIRST_ROWS
+from torusweep.library.records import loads_record
 from torusweep.networks.families import build
 from torusweep.results import page as report
-from torusweep.stages.loads import loads_record
 from torusweep.stages.loads.section import LINES, caption, joined, section
 from torusweep.stages.static import static_record
 

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from torusweep.charts import chart as figures
 from torusweep.charts.section import Section
+from torusweep.library.records import loads_record
 from torusweep.networks.families import build
 from torusweep.results import page as report
 from torusweep.results.page.machines import compared, machines_section
-from torusweep.stages.loads import loads_record
 from torusweep.stages.static import static_record
 
 from tests.results import vega_lite

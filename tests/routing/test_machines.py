@@ -8,9 +8,10 @@ from itertools import pairwise, product
 import numpy as np
 import pytest
 from torusweep.errors import BadInput, Refused
+from torusweep.library.records import loads_record
 from torusweep.networks.families import build
 from torusweep.stages.deadlock import deadlock_record
-from torusweep.stages.loads import exact_loads, loads_record, sampled_loads
+from torusweep.stages.loads import exact_loads, sampled_loads
 
 from tests.routing.plain_routes import by_way_of_a_group, shortest_by_group
 

@@ -14,6 +14,7 @@ from torusweep.networks.families import build
 from torusweep.results.query import query
 from torusweep.stages import STAGES
 from torusweep.stages.all_columns import schema_of
+from torusweep.stages.loads import exact_loads
 from torusweep.stages.loads.stage import LoadsRequest
 from torusweep.sweep.configuration import load
 from torusweep.sweep.expansion import expand, expand_stage
@@ -150,7 +151,7 @@ def test_a_load_that_fails_is_named_and_tried_again(
     )
     rings.here("points")
     with monkeypatch.context() as patch:
-        patch.setattr("torusweep.stages.loads.stage.loads_record", _fails_on_meshes)
+        patch.setattr("torusweep.stages.loads.stage.exact_loads", _fails_on_meshes)
         computed(rings, workers=0)
     said = "mesh(k=3, n=2) under minimal, uniform failed: ZeroDivisionError: made up"
     assert said in capsys.readouterr().out
@@ -165,11 +166,9 @@ def test_a_load_that_fails_is_named_and_tried_again(
 
 
 def _fails_on_meshes(topology, **how):
-    from torusweep.stages.loads import loads_record
-
     if topology.family == "mesh":
         raise ZeroDivisionError("made up")
-    return loads_record(topology, **how)
+    return exact_loads(topology, **how)
 
 
 def test_the_whole_pipeline_declares_the_table_and_keeps_it(rings: Run):
@@ -209,7 +208,6 @@ REFUSED = [
     ),
     ("loads: [{traffic: uniform, routing: []}]", "3:37: loads[0].routing: expected"),
     ("loads: [{traffic: 3}]", "3:19: loads[0].traffic: expected text or a list"),
-    ("loads: [{routing: minimal}]", "3:9: loads[0]: missing key 'traffic'"),
     ("loads: [{traffic: uniform, family: torus}]", "3:28: loads[0]: unknown key 'family' (did you mean 'families'?)"),
     (
         "loads: [{traffic: uniform, families: [toruss]}]",

@@ -9,6 +9,7 @@ import networkx
 import numpy as np
 import pytest
 from torusweep.errors import BadInput, Refused
+from torusweep.library.records import loads_record
 from torusweep.networks.families import build, plan
 from torusweep.networks.families.hermite import kernel
 from torusweep.screening.best import Objective, best_lattices
@@ -23,7 +24,6 @@ from torusweep.screening.circulants import (
 from torusweep.screening.known import form_of
 from torusweep.screening.measure import circulant_spellings, screen_lattices
 from torusweep.screening.spaces import Circulants, screen_space, space_of
-from torusweep.stages.loads import loads_record
 from torusweep.stages.static import static_record
 
 from tests.kernels.plain_circulants import orbits

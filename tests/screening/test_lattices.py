@@ -11,6 +11,7 @@ import networkx
 import numpy as np
 import pytest
 from torusweep.errors import BadInput, Refused
+from torusweep.library.records import loads_record
 from torusweep.networks.families import build, plan
 from torusweep.networks.families.hermite import hermite
 from torusweep.screening import bounds
@@ -19,7 +20,6 @@ from torusweep.screening.known import form_of, known_lattices
 from torusweep.screening.lattices import check_space, lattice_count, lattice_forms, representatives
 from torusweep.screening.measure import screen_lattices
 from torusweep.screening.spaces import Lattices, screen_space
-from torusweep.stages.loads import loads_record
 from torusweep.stages.static.record import static_record
 
 from tests.kernels.plain_lattices import plain_graph

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from torusweep.errors import BadInput
+from torusweep.stages import STAGES
 from torusweep.stages.deadlock.stage import Deadlock
 from torusweep.stages.entry import Choice
 from torusweep.stages.layout.stage import Layout
-from torusweep.stages.loads.stage import Loads
 from torusweep.stages.simulation.entry import Simulation
 from torusweep.sweep.configuration import load
 from torusweep.sweep.configuration.documentation import documentation
@@ -339,7 +339,8 @@ def test_every_key_is_documented():
     assert [key for key in set(told) if told.count(key) > 1] == [
         "topologies"
     ]  # the sweep's, and those of them that an entry is about
-    for section, entry in (("loads", Loads), ("deadlock", Deadlock), ("layout", Layout), ("simulation", Simulation)):
+    entries = {"loads": STAGES["loads"].Entry, "deadlock": Deadlock, "layout": Layout, "simulation": Simulation}
+    for section, entry in entries.items():
         assert {name if name in Choice.model_fields else f"{section}[].{name}" for name in entry.model_fields} <= set(
             told
         )

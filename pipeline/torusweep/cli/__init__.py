@@ -27,7 +27,7 @@ COMMANDS = {
     "best": ("best", "The best network of a size, with proof."),
     "search": ("search", "A graph with short distances, by simulated annealing."),
     "describe": ("describe", "Static properties of one network, and a picture."),
-    "loads": ("loads", "Load of every channel under a routing and a traffic pattern."),
+    "loads": ("questions", "Load of every channel under a routing and a traffic pattern."),
     "routes": ("routes", "Write a routing as a table of next hops."),
     "deadlock": ("deadlock", "Whether a routing can deadlock: a proof, or the cycle."),
     "collective": ("collective", "What a collective operation takes, beside the optimum."),
@@ -57,6 +57,11 @@ class Commands(click.Group):
     def get_command(self, context: click.Context, name: str) -> click.Command | None:
         if name not in COMMANDS:
             return None
+        if COMMANDS[name][0] == "questions":
+            from torusweep.cli.questions import command_of
+            from torusweep.stages import STAGES
+
+            return command_of(STAGES[name])
         module = importlib.import_module(f"torusweep.cli.{COMMANDS[name][0]}")
         return getattr(module, name)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from torusweep.cli.console import number_table, open_console, print_heading, print_note, print_wide
+from torusweep.questions.console import number_table, open_console, print_heading, print_note, print_wide
 from torusweep.stages.availability import AvailabilityRequest
 
 HEADINGS = ("measure", "intact", "mean", "95 % interval", "5 %", "median", "95 %", "worst", "of draws", "unit")

@@ -7,8 +7,8 @@ from typing import Any
 
 from rich.text import Text
 
-from torusweep.cli.console import number_table, open_console, print_heading, print_note, print_wide
 from torusweep.counts import counted
+from torusweep.questions.console import number_table, open_console, print_heading, print_note, print_wide
 from torusweep.screening.best import Best
 from torusweep.screening.spaces import Circulants
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from torusweep.cli.console import fact_table, number_table, open_console, print_heading, print_note, print_wide
 from torusweep.collectives.cost import Cost
 from torusweep.collectives.optimum import Cut, Optimum, Partition, channels_in_words
 from torusweep.counts import counted, size
+from torusweep.questions.console import fact_table, number_table, open_console, print_heading, print_note, print_wide
 from torusweep.stages.collectives.simulation import Simulated
 
 MOST_NODES = 12  # of a cut, listed

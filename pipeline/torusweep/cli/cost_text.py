@@ -7,8 +7,8 @@ from typing import Any
 
 from torusweep import costs
 from torusweep.cli import options
-from torusweep.cli.console import fact_table, number_table, open_console, print_heading, print_note, print_wide
 from torusweep.counts import counted
+from torusweep.questions.console import fact_table, number_table, open_console, print_heading, print_note, print_wide
 
 MANY = 1000  # units of currency for which throughput is shown
 HEADINGS = ("network", "packing", "routers", "radix", "cables", "a terminal", "W", "cycles", "carries", "for 1,000", "")

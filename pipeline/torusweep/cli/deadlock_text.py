@@ -6,8 +6,8 @@ from typing import Any
 
 from rich.text import Text
 
-from torusweep.cli.console import fact_table, open_console, print_heading, print_note
 from torusweep.counts import counted
+from torusweep.questions.console import fact_table, open_console, print_heading, print_note
 
 MAX_CHANNELS = 32  # printed of a cycle; --json has all
 

@@ -7,10 +7,10 @@ from typing import Any
 
 from rich.text import Text
 
-from torusweep.cli.console import fact_table, open_console, print_heading, print_note
 from torusweep.counts import counted
 from torusweep.networks.picture import text_picture
 from torusweep.networks.topology import Topology
+from torusweep.questions.console import fact_table, open_console, print_heading, print_note
 from torusweep.stages.loads import class_name
 
 MAX_ROWS = 24  # of the distribution of distances

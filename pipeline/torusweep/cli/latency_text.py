@@ -6,7 +6,7 @@ from typing import Any
 
 from rich.console import Console
 
-from torusweep.cli.console import (
+from torusweep.questions.console import (
     fact_table,
     number_table,
     open_console,

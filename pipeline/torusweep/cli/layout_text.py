@@ -6,9 +6,9 @@ from typing import Any
 
 from rich.text import Text
 
-from torusweep.cli.console import BAR_WIDTH, fact_table, open_console, print_heading, print_note
 from torusweep.counts import counted
 from torusweep.networks.topology import Topology
+from torusweep.questions.console import BAR_WIDTH, fact_table, open_console, print_heading, print_note
 from torusweep.stages.layout.drawing import text_layout
 
 MAX_ROWS = 12  # of the histogram of lengths; --json has all

@@ -7,13 +7,13 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from torusweep.cli.console import number_table, open_console, print_heading, print_note, print_wide
 from torusweep.counts import counted, duration, size
 from torusweep.placements.job import Job
 from torusweep.placements.machine import Machine
 from torusweep.placements.operations import bound_name
 from torusweep.placements.ranking import Links, Phase, Placement, Ranking
 from torusweep.placements.words import block_in_words, deadlock_in_words, link_in_words, notes
+from torusweep.questions.console import number_table, open_console, print_heading, print_note, print_wide
 
 MOST_RANKS = 8  # shown of a group
 

@@ -71,3 +71,14 @@ def _lines(text: Callable[[float], str]) -> Report:
             print(text(done), file=sys.stderr, flush=True)
 
     return report
+
+
+class _OnTerminal:
+    """What a question shows while it is computed (torusweep.questions.question.Progress)."""
+
+    share = staticmethod(share_progress)
+    count = staticmethod(count_progress)
+    wait = staticmethod(wait_notice)
+
+
+ON_TERMINAL = _OnTerminal()

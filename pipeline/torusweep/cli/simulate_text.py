@@ -8,7 +8,8 @@ from typing import Any
 
 from rich.text import Text
 
-from torusweep.cli.console import (
+from torusweep.counts import counted
+from torusweep.questions.console import (
     BAR_WIDTH,
     fact_table,
     number_table,
@@ -17,7 +18,6 @@ from torusweep.cli.console import (
     print_note,
     print_wide,
 )
-from torusweep.counts import counted
 
 MAX_CHANNELS = 32  # printed of a cyclic wait; --json has all
 HEADINGS = ("offered", "accepted", "network\nlatency", "total\nlatency", "p50", "p99", "busiest\nchannel", "verdict")

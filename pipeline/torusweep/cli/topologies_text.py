@@ -7,7 +7,7 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
-from torusweep.cli.console import open_console, print_heading, print_note
+from torusweep.questions.console import open_console, print_heading, print_note
 
 
 def print_families(entries: list[dict[str, Any]]) -> None:

@@ -8,9 +8,9 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from torusweep.cli.console import open_console, print_heading
 from torusweep.counts import counted
 from torusweep.papers.verification import not_compared
+from torusweep.questions.console import open_console, print_heading
 
 VERDICT_STYLES = {
     "agrees": "green",

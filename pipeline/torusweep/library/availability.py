@@ -8,8 +8,8 @@ from typing import TypedDict
 
 from torusweep.errors import BadInput, nearest
 from torusweep.library.arguments import check_measures
-from torusweep.library.outcomes import Row, Rows
 from torusweep.networks.topology import Topology
+from torusweep.questions.answer import Records, Row
 from torusweep.stages.availability import AvailabilityRequest, availability_rows
 from torusweep.stages.availability.columns import AVAILABILITY
 from torusweep.stages.availability.memory import check_memory
@@ -36,7 +36,7 @@ class AvailabilityOptions(TypedDict, total=False):
     backend: str
 
 
-class Availability(Rows):
+class Availability(Records):
     """What is left of a network after failures: rows of the table `availability`, one for each measure."""
 
     columns = AVAILABILITY

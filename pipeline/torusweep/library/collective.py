@@ -14,9 +14,9 @@ from torusweep.collectives.operations import operation_of
 from torusweep.collectives.optimum import optimum
 from torusweep.counts import counted
 from torusweep.errors import BadInput
-from torusweep.library.display import value_text
-from torusweep.library.outcomes import Rows
 from torusweep.networks.topology import Topology
+from torusweep.questions.answer import Records
+from torusweep.questions.display import value_text
 from torusweep.stages.collectives.columns import COLLECTIVES
 from torusweep.stages.collectives.record import record_of as collective_row
 from torusweep.stages.collectives.simulation import simulated
@@ -25,7 +25,7 @@ MOST_FLITS = 1_000_000  # as of 'torusweep collective --simulate'
 
 
 @dataclass(frozen=True, repr=False)
-class Collective(Rows):
+class Collective(Records):
     """A collective operation: its optimum with proof, then every algorithm, the fastest first.
 
     Rows of the table `collectives`; an algorithm that was simulated has the columns simulated_… too.

@@ -7,16 +7,16 @@ from dataclasses import dataclass
 import numpy as np
 from torusweep_kernels.distance import all_pairs_distance
 
-from torusweep.library.display import Fact, value_text
-from torusweep.library.outcomes import Row, Shown
 from torusweep.networks.survivors import surviving_network
 from torusweep.networks.symmetry import orbits
 from torusweep.networks.topology import Topology
+from torusweep.questions.answer import Answer, Row
+from torusweep.questions.display import Fact, value_text
 from torusweep.stages.static.distances import distance_numbers, searches_of
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Distances(Shown):
+class Distances(Answer):
     """Distances between terminals in hops, along links, over all pairs with a path between them.
 
     topology        the network's spelling

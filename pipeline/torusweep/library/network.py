@@ -17,16 +17,15 @@ from torusweep.interchange import Written, export
 from torusweep.library import arguments
 from torusweep.library.availability import Amount, Availability, AvailabilityOptions, availability_of
 from torusweep.library.collective import Collective, collective_of
-from torusweep.library.display import facts_of, html_of, text_of
 from torusweep.library.distances import Distances, distances_of
 from torusweep.library.foreign import network_of, to_networkx
-from torusweep.library.given import traffic_of
-from torusweep.library.loads import METHODS, loads_of
-from torusweep.library.outcomes import Capacity, Cost, Deadlock, Layered, Layout, Loads, Static
+from torusweep.library.method import Method
+from torusweep.library.outcomes import Capacity, Cost, Deadlock, Layered, Layout, Static
 from torusweep.library.simulation import Simulation, SimulationOptions, several, simulation_of
 from torusweep.networks.families import build
 from torusweep.networks.picture_svg import svg_picture
 from torusweep.networks.topology import Plan, Topology
+from torusweep.questions.display import facts_of, html_of, text_of
 from torusweep.routing.tables.as_table import rows_of
 from torusweep.routing.tables.columns import columns_of
 from torusweep.routing.tables.objects import routing_of
@@ -36,9 +35,8 @@ from torusweep.stages.deadlock.layers import layers as layers_of
 from torusweep.stages.deadlock.routing_table import classified_table
 from torusweep.stages.layout import layout_record
 from torusweep.stages.layout.placements import PLACEMENTS, default_placement
-from torusweep.stages.loads import record_of
-from torusweep.stages.loads.bounds import bounds_of
 from torusweep.stages.static import static_record
+from torusweep.traffic.given import traffic_of
 
 if TYPE_CHECKING:
     import networkx
@@ -190,39 +188,7 @@ class Network:
         arguments.check_backend(backend)
         return distances_of(self.topology, backend)
 
-    def loads(
-        self,
-        routing: object = "minimal",
-        traffic: object = "uniform",
-        method: str = "exact",
-        *,
-        packets: int | None = None,
-        seed: int | None = None,
-        relative_error: float | None = None,
-        bounds: bool = False,
-        backend: str = "auto",
-    ) -> Loads:
-        """The load of every channel, and where the network saturates.
-
-        routing         a spelling, as in 'torusweep loads --help'; a routing table; or a function from (node,
-                        destination) to the next node, or to pairs (next node, share)
-        traffic         a spelling, or a matrix [T, T] of NumPy or SciPy: row s, column t has what s sends to t
-        method          exact: exact sums, rounded once; monte-carlo: loads of random packets, with their standard
-                        error; or as-table: the same numbers as exact, over the table that `routes` gives
-        packets, seed, relative_error   of monte-carlo: at most so many packets, fewer once the error is small enough
-        bounds          also what no routing exceeds (linear programs, for small networks)
-
-        >>> network("torus(k=8, n=2)").loads("dimension_order", "tornado").saturation_load
-        0.3333333333333333
-        """
-        arguments.check_backend(backend)
-        arguments.check_sampling(packets, seed, relative_error)
-        arguments.check_text("method", method, METHODS)
-        sampling = {"packets": packets, "seed": seed, "relative_error": relative_error}
-        how, what = routing_of(self.topology, routing), traffic_of(self.topology, traffic)
-        found = loads_of(self.topology, how, what, method, sampling, backend)
-        limits = bounds_of(found, routing=how, traffic=what) if bounds else None
-        return Loads(record_of(found, limits), found=found, labels=self.labels)
+    loads = Method("loads")
 
     def deadlock(self, routing: object = "minimal", vc_rule: str = "none", virtual_channels: int = 1) -> Deadlock:
         """Whether packets can deadlock: a proof, or the cycle of channels.

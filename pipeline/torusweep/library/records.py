@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
-from torusweep.library.given import traffic_of
 from torusweep.library.network import Network
 from torusweep.networks.topology import Topology
+from torusweep.questions.question import How
 from torusweep.routing.tables.objects import routing_of
-from torusweep.stages import loads, static
-from torusweep.stages.loads import Sample
+from torusweep.stages import static
+from torusweep.stages.loads.stage import loads
+from torusweep.traffic.given import traffic_of
+
+
+class Sample(NamedTuple):
+    """Random packets of `loads_record`."""
+
+    packets: int
+    seed: int = 0
+    relative_error: float | None = None
 
 
 def static_record(
@@ -50,16 +59,11 @@ def loads_record(
     Raises BadInput where routing or traffic are unknown or do not fit the network.
     """
     topology = _topology(network)
-    return loads.loads_record(
-        topology,
-        routing=routing_of(topology, routing),
-        traffic=traffic_of(topology, traffic),
-        sample=sample,
-        bounds=bounds,
-        backend=backend,
-        use_symmetry=use_symmetry,
-        threads=threads,
-    )
+    options: dict[str, Any] = {} if sample is None else sample._asdict()
+    how = How(backend, use_symmetry, threads)
+    return loads(
+        topology, how, routing_of(topology, routing), traffic_of(topology, traffic), bounds=bounds, **options
+    ).record
 
 
 def _topology(network: Network | Topology) -> Topology:

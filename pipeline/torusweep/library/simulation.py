@@ -11,9 +11,9 @@ from torusweep.charts.chart import DARK, LIGHT, config
 from torusweep.charts.curves import curves
 from torusweep.charts.scatter import value_groups
 from torusweep.errors import BadInput, nearest, one_line
-from torusweep.library.display import value_text
-from torusweep.library.outcomes import Rows
 from torusweep.networks.topology import Topology
+from torusweep.questions.answer import Records
+from torusweep.questions.display import value_text
 from torusweep.stages.simulation import PRECISION, Parameters, simulation_records
 from torusweep.stages.simulation.columns import SIMULATION
 
@@ -40,7 +40,7 @@ class SimulationOptions(TypedDict, total=False):
     allow_deadlock: bool
 
 
-class Simulation(Rows):
+class Simulation(Records):
     """A simulation flit by flit: a row of the table `simulation` for each offered load, or one for a workload."""
 
     columns = SIMULATION

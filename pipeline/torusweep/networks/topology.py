@@ -43,7 +43,17 @@ class Whole:
 
 @dataclass(frozen=True)
 class Number(Whole):
-    """Range and meaning of a float parameter: `Annotated[float, Number(0, …)]`."""
+    """Range and meaning of a float parameter: `Annotated[float, Number(0, …)]`; open: without its ends."""
+
+    open: bool = False
+
+    def contains(self, value: float) -> bool:
+        return super().contains(value) and not (self.open and value in (self.minimum, self.maximum))
+
+    def range(self) -> str:
+        if self.open:
+            return f"> {self.minimum}" + ("" if self.maximum is None else f" and < {self.maximum}")
+        return super().range()
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from torusweep.stages.collectives.stage import CollectivesStage
 from torusweep.stages.cost.stage import CostStage
 from torusweep.stages.deadlock.stage import DeadlockStage
 from torusweep.stages.layout.stage import LayoutStage
-from torusweep.stages.loads.stage import LoadsStage
+from torusweep.stages.loads.stage import QUESTION as LOADS
 from torusweep.stages.screen.stage import ScreenStage
 from torusweep.stages.simulation.stage import SimulationStage
 from torusweep.stages.stage import Stage
@@ -14,7 +14,7 @@ from torusweep.stages.static.stage import StaticStage
 # in the order in which they are computed; their tables join static's
 STAGES: dict[str, Stage] = {
     "static": StaticStage(),
-    "loads": LoadsStage(),
+    "loads": LOADS,
     "deadlock": DeadlockStage(),
     "layout": LayoutStage(),
     "simulation": SimulationStage(),

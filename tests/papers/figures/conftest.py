@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from torusweep.library.records import loads_record
 from torusweep.models.table import Network, dally_columns, network_of, parhami_kwai_columns
 from torusweep.networks.families import build
 from torusweep.papers.figures import drawable
 from torusweep.papers.verification import verification_rows
-from torusweep.stages.loads import loads_record
 from torusweep.stages.static import static_record
 
 from tests.papers.figures.values import CLASSES, RADICES, Row

@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 from playwright import sync_api
+from torusweep.library.records import loads_record
 from torusweep.networks.families import build
 from torusweep.results import page as report
 from torusweep.stages.layout import layout_record
-from torusweep.stages.loads import loads_record
 from torusweep.stages.static import static_record
 
 from tests.results.browser.opened import DESKTOP, HOSTILE_NAME, Opened

@@ -11,10 +11,10 @@ import networkx
 import numpy as np
 import pytest
 from torusweep.errors import BadInput
+from torusweep.library.records import loads_record
 from torusweep.networks.families import build
 from torusweep.stages.availability import AvailabilityRequest, availability_rows
 from torusweep.stages.availability.request import measures_of
-from torusweep.stages.loads import loads_record
 from torusweep.stages.stage import Options
 from torusweep.stages.static import static_record
 

@@ -8,7 +8,7 @@ from torusweep.errors import BadInput
 from torusweep.networks.families import build
 from torusweep.stages.loads import source
 from torusweep.stages.loads import stage as loads_stage
-from torusweep.stages.loads.stage import LoadsRequest, LoadsStage
+from torusweep.stages.loads.stage import LoadsQuestion, LoadsRequest
 from torusweep.stages.stage import Network
 from torusweep.sweep.configuration import load
 from torusweep.sweep.requested_points import requested_points
@@ -50,7 +50,7 @@ def test_networks_that_are_joined_by_construction_are(spelling: str):
 
 def answer(spelling: str, request: LoadsRequest) -> str:
     try:
-        LoadsStage().check(Network(spelling), request)
+        LoadsQuestion().check(Network(spelling), request)
     except BadInput as refusal:
         return f"{type(refusal).__name__} {refusal}"
     return "suits"

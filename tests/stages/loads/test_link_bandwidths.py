@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from torusweep.capacity import capacity
+from torusweep.library.records import loads_record
 from torusweep.networks.families import build
 from torusweep.routing import routing
-from torusweep.stages.loads import exact_loads, loads_record, sampled_loads
+from torusweep.stages.loads import exact_loads, sampled_loads
 from torusweep.stages.loads.bounds import bounds_of
 from torusweep.stages.loads.shares import representative_channels
 

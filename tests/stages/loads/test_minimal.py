@@ -11,8 +11,9 @@ import networkx as nx
 import numpy as np
 import pytest
 from torusweep.errors import BadInput
+from torusweep.library.records import loads_record
 from torusweep.networks.families import build
-from torusweep.stages.loads import channel_table, exact, exact_loads, layered, loads_record, record_of
+from torusweep.stages.loads import channel_table, exact, exact_loads, layered, record_of
 from torusweep.traffic import PATTERNS, Traffic, traffic
 
 from tests.stages.static.networks import as_networkx, network

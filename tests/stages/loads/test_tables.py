@@ -7,9 +7,10 @@ import json
 import duckdb
 import pyarrow as pa
 import pytest
+from torusweep.library.records import loads_record
 from torusweep.networks.families import build
 from torusweep.stages.all_columns import schema_of
-from torusweep.stages.loads import channel_table, exact_loads, loads_record, record_of
+from torusweep.stages.loads import channel_table, exact_loads, record_of
 from torusweep.stages.loads.columns import CHANNEL_LOADS, LOADS
 
 from tests.stages.static.networks import as_networkx

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from torusweep.errors import BadInput, Refused
+from torusweep.library.records import loads_record
 from torusweep.networks.families import build, plan
 from torusweep.networks.symmetry import is_automorphism
 from torusweep.screening import bounds
@@ -17,7 +18,6 @@ from torusweep.screening.circulants import circulant_count
 from torusweep.screening.lattices import lattice_count
 from torusweep.screening.spaces import space_of
 from torusweep.stages import STAGES
-from torusweep.stages.loads import loads_record
 from torusweep.stages.screen.stage import TOGETHER, ScreenRequest
 from torusweep.stages.stage import Network, Options
 from torusweep.stages.static import static_record

@@ -15,7 +15,7 @@ from torusweep.stages.availability.parts import check_count, failing_parts, fail
 from torusweep.stages.availability.record import availability_rows
 from torusweep.stages.availability.request import MOST_DRAWS, AvailabilityRequest, measures_of
 from torusweep.stages.entry import Choice, Spellings, under
-from torusweep.stages.loads.stage import LoadsStage
+from torusweep.stages.loads.stage import LoadsQuestion
 from torusweep.stages.stage import Network, Options, Stage
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ class AvailabilityStage(Stage):
     name = "availability"
     columns = AVAILABILITY
     sources = (
-        *LoadsStage.sources,
+        *LoadsQuestion.sources,
         "torusweep_kernels.dependencies",
         "torusweep_kernels.failures",
         "torusweep_kernels.trees",

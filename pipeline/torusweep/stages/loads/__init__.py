@@ -7,16 +7,13 @@ terminals, divided by the channel's bandwidth: flits a cycle of a link, times th
 from torusweep.stages.loads.channels import ChannelLoads, Estimate, channel_table, class_name, record_of
 from torusweep.stages.loads.exact import exact_loads
 from torusweep.stages.loads.monte_carlo import sampled_loads
-from torusweep.stages.loads.record import Sample, loads_record
 
 __all__ = [
     "ChannelLoads",
     "Estimate",
-    "Sample",
     "channel_table",
     "class_name",
     "exact_loads",
-    "loads_record",
     "record_of",
     "sampled_loads",
 ]

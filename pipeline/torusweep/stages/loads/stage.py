@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field
-from itertools import product
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
-from pydantic import Field
-
-from torusweep.errors import Refused
-from torusweep.networks.topology import Plan, no_symmetries
-from torusweep.routing import SHORTEST_PATHS, TURN_MODELS, SourceRouting, routing
-from torusweep.routing import canonical as routing_spelling
-from torusweep.routing import files_of as files_of_routing
+from torusweep.errors import BadInput, Refused
+from torusweep.networks.topology import Plan, Topology, no_symmetries
+from torusweep.questions.parameters import Inside, Meaning, NotSwept, Number, Whole
+from torusweep.questions.question import How, Part, Question
+from torusweep.questions.spelled import ROUTING, TRAFFIC
+from torusweep.routing import SHORTEST_PATHS, TURN_MODELS, GivenRouting, SourceRouting
+from torusweep.routing import routing as routing_on
 from torusweep.routing.by_plan import most_pairs
-from torusweep.stages.entry import Choice, Section, Spellings, under
-from torusweep.stages.loads import Sample, layered, loads_record, monte_carlo, source
+from torusweep.stages.entry import under
+from torusweep.stages.loads import layered, monte_carlo, source
+from torusweep.stages.loads.answer import Loads
+from torusweep.stages.loads.bounds import bounds_of
+from torusweep.stages.loads.channels import record_of
 from torusweep.stages.loads.columns import LOADS
-from torusweep.stages.stage import Network, Options, Stage
-from torusweep.traffic import SYMMETRIC, files_of, suits_by_plan, traffic
-from torusweep.traffic import canonical as traffic_spelling
+from torusweep.stages.loads.exact import exact_loads
+from torusweep.stages.loads.monte_carlo import sampled_loads
+from torusweep.stages.stage import Network
+from torusweep.traffic import SYMMETRIC, GivenTraffic, suits_by_plan
+from torusweep.traffic import traffic as pattern_on
 from torusweep.traffic.reach import check_reach
 
 if TYPE_CHECKING:
@@ -34,60 +35,73 @@ CELLS = 64  # classes of nodes of a hierarchical network, about
 LONGEST_BOUNDS = 60.0  # seconds of linear programs, mostly
 
 
-class Sampled(Section):
-    """Loads from random packets instead of exact ones."""
-
-    packets: int = Field(10_000_000, ge=64, le=10**12, description="packets, at most")
-    seed: int = Field(0, ge=0, le=2**63 - 1, description="seed of the random numbers")
-    relative_error: float | None = Field(
-        None,
-        gt=0,
-        lt=1,
-        description=("the sample ends at this standard error of the largest load, relative to it; null: all packets"),
-    )
-
-
-class Loads(Choice):
-    """Loads of the sweep's networks: every routing with every traffic on every network chosen."""
-
-    routing: Spellings = Field(
-        ("minimal",),
-        description=("a routing as 'torusweep loads --help' lists them, or several; minimal by default"),
-    )
-    traffic: Spellings = Field(description="a traffic pattern as 'torusweep loads --help' lists them, or several")
-    sample: Sampled | None = Field(None, description="estimate from random packets; null: exact")
-    bounds: bool = Field(
-        False,
-        description=(
-            "also compute the capacity under the best routing (linear programming) and the worst "
-            "permutation: small networks only"
+def loads(
+    network: Topology,
+    how: How,
+    routing: Annotated[str | GivenRouting, ROUTING] = "minimal",
+    traffic: Annotated[str | GivenTraffic, TRAFFIC] = "uniform",
+    method: Annotated[
+        Literal["exact", "as-table", "monte-carlo"],
+        Meaning(
+            "exact: expected loads, exact sums that are rounded once; as-table: the same numbers, computed over the "
+            "table that 'torusweep routes' writes; monte-carlo: loads of random packets, with their standard error"
         ),
-    )
+        NotSwept(),
+    ]
+    | None = None,
+    *,
+    packets: Annotated[
+        int,
+        Whole(monte_carlo.MIN_PACKETS, "packets of monte-carlo, at most", 10**12),
+        Inside("sample", monte_carlo.PACKETS, "estimate from random packets; null: exact"),
+    ]
+    | None = None,
+    seed: Annotated[int, Whole(0, "seed of the random packets", 2**63 - 1), Inside("sample", 0)] | None = None,
+    relative_error: Annotated[
+        float,
+        Number(0, "the sample ends at this standard error of the largest load, relative to it", 1, open=True),
+        Inside("sample", None),
+    ]
+    | None = None,
+    bounds: Annotated[
+        bool,
+        Meaning(
+            "also the capacity under the best routing (linear programs) and this routing's worst permutation: "
+            "small networks only"
+        ),
+    ] = False,
+) -> Loads:
+    """Load of every channel under a routing and a traffic pattern, and where the network saturates.
 
+    A load is the flits per cycle over a channel when every terminal injects one flit per cycle.
 
-@dataclass(frozen=True)
-class LoadsRequest:
-    """routing and traffic by their canonical spellings.
-
-    packets          sampled with so many packets at most; None: exact
-    seed             of the sample
+    >>> import torusweep as ts
+    >>> ts.network("torus(k=8, n=2)").loads("dimension_order", "tornado").saturation_load
+    0.3333333333333333
     """
+    given = {"packets": packets, "seed": seed, "relative_error": relative_error}
+    sample = {name: value for name, value in given.items() if value is not None}
+    method = method or ("monte-carlo" if sample else "exact")
+    for name in sample if method != "monte-carlo" else ():
+        with under(name):
+            raise BadInput(f"expected with method monte-carlo only, got {method}; exact loads need no packets")
+    options: dict[str, Any] = {"routing": routing, "traffic": traffic, "backend": how.backend, "threads": how.threads}
+    if method == "monte-carlo":
+        options |= {"packets": monte_carlo.PACKETS, **sample}
+        with how.progress.count("packets", options["packets"]) as report:
+            found = sampled_loads(network, **options, progress=report)
+    else:
+        options |= {"use_symmetry": how.use_symmetry, "as_table": method == "as-table"}
+        with how.progress.share("routes followed") as report:
+            found = exact_loads(network, **options, progress=report)
+    limits = None
+    if bounds:
+        with how.progress.wait("linear programs and matchings: some minutes on networks of hundreds of nodes"):
+            limits = bounds_of(found, routing=routing, traffic=traffic, use_symmetry=how.use_symmetry)
+    return Loads(record_of(found, limits), found=found, relative_error=relative_error)
 
-    routing: str
-    traffic: str
-    packets: int | None = None
-    seed: int | None = None
-    relative_error: float | None = field(
-        default=None,
-        metadata={"meaning": "the sample ends at this standard error of the largest load, relative to it"},
-    )
-    bounds: bool = field(default=False, metadata={"meaning": "whether capacity and worst case are requested"})
 
-    def __str__(self) -> str:
-        return f"under {self.routing}, {self.traffic}"
-
-
-class LoadsStage(Stage):
+class LoadsQuestion(Question):
     name = "loads"
     columns = LOADS
     sources = (
@@ -115,29 +129,30 @@ class LoadsStage(Stage):
         "torusweep.tables.foreign",
         "torusweep.traffic",
     )
-    Entry = Loads
-    Request = LoadsRequest
+    ask = staticmethod(loads)
+    phrase = "under {routing}, {traffic}"
+    outermost = ("traffic",)
+    parts: ClassVar = {"channels": Part("the load of every channel", without=("bounds",))}
+    examples = (
+        'loads "rtt(a=16)"',
+        'loads "pdtt(a=16)" --routing minimal --traffic uniform --method exact --json',
+        'loads "torus(k=8, n=2)" --routing "dimension-order(tie=positive)" --traffic "hot_spot(node=3)"',
+        'loads "mh3dt(m=4, n=4, levels=2, q=0)" --routing hierarchical --method monte-carlo --packets 10000000',
+        'loads "torus(k=8, n=2)" --routing valiant --traffic transpose --bounds',
+        'loads "mesh(k=4, n=2)" --traffic transpose --channels > channels.csv',
+    )
     description = "channel loads to compute; without it, only those of the papers' printed numbers"
     distinguishing = ("routing", "traffic", "method", "packets", "seed")
 
-    def requests(self, entry: Loads) -> Iterator[LoadsRequest]:
-        with under("traffic"):
-            patterns = list(map(traffic_spelling, entry.traffic))
-        with under("routing"):
-            routings = list(map(routing_spelling, entry.routing))
-        sample = {} if entry.sample is None else entry.sample.model_dump()
-        for pattern, name in product(patterns, routings):
-            yield LoadsRequest(name, pattern, bounds=entry.bounds, **sample)
-
-    def check(self, network: Network, request: LoadsRequest) -> None:
+    def check(self, network: Network, request: Any) -> None:
         if _suits_by_plan(network, request):
             return
         topology = network.topology
-        form = routing(request.routing, topology)[1]
+        form = routing_on(request.routing, topology)[1]
         check_reach(topology, request.traffic)
         if request.packets is not None or not isinstance(form, SourceRouting):
             return
-        demands = traffic(request.traffic, topology)[1].at_nodes(topology.terminals, topology.nodes)
+        demands = pattern_on(request.traffic, topology)[1].at_nodes(topology.terminals, topology.nodes)
         pairs = source.pairs_followed(form, demands)
         if pairs > source.MAX_PAIRS:
             raise Refused(
@@ -145,10 +160,7 @@ class LoadsStage(Stage):
                 f" routes between, got {pairs:,}; sample them (sample: {{packets: 10000000}})"
             )
 
-    def files(self, request: LoadsRequest) -> list[Path]:
-        return files_of(request.traffic) + files_of_routing(request.routing)
-
-    def seconds(self, network: Network, request: LoadsRequest) -> float:
+    def seconds(self, network: Network, request: Any) -> float:
         planned = network.plan
         arcs = planned.nodes * max(planned.degree, 1)
         seconds = 2e-3 + 5e-7 * arcs + (min(1e-3 * arcs, LONGEST_BOUNDS) if request.bounds else 0.0)
@@ -161,7 +173,7 @@ class LoadsStage(Stage):
             return seconds + 1e-6 * planned.nodes
         return seconds + 1.5e-7 * planned.nodes * (planned.nodes if every_node else min(CELLS, planned.nodes))
 
-    def memory(self, network: Network, request: LoadsRequest) -> int:
+    def memory(self, network: Network, request: Any) -> int:
         """The network's arrays, its channels' loads, and a block of roots, pairs or packets."""
         planned = network.plan
         channels = planned.nodes * max(planned.degree, 1)
@@ -176,19 +188,6 @@ class LoadsStage(Stage):
             roots, demands = ROOTS, min(layered.BLOCK, planned.nodes**2)
         return own * states + 25 * planned.nodes * states * roots + 16 * demands
 
-    def rows(self, network: Network, request: LoadsRequest, options: Options) -> list[dict[str, Any]]:
-        values = asdict(request)
-        packets, seed, error = (values.pop(name) for name in ("packets", "seed", "relative_error"))
-        record = loads_record(
-            network.topology,
-            **values,
-            sample=None if packets is None else Sample(packets, seed or 0, error),
-            backend=options.backend,
-            use_symmetry=options.use_symmetry,
-            threads=options.threads,
-        )
-        return [record]
-
     def section(self, tables: Tables) -> PageSection | None:
         # only a page draws, and the drawing library takes long to import
         from torusweep.stages.loads.section import section
@@ -196,7 +195,7 @@ class LoadsStage(Stage):
         return section(tables)
 
 
-def _suits_by_plan(network: Network, request: LoadsRequest) -> bool:
+def _suits_by_plan(network: Network, request: Any) -> bool:
     """Whether the plan shows that a request suits a network: counting a large sweep then builds nothing."""
     planned = network.plan
     if not suits_by_plan(request.traffic, planned):
@@ -205,20 +204,24 @@ def _suits_by_plan(network: Network, request: LoadsRequest) -> bool:
     return pairs is not None and (request.packets is not None or pairs <= source.MAX_PAIRS)
 
 
-def _over_states(request: LoadsRequest) -> bool:
+def _over_states(request: Any) -> bool:
     """Whether the routing is one of shortest paths over a graph of states, not of routes settled at the source."""
     return request.routing.partition("(")[0] in SHORTEST_PATHS
 
 
-def _symmetric(request: LoadsRequest) -> bool:
+def _symmetric(request: Any) -> bool:
     """Whether every automorphism keeps the traffic."""
     return request.traffic.partition("(")[0] in SYMMETRIC
 
 
-def _from_every_node(planned: Plan, request: LoadsRequest) -> bool:
+def _from_every_node(planned: Plan, request: Any) -> bool:
     """Whether loads are followed from every node, instead of one of each orbit."""
     return (
         planned.symmetries is no_symmetries
         or not _symmetric(request)
         or request.routing.startswith(("up_down", "hierarchical", *TURN_MODELS))
     )
+
+
+QUESTION = LoadsQuestion()
+LoadsRequest = QUESTION.Request

@@ -14,7 +14,7 @@ from torusweep.networks.symmetry import orbits
 from torusweep.networks.topology import Topology
 from torusweep.screening import bounds
 from torusweep.screening.columns import SCREEN
-from torusweep.stages.loads import loads_record
+from torusweep.stages.loads import exact_loads, record_of
 from torusweep.stages.stage import Network, Options, Rows, attempt
 from torusweep.stages.static.connectivity import components
 from torusweep.stages.static.distances import Searches, distance_numbers, searches_of
@@ -74,8 +74,8 @@ def finish(begun: Begun, distances: Sequence[Distances], options: Options) -> di
     connected = components(topology, channel_matrix(topology)) == 1
     loads = None
     if connected:
-        loads = loads_record(
-            topology, use_symmetry=options.use_symmetry, backend=options.backend, threads=options.threads
+        loads = record_of(
+            exact_loads(topology, use_symmetry=options.use_symmetry, backend=options.backend, threads=options.threads)
         )
     busiest = loads["max_channel_load"] if loads else None
     degree = int(topology.degrees.max(initial=0))

@@ -13,7 +13,7 @@ from torusweep.errors import BadInput
 from torusweep.screening.columns import SCREEN
 from torusweep.screening.spaces import Circulants, Lattices, Space, screen_space, space_of
 from torusweep.stages.entry import Choice, under
-from torusweep.stages.loads.stage import LoadsStage
+from torusweep.stages.loads.stage import LoadsQuestion
 from torusweep.stages.screen.network_row import network_row, rows_together
 from torusweep.stages.stage import Network, Options, Rows, Stage, attempt
 from torusweep.tables.columns import arrow_schema
@@ -104,7 +104,7 @@ class ScreenStage(Stage):
     name = "screen"
     columns = SCREEN
     sources = (
-        *LoadsStage.sources,
+        *LoadsQuestion.sources,
         "torusweep_kernels.circulants",
         "torusweep_kernels.lattices",
         "torusweep.screening",

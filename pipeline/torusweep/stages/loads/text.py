@@ -5,10 +5,11 @@ from __future__ import annotations
 from math import isclose
 from typing import Any
 
+from rich.console import Console
 from rich.text import Text
 
-from torusweep.cli.console import BAR_WIDTH, fact_table, open_console, print_heading, print_note
 from torusweep.counts import counted
+from torusweep.questions.console import BAR_WIDTH, fact_table, print_heading, print_note
 
 Record = dict[str, Any]
 Facts = list[tuple[str, str]]
@@ -22,15 +23,14 @@ BOUNDS = (  # label, column, unit
 )
 
 
-def print_loads(record: Record, *, computed_by: str) -> None:
+def print_loads(console: Console, record: Record, computed_by: str) -> None:
     """A record of the table `loads`, and the loads of each link class as bars."""
-    with open_console() as console:
-        print_heading(console, record["topology"])
-        console.print(fact_table(_facts(record)))
-        if record["per_class_load"] and record["max_channel_load"]:
-            print_note(console, "\nload of the channels, by link class, in flits per cycle")
-            console.print(Text(_bars(record["per_class_load"], record["max_channel_load"])))
-        print_note(console, f"computed by {computed_by}")
+    print_heading(console, record["topology"])
+    console.print(fact_table(_facts(record)))
+    if record["per_class_load"] and record["max_channel_load"]:
+        print_note(console, "\nload of the channels, by link class, in flits per cycle")
+        console.print(Text(_bars(record["per_class_load"], record["max_channel_load"])))
+    print_note(console, f"computed by {computed_by}")
 
 
 def _facts(record: Record) -> Facts:

@@ -1,0 +1,117 @@
+"""Commands of questions: arguments and options from the question's parameters, and the answer printed."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+from typing import Any
+
+import click
+from torusweep_kernels.backend import backend_of_calls, backends_and_device, backends_run, resolved_backends
+
+from torusweep.cli import options
+from torusweep.cli.progress import ON_TERMINAL
+from torusweep.errors import BadInput
+from torusweep.networks.families import build
+from torusweep.networks.signature import signature_of
+from torusweep.networks.spelling import Word, format_value
+from torusweep.questions.console import open_console
+from torusweep.questions.parameters import Parameter
+from torusweep.questions.question import How, Question
+from torusweep.results import table_text
+
+
+def command_of(question: Any) -> click.Command:
+    """The command that asks a question of one network."""
+    assert isinstance(question, Question)
+    parameters: list[click.Parameter] = [_taken(options.topology), *map(_option, question.parameters)]
+    parameters += [
+        click.Option(
+            [_dashed(name)], is_flag=True, help=f"Print {part.meaning} as CSV (with --json as JSON) and no more."
+        )
+        for name, part in question.parts.items()
+    ]
+    shared = {"backend": options.backend, "symmetry": options.symmetry}
+    parameters += [_taken(options.json_output), *(_taken(shared[name]) for name in question.how)]
+
+    def called(topology: str, as_json: bool, backend: str = "auto", symmetry: str = "on", **given: Any) -> None:
+        parts = [name for name in question.parts if given.pop(name)]
+        values = {name: value for name, value in given.items() if value is not None}
+        for part in parts:
+            for name in question.parts[part].without:
+                if values.get(name):
+                    raise BadInput(f"expected {_dashed(part)} or {_dashed(name)}, got both; leave one out")
+        chosen = backend_of_calls(backend)
+        how = How(chosen, symmetry == "on", progress=ON_TERMINAL)
+        with resolved_backends() as resolved:
+            answer = question.answer(build(topology), how, values, _dashed)
+        for remark in answer.remarks:
+            click.echo(remark, err=True)
+        if parts:
+            as_text = table_text.as_json if as_json else table_text.as_csv
+            click.echo("".join(as_text(getattr(answer, part)) for part in parts), nl=False)
+        elif as_json:
+            options.print_json(answer.json)
+        else:
+            names, device = backends_and_device(backends_run(chosen, resolved))
+            with open_console() as console:
+                answer.print(console, f"{names} on {device}")
+
+    return click.Command(question.name, callback=called, params=parameters, help="\n\n".join(_help(question)))
+
+
+def _dashed(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
+
+
+def _taken(decorator: Any) -> click.Parameter:
+    """The parameter that a decorator of click adds."""
+
+    @decorator
+    def command() -> None:
+        return
+
+    (parameter,) = command.__click_params__
+    taken: click.Parameter = parameter
+    return taken
+
+
+def _option(one: Parameter) -> click.Option:
+    """A parameter as an option: its default is shown, and passed on only where it is given."""
+    kind: Any = {int: click.INT, float: options.Real(), str: click.STRING, bool: click.BOOL}[one.kind]
+    if one.choices:
+        kind = click.Choice(one.choices)
+    elif one.range is not None:
+        ends = {"min_open": True, "max_open": True} if getattr(one.range, "open", False) else {}
+        kind = {int: click.IntRange, float: options.Real}[one.kind](one.range.minimum, one.range.maximum, **ends)
+    meaning = f"{one.meaning[0].upper()}{one.meaning[1:]}."
+    if one.usual is not None and one.kind is not bool:
+        meaning += f"  [default: {one.usual}]"
+    complete = None if one.spelled is None else options.complete_from(one.spelled.table)
+    how: dict[str, Any] = {"is_flag": True} if one.kind is bool else {"type": kind, "shell_complete": complete}
+    return click.Option([_dashed(one.name)], help=meaning, required=one.required, default=None, **how)
+
+
+def _help(question: Question) -> Iterator[str]:
+    """The help's paragraphs: what the function's docstring says, the names of its tables, and examples."""
+    said = inspect.getdoc(type(question).ask) or ""
+    yield said.partition(">>>")[0].strip()
+    for one in question.parameters:
+        if one.spelled is not None:
+            lines = [f"  {_call(name, function)}\n      {_meaning(function)}" for name, function in one.names.items()]
+            yield "\n".join(["\b", f"{one.spelled.title}:", *lines])
+    yield "\n".join(["\b", "Examples:", *(f"  torusweep {example}" for example in question.examples)])
+
+
+def _call(name: str, function: Any) -> str:
+    """How a function of a table is written: its parameters with their defaults, or … where they are required."""
+    written = []
+    for one in signature_of(function)[1:]:
+        value = Word(one.default) if isinstance(one.default, str) else one.default
+        if one.required or value is not None:
+            written.append(f"{one.name}={'…' if one.required else format_value(value)}")
+    return f"{name}({', '.join(written)})" if written else name
+
+
+def _meaning(function: Any) -> str:
+    return " ".join((inspect.getdoc(function) or "").partition("\n\n")[0].split())

@@ -1,0 +1,1 @@
+"""What a question is: one function, whose signature gives command, method, configuration and request."""

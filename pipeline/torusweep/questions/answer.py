@@ -1,0 +1,139 @@
+"""Answers to questions: they print themselves, show as tables in a notebook, and give their numbers as attributes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import pyarrow as pa
+from rich.console import Console
+
+from torusweep.errors import BadInput
+from torusweep.questions.console import fact_table, print_heading, print_note
+from torusweep.questions.display import Fact, facts, html_of, rows_html, rows_text, text_of, value_text
+from torusweep.tables.columns import Column, arrow_schema
+
+Row = dict[str, Any]
+
+
+class Answer:
+    """What prints itself as lines, and shows in a notebook as a table: `heading` and `lines` say which.
+
+    remarks   what whoever asked should know: one line each
+    """
+
+    remarks: Sequence[str] = ()
+
+    @property
+    def json(self) -> Any:
+        """What a command prints with --json: the row of the question's table, or several rows."""
+        raise NotImplementedError
+
+    def labelled(self, labels: tuple[Any, ...] | None) -> Answer:
+        """The same, of a graph whose nodes have these names."""
+        return self
+
+    def heading(self) -> str:
+        raise NotImplementedError
+
+    def lines(self) -> list[Fact]:
+        raise NotImplementedError
+
+    def print(self, console: Console, computed_by: str) -> None:
+        """What a command prints; computed_by: backends and device."""
+        print_heading(console, self.heading())
+        console.print(fact_table((name, value) for name, value, _ in self.lines()))
+        print_note(console, f"computed by {computed_by}")
+
+    def __repr__(self) -> str:
+        return text_of(self.heading(), self.lines())
+
+    def _repr_html_(self) -> str:
+        return html_of(self.heading(), self.lines(), self._drawing())
+
+    def _drawing(self) -> str:
+        """SVG beside the table, or nothing."""
+        return ""
+
+
+@dataclass(frozen=True, repr=False)
+class Record(Answer):
+    """A row of a table: `record` is a dict, and each of its columns an attribute."""
+
+    record: Row
+    columns: ClassVar[Sequence[Column]] = ()
+    main: ClassVar[tuple[str, ...]] = ()  # columns that are shown
+    key: ClassVar[tuple[str, ...]] = ("topology",)  # columns of the heading
+
+    def __getattr__(self, name: str) -> Any:
+        if not name.startswith("_") and name != "record" and name in self.record:
+            return self.record[name]
+        raise AttributeError(f"{type(self).__name__} has no attribute '{name}'; columns: {', '.join(self._columns())}")
+
+    def __dir__(self) -> list[str]:
+        return sorted([*super().__dir__(), *self.record])
+
+    def _columns(self) -> list[str]:
+        return [column.name for column in self.columns]
+
+    @property
+    def json(self) -> Row:
+        return self.record
+
+    @property
+    def table(self) -> pa.Table:
+        """The row as an Arrow table, with units and meanings in its schema."""
+        return pa.Table.from_pylist([self.record], schema=arrow_schema(self.columns))
+
+    def heading(self) -> str:
+        return ", ".join(value_text(self.record[name]) for name in self.key)
+
+    def lines(self) -> list[Fact]:
+        return facts(self.record, self.columns, self.main)
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Records(Answer):
+    """Rows of a table."""
+
+    rows: list[Row]
+    columns: ClassVar[Sequence[Column]] = ()
+    main: ClassVar[tuple[str, ...]] = ()
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @property
+    def json(self) -> list[Row]:
+        return self.rows
+
+    def __getitem__(self, place: int) -> Row:
+        return self.rows[place]
+
+    @property
+    def record(self) -> Row:
+        """The only row. Raises BadInput where there are several."""
+        if len(self.rows) != 1:
+            raise BadInput(f"expected one row, got {len(self.rows)}; take one of .rows")
+        return self.rows[0]
+
+    @property
+    def table(self) -> pa.Table:
+        """The rows as an Arrow table, with units and meanings in its schema."""
+        names = [column.name for column in self.columns]
+        rows = [{name: row[name] for name in names} for row in self.rows]
+        return pa.Table.from_pylist(rows, schema=arrow_schema(self.columns))
+
+    def heading(self) -> str:
+        raise NotImplementedError
+
+    def _shown(self) -> list[str]:
+        """The main columns in which some row has a value."""
+        return [name for name in self.main if any(row[name] is not None for row in self.rows)]
+
+    def __repr__(self) -> str:
+        return rows_text(self.heading(), self.rows, self._shown())
+
+    def _repr_html_(self) -> str:
+        return rows_html(self.heading(), self.rows, self._shown(), self.columns)

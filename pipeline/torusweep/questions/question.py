@@ -1,0 +1,201 @@
+"""A question: a function of a network, and all that follows from its signature.
+
+Its section of the configuration, the request of a sweep's point, the command and the method of `torusweep.Network` have
+its parameters, their ranges, defaults and meanings from there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import field, make_dataclass
+from itertools import product
+from pathlib import Path
+from pkgutil import resolve_name
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Protocol
+
+from pydantic import Field, create_model
+
+from torusweep.errors import BadInput
+from torusweep.networks.topology import Topology
+from torusweep.questions.answer import Answer
+from torusweep.questions.parameters import Parameter, parameters_of
+from torusweep.stages.entry import Choice, Section, Spellings, under
+from torusweep.stages.stage import Network, Options, Rows, Stage
+
+Report = Callable[[float], None]
+
+
+class Progress(Protocol):
+    """What shows how far a computation is."""
+
+    def share(self, work: str) -> AbstractContextManager[Report | None]:
+        """A function to call with the share of the work that is done, 0 … 1."""
+        ...
+
+    def count(self, things: str, total: int | None = None) -> AbstractContextManager[Report | None]:
+        """A function to call with the number of things done; total: how many there are at most, if known."""
+        ...
+
+    def wait(self, work: str) -> AbstractContextManager[None]:
+        """Work of unknown length."""
+        ...
+
+
+class Silence:
+    """Shows nothing."""
+
+    def share(self, work: str) -> AbstractContextManager[None]:
+        return nullcontext()
+
+    def count(self, things: str, total: int | None = None) -> AbstractContextManager[None]:
+        return nullcontext()
+
+    def wait(self, work: str) -> AbstractContextManager[None]:
+        return nullcontext()
+
+
+class How(NamedTuple):
+    """How an answer is computed; the answer does not depend on it.
+
+    threads   None: all cores
+    memory    bytes that a network's arrays may take; None: half the machine's
+    """
+
+    backend: str = "auto"
+    use_symmetry: bool = True
+    threads: int | None = None
+    memory: int | None = None
+    progress: Progress = Silence()
+
+
+class Part(NamedTuple):
+    """A table of an answer that its command can print alone: the answer's property of that name.
+
+    without   parameters that say nothing of it
+    """
+
+    meaning: str
+    without: tuple[str, ...] = ()
+
+
+class Question(Stage):
+    """A stage whose requests, entries and rows follow from the signature of `ask`.
+
+    ask       (network, how, its parameters …) → the answer. Its docstring is the help: what it says before the first
+              empty line is a line of its own; Python's examples come last
+    phrase    completes "<network> …" with a request's parameters
+    outermost parameters of which an entry's several values vary slowest, the slowest first; the others vary as written
+    how       what of `How` the answer's computation heeds: backend, symmetry
+    examples  of its command, with what they show
+    parts     see `Part`
+    """
+
+    ask: Callable[..., Answer]
+    phrase: ClassVar[str] = ""
+    outermost: ClassVar[tuple[str, ...]] = ()
+    how: ClassVar[tuple[str, ...]] = ("backend", "symmetry")
+    examples: ClassVar[tuple[str, ...]] = ()
+    parts: ClassVar[Mapping[str, Part]] = {}
+
+    def __init__(self) -> None:
+        self.parameters = parameters_of(type(self).ask)
+        self.swept = [one for one in self.parameters if one.swept]  # those that a configuration has
+        self.Entry, self.Request = self._entry(), self._request()
+
+    # --- the configuration --------------------------------------------------------------------------
+
+    def _entry(self) -> type[Choice]:
+        """The entries of its section: a field for each parameter, a mapping for those that stand inside one."""
+        fields: dict[str, Any] = {}
+        for one in self.swept:
+            if one.inside is None:
+                fields[one.name] = self._field(one)
+            elif one.inside.key not in fields:
+                key = one.inside.key
+                together = [(other, other.inside) for other in self.swept if other.inside is not None]
+                inner: dict[str, Any] = {
+                    other.name: self._field(other, place.default) for other, place in together if place.key == key
+                }
+                section = create_model(key.title(), __base__=Section, **inner)
+                fields[key] = (section | None, Field(None, description=one.inside.meaning))
+        return create_model(self.name.title(), __base__=Choice, __doc__=self.description, **fields)
+
+    def _field(self, one: Parameter, default: Any = None) -> tuple[Any, Any]:
+        """A parameter as a model's field: its type, and its default, range and meaning."""
+        usual = one.default if default is None else default
+        how: dict[str, Any] = {"description": one.meaning}
+        if one.spelled is not None:
+            how["description"] += f", as 'torusweep {self.name} --help' lists, or several; {usual} by default"
+            return Spellings, Field(... if one.required else (usual,), **how)
+        if one.range is not None:
+            exclusive = getattr(one.range, "open", False)
+            least, most = ("gt", "lt") if exclusive else ("ge", "le")
+            how |= {least: one.range.minimum} | ({} if one.range.maximum is None else {most: one.range.maximum})
+        kind = Literal[one.choices] if one.choices else one.kind
+        if one.optional and usual is None:
+            return Annotated[kind, Field(**how)] | None, Field(None, description=one.meaning)
+        return kind, Field(... if one.required else usual, **how)
+
+    def _request(self) -> type[Any]:
+        """A frozen dataclass of its parameters."""
+        columns = {column.name for column in self.columns}
+        fields = []
+        for one in self.swept:
+            how: dict[str, Any] = {} if one.name in columns else {"metadata": {"meaning": one.meaning}}
+            if not one.required:
+                how["default"] = None if one.optional else one.default
+            fields.append((one.name, one.kind | None if one.optional else one.kind, field(**how)))
+        module, phrase = type(self).__module__, self.phrase
+        body = {
+            "__str__": lambda request: phrase.format(**vars(request)),
+            "__reduce__": lambda request: (_request_of, (module, tuple(vars(request).values()))),
+        }
+        return make_dataclass(f"{self.name.title()}Request", fields, frozen=True, namespace=body)
+
+    def requests(self, entry: Any) -> Iterator[Any]:
+        values: dict[str, Sequence[Any]] = {}
+        for one in self.swept:
+            given = getattr(entry, one.name if one.inside is None else one.inside.key)
+            if one.inside is not None:
+                values[one.name] = [None if given is None else getattr(given, one.name)]
+            elif one.spelled is not None:
+                with under(one.name):
+                    canonical = resolve_name(one.spelled.canonical)
+                    values[one.name] = [canonical(spelling) for spelling in given]
+            else:
+                values[one.name] = [given]
+        order = [*self.outermost, *(name for name in values if name not in self.outermost)]
+        for chosen in product(*(values[name] for name in order)):
+            yield self.Request(**dict(zip(order, chosen)))
+
+    def files(self, request: Any) -> list[Path]:
+        spelled = [(one.spelled, getattr(request, one.name)) for one in self.swept if one.spelled is not None]
+        return [file for how, text in reversed(spelled) for file in resolve_name(how.files)(text)]
+
+    def rows(self, network: Network, request: Any, options: Options) -> Rows:
+        found = type(self).ask(network.topology, How(*options), **vars(request)).json
+        return found if isinstance(found, list) else [found]
+
+    # --- Python and the command line -----------------------------------------------------------------
+
+    def answer(
+        self, network: Topology, how: How, given: Mapping[str, Any], written: Callable[[str], str] = str
+    ) -> Answer:
+        """The answer to values by name, which may be of any type. Raises BadInput for one that is wrong.
+
+        written   how whoever asks writes the name of a parameter
+        """
+        known = {one.name: one for one in self.parameters}
+        values = {name: known[name].check(value, network) for name, value in given.items()}
+        try:
+            return type(self).ask(network, how, **values)
+        except BadInput as refusal:
+            if not refusal.place:
+                raise
+            raise type(refusal)(f"{written(refusal.place[-1])}: {refusal}") from None
+
+
+def _request_of(module: str, values: tuple[Any, ...]) -> Any:
+    """A request from another process, of the question that a module has."""
+    return resolve_name(f"{module}:QUESTION").Request(*values)
