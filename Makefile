@@ -38,16 +38,16 @@ soak: .venv/ready-dev
 bench: .venv-bench/ready
 	.venv-bench/bin/python -m benchmarks.suite $(BENCH)
 
-.venv-bench/ready: requirements-bench.txt pyproject.toml
+.venv-bench/ready: requirements/bench.txt pyproject.toml
 	@echo "setting up .venv-bench (once; about a minute)"
 	@$(PYTHON) -m venv .venv-bench
-	@.venv-bench/bin/python -m pip --disable-pip-version-check --quiet install --require-hashes -r requirements-bench.txt
+	@.venv-bench/bin/python -m pip --disable-pip-version-check --quiet install --require-hashes -r requirements/bench.txt
 	@.venv-bench/bin/python -m pip --disable-pip-version-check --quiet install --no-deps --no-build-isolation --editable .
 	@touch $@
 
 # on a machine with a GPU: make gpu-check GPU=12 (or GPU=13); each takes at most 9 minutes
 gpu-check gpu-tune: .venv/ready
-	$(if $(GPU),@$(PIP) --require-hashes -r requirements-gpu$(GPU).txt)
+	$(if $(GPU),@$(PIP) --require-hashes -r requirements/gpu$(GPU).txt)
 	$(BIN)/python -m benchmarks.gpu_check $(if $(filter gpu-tune,$@),tuning,truth)
 
 # the generated pages, and the site: build/site/index.html
@@ -70,31 +70,31 @@ lint: .venv/ready-dev
 measures: .venv/ready-dev
 	$(BIN)/python -m tests.measures
 
-.venv/ready: requirements.txt pyproject.toml $(if $(GPU),requirements-gpu$(GPU).txt)
+.venv/ready: requirements/run.txt pyproject.toml $(if $(GPU),requirements/gpu$(GPU).txt)
 	@echo "setting up .venv (once; about a minute)"
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "torusweep needs Python 3.11 or newer, this is %s; try: make PYTHON=python3.12 run" % sys.version.split()[0])'
 	@$(PYTHON) -m venv .venv
-	@$(PIP) --require-hashes -r requirements.txt
-	$(if $(GPU),$(PIP) --require-hashes -r requirements-gpu$(GPU).txt)
+	@$(PIP) --require-hashes -r requirements/run.txt
+	$(if $(GPU),$(PIP) --require-hashes -r requirements/gpu$(GPU).txt)
 	@$(PIP) --no-deps --no-build-isolation --editable .
 	@touch $@
 
-.venv/ready-docs: .venv/ready requirements-docs.txt
-	@$(PIP) --require-hashes -r requirements-docs.txt
+.venv/ready-docs: .venv/ready requirements/docs.txt
+	@$(PIP) --require-hashes -r requirements/docs.txt
 	@touch $@
 
-.venv/ready-dev: .venv/ready requirements-dev.txt
-	@$(PIP) --require-hashes -r requirements-dev.txt
+.venv/ready-dev: .venv/ready requirements/dev.txt
+	@$(PIP) --require-hashes -r requirements/dev.txt
 	@touch $@
 
 # after a change of pyproject.toml's dependencies: pip install uv in .venv, then make requirements
 requirements:
-	$(UV) --extra build --output-file requirements.txt
-	$(UV) --extra build --extra test --extra docs --extra lint --constraint requirements.txt --output-file requirements-dev.txt
-	$(UV) --extra build --extra docs --constraint requirements-dev.txt --output-file requirements-docs.txt
-	$(UV) --extra build --extra bench --constraint requirements.txt --output-file requirements-bench.txt
-	$(UV) --extra build --extra gpu12 --constraint requirements.txt --output-file requirements-gpu12.txt
-	$(UV) --extra build --extra gpu13 --constraint requirements.txt --output-file requirements-gpu13.txt
+	$(UV) --extra build --output-file requirements/run.txt
+	$(UV) --extra build --extra test --extra docs --extra lint --constraint requirements/run.txt --output-file requirements/dev.txt
+	$(UV) --extra build --extra docs --constraint requirements/dev.txt --output-file requirements/docs.txt
+	$(UV) --extra build --extra bench --constraint requirements/run.txt --output-file requirements/bench.txt
+	$(UV) --extra build --extra gpu12 --constraint requirements/run.txt --output-file requirements/gpu12.txt
+	$(UV) --extra build --extra gpu13 --constraint requirements/run.txt --output-file requirements/gpu13.txt
 
 # the source distribution and the wheel, checked: make release REPOSITORY=https://… (docs/releasing.md)
 release: .venv/ready-dev

@@ -1,6 +1,6 @@
 """All benchmarks, ours and other libraries' side by side in one run: a table, a plot, and regressions.
 
-    make bench                                  # or, in an environment that has requirements-bench.txt:
+    make bench                                  # or, in an environment that has requirements/bench.txt:
     python -m benchmarks.suite [--only distance loads …] [--large] [--turns 5] [--threads 2] [--record]
 
 Machines change their speed from minute to minute, so contenders take turns, and only ratios are compared with

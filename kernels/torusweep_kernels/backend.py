@@ -121,7 +121,7 @@ def _listen() -> None:
         event = importlib.import_module("numba.core.event")
         tell = _waiting.pop()
 
-        class Once(event.Listener):  # type: ignore[name-defined]
+        class Once(event.Listener):  # type: ignore[name-defined, misc]  # a module imported by name
             def on_start(self, _: Any) -> None:
                 event.unregister("numba:compile", self)
                 tell()

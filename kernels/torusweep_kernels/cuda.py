@@ -128,8 +128,8 @@ def gpu_errors(kernel: str) -> Iterator[None]:
         if "CUDA headers" not in str(error):
             raise
         raise KernelCompileError(
-            f"{kernel}: expected the headers of CUDA's runtime, got: {error}; install what requirements-gpu12.txt or"
-            " requirements-gpu13.txt lists, or use --backend numba"
+            f"{kernel}: expected the headers of CUDA's runtime, got: {error}; install what requirements/gpu12.txt or"
+            " requirements/gpu13.txt lists, or use --backend numba"
         ) from error
 
 

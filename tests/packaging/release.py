@@ -21,7 +21,8 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 SOURCES = (
     *("README.md", "LICENSE", "CHANGELOG.md", "CITATION.cff", "CONTRIBUTING.md", "MANIFEST.in", "pyproject.toml"),
-    *("Makefile", "Snakefile", "kernels", "pipeline", "config", "docs", "tests", "benchmarks", "results/README.md"),
+    *("Makefile", "Snakefile", "requirements", "kernels", "pipeline", "config", "docs", "tests", "benchmarks"),
+    "results/README.md",
 )
 MADE = shutil.ignore_patterns("__pycache__", "*.egg-info", ".ipynb_checkpoints")  # by running and building
 LINK = re.compile(r"(?P<image>!?)\[(?P<text>[^\]]*)\]\((?!https?://|#)(?P<path>[^)]+)\)")
@@ -29,7 +30,7 @@ LINK = re.compile(r"(?P<image>!?)\[(?P<text>[^\]]*)\]\((?!https?://|#)(?P<path>[
 
 def copy_sources(folder: Path) -> Path:
     """A copy of what a release is made of: building writes beside the sources."""
-    for name in (*SOURCES, *(path.name for path in ROOT.glob("requirements*.txt"))):
+    for name in SOURCES:
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         if (ROOT / name).is_dir():
             shutil.copytree(ROOT / name, folder / name, symlinks=True, ignore=MADE)

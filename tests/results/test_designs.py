@@ -12,7 +12,8 @@ import pytest
 from torusweep.charts.chart import log_ticks
 from torusweep.charts.scatter import SYMBOLS, group_of, network_groups, value_groups
 from torusweep.networks.families import build
-from torusweep.results.designs import Axis, combinations, designs, is_better_large, joined_tables, sample_of
+from torusweep.results.designs import Axis, combinations, designs, is_better_large, sample_of
+from torusweep.results.joined import joined_tables
 from torusweep.results.page import explorer
 from torusweep.results.page.explorer import Explorer, explored
 from torusweep.stages import STAGES

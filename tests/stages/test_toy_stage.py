@@ -51,7 +51,6 @@ class ToyStage(Stage):
         Column("factor", "int64", "", "factor"),
         Column("product", "int64", "nodes", "factor x nodes"),
     )
-    sources = ("torusweep.networks", "torusweep.stages.stage", "torusweep.stages.toy")
     Entry = Toy
     Request = ToyRequest
     description = "toys"

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-import importlib.util
+import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from torusweep.errors import BadInput
 from torusweep.stages import STAGES
 from torusweep.stages.static.stage import StaticRequest
 from torusweep.sweep import points
-from torusweep.sweep.points import Point, digest_of_code, sources, stage_digest
+from torusweep.sweep.points import Point, sources_of, stage_digest
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -42,55 +43,95 @@ def test_a_point_is_its_record_again():
     assert Point.of_record({**point.record(), "key": "", "routing": None}) == point
 
 
-def test_a_stages_digest_depends_on_its_sources_and_not_on_where_they_are(tmp_path, monkeypatch):
-    original = stage_digest("static")
-    copied = {}
-    for name, file in sources(STAGES["static"].sources).items():
-        copied[name] = tmp_path / name
-        copied[name].parent.mkdir(parents=True, exist_ok=True)
-        copied[name].write_bytes(file.read_bytes())
-    monkeypatch.setattr(points, "sources", lambda names: copied)
-    digest_of_code.cache_clear()
-    assert stage_digest("static") == original
-    copied["torusweep/networks/families/cubes.py"].write_bytes(b"# other\n")
-    digest_of_code.cache_clear()
-    assert stage_digest("static") != original
-    digest_of_code.cache_clear()
+@pytest.fixture
+def copy(tmp_path, monkeypatch):
+    """A copy of the packages, whose digests are computed anew each time."""
+    for package, root in dict(points._ROOTS).items():
+        shutil.copytree(root / package, tmp_path / package, ignore=shutil.ignore_patterns("__pycache__"))
+        monkeypatch.setitem(points._ROOTS, package, tmp_path)
+    forget()
+    yield tmp_path
+    monkeypatch.undo()
+    forget()
 
 
-def imported(name: str) -> set[str]:
-    """Modules of ours that a module imports, anywhere in it, with the packages that hold them."""
-    spec = importlib.util.find_spec(name)
-    found = set()
-    for node in ast.walk(ast.parse(Path(spec.origin).read_text())):
-        names = []
-        if isinstance(node, ast.Import):
-            names = [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom):
-            names = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
-        found |= {name for name in names if name.startswith(("torusweep.", "torusweep_kernels.")) and _is_module(name)}
-    return found
+def forget():
+    for known in (points.stage_digest, points.imports_of, points._within, points.source_files):
+        known.cache_clear()
 
 
-def _is_module(name: str) -> bool:
-    try:
-        return importlib.util.find_spec(name) is not None
-    except ModuleNotFoundError:
-        return False
+def test_a_stages_digest_depends_on_its_sources_and_not_on_where_they_are(copy, monkeypatch):
+    copied = {stage: stage_digest(stage) for stage in STAGES}
+    monkeypatch.undo()
+    forget()
+    assert copied == {stage: stage_digest(stage) for stage in STAGES}
 
 
-# what no row depends on: messages, the configuration's entries, a file's digest, declarations of columns
-BESIDES = {
-    "torusweep/counts.py",
-    "torusweep/errors.py",
-    "torusweep/stages/entry.py",
-    "torusweep/tables/__init__.py",
-    "torusweep/tables/lock.py",
-    "torusweep/tables/manifest.py",
-    "torusweep/tables/parquet.py",
-    "torusweep/tables/columns.py",
-    "torusweep/tables/store.py",
-}
+@pytest.mark.parametrize(
+    ("file", "stages"),
+    [
+        ("torusweep/networks/families/cubes.py", [*STAGES]),
+        ("torusweep/networks/families/graph_parquet.py", [*STAGES]),  # imported by name
+        ("torusweep/stages/static/spectrum.py", ["static"]),
+        (
+            "torusweep/routing/tables/columns.py",
+            ["static", "loads", "deadlock", "simulation", "availability", "screen"],
+        ),
+        ("torusweep/traffic/bits.py", ["loads", "simulation", "collectives", "availability", "screen"]),
+        ("torusweep_kernels/router/switch_allocation.cuh", ["simulation"]),
+        ("torusweep_kernels/circulants/cpu.py", ["screen"]),  # imported by name
+        ("torusweep/stages/static/section.py", []),
+        ("torusweep/stages/loads/columns.py", []),
+        ("torusweep/charts/scatter.py", []),
+        ("torusweep/results/page/explorer.py", []),
+        ("torusweep/networks/picture.py", []),
+    ],
+)
+def test_a_change_of_a_source_changes_the_digests_of_stages_whose_rows_depend_on_it(copy, file, stages):
+    before = {stage: stage_digest(stage) for stage in STAGES}
+    (copy / file).write_text("# other\n" + (copy / file).read_text())
+    forget()
+    assert [stage for stage in STAGES if stage_digest(stage) != before[stage]] == [
+        stage for stage in STAGES if stage in stages
+    ]
+
+
+def modules() -> list[str]:
+    return [file for file in points.source_files() if file.endswith(".py")]
+
+
+def test_imports_are_those_of_the_syntax_tree():
+    """Also inside functions."""
+    for file in modules():
+        names = set()
+        for node in ast.walk(ast.parse(points.source_files()[file].read_text())):
+            if isinstance(node, ast.Import):
+                names |= {alias.name for alias in node.names}
+            elif isinstance(node, ast.ImportFrom):
+                assert node.level == 0, file
+                whole = {f"{node.module}.{alias.name}" for alias in node.names}
+                names |= {name if points.source_of(name) else node.module for name in whole}
+        assert set(points.imports_of(file)) == {source for name in names for source in points.source_of(name)}, file
+
+
+def test_what_is_imported_by_name_is_known():
+    """Import statements do not show it: either its folder is among the sources as a whole, or no row depends on it."""
+    by_name = {
+        file
+        for file in modules()
+        if re.search(r"import_module\(|resolve_name\(", points.source_files()[file].read_text())
+    }
+    assert by_name == {
+        "torusweep_kernels/backend.py",  # the backends of a kernel; Numba, CuPy
+        "torusweep_kernels/cuda.py",  # CuPy
+        "torusweep/networks/families/graph_files.py",  # readers in its folder
+        "torusweep/__init__.py",
+        "torusweep/library/table.py",
+        "torusweep/cli/__init__.py",
+        "torusweep/cli/options.py",
+    }
+
+
 AMONG = {
     "static": {"torusweep_kernels/distance/__init__.py", "torusweep/stages/static/bisection.py"},
     "loads": {
@@ -121,31 +162,12 @@ AMONG = {
 
 
 @pytest.mark.parametrize("stage", STAGES)
-def test_a_stages_sources_are_all_that_its_computation_imports(stage):
-    """What computes a row is followed import by import."""
-    waiting, seen = [f"torusweep.stages.{stage}.stage"], set()
-    while waiting:
-        name = waiting.pop()
-        if name not in seen:
-            seen.add(name)
-            waiting += imported(name)
-    files = {}
-    for name in seen:
-        package = importlib.import_module(name.partition(".")[0])
-        files[Path(importlib.util.find_spec(name).origin).relative_to(Path(package.__path__[0]).parent).as_posix()] = (
-            name
-        )
-    others = set(files) - set(sources(STAGES[stage].sources))
-    assert {file for file in others if not file.startswith("torusweep/charts/")} <= BESIDES  # charts are of the page
-    assert AMONG[stage] <= set(files)
-
-
-@pytest.mark.parametrize("stage", STAGES)
-def test_every_source_is_there(stage):
-    assert all(sources([name]) for name in STAGES[stage].sources)
+def test_among_the_sources_is_what_computes_rows(stage):
+    assert AMONG[stage] <= sources_of(f"torusweep.stages.{stage}.stage")
 
 
 def test_cuda_sources_count_as_code():
     cuda = ROOT.glob("kernels/torusweep_kernels/distance/*.cu")
     expected = {f"torusweep_kernels/distance/{path.name}" for path in cuda} | {"torusweep_kernels/cuda.cuh"}
-    assert set(sources(STAGES["static"].sources)) >= expected
+    assert sources_of("torusweep.stages.static.stage") >= expected
+    assert sources_of("torusweep.stages.loads.stage") >= {"torusweep_kernels/pairs/pairs.cuh"}

@@ -67,7 +67,7 @@ class Network:
         """(start, other, capacity) as the kernels read them."""
         capacity = np.ones(1) if side.capacity is None else side.capacity
         arrays = side.start.astype(np.int32), side.node.astype(self.index), capacity
-        return tuple(self.cupy.asarray(array) for array in arrays)  # type: ignore[return-value]
+        return tuple(self.cupy.asarray(array) for array in arrays)
 
     def lanes(self) -> int:
         """Roots searched from at once: as many as fit into ROWS, one for each block of threads at least, at most as fit

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from numbers import Integral, Real
-from typing import TypedDict
+from typing import SupportsInt, TypedDict, TypeGuard
 
 from torusweep.errors import BadInput, nearest
 from torusweep.library.arguments import check_measures
@@ -66,7 +66,7 @@ def availability_of(topology: Topology, amounts: dict[str, Amount], options: Ava
     draws, seed, sample = options.get("draws", 1000), options.get("seed", 0), options.get("sample")
     for name, value, least in (("draws", draws, 1), ("seed", seed, 0), ("sample", sample, 1)):
         most = 2**63 - 1 if name == "seed" else MOST_DRAWS
-        if value is not None and (not _whole(value) or not least <= value <= most):
+        if value is not None and (not _whole(value) or not least <= int(value) <= most):
             raise BadInput(f"{name}={value!r}: expected a whole number {least} … {most:,}")
     asked = [(fails, *_amount(fails, one)) for fails, given in amounts.items() for one in _several(given)]
     if not asked:
@@ -83,7 +83,7 @@ def availability_of(topology: Topology, amounts: dict[str, Amount], options: Ava
     return Availability(rows)
 
 
-def _whole(value: object) -> bool:
+def _whole(value: object) -> TypeGuard[SupportsInt]:
     return isinstance(value, Integral) and not isinstance(value, bool)
 
 
@@ -95,8 +95,8 @@ def _several(given: Amount) -> list[object]:
 
 def _amount(fails: str, given: object) -> tuple[int | None, float | None]:
     """(number of failures, probability), one of them None."""
-    if _whole(given) and int(given) >= 0:  # type: ignore[call-overload]
-        return int(given), None  # type: ignore[call-overload]
+    if _whole(given) and int(given) >= 0:
+        return int(given), None
     if isinstance(given, Real) and not isinstance(given, Integral) and 0 <= float(given) <= 1:
         return None, float(given)
     raise BadInput(

@@ -282,7 +282,7 @@ def _terminals(given: object, listed: Listed) -> np.ndarray:
             raise BadInput(f"terminals: {wrong}") from None
     number = {label: place for place, label in enumerate(listed.labels)}
     try:
-        named = list(given)  # type: ignore[call-overload]
+        named = list(given)  # type: ignore[call-overload]  # caught below
         return np.array([number[label] for label in named], np.int32)
     except (KeyError, TypeError) as error:
         raise BadInput(f"terminals: expected nodes as the graph names them, got {one_line(error, 60)}") from None

@@ -137,7 +137,7 @@ class Table:
             sizes.append(counted(every, noun) if shown == every else f"{shown} of {counted(every, noun)}")
         return f"{self.name}: {', '.join(sizes)}"
 
-    def _meaning(self, column: pa.Field) -> tuple[str, str]:
+    def _meaning(self, column: pa.Field[Any]) -> tuple[str, str]:
         """A column's unit and meaning; "" where they are not known."""
         about = column.metadata
         if not about:

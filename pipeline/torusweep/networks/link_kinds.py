@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from contextlib import suppress
 from fractions import Fraction
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
@@ -17,6 +17,7 @@ MOST_BANDWIDTH = 2**20  # flits a cycle
 MOST_DENOMINATOR = 10**6  # of a bandwidth
 MOST_LATENCY = 10_000  # cycles; the simulator remembers what is on its way for as long
 MOST_CLASSES = 128  # they are stored as int8
+Value = TypeVar("Value")
 
 
 class LinkKinds(NamedTuple):
@@ -52,8 +53,8 @@ def bandwidth_of(value: float | str) -> Fraction:
     return exact
 
 
-def of_classes(values: Sequence, classes: int) -> tuple:
-    """The value of each class, from one of each or one for all; () where all are 1."""
+def of_classes(values: Sequence[Value], classes: int) -> tuple[Value, ...]:
+    """Repeat a kind's values for all classes; () if every value is 1."""
     return () if all(value == 1 for value in values) else tuple(values) * (classes // len(values))
 
 

@@ -144,7 +144,7 @@ class Topology:
 
     @property
     def nodes(self) -> int:
-        return self.ports.shape[0]
+        return len(self.ports)
 
     @property
     def directed(self) -> bool:
@@ -267,9 +267,8 @@ def check(topology: Topology) -> None:
     """Assert the invariants of a network; a violation is a defect of the family."""
     ports, name = topology.ports, topology.spelling
     n, width = ports.shape
-    assert (ports.dtype, topology.link_class.dtype, topology.terminals.dtype) == (np.int32, np.int8, np.int32), (
-        f"{name}: dtypes"
-    )
+    dtypes = (ports.dtype, topology.link_class.dtype, topology.terminals.dtype)
+    assert dtypes == (np.dtype(np.int32), np.dtype(np.int8), np.dtype(np.int32)), f"{name}: dtypes"
     assert topology.link_class.shape == (n, width), f"{name}: link_class shape"
     assert n == topology.plan.nodes == int(np.prod(topology.plan.radices, dtype=object)), (
         f"{name}: node count differs from the plan"

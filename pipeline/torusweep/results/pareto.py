@@ -86,7 +86,7 @@ def front_of(
     return best.select(list(dict.fromkeys(["topology", *numbers, *telling, *BESIDE])))
 
 
-def _first_of_each(table: pa.Table, valued: pa.Array, apart: Sequence[str]) -> pa.Table:
+def _first_of_each(table: pa.Table, valued: pa.Array[Any], apart: Sequence[str]) -> pa.Table:
     """A row of each network (and of each value of the keys `apart`): one with values, if there is one."""
     rows = zip(*(table.column(name).to_pylist() for name in ("topology", *apart)))
     chosen: dict[tuple[Any, ...], int] = {}
@@ -103,7 +103,7 @@ def _first_of_each(table: pa.Table, valued: pa.Array, apart: Sequence[str]) -> p
     return table.take(pa.array(sorted(chosen.values()), pa.int64()))
 
 
-def _valued(table: pa.Table, names: Sequence[str]) -> pa.Array:
+def _valued(table: pa.Table, names: Sequence[str]) -> pa.Array[Any]:
     """Which rows have a number in each of these columns."""
     valued = np.ones(table.num_rows, bool)
     for name in names:

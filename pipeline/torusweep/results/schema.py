@@ -8,7 +8,8 @@ from pathlib import Path
 import pyarrow as pa
 
 from torusweep.errors import BadInput, nearest
-from torusweep.results.joined import VIEW, view_columns
+from torusweep.results.joined import view_columns
+from torusweep.results.view import VIEW
 from torusweep.stages import STAGES
 from torusweep.stages.all_columns import TABLES
 from torusweep.tables import store

@@ -110,7 +110,7 @@ def _print_records(console: Console, names: Sequence[str], rows: Sequence[Sequen
         console.print(block)
 
 
-def _values(column: pa.ChunkedArray, name: str) -> list[Any]:
+def _values(column: pa.ChunkedArray[Any], name: str) -> list[Any]:
     """A column's values, an Arrow map as a dictionary."""
     try:
         values = column.to_pylist()

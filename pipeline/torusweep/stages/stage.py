@@ -65,7 +65,6 @@ class Stage(Protocol):
 
     name      of its table, its section of the configuration, its shards
     columns   of its table, in order
-    sources   packages and modules whose code its rows depend on
     Entry     an entry of its section of the configuration; None where its requests come from the networks alone
     distinguishing  columns that a request decides and that tell a network's rows apart, the most important first
     row_bytes  on disk: of a row in its shard, its table and those made of it
@@ -76,7 +75,6 @@ class Stage(Protocol):
 
     name: str
     columns: tuple[Column, ...]
-    sources: tuple[str, ...]
     Entry: type[Choice] | None
     Request: type[Any]
     description: str = ""

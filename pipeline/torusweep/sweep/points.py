@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from functools import cache, lru_cache
@@ -25,6 +26,14 @@ from torusweep.tables.columns import arrow_schema
 _ROOTS = {package.__name__: Path(package.__path__[0]).parent for package in (torusweep, torusweep_kernels)}
 _KNOWN = 1 << 16  # points whose files and keys are remembered
 _CODE = {".css", ".cu", ".cuh", ".h", ".html", ".js", ".py"}
+# no row depends on it
+_SHOWN = re.compile(r"torusweep/(charts/.*|stages/\w+/section\w*\.py|(stages/\w+|screening|tables)/columns\.py)")
+# backends of kernels and readers of files are imported by name
+_BY_NAME = re.compile(r"torusweep_kernels/\w+/|torusweep/networks/families/")
+_IMPORT = re.compile(
+    r"""^[ \t]*(?:from (torusweep[\w.]*) import (\([^)]*\)|.*)|import (torusweep[\w.]*)|\#include "([\w/]+\.cuh)")""",
+    re.MULTILINE,
+)
 
 
 @dataclass(frozen=True)
@@ -157,41 +166,72 @@ def _digest_of(file: Path) -> str:
         ) from None
 
 
+@cache
 def stage_digest(stage: str) -> str:
-    """sha256 of the sources that a stage's rows depend on, by their names inside the packages.
+    """sha256 of the sources that a stage's rows depend on."""
+    return digest_of_code(sources_of(type(STAGES[stage]).__module__))
+
+
+@cache
+def program_digest() -> str:
+    """sha256 of all that makes tables and pages from the stages' tables: cheap, so that any change makes them anew."""
+    return digest_of_code(file for file in source_files() if file.startswith("torusweep/"))
+
+
+def digest_of_code(files: Iterable[str]) -> str:
+    """sha256 of sources by their names inside the packages: the same wherever these are installed."""
+    digest = hashlib.sha256()
+    for name in sorted(files):
+        digest.update(f"{name}\0{_digest_of(source_files()[name])}\0".encode())
+    return digest.hexdigest()
+
+
+def sources_of(module: str) -> set[str]:
+    """Sources that a module's results depend on: what it imports anywhere in it, import by import, without importing.
 
     Sections of the page and declarations of columns are left out: rows do not depend on captions, and a shard of
     other columns is not used.
     """
-    return digest_of_code(STAGES[stage].sources, without=("section*.py", "columns.py"))
-
-
-def program_digest() -> str:
-    """sha256 of all that makes tables and pages from the stages' tables: cheap, so that any change makes them anew."""
-    return digest_of_code(("torusweep",))
+    waiting, found = source_of(module), set[str]()
+    while waiting:
+        file = waiting.pop()
+        if file not in found and not _SHOWN.fullmatch(file):
+            found.add(file)
+            by_name = _BY_NAME.match(file)
+            waiting += [*imports_of(file), *(_within(by_name[0]) if by_name else ())]
+    return found
 
 
 @cache
-def digest_of_code(names: tuple[str, ...], without: tuple[str, ...] = ()) -> str:
-    """sha256 of packages' and modules' sources, the same wherever they are installed.
-
-    without   patterns of file names, as in "section*.py", that are left out
-    """
-    digest = hashlib.sha256()
-    for name, file in sorted(sources(names).items()):
-        if any(file.match(pattern) for pattern in without):
-            continue
-        content = file.read_bytes()
-        digest.update(f"{name}\0{len(content)}\0".encode() + content)
-    return digest.hexdigest()
-
-
-def sources(names: Iterable[str]) -> dict[str, Path]:
-    """The source files of packages, with all below them, and of modules; named as in torusweep_kernels/backend.py."""
-    found: dict[str, Path] = {}
-    for name in names:
-        root = _ROOTS[name.partition(".")[0]]
-        start = root.joinpath(*name.split("."))
-        files = start.rglob("*") if start.is_dir() else [start.with_suffix(suffix) for suffix in _CODE]
-        found |= {file.relative_to(root).as_posix(): file for file in files if file.suffix in _CODE and file.is_file()}
+def imports_of(file: str) -> list[str]:
+    """Sources of ours that a source imports or includes. Its text is searched: a syntax tree takes 20 times as long."""
+    found: list[str] = []
+    for package, names, module, header in _IMPORT.findall(source_files()[file].read_text(encoding="utf-8")):
+        for name in re.findall(r"\w+", re.sub(r" as \w+|#.*", "", names)):
+            found += source_of(f"{package}.{name}") or source_of(package)
+        found += source_of(module)
+        found += _within(f"torusweep_kernels/{header}") if header else ()
     return found
+
+
+def source_of(name: str) -> list[str]:
+    """The source of a module of ours."""
+    path = name.replace(".", "/")
+    return [file for file in (f"{path}.py", f"{path}/__init__.py") if file in source_files()]
+
+
+@cache
+def _within(start: str) -> list[str]:
+    """Sources whose names start so."""
+    return [file for file in source_files() if file.startswith(start)]
+
+
+@cache
+def source_files() -> dict[str, Path]:
+    """Every source file of our packages; named as in torusweep_kernels/backend.py."""
+    return {
+        file.relative_to(root).as_posix(): file
+        for package, root in _ROOTS.items()
+        for file in (root / package).rglob("*")
+        if file.suffix in _CODE
+    }

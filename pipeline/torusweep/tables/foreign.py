@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from io import BytesIO
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -68,7 +69,7 @@ def content_of(path: Path, *, what: str, most_bytes: int, remedy: str, where: st
         raise BadInput(f"{where}expected {what}, got: {reason}; paths are relative to {Path.cwd()}") from None
 
 
-def numbers(column: pa.ChunkedArray, name: str, kind: pa.DataType) -> np.ndarray:
+def numbers(column: pa.ChunkedArray[Any], name: str, kind: pa.DataType) -> np.ndarray:
     """The values of a column, int64[rows] or float64[rows]; `name` is for messages."""
     if column.null_count:
         raise BadInput(f"{name}: expected a number in every row, got {counted(column.null_count, 'row')} without")

@@ -6,7 +6,7 @@ import csv
 from collections.abc import Iterator
 from io import BytesIO, TextIOWrapper
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 from pyarrow import types
@@ -120,7 +120,7 @@ def _of_parquet(content: bytes, where: str) -> Rows:
     return Rows(where, columns, rows())
 
 
-def _texts(column: pa.ChunkedArray, where: str) -> list[str]:
+def _texts(column: pa.ChunkedArray[Any], where: str) -> list[str]:
     kind = column.type
     inner = kind.value_type if types.is_dictionary(kind) or types.is_list(kind) or types.is_large_list(kind) else kind
     if not any(

@@ -39,9 +39,9 @@ class Listing:
     classes       names of the link classes
     """
 
-    tails: array | np.ndarray = field(default_factory=lambda: array("q"))
-    heads: array | np.ndarray = field(default_factory=lambda: array("q"))
-    nodes: array | np.ndarray = field(default_factory=lambda: array("q"))
+    tails: array[int] | np.ndarray = field(default_factory=lambda: array("q"))
+    heads: array[int] | np.ndarray = field(default_factory=lambda: array("q"))
+    nodes: array[int] | np.ndarray = field(default_factory=lambda: array("q"))
     terminals: list[int] | np.ndarray | None = None
     directed: bool | None = None
     parallel: bool = True

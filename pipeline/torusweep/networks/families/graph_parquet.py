@@ -83,7 +83,7 @@ def _listing(table: pa.Table, names: list[str], metadata: dict[str, str]) -> Lis
     return listing
 
 
-def _nodes(end: str, column: pa.ChunkedArray) -> np.ndarray:
+def _nodes(end: str, column: pa.ChunkedArray[Any]) -> np.ndarray:
     """int64[L]: numbers of nodes."""
     try:
         numbers = column.cast(pa.int64()).to_numpy()
@@ -95,7 +95,7 @@ def _nodes(end: str, column: pa.ChunkedArray) -> np.ndarray:
     return numbers
 
 
-def _named(listing: Listing, columns: list[pa.ChunkedArray]) -> tuple[np.ndarray, np.ndarray]:
+def _named(listing: Listing, columns: list[pa.ChunkedArray[Any]]) -> tuple[np.ndarray, np.ndarray]:
     """(int64[L], int64[L]): ends that are texts, numbered in the order of the file."""
     try:
         texts = [column.cast(pa.large_string()).to_pylist() for column in columns]
@@ -108,7 +108,7 @@ def _named(listing: Listing, columns: list[pa.ChunkedArray]) -> tuple[np.ndarray
     return both[:, 0], both[:, 1]
 
 
-def _whole(name: str, column: pa.ChunkedArray) -> np.ndarray:
+def _whole(name: str, column: pa.ChunkedArray[Any]) -> np.ndarray:
     """int64[L]: numbers of links; ABSENT where a row has none."""
     try:
         numbers = column.cast(pa.int64()).fill_null(pa.scalar(ABSENT, pa.int64())).to_numpy()
@@ -124,7 +124,7 @@ def _is_number(kind: pa.DataType) -> bool:
     return pa.types.is_integer(kind) or pa.types.is_floating(kind)
 
 
-def _bandwidths(column: pa.ChunkedArray) -> np.ndarray:
+def _bandwidths(column: pa.ChunkedArray[Any]) -> np.ndarray:
     """float64[L]: flits a cycle of links; NaN where a row has none."""
     numbers = column.cast(pa.float64()).fill_null(pa.scalar(np.nan, pa.float64())).to_numpy()
     wrong = column.is_valid().to_numpy(zero_copy_only=False) & ~((numbers > 0) & (numbers <= MOST_BANDWIDTH))

@@ -21,7 +21,8 @@ from torusweep.charts.chart import DARK, LIGHT, specification
 from torusweep.charts.chart import config as theme
 from torusweep.charts.networks import distinct
 from torusweep.charts.section import Record, Tables
-from torusweep.results.designs import designs, joined_tables
+from torusweep.results.designs import designs
+from torusweep.results.joined import joined_tables
 from torusweep.results.page.bundle import bundled
 from torusweep.results.page.explorer import explored
 from torusweep.results.page.glossary import glossary_section

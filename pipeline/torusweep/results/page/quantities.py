@@ -11,7 +11,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from torusweep.charts.section import Record, Tables
-from torusweep.results.designs import NUMBERS, is_better_large, joined_tables
+from torusweep.results.designs import is_better_large
+from torusweep.results.joined import NUMBERS, joined_tables
 from torusweep.stages.all_columns import TABLES
 from torusweep.tables.columns import Column
 

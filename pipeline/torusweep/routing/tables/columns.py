@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -186,7 +187,7 @@ def columns_of(topology: Topology, rows: Rows) -> pa.Table:
     return pa.table(dict(_columns(topology, rows)))
 
 
-def _columns(topology: Topology, rows: Rows) -> Iterator[tuple[str, pa.Array]]:
+def _columns(topology: Topology, rows: Rows) -> Iterator[tuple[str, pa.Array[Any]]]:
     yield "at", pa.array(rows.at.astype(np.int32))
     yield "destination", pa.array(rows.destination.astype(np.int32))
     if rows.input is not None:

@@ -133,4 +133,4 @@ def _answer(answer: Any, at: int, destination: int) -> list[tuple[int, float]]:
 
 def _is_share(given: Any) -> bool:
     """Whether this is a number in the range of shares; whole numbers may be too large for float64."""
-    return isinstance(given, Real) and bool(LEAST <= given <= MOST)  # type: ignore[operator]
+    return isinstance(given, Real) and bool(LEAST <= given <= MOST)  # type: ignore[operator]  # typeshed's Real has no order

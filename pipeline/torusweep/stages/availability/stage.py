@@ -15,7 +15,6 @@ from torusweep.stages.availability.parts import check_count, failing_parts, fail
 from torusweep.stages.availability.record import availability_rows
 from torusweep.stages.availability.request import MOST_DRAWS, AvailabilityRequest, measures_of
 from torusweep.stages.entry import Choice, Spellings, under
-from torusweep.stages.loads.stage import LoadsQuestion
 from torusweep.stages.stage import Network, Options, Stage
 
 if TYPE_CHECKING:
@@ -76,15 +75,6 @@ class Availability(Choice):
 class AvailabilityStage(Stage):
     name = "availability"
     columns = AVAILABILITY
-    sources = (
-        *LoadsQuestion.sources,
-        "torusweep_kernels.dependencies",
-        "torusweep_kernels.failures",
-        "torusweep_kernels.trees",
-        "torusweep.collectives",
-        "torusweep.stages.availability",
-        "torusweep.stages.deadlock",
-    )
     Entry = Availability
     Request = AvailabilityRequest
     description = "failures after which connectivity, distances, saturation are measured; without it, none"

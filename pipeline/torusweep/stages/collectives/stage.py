@@ -41,26 +41,6 @@ class CollectiveRequest:
 class CollectivesStage(Stage):
     name = "collectives"
     columns = COLLECTIVES
-    sources = (
-        "torusweep.networks",
-        "torusweep.capacity",
-        "torusweep.collectives",
-        "torusweep.tables.foreign",
-        "torusweep.traffic",
-        "torusweep.stages.collectives",
-        "torusweep.stages.stage",
-        "torusweep_kernels.adjacency",
-        "torusweep_kernels.backend",
-        "torusweep_kernels.checks",
-        "torusweep_kernels.compile",
-        "torusweep_kernels.cuda",
-        "torusweep_kernels.cuts",
-        "torusweep_kernels.distance.near",
-        "torusweep_kernels.loads",
-        "torusweep_kernels.sums",
-        "torusweep_kernels.threads",
-        "torusweep_kernels.trees",
-    )
     Entry = Collectives
     Request = CollectiveRequest
     description = "collective operations whose optimum and algorithms are computed; without it, none"

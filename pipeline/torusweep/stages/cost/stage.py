@@ -51,26 +51,6 @@ class CostRequest:
 class CostStage(Stage):
     name = "cost"
     columns = COST
-    sources = (
-        "torusweep.costs",
-        "torusweep.documents",
-        "torusweep.networks",
-        "torusweep.routing",
-        "torusweep.stages.cost",
-        "torusweep.stages.layout",
-        "torusweep.stages.stage",
-        "torusweep.stages.static",
-        "torusweep.tables.foreign",
-        "torusweep_kernels.adjacency",
-        "torusweep_kernels.backend",
-        "torusweep_kernels.checks",
-        "torusweep_kernels.compile",
-        "torusweep_kernels.cuda",
-        "torusweep_kernels.cuts",
-        "torusweep_kernels.distance",
-        "torusweep_kernels.forwarding",
-        "torusweep_kernels.threads",
-    )
     Entry = Cost
     Request = CostRequest
     description = "cost models by which the networks are priced; without it, none"

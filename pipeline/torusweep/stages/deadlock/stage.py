@@ -62,24 +62,6 @@ class DeadlockRequest:
 class DeadlockStage(Stage):
     name = "deadlock"
     columns = DEADLOCK
-    sources = (
-        "torusweep_kernels.adjacency",
-        "torusweep_kernels.backend",
-        "torusweep_kernels.checks",
-        "torusweep_kernels.compile",
-        "torusweep_kernels.cuda",
-        "torusweep_kernels.dependencies",
-        "torusweep_kernels.distance",
-        "torusweep_kernels.forwarding",
-        "torusweep_kernels.sums",
-        "torusweep_kernels.threads",
-        "torusweep.counts",
-        "torusweep.networks",
-        "torusweep.routing",
-        "torusweep.stages.deadlock",
-        "torusweep.stages.stage",
-        "torusweep.tables.foreign",
-    )
     Entry = Deadlock
     Request = DeadlockRequest
     description = "channel dependency graphs to analyse; without it, only those of the papers' statements"

@@ -40,16 +40,6 @@ class LayoutRequest:
 class LayoutStage(Stage):
     name = "layout"
     columns = LAYOUT
-    sources = (
-        "torusweep_kernels.adjacency",
-        "torusweep_kernels.backend",
-        "torusweep_kernels.checks",
-        "torusweep_kernels.compile",
-        "torusweep_kernels.threads",
-        "torusweep.networks",
-        "torusweep.stages.layout",
-        "torusweep.stages.stage",
-    )
     Entry = Layout
     Request = LayoutRequest
     description = "placements whose wires are measured; without it, only those of the papers' printed numbers"

@@ -104,31 +104,6 @@ def loads(
 class LoadsQuestion(Question):
     name = "loads"
     columns = LOADS
-    sources = (
-        "torusweep_kernels.adjacency",
-        "torusweep_kernels.backend",
-        "torusweep_kernels.checks",
-        "torusweep_kernels.compile",
-        "torusweep_kernels.cuda",
-        "torusweep_kernels.cuts",
-        "torusweep_kernels.distance",
-        "torusweep_kernels.forwarding",
-        "torusweep_kernels.loads",
-        "torusweep_kernels.pairs",
-        "torusweep_kernels.philox",
-        "torusweep_kernels.routes",
-        "torusweep_kernels.sums",
-        "torusweep_kernels.threads",
-        "torusweep_kernels.walks",
-        "torusweep.capacity",
-        "torusweep.networks",
-        "torusweep.routing",
-        "torusweep.stages.loads",
-        "torusweep.stages.stage",
-        "torusweep.stages.static",
-        "torusweep.tables.foreign",
-        "torusweep.traffic",
-    )
     ask = staticmethod(loads)
     phrase = "under {routing}, {traffic}"
     outermost = ("traffic",)

@@ -13,7 +13,6 @@ from torusweep.errors import BadInput
 from torusweep.screening.columns import SCREEN
 from torusweep.screening.spaces import Circulants, Lattices, Space, screen_space, space_of
 from torusweep.stages.entry import Choice, under
-from torusweep.stages.loads.stage import LoadsQuestion
 from torusweep.stages.screen.network_row import network_row, rows_together
 from torusweep.stages.stage import Network, Options, Rows, Stage, attempt
 from torusweep.tables.columns import arrow_schema
@@ -103,13 +102,6 @@ class ScreenRequest:
 class ScreenStage(Stage):
     name = "screen"
     columns = SCREEN
-    sources = (
-        *LoadsQuestion.sources,
-        "torusweep_kernels.circulants",
-        "torusweep_kernels.lattices",
-        "torusweep.screening",
-        "torusweep.stages.screen",
-    )
     row_bytes = 100
     of_networks = False  # whole design spaces may be millions of rows
     Entry = Screen

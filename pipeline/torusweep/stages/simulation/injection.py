@@ -8,7 +8,7 @@ numbers give the same packets at other times.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Annotated, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from torusweep_kernels.philox import unit
@@ -75,7 +75,7 @@ def process_of(spelling: str, topology: Topology) -> Process:
     return process(topology, **values)
 
 
-def _resolve(spelling: str) -> tuple[str, Callable[..., Process], dict]:
+def _resolve(spelling: str) -> tuple[str, Callable[..., Process], dict[str, Any]]:
     return resolve(spelling, INJECTIONS, kind="injection", example="bernoulli or bursts(cycles=100, peak=1)")
 
 

@@ -58,37 +58,6 @@ class SimulationRequest:
 
 class SimulationStage(Stage):
     name = "simulation"
-    sources = (
-        "torusweep_kernels.adjacency",
-        "torusweep_kernels.backend",
-        "torusweep_kernels.checks",
-        "torusweep_kernels.compile",
-        "torusweep_kernels.cuda",
-        "torusweep_kernels.cuts",
-        "torusweep_kernels.dependencies",
-        "torusweep_kernels.distance",
-        "torusweep_kernels.forwarding",
-        "torusweep_kernels.loads",
-        "torusweep_kernels.pairs",
-        "torusweep_kernels.philox",
-        "torusweep_kernels.router",
-        "torusweep_kernels.routes",
-        "torusweep_kernels.sums",
-        "torusweep_kernels.threads",
-        "torusweep_kernels.trees",
-        "torusweep.capacity",
-        "torusweep.collectives",
-        "torusweep.counts",
-        "torusweep.networks",
-        "torusweep.routing",
-        "torusweep.stages.deadlock",
-        "torusweep.stages.loads.packets",
-        "torusweep.stages.simulation",
-        "torusweep.stages.stage",
-        "torusweep.tables.foreign",
-        "torusweep.traffic",
-        "torusweep.workloads",
-    )
     columns = SIMULATION
     Entry = Simulation
     Request = SimulationRequest

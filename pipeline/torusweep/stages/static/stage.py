@@ -37,23 +37,6 @@ class StaticRequest:
 class StaticStage(Stage):
     name = "static"
     columns = STATIC
-    sources = (
-        "torusweep_kernels.adjacency",
-        "torusweep_kernels.backend",
-        "torusweep_kernels.checks",
-        "torusweep_kernels.compile",
-        "torusweep_kernels.cuda",
-        "torusweep_kernels.cuts",
-        "torusweep_kernels.distance",
-        "torusweep_kernels.forwarding",
-        "torusweep_kernels.sums",
-        "torusweep_kernels.threads",
-        "torusweep.networks",
-        "torusweep.routing",
-        "torusweep.stages.stage",
-        "torusweep.stages.static",
-        "torusweep.tables.foreign",
-    )
     Entry = None
     Request = StaticRequest
 
