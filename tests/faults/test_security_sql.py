@@ -140,7 +140,7 @@ SAFE_BY_NATURE = (
 
 def test_without_the_first_wall_the_second_holds(folder: Path, listener: Listener, monkeypatch: pytest.MonkeyPatch):
     """The statement is not looked at; DuckDB's own lock is all that is left."""
-    monkeypatch.setattr(queries, "_check", lambda connection, sql: {"static"})
+    monkeypatch.setattr(queries, "_check", lambda connection, sql: None)
     before = files(folder)
     for sql in ATTACKS:
         said, refused = reached(attack(sql, folder, listener), folder)
@@ -153,7 +153,7 @@ def test_without_the_first_wall_the_second_holds(folder: Path, listener: Listene
 def reached(sql: str, folder: Path) -> tuple[str, bool]:
     """What a query gives, and whether it is refused."""
     try:
-        return str(queries.answer(sql, folder, time_limit=60, memory_gib=1, max_rows=1000).to_pylist()), False
+        return str(queries.query(sql, folder, time_limit=60, memory_gib=1, max_rows=1000).to_pylist()), False
     except BadInput as refusal:
         return str(refusal), True
 
@@ -167,7 +167,7 @@ def reached(sql: str, folder: Path) -> tuple[str, bool]:
         ("enable_progress_bar", "false"),
     ],
 )
-def test_settings_of_the_process_that_answers(folder: Path, name: str, value: str):
+def test_settings_of_a_query(folder: Path, name: str, value: str):
     """A progress bar would be drawn into the answer of whatever takes more than two seconds."""
     (row,) = queries.query(f"SELECT current_setting('{name}')::VARCHAR AS v", folder).to_pylist()
     assert row == {"v": value}
