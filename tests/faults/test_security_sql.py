@@ -10,10 +10,12 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 
+import duckdb
 import pyarrow as pa
 import pytest
 from torusweep.errors import BadInput
 from torusweep.results import query as queries
+from torusweep.results.connection import connect, lock
 from torusweep.tables.store import publish_table
 
 from tests.faults.command_line import settled, torusweep
@@ -62,6 +64,11 @@ ATTACKS = [
     "SELECT * FROM read_parquet('http://127.0.0.1:{port}/static.parquet')",
     "SELECT * FROM read_csv('s3://127.0.0.1:{port}/a.csv')",
     "FROM postgres_scan('host=127.0.0.1 port={port}', 'public', 't')",
+    "FROM query('COPY static TO ''{folder}/written.csv'' ')",
+    "FROM json_execute_serialized_sql(json_serialize_sql('SELECT * FROM read_text(''{secret}'')'))",
+    "FROM read_duckdb('{secret}')",
+    "FROM enable_logging(storage='file', storage_path='{folder}')",
+    "FROM enable_profiling('json', save_location='{folder}/written.json')",
     "SELECT 1; COPY static TO '{folder}/written.csv'",
     "SELECT 1 /* */ ; ATTACH '{folder}/written.db' --",
 ]
@@ -148,6 +155,25 @@ def test_without_the_first_wall_the_second_holds(folder: Path, listener: Listene
         assert refused or sql.startswith(SAFE_BY_NATURE), (sql, said)
     assert files(folder) == before
     assert listener.came == 0
+
+
+@pytest.mark.faults
+def test_no_function_of_the_database_reads_or_writes_a_file(folder: Path):
+    """Each that this version has, called with the path of a file that is there, and of one that is not."""
+    before = files(folder)
+    functions = "SELECT DISTINCT function_name, function_type LIKE 'table%' FROM duckdb_functions() ORDER BY ALL"
+    with connect(1) as connection:
+        lock(connection)
+        for function, is_table in connection.execute(functions).fetchall():
+            for path in (f"'{folder.parent / 'secret.csv'}'", f"'{folder / 'written'}'"):
+                for arguments in (path, f"{path}, {path}"):
+                    call = f'"{function}"({arguments})'
+                    try:
+                        said = str(connection.execute(f"{'FROM' if is_table else 'SELECT'} {call}").fetchmany(9))
+                    except (duckdb.Error, RuntimeError) as refusal:
+                        said = str(refusal)
+                    assert SECRET not in said, call
+    assert files(folder) == before
 
 
 def reached(sql: str, folder: Path) -> tuple[str, bool]:
