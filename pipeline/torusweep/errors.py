@@ -25,6 +25,10 @@ class Refused(BadInput):
     """Valid input that exceeds a limit (memory, points, time)."""
 
 
+class RunsOn(Refused):
+    """Work beyond a limit that cannot be stopped: its thread runs until it ends, or the process does."""
+
+
 class RunFailed(Exception):
     """A sweep that ended with an error after it had begun. What was computed is kept; the message says how to go on."""
 

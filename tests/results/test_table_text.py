@@ -13,7 +13,7 @@ import pytest
 from torusweep.errors import BadInput
 from torusweep.results import query as queries
 from torusweep.results import schema as schemas
-from torusweep.results.query import answer
+from torusweep.results.query import query
 from torusweep.results.table_text import print_aligned
 from torusweep.stages.all_columns import TABLES
 
@@ -45,7 +45,7 @@ def test_an_empty_answer_is_an_empty_array_and_a_heading(capsys):
 
 
 def test_numbers_from_sql_are_numbers_in_json(results, capsys):
-    table = answer(
+    table = query(
         "SELECT sum(nodes) AS n, 1.50 AS d, DATE '2020-01-02' AS day FROM static",
         results,
         time_limit=20,

@@ -7,6 +7,8 @@ import os
 import subprocess
 import sys
 import time
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 
 import pyarrow as pa
@@ -61,6 +63,20 @@ def test_rows_come_in_the_order_asked_for_each_once_and_no_others(tmp_path):
         "c",
     ]
     assert {part.origin["host"] for part in found.whole} == {"here"}
+
+
+@pytest.mark.parametrize("block", [1, 3, 100])
+def test_blocks_of_rows_make_the_same_table(tmp_path, monkeypatch, block):
+    monkeypatch.setattr(store, "BLOCK", block)
+    names = [f"{index:0{length}}" for index, length in enumerate([1, 1, 2, 2, 2, 3, 1, 4, 4])]
+    for part in (names[5:] + names[:2] * 2, names[1:7], [], ["other"]):
+        shard(tmp_path, *part)
+    found = store.read_shards(tmp_path, "static", SCHEMA).whole
+    rows_of = [{key: list(rows) for key, rows in groupby(each.rows.to_pylist(), itemgetter("key"))} for each in found]
+    asked = [*reversed(names[::2]), "missing", *names[1::2]]
+    expected = [row for key in asked for row in next((rows[key] for rows in rows_of if key in rows), [])]
+    assert store.finished(found, asked, SCHEMA).to_pylist() == expected
+    assert store.finished([], asked, SCHEMA).num_rows == 0
 
 
 def test_a_points_rows_come_from_one_shard(tmp_path):

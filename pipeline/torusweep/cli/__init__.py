@@ -112,7 +112,7 @@ def torusweep() -> None:
 
 def main() -> None:
     """Run the command line; turn refusals into one line and an exit status."""
-    from torusweep.errors import BadInput
+    from torusweep.errors import BadInput, RunsOn
 
     # what is imported stays; by default Python looks through many of these objects every 700 new ones
     gc.set_threshold(50_000)
@@ -139,6 +139,9 @@ def main() -> None:
         _give_up_stdout(1)
     except BadInput as refusal:
         _say(str(refusal))
+        if isinstance(refusal, RunsOn):
+            sys.stderr.flush()
+            os._exit(2)  # at once, with the thread
         sys.exit(2)
     except click.exceptions.NoArgsIsHelpError as asked:
         click.echo(asked.ctx.get_help() if asked.ctx else "")

@@ -98,10 +98,11 @@ distances, loads, points, static, verification
         return len(self.tables)
 
     def query(self, sql: str, *, time_limit: float = TIME_LIMIT, max_rows: int = MOST_ROWS) -> Table:
-        """The answer to one SELECT over the tables, as of `torusweep query`: in a process with limits of its own.
+        """The answer to one SELECT over the tables, as of `torusweep query`, with its limits of time and memory.
 
         time_limit  in seconds
-        Raises BadInput for a query that cannot be answered, and Refused for one that takes more than the limits.
+        Raises BadInput for a query that cannot be answered, and Refused for one that takes more than the limits: RunsOn
+        where its work heeds no interrupt (that of levenshtein on long texts), and so goes on beside you.
         """
         return self._table("query", query(sql, self.folder, time_limit=time_limit, max_rows=max_rows))
 

@@ -8,14 +8,16 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
+DEEPEST = 200  # expressions within each other: more could overflow the stack
 _CLOSED: dict[str, Any] = {
     "enable_external_access": "false",
     "autoload_known_extensions": "false",
     "autoinstall_known_extensions": "false",
     "allow_unsigned_extensions": "false",
+    "allow_community_extensions": "false",
     "python_enable_replacements": "false",
     "temp_directory": "",
-    "max_expression_depth": "200",
+    "max_expression_depth": str(DEEPEST),
 }
 
 

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from torusweep.errors import BadInput, nearest
 from torusweep.results.choices import Choices, keys_of, refuse_absent, refuse_mixed, require_tables
 from torusweep.results.joined import NUMBERS, join, source, words_of
-from torusweep.results.query import CONDITION, query
+from torusweep.results.query import bracketed, query
 from torusweep.screening.front import front
 
 NONE_NAMED = "expected columns to minimise or maximise, got none; add for example --minimise mean_distance,cost"
@@ -65,11 +65,9 @@ def front_of(
     keys = [*keys_of(joined, named), *(["fault_nodes"] if faults and "fault_nodes" not in numbers else [])]
     columns = list(dict.fromkeys(["topology", *numbers, *keys, *BESIDE]))
     listed = ", ".join(f'"{name}"' for name in columns)
-    kept = f"connected AND {CONDITION}" if where else "connected"
+    kept = f"connected AND {bracketed(where)}" if where else "connected"
     rows = source(joined, chosen, every_network=True, faults=faults)
-    found = query(
-        f"SELECT DISTINCT {listed} FROM {rows} WHERE {kept} ORDER BY nodes, {listed}", folder, condition=where
-    )
+    found = query(f"SELECT DISTINCT {listed} FROM {rows} WHERE {kept} ORDER BY nodes, {listed}", folder, where=where)
     valued = found.filter(_valued(found, numbers))
     if not valued.num_rows:
         refuse_absent(folder, joined, chosen)

@@ -28,7 +28,7 @@ from torusweep.results.joined import (
     source,
     words_of,
 )
-from torusweep.results.query import CONDITION, query
+from torusweep.results.query import bracketed, query
 
 LOG = {"none": "", "x": "x", "y": "y", "both": "xy"}
 AUTO = "auto"  # logarithmic where the numbers are positive and span WIDE
@@ -107,7 +107,7 @@ def plot(
     request = _request(joined, x, y, series, lines, log)
     require_tables(joined, results, named)
     keys = keys_of(joined, [joined.column(name) for name in named])
-    found = query(_sql(request, keys, choices, where), results, condition=where).to_pylist()
+    found = query(_sql(request, keys, choices, where), results, where=where).to_pylist()
     known = [row for row in found if _number(row["x"]) and _number(row["y"])]
     if not known:
         refuse_absent(results, joined, choices.spelled())
@@ -172,7 +172,7 @@ def _sql(request: Request, keys: Sequence[str], choices: Choices, where: str | N
     packed = ", ".join(f"'{name}': " + (columns.get(name) or f'"{name}"') for name in chosen)
     columns["keys"] = f"{{{packed}}}" if packed else "NULL"
     listed = ", ".join(f"{sql} AS {name}" for name, sql in columns.items())
-    condition = f" WHERE {CONDITION}" if where else ""
+    condition = f" WHERE {bracketed(where)}" if where else ""
     # a table that only the condition names has several rows for what is drawn once
     kind = "SELECT" if {*joined.tables} <= {named.table for named in wanted} else "SELECT DISTINCT"
     return f"{kind} {listed} FROM {source(joined, choices.spelled(), faults=faults)}{condition} ORDER BY x, y, topology"

@@ -20,6 +20,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -35,6 +36,7 @@ from torusweep.tables.parquet import SCHEMA_VERSION, parquet, read_rows
 MANIFEST = "manifest.json"
 LOCK = ".lock"  # held by whoever computes points
 TEMPORARY = ".writing-"
+BLOCK = 1 << 20  # rows put into order at once: their texts stay below the 2 GiB that Arrow can hold in one array
 
 
 class CannotWrite(BadInput):
@@ -184,22 +186,36 @@ def finished(shards: Iterable[Shard], keys: Collection[str], schema: pa.Schema) 
     schema   of the stage's table
     returns  a table of `shard_schema`; keys that no shard has are missing
     """
-    found: dict[str, pa.Table] = {}
+    tables: list[pa.Table] = []
+    places: dict[str, range] = {}
+    starts = [0]  # of each shard's rows, and the number of all
     for shard in shards:
-        for key, rows in _points_of(shard.rows):
-            found.setdefault(key, rows)  # a key that an earlier shard has keeps its rows
-    return pa.concat_tables([shard_schema(schema).empty_table(), *(found[key] for key in keys if key in found)])
+        for key, begin, end in _points_of(shard.rows):
+            places.setdefault(key, range(starts[-1] + begin, starts[-1] + end))  # those of the first shard that has it
+        tables.append(shard.rows)
+        starts.append(starts[-1] + shard.rows.num_rows)
+    wanted = np.fromiter(chain.from_iterable(places[key] for key in keys if key in places), np.int64)
+    blocks = [shard_schema(schema).empty_table()]
+    for begin in range(0, len(wanted), BLOCK):
+        block = wanted[begin : begin + BLOCK]
+        order = np.argsort(block)
+        ordered = block[order]
+        bounds = np.searchsorted(ordered, starts).tolist()
+        parts = [
+            table.take(ordered[low:high] - start)
+            for table, start, low, high in zip(tables, starts, bounds, bounds[1:])
+            if low < high
+        ]
+        blocks.append(pa.concat_tables(parts).take(np.argsort(order)))
+    return pa.concat_tables(blocks)
 
 
-def _points_of(rows: pa.Table) -> Iterator[tuple[str, pa.Table]]:
-    """A shard's rows point by point: the rows of a point follow each other."""
-    if not rows.num_rows:
-        return
+def _points_of(rows: pa.Table) -> Iterator[tuple[str, int, int]]:
+    """The points of a shard: each key, and where its rows begin and end. The rows of a point follow each other."""
     keys = rows.column("key").combine_chunks()
     number = keys.dictionary_encode().indices.to_numpy()
-    first = np.flatnonzero(np.diff(number, prepend=-1)).tolist()
-    for begin, end in zip(first, [*first[1:], rows.num_rows]):
-        yield str(keys[begin]), rows.slice(begin, end - begin)
+    first = np.flatnonzero(np.diff(number, prepend=-1))
+    yield from zip(keys.take(first).to_pylist(), first.tolist(), [*first[1:].tolist(), rows.num_rows])
 
 
 # --- tables and their manifest -----------------------------------------------------------------
