@@ -67,11 +67,10 @@ def _dashed(name: str) -> str:
 def _taken(decorator: Any) -> click.Parameter:
     """The parameter that a decorator of click adds."""
 
-    @decorator
     def command() -> None:
         return
 
-    (parameter,) = command.__click_params__
+    (parameter,) = decorator(command).__click_params__
     taken: click.Parameter = parameter
     return taken
 
