@@ -19,7 +19,7 @@ import numpy as np
 from torusweep.stages import STAGES
 from torusweep.stages.simulation import Parameters, Request
 from torusweep.stages.simulation.stage import SimulationRequest
-from torusweep.stages.stage import Network, Options
+from torusweep.questions.stage import Network, Options
 from torusweep_kernels import backend
 
 from benchmarks.gpu_cases import distance, loads, network, random_walks

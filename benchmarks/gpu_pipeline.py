@@ -52,7 +52,7 @@ simulation:
 
 def alike(stage: str) -> Iterator[Row]:
     """Whether every point of the stage has the same rows, byte for byte, with the GPU and with Numba."""
-    from torusweep.stages.stage import Options
+    from torusweep.questions.stage import Options
     from torusweep.sweep.configuration import load
     from torusweep.sweep.points import rows_of_many
     from torusweep.sweep.requested_points import requested_points

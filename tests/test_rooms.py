@@ -31,8 +31,6 @@ FLOORS = (
     ),
     ("questions",),
     (
-        "stages/stage",
-        "stages/entry",
         "models",
         "costs",
         "collectives",

@@ -104,7 +104,7 @@ BAD_INPUT = [
     (["describe", "with_links(ring(k=4), bandwidths=[0])"], "expected flits a cycle above 0, up to 1,048,576"),
     (
         ["loads", "torus(k=16, n=3)", "--traffic", "random_permutation", "--bounds"],
-        "16,777,216 pairs of root and channel, got 4,096 × 24,576; choose a smaller network, or no --bounds",
+        "16,777,216 pairs of root and channel, got 4,096 × 24,576; choose a smaller network, or no bounds",
     ),
     (["loads", "torus(k=32, n=2)", "--traffic", "random_permutation", "--bounds"], "at most 450,000 flows"),
     (

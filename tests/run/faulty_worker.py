@@ -16,7 +16,7 @@ import time
 from pathlib import Path
 
 import torusweep.run.driver
-from torusweep.stages.stage import attempt
+from torusweep.questions.stage import attempt
 from torusweep.stages.static.columns import STATIC
 from torusweep.sweep.points import keyed
 

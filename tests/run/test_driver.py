@@ -15,11 +15,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from torusweep.errors import BadInput
+from torusweep.questions.stage import Options
 from torusweep.run import driver as sweep
 from torusweep.run.tasks import Outcome
 from torusweep.stages.all_columns import schema_of
 from torusweep.stages.screen.stage import ScreenRequest
-from torusweep.stages.stage import Options
 from torusweep.stages.static.stage import StaticRequest
 from torusweep.sweep.batches import Batches
 from torusweep.sweep.points import Point, estimates

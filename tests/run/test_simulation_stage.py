@@ -7,8 +7,8 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from torusweep.questions.stage import Network, Options, attempt
 from torusweep.stages import STAGES
-from torusweep.stages.stage import Network, Options, attempt
 from torusweep.sweep.points import Point, keyed, rows_of_many
 from torusweep.tables.columns import arrow_schema
 from torusweep.tables.parquet import parquet

@@ -20,8 +20,8 @@ from pydantic import Field
 
 from torusweep.charts.section import Section
 from torusweep.errors import BadInput
-from torusweep.stages.entry import Choice, under
-from torusweep.stages.stage import Stage
+from torusweep.questions.entry import Choice, under
+from torusweep.questions.stage import Stage
 from torusweep.tables.columns import Column
 
 

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from torusweep.errors import BadInput
+from torusweep.questions.entry import Choice
 from torusweep.stages import STAGES
 from torusweep.stages.deadlock.stage import Deadlock
-from torusweep.stages.entry import Choice
 from torusweep.stages.layout.stage import Layout
 from torusweep.stages.simulation.entry import Simulation
 from torusweep.sweep.configuration import load

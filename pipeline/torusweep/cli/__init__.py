@@ -18,6 +18,7 @@ from typing import Any
 import click
 
 from torusweep import __version__
+from torusweep.questions import QUESTIONS, question_named
 
 # command → (module of this folder, one-line help); the help stands here so that the list of commands needs no imports
 COMMANDS = {
@@ -27,7 +28,7 @@ COMMANDS = {
     "best": ("best", "The best network of a size, with proof."),
     "search": ("search", "A graph with short distances, by simulated annealing."),
     "describe": ("describe", "Static properties of one network, and a picture."),
-    "loads": ("questions", "Load of every channel under a routing and a traffic pattern."),
+    "loads": QUESTIONS["loads"],
     "routes": ("routes", "Write a routing as a table of next hops."),
     "deadlock": ("deadlock", "Whether a routing can deadlock: a proof, or the cycle."),
     "collective": ("collective", "What a collective operation takes, beside the optimum."),
@@ -57,11 +58,10 @@ class Commands(click.Group):
     def get_command(self, context: click.Context, name: str) -> click.Command | None:
         if name not in COMMANDS:
             return None
-        if COMMANDS[name][0] == "questions":
+        if name in QUESTIONS:
             from torusweep.cli.questions import command_of
-            from torusweep.stages import STAGES
 
-            return command_of(STAGES[name])
+            return command_of(question_named(name))
         module = importlib.import_module(f"torusweep.cli.{COMMANDS[name][0]}")
         return getattr(module, name)
 

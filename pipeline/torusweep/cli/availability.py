@@ -9,10 +9,10 @@ from torusweep.cli.availability_text import print_availability
 from torusweep.cli.progress import wait_notice
 from torusweep.errors import BadInput
 from torusweep.networks.families import build, plan
+from torusweep.questions.stage import Options
 from torusweep.stages.availability import AvailabilityRequest, availability_rows
 from torusweep.stages.availability.memory import check_memory
 from torusweep.stages.availability.request import MOST_DRAWS, failures_of, measures_of
-from torusweep.stages.stage import Options
 
 FAILURES = "a number at a time, or the probability that each fails, as 0.5%; or several, separated by commas."
 

@@ -18,13 +18,13 @@ from torusweep.costs import canonical
 from torusweep.costs.equal_cost import EQUAL
 from torusweep.errors import BadInput
 from torusweep.networks.families import build
+from torusweep.questions.stage import Options
 from torusweep.screening.atlas import screened_before
 from torusweep.screening.best import OBJECTIVES, best_lattices, objectives
 from torusweep.screening.front import front
 from torusweep.screening.spaces import Circulants, Lattices, Space, screen_space
 from torusweep.stages.cost import AUTOMATIC, cost_record
 from torusweep.stages.screen.network_row import network_row
-from torusweep.stages.stage import Options
 
 
 def _complete(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:

@@ -8,7 +8,7 @@ from torusweep_kernels.backend import backend_of_calls, backends_and_device, bac
 from torusweep.cli import options
 from torusweep.cli.describe_text import print_description
 from torusweep.networks.families import build
-from torusweep.stages.stage import Network
+from torusweep.questions.stage import Network
 from torusweep.stages.static import static_record
 from torusweep.stages.static.stage import StaticRequest, choose_backend
 

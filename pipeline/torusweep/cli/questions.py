@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterator
+from contextlib import contextmanager
+from pkgutil import resolve_name
 from typing import Any
 
 import click
@@ -16,26 +18,26 @@ from torusweep.networks.families import build
 from torusweep.networks.signature import signature_of
 from torusweep.networks.spelling import Word, format_value
 from torusweep.questions.console import open_console
-from torusweep.questions.parameters import Parameter
+from torusweep.questions.parameters import Parameter, Positional, Read
 from torusweep.questions.question import How, Question
 from torusweep.results import table_text
 
 
 def command_of(question: Any) -> click.Command:
-    """The command that asks a question of one network."""
+    """The command that asks a question."""
     assert isinstance(question, Question)
-    parameters: list[click.Parameter] = [_taken(options.topology), *map(_option, question.parameters)]
+    parameters: list[click.Parameter] = [_taken(options.topology)] if question.about else []
+    parameters += map(_parameter, question.parameters)
     parameters += [
-        click.Option(
-            [_dashed(name)], is_flag=True, help=f"Print {part.meaning} as CSV (with --json as JSON) and no more."
-        )
+        click.Option([_dashed(name)], is_flag=True, help=f"Print {part.meaning} as CSV (or JSON), and nothing else.")
         for name, part in question.parts.items()
     ]
     shared = {"backend": options.backend, "symmetry": options.symmetry}
     parameters += [_taken(options.json_output), *(_taken(shared[name]) for name in question.how)]
 
-    def called(topology: str, as_json: bool, backend: str = "auto", symmetry: str = "on", **given: Any) -> None:
+    def called(as_json: bool, backend: str = "auto", symmetry: str = "on", **given: Any) -> None:
         parts = [name for name in question.parts if given.pop(name)]
+        topology = given.pop("topology", None)
         values = {name: value for name, value in given.items() if value is not None}
         for part in parts:
             for name in question.parts[part].without:
@@ -44,7 +46,7 @@ def command_of(question: Any) -> click.Command:
         chosen = backend_of_calls(backend)
         how = How(chosen, symmetry == "on", progress=ON_TERMINAL)
         with resolved_backends() as resolved:
-            answer = question.answer(build(topology), how, values, _dashed)
+            answer = question.answer(None if topology is None else build(topology), how, values, _dashed)
         for remark in answer.remarks:
             click.echo(remark, err=True)
         if parts:
@@ -57,7 +59,7 @@ def command_of(question: Any) -> click.Command:
             with open_console() as console:
                 answer.print(console, f"{names} on {device}")
 
-    return click.Command(question.name, callback=called, params=parameters, help="\n\n".join(_help(question)))
+    return click.Command(question.command, callback=called, params=parameters, help="\n\n".join(_help(question)))
 
 
 def _dashed(name: str) -> str:
@@ -75,20 +77,57 @@ def _taken(decorator: Any) -> click.Parameter:
     return taken
 
 
-def _option(one: Parameter) -> click.Option:
-    """A parameter as an option: its default is shown, and passed on only where it is given."""
-    kind: Any = {int: click.INT, float: options.Real(), str: click.STRING, bool: click.BOOL}[one.kind]
-    if one.choices:
-        kind = click.Choice(one.choices)
-    elif one.range is not None:
-        ends = {"min_open": True, "max_open": True} if getattr(one.range, "open", False) else {}
-        kind = {int: click.IntRange, float: options.Real}[one.kind](one.range.minimum, one.range.maximum, **ends)
+def _parameter(one: Parameter) -> click.Parameter:
+    """A parameter as an option, or an argument: its default is shown, and passed on only where it is given."""
+    how: dict[str, Any] = {"is_flag": True} if one.kind is bool else {"type": _type(one)}
+    if one.spelled is not None:
+        complete = options.complete_from if one.spelled.called else options.complete_name
+        how["shell_complete"] = complete(one.spelled.table)
+    read: Read | None = one.note(Read)
+    if one.many or read is not None:
+        how |= {"multiple": one.many, "callback": _read(one, read)}
+        how |= {} if read is None else {"type": click.STRING, "metavar": read.shown}
+    if one.note(Positional) is not None:
+        return click.Argument([one.name], required=one.required, default=None, **how)
     meaning = f"{one.meaning[0].upper()}{one.meaning[1:]}."
-    if one.usual is not None and one.kind is not bool:
-        meaning += f"  [default: {one.usual}]"
-    complete = None if one.spelled is None else options.complete_from(one.spelled.table)
-    how: dict[str, Any] = {"is_flag": True} if one.kind is bool else {"type": kind, "shell_complete": complete}
+    if one.usual not in (None, (), "") and one.kind is not bool:
+        meaning += f"  [default: {', '.join(map(str, one.usual)) if one.many else one.usual}]"
     return click.Option([_dashed(one.name)], help=meaning, required=one.required, default=None, **how)
+
+
+def _type(one: Parameter) -> click.ParamType[Any]:
+    if one.choices:
+        return click.Choice(one.choices)
+    if one.range is None:
+        kinds: dict[type, click.ParamType[Any]] = {int: click.INT, float: options.Real(), str: click.STRING}
+        return kinds[one.kind]
+    if one.kind is int:
+        return click.IntRange(one.range.minimum, one.range.maximum)
+    ends = {"min_open": True, "max_open": True} if getattr(one.range, "open", False) else {}
+    return options.Real(one.range.minimum, one.range.maximum, **ends)
+
+
+def _read(one: Parameter, read: Read | None) -> Any:
+    """A callback that makes a value of an option's texts; None where it is not given."""
+
+    def value_of(context: click.Context, parameter: click.Parameter, given: Any) -> Any:
+        if given in (None, ()):
+            return None
+        if read is not None:
+            with named(_dashed(one.name)):
+                return resolve_name(read.reader)(given)
+        return tuple(options.listed(given)) if one.kind is str else given
+
+    return value_of
+
+
+@contextmanager
+def named(option: str) -> Iterator[None]:
+    """Say in a refusal which option it is about."""
+    try:
+        yield
+    except BadInput as wrong:
+        raise type(wrong)(f"{option}: {wrong}") from None
 
 
 def _help(question: Question) -> Iterator[str]:
@@ -96,7 +135,7 @@ def _help(question: Question) -> Iterator[str]:
     said = inspect.getdoc(type(question).ask) or ""
     yield said.partition(">>>")[0].strip()
     for one in question.parameters:
-        if one.spelled is not None:
+        if one.spelled is not None and one.spelled.title:
             lines = [f"  {_call(name, function)}\n      {_meaning(function)}" for name, function in one.names.items()]
             yield "\n".join(["\b", f"{one.spelled.title}:", *lines])
     yield "\n".join(["\b", "Examples:", *(f"  torusweep {example}" for example in question.examples)])
@@ -104,6 +143,8 @@ def _help(question: Question) -> Iterator[str]:
 
 def _call(name: str, function: Any) -> str:
     """How a function of a table is written: its parameters with their defaults, or … where they are required."""
+    if not callable(function):
+        return name
     written = []
     for one in signature_of(function)[1:]:
         value = Word(one.default) if isinstance(one.default, str) else one.default

@@ -17,9 +17,9 @@ from torusweep.counts import counted, duration
 from torusweep.errors import BadInput, one_line
 from torusweep.networks.families import build
 from torusweep.networks.topology import Topology
+from torusweep.questions.stage import Network
 from torusweep.stages.simulation import PRECISION, Completion, Parameters, Request, simulation_records
 from torusweep.stages.simulation.stage import NODE_CYCLE, SimulationRequest, SimulationStage
-from torusweep.stages.stage import Network
 from torusweep.workloads import workload as workload_of
 from torusweep.workloads.messages import least_cycles
 

@@ -10,11 +10,11 @@ from torusweep.errors import BadInput, nearest
 from torusweep.library.arguments import check_measures
 from torusweep.networks.topology import Topology
 from torusweep.questions.answer import Records, Row
+from torusweep.questions.stage import Options
 from torusweep.stages.availability import AvailabilityRequest, availability_rows
 from torusweep.stages.availability.columns import AVAILABILITY
 from torusweep.stages.availability.memory import check_memory
 from torusweep.stages.availability.request import MOST_DRAWS, measures_of
-from torusweep.stages.stage import Options
 
 Amount = int | float | Iterable[int | float] | None
 

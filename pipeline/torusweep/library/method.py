@@ -9,10 +9,10 @@ from typing import Any, get_type_hints
 from torusweep_kernels.backend import BACKENDS
 
 from torusweep.errors import BadInput, nearest, one_line
+from torusweep.questions import question_named
 from torusweep.questions.answer import Answer
 from torusweep.questions.parameters import Parameter
 from torusweep.questions.question import How, Question
-from torusweep.stages import STAGES
 
 
 class Method:
@@ -22,35 +22,37 @@ class Method:
         self.name = name
 
     def __get__(self, network: Any, owner: type) -> Callable[..., Any]:
-        asked = method_of(STAGES[self.name])
+        asked = method_of(question_named(self.name))
         return asked if network is None else asked.__get__(network, owner)
 
 
 def method_of(question: Any) -> Any:
     """The function (network, the question's parameters …, backend) → its answer."""
     assert isinstance(question, Question)
-    taken = list(inspect.signature(type(question).ask).parameters.values())[2:]
+    taken = list(inspect.signature(type(question).ask).parameters.values())[2 if question.about else 1 :]
     if "backend" in question.how:
         taken.append(inspect.Parameter("backend", inspect.Parameter.KEYWORD_ONLY, default="auto"))
-    own = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    signature = inspect.Signature([own, *taken], return_annotation=get_type_hints(type(question).ask).get("return"))
+    own = [inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)] if question.about else []
+    signature = inspect.Signature([*own, *taken], return_annotation=get_type_hints(type(question).ask).get("return"))
 
     def asked(*positional: Any, **named: Any) -> Answer:
         for name in named:
             if name not in signature.parameters:
-                known = list(signature.parameters)[1:]
+                known = [one.name for one in taken]
                 raise BadInput(
-                    f"{question.name}: unknown option '{name}'{nearest(name, known)}; it takes {', '.join(known)}"
+                    f"{question.command}: unknown option '{name}'{nearest(name, known)}; it takes {', '.join(known)}"
                 )
         given = signature.bind(*positional, **named).arguments
-        network, backend = given.pop("self"), given.pop("backend", "auto")
+        network, backend = given.pop("self", None), given.pop("backend", "auto")
         if not isinstance(backend, str) or backend not in BACKENDS:
             close = nearest(backend, BACKENDS) if isinstance(backend, str) else ""
             shown = one_line(repr(backend), 60)
             raise BadInput(f"backend={shown}: expected one of {', '.join(BACKENDS)}{close}; auto suits most")
+        if network is None:
+            return question.answer(None, How(backend), given)
         return question.answer(network.topology, How(backend), given).labelled(network.labels)
 
-    asked.__name__ = asked.__qualname__ = question.name
+    asked.__name__ = asked.__qualname__ = question.command
     asked.__doc__ = _doc(question)
     asked.__signature__ = signature  # type: ignore[attr-defined]
     return asked

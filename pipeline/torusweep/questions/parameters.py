@@ -1,14 +1,18 @@
 """Parameters of questions: what a question's function declares of them, once, for every way in which it is asked.
 
-def loads(network, how, routing: Annotated[str, ROUTING] = "minimal", *,
-          packets: Annotated[int, Whole(64, "packets at most", 10**12)] | None = None, …)
+    def loads(network, how, routing: Annotated[str, ROUTING] = "minimal", *,
+              packets: Annotated[int, Whole(64, "packets at most", 10**12)] | None = None, …)
+
+A parameter of type tuple[float, …] takes one value or several. Notes of an annotation: its meaning and range (`Whole`,
+`Number`, `Meaning`, or a table of names: `Spelled`), and where it differs from others (`Inside`, `NotSwept`, `Several`,
+`Read`, `Positional`).
 """
 
 from __future__ import annotations
 
 import inspect
 import typing
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from numbers import Integral, Real
@@ -17,26 +21,28 @@ from types import UnionType
 from typing import Annotated, Any, Literal, get_args, get_origin
 
 from torusweep.errors import BadInput, nearest, one_line
-from torusweep.networks.topology import Meaning, Number, Whole
+from torusweep.networks.topology import Meaning, Whole
 
 
 @dataclass(frozen=True)
 class Spelled:
-    """A text that calls a function of a table, as dimension_order(tie=positive): `Annotated[str, Spelled(…)]`.
+    """A text that names an entry of a table, or calls it, as dimension_order(tie=positive).
 
     table      "module:NAME"; it is imported when the parameter is used
-    title      of the table's names in a command's help
+    title      of the table's names in a command's help; empty: the help does not list them
     canonical  "module:function": a text → its canonical spelling
     files      "module:function": a canonical spelling → the files that it names
     given      "module:function": (network, object) → what the question takes, for what only Python can pass
+    called     whether the names are of functions with parameters
     """
 
     meaning: str
     table: str
-    title: str
-    canonical: str
-    files: str
-    given: str
+    title: str = ""
+    canonical: str = ""
+    files: str = ""
+    given: str = ""
+    called: bool = True
 
 
 @dataclass(frozen=True)
@@ -50,7 +56,29 @@ class Inside:
 
 @dataclass(frozen=True)
 class NotSwept:
-    """Of a parameter that a configuration does not have: rows do not depend on it."""
+    """Of a parameter that a configuration does not have."""
+
+
+@dataclass(frozen=True)
+class Several:
+    """Of a parameter of which a configuration may list several values, a request for each. Spellings always may."""
+
+
+@dataclass(frozen=True)
+class Read:
+    """How a command reads an option's text.
+
+    reader  "module:function": texts → value, or text → value where the parameter takes no several
+    shown   in place of the type in the help, as in SIZE
+    """
+
+    reader: str
+    shown: str = "TEXT"
+
+
+@dataclass(frozen=True)
+class Positional:
+    """Of a parameter that a command takes without an option's name."""
 
 
 class Parameter(typing.NamedTuple):
@@ -58,6 +86,7 @@ class Parameter(typing.NamedTuple):
 
     kind      int, float, bool or str; choices: of a text, where it has few
     default   None where it is required or where its absence means something
+    many      one value or several: a tuple
     """
 
     name: str
@@ -66,11 +95,28 @@ class Parameter(typing.NamedTuple):
     required: bool
     default: Any
     optional: bool
+    many: bool
     meaning: str
-    range: Whole | None
-    spelled: Spelled | None
-    inside: Inside | None
-    swept: bool
+    notes: tuple[Any, ...]
+
+    def note(self, kind: type) -> Any:
+        """Its note of a kind, or None."""
+        return next((note for note in self.notes if isinstance(note, kind)), None)
+
+    @property
+    def range(self) -> Whole | None:
+        found: Whole | None = self.note(Whole)
+        return found
+
+    @property
+    def spelled(self) -> Spelled | None:
+        found: Spelled | None = self.note(Spelled)
+        return found
+
+    @property
+    def inside(self) -> Inside | None:
+        found: Inside | None = self.note(Inside)
+        return found
 
     @property
     def usual(self) -> Any:
@@ -78,17 +124,23 @@ class Parameter(typing.NamedTuple):
         return self.inside.default if self.inside is not None and self.default is None else self.default
 
     @property
-    def names(self) -> Mapping[str, Callable[..., Any]]:
-        """The functions that its spelling can call."""
-        found: Mapping[str, Callable[..., Any]] = resolve_name(self.spelled.table) if self.spelled else {}
+    def names(self) -> Mapping[str, Any]:
+        """The names that it may have, or call."""
+        found: Mapping[str, Any] = resolve_name(self.spelled.table) if self.spelled else {}
         return found
 
     def check(self, value: Any, network: Any = None) -> Any:
         """A value given in Python as the question takes it. Raises BadInput for another type and out of range."""
         if value is None and self.optional:
             return None
-        if self.spelled is not None:
+        if self.spelled is not None and self.spelled.given:
             return resolve_name(self.spelled.given)(network, value)
+        if self.many:
+            one = isinstance(value, str) or not isinstance(value, Iterable)
+            return tuple(self._checked(part) for part in ((value,) if one else value))
+        return self._checked(value)
+
+    def _checked(self, value: Any) -> Any:
         expected, fits = _FITS[self.kind]
         if self.choices:
             expected, fits = f"one of {', '.join(self.choices)}", lambda given: given in self.choices
@@ -114,7 +166,7 @@ _FITS: dict[type, tuple[str, Callable[[Any], bool]]] = {
 
 
 @cache
-def parameters_of(function: Callable[..., Any], skip: int = 2) -> tuple[Parameter, ...]:
+def parameters_of(function: Callable[..., Any], skip: int) -> tuple[Parameter, ...]:
     """The parameters of a question's function, without the first ones: the network, and how it is computed."""
     hints = typing.get_type_hints(function, include_extras=True)
     own = list(inspect.signature(function).parameters.values())[skip:]
@@ -130,23 +182,12 @@ def _parameter(name: str, hint: Any, default: Any) -> Parameter:
     if get_origin(kind) is Annotated:
         kind, *found = get_args(kind)
         notes = tuple(found)
+    many = get_origin(kind) is tuple
+    kind = get_args(kind)[0] if many else kind
     choices = get_args(kind) if get_origin(kind) is Literal else ()
     described = next((note for note in notes if isinstance(note, Whole | Meaning | Spelled)), None)
     assert described is not None, f"{name}: expected a parameter with a meaning"
     required = default is inspect.Parameter.empty
-    return Parameter(
-        name,
-        str if choices or isinstance(described, Spelled) else kind,
-        choices,
-        required,
-        None if required else default,
-        optional,
-        described.meaning,
-        described if isinstance(described, Whole) else None,
-        described if isinstance(described, Spelled) else None,
-        next((note for note in notes if isinstance(note, Inside)), None),
-        not any(isinstance(note, NotSwept) for note in notes),
-    )
-
-
-__all__ = ["Inside", "Meaning", "NotSwept", "Number", "Parameter", "Spelled", "Whole", "parameters_of"]
+    kind = str if choices or isinstance(described, Spelled) else kind
+    usual = None if required else default
+    return Parameter(name, kind, choices, required, usual, optional, many, described.meaning, notes)

@@ -14,14 +14,14 @@ from pathlib import Path
 from pkgutil import resolve_name
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Protocol
 
-from pydantic import Field, create_model
+from pydantic import BeforeValidator, Field, create_model
 
 from torusweep.errors import BadInput
 from torusweep.networks.topology import Topology
 from torusweep.questions.answer import Answer
-from torusweep.questions.parameters import Parameter, parameters_of
-from torusweep.stages.entry import Choice, Section, Spellings, under
-from torusweep.stages.stage import Network, Options, Rows, Stage
+from torusweep.questions.entry import Choice, Section, Spellings, under
+from torusweep.questions.parameters import NotSwept, Parameter, Several, parameters_of
+from torusweep.questions.stage import Network, Options, Rows, Stage
 
 Report = Callable[[float], None]
 
@@ -82,8 +82,10 @@ class Part(NamedTuple):
 class Question(Stage):
     """A stage whose requests, entries and rows follow from the signature of `ask`.
 
-    ask       (network, how, its parameters …) → the answer. Its docstring is the help: what it says before the first
-              empty line is a line of its own; Python's examples come last
+    ask       (network, how, its parameters …) → the answer; (how, …) where it is not about a network. Its docstring is
+              the help: what it says before the first empty line is a line of its own; Python's examples come last
+    command   its name on the command line, and of the method
+    about     "network", or nothing
     phrase    completes "<network> …" with a request's parameters
     outermost parameters of which an entry's several values vary slowest, the slowest first; the others vary as written
     how       what of `How` the answer's computation heeds: backend, symmetry
@@ -92,6 +94,8 @@ class Question(Stage):
     """
 
     ask: Callable[..., Answer]
+    command: ClassVar[str] = ""
+    about: ClassVar[Literal["network", ""]] = "network"
     phrase: ClassVar[str] = ""
     outermost: ClassVar[tuple[str, ...]] = ()
     how: ClassVar[tuple[str, ...]] = ("backend", "symmetry")
@@ -99,9 +103,12 @@ class Question(Stage):
     parts: ClassVar[Mapping[str, Part]] = {}
 
     def __init__(self) -> None:
-        self.parameters = parameters_of(type(self).ask)
-        self.swept = [one for one in self.parameters if one.swept]  # those that a configuration has
-        self.Entry, self.Request = self._entry(), self._request()
+        self.parameters = parameters_of(type(self).ask, 2 if self.about else 1)
+        # those that a configuration has
+        self.swept = [one for one in self.parameters if one.note(NotSwept) is None]
+        # a stage whose entries or requests have another form declares them itself
+        self.Entry = getattr(type(self), "Entry", None) or self._entry()
+        self.Request = getattr(type(self), "Request", None) or self._request()
 
     # --- the configuration --------------------------------------------------------------------------
 
@@ -126,16 +133,27 @@ class Question(Stage):
         usual = one.default if default is None else default
         how: dict[str, Any] = {"description": one.meaning}
         if one.spelled is not None:
-            how["description"] += f", as 'torusweep {self.name} --help' lists, or several; {usual} by default"
+            how["description"] += f", as 'torusweep {self.name} --help' lists, or several"
+            how["description"] += f"; {usual} by default" if usual is not None else ""
+            if usual is None and not one.required:
+                return Spellings | None, Field(None, **how)
             return Spellings, Field(... if one.required else (usual,), **how)
         if one.range is not None:
             exclusive = getattr(one.range, "open", False)
             least, most = ("gt", "lt") if exclusive else ("ge", "le")
             how |= {least: one.range.minimum} | ({} if one.range.maximum is None else {most: one.range.maximum})
         kind = Literal[one.choices] if one.choices else one.kind
+        meaning = how.pop("description")
+        taken: Any = Annotated[kind, Field(**how)]
+        if one.note(Several) is not None:
+            meaning = f"{meaning}; or several"
+            many: Any = Annotated[tuple.__class_getitem__((taken, ...)), Field(min_length=1, strict=False)]
+            shown: Any = taken | Annotated[list.__class_getitem__(taken), Field(min_length=1)]
+            taken = Annotated[many, BeforeValidator(_listed, json_schema_input_type=shown)]
+            usual = usual if usual is None else (usual,)
         if one.optional and usual is None:
-            return Annotated[kind, Field(**how)] | None, Field(None, description=one.meaning)
-        return kind, Field(... if one.required else usual, **how)
+            return taken | None, Field(None, description=meaning)
+        return taken, Field(... if one.required else usual, description=meaning)
 
     def _request(self) -> type[Any]:
         """A frozen dataclass of its parameters."""
@@ -159,19 +177,21 @@ class Question(Stage):
             given = getattr(entry, one.name if one.inside is None else one.inside.key)
             if one.inside is not None:
                 values[one.name] = [None if given is None else getattr(given, one.name)]
-            elif one.spelled is not None:
+            elif given is None or not isinstance(given, tuple):
+                values[one.name] = [given]
+            elif one.spelled is not None and one.spelled.canonical:
                 with under(one.name):
                     canonical = resolve_name(one.spelled.canonical)
                     values[one.name] = [canonical(spelling) for spelling in given]
             else:
-                values[one.name] = [given]
+                values[one.name] = given
         order = [*self.outermost, *(name for name in values if name not in self.outermost)]
         for chosen in product(*(values[name] for name in order)):
             yield self.Request(**dict(zip(order, chosen)))
 
     def files(self, request: Any) -> list[Path]:
-        spelled = [(one.spelled, getattr(request, one.name)) for one in self.swept if one.spelled is not None]
-        return [file for how, text in reversed(spelled) for file in resolve_name(how.files)(text)]
+        spelled = [(one.spelled.files, getattr(request, one.name)) for one in self.swept if one.spelled is not None]
+        return [file for files, text in reversed(spelled) if files and text for file in resolve_name(files)(text)]
 
     def rows(self, network: Network, request: Any, options: Options) -> Rows:
         found = type(self).ask(network.topology, How(*options), **vars(request)).json
@@ -179,8 +199,12 @@ class Question(Stage):
 
     # --- Python and the command line -----------------------------------------------------------------
 
+    def check_given(self, network: Topology | None, how: How, values: Mapping[str, Any]) -> None:
+        """Raise BadInput or Refused, before anything is computed, where a single network is not asked this."""
+        return
+
     def answer(
-        self, network: Topology, how: How, given: Mapping[str, Any], written: Callable[[str], str] = str
+        self, network: Topology | None, how: How, given: Mapping[str, Any], written: Callable[[str], str] = str
     ) -> Answer:
         """The answer to values by name, which may be of any type. Raises BadInput for one that is wrong.
 
@@ -189,11 +213,16 @@ class Question(Stage):
         known = {one.name: one for one in self.parameters}
         values = {name: known[name].check(value, network) for name, value in given.items()}
         try:
-            return type(self).ask(network, how, **values)
+            self.check_given(network, how, values)
+            return type(self).ask(network, how, **values) if self.about else type(self).ask(how, **values)
         except BadInput as refusal:
             if not refusal.place:
                 raise
             raise type(refusal)(f"{written(refusal.place[-1])}: {refusal}") from None
+
+
+def _listed(value: Any) -> Any:
+    return value if isinstance(value, list | dict) or value is None else [value]
 
 
 def _request_of(module: str, values: tuple[Any, ...]) -> Any:

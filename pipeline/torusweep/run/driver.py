@@ -29,12 +29,12 @@ from torusweep_kernels.backend import (
 
 from torusweep.counts import counted
 from torusweep.errors import BadInput
+from torusweep.questions import stage
+from torusweep.questions.stage import attempt
 from torusweep.run import workers as cluster
 from torusweep.run.progress import progress
 from torusweep.run.tasks import DIED, Workers
-from torusweep.stages import stage
 from torusweep.stages.all_columns import schema_of
-from torusweep.stages.stage import attempt
 from torusweep.sweep.batches import Batch, Batches
 from torusweep.sweep.points import Point, rows_of_many, stage_digest
 from torusweep.tables import store

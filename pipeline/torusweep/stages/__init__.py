@@ -1,5 +1,6 @@
 """The stages: tables whose rows are computed point by point. To add a stage, see CONTRIBUTING.md."""
 
+from torusweep.questions.stage import Stage
 from torusweep.stages.availability.stage import AvailabilityStage
 from torusweep.stages.collectives.stage import CollectivesStage
 from torusweep.stages.cost.stage import CostStage
@@ -8,7 +9,6 @@ from torusweep.stages.layout.stage import LayoutStage
 from torusweep.stages.loads.stage import QUESTION as LOADS
 from torusweep.stages.screen.stage import ScreenStage
 from torusweep.stages.simulation.stage import SimulationStage
-from torusweep.stages.stage import Stage
 from torusweep.stages.static.stage import StaticStage
 
 # in the order in which they are computed; their tables join static's

@@ -12,9 +12,9 @@ from torusweep.errors import BadInput, Refused, nearest, printable
 from torusweep.networks.families import FAMILIES, default_memory, parameters, plan
 from torusweep.networks.spelling import Spelling
 from torusweep.networks.topology import Plan, check_size
+from torusweep.questions.entry import Choice
+from torusweep.questions.stage import Network
 from torusweep.stages import Stage
-from torusweep.stages.entry import Choice
-from torusweep.stages.stage import Network
 from torusweep.sweep.configuration.schema import Family, Labelled, Required, Sweep
 from torusweep.sweep.network_search import meeting
 from torusweep.sweep.parameter_values import count, values_of

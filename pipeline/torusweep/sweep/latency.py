@@ -23,7 +23,7 @@ from torusweep.models.table import (
 from torusweep.networks.families import plan
 from torusweep.networks.spelling import parse
 from torusweep.papers.verification import expected_latency
-from torusweep.stages.entry import Rates, Spread
+from torusweep.questions.entry import Rates, Spread
 from torusweep.stages.layout.placements import canonical, check_suits, default_placement
 from torusweep.stages.layout.stage import LayoutRequest
 from torusweep.sweep.configuration.models import Dally, ParhamiKwai

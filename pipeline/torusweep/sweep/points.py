@@ -19,15 +19,20 @@ import torusweep_kernels
 import torusweep
 from torusweep.errors import BadInput
 from torusweep.networks.families import files_of
+from torusweep.questions.stage import Network, Options, Rows, attempt
 from torusweep.stages import STAGES
-from torusweep.stages.stage import Network, Options, Rows, attempt
 from torusweep.tables.columns import arrow_schema
 
 _ROOTS = {package.__name__: Path(package.__path__[0]).parent for package in (torusweep, torusweep_kernels)}
 _KNOWN = 1 << 16  # points whose files and keys are remembered
 _CODE = {".css", ".cu", ".cuh", ".h", ".html", ".js", ".py"}
 # no row depends on it
-_SHOWN = re.compile(r"torusweep/(charts/.*|stages/\w+/section\w*\.py|(stages/\w+|screening|tables)/columns\.py)")
+_SHOWN = re.compile(
+    r"torusweep/(charts/.*|stages/\w+/(section\w*|text)\.py|questions/(console|display)\.py"
+    r"|(stages/\w+|screening|tables)/columns\.py)"
+)
+# tables of names that a question's parameter calls
+_CALLED = re.compile(r"\"(torusweep[\w.]*):\w+\"")
 # backends of kernels and readers of files are imported by name
 _BY_NAME = re.compile(r"torusweep_kernels/\w+/|torusweep/networks/families/")
 _IMPORT = re.compile(
@@ -206,11 +211,14 @@ def sources_of(module: str) -> set[str]:
 def imports_of(file: str) -> list[str]:
     """Sources of ours that a source imports or includes. Its text is searched: a syntax tree takes 20 times as long."""
     found: list[str] = []
-    for package, names, module, header in _IMPORT.findall(source_files()[file].read_text(encoding="utf-8")):
+    text = source_files()[file].read_text(encoding="utf-8")
+    for package, names, module, header in _IMPORT.findall(text):
         for name in re.findall(r"\w+", re.sub(r" as \w+|#.*", "", names)):
             found += source_of(f"{package}.{name}") or source_of(package)
         found += source_of(module)
         found += _within(f"torusweep_kernels/{header}") if header else ()
+    if file.startswith(("torusweep/questions/", "torusweep/stages/")):
+        found += [source for module in _CALLED.findall(text) for source in source_of(module)]
     return found
 
 

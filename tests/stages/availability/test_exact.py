@@ -13,9 +13,9 @@ import pytest
 from torusweep.errors import BadInput
 from torusweep.library.records import loads_record
 from torusweep.networks.families import build
+from torusweep.questions.stage import Options
 from torusweep.stages.availability import AvailabilityRequest, availability_rows
 from torusweep.stages.availability.request import measures_of
-from torusweep.stages.stage import Options
 from torusweep.stages.static import static_record
 
 from tests.stages.availability import oracle

@@ -11,12 +11,12 @@ import pytest
 from scipy import stats
 from torusweep.errors import Refused
 from torusweep.networks.families import build
+from torusweep.questions.stage import Options
 from torusweep.stages.availability import MEASURES, AvailabilityRequest, availability_rows
 from torusweep.stages.availability.draws import draws_of
 from torusweep.stages.availability.measures import size_of
 from torusweep.stages.availability.request import failures_of
 from torusweep.stages.availability.statistics import summary, wilson
-from torusweep.stages.stage import Options
 
 from tests.stages.availability import oracle
 

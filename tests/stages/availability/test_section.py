@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from torusweep.charts.chart import specification
 from torusweep.networks.families import build
+from torusweep.questions.stage import Options
 from torusweep.stages.availability import AvailabilityRequest, availability_rows
 from torusweep.stages.availability.section import section
-from torusweep.stages.stage import Options
 
 from tests.results import vega_lite
 from tests.results.page_parts import Page

@@ -19,7 +19,7 @@ def torusweep(*arguments):
     """Standard output of a call that succeeds."""
     run = CliRunner().invoke(cli.torusweep, arguments, catch_exceptions=False)
     assert run.exit_code == 0, run.output
-    return run.output
+    return run.stdout
 
 
 def test_the_command_prints_the_record():

@@ -6,10 +6,10 @@ import networkx as nx
 import pytest
 from torusweep.errors import BadInput
 from torusweep.networks.families import build
+from torusweep.questions.stage import Network
 from torusweep.stages.loads import source
 from torusweep.stages.loads import stage as loads_stage
 from torusweep.stages.loads.stage import LoadsQuestion, LoadsRequest
-from torusweep.stages.stage import Network
 from torusweep.sweep.configuration import load
 from torusweep.sweep.requested_points import requested_points
 

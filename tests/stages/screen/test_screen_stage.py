@@ -13,13 +13,13 @@ from torusweep.errors import BadInput, Refused
 from torusweep.library.records import loads_record
 from torusweep.networks.families import build, plan
 from torusweep.networks.symmetry import is_automorphism
+from torusweep.questions.stage import Network, Options
 from torusweep.screening import bounds
 from torusweep.screening.circulants import circulant_count
 from torusweep.screening.lattices import lattice_count
 from torusweep.screening.spaces import space_of
 from torusweep.stages import STAGES
 from torusweep.stages.screen.stage import TOGETHER, ScreenRequest
-from torusweep.stages.stage import Network, Options
 from torusweep.stages.static import static_record
 from torusweep.sweep.configuration import load
 from torusweep.sweep.forecast import forecast

@@ -9,11 +9,11 @@ from typing import Any
 import pyarrow as pa
 import pytest
 from torusweep.errors import BadInput, Refused
+from torusweep.questions.stage import Network, Options
 from torusweep.stages import STAGES, stage
 from torusweep.stages.simulation import Parameters, Request, choice, record, runs
 from torusweep.stages.simulation.setup import set_up
 from torusweep.stages.simulation.stage import SimulationRequest
-from torusweep.stages.stage import Network, Options
 from torusweep.sweep.points import Point, keyed, rows_of_many
 from torusweep.tables.parquet import parquet
 from torusweep_kernels.backend import GpuLost

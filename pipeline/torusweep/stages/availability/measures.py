@@ -14,11 +14,11 @@ from torusweep.collectives.optimum import optimum
 from torusweep.errors import Refused
 from torusweep.networks.survivors import network_after
 from torusweep.networks.topology import NO_PORT, Topology
+from torusweep.questions.stage import Options
 from torusweep.routing import GivenRouting
 from torusweep.routing.lowest_port import lowest_port
 from torusweep.stages.availability.parts import Failing
 from torusweep.stages.deadlock.layers import layers
-from torusweep.stages.stage import Options
 
 SECONDS = 4.0  # of a costly measure on one core, about, where no number of draws is given
 PATIENCE = 60.0  # the same of a measure that is cheap but on large networks

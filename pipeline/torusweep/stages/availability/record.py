@@ -9,6 +9,7 @@ from torusweep_kernels.failures import Failures, after_failures
 
 from torusweep.errors import BadInput
 from torusweep.networks.topology import Topology
+from torusweep.questions.stage import Options
 from torusweep.stages.availability.columns import AVAILABILITY
 from torusweep.stages.availability.draws import Draws, draws_of
 from torusweep.stages.availability.measures import MEASURES, QUANTITIES, UP_DOWN, Survivors, size_of
@@ -16,7 +17,6 @@ from torusweep.stages.availability.parts import Failing, check_count, failing_pa
 from torusweep.stages.availability.request import AvailabilityRequest
 from torusweep.stages.availability.statistics import QUANTILES, summary
 from torusweep.stages.deadlock.layers import METHOD as LAYERS
-from torusweep.stages.stage import Options
 
 Row = dict[str, Any]
 HOW = {  # measure → how its value of a draw is computed

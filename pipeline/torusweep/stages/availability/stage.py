@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BeforeValidator, Field, model_validator
 
+from torusweep.questions.entry import Choice, Spellings, under
+from torusweep.questions.stage import Network, Options, Stage
 from torusweep.stages.availability.columns import AVAILABILITY
 from torusweep.stages.availability.measures import MEASURES, USUAL, Size
 from torusweep.stages.availability.memory import memory_of
 from torusweep.stages.availability.parts import check_count, failing_parts, fails_of, most_parts
 from torusweep.stages.availability.record import availability_rows
 from torusweep.stages.availability.request import MOST_DRAWS, AvailabilityRequest, measures_of
-from torusweep.stages.entry import Choice, Spellings, under
-from torusweep.stages.stage import Network, Options, Stage
 
 if TYPE_CHECKING:
     from torusweep.charts.section import Section, Tables

@@ -10,10 +10,10 @@ from pydantic import Field
 
 from torusweep.collectives.algorithms import OPTIMUM, algorithms_for, check_suits
 from torusweep.collectives.operations import operation_of
+from torusweep.questions.entry import Choice, Spellings, under
+from torusweep.questions.stage import Network, Options, Stage
 from torusweep.stages.collectives.columns import COLLECTIVES
 from torusweep.stages.collectives.record import collective_record
-from torusweep.stages.entry import Choice, Spellings, under
-from torusweep.stages.stage import Network, Options, Stage
 
 if TYPE_CHECKING:
     from torusweep.charts.section import Section, Tables

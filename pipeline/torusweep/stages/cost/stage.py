@@ -13,12 +13,12 @@ from torusweep import costs
 from torusweep.costs.arithmetic import price_of_router
 from torusweep.errors import BadInput, printable
 from torusweep.networks.families.boards import Cubes
+from torusweep.questions.entry import Choice, Spellings, under
+from torusweep.questions.stage import Network, Options, Stage
 from torusweep.stages.cost import AUTOMATIC, check_suits, cost_record
 from torusweep.stages.cost.columns import COST
 from torusweep.stages.cost.packing import spelling_of
 from torusweep.stages.cost.record import widths_of
-from torusweep.stages.entry import Choice, Spellings, under
-from torusweep.stages.stage import Network, Options, Stage
 
 if TYPE_CHECKING:
     from torusweep.charts.section import Section, Tables

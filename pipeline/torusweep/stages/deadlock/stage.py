@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BeforeValidator, Field
 
+from torusweep.questions.entry import Choice, Spellings, under
+from torusweep.questions.stage import Network, Options, Stage
 from torusweep.routing import SHORTEST_PATHS, files_of
 from torusweep.stages.deadlock import deadlock_case, deadlock_record, routing_spelling, rule_spelling
 from torusweep.stages.deadlock.columns import DEADLOCK
-from torusweep.stages.entry import Choice, Spellings, under
-from torusweep.stages.stage import Network, Options, Stage
 
 if TYPE_CHECKING:
     from torusweep.charts.section import Section, Tables

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
 
-from torusweep.stages.entry import Choice, Spellings, under
+from torusweep.questions.entry import Choice, Spellings, under
+from torusweep.questions.stage import Network, Options, Stage
 from torusweep.stages.layout import canonical, check_suits, layout_record
 from torusweep.stages.layout.columns import LAYOUT
-from torusweep.stages.stage import Network, Options, Stage
 
 if TYPE_CHECKING:
     from torusweep.charts.section import Section, Tables

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
+from torusweep.capacity.throughput import check_capacity
 from torusweep.errors import BadInput, Refused
-from torusweep.networks.topology import Plan, Topology, no_symmetries
-from torusweep.questions.parameters import Inside, Meaning, NotSwept, Number, Whole
+from torusweep.networks.topology import Meaning, Number, Plan, Topology, Whole, no_symmetries
+from torusweep.questions.entry import under
+from torusweep.questions.parameters import Inside, NotSwept
 from torusweep.questions.question import How, Part, Question
 from torusweep.questions.spelled import ROUTING, TRAFFIC
+from torusweep.questions.stage import Network
 from torusweep.routing import SHORTEST_PATHS, TURN_MODELS, GivenRouting, SourceRouting
 from torusweep.routing import routing as routing_on
 from torusweep.routing.by_plan import most_pairs
-from torusweep.stages.entry import under
 from torusweep.stages.loads import layered, monte_carlo, source
 from torusweep.stages.loads.answer import Loads
 from torusweep.stages.loads.bounds import bounds_of
@@ -20,7 +23,6 @@ from torusweep.stages.loads.channels import record_of
 from torusweep.stages.loads.columns import LOADS
 from torusweep.stages.loads.exact import exact_loads
 from torusweep.stages.loads.monte_carlo import sampled_loads
-from torusweep.stages.stage import Network
 from torusweep.traffic import SYMMETRIC, GivenTraffic, suits_by_plan
 from torusweep.traffic import traffic as pattern_on
 from torusweep.traffic.reach import check_reach
@@ -105,6 +107,7 @@ class LoadsQuestion(Question):
     name = "loads"
     columns = LOADS
     ask = staticmethod(loads)
+    command = "loads"
     phrase = "under {routing}, {traffic}"
     outermost = ("traffic",)
     parts: ClassVar = {"channels": Part("the load of every channel", without=("bounds",))}
@@ -118,6 +121,16 @@ class LoadsQuestion(Question):
     )
     description = "channel loads to compute; without it, only those of the papers' printed numbers"
     distinguishing = ("routing", "traffic", "method", "packets", "seed")
+
+    def check_given(self, network: Topology | None, how: How, values: Mapping[str, Any]) -> None:
+        if network is None or not values.get("bounds"):
+            return
+        try:
+            check_capacity(network, values.get("traffic", "uniform"), use_symmetry=how.use_symmetry)
+        except Refused as refusal:
+            refusal.place = ("bounds",)
+            refusal.args = (f"{str(refusal).partition('; choose')[0]}; choose a smaller network, or no bounds",)
+            raise
 
     def check(self, network: Network, request: Any) -> None:
         if _suits_by_plan(network, request):

@@ -12,10 +12,10 @@ from torusweep.networks.links import channel_matrix
 from torusweep.networks.survivors import surviving_network
 from torusweep.networks.symmetry import orbits
 from torusweep.networks.topology import Topology
+from torusweep.questions.stage import Network, Options, Rows, attempt
 from torusweep.screening import bounds
 from torusweep.screening.columns import SCREEN
 from torusweep.stages.loads import exact_loads, record_of
-from torusweep.stages.stage import Network, Options, Rows, attempt
 from torusweep.stages.static.connectivity import components
 from torusweep.stages.static.distances import Searches, distance_numbers, searches_of
 

@@ -10,11 +10,11 @@ import pyarrow as pa
 from pydantic import BeforeValidator, Field, model_validator
 
 from torusweep.errors import BadInput
+from torusweep.questions.entry import Choice, under
+from torusweep.questions.stage import Network, Options, Rows, Stage, attempt
 from torusweep.screening.columns import SCREEN
 from torusweep.screening.spaces import Circulants, Lattices, Space, screen_space, space_of
-from torusweep.stages.entry import Choice, under
 from torusweep.stages.screen.network_row import network_row, rows_together
-from torusweep.stages.stage import Network, Options, Rows, Stage, attempt
 from torusweep.tables.columns import arrow_schema
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, field_validator
 
-from torusweep.stages.entry import Choice, Rates, Spellings, Spread, listed
+from torusweep.questions.entry import Choice, Rates, Spellings, Spread, listed
 
 
 def _several(value: Any) -> Any:

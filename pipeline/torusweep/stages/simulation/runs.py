@@ -12,6 +12,7 @@ from torusweep_kernels.router import Batch, Detours, Simulated, simulate, state_
 
 from torusweep.errors import BadInput, Refused
 from torusweep.networks.topology import default_memory
+from torusweep.questions.stage import attempt
 from torusweep.routing.forms import SourceRouting
 from torusweep.stages.simulation.detours import choosing_routes
 from torusweep.stages.simulation.injection import NUMBER_BITS
@@ -21,7 +22,6 @@ from torusweep.stages.simulation.placement import Completion, completion_of, joi
 from torusweep.stages.simulation.routes import RouteRows, routes_of
 from torusweep.stages.simulation.setup import Setup
 from torusweep.stages.simulation.statistics import Run
-from torusweep.stages.stage import attempt
 
 PACKET_BYTES = 160  # of a packet while its route is drawn; later about 30
 DETOUR_BYTES = 160  # of each detour of a packet, while it is drawn; later 4

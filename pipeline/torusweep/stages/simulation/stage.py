@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from torusweep.errors import Refused
+from torusweep.questions.entry import under
+from torusweep.questions.stage import Network, Options, Rows, Stage
 from torusweep.routing import files_of as files_of_routing
-from torusweep.stages.entry import under
 from torusweep.stages.simulation import PRESETS, Parameters, Request, request_of, set_up, simulation_records
 from torusweep.stages.simulation.columns import SIMULATION
 from torusweep.stages.simulation.entry import Simulation
 from torusweep.stages.simulation.together import rows_together
-from torusweep.stages.stage import Network, Options, Rows, Stage
 from torusweep.traffic import files_of as files_of_traffic
 from torusweep.traffic.reach import check_reach
 from torusweep.workloads import files_of as files_of_workload

@@ -6,11 +6,11 @@ from collections import defaultdict
 from collections.abc import Hashable, Sequence
 from typing import NamedTuple
 
+from torusweep.questions.stage import Network, Options, Rows, attempt
 from torusweep.stages.simulation.record import Steps, steps_of
 from torusweep.stages.simulation.request import check_numbers, request_of
 from torusweep.stages.simulation.runs import likeness, run_many
 from torusweep.stages.simulation.setup import Setup, Shared, set_up
-from torusweep.stages.stage import Network, Options, Rows, attempt
 
 
 class Begun(NamedTuple):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from torusweep.networks.families.hierarchies import Hierarchy
 from torusweep.networks.topology import no_symmetries
-from torusweep.stages.stage import Network, Options, Stage
+from torusweep.questions.stage import Network, Options, Stage
 from torusweep.stages.static import static_record
 from torusweep.stages.static.columns import STATIC
 from torusweep.stages.static.route_lengths import MAX_PAIRS

@@ -8,8 +8,8 @@ from functools import cache
 from typing import Any
 
 from torusweep.documents import Place
+from torusweep.questions.entry import Choice
 from torusweep.stages import STAGES
-from torusweep.stages.entry import Choice
 from torusweep.sweep.configuration.schema import Sweep, spelled
 
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, Discriminator, Field, Tag, model_validator
 
 from torusweep.models.normalisation import Constraint, constraint
-from torusweep.stages.entry import MOST_NODES, Choice, Rates, Section, listed
+from torusweep.questions.entry import MOST_NODES, Choice, Rates, Section, listed
 
 
 def _numbers(value: Any) -> Any:

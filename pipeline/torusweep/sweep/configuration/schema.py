@@ -23,8 +23,8 @@ from pydantic import (
 )
 
 from torusweep.documents import Place
+from torusweep.questions.entry import Bounds, Section, Spellings
 from torusweep.stages import STAGES
-from torusweep.stages.entry import Bounds, Section, Spellings
 from torusweep.sweep.configuration.models import Latency
 
 PAPERS = ("P98", "P04", "D90", "C10", "R05")

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from torusweep.networks.families import build, plan
 from torusweep.networks.topology import Plan, Topology
-from torusweep.stages.entry import Choice
+from torusweep.questions.entry import Choice
 from torusweep.tables.columns import Column
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ class Stage(Protocol):
     def requests(self, entry: Any) -> Iterable[Any]:
         """Every request of an entry, whatever the network, in canonical spellings.
 
-        Raises BadInput for what is wrong on every network, naming its key (torusweep.stages.entry.under).
+        Raises BadInput for what is wrong on every network, naming its key (torusweep.questions.entry.under).
         """
         return ()
 
