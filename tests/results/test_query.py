@@ -116,7 +116,6 @@ TOO_MUCH = [
     ),
     # needs memory that DuckDB accounts for, and memory that it does not
     ("SELECT count(DISTINCT a.range * b.range) FROM range(100000000) a, range(100000000) b", "0.1 GiB"),
-    ("SELECT range(150000000)", "0.1 GiB"),
     ("SELECT repeat('x', 100000000) FROM range(100)", "0.1 GiB"),
     ("SELECT * FROM range(100000000)", "more than 1,000,000 rows"),
 ]
@@ -132,9 +131,9 @@ def test_endless_and_boundless_queries_are_stopped(results, sql, says):
 
 
 def test_a_query_that_heeds_no_interrupt_is_left_behind(results):
-    """Its thread runs on, so it must end by itself: a second or a few."""
+    """Its thread runs on, so its work must end by itself, after seconds."""
     with pytest.raises(RunsOn, match=r"more than 0\.1 seconds"):
-        query("SELECT levenshtein(repeat('a', 60000), repeat('b', 60000))", results, time_limit=0.1)
+        query("SELECT levenshtein(repeat('a', 45000), repeat('b', 45000))", results, time_limit=0.1)
 
 
 def test_the_command_line_ends_with_its_line_while_a_query_runs_on(results):

@@ -13,7 +13,8 @@ import io
 import os
 import signal
 import sys
-from typing import Any
+import threading
+from typing import Any, NoReturn
 
 import click
 
@@ -112,7 +113,7 @@ def torusweep() -> None:
 
 def main() -> None:
     """Run the command line; turn refusals into one line and an exit status."""
-    from torusweep.errors import BadInput, RunsOn
+    from torusweep.errors import BadInput
 
     # what is imported stays; by default Python looks through many of these objects every 700 new ones
     gc.set_threshold(50_000)
@@ -139,10 +140,7 @@ def main() -> None:
         _give_up_stdout(1)
     except BadInput as refusal:
         _say(str(refusal))
-        if isinstance(refusal, RunsOn):
-            sys.stderr.flush()
-            os._exit(2)  # at once, with the thread
-        sys.exit(2)
+        _end(2)
     except click.exceptions.NoArgsIsHelpError as asked:
         click.echo(asked.ctx.get_help() if asked.ctx else "")
         sys.exit(2)
@@ -155,12 +153,20 @@ def main() -> None:
         if sys.stderr.isatty():
             sys.stderr.write("\r")  # the line is written over the terminal's ^C
         _say(f"interrupted; {remedy}" if remedy else "interrupted")
-        sys.exit(130)
+        _end(130)
     except Exception as failure:
         if type(failure).__name__ == "BackendUnavailable":  # torusweep_kernels.backend's, which takes long to import
             _say(str(failure))
             sys.exit(2)
         raise
+
+
+def _end(status: int) -> NoReturn:
+    """Exit; at once where a query runs on that heeds no interrupt, because Python would list what its thread holds."""
+    if any(thread.name == "query" for thread in threading.enumerate()):
+        sys.stderr.flush()
+        os._exit(status)
+    sys.exit(status)
 
 
 def _give_up_stdout(status: int) -> None:

@@ -67,7 +67,7 @@ def front_of(
     listed = ", ".join(f'"{name}"' for name in columns)
     kept = f"connected AND {bracketed(where)}" if where else "connected"
     rows = source(joined, chosen, every_network=True, faults=faults)
-    found = query(f"SELECT DISTINCT {listed} FROM {rows} WHERE {kept} ORDER BY nodes, {listed}", folder, where=where)
+    found = query(f"SELECT DISTINCT {listed} FROM {rows} WHERE {kept} ORDER BY nodes, {listed}", folder, about=where)
     valued = found.filter(_valued(found, numbers))
     if not valued.num_rows:
         refuse_absent(folder, joined, chosen)

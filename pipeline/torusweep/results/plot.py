@@ -107,7 +107,7 @@ def plot(
     request = _request(joined, x, y, series, lines, log)
     require_tables(joined, results, named)
     keys = keys_of(joined, [joined.column(name) for name in named])
-    found = query(_sql(request, keys, choices, where), results, where=where).to_pylist()
+    found = query(_sql(request, keys, choices, where), results, about=where).to_pylist()
     known = [row for row in found if _number(row["x"]) and _number(row["y"])]
     if not known:
         refuse_absent(results, joined, choices.spelled())

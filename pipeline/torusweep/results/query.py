@@ -44,11 +44,11 @@ def query(
     time_limit: float = TIME_LIMIT,
     memory_gib: float = MEMORY_GIB,
     max_rows: int = MOST_ROWS,
-    where: str | None = None,
+    about: str | None = None,
 ) -> pa.Table:
     """The answer to one SELECT over the tables of a results folder, each named as its file, and the view `designs`.
 
-    where  the user's own condition, which the SQL has in brackets (`bracketed`): messages are about it
+    about  the user's own condition, where the SQL has one in brackets (`bracketed`): messages name it, not the query
 
     Raises BadInput where there are no results, a table was altered, or the SQL is not one valid SELECT; Refused where
     the answer takes more than the limits, RunsOn if its work could not be stopped. Messages are one line.
@@ -57,12 +57,12 @@ def query(
         raise BadInput(f"time limit: expected more than 0 and at most {LONGEST_WAIT:,} seconds, got {time_limit}")
     if not sql.strip():
         raise BadInput(f"expected one SELECT, as in {_EXAMPLE}, got nothing")
-    if where is None and len(sql) > LONGEST:
+    if about is None and len(sql) > LONGEST:
         raise BadInput(f"expected a query of at most {LONGEST:,} characters, got {len(sql):,}")
     connection = connect(memory_gib)
     _check(connection, sql)
     tables = _tables(Path(results_dir), _words(sql))
-    return _answer(connection, sql, tables, time_limit, memory_gib, max_rows, where)
+    return _answer(connection, sql, tables, time_limit, memory_gib, max_rows, about)
 
 
 def matching(table: pa.Table, where: str) -> pa.Table:
@@ -125,10 +125,10 @@ def _answer(
     time_limit: float,
     memory_gib: float,
     max_rows: int,
-    where: str | None,
+    about: str | None,
 ) -> pa.Table:
     """The answer to a SELECT over tables by name. Raises as `query` does."""
-    subject = "the query" if where is None else f"--where {_shown(where)}"
+    subject = "the query" if about is None else f"--where {_shown(about)}"
     try:
         for name, table in tables.items():
             connection.register(name, table)
@@ -140,7 +140,7 @@ def _answer(
     except (duckdb.OutOfMemoryException, MemoryError):
         raise Refused(_too_large(memory_gib)) from None
     except (duckdb.CatalogException, duckdb.BinderException, duckdb.PermissionException) as error:
-        raise BadInput(f"{subject} cannot be answered: {_one_line(error)}; {_remedy(error, where or sql)}") from None
+        raise BadInput(f"{subject} cannot be answered: {_one_line(error)}; {_remedy(error, about or sql)}") from None
     except (duckdb.Error, pa.ArrowException, ValueError, RuntimeError) as error:
         raise BadInput(f"{subject} cannot be answered: {_one_line(error)}") from None
 
@@ -165,7 +165,7 @@ def _limited(
     process = psutil.Process()
     most = process.memory_info().rss + (2 * memory_gib + 0.5) * 2**30
     end = time.monotonic() + time_limit
-    thread = threading.Thread(target=run, daemon=True)
+    thread = threading.Thread(target=run, name="query", daemon=True)  # cli/__init__.py looks for the name
     refusal = ""
     thread.start()
     try:
