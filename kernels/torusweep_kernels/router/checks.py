@@ -202,7 +202,9 @@ def _checked_batch(wiring: Wiring, hops: np.ndarray, batch: Batch) -> Batch:
     within(expect, "length", length, 1, MOST_BUFFER)
     within(expect, "destination", destination, 0, nodes - 1)
     falls = np.flatnonzero(np.diff(time.astype(np.int64)) < 0) + 1
-    late = falls[~np.isin(falls, flat)]
+    begins = np.zeros(packets + 1, bool)  # a node's packets
+    begins[flat] = True
+    late = falls[~begins[falls]]
     expect(
         not late.size,
         "time that does not fall within a node's packets",
