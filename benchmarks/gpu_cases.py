@@ -20,7 +20,7 @@ from torusweep.screening.lattices import representatives
 from torusweep.search.start import random_graph
 from torusweep.search.wanted import Wanted
 from torusweep_kernels import cuda
-from torusweep_kernels.annealing import BLOCK, anneal_chains
+from torusweep_kernels.annealing import BLOCK, Quotient, anneal_chains
 from torusweep_kernels.backend import array_module
 from torusweep_kernels.distance import Task, all_pairs_distance, many_distances
 from torusweep_kernels.lattices import measure_lattices
@@ -28,6 +28,7 @@ from torusweep_kernels.loads import SPLITS, minimal_loads
 from torusweep_kernels.pairs import Tables, draw_pairs, pair_tables
 from torusweep_kernels.router import Batch, Router, simulate
 from torusweep_kernels.routes import route_flows
+from torusweep_kernels.threads import thread_count
 from torusweep_kernels.walks import RandomPackets, Searches, sampled_walks, shortest_walks
 
 from tests.kernels.router_cases import Routes, random_case, torus_wiring, with_messages
@@ -334,12 +335,16 @@ def lattices(nodes: int, dimensions: int) -> Case:
 def search(nodes: int, degree: int, chains: int, blocks: int) -> Case:
     """Chains of a search, so many blocks of moves each."""
 
+    wanted = Wanted(nodes, degree, seed=1)
+
+    @cache
+    def made() -> list[Quotient]:
+        return [random_graph(wanted, number) for number in range(chains)]
+
     def run(backend: str, threads: int | None) -> Answer:
-        wanted = Wanted(nodes, degree, seed=1)
-        starts = [random_graph(wanted, number) for number in range(chains)]
         temperatures = np.geomspace(nodes / 4, nodes / 200, blocks)
-        how: dict[str, Any] = {"chains": range(chains), "backend": backend, "threads": threads or 1}
-        found = anneal_chains(starts, temperatures, wanted.goal, **how)
+        how: dict[str, Any] = {"chains": range(chains), "backend": backend, "threads": threads or thread_count(None)}
+        found = anneal_chains(made(), temperatures, wanted.goal, **how)
         numbers = [(one.energy, one.best_energy, one.best_diameter, one.moves, one.accepted) for one in found]
         return np.array(numbers), *(array for one in found for array in (*one.graph[1:], *one.best[1:]))
 

@@ -15,9 +15,11 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
+from itertools import groupby
 from pathlib import Path
-from threading import Thread
+from threading import Lock, Thread
 from typing import IO, Any, NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -50,7 +52,8 @@ class Row(NamedTuple):
 
 class Job(NamedTuple):
     """name: unique among jobs. takes: seconds that it is expected to take; it begins only if they are left. limit:
-    seconds after which it is ended. by_name: other jobs start it, the ledger does not.
+    seconds after which it is ended. by_name: other jobs start it, the ledger does not. alone: nothing else runs beside
+    it, since it is timed.
     """
 
     name: str
@@ -58,6 +61,7 @@ class Job(NamedTuple):
     takes: float = 5
     limit: float = 60
     by_name: bool = False
+    alone: bool = True
 
 
 def run_one(module: str, name: str) -> int:
@@ -72,28 +76,32 @@ def run_one(module: str, name: str) -> int:
     return 0
 
 
-def ledger(module: str, seconds: float, tell: Tell, only: str = "") -> list[Row]:
+def ledger(module: str, seconds: float, tell: Tell, only: str = "", together: int = 1) -> list[Row]:
     """The rows of the module's jobs() in their order, whose names contain `only`; `tell` receives each as a line of
     JSON at once. All of it ends within so many seconds: what no longer fits is left out, and said so.
+
+    together: so many jobs run at the same time, but for those that run alone
     """
-    end, rows = time.monotonic() + seconds, []
+    end, lock = time.monotonic() + seconds, Lock()
+    rows: list[Row] = []
 
     def add(row: Row) -> None:
-        rows.append(row)
-        tell(json.dumps(row._asdict()))
+        with lock:
+            rows.append(row)
+            tell(json.dumps(row._asdict()))
 
-    for job in import_module(module).jobs():
-        if job.by_name or only not in job.name:
-            continue
+    def run(job: Job) -> None:
         left = end - time.monotonic() - START
         if left < job.takes:
-            add(
-                Row("left out", "", job.name, said=f"left out: it takes about {job.takes:g} s, {max(left, 0):.0f} left")
-            )
-            continue
+            said = f"left out: it takes about {job.takes:g} s, {max(left, 0):.0f} left"
+            return add(Row("left out", "", job.name, said=said))
         said = finished(module, job, min(job.limit, left), add)
-        if said:
-            add(Row("failed", "", job.name, said=said))
+        return add(Row("failed", "", job.name, said=said)) if said else None
+
+    chosen = [job for job in import_module(module).jobs() if not job.by_name and only in job.name]
+    for alone, some in groupby(chosen, lambda job: job.alone):
+        with ThreadPoolExecutor(1 if alone else together) as pool:
+            list(pool.map(run, some))
     return rows
 
 
@@ -102,9 +110,9 @@ def finished(module: str, job: Job, limit: float, add: Callable[[Row], None]) ->
     command = [sys.executable, "-m", "benchmarks.gpu_check", "one", module, job.name]
     # in a session of its own, so that all that it starts is ended with it
     how: dict[str, Any] = {"cwd": ROOT, "stdout": subprocess.PIPE, "start_new_session": True, "text": True}
-    said = ""
+    said, lines = "", [""]  # the last line that is no row: what a job of many parts was doing
     with tempfile.TemporaryFile() as errors, subprocess.Popen(command, stderr=errors, **how) as process:
-        reader = Thread(target=read, args=(process.stdout, add))
+        reader = Thread(target=read, args=(process.stdout, add, lines))
         reader.start()
         try:
             process.wait(limit)
@@ -118,17 +126,19 @@ def finished(module: str, job: Job, limit: float, add: Callable[[Row], None]) ->
         errors.seek(0)
         whole = errors.read().decode(errors="replace").strip()
     if said or process.returncode in (0, 3):
-        return said
+        return f"{said}: {lines[0][:300]}" if said and lines[0] else said
     print(f"{job.name}:\n{whole}", file=sys.stderr, flush=True)
     how = f"signal {-process.returncode}" if process.returncode < 0 else f"exit status {process.returncode}"
     return ": ".join([how, *(line[:300] for line in whole.splitlines()[-1:])])
 
 
-def read(lines: IO[str], add: Callable[[Row], None]) -> None:
-    """Rows from lines of JSON; other lines are not ours."""
+def read(lines: IO[str], add: Callable[[Row], None], last: list[str]) -> None:
+    """Rows from lines of JSON; the last other line, which may lack its end, is kept in last[0]."""
     for line in lines:
-        with contextlib.suppress(ValueError, TypeError):
+        try:
             add(Row(**json.loads(line)))
+        except (ValueError, TypeError):
+            last[0] = line.strip() or last[0]
 
 
 def failed(rows: Iterable[Row]) -> bool:

@@ -21,11 +21,11 @@ class Launches:
     def counts(self) -> dict[str, int]:
         return {name: len(pairs) for name, pairs in self.events.items()}
 
-    def seconds(self) -> float:
-        """What all launches took on the device, together. Waits for the device."""
+    def seconds_of_each(self) -> dict[str, float]:
+        """What the launches of each kernel took on the device, together. Waits for the device."""
         self.cupy.cuda.runtime.deviceSynchronize()
         elapsed = self.cupy.cuda.get_elapsed_time  # milliseconds
-        return sum(elapsed(begin, end) for pairs in self.events.values() for begin, end in pairs) / 1e3
+        return {name: sum(elapsed(*pair) for pair in pairs) / 1e3 for name, pairs in self.events.items()}
 
 
 class Watched:

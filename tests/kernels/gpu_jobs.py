@@ -65,4 +65,5 @@ def lack() -> Iterator[Row]:
 
 def hang() -> Iterator[Row]:
     yield Row("fact", "", "before the hang", said="is kept")
+    print("\nwithout an end of line", end="", flush=True)
     time.sleep(1000)

@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from threading import Barrier
 from types import ModuleType
 from typing import Any
 
@@ -17,9 +18,9 @@ import pytest
 from torusweep.sweep import points
 from torusweep_kernels import backend, cuda
 
-from benchmarks import gpu_cases, gpu_ceilings, gpu_check, gpu_pipeline, gpu_truth, gpu_tuning
+from benchmarks import gpu_cases, gpu_ceilings, gpu_check, gpu_jobs, gpu_pipeline, gpu_truth, gpu_tuning
 from benchmarks.gpu_cases import Case
-from benchmarks.gpu_jobs import Row, failed, ledger
+from benchmarks.gpu_jobs import Job, Row, failed, ledger
 from benchmarks.gpu_launches import watched
 
 AsCupy = Callable[..., ModuleType]
@@ -162,7 +163,7 @@ def test_a_job_that_goes_wrong_loses_only_itself() -> None:
     table = gpu_truth.table(rows)
     assert "small cases: 2 of 4 the same" in table
     assert "- **differs from numpy**: walks, off by 1" in table
-    assert "- **hang**: no end within 8 s" in table
+    assert "- **hang**: no end within 8 s: without an end of line" in table
     assert "- **without a library**: not run: no module pydantic" in table
     assert "- **too long**: left out: it takes about 1000 s" in table
     assert failed(rows)
@@ -173,7 +174,7 @@ def test_the_time_is_kept() -> None:
     begin = time.monotonic()
     rows = ledger(JOBS, 6, lambda line: None, only="hang")
     assert time.monotonic() - begin < 6 + 1
-    assert rows[-1].said == "no end within 4 s"
+    assert rows[-1].said == "no end within 4 s: without an end of line"
 
 
 def test_settings_are_tried_and_compared(as_cupy: AsCupy, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -242,6 +243,7 @@ def test_metrics_of_the_profiler() -> None:
 STAND_IN = """
 import sys
 from pathlib import Path
+from threading import Barrier
 from tests.kernels import fake_cupy
 sys.modules[__name__] = fake_cupy.module(Path({built!r}))
 """
@@ -300,3 +302,44 @@ def test_without_a_gpu_one_line_and_an_exit_code(command: str) -> None:
     assert done.stderr.count("\n") == 1
     assert done.stderr.startswith("gpu-check: expected a GPU that CuPy can use, found none")
     assert done.stdout == ""
+
+
+@pytest.mark.parametrize(
+    ("report", "right", "said"),
+    [
+        ("row\n========= ERROR SUMMARY: 0 errors\n", True, "ERROR SUMMARY: 0 errors"),
+        ("========= ERROR SUMMARY: 1 error\n", False, "ERROR SUMMARY: 1 error"),
+        (
+            "========= Warning: Race reported between Read access at search+0x10\n"
+            "=========     and Write access at search+0x20 [9 hazards]\n"
+            "========= RACECHECK SUMMARY: 1 hazard displayed (0 errors, 1 warning)\n",
+            True,
+            "RACECHECK SUMMARY: 1 hazard displayed (0 errors, 1 warning). Warning: Race reported between Read access at"
+            " search+0x10; and Write access at search+0x20 [9 hazards]",
+        ),
+        ("========= RACECHECK SUMMARY: 2 hazards displayed (1 error, 1 warning)\n", False, "RACECHECK SUMMARY"),
+        ("Segmentation fault", False, "no summary"),
+    ],
+)
+def test_what_a_sanitizer_says(report: str, right: bool, said: str) -> None:
+    assert gpu_truth.judged(report)[0] is right
+    assert gpu_truth.judged(report)[1].startswith(said)
+
+
+def test_jobs_that_are_not_timed_run_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each waits until the other has begun; a timed one runs when both have ended."""
+    both, ended = Barrier(2), []
+
+    def play(module: str, job: Job, limit: float, add: Callable[[Row], None]) -> str:
+        if not job.alone:
+            both.wait(30)
+        else:
+            assert sorted(ended) == ["one", "two"]
+        ended.append(job.name)
+        return ""
+
+    jobs = [Job(name, list, takes=0, alone=name == "timed") for name in ("one", "two", "timed")]
+    monkeypatch.setattr(gpu_truth, "jobs", lambda: iter(jobs))
+    monkeypatch.setattr(gpu_jobs, "finished", play)
+    assert gpu_jobs.ledger("benchmarks.gpu_truth", 60, print, together=2) == []
+    assert ended[-1] == "timed"

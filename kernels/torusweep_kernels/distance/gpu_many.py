@@ -106,12 +106,13 @@ def searched(cupy: Any, search: Any, tasks: Sequence[Task], threads: int) -> lis
 def arcs(cupy: Any, tasks: Sequence[Task], nodes: int) -> tuple[Any, Any]:
     """(start int64[nodes+1], predecessor int32[A]) of all graphs one after another, numbered within their
     graph."""
-    first = np.cumsum([0, *(task.nodes for task in tasks)])
+    sizes = np.array([task.nodes for task in tasks])
+    first, ports = before(sizes), np.array([task.ports.shape[1] for task in tasks])
     head = cupy.asarray(np.concatenate([task.ports.ravel() for task in tasks]))
-    tail = cupy.asarray(
-        np.concatenate([np.repeat(np.arange(task.nodes, dtype=np.int32), task.ports.shape[1]) for task in tasks])
-    )
-    offset = cupy.asarray(np.repeat(first[:-1], [task.ports.size for task in tasks]))
+    # arcs are of nodes in their order: a node's number among all, less its graph's first one
+    node = np.repeat(np.arange(nodes, dtype=np.int32), np.repeat(ports, sizes))
+    offset = np.repeat(first.astype(np.int32), sizes * ports)
+    tail, offset = cupy.asarray(node - offset), cupy.asarray(offset)
     present = cupy.flatnonzero(head >= 0)
     return by_head(tail[present], head[present] + offset[present], nodes, cupy)
 

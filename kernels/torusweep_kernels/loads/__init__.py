@@ -88,7 +88,7 @@ def minimal_loads(
     several roots at once; for next hops it counts links instead of paths. Every sum has a fixed order: over a node's
     channels in node and port order, over nodes in their order, over roots in blocks of near ones. Memory: about 25
     bytes a node and root of a block, and the channels four times; never N². A GPU follows as many roots at once as fit
-    into 1 GiB, and into half of its free memory.
+    into 4 GiB, and into half of its free memory.
 
     Raises ValueError for arrays that contradict each other, OverflowError where there are more shortest paths between
     two nodes than float64 can count (1.8·10³⁰⁸; numba does not look beyond the farthest demand),

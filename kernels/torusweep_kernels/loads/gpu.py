@@ -14,7 +14,9 @@ from torusweep_kernels.loads.order import share
 SOURCE = Path(__file__).with_name("flows.cu")  # numbers of nodes and distances have 16 bits
 WIDE = Path(__file__).with_name("wide.cu")  # 32 bits
 MOST_NARROW = 2**16 - 2  # nodes with numbers of 16 bits
-ROWS = 2**30  # bytes of the rows of all lanes that are searched from at once
+# bytes of the rows of all lanes that are searched from at once; with 2**30, total_up would occupy a quarter of an H200
+# on a network of 32,768 nodes
+ROWS = 2**32
 LANES, TILE = 32, 64  # see flows.cuh
 TOTAL_THREADS = 1024  # of a block of total_up, of which 96 add up and the others read
 OF_THREAD = 16  # nodes of a block's thread: about a tenth of the nodes are in the widest level

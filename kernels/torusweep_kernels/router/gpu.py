@@ -184,9 +184,10 @@ class Round:
         self.state[...] = cupy.asarray(state_at_start(task, self.parts, size).view(np.int64))
         for name in ("experiment", "nodes"):
             self.columns(name)[...] = cupy.asarray(start[name].reshape(len(experiments), -1))
-        self.of_packets = {
-            name: cupy.asarray(start[name]) if name in start else cupy.zeros(*of_packets[name]) for name in of_packets
-        }
+        self.of_packets = self.packets_at_start(of_packets["packets"], start["message"])
+        for name, shape in of_packets.items():
+            if name not in self.of_packets:
+                self.of_packets[name] = cupy.asarray(start[name]) if name in start else cupy.zeros(*shape)
         numbers = {
             "bytes": size,
             **{f"to_{name}": part.begin for name, part in self.parts.items()},
@@ -195,6 +196,24 @@ class Round:
             "places": self.parts["queue"].shape[-1],
         }
         self.struct = filled("Round", {"states": self.state.view(np.uint8), **self.of_packets, **numbers})
+
+    def packets_at_start(self, shape: tuple[Any, Any], message: np.ndarray) -> dict[str, Any]:
+        """The packets' records, what is left of their routes, and their detours: made on the device, for fewer bytes
+        than they have are copied to it. message: int32[M], or empty.
+        """
+        task, cupy, field = self.task, self.network.cupy, fields("Packet")
+        own = slice(self.experiments[0].begin, self.experiments[-1].end)
+        packets = cupy.full(shape[0], -1, shape[1])
+        row = cupy.asarray(task.batch.row[own])
+        for name, column in (("row", row), ("time", task.batch.time[own]), ("length", task.batch.length[own])):
+            packets[:, field[name]] = cupy.asarray(column)
+        if len(message):
+            packets[:, field["message"]] = cupy.asarray(message)
+        return {
+            "packets": packets,
+            "left": self.network.arrays["hops"][row],
+            "detour": cupy.asarray(task.detour[own]),
+        }
 
     def columns(self, name: str) -> Any:
         """An array of the experiments' states, on the device: a row for each experiment, not copied."""
@@ -261,7 +280,8 @@ class Round:
     def gathered(self, ran: np.ndarray, waits: dict[int, Wait]) -> list[Outcome]:
         """The outcomes, read from the device after `ran` cycles."""
         task, vc, packet, message = self.task, *(fields(record) for record in ("Vc", "Packet", "Message"))
-        packets, messages = self.of_packets["packets"].get(), self.of_packets["messages"].get()
+        arrived = {name: self.of_packets["packets"][:, packet[name]].get() for name in ("entered", "delivered")}
+        messages = self.of_packets["messages"].get()
         flits, sums = self.of_experiments("flits").get().swapaxes(1, 2), self.of_experiments("sums").sum(axis=2).get()
         stored = self.of_experiments("vcs")[:, : task.transit, :, :, vc["count"]].sum(axis=(1, 2)).get()
         wires = np.bitwise_count(self.of_experiments("arrivals").get()).sum(axis=(1, 2, 3))
@@ -269,15 +289,15 @@ class Round:
         outcomes, done = [], 0
         for e, experiment in enumerate(self.experiments):
             begin = experiment.begin - self.experiments[0].begin
-            own = packets[begin : begin + experiment.end - experiment.begin]
-            entered, delivered = own[:, packet["entered"]].copy(), own[:, packet["delivered"]].copy()
+            own = slice(begin, begin + experiment.end - experiment.begin)
+            entered, delivered = arrived["entered"][own], arrived["delivered"][own]
             others = messages[done : done + waiting(experiment)[0]]
             done += len(others)
             generated = others[:, message["generated"]].copy()
             cycles = int(ran[e])
             if e not in waits and undelivered[e] == 0:
                 last = max(int(delivered.max(initial=-1)) - task.router.switch_delay, int(generated.max(initial=-1)))
-                cycles = min(last + 1, task.cycles) if len(own) + len(others) else 0
+                cycles = min(last + 1, task.cycles) if len(delivered) + len(others) else 0
             generated[generated >= cycles] = -1
             occupancy = sums[e, : task.vcs] + stored[e] * max(cycles, self.network.measure_from)
             waits_for, stalled = waits.get(e, ([], -1))

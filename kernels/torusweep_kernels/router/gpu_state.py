@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,7 +28,7 @@ class Part(NamedTuple):
 
     @property
     def end(self) -> int:
-        return self.begin + int(np.prod(self.shape, dtype=object)) * self.dtype.itemsize
+        return self.begin + prod(self.shape) * self.dtype.itemsize
 
 
 def parts(wiring: Wiring, router: Router, shortest: int, *, detours: int = 0) -> tuple[dict[str, Part], int]:
@@ -114,15 +115,10 @@ def state_at_start(task: Task, arrays: dict[str, Part], size: int) -> np.ndarray
 
 
 def at_start(task: Task, experiments: list[Experiment], shapes: Shapes) -> Arrays:
-    """`experiment` and `nodes` of every experiment's state, and the arrays in `shapes`, but for `crossed` and `passed`.
+    """`experiment` and `nodes` of every experiment's state, and the arrays in `shapes` of messages.
 
-    Those of packets and messages are common to all experiments, and numbered from the first experiment's on."""
-    begin = experiments[0].begin
-    own = slice(begin, experiments[-1].end)
-    packet, node = fields("Packet"), fields("Node")
-    packets = np.full(shapes["packets"][0], -1, np.int32)
-    for name in ("row", "time", "length"):
-        packets[:, packet[name]] = getattr(task.batch, name)[own]
+    These are common to all experiments, and numbered from the first experiment's on; `message`: that of each packet."""
+    begin, node = experiments[0].begin, fields("Node")
     first = np.stack([experiment.first + experiment.begin - begin for experiment in experiments])
     nodes = np.full((len(experiments), task.nodes, words("Node")), -1, np.int32)
     heads, head = np.zeros((len(experiments), words("Experiment")), np.int32), fields("Experiment")
@@ -134,6 +130,7 @@ def at_start(task: Task, experiments: list[Experiment], shapes: Shapes) -> Array
     nodes[..., node["ejected"]] = nodes[..., node["changed"]] = 0
     messages = np.full(shapes["messages"][0], -1, np.int32)
     after, successor = (np.zeros(*shapes[name]) for name in ("after", "successor"))
+    message_of = np.full(experiments[-1].end - begin if task.batch.messages else 0, -1, np.int32)
     done = pairs = 0
     for e, experiment in enumerate(experiments):
         if experiment.messages is None:
@@ -146,23 +143,19 @@ def at_start(task: Task, experiments: list[Experiment], shapes: Shapes) -> Array
             experiment.begin - begin,
             done,
             messages[there],
-            packets[:, packet["message"]],
+            message_of,
             nodes[e],
         )
         after[done : done + number + 1] = experiment.messages.after + pairs
         successor[pairs : pairs + some] = experiment.messages.successor + done
         done, pairs = done + number, pairs + some
-    left, line = task.hops[task.batch.row[own]], np.zeros(*shapes["line"])
     return {
         "experiment": heads,
         "nodes": nodes,
-        "packets": packets,
-        "left": left,
-        "line": line,
         "messages": messages,
         "after": after,
         "successor": successor,
-        "detour": task.detour[own],
+        "message": message_of,
     }
 
 

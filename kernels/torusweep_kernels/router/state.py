@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -325,7 +326,7 @@ def slots(longest: int) -> int:
 
 def size(shapes: Shapes) -> int:
     """Bytes of these arrays."""
-    return sum(int(np.prod(shape, dtype=object)) * np.dtype(dtype).itemsize for shape, dtype in shapes.values())
+    return sum(prod(shape) * np.dtype(dtype).itemsize for shape, dtype in shapes.values())
 
 
 def state_of(task: Task, experiment: Experiment, shares: int = 1) -> State:

@@ -78,16 +78,21 @@ def route_flows(
 
 
 def route_ends(
-    next: np.ndarray, start: np.ndarray, row: np.ndarray, direction: np.ndarray, hops: np.ndarray
+    next: np.ndarray,
+    start: np.ndarray,
+    row: np.ndarray,
+    direction: np.ndarray,
+    hops: np.ndarray,
+    threads: int | None = None,
 ) -> np.ndarray:
     """The last node of each packet's route, int32[B], followed hop by hop, for checks.
 
     Arguments and ValueError are those of `route_flows`.
     """
     task = checked("route_ends", next, start, row, direction, hops, None)
-    from torusweep_kernels.routes import reference
+    from torusweep_kernels.routes import cpu
 
-    _, end, stranded = reference.followed(task, np)
+    end, stranded = cpu.ends(task, threads)
     if stranded is not None:
         raise ValueError(dead_end("route_ends", task, stranded))
     return end

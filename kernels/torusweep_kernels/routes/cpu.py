@@ -48,6 +48,16 @@ def flows(task: Task, lines: Lines, threads: int | None) -> tuple[np.ndarray, in
     return flow, min((stranded for stranded, _ in found if stranded >= 0), default=None)
 
 
+def ends(task: Task, threads: int | None) -> tuple[np.ndarray, int | None]:
+    """(where each packet arrives int32[B], the first packet that cannot go on | None)."""
+    threads = thread_count(threads)
+    end, shares = np.empty(task.packets, np.int32), max(1, min(threads, task.packets // FEW))
+    cuts = [task.packets * share // shares for share in range(shares + 1)]
+    routes = task.next, task.start.view(np.uint32), task.row.view(np.uint32), task.direction, task.hops
+    found = in_threads(lambda part: arrive(*routes, part, end), list(pairwise(cuts)), threads)
+    return end, min((stranded for stranded in found if stranded >= 0), default=None)
+
+
 class Packets(NamedTuple):
     """start and row uint32[B]: unsigned, since Numba checks signed indices; packet b stands for amount[b·stride]."""
 
@@ -82,4 +92,24 @@ def follow(lines, nodes, directions, packets, direction, hops, which, change):
                 if at >= nodes:
                     return packet
                 left -= steps
+    return -1
+
+
+@cached
+def arrive(next, start, row, direction, hops, which, end):
+    """Fill in end int32[B] of the packets which[0] … which[1] − 1, hop by hop.
+
+    start, row: as of `Packets`. Returns the first packet that cannot go on, or −1.
+    """
+    for packet in range(which[0], which[1]):
+        at = np.uint64(start[packet])
+        route = np.uint64(row[packet])
+        for run in range(hops.shape[1]):
+            heading = np.uint64(direction[route, run])
+            for _ in range(hops[route, run]):
+                there = next[at, heading]
+                if there < 0:
+                    return packet
+                at = np.uint64(there)
+        end[packet] = at
     return -1
