@@ -164,6 +164,9 @@ def test_a_column_that_repeats_statics_is_left_out(static: list[dict[str, Any]])
         ("max_channel_load", False),
         ("mean_latency", False),
         ("links", False),
+        ("accepted_load", True),
+        ("effective_cut_links", True),
+        ("saturation_precision", False),
     ],
 )
 def test_which_way_is_better(column: str, larger: bool) -> None:

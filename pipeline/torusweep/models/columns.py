@@ -10,7 +10,7 @@ LATENCY = (
         "",
         "parhami-kwai-2004: virtual cut-through, contention; dally-1990: constant bisection, no contention",
     ),
-    Column("nodes", "int64", "nodes", "nodes"),
+    Column("nodes", "int64", "nodes", "nodes", more=True),
     Column("degree", "int64", "channels", "greatest number of channels that leave a node"),
     Column("directed", "bool", "", "links have one direction"),
     Column("mean_distance", "double", "hops", "mean distance in the model, divided by N"),
@@ -58,6 +58,7 @@ LATENCY = (
         "double",
         "bits",
         "of a channel, W: the budget over what a bit costs (pins: pins / degree); of dally-1990 k/2",
+        more=True,
     ),
     Column("flits", "double", "flits", "of a message, L/W"),
     Column(
@@ -76,7 +77,9 @@ LATENCY = (
     ),
     Column("uncontended_latency", "double", "cycles", "of an empty network: F + s(D-1); of dally-1990 mean_latency"),
     Column("store_and_forward_latency", "double", "cycles", "of an empty network that stores a message at every hop"),
-    Column("cut_through_probability", "double", "", "that a message meets no wait at a hop, as printed: 1 - p_w"),
+    Column(
+        "cut_through_probability", "double", "", "that a message meets no wait at a hop, as printed: 1 - p_w", more=True
+    ),
     Column("contention_delay", "double", "cycles", "waits along a path, as printed: T_c; infinite from saturation on"),
     Column("mean_latency", "double", "cycles", "as the paper prints the model; infinite from saturation on"),
     Column(
@@ -90,16 +93,21 @@ LATENCY = (
     ),
     Column("saturated", "bool", "", "mean_latency is infinite: rate >= saturation_rate"),
     Column("saturated_corrected", "bool", "", "mean_latency_corrected is infinite: rate >= saturation_rate_corrected"),
-    Column("saturation_rate", "double", "messages/cycle/node", "as the paper prints it: d / (F D)"),
+    Column("saturation_rate", "double", "messages/cycle/node", "as the paper prints it: d / (F D)", more=True),
     Column(
-        "saturation_rate_corrected", "double", "messages/cycle/node", "of the busiest channel: 1 / (F max_channel_load)"
+        "saturation_rate_corrected",
+        "double",
+        "messages/cycle/node",
+        "of the busiest channel: 1 / (F max_channel_load)",
+        more=True,
     ),
-    Column("saturation_bits", "double", "bits/cycle/node", "saturation_rate in bits, as printed: d W / D"),
+    Column("saturation_bits", "double", "bits/cycle/node", "saturation_rate in bits, as printed: d W / D", more=True),
     Column(
         "saturation_bits_corrected",
         "double",
         "bits/cycle/node",
         "saturation_rate_corrected in bits: saturation_load (table loads) x width",
+        more=True,
     ),
     Column(
         "best_dimension",

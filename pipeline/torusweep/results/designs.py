@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,11 +24,6 @@ from torusweep.tables.columns import Column
 MOST = 20_000  # designs that a page or a picture holds
 COMBINATIONS = 4  # of a table's rows, at most
 LEAST_SHARE = 0.1  # of the networks of the first combination; a combination of fewer is left out
-# words in a column's name that mean: more is better; of every other column, less is
-LARGER = {
-    *("nodes", "terminals", "saturation", "ejection", "bandwidth", "capacity", "utilization"),
-    *("connectivity", "bisection", "probability", "share", "throughput"),
-}
 
 
 class Axis(NamedTuple):
@@ -148,12 +144,13 @@ def _axes(columns: Iterable[Column], source: str, rows: Mapping[str, Record], na
             values[~np.isfinite(values)] = np.nan
             known = values[~np.isnan(values)]
             if len(known) and known.min() < known.max():
-                yield Axis(column.name, source, column.unit, column.meaning, is_better_large(column.name), values)
+                yield Axis(column.name, source, column.unit, column.meaning, column.more, values)
 
 
-def is_better_large(column: str) -> bool:
-    """Whether more is better in a column of this name."""
-    return not LARGER.isdisjoint(column.split("_"))
+@cache
+def is_better_large(name: str) -> bool:
+    """Whether more is better in a column of this name, in any table; of a name that no table has, less is."""
+    return any(column.more for table in TABLES.values() for column in table if column.name == name)
 
 
 def _repeats(axis: Axis, axes: Iterable[Axis]) -> bool:

@@ -4,7 +4,7 @@ from torusweep.tables.columns import Column
 
 SCREEN = (
     Column("topology", "string", "", "canonical spelling"),
-    Column("nodes", "int64", "nodes", "nodes"),
+    Column("nodes", "int64", "nodes", "nodes", more=True),
     Column("dimensions", "int64", "", "dimensions n of the lattice Zⁿ/L; null for a network that is none"),
     Column("matrix", "list<int64>", "", "rows of the Hermite normal form, whose columns generate L"),
     Column(
@@ -30,7 +30,7 @@ SCREEN = (
         " at one flit a terminal and cycle, uniform traffic on all shortest paths",
     ),
     Column("max_channel_load", "double", "flits/cycle", "the largest of these loads"),
-    Column("saturation_load", "double", "flits/cycle/terminal", "1 / max_channel_load; null without load"),
+    Column("saturation_load", "double", "flits/cycle/terminal", "1 / max_channel_load; null without load", more=True),
     Column("diameter_bound", "int64", "hops", "no graph of this size and degree has a smaller diameter (Moore)"),
     Column(
         "mean_distance_bound", "double", "hops", "none has a smaller mean_distance (Cerf, Cowan, Mullin, Stanton 1974)"
@@ -41,7 +41,7 @@ SCREEN = (
 
 BEST = (
     Column("dimensions", "int64", "", "dimensions of the lattices that were compared"),
-    Column("nodes", "int64", "nodes", "nodes of these lattices"),
+    Column("nodes", "int64", "nodes", "nodes of these lattices", more=True),
     Column(
         "network",
         "string",
@@ -57,6 +57,7 @@ BEST = (
         "double",
         "flits/cycle/terminal",
         "uniform traffic on all shortest paths; of the bound: its mean distance shared by 2n channels a node",
+        more=True,
     ),
     Column(
         "all_reduce",

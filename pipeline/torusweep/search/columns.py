@@ -4,7 +4,7 @@ from torusweep.tables.columns import Column
 
 SEARCH = (
     Column("topology", "string", "", "the best graph that was found, as a file that every command reads"),
-    Column("nodes", "int64", "nodes", "nodes"),
+    Column("nodes", "int64", "nodes", "nodes", more=True),
     Column("degree", "int64", "links", "most links of a node"),
     Column("symmetry", "int64", "", "the rotation by 1/symmetry of the nodes is an automorphism"),
     Column("objective", "string", "", "mean_distance | diameter"),

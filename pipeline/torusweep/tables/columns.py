@@ -9,12 +9,18 @@ import pyarrow as pa
 
 
 class Column(NamedTuple):
-    """type: an Arrow type's alias, list<…>, map<string, …> or struct<name: …>; unit: '' where a number has none."""
+    """A column of a table.
+
+    type   an Arrow type's alias, list<…>, map<string, …> or struct<name: …>
+    unit   '' where a number has none
+    more   of a number: more of it is better
+    """
 
     name: str
     type: str
     unit: str
     meaning: str
+    more: bool = False
 
 
 def arrow_schema(columns: Iterable[Column]) -> pa.Schema:

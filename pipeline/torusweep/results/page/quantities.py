@@ -11,7 +11,6 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from torusweep.charts.section import Record, Tables
-from torusweep.results.designs import is_better_large
 from torusweep.results.joined import NUMBERS, joined_tables
 from torusweep.stages.all_columns import TABLES
 from torusweep.tables.columns import Column
@@ -82,7 +81,7 @@ def quantities(found: Sequence[Source], records: Sequence[Record]) -> list[dict[
                         "table": source.name,
                         "unit": column.unit,
                         "meaning": column.meaning,
-                        "larger": is_better_large(column.name),
+                        "larger": column.more,
                         "values": [numbers if any(n is not None for n in numbers) else None for numbers in values],
                     }
                 )

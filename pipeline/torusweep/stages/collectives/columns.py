@@ -6,7 +6,7 @@ COLLECTIVES = (
     Column("topology", "string", "", "canonical spelling"),
     Column("operation", "string", "", "all_gather, reduce_scatter, all_reduce, broadcast, reduce or all_to_all"),
     Column("algorithm", "string", "", "as 'torusweep collective --help' lists them; optimum: the best of all"),
-    Column("terminals", "int64", "", "that take part: all"),
+    Column("terminals", "int64", "", "that take part: all", more=True),
     Column("root", "int64", "", "terminal from which, or to which, the data go; null without a root"),
     Column(
         "cycles",
@@ -17,14 +17,15 @@ COLLECTIVES = (
         " the optimum",
     ),
     Column("optimum", "double", "cycles/flit", "no algorithm takes less; null if it is too large to compute"),
-    Column("optimum_share", "double", "", "optimum / cycles"),
-    Column("algorithm_bandwidth", "double", "flits/cycle", "size over time, 1 / cycles"),
+    Column("optimum_share", "double", "", "optimum / cycles", more=True),
+    Column("algorithm_bandwidth", "double", "flits/cycle", "size over time, 1 / cycles", more=True),
     Column(
         "bus_bandwidth",
         "double",
         "flits/cycle",
         "the same times (N-1)/N, of an all_reduce times 2(N-1)/N, as in nccl-tests: comparable for all numbers N of"
         " terminals",
+        more=True,
     ),
     Column("steps", "int64", "", "messages that follow each other; null for the optimum"),
     Column(
@@ -53,8 +54,9 @@ COLLECTIVES = (
         "links",
         "channels that cross, in that direction, each of parallel links; between the sets of a partition, in both"
         " directions",
+        more=True,
     ),
-    Column("cut_bandwidth", "double", "flits/cycle", "of these channels together"),
+    Column("cut_bandwidth", "double", "flits/cycle", "of these channels together", more=True),
     Column("parts", "int64", "", "sets of the partition that proves the optimum of an all_reduce; null: a cut"),
     Column(
         "part_of_node",

@@ -12,7 +12,7 @@ COST = (
         "how cabinets are filled: by a placement, by groups or pods, or by the routers' numbers (docs/cost.md)",
     ),
     Column("routers", "int64", "", "routers and switches that have a link or a terminal"),
-    Column("terminals", "int64", "", "terminals"),
+    Column("terminals", "int64", "", "terminals", more=True),
     Column("cabinets", "int64", "", "cabinets that hold a router"),
     Column("radix", "int64", "ports", "most ports of a router, those of its terminals included"),
     Column("ports", "int64", "ports", "ports of all routers, those of terminals included, whatever their bandwidth"),

@@ -78,6 +78,7 @@ LAYOUT = (
         "bits",
         "width of a channel if as many wires cross the middle as there are nodes (Dally 1990); null if no "
         "channel crosses it",
+        more=True,
     ),
     Column(
         "pins",

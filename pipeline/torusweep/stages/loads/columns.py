@@ -21,17 +21,23 @@ LOADS = (
         "double",
         "flits/cycle/terminal",
         "injection rate at which the busiest channel is full: 1 / max_channel_load; null without load",
+        more=True,
     ),
     Column(
         "ejection_load",
         "double",
         "flits/cycle/terminal",
         "injection rate at which the terminal that receives most receives one flit per cycle",
+        more=True,
     ),
     Column(
-        "terminal_saturation_load", "double", "flits/cycle/terminal", "the smaller of saturation_load and ejection_load"
+        "terminal_saturation_load",
+        "double",
+        "flits/cycle/terminal",
+        "the smaller of saturation_load and ejection_load",
+        more=True,
     ),
-    Column("link_utilization", "double", "", "mean_channel_load / max_channel_load; null without load"),
+    Column("link_utilization", "double", "", "mean_channel_load / max_channel_load; null without load", more=True),
     Column(
         "mean_hops",
         "double",
@@ -81,6 +87,7 @@ LOADS = (
         "int64",
         "links",
         ("links of the best known bisection, a bidirectional link counted once; null if none was searched for"),
+        more=True,
     ),
     Column(
         "effective_cut_links",
@@ -88,6 +95,7 @@ LOADS = (
         "links",
         "part of these links that carries traffic between the halves; the rest carries traffic that returns "
         "to its half",
+        more=True,
     ),
     Column(
         "phases",
@@ -105,27 +113,36 @@ LOADS = (
         "of a collective operation: cycles per flit of every terminal's message, all phases together",
     ),
     Column(
-        "bus_bandwidth", "double", "flits/cycle/terminal", "of an all-reduce: 2(N-1)/N / collective_time, N terminals"
+        "bus_bandwidth",
+        "double",
+        "flits/cycle/terminal",
+        "of an all-reduce: 2(N-1)/N / collective_time, N terminals",
+        more=True,
     ),
     Column(
         "terminal_bus_bandwidth",
         "double",
         "flits/cycle/terminal",
         "the same if each terminal sends and receives at most one flit per cycle",
+        more=True,
     ),
     Column(
         "capacity",
         "double",
         "flits/cycle/terminal",
         "saturation load of the best of all routings (linear programming); null if bounds are not requested",
+        more=True,
     ),
-    Column("capacity_minimal", "double", "flits/cycle/terminal", "saturation load of the best minimal routing"),
-    Column("capacity_share", "double", "", "saturation_load / capacity"),
+    Column(
+        "capacity_minimal", "double", "flits/cycle/terminal", "saturation load of the best minimal routing", more=True
+    ),
+    Column("capacity_share", "double", "", "saturation_load / capacity", more=True),
     Column(
         "worst_case_saturation_load",
         "double",
         "flits/cycle/terminal",
         "saturation load under the routing's worst permutation",
+        more=True,
     ),
     Column(
         "bounds_method",

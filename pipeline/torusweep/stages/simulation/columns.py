@@ -90,6 +90,7 @@ SIMULATION = (
         "flits/cycle/terminal",
         "flits delivered while measuring, packets to their own source included (delivered at once; left out "
         "of an unfinished batch)",
+        more=True,
     ),
     Column(
         "accepted_load_error",
@@ -151,6 +152,7 @@ SIMULATION = (
         "double",
         "flits/cycle/terminal",
         "highest offered load found that is not saturated; null if it was not searched for",
+        more=True,
     ),
     Column(
         "saturation_precision", "double", "flits/cycle/terminal", "distance to the lowest load found that is saturated"

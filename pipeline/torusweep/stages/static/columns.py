@@ -6,8 +6,8 @@ STATIC = (
     Column("topology", "string", "", "canonical spelling; the key that joins the tables"),
     Column("family", "string", "", "name of the family, the spelling's first word"),
     Column("parameters", "map<string, int64>", "", "the spelling's whole-number parameters, as in parameters['k']"),
-    Column("nodes", "int64", "nodes", "nodes that have not failed"),
-    Column("terminals", "int64", "nodes", "nodes that send and receive; means are over terminals"),
+    Column("nodes", "int64", "nodes", "nodes that have not failed", more=True),
+    Column("terminals", "int64", "nodes", "nodes that send and receive; means are over terminals", more=True),
     Column(
         "links",
         "int64",
@@ -39,6 +39,7 @@ STATIC = (
         "int64",
         "links",
         "least number of links whose removal disconnects the network (arc connectivity)",
+        more=True,
     ),
     Column(
         "edge_connectivity_method",
@@ -51,8 +52,9 @@ STATIC = (
         "int64",
         "links",
         "lower bound of the bisection width: arcs from one half to the other, a bidirectional link counted once",
+        more=True,
     ),
-    Column("bisection_upper", "int64", "links", "upper bound: the best balanced cut found"),
+    Column("bisection_upper", "int64", "links", "upper bound: the best balanced cut found", more=True),
     Column("bisection_method", "string", "", "method of the lower and of the upper bound"),
     Column(
         "vertex_transitive", "bool", "", "an automorphism takes any node to any other; null where neither was proved"
@@ -64,7 +66,13 @@ STATIC = (
         "an automorphism takes any link to any other (arc to arc in a directed network); null where neither was proved",
     ),
     Column("transitivity_method", "string", "", "how it was proved"),
-    Column("fault_nodes", "int64", "nodes", "simultaneous node faults in fault_diameter; null if it is not requested"),
+    Column(
+        "fault_nodes",
+        "int64",
+        "nodes",
+        "simultaneous node faults in fault_diameter; null if it is not requested",
+        more=True,
+    ),
     Column(
         "fault_diameter",
         "int64",
