@@ -12,35 +12,29 @@ from typing import Any
 
 import altair as alt
 
+from torusweep.networks.families import KIND_OF
+
 Record = Mapping[str, Any]
 
-KINDS = {
-    "torus": ("ring", "torus", "hypercube", "rt", "pt"),
-    "mesh": ("mesh",),
-    "pruned": ("pruned_torus", "partly_pruned_torus", "pruned_t1", "pruned_t2", "pruned_xy"),
-    "directed": ("directed_torus", "pruned_directed_torus"),
-    "twisted": ("rtt", "ptt", "pdtt", "twisted_torus", "lattice", "circulant", "illiac", "sequin"),
-    "hierarchical": ("ccc", "tesh", "h3dt", "mh3dt"),
-    "other": (),
+# colour and shape of each kind of families (torusweep.networks.families.KIND_OF), in the order of legends
+MARKS = {
+    "torus": ("#006DAD", "circle"),
+    "mesh": ("#379AD8", "cross"),
+    "pruned": ("#B84300", "square"),
+    "directed": ("#008A62", "triangle-right"),
+    "twisted": ("#CB73A3", "diamond"),
+    "hierarchical": ("#C48600", "triangle-up"),
+    "HyperX": ("#8A63D2", "square"),
+    "Dragonfly": ("#D64550", "triangle-left"),
+    "fat tree": ("#5C8A00", "triangle-down"),
+    "diameter two": ("#00899B", "diamond"),
+    "random": ("#A0714F", "cross"),
+    "de Bruijn": ("#7A7A00", "circle"),
+    "HammingMesh": ("#916FB8", "triangle-down"),
+    "other": ("#7C818A", "stroke"),
 }
-COLOURS = {
-    "torus": "#006DAD",
-    "mesh": "#379AD8",
-    "pruned": "#B84300",
-    "directed": "#008A62",
-    "twisted": "#CB73A3",
-    "hierarchical": "#C48600",
-    "other": "#7C818A",
-}
-SHAPES = {
-    "torus": "circle",
-    "mesh": "cross",
-    "pruned": "square",
-    "directed": "triangle-right",
-    "twisted": "diamond",
-    "hierarchical": "triangle-up",
-    "other": "stroke",
-}
+COLOURS = {kind: colour for kind, (colour, _) in MARKS.items()}
+SHAPES = {kind: shape for kind, (_, shape) in MARKS.items()}
 SIZE_PARAMETERS = ("k", "a", "n")  # the first of these is a network's size; a series keeps its other parameters
 TOOLTIP = [
     alt.Tooltip("topology:N", title="network"),
@@ -69,10 +63,8 @@ def comparable(records: Iterable[Record]) -> list[Record]:
 
 
 def kind(record: Record) -> str:
-    """The kind of a network (of KINDS), which decides its colour."""
-    if record["directed"]:
-        return "directed"
-    return next((name for name, families in KINDS.items() if record["family"] in families), "other")
+    """The kind of a network, which decides its colour: its family's, or directed."""
+    return "directed" if record["directed"] else KIND_OF.get(record["family"], "other")
 
 
 def series(record: Record) -> str:

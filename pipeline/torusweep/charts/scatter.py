@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 import altair as alt
 
 from torusweep.charts.chart import Chart, inline, log_ticks
-from torusweep.charts.networks import COLOURS, KINDS, kind
+from torusweep.charts.networks import COLOURS, kind
+from torusweep.networks.families import FAMILIES
 
 Record = Mapping[str, Any]
 
@@ -25,6 +26,8 @@ SYMBOLS = {
     "triangle-left": "M-1,0L.9,1.1V-1.1Z",
 }
 
+# kinds whose colours differ most, for lines that are no kinds: the two blues are apart
+SERIES = ("torus", "pruned", "directed", "twisted", "hierarchical", "mesh", "other")
 WIDTH = 740  # pixels above a chart
 LABEL = 320  # pixels of a legend's label, at most
 CHARACTER = 7  # pixels, about
@@ -50,9 +53,8 @@ def network_groups(names: Iterable[tuple[str, str]]) -> list[Group]:
 
     names  (kind, name) of each design's group
     """
-    order = {kind: place for place, kind in enumerate(KINDS)}
-    families = [family for of_kind in KINDS.values() for family in of_kind]
-    place = {family: number for number, family in enumerate(families)}
+    order = {kind: place for place, kind in enumerate(COLOURS)}
+    place = {family: number for number, family in enumerate(FAMILIES)}
     present = sorted(set(names), key=lambda item: (order[item[0]], place.get(item[1], len(place)), item[1]))
     symbols = list(SYMBOLS)
     return [
@@ -64,8 +66,7 @@ def network_groups(names: Iterable[tuple[str, str]]) -> list[Group]:
 
 def value_groups(values: Iterable[str]) -> list[Group]:
     """A group for each value, in order, each with the next colour and the next symbol: 56 groups differ."""
-    blue, light_blue, *others, grey = COLOURS.values()
-    colours = [blue, *others, light_blue, grey]  # few groups differ most if the two blues are apart
+    colours = [COLOURS[kind] for kind in SERIES]
     symbols = list(SYMBOLS)
     return [
         Group(value, colours[i % len(colours)], symbols[i % len(symbols)])

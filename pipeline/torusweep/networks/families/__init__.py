@@ -41,19 +41,30 @@ from torusweep.networks.signature import Parameter, check_value, signature_of
 from torusweep.networks.spelling import Spelling, format_value, parse
 from torusweep.networks.topology import Plan, Topology, check_size, default_memory, realise
 
-FAMILIES: dict[str, Callable[..., Plan]] = {
-    family.__name__: family
-    for family in (
-        *(ring, torus, mesh, slices.slice, slices.pod_slice, hypercube),
-        *(pruned_torus, partly_pruned_torus, pruned_t1, pruned_t2, pruned_xy, directed_torus, pruned_directed_torus),
-        *(rt, rtt, pt, ptt, pdtt, twisted_torus, lattice, circulant, illiac, sequin),
-        *(ccc, tesh, h3dt, mh3dt),
-        *(hyperx, hamming, generalised_hypercube, full_mesh, dragonfly, megafly, fat_tree, xgft),
-        *(slim_fly, polarfly, random_regular, jellyfish, xpander, kautz, de_bruijn),
-        *(hamming_mesh, tofu, cube_pod),
-        *(graph, faulty, with_links),
-    )
-}
+# kind of networks, families of it; the order is that of lists and sweeps
+_BY_KIND: tuple[tuple[str, tuple[Callable[..., Plan], ...]], ...] = (
+    ("torus", (ring, torus)),
+    ("mesh", (mesh,)),
+    ("torus", (slices.slice, slices.pod_slice, hypercube)),
+    ("pruned", (pruned_torus, partly_pruned_torus, pruned_t1, pruned_t2, pruned_xy)),
+    ("directed", (directed_torus, pruned_directed_torus)),
+    ("torus", (rt,)),
+    ("twisted", (rtt,)),
+    ("torus", (pt,)),
+    ("twisted", (ptt, pdtt, twisted_torus, lattice, circulant, illiac, sequin)),
+    ("hierarchical", (ccc, tesh, h3dt, mh3dt)),
+    ("HyperX", (hyperx, hamming, generalised_hypercube, full_mesh)),
+    ("Dragonfly", (dragonfly, megafly)),
+    ("fat tree", (fat_tree, xgft)),
+    ("diameter two", (slim_fly, polarfly)),
+    ("random", (random_regular, jellyfish, xpander)),
+    ("de Bruijn", (kautz, de_bruijn)),
+    ("HammingMesh", (hamming_mesh,)),
+    ("torus", (tofu, cube_pod)),
+    ("other", (graph, faulty, with_links)),
+)
+FAMILIES: dict[str, Callable[..., Plan]] = {family.__name__: family for _, families in _BY_KIND for family in families}
+KIND_OF: dict[str, str] = {family.__name__: kind for kind, families in _BY_KIND for family in families}
 
 
 @cache
@@ -180,4 +191,14 @@ def _bind(call: Spelling) -> tuple[str, dict[str, Any]]:
     return f"{call.name}({', '.join(shown)})", values
 
 
-__all__ = ["FAMILIES", "Parameter", "build", "check_size", "default_memory", "files_of", "parameters", "plan"]
+__all__ = [
+    "FAMILIES",
+    "KIND_OF",
+    "Parameter",
+    "build",
+    "check_size",
+    "default_memory",
+    "files_of",
+    "parameters",
+    "plan",
+]

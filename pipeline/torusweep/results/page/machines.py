@@ -29,6 +29,7 @@ from torusweep.charts.section import (
     paragraph,
     table,
 )
+from torusweep.networks.families import KIND_OF
 from torusweep.stages.cost.columns import COST
 from torusweep.stages.loads.columns import LOADS
 from torusweep.stages.static.columns import STATIC
@@ -36,15 +37,6 @@ from torusweep.stages.static.columns import STATIC
 MEANING = meanings(STATIC) | meanings(LOADS)
 COSTS = meanings(COST)
 UNIFORM = ("uniform", "uniform_other", "all_to_all")  # patterns that are not adverse
-KINDS = {  # families that are one kind in the chart; others are kinds of their own
-    "torus": ("torus", "twisted_torus", "slice", "pod_slice", "cube_pod", "tofu", "rt", "rtt", "pt", "ptt", "pdtt"),
-    "fat tree": ("fat_tree", "xgft"),
-    "Dragonfly": ("dragonfly", "megafly"),
-    "HyperX": ("hyperx", "hamming", "generalised_hypercube", "full_mesh", "hypercube"),
-    "diameter two": ("slim_fly", "polarfly"),
-    "random": ("jellyfish", "random_regular", "xpander"),
-    "HammingMesh": ("hamming_mesh",),
-}
 LINKED = "with_links("  # a network of a family with other links
 NOTE = (
     "Machines, in bold, then rivals of about the same size. Saturation is the load, in flits a cycle and terminal,"
@@ -206,8 +198,7 @@ def _case(row: Record | None) -> str:
 
 
 def _kind(topology: str) -> str:
-    family = topology.removeprefix(LINKED).partition("(")[0]
-    return next((kind for kind, families in KINDS.items() if family in families), family.replace("_", " "))
+    return KIND_OF[topology.removeprefix(LINKED).partition("(")[0]]
 
 
 def _panels(found: Sequence[Compared]) -> list[Panel]:

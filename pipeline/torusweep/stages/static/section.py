@@ -11,7 +11,7 @@ import altair as alt
 import numpy as np
 
 from torusweep.charts.chart import DARK, LIGHT, Chart, inline, log_ticks
-from torusweep.charts.networks import COLOURS, KINDS, SHAPES, TOOLTIP, TOOLTIP_COLUMNS, comparable, distinct
+from torusweep.charts.networks import COLOURS, SHAPES, TOOLTIP, TOOLTIP_COLUMNS, comparable, distinct
 from torusweep.charts.networks import kind as kind_of
 from torusweep.charts.networks import series as series_of
 from torusweep.charts.sample import sampled
@@ -121,7 +121,7 @@ def largest_for_cost(rows: Iterable[Record]) -> list[dict[str, Any]]:
 
 def _cloud(rows: list[dict[str, Any]], column: str, title: str) -> tuple[alt.Chart, alt.Chart]:
     """Lines that join a series, and marks; a click on the legend fades the other kinds."""
-    present = [name for name in KINDS if any(row["kind"] == name for row in rows)]
+    present = [name for name in COLOURS if any(row["kind"] == name for row in rows)]
     legend = alt.Legend(symbolOpacity=1)
     pick = alt.selection_point(name="kind", fields=["kind"], bind="legend")
     colours = alt.Scale(domain=present, range=[COLOURS[name] for name in present])
