@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from pathlib import Path
 
+import jsonschema
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from ruamel.yaml import YAML
 from torusweep.errors import BadInput
 from torusweep.questions.entry import Choice
 from torusweep.stages import STAGES
@@ -15,7 +18,7 @@ from torusweep.stages.deadlock.stage import Deadlock
 from torusweep.stages.layout.stage import Layout
 from torusweep.stages.simulation.entry import Simulation
 from torusweep.sweep.configuration import load
-from torusweep.sweep.configuration.documentation import documentation
+from torusweep.sweep.configuration.documentation import documentation, json_schema
 from torusweep.sweep.configuration.schema import PAPERS
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -331,6 +334,19 @@ def test_papers_are_those_whose_numbers_are_here():
 def test_documentation_is_current():
     """docs/config.md is made by 'make docs'."""
     assert (ROOT / "docs" / "config.md").read_text() == documentation()
+
+
+def test_the_schema_for_editors_is_current_and_agrees():
+    """config/schema.json is made by 'make docs'; the examples name it, and pass it."""
+    text = (ROOT / "config" / "schema.json").read_text()
+    assert text == json_schema()
+    schema = jsonschema.Draft202012Validator(json.loads(text))
+    for path in CONFIGS:
+        first, _, _ = path.read_text().partition("\n")
+        assert (path.parent / first.partition("$schema=")[2]).resolve() == ROOT / "config" / "schema.json"
+        assert not list(schema.iter_errors(YAML(typ="safe").load(path)))
+    wrong = {"sweep": "wrong", "topologies": ["ring(k=4)"], "loads": [{"routing": 3}], "latncy": []}
+    assert {error.json_path for error in schema.iter_errors(wrong)} == {"$", "$.loads[0].routing"}
 
 
 def test_every_key_is_documented():

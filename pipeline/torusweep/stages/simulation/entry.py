@@ -97,7 +97,12 @@ class Simulation(Choice):
     )
     placement: (
         Annotated[
-            tuple[Literal["consecutive", "random"], ...], Field(min_length=1, strict=False), BeforeValidator(listed)
+            tuple[Literal["consecutive", "random"], ...],
+            Field(min_length=1, strict=False),
+            BeforeValidator(
+                listed,
+                json_schema_input_type=Literal["consecutive", "random"] | list[Literal["consecutive", "random"]],
+            ),
         ]
         | None
     ) = Field(

@@ -121,6 +121,12 @@ def documentation() -> str:
     return "\n".join([_INTRODUCTION + _HEAD, *rows, chosen + _HEAD, *common.values()]) + "\n"
 
 
+def json_schema() -> str:
+    """config/schema.json, with which an editor completes and checks a configuration. `make docs` writes it."""
+    schema = {"$schema": "https://json-schema.org/draft/2020-12/schema", **_schema()}
+    return json.dumps(schema, indent=1, ensure_ascii=False) + "\n"
+
+
 _HEAD = "| key | holds | default | meaning |\n|---|---|---|---|"
 
 
