@@ -26,6 +26,8 @@ from torusweep.networks.topology import NO_PORT, Topology
 FEW_PHASES = 3  # of a maximum flow out of one node, through a few channels
 MOST_WORK = 2e10  # channels that all maximum flows together may look at; about a minute
 TREES = "attained by packing spanning trees (Edmonds 1973)"
+SPLIT = "attained by packing trees (Edmonds 1973; Bang-Jensen, Frank & Jackson 1995)"
+UNKNOWN = "whether it is attained is not known"
 PACKED = "attained by packing undirected spanning trees (Nash-Williams 1961; Tutte 1961)"
 MOST_ROUTED = 20_000  # terminals of an all-to-all over shortest paths; some seconds
 MOST_STRENGTH = 30_000_000  # pairs of node and channel; some seconds
@@ -112,7 +114,7 @@ def _gathered(topology: Topology, *, reverse: bool, use_symmetry: bool) -> Optim
     """All-gather: N⁻¹ max |S| / c(δ⁺S) over sets S of terminals (Zhao et al. 2023, ForestColl, theorem 1).
 
     The rate x = min c(δ⁺S) / w(S) is that at which every terminal can send to all: trees that span the network can be
-    packed as long as no cut is too narrow (Edmonds 1973). reverse: reduce-scatter, the same against the channels.
+    packed as long as no cut is too narrow (`_attained`). reverse: reduce-scatter, the same against the channels.
     """
     channels, weight = channels_of(topology, reverse=reverse), weight_of(topology)
     found = orbits(topology, use_symmetry=use_symmetry)
@@ -124,7 +126,22 @@ def _gathered(topology: Topology, *, reverse: bool, use_symmetry: bool) -> Optim
     cut = _cut(topology, best, best.weight, enters=reverse)
     alone = int(np.bincount(best.inside).min()) == 1
     flows = f"{counted(best.flows, 'maximum flow')}: no cut is narrower for the data that must cross it"
-    return Optimum(float(ratio), float(ratio), cut, f"{'a node' if alone else 'a cut'}, {flows}; {TREES}")
+    attained = _attained(topology, weight)
+    time = None if attained == UNKNOWN else float(ratio)
+    return Optimum(float(ratio), time, cut, f"{'a node' if alone else 'a cut'}, {flows}; {attained}")
+
+
+def _attained(topology: Topology, weight: np.ndarray) -> str:
+    """What attains the bound by cuts of trees out of terminals, or into them.
+
+    Trees to all nodes can be packed as no cut is too narrow (Edmonds 1973). A node without a terminal need not be in
+    them; its channels in and out can be joined in pairs if they are equally many (Bang-Jensen, Frank & Jackson 1995).
+    Elsewhere a node that copies what enters it may be of use in some trees and not in others, and cuts do not decide.
+    """
+    if weight.all():
+        return TREES
+    entering, leaving = strengths(flit_matrix(topology)[0])
+    return SPLIT if (entering == leaving)[weight == 0].all() else UNKNOWN
 
 
 def _check_work(topology: Topology, visits: float, remedy: str) -> None:
@@ -148,8 +165,7 @@ def _cut(topology: Topology, best: RatioCut, weight: int, *, enters: bool) -> Cu
 def _from_root(topology: Topology, operation: str, root: int) -> Optimum:
     """Broadcast: 1 over the least number of channels that must fail to cut off a terminal from the root.
 
-    As many trees out of the root can be packed as channels must fail (Edmonds 1973); where nodes have no terminal,
-    the same holds if as many channels enter as leave them (Bang-Jensen, Frank & Jackson 1995).
+    As many trees out of the root can be packed as channels must fail (`_attained`).
     """
     reverse = operation == "reduce"
     channels, weight = channels_of(topology, reverse=reverse), weight_of(topology)
@@ -160,14 +176,9 @@ def _from_root(topology: Topology, operation: str, root: int) -> Optimum:
     _check_work(topology, float(FEW_PHASES) * len(channels.to) * len(sinks), "choose a smaller network")
     best = least_ratio_cut(channels, source, sinks[sinks != node])
     cut = _cut(topology, best, 1, enters=reverse)
-    entering = strengths(flit_matrix(topology)[0])
-    balanced = bool((entering[0] == entering[1])[weight == 0].all())
     method = f"the narrowest of {counted(best.flows, 'minimum cut')} between the root and another terminal"
-    attained = (
-        "attained by packing spanning trees (Edmonds 1973)" if balanced else "whether it is attained is not known"
-    )
-    time = float(1 / cut.capacity)
-    return Optimum(time, time if balanced else None, cut, f"{method}; {attained}")
+    attained, time = _attained(topology, weight), float(1 / cut.capacity)
+    return Optimum(time, None if attained == UNKNOWN else time, cut, f"{method}; {attained}")
 
 
 def _all_to_all(topology: Topology, *, use_symmetry: bool) -> Optimum:
@@ -250,8 +261,6 @@ def channels_in_words(proof: Cut | Partition) -> str:
 
 def _bounded_all_reduce(topology: Topology, weight: np.ndarray, *, use_symmetry: bool) -> Optimum:
     scattered, gathered = (_gathered(topology, reverse=way, use_symmetry=use_symmetry) for way in (True, False))
-    assert gathered.attained is not None
-    assert scattered.attained is not None
     links, flits = (
         [int(total[weight > 0].sum()) for total in strengths(matrix)]  # out of the terminals' nodes, and into them
         for matrix in (channel_matrix(topology), flit_matrix(topology)[0])
@@ -266,6 +275,8 @@ def _bounded_all_reduce(topology: Topology, weight: np.ndarray, *, use_symmetry:
     if 1 / narrowest.capacity > counting:
         bound, proof = float(1 / narrowest.capacity), narrowest
         method = "the narrowest cut, which each flit of the sum crosses"
+    if gathered.attained is None or scattered.attained is None:
+        return Optimum(bound, None, proof, f"no less: {method}; {UNKNOWN}")
     attained = gathered.attained + scattered.attained
     return Optimum(bound, attained, proof, f"no less: {method}; attained: reduce-scatter and all-gather")
 

@@ -166,8 +166,8 @@ def all_reduce(found: Survivors) -> Values:
         network = _network(found, draw)
         if len(network.terminals) < 2:
             return np.nan
-        best = optimum(network, "all_reduce", use_symmetry=False)
-        return best.bound if best.attained is None else best.attained
+        known = optimum(network, "all_reduce", use_symmetry=False).attained
+        return np.nan if known is None else known
 
     return {"all_reduce": _of_connected(found, of_draw)}
 
