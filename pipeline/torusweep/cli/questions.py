@@ -34,15 +34,10 @@ def command_of(question: Any) -> click.Command:
         click.Option([_dashed(name)], is_flag=True, help=f"Print {part.meaning} as CSV (or JSON), and nothing else.")
         for name, part in question.parts.items()
     ]
-    parameters += [
-        click.Option(
-            [_dashed(name)],
-            type=click.Path(path_type=Path),
-            callback=options.writable,
-            help=f"Also write {file.meaning} to this file.",
-        )
-        for name, file in question.written.items()
-    ]
+    for name, file in question.written.items():
+        only = f", with {_dashed(file.needs)}" if file.needs else ""
+        said, kind = f"Also write {file.meaning} to this file{only}.", click.Path(path_type=Path)
+        parameters.append(click.Option([_dashed(name)], type=kind, callback=options.writable, help=said))
     shared = {"backend": options.backend, "symmetry": options.symmetry}
     parameters += [_taken(options.json_output), *(_taken(shared[name]) for name in question.how)]
 
