@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from torusweep.networks.topology import Meaning, Topology, Whole
 from torusweep.questions.parameters import NotSwept, Several, Spelled, Swept
 from torusweep.questions.question import File, How, Question
-from torusweep.questions.spelled import ROUTING
 from torusweep.questions.stage import Network
 from torusweep.routing import SHORTEST_PATHS, GivenRouting
 from torusweep.stages.deadlock import deadlock_case, deadlock_record
@@ -23,10 +21,14 @@ if TYPE_CHECKING:
 TWO_PASSES = ("valiant",)  # routings by way of another node
 WINDOW_HOP = 3e-5  # seconds for each hop of a line or ring, whose windows of routes are looked at one by one
 
-ANY_ROUTING = replace(
-    ROUTING,
+# not made of torusweep.questions.spelled, which names traffic patterns too: no row here depends on these
+ROUTING = Spelled(
+    "how packets are routed",
     table="torusweep.stages.deadlock.routing_case:ALL_ROUTINGS",
+    title="Routings",
     canonical="torusweep.stages.deadlock.routing_case:routing_spelling",
+    files="torusweep.routing:files_of",
+    given="torusweep.routing.tables.objects:routing_of",
 )
 VC_RULE = Spelled(
     "which packets may use which virtual channels",
@@ -39,7 +41,7 @@ VC_RULE = Spelled(
 def deadlock(
     network: Topology,
     how: How,
-    routing: Annotated[str | GivenRouting, ANY_ROUTING, Swept()] = "minimal",
+    routing: Annotated[str | GivenRouting, ROUTING, Swept()] = "minimal",
     vc_rule: Annotated[str, VC_RULE, Swept()] = "none",
     virtual_channels: Annotated[
         int, Whole(1, "virtual channels of each physical channel", MAX_VIRTUAL_CHANNELS), Several(), Swept(2)
