@@ -9,7 +9,7 @@ import pytest
 from torusweep.networks.families import build
 from torusweep.routing import routing
 from torusweep.routing.tables.as_table import table_of
-from torusweep.stages.loads.table import table_of_kernel
+from torusweep.routing.tables.rows import table_of_kernel
 from torusweep_kernels.forwarding import (
     CIRCULAR,
     STUCK,

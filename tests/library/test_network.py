@@ -192,7 +192,11 @@ REFUSED: list[tuple[str, tuple[Any, ...], dict[str, Any], str]] = [
     ("availability", (1,), {"measures": "distance"}, "unknown measure 'distance' (did you mean 'distances'?)"),
     ("simulate", ("5",), {}, "load='5': expected a number"),
     ("simulate", (0.1,), {"seeds": "7"}, "seeds='7': expected a whole number"),
-    ("deadlock", ("minimal", "none", "2"), {}, "virtual_channels='2': expected 1 … 16"),
+    ("deadlock", ("minimal", "none", "2"), {}, "virtual_channels='2': expected a whole number"),
+    ("deadlock", ("minimal", "none", 17), {}, "virtual_channels=17: expected 1 … 16"),
+    ("deadlock", (), {"routin": "minimal"}, "deadlock: unknown option 'routin' (did you mean 'routing'?)"),
+    ("layout", (), {"block": [2, 1.5]}, "block=1.5: expected a whole number (sides of a cabinet"),
+    ("layout", ("folded(dimensions=2)",), {"dimensions": 2}, "in the spelling or as options, got both; write folded"),
 ]
 
 

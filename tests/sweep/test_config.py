@@ -14,8 +14,6 @@ from ruamel.yaml import YAML
 from torusweep.errors import BadInput
 from torusweep.questions.entry import Choice
 from torusweep.stages import STAGES
-from torusweep.stages.deadlock.stage import Deadlock
-from torusweep.stages.layout.stage import Layout
 from torusweep.stages.simulation.entry import Simulation
 from torusweep.sweep.configuration import load
 from torusweep.sweep.configuration.documentation import documentation, json_schema
@@ -355,7 +353,7 @@ def test_every_key_is_documented():
     assert [key for key in set(told) if told.count(key) > 1] == [
         "topologies"
     ]  # the sweep's, and those of them that an entry is about
-    entries = {"loads": STAGES["loads"].Entry, "deadlock": Deadlock, "layout": Layout, "simulation": Simulation}
+    entries = {**{name: STAGES[name].Entry for name in ("loads", "deadlock", "layout")}, "simulation": Simulation}
     for section, entry in entries.items():
         assert {name if name in Choice.model_fields else f"{section}[].{name}" for name in entry.model_fields} <= set(
             told

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any
 
@@ -32,23 +34,36 @@ def command_of(question: Any) -> click.Command:
         click.Option([_dashed(name)], is_flag=True, help=f"Print {part.meaning} as CSV (or JSON), and nothing else.")
         for name, part in question.parts.items()
     ]
+    for name, file in question.written.items():
+        only = f", with {_dashed(file.needs)}" if file.needs else ""
+        said, kind = f"Also write {file.meaning} to this file{only}.", click.Path(path_type=Path)
+        parameters.append(click.Option([_dashed(name)], type=kind, callback=options.writable, help=said))
     shared = {"backend": options.backend, "symmetry": options.symmetry}
     parameters += [_taken(options.json_output), *(_taken(shared[name]) for name in question.how)]
 
     def called(as_json: bool, backend: str = "auto", symmetry: str = "on", **given: Any) -> None:
         parts = [name for name in question.parts if given.pop(name)]
+        files = {name: given.pop(name) for name in question.written}
         topology = given.pop("topology", None)
         values = {name: value for name, value in given.items() if value is not None}
         for part in parts:
             for name in question.parts[part].without:
                 if values.get(name):
                     raise BadInput(f"expected {_dashed(part)} or {_dashed(name)}, got both; leave one out")
+        for name, file in question.written.items():
+            if files[name] is not None and file.needs and not values.get(file.needs):
+                flag = _dashed(file.needs)
+                raise BadInput(f"{_dashed(name)}: expected with {flag} only, got it alone; add {flag}")
         chosen = backend_of_calls(backend)
         how = How(chosen, symmetry == "on", progress=ON_TERMINAL)
         with resolved_backends() as resolved:
             answer = question.answer(None if topology is None else build(topology), how, values, _dashed)
         for remark in answer.remarks:
             click.echo(remark, err=True)
+        for name, path in files.items():
+            if path is not None:
+                with named(_dashed(name)):
+                    _write(path, getattr(answer, name))
         if parts:
             as_text = table_text.as_json if as_json else table_text.as_csv
             click.echo("".join(as_text(getattr(answer, part)) for part in parts), nl=False)
@@ -60,6 +75,15 @@ def command_of(question: Any) -> click.Command:
                 answer.print(console, f"{names} on {device}")
 
     return click.Command(question.command, callback=called, params=parameters, help="\n\n".join(_help(question)))
+
+
+def _write(path: Path, content: Any) -> None:
+    """Write a text, or a table as CSV."""
+    text = content if isinstance(content, str) else table_text.as_csv(content)
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise BadInput(f"{path}: expected a file that can be written, got: {error.strerror}") from None
 
 
 def _dashed(name: str) -> str:
@@ -142,16 +166,22 @@ def _help(question: Question) -> Iterator[str]:
 
 
 def _call(name: str, function: Any) -> str:
-    """How a function of a table is written: its parameters with their defaults, or … where they are required."""
+    """How a function of a table is written: its parameters with their choices or default; … for a required one."""
     if not callable(function):
         return name
     written = []
     for one in signature_of(function)[1:]:
         value = Word(one.default) if isinstance(one.default, str) else one.default
-        if one.required or value is not None:
+        if one.choices:
+            written.append(f"{one.name}={'|'.join(one.choices)}")
+        elif one.required or value is not None:
             written.append(f"{one.name}={'…' if one.required else format_value(value)}")
     return f"{name}({', '.join(written)})" if written else name
 
 
 def _meaning(function: Any) -> str:
-    return " ".join((inspect.getdoc(function) or "").partition("\n\n")[0].split())
+    """What a function of a table does, and what it suits: its docstring's first paragraph, and its constraint."""
+    said = inspect.getdoc(function) or ""
+    suits = re.search(r"^Constraint: (.*?)(?=\n\w+:|\Z)", said, re.DOTALL | re.MULTILINE)
+    lines = [said.partition("\n\n")[0], f"Constraint: {suits[1]}" if suits else ""]
+    return "\n      ".join(" ".join(line.split()) for line in lines if line)

@@ -55,7 +55,7 @@ def check_sampling(packets: Any, seed: Any, relative_error: Any) -> None:
 
 
 def check_rule(vc_rule: Any, virtual_channels: Any) -> None:
-    """Of `Network.deadlock` and `Network.routes`."""
+    """Of `Network.routes`."""
     check_text("vc_rule", vc_rule, tuple(RULES))
     if not isinstance(virtual_channels, Integral) or isinstance(virtual_channels, bool):
         raise BadInput(f"virtual_channels={_shown(virtual_channels)}: expected 1 … 16, a whole number")

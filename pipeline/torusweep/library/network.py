@@ -20,7 +20,7 @@ from torusweep.library.collective import Collective, collective_of
 from torusweep.library.distances import Distances, distances_of
 from torusweep.library.foreign import network_of, to_networkx
 from torusweep.library.method import Method
-from torusweep.library.outcomes import Capacity, Cost, Deadlock, Layered, Layout, Static
+from torusweep.library.outcomes import Capacity, Cost, Static
 from torusweep.library.simulation import Simulation, SimulationOptions, several, simulation_of
 from torusweep.networks.families import build
 from torusweep.networks.picture_svg import svg_picture
@@ -30,11 +30,9 @@ from torusweep.routing.tables.as_table import rows_of
 from torusweep.routing.tables.columns import columns_of
 from torusweep.routing.tables.objects import routing_of
 from torusweep.stages.cost import AUTOMATIC, cost_record
-from torusweep.stages.deadlock import deadlock_record
+from torusweep.stages.deadlock.answer import Layered
 from torusweep.stages.deadlock.layers import layers as layers_of
 from torusweep.stages.deadlock.routing_table import classified_table
-from torusweep.stages.layout import layout_record
-from torusweep.stages.layout.placements import PLACEMENTS, default_placement
 from torusweep.stages.static import static_record
 from torusweep.traffic.given import traffic_of
 
@@ -190,18 +188,7 @@ class Network:
 
     loads = Method("loads")
 
-    def deadlock(self, routing: object = "minimal", vc_rule: str = "none", virtual_channels: int = 1) -> Deadlock:
-        """Whether packets can deadlock: a proof, or the cycle of channels.
-
-        routing, vc_rule  as in 'torusweep deadlock --help'
-
-        >>> network("torus(k=4, n=2)").deadlock("dimension_order", "dateline", 2).deadlock_free
-        'yes'
-        """
-        arguments.check_rule(vc_rule, virtual_channels)
-        how: Any = routing_of(self.topology, routing)
-        found = deadlock_record(self.topology, routing=how, vc_rule=vc_rule, virtual_channels=virtual_channels)
-        return Deadlock(found, labels=self.labels)
+    deadlock = Method("deadlock")
 
     def layers(self, routing: object = "minimal") -> Layered:
         """The paths between all terminals in layers without a cycle: virtual channels that such an assignment needs.
@@ -234,15 +221,7 @@ class Network:
         arguments.check_export(format, path)
         return export(self.topology, format, path)
 
-    def layout(self, placement: str | None = None) -> Layout:
-        """Wires under a placement: straight, folded, trellis or shuffled; by default the command's.
-
-        >>> network("rtt(a=4)").layout("trellis").wire_length_max
-        3
-        """
-        arguments.check_text("placement", placement or "straight", tuple(PLACEMENTS))
-        chosen = placement or default_placement(self.family)
-        return Layout(layout_record(self.topology, chosen), network=self.topology)
+    layout = Method("layout")
 
     def cost(self, model: str | Path = DEFAULT_MODEL, packing: str = AUTOMATIC) -> Cost:
         """Prices and watts by a cost model: a name that 'torusweep cost --models' lists, or a YAML file (docs/cost.md).

@@ -25,6 +25,11 @@ class Parameter(typing.NamedTuple):
     default: Any
     meaning: str = ""
 
+    @property
+    def choices(self) -> tuple[str, ...]:
+        """The texts that it may be, where it has few; the default first."""
+        return tuple(sorted(_choices(self.kind), key=lambda choice: choice != self.default))
+
 
 @cache
 def signature_of(function: Callable[..., Any]) -> tuple[Parameter, ...]:

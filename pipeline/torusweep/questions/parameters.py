@@ -4,8 +4,8 @@
               packets: Annotated[int, Whole(64, "packets at most", 10**12)] | None = None, …)
 
 A parameter of type tuple[float, …] takes one value or several. Notes of an annotation: its meaning and range (`Whole`,
-`Number`, `Meaning`, or a table of names: `Spelled`), and where it differs from others (`Inside`, `NotSwept`, `Several`,
-`Read`, `Positional`).
+`Number`, `Meaning`, or a table of names: `Spelled`), and where it differs from others (`Inside`, `NotSwept`, `Swept`,
+`Several`, `Read`, `Positional`).
 """
 
 from __future__ import annotations
@@ -57,6 +57,13 @@ class Inside:
 @dataclass(frozen=True)
 class NotSwept:
     """Of a parameter that a configuration does not have."""
+
+
+@dataclass(frozen=True)
+class Swept:
+    """Of a parameter whose default in a configuration is another; None: there it must be given."""
+
+    default: Any = None
 
 
 @dataclass(frozen=True)
@@ -144,6 +151,10 @@ class Parameter(typing.NamedTuple):
         expected, fits = _FITS[self.kind]
         if self.choices:
             expected, fits = f"one of {', '.join(self.choices)}", lambda given: given in self.choices
+        if not fits(value) and self.names:
+            known = list(self.names)
+            expected = f"a name such as '{known[0]}'; there are {', '.join(known)}"
+            raise BadInput(f"{self.name}={one_line(repr(value), 60)}: expected {expected}")
         if not fits(value):
             close = nearest(value, self.choices) if self.choices and isinstance(value, str) else ""
             meaning = "" if self.choices else f" ({self.meaning})"

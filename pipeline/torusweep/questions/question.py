@@ -20,7 +20,7 @@ from torusweep.errors import BadInput
 from torusweep.networks.topology import Topology
 from torusweep.questions.answer import Answer
 from torusweep.questions.entry import Choice, Section, Spellings, under
-from torusweep.questions.parameters import NotSwept, Parameter, Several, parameters_of
+from torusweep.questions.parameters import NotSwept, Parameter, Several, Swept, parameters_of
 from torusweep.questions.stage import Network, Options, Rows, Stage
 
 Report = Callable[[float], None]
@@ -79,6 +79,18 @@ class Part(NamedTuple):
     without: tuple[str, ...] = ()
 
 
+class File(NamedTuple):
+    """What a command also writes to a file where its option is given: the answer's property of that name.
+
+    The property is a text, or a table, which is written as CSV.
+
+    needs   a flag without which there is none
+    """
+
+    meaning: str
+    needs: str = ""
+
+
 class Question(Stage):
     """A stage whose requests, entries and rows follow from the signature of `ask`.
 
@@ -91,6 +103,7 @@ class Question(Stage):
     how       what of `How` the answer's computation heeds: backend, symmetry
     examples  of its command, with what they show
     parts     see `Part`
+    written   see `File`
     """
 
     ask: Callable[..., Answer]
@@ -101,6 +114,7 @@ class Question(Stage):
     how: ClassVar[tuple[str, ...]] = ("backend", "symmetry")
     examples: ClassVar[tuple[str, ...]] = ()
     parts: ClassVar[Mapping[str, Part]] = {}
+    written: ClassVar[Mapping[str, File]] = {}
 
     def __init__(self) -> None:
         self.parameters = parameters_of(type(self).ask, 2 if self.about else 1)
@@ -130,14 +144,16 @@ class Question(Stage):
 
     def _field(self, one: Parameter, default: Any = None) -> tuple[Any, Any]:
         """A parameter as a model's field: its type, and its default, range and meaning."""
-        usual = one.default if default is None else default
+        there: Swept | None = one.note(Swept)
+        required = one.required if there is None else there.default is None
+        usual = there.default if there is not None else one.default if default is None else default
         how: dict[str, Any] = {"description": one.meaning}
         if one.spelled is not None:
             how["description"] += f", as 'torusweep {self.name} --help' lists, or several"
             how["description"] += f"; {usual} by default" if usual is not None else ""
-            if usual is None and not one.required:
+            if usual is None and not required:
                 return Spellings | None, Field(None, **how)
-            return Spellings, Field(... if one.required else (usual,), **how)
+            return Spellings, Field(... if required else (usual,), **how)
         if one.range is not None:
             exclusive = getattr(one.range, "open", False)
             least, most = ("gt", "lt") if exclusive else ("ge", "le")
@@ -146,14 +162,14 @@ class Question(Stage):
         meaning = how.pop("description")
         taken: Any = Annotated[kind, Field(**how)]
         if one.note(Several) is not None:
-            meaning = f"{meaning}; or several"
+            meaning = f"{meaning}, or several{'' if usual is None else f'; {usual} by default'}"
             many: Any = Annotated[tuple.__class_getitem__((taken, ...)), Field(min_length=1, strict=False)]
             shown: Any = taken | Annotated[list.__class_getitem__(taken), Field(min_length=1)]
             taken = Annotated[many, BeforeValidator(_listed, json_schema_input_type=shown)]
             usual = usual if usual is None else (usual,)
-        if one.optional and usual is None:
+        if one.optional and usual is None and not required:
             return taken | None, Field(None, description=meaning)
-        return taken, Field(... if one.required else usual, description=meaning)
+        return taken, Field(... if required else usual, description=meaning)
 
     def _request(self) -> type[Any]:
         """A frozen dataclass of its parameters."""

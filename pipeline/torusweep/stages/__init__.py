@@ -4,8 +4,8 @@ from torusweep.questions.stage import Stage
 from torusweep.stages.availability.stage import AvailabilityStage
 from torusweep.stages.collectives.stage import CollectivesStage
 from torusweep.stages.cost.stage import CostStage
-from torusweep.stages.deadlock.stage import DeadlockStage
-from torusweep.stages.layout.stage import LayoutStage
+from torusweep.stages.deadlock.stage import QUESTION as DEADLOCK
+from torusweep.stages.layout.stage import QUESTION as LAYOUT
 from torusweep.stages.loads.stage import QUESTION as LOADS
 from torusweep.stages.screen.stage import ScreenStage
 from torusweep.stages.simulation.stage import SimulationStage
@@ -15,8 +15,8 @@ from torusweep.stages.static.stage import StaticStage
 STAGES: dict[str, Stage] = {
     "static": StaticStage(),
     "loads": LOADS,
-    "deadlock": DeadlockStage(),
-    "layout": LayoutStage(),
+    "deadlock": DEADLOCK,
+    "layout": LAYOUT,
     "simulation": SimulationStage(),
     "collectives": CollectivesStage(),
     "cost": CostStage(),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
+from typing import Any
 
 import pyarrow as pa
 
@@ -95,7 +96,7 @@ def placement_of(constraint: Constraint, family: str) -> str | None:
     return canonical(constraint.placement or default_placement(family))
 
 
-def latency_requests(sweep: Sweep, networks: Sequence[SweepNetwork]) -> dict[str, list[tuple[str, LayoutRequest]]]:
+def latency_requests(sweep: Sweep, networks: Sequence[SweepNetwork]) -> dict[str, list[tuple[str, Any]]]:
     """The layouts whose wires the sweep's `latency` holds constant, each once, in order.
 
     Raises, with the place in the file, BadInput for an entry that chooses no network, and for a placement that does not
@@ -117,8 +118,8 @@ def _check(sweep: Sweep, networks: Sequence[SweepNetwork]) -> None:
                 )
 
 
-def _layouts(sweep: Sweep, networks: Sequence[SweepNetwork]) -> list[tuple[str, LayoutRequest]]:
-    found: dict[tuple[str, LayoutRequest], None] = {}
+def _layouts(sweep: Sweep, networks: Sequence[SweepNetwork]) -> list[tuple[str, Any]]:
+    found: dict[tuple[str, Any], None] = {}
     for number, entry in enumerate(sweep.latency):
         if isinstance(entry, Dally) or not _counts_wires(entry):
             continue

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import torusweep as ts
 from click.testing import CliRunner
 from torusweep import cli
 from torusweep.stages.deadlock.columns import DEADLOCK
@@ -31,3 +32,18 @@ def test_text_shows_the_cycle():
     assert "2 virtual channels, rule dateline" in words
     long = invoke("ring(k=64)", "--routing", "dimension-order")
     assert "… 32 more …" in long
+
+
+def test_layers_come_with_the_verdict_and_as_a_file(tmp_path):
+    file = tmp_path / "layers.csv"
+    options = ["ring(k=6)", "--routing", "dimension-order", "--layers"]
+    printed = json.loads(invoke(*options, "--layer-table", str(file), "--json"))
+    paths = printed["layered"]["paths"]
+    head, *rows = file.read_text().splitlines()
+    assert head == "source,destination,layer"
+    assert [sum(row.endswith(f",{layer}") for row in rows) for layer in range(len(paths))] == paths
+    assert sum(paths) == 6 * 5
+    assert f"layers, paths in each  {len(paths)}: {', '.join(map(str, paths))}" in invoke(*options)
+    found = ts.network("ring(k=6)").deadlock("dimension_order", layers=True)
+    assert found.layer_table.num_rows == 30
+    assert "least_layers" in repr(found)

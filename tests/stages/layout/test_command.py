@@ -6,9 +6,10 @@ import json
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
+import click
 import pytest
 from click.testing import CliRunner
-from torusweep.cli.layout import layout
+from torusweep import cli
 from torusweep.errors import BadInput
 from torusweep.networks.families import build
 from torusweep.stages.layout import layout_record, place
@@ -16,7 +17,9 @@ from torusweep.stages.layout.drawing import svg_layout, text_layout
 
 
 def run(*arguments: str) -> str:
-    return CliRunner().invoke(layout, arguments, catch_exceptions=False).output
+    return (
+        CliRunner().invoke(cli.torusweep, ["layout", *arguments], standalone_mode=False, catch_exceptions=False).output
+    )
 
 
 def test_json_is_the_record():
@@ -67,14 +70,17 @@ def test_a_drawing_in_svg_has_every_place_and_wire(tmp_path: Path):
     ("arguments", "message"),
     [
         (["pdtt(a=4)", "--placement", "trellis"], "choose shuffled"),
-        (["torus(k=4, n=3)", "--svg", "x.svg"], "dimensions=2"),
+        (
+            ["torus(k=4, n=3)", "--svg", "x.svg"],
+            "--svg: expected a layout in a plane to draw, got folded in space",
+        ),
         (["torus(k=40, n=2)", "--svg", "x.svg"], "at most 1024 places"),
-        (["torus(k=4, n=2)", "--block", "a"], "whole numbers between commas"),
-        (["torus(k=4, n=2)", "--dimensions", "0"], "1 … 3"),
+        (["torus(k=4, n=2)", "--block", "a"], "--block: expected whole numbers between commas"),
+        (["torus(k=4, n=2)", "--dimensions", "0"], "0 is not in the range 1<=x<=3"),
     ],
 )
 def test_refusals_take_one_line(arguments, message):
-    with pytest.raises(BadInput) as caught:
+    with pytest.raises((BadInput, click.BadParameter)) as caught:
         run(*arguments)
     assert message in str(caught.value)
     assert "\n" not in str(caught.value)

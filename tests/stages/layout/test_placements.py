@@ -11,6 +11,7 @@ import pytest
 from torusweep.errors import BadInput
 from torusweep.networks.families import build, plan
 from torusweep.stages.layout import canonical, check_suits, layout_record, place, spelling_of
+from torusweep.stages.layout.placements import sides_of
 
 from tests.stages.layout.plain_layout import every, folded_ring, straight_or_folded, torus_links, twisted_links
 
@@ -215,10 +216,12 @@ def test_placements_have_one_spelling():
     assert (
         canonical(" folded( block=[4,4] , dimensions=2 ) ")
         == "folded(dimensions=2, block=[4, 4])"
-        == spelling_of("folded", 2, "4, 4")
+        == spelling_of("folded", 2, sides_of(["4, 4"]))
     )
     assert spelling_of("trellis") == canonical("trellis()") == "trellis"
     assert check_suits("trellis(block=[4,4])", plan("rtt(a=16)")[1], "") == "trellis(block=[4, 4])"
-    for wrong in (("folded(dimensions=2)", 2, None), ("folded", None, "4,x"), ("folded", None, "")):
+    with pytest.raises(BadInput):
+        spelling_of("folded(dimensions=2)", 2)
+    for wrong in ("4,x", ""):
         with pytest.raises(BadInput):
-            spelling_of(*wrong)
+            sides_of([wrong])

@@ -60,8 +60,8 @@ def placement_of(row: Expected) -> str:
     return parts(row.quantity)[1] or PLACEMENT
 
 
-def deadlock_request(row: Expected) -> DeadlockRequest:
-    """The routing, rule and virtual channels that a row of deadlock compares with."""
+def deadlock_request(row: Expected) -> Any:
+    """The request: the routing, rule and virtual channels that a row of deadlock compares with."""
     found = RULE.fullmatch(parts(row.quantity)[1])
     assert found is not None
     return DeadlockRequest(found["routing"], found["rule"], int(found["channels"]))

@@ -25,7 +25,7 @@ MOST_CLASSES = 16  # of virtual channels
 
 
 def table(topology: Topology, path: str) -> TableRouting:
-    """The rows of a CSV or Parquet file, or a matrix of next hops.
+    """The rows of a CSV or Parquet file, or a matrix of next hops (docs/own-data.md).
 
     The columns are at, destination, and to (the next node) or port. These may be added: from (the node that the packet
     comes from, empty where it is injected) or input_port; state and next_state, which the packet carries (0 where it is

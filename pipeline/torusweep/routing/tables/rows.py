@@ -1,11 +1,11 @@
-"""From the rows of a routing table, in any order, to a `TableRouting`, with its checks."""
+"""From the rows of a routing table, in any order, to a `TableRouting`, with its checks; and on to the kernels."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
 import numpy as np
-from torusweep_kernels.forwarding import CIRCULAR, IN_ORDER, LOST, order_of
+from torusweep_kernels.forwarding import CIRCULAR, IN_ORDER, LOST, Table, order_of
 
 from torusweep.counts import counted
 from torusweep.errors import BadInput, Refused
@@ -200,3 +200,11 @@ def _headers(keys: _Keys, configuration: np.ndarray, following: np.ndarray) -> H
     place, state = np.divmod(configuration, keys.states)
     entering = None if keys.inputs == 1 else (place % keys.inputs - 1).astype(np.int32)
     return Headers(entering, state.astype(np.int32), following.astype(np.int32))
+
+
+def table_of_kernel(routing: TableRouting) -> Table:
+    """The arrays that `torusweep_kernels.forwarding` takes."""
+    width = routing.topology.ports.shape[1]
+    link = routing.at.astype(np.int64)[routing.owner] * width + routing.port
+    link = np.where(routing.port == NO_PORT, -1, link).astype(np.int32)
+    return Table(routing.first, routing.at, routing.rows, link, routing.next, routing.weight, routing.total)

@@ -80,7 +80,7 @@ def dateline(routing: Routing) -> Rule:
 
 
 def phases(routing: Routing) -> Rule:
-    """A class for every phase: an order of the dimensions (random_order), or a pass (valiant).
+    """A class for every phase: an order of the dimensions (random_order), a half of the way (romm), a pass (valiant).
 
     Constraint: a routing in directions.
     Source: Seo et al. 2005 (O1TURN); Valiant & Brebner 1981 for the two passes.
@@ -92,6 +92,7 @@ def phases(routing: Routing) -> Rule:
 
 def phases_dateline(routing: Routing) -> Rule:
     """Two classes for every phase, told apart by a dateline.
+    Also written phases+dateline.
 
     Constraint: a routing in directions.
     Source: phases and dateline together.
@@ -202,7 +203,6 @@ LinkClass = Annotated[int, Whole(0, "number of the link class, as in the network
 
 def hops(routing: Routing) -> Rule:
     """A class for every hop: the number of hops that the packet has done.
-
     With fewer virtual channels than classes, the last one takes all later hops.
 
     Constraint: few enough routes to list.
@@ -214,7 +214,6 @@ def hops(routing: Routing) -> Rule:
 
 def class_hops(routing: Routing, link_class: LinkClass = 1) -> Rule:
     """A class for every hop over links of one class: the number of such hops that the packet has done.
-
     With fewer virtual channels than classes, the last one takes all later hops.
 
     Constraint: a network with this link class, and few enough routes to list.

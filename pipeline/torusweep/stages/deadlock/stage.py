@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from itertools import product
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
-from pydantic import BeforeValidator, Field
-
-from torusweep.questions.entry import Choice, Spellings, under
-from torusweep.questions.stage import Network, Options, Stage
-from torusweep.routing import SHORTEST_PATHS, files_of
-from torusweep.stages.deadlock import deadlock_case, deadlock_record, routing_spelling, rule_spelling
+from torusweep.networks.topology import Meaning, Topology, Whole
+from torusweep.questions.parameters import NotSwept, Several, Spelled, Swept
+from torusweep.questions.question import File, How, Question
+from torusweep.questions.stage import Network
+from torusweep.routing import SHORTEST_PATHS, GivenRouting
+from torusweep.stages.deadlock import deadlock_case, deadlock_record
+from torusweep.stages.deadlock.answer import Deadlock, Layered
 from torusweep.stages.deadlock.columns import DEADLOCK
+from torusweep.stages.deadlock.layers import layers as layers_of
+from torusweep.stages.deadlock.rules import MAX_VIRTUAL_CHANNELS
 
 if TYPE_CHECKING:
     from torusweep.charts.section import Section, Tables
@@ -22,71 +21,85 @@ if TYPE_CHECKING:
 TWO_PASSES = ("valiant",)  # routings by way of another node
 WINDOW_HOP = 3e-5  # seconds for each hop of a line or ring, whose windows of routes are looked at one by one
 
+# not made of torusweep.questions.spelled, which names traffic patterns too: no row here depends on these
+ROUTING = Spelled(
+    "how packets are routed",
+    table="torusweep.stages.deadlock.routing_case:ALL_ROUTINGS",
+    title="Routings",
+    canonical="torusweep.stages.deadlock.routing_case:routing_spelling",
+    files="torusweep.routing:files_of",
+    given="torusweep.routing.tables.objects:routing_of",
+)
+VC_RULE = Spelled(
+    "which packets may use which virtual channels",
+    table="torusweep.stages.deadlock.rules:RULES",
+    title="Virtual-channel rules",
+    canonical="torusweep.stages.deadlock.rules:rule_spelling",
+)
 
-class Deadlock(Choice):
-    """Whether the sweep's networks can lock up.
 
-    Every routing is tried with every rule and number of virtual channels on every network chosen.
-    """
-
-    routing: Spellings = Field(description="a routing as 'torusweep deadlock --help' lists them, or several")
-    vc_rule: Spellings = Field(
-        description=(
-            "rule for the virtual channels that a packet may take, as 'torusweep deadlock --help' lists them,"
-            " or several"
-        )
-    )
+def deadlock(
+    network: Topology,
+    how: How,
+    routing: Annotated[str | GivenRouting, ROUTING, Swept()] = "minimal",
+    vc_rule: Annotated[str, VC_RULE, Swept()] = "none",
     virtual_channels: Annotated[
-        tuple[Annotated[int, Field(ge=1, le=16)], ...],
-        Field(min_length=1, strict=False),
-        BeforeValidator(
-            lambda value: [value] if isinstance(value, int) else value,
-            json_schema_input_type=Annotated[int, Field(ge=1, le=16)]
-            | Annotated[list[Annotated[int, Field(ge=1, le=16)]], Field(min_length=1)],
+        int, Whole(1, "virtual channels of each physical channel", MAX_VIRTUAL_CHANNELS), Several(), Swept(2)
+    ] = 1,
+    *,
+    layers: Annotated[
+        bool,
+        Meaning(
+            "also divide the paths among as few layers of virtual channels as a greedy search finds, without a cycle "
+            "in any layer"
         ),
-    ] = Field((2,), description="virtual channels of every channel: a number, or several")
+        NotSwept(),
+    ] = False,
+) -> Deadlock:
+    """Whether packets can deadlock: the channel dependency graph, a proof or a cycle.
+
+    An acyclic graph proves that they cannot (Dally & Seitz 1987). A cycle alone proves nothing: it is a deadlock if
+    packets that enter together can hold all its channels. Where neither is shown, the verdict is "unknown". The exit
+    status is 0 for every verdict.
+
+    Of ugal and progressive, all routes between which they choose count. With adaptive routing, the rule is that of the
+    escape channels.
+
+    >>> import torusweep as ts
+    >>> ts.network("torus(k=4, n=2)").deadlock("dimension_order", "dateline", 2).deadlock_free
+    'yes'
+    """
+    with how.progress.share("dependencies, then the least number of virtual channels") as report:
+        record = deadlock_record(
+            network, routing=routing, vc_rule=vc_rule, virtual_channels=virtual_channels, progress=report
+        )
+    return Deadlock(record, layered=Layered(layers_of(network, routing)) if layers else None)
 
 
-@dataclass(frozen=True)
-class DeadlockRequest:
-    """routing, vc_rule: canonical spellings; virtual_channels: of every channel."""
-
-    routing: str
-    vc_rule: str
-    virtual_channels: int
-
-    def __str__(self) -> str:
-        return f"under {self.routing}, {self.vc_rule} with {self.virtual_channels} virtual channels"
-
-
-class DeadlockStage(Stage):
+class DeadlockQuestion(Question):
     name = "deadlock"
     columns = DEADLOCK
-    Entry = Deadlock
-    Request = DeadlockRequest
+    ask = staticmethod(deadlock)
+    command = "deadlock"
+    phrase = "under {routing}, {vc_rule} with {virtual_channels} virtual channels"
+    how = ()
+    written: ClassVar = {"layer_table": File("the layer of every pair of terminals as CSV", needs="layers")}
+    examples = (
+        'deadlock "dragonfly(a=4, p=2, h=2)" --routing ugal --vc-rule class_hops --virtual-channels 3',
+        'deadlock "torus(k=8, n=2)" --routing dimension-order --vc-rule dateline --virtual-channels 2',
+        'deadlock "mh3dt(m=4, n=4, levels=2, q=0)" --routing hierarchical --vc-rule r05-wrap --virtual-channels 2',
+        'deadlock "rtt(a=8)" --routing routing-record --vc-rule bubble',
+        'deadlock "torus(k=8, n=2)" --routing adaptive --vc-rule dateline --virtual-channels 3',
+        'deadlock "faulty(torus(k=8, n=3), links=4, seed=1)" --routing up-down --json',
+        'deadlock "torus(k=4, n=2)" --routing "dimension_order(tie=positive)" --layers',
+    )
     description = "channel dependency graphs to analyse; without it, only those of the papers' statements"
     distinguishing = ("routing", "vc_rule", "virtual_channels")
 
-    def requests(self, entry: Deadlock) -> Iterator[DeadlockRequest]:
-        with under("routing"):
-            routings = list(map(routing_spelling, entry.routing))
-        with under("vc_rule"):
-            rules = list(map(rule_spelling, entry.vc_rule))
-        for values in product(routings, rules, entry.virtual_channels):
-            yield DeadlockRequest(*values)
+    def check(self, network: Network, request: Any) -> None:
+        deadlock_case(network.topology, **vars(request))
 
-    def check(self, network: Network, request: DeadlockRequest) -> None:
-        deadlock_case(
-            network.topology,
-            routing=request.routing,
-            vc_rule=request.vc_rule,
-            virtual_channels=request.virtual_channels,
-        )
-
-    def files(self, request: DeadlockRequest) -> list[Path]:
-        return files_of(request.routing)
-
-    def seconds(self, network: Network, request: DeadlockRequest) -> float:
+    def seconds(self, network: Network, request: Any) -> float:
         planned = network.plan
         if request.routing.startswith("hierarchical"):  # the routes of all pairs are followed, whatever the symmetry
             return 2e-7 * planned.nodes**2
@@ -100,17 +113,12 @@ class DeadlockStage(Stage):
         graphs = 3 if request.virtual_channels == 1 else 1
         return 5e-3 + 5e-6 * arcs + WINDOW_HOP * graphs * max(planned.radices, default=0)
 
-    def rows(self, network: Network, request: DeadlockRequest, options: Options) -> list[dict[str, Any]]:
-        record = deadlock_record(
-            network.topology,
-            routing=request.routing,
-            vc_rule=request.vc_rule,
-            virtual_channels=request.virtual_channels,
-        )
-        return [record]
-
     def section(self, tables: Tables) -> Section | None:
         # only a page draws, and the drawing library takes long to import
         from torusweep.stages.deadlock.section import section
 
         return section(tables)
+
+
+QUESTION = DeadlockQuestion()
+DeadlockRequest = QUESTION.Request

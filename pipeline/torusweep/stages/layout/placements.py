@@ -25,10 +25,11 @@ Dimensions = Annotated[
     int,
     Whole(1, "dimensions of space; without it the network's, where they are 3 at most, else 2", maximum=MAX_DIMENSIONS),
 ]
-Block = Annotated[
-    list[int] | None,
-    Meaning("sides of a cabinet in nodes, one for each digit of the address; without it every node stands alone"),
-]
+SIDES = Meaning(
+    "sides of a cabinet in nodes, one for each digit of the address: only wires between cabinets count; without it "
+    "every node stands alone"
+)
+Block = Annotated[list[int] | None, SIDES]
 
 
 class Grid(NamedTuple):
@@ -124,20 +125,25 @@ def canonical(spelling: str) -> str:
     return resolve(spelling, PLACEMENTS, kind="placement", example=EXAMPLE)[0]
 
 
-def spelling_of(name: str, dimensions: int | None = None, block: str | None = None) -> str:
-    """The canonical spelling of a placement from its name and parameters; block as in 4,4,2.
+def sides_of(texts: Sequence[str]) -> tuple[int, ...]:
+    """A cabinet's sides from a command's text, as in 4,4,2."""
+    sides = ",".join(texts).split(",")
+    if not all(side.strip().isdecimal() for side in sides):
+        raise BadInput(
+            "expected whole numbers between commas, as in 4,4,2: a cabinet's side for each digit of the address, got"
+            f" {','.join(texts)!r}"
+        )
+    return tuple(map(int, sides))
+
+
+def spelling_of(name: str, dimensions: int | None = None, block: Sequence[int] | None = None) -> str:
+    """The canonical spelling of a placement from its name and parameters.
 
     Raises BadInput where a parameter is wrong, or given in the name too.
     """
     given = [] if dimensions is None else [f"dimensions={dimensions}"]
     if block is not None:
-        sides = block.split(",")
-        if not all(side.strip().isdecimal() for side in sides):
-            raise BadInput(
-                f"block={block!r}: expected whole numbers between commas, as in 4,4,2:"
-                " a cabinet's side for each digit of the address"
-            )
-        given.append(f"block=[{', '.join(str(int(side)) for side in sides)}]")
+        given.append(f"block=[{', '.join(map(str, block))}]")
     if given and "(" in name:
         raise BadInput(
             f"placement {name!r}: expected its parameters in the spelling or as options, got both;"

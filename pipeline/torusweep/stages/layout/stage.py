@@ -2,65 +2,79 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
-from pydantic import Field
-
-from torusweep.questions.entry import Choice, Spellings, under
-from torusweep.questions.stage import Network, Options, Stage
-from torusweep.stages.layout import canonical, check_suits, layout_record
+from torusweep.networks.topology import Topology
+from torusweep.questions.parameters import NotSwept, Read, Spelled, Swept
+from torusweep.questions.question import File, How, Question
+from torusweep.questions.stage import Network
+from torusweep.stages.layout import check_suits, layout_record, spelling_of
+from torusweep.stages.layout.answer import Layout
 from torusweep.stages.layout.columns import LAYOUT
+from torusweep.stages.layout.placements import SIDES, Dimensions, default_placement
 
 if TYPE_CHECKING:
     from torusweep.charts.section import Section, Tables
 
-
-class Layout(Choice):
-    """Where the sweep's networks stand, and their wires: every placement of every network chosen."""
-
-    placement: Spellings = Field(
-        description=(
-            "a placement as 'torusweep layout --help' lists them, or several, as in folded or trellis(block=[4, 4])"
-        )
-    )
+PLACEMENT = Spelled(
+    "where nodes are placed: folded, trellis(block=[4, 4]), …",
+    table="torusweep.stages.layout.placements:PLACEMENTS",
+    title="Placements",
+    canonical="torusweep.stages.layout.placements:canonical",
+)
 
 
-@dataclass(frozen=True)
-class LayoutRequest:
-    """placement: canonical spelling."""
+def layout(
+    network: Topology,
+    how: How,
+    placement: Annotated[str, PLACEMENT, Swept()] | None = None,
+    *,
+    dimensions: Annotated[Dimensions, NotSwept()] | None = None,
+    block: Annotated[tuple[int, ...], SIDES, Read("torusweep.stages.layout.placements:sides_of", "4,4,2"), NotSwept()]
+    | None = None,
+) -> Layout:
+    """Wires under a placement: their lengths, their density along a row, the volume that they need.
 
-    placement: str
+    Without a placement, the nodes of a mesh are placed straight, those of other networks folded. Lengths are in
+    pitches, the distance between neighbouring places: along the axes (Manhattan), and in a straight line.
 
-    def __str__(self) -> str:
-        return f"placed {self.placement}"
+    >>> import torusweep as ts
+    >>> ts.network("rtt(a=4)").layout("trellis").wire_length_max
+    3
+    """
+    chosen = spelling_of(placement or default_placement(network.family), dimensions, block)
+    return Layout(layout_record(network, chosen), network=network)
 
 
-class LayoutStage(Stage):
+class LayoutQuestion(Question):
     name = "layout"
     columns = LAYOUT
-    Entry = Layout
-    Request = LayoutRequest
+    ask = staticmethod(layout)
+    command = "layout"
+    phrase = "placed {placement}"
+    how = ()
+    written: ClassVar = {"svg": File("a drawing of the layout and its wires, as SVG,")}
+    examples = (
+        'layout "torus(k=8, n=2)"',
+        'layout "rtt(a=4)" --placement trellis --svg rtt.svg',
+        'layout "ptt(a=32)" --placement trellis --block 8,8,32',
+        'layout "hypercube(n=10)" --placement straight --dimensions 2 --json',
+    )
     description = "placements whose wires are measured; without it, only those of the papers' printed numbers"
     distinguishing = ("placement",)
 
-    def requests(self, entry: Layout) -> Iterator[LayoutRequest]:
-        with under("placement"):
-            placements = list(map(canonical, entry.placement))
-        yield from map(LayoutRequest, placements)
-
-    def check(self, network: Network, request: LayoutRequest) -> None:
+    def check(self, network: Network, request: Any) -> None:
         check_suits(request.placement, network.plan, network.spelling)
 
-    def seconds(self, network: Network, request: LayoutRequest) -> float:
+    def seconds(self, network: Network, request: Any) -> float:
         return 1e-3 + 4e-7 * network.plan.nodes * max(network.plan.degree, 1)
-
-    def rows(self, network: Network, request: LayoutRequest, options: Options) -> list[dict[str, Any]]:
-        return [layout_record(network.topology, request.placement)]
 
     def section(self, tables: Tables) -> Section | None:
         # only a page draws, and the drawing library takes long to import
         from torusweep.stages.layout.section import section
 
         return section(tables)
+
+
+QUESTION = LayoutQuestion()
+LayoutRequest = QUESTION.Request

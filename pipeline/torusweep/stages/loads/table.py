@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from torusweep_kernels.forwarding import Demands, Table
+from torusweep_kernels.forwarding import Demands
 from torusweep_kernels.forwarding import table_flows as flows_over
 from torusweep_kernels.sums import rounded
 
-from torusweep.networks.topology import NO_PORT
 from torusweep.routing.forms import TableRouting
+from torusweep.routing.tables.rows import table_of_kernel
 from torusweep.traffic import Traffic
 
 BLOCK = 1 << 22  # demands at a time: 32 MiB
@@ -41,11 +41,3 @@ def table_flows(
         if progress is not None:
             progress(min(1.0, (first + step) / len(goals)))
     return rounded(load, rest).reshape(topology.ports.shape)
-
-
-def table_of_kernel(routing: TableRouting) -> Table:
-    """The arrays that `torusweep_kernels.forwarding` takes."""
-    width = routing.topology.ports.shape[1]
-    link = routing.at.astype(np.int64)[routing.owner] * width + routing.port
-    link = np.where(routing.port == NO_PORT, -1, link).astype(np.int32)
-    return Table(routing.first, routing.at, routing.rows, link, routing.next, routing.weight, routing.total)

@@ -4,30 +4,28 @@ from __future__ import annotations
 
 from typing import Any
 
+from rich.console import Console
 from rich.text import Text
 
 from torusweep.counts import counted
 from torusweep.networks.topology import Topology
-from torusweep.questions.console import BAR_WIDTH, fact_table, open_console, print_heading, print_note
+from torusweep.questions.console import BAR_WIDTH, fact_table, print_heading, print_note
 from torusweep.stages.layout.drawing import text_layout
 
 MAX_ROWS = 12  # of the histogram of lengths; --json has all
 
 
-def print_layout(record: dict[str, Any], network: Topology) -> None:
+def print_layout(console: Console, record: dict[str, Any], network: Topology) -> None:
     """A record of the table `layout`, its histogram of lengths, and a drawing if the layout is a small plane."""
-    with open_console() as console:
-        print_heading(console, record["topology"])
-        console.print(fact_table(_facts(record)))
-        if len(record["wire_length_histogram"]) > 1:
-            print_note(console, "\nwires of each length")
-            console.print(Text(_bars(record["wire_length_histogram"])))
-        drawing = text_layout(network, record["placement"])
-        if drawing:
-            print_note(
-                console, f"\nthe {'node' if record['block'] is None else 'cabinet'} at each place, by its address"
-            )
-            console.print(Text(drawing), soft_wrap=True)
+    print_heading(console, record["topology"])
+    console.print(fact_table(_facts(record)))
+    if len(record["wire_length_histogram"]) > 1:
+        print_note(console, "\nwires of each length")
+        console.print(Text(_bars(record["wire_length_histogram"])))
+    drawing = text_layout(network, record["placement"])
+    if drawing:
+        print_note(console, f"\nthe {'node' if record['block'] is None else 'cabinet'} at each place, by its address")
+        console.print(Text(drawing), soft_wrap=True)
 
 
 def _facts(record: dict[str, Any]) -> list[tuple[str, str]]:

@@ -4,24 +4,24 @@ from __future__ import annotations
 
 from typing import Any
 
+from rich.console import Console
 from rich.text import Text
 
 from torusweep.counts import counted
-from torusweep.questions.console import fact_table, open_console, print_heading, print_note
+from torusweep.questions.console import fact_table, print_heading, print_note
 
 MAX_CHANNELS = 32  # printed of a cycle; --json has all
 
 
-def print_verdict(record: dict[str, Any], layered: dict[str, Any] | None = None) -> None:
+def print_verdict(console: Console, record: dict[str, Any], layered: dict[str, Any] | None) -> None:
     """A record of the table `deadlock`, with its cycle if it has one; layered: the record of its layers."""
-    with open_console() as console:
-        print_heading(console, record["topology"])
-        console.print(fact_table([*_facts(record), *([] if layered is None else _layers(layered))]))
-        if record["cycle"]:
-            verb = "waits for" if record["deadlock_free"] == "no" else "may request"
-            print_note(console, f"\na packet in each of these channels {verb} the next; in the last, the first:")
-            for line in _cycle(record["cycle"], record["packets"]):
-                console.print(Text(line))
+    print_heading(console, record["topology"])
+    console.print(fact_table([*_facts(record), *([] if layered is None else _layers(layered))]))
+    if record["cycle"]:
+        verb = "waits for" if record["deadlock_free"] == "no" else "may request"
+        print_note(console, f"\na packet in each of these channels {verb} the next; in the last, the first:")
+        for line in _cycle(record["cycle"], record["packets"]):
+            console.print(Text(line))
 
 
 def _facts(record: dict[str, Any]) -> list[tuple[str, str]]:
