@@ -174,7 +174,9 @@ def compute(estimates: Mapping[Point, float], done: set[str], options: Options, 
     if settings.workers == "auto" and left.cost < FEW_SECONDS:
         settings = settings.model_copy(update={"workers": 0})
     failed: list[Failure] = []
-    with _Stop() as stop, _connected(settings, options.backend, len(todo)) as workers:
+    # before ours are set: dask_jobqueue sets a handler of Ctrl-C when it is imported
+    connected = _connected(settings, options.backend, len(todo))
+    with _Stop() as stop, connected as workers:
         with progress(
             f"{options.stage} ({workers.description})",
             total=len(estimates),
