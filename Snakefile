@@ -1,10 +1,11 @@
 # From a configuration to verified tables and a page in results/<sweep>/.
 #
-#   snakemake --cores all                                      runs config/default.yaml
-#   snakemake --cores all --configfile config/papers/….yaml    another one
-#   snakemake --cores all --config results=DIR                 elsewhere; also backend=, symmetry=on|off, workers=
-#   snakemake --report report.zip                              what it made, how long it took, and the page, in one file
+#   snakemake --cores all --force-use-threads   runs config/default.yaml
+#     … --configfile config/papers/….yaml       another one
+#     … --config results=DIR                    elsewhere; also backend=, symmetry=on|off, workers=
+#   snakemake --report report.zip               what it made, how long it took, and the page, in one file
 #
+# The short steps run in Snakemake's process; without --force-use-threads it starts another Snakemake for each.
 # Snakemake owns the files. Dask computes the points within a stage; finished ones stay in results/<sweep>/shards/,
 # which no rule declares, because Snakemake deletes the outputs of a rule that runs again.
 from torusweep.run.workflow import requested_sweep
@@ -48,8 +49,8 @@ rule points:
         manifest=update(FOLDER / "manifest.json"),  # every later step adds its entry
     params:
         code=list(sweep.code.values()),  # a point's key contains its stage's
-    shell:
-        "torusweep step points -- {sweep.config:q} {FOLDER:q}"
+    run:
+        sweep.make("points")
 
 
 rule stage:
@@ -74,8 +75,8 @@ rule derived:
         sweep.tables(sweep.derived),  # verification is the last of them
     params:
         code=sweep.code["tables"],
-    shell:
-        "torusweep step derived -- {sweep.config:q} {FOLDER:q}"
+    run:
+        sweep.make("derived")
 
 
 rule page:
@@ -97,8 +98,8 @@ rule page:
         ),
     params:
         code=sweep.code["tables"],
-    shell:
-        "torusweep step report -- {sweep.config:q} {FOLDER:q}"
+    run:
+        sweep.make("report")
 
 
 rule check:
@@ -113,5 +114,5 @@ rule check:
         ),
     params:
         code=sweep.code["tables"],
-    shell:
-        "torusweep step check -- {sweep.config:q} {FOLDER:q}"
+    run:
+        sweep.make("check")

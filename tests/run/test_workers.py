@@ -19,7 +19,9 @@ import pytest
 import torusweep
 from distributed import Client
 from torusweep.errors import BadInput
+from torusweep.run import this_worker
 from torusweep.run import workers as cluster
+from torusweep.run.tasks import InProcess
 from torusweep.sweep.configuration.schema import Cluster
 from torusweep.tables.provenance import software
 from torusweep_kernels import backend
@@ -40,7 +42,7 @@ def listening(process: psutil.Process) -> set[str]:
 
 def where_i_run() -> tuple[int, int | None]:
     time.sleep(0.1)  # so that each worker has its share of tasks
-    return cluster.number_of_worker(), cluster.threads_of_worker()
+    return this_worker.number_of_worker(), this_worker.threads_of_worker()
 
 
 def pages_taken_again() -> float:
@@ -67,7 +69,7 @@ def of_a_worker(task: Callable[[], float]) -> float:
     return float(outcome.answer)
 
 
-def ask_all(workers: cluster.Workers | cluster.InProcess, count: int) -> list[object]:
+def ask_all(workers: cluster.Workers | InProcess, count: int) -> list[object]:
     for _ in range(count):
         workers.submit(where_i_run)
     found = [workers.outcome(seconds=30) for _ in range(count)]
@@ -128,12 +130,12 @@ def test_workers_share_out_four_cores(workers, tasks, expected, gpus, monkeypatc
     [(0, 0), (11, 11), ("SLURMCluster-2-13", 13), ("node7-3", 3), ("tls://10.0.0.1:40123", 40123), ("mine", 0)],
 )
 def test_workers_numbers_end_their_names(name, number, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(cluster, "get_worker", lambda: SimpleNamespace(name=name))
-    assert cluster.number_of_worker() == number
+    monkeypatch.setattr("distributed.get_worker", lambda: SimpleNamespace(name=name))
+    assert this_worker.number_of_worker() == number
 
 
 def test_a_process_that_is_no_worker_has_number_0():
-    assert (cluster.number_of_worker(), cluster.is_worker()) == (0, False)
+    assert (this_worker.number_of_worker(), this_worker.is_worker()) == (0, False)
 
 
 def test_the_code_version_needs_no_installed_package(monkeypatch: pytest.MonkeyPatch):
@@ -146,7 +148,7 @@ def test_the_code_version_needs_no_installed_package(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(importlib.metadata, "version", missing)
     monkeypatch.setattr("torusweep.tables.provenance.version", missing)
     software.cache_clear()
-    assert cluster.code_version().startswith(f"{torusweep.__version__} (code ")
+    assert this_worker.code_version().startswith(f"{torusweep.__version__} (code ")
     assert software()["torusweep"] == torusweep.__version__
     software.cache_clear()
 
@@ -198,8 +200,8 @@ def test_a_process_with_dask_has_all_threads_unless_it_is_a_worker(monkeypatch: 
     """Workers of somebody's own scheduler are told nothing, and share their cores with others."""
     monkeypatch.delenv("NUMBA_NUM_THREADS", raising=False)
     with Client(processes=False, n_workers=1, threads_per_worker=1, dashboard_address=None) as client:
-        assert client.submit(cluster.threads_of_worker).result(timeout=30) == 1
-        assert cluster.threads_of_worker() is None
+        assert client.submit(this_worker.threads_of_worker).result(timeout=30) == 1
+        assert this_worker.threads_of_worker() is None
 
 
 def die() -> None:
@@ -251,13 +253,13 @@ def test_a_dead_workers_place_is_gone_at_once():
 
 
 def test_no_cluster_at_all():
-    with cluster.connect(Cluster(workers=0), backend="numpy", tasks=3) as workers:
-        assert workers.outcome(seconds=0) is None
-        assert ask_all(workers, 3) == [where_i_run()] * 3
-        workers.submit(int, "no number")
-        outcome = workers.outcome(seconds=0)
-        assert outcome is not None
-        assert isinstance(outcome.error, ValueError)
+    workers = InProcess()
+    assert workers.outcome(seconds=0) is None
+    assert ask_all(workers, 3) == [where_i_run()] * 3
+    workers.submit(int, "no number")
+    outcome = workers.outcome(seconds=0)
+    assert outcome is not None
+    assert isinstance(outcome.error, ValueError)
 
 
 def test_private_folders_of_killed_runs_are_removed(tmp_path: Path):

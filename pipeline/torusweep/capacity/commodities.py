@@ -6,8 +6,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
-from scipy.sparse import coo_array, csr_array
-from scipy.sparse.csgraph import dijkstra
+import scipy
 
 from torusweep.errors import BadInput, Refused
 from torusweep.networks.links import channel_orbits
@@ -110,8 +109,10 @@ def distances(tail: np.ndarray, head: np.ndarray, length: np.ndarray, roots: np.
     first = np.ones(len(cheapest), bool)
     first[1:] = (np.diff(tail[cheapest]) != 0) | (np.diff(head[cheapest]) != 0)
     kept = cheapest[first]  # of parallel arcs the shortest, since a sparse matrix would add them
-    backwards = csr_array(coo_array((length[kept], (head[kept], tail[kept])), shape=(nodes, nodes)))
-    return dijkstra(backwards, indices=roots).reshape(len(roots), nodes)
+    backwards = scipy.sparse.csr_array(
+        scipy.sparse.coo_array((length[kept], (head[kept], tail[kept])), shape=(nodes, nodes))
+    )
+    return scipy.sparse.csgraph.dijkstra(backwards, indices=roots).reshape(len(roots), nodes)
 
 
 def usable_arcs(flows: Commodities, routes: str) -> UsableArcs:

@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 import numpy as np
 import scipy  # loads scipy.optimize when it is first used
-from scipy.sparse import coo_array, csr_array, hstack
 
 from torusweep.capacity.commodities import Commodities, UsableArcs
 from torusweep.errors import Refused
@@ -41,18 +40,22 @@ def solve(flows: Commodities, usable: UsableArcs, *, algorithm: str = "highs-ipm
     inner = flows.head[arc] != flows.roots[commodity]
     rows, row = np.unique(np.concatenate([leaving, entering[inner]]), return_inverse=True)
     sign = np.repeat([1.0, -1.0], [variables, int(inner.sum())])
-    conservation = coo_array((sign, (row, np.concatenate([column, column[inner]]))), shape=(len(rows), variables + 1))
+    conservation = scipy.sparse.coo_array(
+        (sign, (row, np.concatenate([column, column[inner]]))), shape=(len(rows), variables + 1)
+    )
     room = np.bincount(flows.orbit, flows.capacity)
     over = flows.orbit[arc]
-    share = csr_array(coo_array((flows.weights[commodity] / room[over], (over, column)), shape=(len(room), variables)))
-    loads = hstack([share, csr_array(np.full((len(room), 1), -1.0))], format="csr")
+    share = scipy.sparse.csr_array(
+        scipy.sparse.coo_array((flows.weights[commodity] / room[over], (over, column)), shape=(len(room), variables))
+    )
+    loads = scipy.sparse.hstack([share, scipy.sparse.csr_array(np.full((len(room), 1), -1.0))], format="csr")
     cost = np.zeros(variables + 1)
     cost[-1] = 1.0
     found = scipy.optimize.linprog(
         cost,
         A_ub=loads,
         b_ub=np.zeros(len(room)),
-        A_eq=csr_array(conservation),
+        A_eq=scipy.sparse.csr_array(conservation),
         b_eq=flows.demand.ravel()[rows],
         bounds=(0, None),
         method=algorithm,

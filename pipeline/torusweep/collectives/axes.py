@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
+import scipy
 
 from torusweep.errors import BadInput
 from torusweep.networks.families import family_of
@@ -108,7 +107,7 @@ def merged(held: np.ndarray, axis: Axis) -> np.ndarray:
     nodes = len(held)
     joined = np.flatnonzero(axis.following != NOWHERE)
     ends = held[joined], held[axis.following[joined]]
-    graph = coo_array((np.ones(len(joined), np.int8), ends), shape=(nodes, nodes))
-    _, label = connected_components(graph, directed=False)
+    graph = scipy.sparse.coo_array((np.ones(len(joined), np.int8), ends), shape=(nodes, nodes))
+    _, label = scipy.sparse.csgraph.connected_components(graph, directed=False)
     _, first, found = np.unique(label[held], return_index=True, return_inverse=True)
     return first.astype(np.int32)[found]

@@ -6,8 +6,7 @@ import random
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
+import scipy
 
 from torusweep.collectives.axes import Axis
 
@@ -43,8 +42,8 @@ class _LinkSets:
     def follow(self, number: int) -> None:
         """Count and label the rings of a set."""
         ends = self.ends(number)
-        graph = coo_array((np.ones(len(ends[0]), np.int8), ends), shape=(self.nodes, self.nodes))
-        self.count[number], self.ring[number] = connected_components(graph, directed=False)
+        graph = scipy.sparse.coo_array((np.ones(len(ends[0]), np.int8), ends), shape=(self.nodes, self.nodes))
+        self.count[number], self.ring[number] = scipy.sparse.csgraph.connected_components(graph, directed=False)
 
     def ends(self, number: int) -> tuple[np.ndarray, np.ndarray]:
         """(tails, heads) of the links of a set."""

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from scipy.sparse.csgraph import connected_components
+import scipy
 
 from torusweep.errors import BadInput, nearest
 from torusweep.networks.links import channel_matrix
@@ -56,7 +56,7 @@ def check_network(topology: Topology, operation: str, root: int = 0) -> None:
     if OPERATIONS[operation].rooted and not 0 <= root < terminals:
         raise BadInput(f"{name}: expected a root from 0 to {terminals - 1}, got {root}; name a terminal")
     matrix = channel_matrix(topology)
-    _, part = connected_components(matrix, directed=topology.directed, connection="strong")
+    _, part = scipy.sparse.csgraph.connected_components(matrix, directed=topology.directed, connection="strong")
     parts = len(np.unique(part[topology.terminals]))
     if parts > 1:
         raise BadInput(

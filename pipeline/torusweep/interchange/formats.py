@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from scipy.sparse.csgraph import connected_components
+import scipy
 
 from torusweep.counts import counted
 from torusweep.errors import BadInput
@@ -64,7 +64,10 @@ def check_simulated(topology: Topology, name: str) -> None:
         )
     if not len(topology.terminals):
         raise BadInput(f"{topology.spelling} as {name}: expected terminals, which send, got none; add some")
-    if topology.nodes > 1 and connected_components(channel_matrix(topology), directed=False)[0] > 1:
+    if (
+        topology.nodes > 1
+        and scipy.sparse.csgraph.connected_components(channel_matrix(topology), directed=False)[0] > 1
+    ):
         raise BadInput(
             f"{topology.spelling} as {name}: expected a network in one piece, got several or nodes without links;"
             " choose another network, or graphml, networkx-json or parquet"

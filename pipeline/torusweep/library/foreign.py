@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.sparse import issparse
+import scipy
 
 from torusweep.errors import BadInput, one_line
 from torusweep.networks.link_kinds import LinkKinds, link_kinds
@@ -128,7 +128,7 @@ def _listed(graph: object, nodes: int | None, directed: bool | None) -> Listed:
         return _of_networkx(graph)
     if _is_of(graph, "igraph", "Graph"):
         return _of_igraph(graph)
-    if issparse(graph):
+    if scipy.sparse.issparse(graph):
         return _of_matrix(graph, bool(directed))
     if isinstance(graph, np.ndarray | list | tuple):
         return _of_array(graph, nodes)

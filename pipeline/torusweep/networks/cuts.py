@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-import pymetis
-from scipy.sparse import csr_array
+import scipy
 
 from torusweep.networks.topology import Topology
 
@@ -13,7 +12,7 @@ PARTITIONER_SEEDS = 8  # seeds of METIS in networks of at most FEW_CHANNELS chan
 FEW_CHANNELS = 40_000
 
 
-def cut_width(matrix: csr_array, half: np.ndarray) -> int:
+def cut_width(matrix: scipy.sparse.csr_array, half: np.ndarray) -> int:
     """Links across a cut; if links have one direction, of the direction with fewer links.
 
     matrix   int64[N, N]  channels (`channel_matrix`)
@@ -25,7 +24,9 @@ def cut_width(matrix: csr_array, half: np.ndarray) -> int:
     return min(leaving, entering) - int(inside @ into)
 
 
-def best_cut(topology: Topology, matrix: csr_array, undirected: csr_array) -> tuple[int, np.ndarray, str]:
+def best_cut(
+    topology: Topology, matrix: scipy.sparse.csr_array, undirected: scipy.sparse.csr_array
+) -> tuple[int, np.ndarray, str]:
     """Return (width, one half as bool[N], method) of the narrowest balanced cut found: by coordinates or by METIS.
 
     matrix      int64[N, N]  channels (`channel_matrix`)
@@ -86,8 +87,10 @@ def coordinate_cut(topology: Topology, dimension: int) -> tuple[int, np.ndarray]
     return int(widths[offset]), (place - offset) % n < half
 
 
-def metis(undirected: csr_array, seeds: int) -> list[np.ndarray]:
+def metis(undirected: scipy.sparse.csr_array, seeds: int) -> list[np.ndarray]:
     """Distinct bisections by METIS, one for each of `seeds` seeds: one side each, bool[N], nearly balanced."""
+    import pymetis  # takes long to import
+
     graph = pymetis.CSRAdjacency(undirected.indptr.astype(np.int64), undirected.indices.astype(np.int64))
     weights = undirected.data if undirected.data.max() > 1 else None
     found = {}
@@ -98,7 +101,7 @@ def metis(undirected: csr_array, seeds: int) -> list[np.ndarray]:
     return list(found.values())
 
 
-def balance(undirected: csr_array, half: np.ndarray) -> np.ndarray:
+def balance(undirected: scipy.sparse.csr_array, half: np.ndarray) -> np.ndarray:
     """bool[N]: the smaller side, with the cheapest nodes moved to it until it has exactly ⌊N/2⌋ nodes."""
     half = half.copy() if half.sum() * 2 <= len(half) else ~half
     gain = _gain(undirected, half)
@@ -108,7 +111,7 @@ def balance(undirected: csr_array, half: np.ndarray) -> np.ndarray:
     return half
 
 
-def refine(undirected: csr_array, half: np.ndarray) -> np.ndarray:
+def refine(undirected: scipy.sparse.csr_array, half: np.ndarray) -> np.ndarray:
     """bool[N]: half, with pairs of nodes exchanged while a pair narrows the cut (steps of Kernighan & Lin 1970)."""
     half = half.copy()
     gain = _gain(undirected, half)
@@ -123,13 +126,13 @@ def refine(undirected: csr_array, half: np.ndarray) -> np.ndarray:
         _move(undirected, half, gain, b)
 
 
-def _gain(undirected: csr_array, half: np.ndarray) -> np.ndarray:
+def _gain(undirected: scipy.sparse.csr_array, half: np.ndarray) -> np.ndarray:
     """int64[N]: the reduction of the cut by moving each node to the other side."""
     inside = half.astype(np.int64)
     return np.where(half, 1, -1) * (undirected @ (1 - 2 * inside))
 
 
-def _move(undirected: csr_array, half: np.ndarray, gain: np.ndarray, node: int) -> None:
+def _move(undirected: scipy.sparse.csr_array, half: np.ndarray, gain: np.ndarray, node: int) -> None:
     """Move a node to the other side and update the gains."""
     half[node] = not half[node]
     gain[node] = -gain[node]

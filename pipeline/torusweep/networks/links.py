@@ -8,8 +8,7 @@ from math import lcm
 from typing import NamedTuple
 
 import numpy as np
-from scipy.sparse import coo_array, csr_array
-from scipy.sparse.csgraph import connected_components
+import scipy
 
 from torusweep.errors import Refused
 from torusweep.networks.symmetry import Orbits, orbits_under
@@ -18,18 +17,20 @@ from torusweep.networks.topology import NO_PORT, Topology
 CHUNK = 1 << 18  # nodes whose channels are compared at once
 
 
-def channel_matrix(topology: Topology) -> csr_array:
+def channel_matrix(topology: Topology) -> scipy.sparse.csr_array:
     """int64[N, N], sparse: number of links from the node of the row to that of the column."""
     tail, head, port = topology.arcs
     weight = (
         np.ones(len(tail), np.int64) if topology.capacity is None else topology.capacity[tail, port].astype(np.int64)
     )
-    matrix = csr_array(coo_array((weight, (tail, head)), shape=(topology.nodes, topology.nodes)))
+    matrix = scipy.sparse.csr_array(
+        scipy.sparse.coo_array((weight, (tail, head)), shape=(topology.nodes, topology.nodes))
+    )
     matrix.sum_duplicates()
     return matrix
 
 
-def flit_matrix(topology: Topology) -> tuple[csr_array, int]:
+def flit_matrix(topology: Topology) -> tuple[scipy.sparse.csr_array, int]:
     """(int64[N, N] sparse, cycles): flits that each channel carries in so many cycles, all of them whole numbers.
 
     Raises Refused where the numbers are too large for the kernels of cuts, whose arithmetic is of 64-bit whole numbers.
@@ -49,22 +50,24 @@ def flit_matrix(topology: Topology) -> tuple[csr_array, int]:
     weight = np.array(whole, np.int64)[topology.link_class[tail, port]]
     if topology.capacity is not None:
         weight *= topology.capacity[tail, port]
-    matrix = csr_array(coo_array((weight, (tail, head)), shape=(topology.nodes, topology.nodes)))
+    matrix = scipy.sparse.csr_array(
+        scipy.sparse.coo_array((weight, (tail, head)), shape=(topology.nodes, topology.nodes))
+    )
     matrix.sum_duplicates()
     return matrix, cycles
 
 
-def kind_matrix(topology: Topology) -> csr_array:
+def kind_matrix(topology: Topology) -> scipy.sparse.csr_array:
     """int64[N, N], sparse: the kind of each channel (`Topology.kinds`), 1 where all are alike."""
     kinds = topology.kinds
     if kinds is None:
         return channel_matrix(topology)
     tail, head, port = topology.arcs
     kind = kinds[tail, port].astype(np.int64)
-    return csr_array(coo_array((kind, (tail, head)), shape=(topology.nodes, topology.nodes)))
+    return scipy.sparse.csr_array(scipy.sparse.coo_array((kind, (tail, head)), shape=(topology.nodes, topology.nodes)))
 
 
-def strengths(matrix: csr_array) -> tuple[np.ndarray, np.ndarray]:
+def strengths(matrix: scipy.sparse.csr_array) -> tuple[np.ndarray, np.ndarray]:
     """Return (int64[N], int64[N]): links that leave and links that enter each node.
 
     These are products because SciPy's sums allocate temporary matrices.
@@ -76,16 +79,18 @@ def strengths(matrix: csr_array) -> tuple[np.ndarray, np.ndarray]:
 Rows = tuple[np.ndarray, np.ndarray]  # (int64[N + 1], int32[E]): first channel of each node, far end of each channel
 
 
-def rows_of(matrix: csr_array) -> Rows:
+def rows_of(matrix: scipy.sparse.csr_array) -> Rows:
     """The channels of a matrix, as the kernels of cuts take them."""
     return matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32)
 
 
-def with_reverse_channels(matrix: csr_array) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def with_reverse_channels(matrix: scipy.sparse.csr_array) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(first, to, capacity) of the channels and of their reverses; a reverse that does not exist has capacity 0."""
     channels = matrix.tocoo()
     ends = np.append(channels.row, channels.col), np.append(channels.col, channels.row)
-    both = csr_array(coo_array((np.append(channels.data, np.zeros_like(channels.data)), ends), shape=matrix.shape))
+    both = scipy.sparse.csr_array(
+        scipy.sparse.coo_array((np.append(channels.data, np.zeros_like(channels.data)), ends), shape=matrix.shape)
+    )
     return *rows_of(both), both.data
 
 
@@ -221,8 +226,8 @@ def _label(
     first = [trips // width, *(pair[0] for pair in joins)]
     second = [trips // (width * width) * width + trips % width, *(pair[1] for pair in joins)]
     a, b = np.concatenate(first), np.concatenate(second)
-    _, component = connected_components(
-        coo_array((np.ones(len(a), np.int8), (a, b)), shape=(classes, classes)), directed=False
+    _, component = scipy.sparse.csgraph.connected_components(
+        scipy.sparse.coo_array((np.ones(len(a), np.int8), (a, b)), shape=(classes, classes)), directed=False
     )
     label = np.full(present.shape, NO_PORT, np.int32)
     found, numbers = np.unique(component.reshape(present.shape)[present], return_inverse=True)

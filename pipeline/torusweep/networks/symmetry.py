@@ -12,8 +12,7 @@ from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
+import scipy
 
 from torusweep.networks.topology import NO_PORT, Topology
 
@@ -137,8 +136,8 @@ def orbits_under(n: int, images: Sequence[np.ndarray]) -> Orbits:
         everyone = np.arange(n, dtype=np.int32)
         return Orbits(everyone, np.ones(n, np.int64), everyone)
     tail = np.tile(np.arange(n, dtype=np.int32), len(images))
-    graph = coo_array((np.ones(len(tail), np.int8), (tail, np.concatenate(images))), shape=(n, n))
-    _, label = connected_components(graph, directed=False)
+    graph = scipy.sparse.coo_array((np.ones(len(tail), np.int8), (tail, np.concatenate(images))), shape=(n, n))
+    _, label = scipy.sparse.csgraph.connected_components(graph, directed=False)
     representatives, member, sizes = np.unique(label, return_index=True, return_inverse=True, return_counts=True)[1:]
     order = np.argsort(representatives)
     rank = np.empty_like(order)

@@ -17,7 +17,6 @@ from math import log10
 from typing import NamedTuple
 
 import numpy as np
-import psutil
 from torusweep_kernels.adjacency import is_symmetric
 
 from torusweep.errors import BadInput, Refused
@@ -239,6 +238,8 @@ def realise(spelling: str, family: str, plan: Plan, memory: int) -> Topology:
 @cache
 def default_memory() -> int:
     """Default limit on the memory of one network, in bytes: half of the machine's memory."""
+    import psutil  # takes long to import
+
     return psutil.virtual_memory().total // 2
 
 

@@ -7,8 +7,7 @@ from functools import cached_property
 from math import lcm, prod
 
 import numpy as np
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
+import scipy
 from torusweep_kernels.groups import Ways
 
 from torusweep.counts import counted
@@ -116,8 +115,8 @@ def _check(topology: Topology) -> None:
             " axis on all of them are too many: choose fewer and longer ones"
         )
     tail, head, _ = topology.arcs
-    links = coo_array((np.ones(len(tail), np.int8), (tail, head)), shape=(nodes, nodes))
-    parts = connected_components(links, directed=True, connection="strong")[0]
+    links = scipy.sparse.coo_array((np.ones(len(tail), np.int8), (tail, head)), shape=(nodes, nodes))
+    parts = scipy.sparse.csgraph.connected_components(links, directed=True, connection="strong")[0]
     if parts > 1:
         raise BadInput(
             f"{topology.spelling}: expected a connected network, got {counted(parts, 'part')}; a collective would not"

@@ -14,8 +14,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
+import scipy
 
 from torusweep.errors import BadInput
 from torusweep.networks.topology import NO_PORT, Topology
@@ -61,8 +60,8 @@ class Moves:
         for d in range(directions):
             tail = np.flatnonzero(self.next[:, d] != NO_PORT)
             head = self.next[tail, d]
-            links = coo_array((np.ones(len(tail), np.int8), (tail, head)), shape=(nodes, nodes))
-            number, ring = connected_components(links, directed=False)
+            links = scipy.sparse.coo_array((np.ones(len(tail), np.int8), (tail, head)), shape=(nodes, nodes))
+            number, ring = scipy.sparse.csgraph.connected_components(links, directed=False)
             size = np.bincount(ring, minlength=number)
             closed = np.bincount(ring[tail], minlength=number) == size  # a chain has one link fewer than nodes
             lowest = np.unique(ring, return_index=True)[1]

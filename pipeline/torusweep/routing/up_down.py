@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Literal
 
 import numpy as np
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import dijkstra
+import scipy
 
 from torusweep.errors import BadInput, Refused
 from torusweep.networks.topology import NO_PORT, Meaning, Topology, Whole, require
@@ -68,5 +67,7 @@ def up_down(topology: Topology, root: Root = 0, split: Split = "paths") -> Layer
 def _levels(topology: Topology, root: int) -> np.ndarray:
     """float64[N]: hops from the root, inf if there is no path."""
     tail, head, _ = topology.arcs
-    links = coo_array((np.ones(len(tail), np.int8), (tail, head)), shape=(topology.nodes, topology.nodes)).tocsr()
-    return dijkstra(links, unweighted=True, indices=root)
+    links = scipy.sparse.coo_array(
+        (np.ones(len(tail), np.int8), (tail, head)), shape=(topology.nodes, topology.nodes)
+    ).tocsr()
+    return scipy.sparse.csgraph.dijkstra(links, unweighted=True, indices=root)

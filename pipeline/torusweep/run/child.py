@@ -16,6 +16,7 @@ from queue import Empty, SimpleQueue
 from types import FrameType
 from typing import IO
 
+from torusweep.run import workflow
 from torusweep.run.progress import REPORTS
 from torusweep.tables import lock
 
@@ -30,6 +31,9 @@ STDERR = 2  # the file, whatever sys.stderr is where we are called
 CHATTER = (
     "RuleException:",
     "CalledProcessError in file",
+    "StepFailed in file",
+    f'  File "{workflow.SNAKEFILE}"',
+    f'  File "{workflow.__file__}"',
     "Command '",
     "Exiting because",
     "WorkflowError:\n",

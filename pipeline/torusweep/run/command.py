@@ -144,6 +144,7 @@ def _snakemake(config: Path, results: Path, overrides: Mapping[str, Any], option
         *(sys.executable, "-P", "-m", "snakemake", "--snakefile", str(SNAKEFILE)),
         *("--configfile", os.path.abspath(config), "--config", *(f"{name}={value}" for name, value in given.items())),
         *("--resources", "machine=1", "--keep-going", "--rerun-incomplete", "--nolock", "--scheduler", "greedy"),
+        "--force-use-threads",  # short steps run in Snakemake's process
         *cores,
     ]
 

@@ -11,6 +11,7 @@ import signal
 import socket
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from types import FrameType
 from typing import Any, NamedTuple
@@ -31,9 +32,9 @@ from torusweep.counts import counted
 from torusweep.errors import BadInput
 from torusweep.questions import stage
 from torusweep.questions.stage import attempt
-from torusweep.run import workers as cluster
+from torusweep.run import this_worker
 from torusweep.run.progress import progress
-from torusweep.run.tasks import DIED, Workers
+from torusweep.run.tasks import DIED, InProcess, Workers
 from torusweep.stages.all_columns import schema_of
 from torusweep.sweep.batches import Batch, Batches
 from torusweep.sweep.points import Point, rows_of_many, stage_digest
@@ -102,19 +103,19 @@ def run_batch(points: Sequence[Point], keys: Sequence[str], options: Options) ->
     """
     if stage_digest(options.stage) != options.code:
         raise BadInput(
-            f"worker on {socket.gethostname()} runs torusweep {cluster.code_version()}, the sweep needs code"
+            f"worker on {socket.gethostname()} runs torusweep {this_worker.code_version()}, the sweep needs code"
             f" {options.code[:12]}; install the same version on both"
         )
-    share_gpus(cluster.number_of_worker())
+    share_gpus(this_worker.number_of_worker())
     start, clock, backend = time.time(), time.monotonic(), backend_of_calls(options.backend)
-    how = stage.Options(backend, options.use_symmetry, cluster.threads_of_worker(), options.memory)
+    how = stage.Options(backend, options.use_symmetry, this_worker.threads_of_worker(), options.memory)
     wrong = [attempt(_check_key, point, key) for point, key in zip(points, keys, strict=True)]
     with resolved_backends() as resolved:
         every = rows_of_many([point for point, error in zip(points, wrong) if error is None], how)
     ran = backends_run(backend, resolved)
     lost = next((rows for rows in every if isinstance(rows, GpuLost)), None)
-    if lost is not None and cluster.is_worker():
-        cluster.end_worker(f"{LOST} ({' '.join(str(lost).split())})")
+    if lost is not None and this_worker.is_worker():
+        this_worker.end_worker(f"{LOST} ({' '.join(str(lost).split())})")
     found = iter(every)
     tables: list[pa.Table] = []
     failed: list[Failure] = []
@@ -173,7 +174,9 @@ def compute(estimates: Mapping[Point, float], done: set[str], options: Options, 
     if settings.workers == "auto" and left.cost < FEW_SECONDS:
         settings = settings.model_copy(update={"workers": 0})
     failed: list[Failure] = []
-    with _Stop() as stop, cluster.connect(settings, backend=options.backend, tasks=len(todo)) as workers:
+    # before ours are set: dask_jobqueue sets a handler of Ctrl-C when it is imported
+    connected = _connected(settings, options.backend, len(todo))
+    with _Stop() as stop, connected as workers:
         with progress(
             f"{options.stage} ({workers.description})",
             total=len(estimates),
@@ -227,6 +230,15 @@ def compute(estimates: Mapping[Point, float], done: set[str], options: Options, 
                 failed += ended
                 shown.advance(len(batch.points), batch.cost)
         return Computed(failed, stop.signal)
+
+
+def _connected(settings: Any, backend: str, tasks: int) -> AbstractContextManager[InProcess | Workers]:
+    """This process where no worker is asked for, else the workers."""
+    if not settings.scheduler and not settings.slurm and settings.workers == 0:
+        return nullcontext(InProcess())
+    from torusweep.run.workers import connect  # Dask takes long to import
+
+    return connect(settings, backend=backend, tasks=tasks)
 
 
 def _last_attempt(options: Options) -> Options:

@@ -13,11 +13,12 @@ import signal
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError
-from typing import Any, NamedTuple
-
-from distributed import Client, KilledWorker
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from torusweep.errors import BadInput
+
+if TYPE_CHECKING:
+    from distributed import Client
 
 DIED = "died"  # for an unknown reason
 GPU_LOST = "gpu-lost"  # topic of the events of workers that end themselves
@@ -145,6 +146,8 @@ class Workers:
 
     def outcome(self, seconds: float) -> Outcome | None:
         """The next finished task, or None where none finishes within `seconds`. Raises LostScheduler."""
+        from distributed import KilledWorker
+
         for ticket in [ticket for ticket in self._lost if self._futures[ticket].done()]:
             self._lost.remove(ticket)
             self._done.put(ticket)

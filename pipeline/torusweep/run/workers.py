@@ -1,7 +1,7 @@
-"""Who computes: this process, local processes, Slurm, or an existing scheduler. Workers share the GPUs.
+"""Workers: local processes, those of Slurm, or of an existing scheduler. They share the GPUs.
 
-Only this module and torusweep.run.tasks know Dask. The driver sees `Workers`: places to fill, tasks to submit, and
-what became of them.
+Only this module, torusweep.run.tasks and torusweep.run.this_worker know Dask. The driver sees `Workers`: places to
+fill, tasks to submit, and what became of them.
 
 Every connection is encrypted, with certificates that live as long as the run, and local workers listen on the
 loopback address only: otherwise another user of the machine could have his code run by our workers.
@@ -14,14 +14,12 @@ import glob
 import importlib.util
 import logging
 import os
-import re
 import resource
 import shutil
 import signal
 import socket
 import sys
 import tempfile
-import time
 from collections.abc import Iterator
 from multiprocessing import resource_tracker
 from pathlib import Path
@@ -29,21 +27,18 @@ from typing import Any
 
 import dask
 import psutil
-from distributed import Client, Nanny, Scheduler, get_worker
+from distributed import Client, Nanny, Scheduler
 from distributed.deploy.spec import SpecCluster
 from distributed.security import Security
 from distributed.utils import silence_logging_cmgr
 from torusweep_kernels.backend import resolve
 
-from torusweep import __version__
 from torusweep.errors import BadInput
 from torusweep.run import slurm
-from torusweep.run.tasks import GPU_LOST, InProcess, Patience, Workers
-from torusweep.stages import STAGES
-from torusweep.sweep.points import stage_digest
+from torusweep.run.tasks import Patience, Workers
+from torusweep.run.this_worker import code_version
 
 CONNECT_SECONDS = 5
-LAST_WORDS_SECONDS = 1.0  # in which the scheduler must hear why a worker ends itself
 LEAST_MEMORY = 1.1  # times what a worker takes when it starts, that it must be allowed: at 0.95 of it, it is stopped
 JOIN_SECONDS = {"local": 120, "scheduler": 60}
 # files open at once: pipes and sockets of a local worker (11, as counted), connections to one elsewhere (2), all others
@@ -68,16 +63,13 @@ ENVIRONMENT = {
 
 
 @contextlib.contextmanager
-def connect(settings: Any, *, backend: str, tasks: int) -> Iterator[InProcess | Workers]:
+def connect(settings: Any, *, backend: str, tasks: int) -> Iterator[Workers]:
     """The workers that a sweep's `cluster` section asks for, ready and checked, for the length of a `with` block.
 
     settings  the configuration's cluster section (torusweep.sweep.configuration)
     tasks     at most so many tasks will come: no more local workers are started
     Raises BadInput in one line where no worker can be had, or where one runs other code than ours.
     """
-    if not settings.scheduler and not settings.slurm and settings.workers == 0:
-        yield InProcess()
-        return
     # Dask's client abandons requests to lost workers, which asyncio reports when they are collected, even at exit
     logging.getLogger("asyncio").setLevel(logging.CRITICAL)
     with contextlib.ExitStack() as stack:
@@ -217,49 +209,6 @@ def _open_files(of_workers: int) -> None:
         )
 
 
-def threads_of_worker() -> int | None:
-    """Threads that a task may use where it runs; None = all: it runs in no worker, so there is nobody to share with."""
-    named = os.environ.get("NUMBA_NUM_THREADS")
-    if named:
-        return int(named)
-    try:
-        get_worker()
-    except ValueError:
-        return None
-    return 1
-
-
-def number_of_worker() -> int:
-    """The number that ends a worker's name, as Dask names local workers and those of Slurm jobs and of `dask worker
-    --name`; of a worker without a name, which Dask names by its address, its port. 0 where this is no worker.
-    """
-    try:
-        name = str(get_worker().name)
-    except ValueError:
-        return 0
-    number = re.search(r"[0-9]+$", name)
-    return int(number[0]) if number else 0
-
-
-def is_worker() -> bool:
-    """Whether this process is a worker, which another one replaces when it ends."""
-    try:
-        get_worker()
-    except ValueError:
-        return False
-    return True
-
-
-def end_worker(why: str) -> None:
-    """End this worker's process, which cannot go on. Its nanny starts another; its batch is that of a dead worker.
-
-    why  completes "a worker …"
-    """
-    get_worker().log_event(GPU_LOST, {"why": why})
-    time.sleep(LAST_WORDS_SECONDS)
-    os._exit(1)
-
-
 def _threads(workers: int) -> dict[str, str]:
     """Our kernels' threads: one a worker; where there are fewer workers than cores, they share the cores out."""
     return {"NUMBA_NUM_THREADS": str(max(1, len(os.sched_getaffinity(0)) // workers))}
@@ -340,9 +289,3 @@ def _check_code(client: Client, address: str) -> None:
                 f"{address}: worker {worker} runs torusweep {theirs}, this is {code_version()};"
                 " install the same version on both"
             )
-
-
-def code_version() -> str:
-    """Version and code digests of the stages in this process, as 0.1.0 (code 1a2b3c4d, …)."""
-    codes = dict.fromkeys(stage_digest(stage)[:12] for stage in STAGES)
-    return f"{__version__} (code {', '.join(codes)})"

@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 import shlex
 import sys
+import traceback
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from snakemake.exceptions import WorkflowError
-
-from torusweep.errors import BadInput, nearest
+from torusweep.errors import BadInput, nearest, printable
 from torusweep.networks.families import files_of
 from torusweep.papers.verification import FOLDER as EXPECTED
+from torusweep.run.steps import STEPS
 from torusweep.sweep.configuration import Sweep, load
 from torusweep.sweep.configuration.schema import Family, Labelled
 from torusweep.sweep.derived_tables import requested_derived
@@ -22,6 +22,10 @@ from torusweep.sweep.requested_points import requested_files, requested_stages
 SNAKEFILE = Path(__file__).parent / "Snakefile"
 OVERRIDES = ("backend", "symmetry", "workers")  # how results are computed: none of these changes a result
 DEFAULT = "config/default.yaml"
+
+
+class StepFailed(Exception):
+    """A short step has failed, and has said why."""
 
 
 class RequestedSweep(NamedTuple):
@@ -52,6 +56,19 @@ class RequestedSweep(NamedTuple):
         """Files of tables."""
         return [self.folder / f"{name}.parquet" for name in names]
 
+    def make(self, step: str) -> None:
+        """Run a short step in this process, which has imported what it needs. Raises StepFailed after it said why."""
+        try:
+            status = STEPS[step](Path(self.config), self.folder, {})
+        except BadInput as refusal:
+            print(f"torusweep: {printable(' '.join(str(refusal).split()))}", flush=True)
+        except Exception:
+            traceback.print_exc(file=sys.stdout)
+        else:
+            if status == 0:
+                return
+        raise StepFailed
+
 
 def requested_sweep(workflow: Any) -> RequestedSweep:
     """The sweep of Snakemake's command line: --configfile (or config/default.yaml), --config results=, backend=, …"""
@@ -68,6 +85,8 @@ def requested_sweep(workflow: Any) -> RequestedSweep:
                 )
         return of_configuration(load(Path(files[0])), files[0], str(given.pop("results", "results")), given)
     except BadInput as refusal:
+        from snakemake.exceptions import WorkflowError
+
         raise WorkflowError(str(refusal)) from None
 
 

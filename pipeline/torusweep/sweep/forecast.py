@@ -13,7 +13,7 @@ from torusweep.sweep.batches import disk_bytes
 from torusweep.sweep.configuration.schema import Cluster
 from torusweep.sweep.points import Point
 
-START_SECONDS = 12.0  # of Snakemake, the steps and the page, on two cores
+START_SECONDS = 7.0  # of Snakemake, the steps and the page, on two cores
 LONG = 3600.0  # seconds from which `torusweep run` says what it will take in a line of its own
 MOST = 5  # points that are listed
 

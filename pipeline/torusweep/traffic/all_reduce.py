@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Annotated
 
 import numpy as np
-from scipy.sparse import csr_array
+import scipy
 
 from torusweep.errors import BadInput
 from torusweep.networks.topology import Meaning, Topology, require
@@ -67,4 +67,4 @@ def all_reduce_by_dimension(topology: Topology, bidirectional: BothWays = False)
 def _round(following: np.ndarray, bidirectional: bool) -> Traffic:
     """Traffic to the next node, `following` int[N]; if bidirectional, half of it to the previous node."""
     onwards = permutation(following)
-    return from_pairs(csr_array(onwards.own + onwards.own.T)) if bidirectional else onwards
+    return from_pairs(scipy.sparse.csr_array(onwards.own + onwards.own.T)) if bidirectional else onwards

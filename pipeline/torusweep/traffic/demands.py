@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-from scipy.sparse import coo_array, csr_array
+import scipy
 
 from torusweep.counts import counted
 from torusweep.errors import BadInput, one_line
@@ -40,13 +40,13 @@ def demand(topology: Topology, path: str) -> Traffic:
     expect_valid("demand", _in_range(amount), amount, f"0 or numbers of {LEAST:g} … {MOST:g}")
     if not amount.any():
         raise BadInput("expected some demand above 0, got none; list what the terminals send")
-    own = csr_array(coo_array((amount, (source, destination)), shape=(terminals, terminals)))
+    own = scipy.sparse.csr_array(scipy.sparse.coo_array((amount, (source, destination)), shape=(terminals, terminals)))
     own.sum_duplicates()
     own.eliminate_zeros()
     return from_pairs(own)
 
 
-def traffic_of_matrix(topology: Topology, matrix: np.ndarray | csr_array) -> Traffic:
+def traffic_of_matrix(topology: Topology, matrix: np.ndarray | scipy.sparse.csr_array) -> Traffic:
     """The traffic of a matrix in memory, [T, T]: row s, column t has the demand of terminal s to terminal t.
 
     Demands may be in any unit; they are scaled to a mean of one flit per terminal.
@@ -60,7 +60,7 @@ def traffic_of_matrix(topology: Topology, matrix: np.ndarray | csr_array) -> Tra
         )
     if matrix.dtype.kind not in "biuf":
         raise BadInput(f"traffic: expected a matrix of numbers, got {matrix.dtype}")
-    own = csr_array(matrix, dtype=np.float64, copy=True)
+    own = scipy.sparse.csr_array(matrix, dtype=np.float64, copy=True)
     own.sum_duplicates()
     if not (valid := _in_range(own.data)).all():
         place = int(np.argmin(valid))
@@ -75,7 +75,7 @@ def traffic_of_matrix(topology: Topology, matrix: np.ndarray | csr_array) -> Tra
     return from_pairs(own)
 
 
-def _square(matrix: np.ndarray, terminals: int) -> csr_array:
+def _square(matrix: np.ndarray, terminals: int) -> scipy.sparse.csr_array:
     """The demands of a matrix, checked."""
     if matrix.shape != (terminals, terminals):
         lines, columns = matrix.shape
@@ -86,7 +86,7 @@ def _square(matrix: np.ndarray, terminals: int) -> csr_array:
     expect_valid("demand", _in_range(matrix), matrix, f"0 or numbers of {LEAST:g} … {MOST:g}")
     if not matrix.any():
         raise BadInput("expected some demand above 0, got none; list what the terminals send")
-    return csr_array(matrix)
+    return scipy.sparse.csr_array(matrix)
 
 
 def _in_range(amount: np.ndarray) -> np.ndarray:

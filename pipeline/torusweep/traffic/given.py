@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.sparse import csr_array, issparse
+import scipy
 
 from torusweep.errors import BadInput, one_line
 from torusweep.networks.topology import Topology
@@ -20,8 +20,8 @@ def traffic_of(topology: Topology, traffic: object) -> str | GivenTraffic:
     """
     if isinstance(traffic, str | GivenTraffic):
         return traffic
-    if issparse(traffic):
-        return GivenTraffic(MATRIX, traffic_of_matrix(topology, csr_array(traffic)))
+    if scipy.sparse.issparse(traffic):
+        return GivenTraffic(MATRIX, traffic_of_matrix(topology, scipy.sparse.csr_array(traffic)))
     if not isinstance(traffic, np.ndarray | list | tuple):
         kind = one_line(type(traffic).__qualname__, 60)
         raise BadInput(f"traffic: expected a spelling such as 'uniform', or a matrix [T, T], got {kind}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 import numpy as np
-from scipy.sparse import coo_array, csr_array
+import scipy
 
 from torusweep.errors import BadInput
 from torusweep.networks.families.dragonfly import Grouped
@@ -35,4 +35,4 @@ def group_shift(topology: Topology, shift: Shift = 1) -> Traffic:
     destination = (group + shift)[:, None] % shape.groups * size + np.arange(size)
     pairs = np.repeat(terminals, size), destination.reshape(-1)
     share = np.full(len(pairs[0]), 1 / size)
-    return from_pairs(csr_array(coo_array((share, pairs), shape=(len(group), len(group)))))
+    return from_pairs(scipy.sparse.csr_array(scipy.sparse.coo_array((share, pairs), shape=(len(group), len(group)))))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.sparse import coo_array, csr_array
+import scipy
 
 from torusweep.networks.links import channel_matrix
 from torusweep.networks.topology import Topology, require
@@ -19,7 +19,9 @@ def nearest_neighbour(topology: Topology) -> Traffic:
     """
     terminals, nodes = topology.terminals, topology.nodes
     share = 1 / np.bincount(terminals, minlength=nodes)[terminals]
-    place = csr_array(coo_array((share, (np.arange(len(terminals)), terminals)), shape=(len(terminals), nodes)))
-    pairs = csr_array(place @ channel_matrix(topology) @ place.T)
+    place = scipy.sparse.csr_array(
+        scipy.sparse.coo_array((share, (np.arange(len(terminals)), terminals)), shape=(len(terminals), nodes))
+    )
+    pairs = scipy.sparse.csr_array(place @ channel_matrix(topology) @ place.T)
     require(pairs.nnz > 0, "links", 0, "a link between two terminals", "otherwise no terminal has a neighbour")
     return from_pairs(pairs, symmetric=True)

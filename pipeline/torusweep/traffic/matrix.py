@@ -9,7 +9,7 @@ from math import fsum
 from typing import NamedTuple
 
 import numpy as np
-from scipy.sparse import coo_array, csr_array, eye_array
+import scipy
 from torusweep_kernels import sums
 
 
@@ -32,7 +32,7 @@ class Traffic:
 
     weight: np.ndarray
     common: np.ndarray
-    own: csr_array
+    own: scipy.sparse.csr_array
     symmetric: bool
     phases: tuple[Phase, ...] = ()
 
@@ -47,7 +47,7 @@ class Traffic:
         returns  (index in sources int64[R], destination int32[R], amount float64[R])
         """
         if not self.common.any():
-            listed = csr_array(self.own[sources])
+            listed = scipy.sparse.csr_array(self.own[sources])
             listed.sort_indices()
             place = np.repeat(np.arange(len(sources)), np.diff(listed.indptr))
             some = listed.data != 0
@@ -89,12 +89,14 @@ class Traffic:
         """The traffic between nodes. Terminal i is at node terminals[i], int32[T]; a node may have several or none."""
         if np.array_equal(terminals, np.arange(nodes)):
             return self
-        place = csr_array(
-            coo_array((np.ones(len(terminals)), (np.arange(len(terminals)), terminals)), shape=(len(terminals), nodes))
+        place = scipy.sparse.csr_array(
+            scipy.sparse.coo_array(
+                (np.ones(len(terminals)), (np.arange(len(terminals)), terminals)), shape=(len(terminals), nodes)
+            )
         )
         weight = np.bincount(terminals, self.weight, minlength=nodes)
         common = np.bincount(terminals, self.common, minlength=nodes)
-        return Traffic(weight, common, csr_array(place.T @ self.own @ place), self.symmetric)
+        return Traffic(weight, common, scipy.sparse.csr_array(place.T @ self.own @ place), self.symmetric)
 
     @cached_property
     def _only_for_itself(self) -> bool:
@@ -104,8 +106,8 @@ class Traffic:
         return bool((own.row == own.col).all())
 
     @cached_property
-    def _transposed(self) -> csr_array:
-        return csr_array(self.own.T)
+    def _transposed(self) -> scipy.sparse.csr_array:
+        return scipy.sparse.csr_array(self.own.T)
 
 
 class Phase(NamedTuple):
@@ -128,20 +130,23 @@ def combine_phases(phases: Sequence[Phase]) -> Traffic:
     total = sum(phase.volume for phase in phases)
     first, *others = (phase.traffic.own * (phase.volume / total) for phase in phases)
     weight, common = phases[0].traffic.weight, phases[0].traffic.common
-    return Traffic(weight, common, csr_array(sum(others, first)), symmetric=False, phases=tuple(phases))
+    return Traffic(weight, common, scipy.sparse.csr_array(sum(others, first)), symmetric=False, phases=tuple(phases))
 
 
 def same_from_all(common: np.ndarray, *, symmetric: bool = False) -> Traffic:
     """Traffic in which every source has the same demands, common float64[T]."""
     terminals = len(common)
-    return Traffic(np.ones(terminals), common, csr_array((terminals, terminals)), symmetric)
+    return Traffic(np.ones(terminals), common, scipy.sparse.csr_array((terminals, terminals)), symmetric)
 
 
 def all_but_self(terminals: int) -> Traffic:
     """Traffic in which every source sends equally to all other terminals."""
     share = 1 / (terminals - 1)
     return Traffic(
-        np.ones(terminals), np.full(terminals, share), csr_array(-share * eye_array(terminals)), symmetric=True
+        np.ones(terminals),
+        np.full(terminals, share),
+        scipy.sparse.csr_array(-share * scipy.sparse.eye_array(terminals)),
+        symmetric=True,
     )
 
 
@@ -149,23 +154,29 @@ def permutation(destination: np.ndarray) -> Traffic:
     """Traffic in which terminal s sends everything to destination[s], int[T]."""
     terminals = len(destination)
     return from_pairs(
-        csr_array((np.ones(terminals), destination, np.arange(terminals + 1)), shape=(terminals, terminals))
+        scipy.sparse.csr_array(
+            (np.ones(terminals), destination, np.arange(terminals + 1)), shape=(terminals, terminals)
+        )
     )
 
 
-def from_pairs(own: csr_array, *, symmetric: bool = False) -> Traffic:
+def from_pairs(own: scipy.sparse.csr_array, *, symmetric: bool = False) -> Traffic:
     """Traffic with the demands own, float64[T, T] sparse, scaled to a mean row sum of 1."""
     terminals = own.shape[0]
-    return Traffic(np.ones(terminals), np.zeros(terminals), csr_array(own * (terminals / own.sum())), symmetric)
+    return Traffic(
+        np.ones(terminals), np.zeros(terminals), scipy.sparse.csr_array(own * (terminals / own.sum())), symmetric
+    )
 
 
-def _add_sparse(dense: np.ndarray, sparse: csr_array) -> np.ndarray:
+def _add_sparse(dense: np.ndarray, sparse: scipy.sparse.csr_array) -> np.ndarray:
     extra = sparse.tocoo()
     dense[extra.row, extra.col] += extra.data
     return dense
 
 
-def _exact_row_sums(weight: np.ndarray, common: np.ndarray, own: csr_array) -> tuple[np.ndarray, np.ndarray]:
+def _exact_row_sums(
+    weight: np.ndarray, common: np.ndarray, own: scipy.sparse.csr_array
+) -> tuple[np.ndarray, np.ndarray]:
     """The sums over each row of weight[s] · common[t] + own[s, t], each of these rounded, and what is left of them."""
     high, low = np.zeros((2, len(weight)))
     factors, which = np.unique(weight, return_inverse=True)

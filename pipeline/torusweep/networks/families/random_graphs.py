@@ -6,8 +6,7 @@ from collections.abc import Callable
 from typing import Annotated
 
 import numpy as np
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
+import scipy
 
 from torusweep.errors import BadInput
 from torusweep.networks.families.linked import Links, Terminals, terminals_of, wiring_of_links
@@ -91,8 +90,8 @@ def _connected(nodes: int, draw: Callable[[int], Ends], terminals: int) -> Wirin
     """The first graph drawn that is connected. Raises BadInput where none of `ATTEMPTS` is."""
     for attempt in range(ATTEMPTS):
         tail, head = draw(attempt)
-        links = coo_array((np.ones(len(tail), np.int8), (tail, head)), shape=(nodes, nodes))
-        if connected_components(links, directed=False, return_labels=False) == 1:
+        links = scipy.sparse.coo_array((np.ones(len(tail), np.int8), (tail, head)), shape=(nodes, nodes))
+        if scipy.sparse.csgraph.connected_components(links, directed=False, return_labels=False) == 1:
             sites = None if terminals == 1 else terminals_of(np.arange(nodes), terminals)
             return wiring_of_links(nodes, [Links(tail, head)], terminals=sites)
     raise BadInput(f"expected a connected graph, got none of {ATTEMPTS}; choose a larger degree")

@@ -6,7 +6,7 @@ from math import fsum, sqrt
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import bdtr, ndtri, stdtrit
+import scipy
 
 CONFIDENCE = 0.95
 ROUNDING = 1e-12  # values of a measure that differ by a smaller share are one number, computed in another order
@@ -67,14 +67,14 @@ def summary(values: np.ndarray, weight: np.ndarray | None, *, proportion: bool) 
         return Summary(Estimate(mean, *wilson(mean, number)), error, quantiles, f"{WILSON}, {ORDER}")
     if alike or error is None:
         return Summary(Estimate(mean, None, None), error, quantiles, ORDER)
-    half = float(stdtrit(number - 1, (1 + CONFIDENCE) / 2)) * error
+    half = float(scipy.special.stdtrit(number - 1, (1 + CONFIDENCE) / 2)) * error
     return Summary(Estimate(mean, mean - half, mean + half), error, quantiles, f"{STUDENT}, {ORDER}")
 
 
 def wilson(share: float, number: int) -> tuple[float, float]:
     """The interval of a probability, of which a share was seen in a number of draws (Wilson 1927, without correction
     for continuity)."""
-    z = float(ndtri((1 + CONFIDENCE) / 2))
+    z = float(scipy.special.ndtri((1 + CONFIDENCE) / 2))
     middle = share + z * z / (2 * number)
     half = z * sqrt(share * (1 - share) / number + z * z / (4 * number * number))
     scale = 1 + z * z / number
@@ -92,7 +92,7 @@ def _quantile(ordered: np.ndarray, q: float) -> Estimate:
     place = max(1, int(np.ceil(q * number * (1 - 1e-12))))
     tail = (1 - CONFIDENCE) / 2
     ranks = np.arange(1, number + 1)
-    below = bdtr(ranks - 1, number, q)  # P(B < r)
+    below = scipy.special.bdtr(ranks - 1, number, q)  # P(B < r)
     low = int((below <= tail).sum())  # the greatest rank that is above the quantile so rarely
     high = int((below < 1 - tail).sum()) + 1  # the least rank with P(B ≥ r) ≤ tail
     return Estimate(

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components
+import scipy
 from torusweep_kernels.dependencies import DEPENDS, shortest_cycle
 
 from torusweep.routing.forms import Moves
@@ -21,7 +20,7 @@ class Graph(NamedTuple):
     """
 
     channel: np.ndarray
-    matrix: csr_array
+    matrix: scipy.sparse.csr_array
 
 
 def dependency_graph(found: Dependencies, bit: int = DEPENDS) -> Graph:
@@ -34,13 +33,15 @@ def dependency_graph(found: Dependencies, bit: int = DEPENDS) -> Graph:
     node, current, requested = np.nonzero(depends & bit)
     head = ports[node, current // found.classes]
     arcs = number[node * width + current], number[head * width + requested]
-    matrix = csr_array((np.ones(len(node), bool), arcs), shape=(len(channel), len(channel)))
+    matrix = scipy.sparse.csr_array((np.ones(len(node), bool), arcs), shape=(len(channel), len(channel)))
     return Graph(channel, matrix)
 
 
-def is_acyclic(matrix: csr_array) -> bool:
+def is_acyclic(matrix: scipy.sparse.csr_array) -> bool:
     """Whether a graph has no cycle; it must have no arc from a vertex to itself."""
-    return bool(connected_components(matrix, connection="strong", return_labels=False) == matrix.shape[0])
+    return bool(
+        scipy.sparse.csgraph.connected_components(matrix, connection="strong", return_labels=False) == matrix.shape[0]
+    )
 
 
 def are_acyclic(found: Dependencies) -> bool:
@@ -50,7 +51,7 @@ def are_acyclic(found: Dependencies) -> bool:
 
 def shortest_channel_cycle(graph: Graph) -> np.ndarray:
     """int64[L]: the channels (node · W + channel) of a shortest cycle, in order; empty if the graph is acyclic."""
-    label = connected_components(graph.matrix, connection="strong")[1]
+    label = scipy.sparse.csgraph.connected_components(graph.matrix, connection="strong")[1]
     inside = np.flatnonzero(np.bincount(label)[label] > 1)
     part = graph.matrix[inside][:, inside]
     return graph.channel[inside[shortest_cycle(part.indptr, part.indices)]]
@@ -62,8 +63,8 @@ def cycles_lie_in_rings(graph: Graph, moves: Moves) -> bool:
     after = np.full((nodes, ports), -1, np.int64)  # the ring's next channel
     for d in range(moves.port.shape[1]):
         tail = np.flatnonzero(moves.port[:, d] >= 0)
-        links = csr_array((np.ones(len(tail), bool), (tail, moves.next[tail, d])), shape=(nodes, nodes))
-        line = connected_components(links, directed=False)[1]
+        links = scipy.sparse.csr_array((np.ones(len(tail), bool), (tail, moves.next[tail, d])), shape=(nodes, nodes))
+        line = scipy.sparse.csgraph.connected_components(links, directed=False)[1]
         closed = np.bincount(line, weights=moves.wrap[:, d])[line] > 0
         tail = tail[closed[tail]]
         head = moves.next[tail, d]
@@ -76,11 +77,12 @@ def cycles_lie_in_rings(graph: Graph, moves: Moves) -> bool:
     on = after.reshape(-1)[graph.channel]
     inside = np.flatnonzero((on >= 0) & (number[on] >= 0))
     size = len(graph.channel)
-    ring = connected_components(
-        csr_array((np.ones(len(inside), bool), (inside, number[on[inside]])), shape=(size, size)), directed=False
+    ring = scipy.sparse.csgraph.connected_components(
+        scipy.sparse.csr_array((np.ones(len(inside), bool), (inside, number[on[inside]])), shape=(size, size)),
+        directed=False,
     )[1]
     tail, head = graph.matrix.nonzero()
     between = on[tail] != graph.channel[head]
     tail, head = ring[tail[between]], ring[head[between]]
     # only the ring's next channel leaves the far end of a channel, so that each of these arcs leaves its ring
-    return is_acyclic(csr_array((np.ones(len(tail), bool), (tail, head)), shape=(size, size)))
+    return is_acyclic(scipy.sparse.csr_array((np.ones(len(tail), bool), (tail, head)), shape=(size, size)))

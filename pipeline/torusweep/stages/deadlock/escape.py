@@ -15,7 +15,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 import numpy as np
-from scipy.sparse import csr_array
+import scipy
 from torusweep_kernels.dependencies import Escapes, dependencies_of, dependents_of, nearest_first, raise_heights
 
 from torusweep.errors import Refused
@@ -68,7 +68,7 @@ def escape_graph(routing: AdaptiveRouting, classes: np.ndarray) -> Graph:
         own = channel[others]
         depends[np.ix_(own, own)] |= _on_the_way(escapes.ports, away)[escapes.ends[own]][:, others]
     channel = np.flatnonzero(used)
-    return Graph(channel, csr_array(depends[np.ix_(channel, channel)]))
+    return Graph(channel, scipy.sparse.csr_array(depends[np.ix_(channel, channel)]))
 
 
 def _is_large(routing: AdaptiveRouting, classes: np.ndarray) -> bool:

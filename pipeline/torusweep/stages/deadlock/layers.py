@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
-from scipy.sparse import csr_array
+import scipy
 from torusweep_kernels.forwarding import MOST_LAYERS, Channels, assign_layers, channels_of
 
 from torusweep.errors import Refused
@@ -111,4 +111,4 @@ def _acyclic(table: TableRouting) -> bool:
     for row, then in steps_of(table):
         arcs.append(np.unique(channel[row] * size + channel[then]))
     tail, head = np.divmod(np.unique(np.concatenate(arcs)), size)
-    return is_acyclic(csr_array((np.ones(len(tail), bool), (tail, head)), shape=(size, size)))
+    return is_acyclic(scipy.sparse.csr_array((np.ones(len(tail), bool), (tail, head)), shape=(size, size)))

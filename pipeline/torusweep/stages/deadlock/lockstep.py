@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.sparse import csr_array
+import scipy
 from torusweep_kernels.dependencies import shortest_cycle
 
 from torusweep.routing.forms import SourceRouting, TableRouting
@@ -92,7 +92,7 @@ def _shortest_cycle(held: np.ndarray, wanted: np.ndarray) -> np.ndarray | None:
     channels, number = np.unique(np.concatenate([held, wanted]), return_inverse=True)
     tail, head = np.split(number, 2)
     size = len(channels)
-    matrix = csr_array((np.ones(len(tail), bool), (tail, head)), shape=(size, size))
+    matrix = scipy.sparse.csr_array((np.ones(len(tail), bool), (tail, head)), shape=(size, size))
     return None if is_acyclic(matrix) else channels[shortest_cycle(matrix.indptr, matrix.indices)]
 
 

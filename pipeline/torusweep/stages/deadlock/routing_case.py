@@ -7,8 +7,7 @@ from numbers import Integral
 from typing import NamedTuple
 
 import numpy as np
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components
+import scipy
 
 from torusweep.errors import BadInput
 from torusweep.networks.naming import resolve
@@ -124,9 +123,9 @@ def _check_virtual_channels(virtual_channels: int, form: Routing | AdaptiveRouti
 def check_reachability(name: str, topology: Topology) -> None:
     """Refuse a network in which some terminal cannot reach another; routings in directions refuse it themselves."""
     tail, head, _ = topology.arcs
-    links = csr_array((np.ones(len(tail), np.int8), (tail, head)), shape=(topology.nodes,) * 2)
+    links = scipy.sparse.csr_array((np.ones(len(tail), np.int8), (tail, head)), shape=(topology.nodes,) * 2)
     terminals = np.unique(topology.terminals)
-    component = connected_components(links, connection="strong")[1][terminals]
+    component = scipy.sparse.csgraph.connected_components(links, connection="strong")[1][terminals]
     if len(np.unique(component)) > 1:
         raise BadInput(
             f"routing {name} on {topology.spelling}: some of its {len(terminals):,} terminals have no path to others;"

@@ -12,7 +12,7 @@ from math import ceil
 from typing import NamedTuple
 
 import numpy as np
-from scipy.sparse import csr_array
+import scipy
 
 from torusweep.networks.cuts import best_cut
 from torusweep.networks.links import strengths
@@ -31,7 +31,7 @@ class Bisection(NamedTuple):
 
 
 def bisection_bounds(
-    topology: Topology, matrix: csr_array, images: Sequence[np.ndarray], *, edge_connectivity: int | None
+    topology: Topology, matrix: scipy.sparse.csr_array, images: Sequence[np.ndarray], *, edge_connectivity: int | None
 ) -> Bisection:
     """Bounds of the bisection width; both are exact where the plan has a theorem.
 
@@ -44,7 +44,7 @@ def bisection_bounds(
         return Bisection(exact, exact, f"exact: {topology.plan.bisection_source}")
     if topology.nodes < 2:
         return Bisection(0, 0, "exact: a single node")
-    undirected = csr_array(matrix + matrix.T) if topology.directed else matrix
+    undirected = scipy.sparse.csr_array(matrix + matrix.T) if topology.directed else matrix
     upper, _, upper_method = best_cut(topology, matrix, undirected)
     if upper == 0:
         return Bisection(0, 0, f"exact: no link crosses ({upper_method})")
@@ -57,7 +57,7 @@ def bisection_bounds(
 
 
 def lower_bound(
-    topology: Topology, matrix: csr_array, undirected: csr_array, images: Sequence[np.ndarray]
+    topology: Topology, matrix: scipy.sparse.csr_array, undirected: scipy.sparse.csr_array, images: Sequence[np.ndarray]
 ) -> tuple[int | None, str]:
     """(spectral lower bound, or None if the eigenvalue was not computed; method).
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components
+import scipy
 from torusweep_kernels.cuts import both_ways, dominating_set, least_cut, spanning_tree
 
 from torusweep.counts import counted
@@ -17,13 +16,17 @@ FLOW_LOOKS = 5_000_000_000  # channels that all maximum flows together may visit
 DOMINATING_SHARE = 10  # a dominating set has at least about a tenth of the nodes: with fewer pairs it does not help
 
 
-def components(topology: Topology, matrix: csr_array) -> int:
+def components(topology: Topology, matrix: scipy.sparse.csr_array) -> int:
     """Components of the network; strongly connected ones in a directed network."""
-    return int(connected_components(matrix, directed=topology.directed, connection="strong", return_labels=False))
+    return int(
+        scipy.sparse.csgraph.connected_components(
+            matrix, directed=topology.directed, connection="strong", return_labels=False
+        )
+    )
 
 
 def edge_connectivity(
-    topology: Topology, matrix: csr_array, nodes: Orbits, links: LinkOrbits, *, connected: bool
+    topology: Topology, matrix: scipy.sparse.csr_array, nodes: Orbits, links: LinkOrbits, *, connected: bool
 ) -> tuple[int | None, str]:
     """(least number of links whose removal disconnects the network, method); (None, reason) if not computed.
 
@@ -47,7 +50,7 @@ def edge_connectivity(
     if best == 1:
         return 1, "a node with a single link"
     out = rows_of(matrix)
-    into = rows_of(csr_array(matrix.T)) if topology.directed else out
+    into = rows_of(scipy.sparse.csr_array(matrix.T)) if topology.directed else out
     pairs = _joining_pairs(out, into, nodes, links)
     if simple and len(pairs[0]) * DOMINATING_SHARE > topology.nodes:
         pairs = min(pairs, _dominating_pairs(out, into), key=lambda found: len(found[0]))

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.sparse import coo_array, csr_array
-from scipy.sparse.csgraph import dijkstra
+import scipy
 
 from torusweep.networks.symmetry import Orbits
 from torusweep.networks.topology import Topology
@@ -47,11 +46,13 @@ def terminal_latencies(
     if len(orbits.representatives[terminals_at[orbits.representatives] > 0]) * max(len(tail), 1) > MOST_VISITS:
         return None
     shape = topology.nodes, topology.nodes
-    cycles_of = csr_array(coo_array((topology.latency[tail, port].astype(np.float64), (tail, head)), shape=shape))
+    cycles_of = scipy.sparse.csr_array(
+        scipy.sparse.coo_array((topology.latency[tail, port].astype(np.float64), (tail, head)), shape=shape)
+    )
     step, longest, total, pairs = max(1, AT_ONCE // topology.nodes), 0, 0, 0
     reached = np.flatnonzero(terminals_at)
     for first in range(0, len(sources), step):
-        found = dijkstra(cycles_of, indices=sources[first : first + step])[:, reached]
+        found = scipy.sparse.csgraph.dijkstra(cycles_of, indices=sources[first : first + step])[:, reached]
         joined = np.isfinite(found)
         whole = np.where(joined, found, 0).astype(np.int64)  # sums of whole numbers below 2^53 are exact
         longest = max(longest, int(whole.max(initial=0)))

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csc_array, csr_array, diags_array
-from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh, splu
+import scipy
 
 from torusweep.counts import counted
 from torusweep.networks.topology import Topology
@@ -31,7 +30,7 @@ EPSILON = float(np.finfo(float).eps)
 
 
 def second_eigenvalue(
-    topology: Topology, undirected: csr_array, images: Sequence[np.ndarray]
+    topology: Topology, undirected: scipy.sparse.csr_array, images: Sequence[np.ndarray]
 ) -> tuple[float | None, str]:
     """(a proved lower bound of λ₂ of the Laplacian, method); (None, reason) if none was found.
 
@@ -58,7 +57,7 @@ def second_eigenvalue(
     return None, f"no spectral bound: blocks of {cells:,} nodes, and {limits}"
 
 
-def _least_of_blocks(undirected: csr_array, group: Translations) -> float:
+def _least_of_blocks(undirected: scipy.sparse.csr_array, group: Translations) -> float:
     """λ₂ by characters: on f(a·origin of c) = χ(a) v_c the Laplacian acts as the Hermitian block of χ on v.
 
     The result is reduced by the possible rounding error: `cells` units of the norm of a block, which is at most twice
@@ -115,7 +114,7 @@ def _one_of_each_pair(characters: np.ndarray, elements: int) -> np.ndarray:
     return characters[imaginary[np.arange(len(characters)), first] >= 0]
 
 
-def _bound_by_inertia(undirected: csr_array, restarts: int) -> tuple[float | None, str]:
+def _bound_by_inertia(undirected: scipy.sparse.csr_array, restarts: int) -> tuple[float | None, str]:
     """(lower bound, method): a value just below λ₂ from the Lanczos iteration, proved by Sylvester's law of inertia.
 
     The Laplacian minus σ has as many negative eigenvalues as L D Lᵀ has negative pivots D. With one such pivot (of the
@@ -129,9 +128,9 @@ def _bound_by_inertia(undirected: csr_array, restarts: int) -> tuple[float | Non
     weights = undirected.astype(float)
     degree = weights.sum(axis=1)
     sigma = ritz * (1 - MARGIN)
-    shifted = csc_array(diags_array(degree - sigma) - weights)
+    shifted = scipy.sparse.csc_array(scipy.sparse.diags_array(degree - sigma) - weights)
     try:
-        factors = splu(
+        factors = scipy.sparse.linalg.splu(
             shifted, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True, "Equil": False}
         )
     except RuntimeError:  # a pivot is exactly 0
@@ -140,7 +139,7 @@ def _bound_by_inertia(undirected: csr_array, restarts: int) -> tuple[float | Non
         return None, "no spectral bound: pivots off the diagonal"
     pivots = factors.U.diagonal()
     lower, upper = abs(factors.L), abs(factors.U)
-    asymmetry = abs(factors.U - csc_array(diags_array(pivots) @ factors.L.T))
+    asymmetry = abs(factors.U - scipy.sparse.csc_array(scipy.sparse.diags_array(pivots) @ factors.L.T))
     # doubled to cover the rounding of these sums, of degree − σ and of pivots times Lᵀ
     error = (
         2 * float((lower @ (n * EPSILON * upper.sum(axis=1) + asymmetry.sum(axis=1))).max())
@@ -151,7 +150,7 @@ def _bound_by_inertia(undirected: csr_array, restarts: int) -> tuple[float | Non
     return sigma - error, "spectral (Lanczos, proved by inertia)"
 
 
-def _bound_by_cholesky(undirected: csr_array) -> tuple[float | None, str]:
+def _bound_by_cholesky(undirected: scipy.sparse.csr_array) -> tuple[float | None, str]:
     """(lower bound, method) of a network with many channels: as `_bound_by_inertia`, proved on the dense matrix.
 
     M = Laplacian − σ + c/n (all entries) is positive definite if σ < λ₂: c, more than σ, lifts the constant function.
@@ -176,7 +175,7 @@ def _bound_by_cholesky(undirected: csr_array) -> tuple[float | None, str]:
     return max(0.0, sigma - error), "spectral (Lanczos, proved by Cholesky)"
 
 
-def _lanczos(undirected: csr_array, restarts: int) -> float | None:
+def _lanczos(undirected: scipy.sparse.csr_array, restarts: int) -> float | None:
     """The Rayleigh quotient, at least λ₂, of a vector orthogonal to the constant function; None without convergence."""
     n = undirected.shape[0]
     weights = undirected.astype(float)
@@ -191,10 +190,12 @@ def _lanczos(undirected: csr_array, restarts: int) -> float | None:
         return top * (x - x.mean()) - laplacian(x)
 
     start = np.random.Generator(np.random.Philox(0)).standard_normal(n)
-    operator = LinearOperator((n, n), matvec=reversed_spectrum, dtype=np.float64)
+    operator = scipy.sparse.linalg.LinearOperator((n, n), matvec=reversed_spectrum, dtype=np.float64)
     try:
-        _, vectors = eigsh(operator, k=1, which="LA", v0=start - start.mean(), tol=1e-10, maxiter=restarts)
-    except ArpackNoConvergence:
+        _, vectors = scipy.sparse.linalg.eigsh(
+            operator, k=1, which="LA", v0=start - start.mean(), tol=1e-10, maxiter=restarts
+        )
+    except scipy.sparse.linalg.ArpackNoConvergence:
         return None
     vector = vectors[:, 0] - vectors[:, 0].mean()
     vector /= np.linalg.norm(vector)

@@ -11,9 +11,8 @@ from dataclasses import replace
 from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
-import igraph
 import numpy as np
-from scipy.sparse import csr_array
+import scipy
 
 from torusweep.networks.links import LinkOrbits, kind_matrix, link_orbits, strengths
 from torusweep.networks.symmetry import Orbits, is_automorphism, orbits_under
@@ -44,7 +43,9 @@ class Transitivity(NamedTuple):
     links: LinkOrbits
 
 
-def decide_transitivity(topology: Topology, matrix: csr_array, images: Sequence[np.ndarray]) -> Transitivity:
+def decide_transitivity(
+    topology: Topology, matrix: scipy.sparse.csr_array, images: Sequence[np.ndarray]
+) -> Transitivity:
     """Decide vertex- and edge-transitivity (arc-transitivity in a directed network).
 
     matrix   channels, int64[N, N] (links.channel_matrix)
@@ -92,6 +93,8 @@ def whole_group(topology: Topology) -> list[np.ndarray] | None:
     n = topology.nodes
     if n > GROUP_NODES or topology.ports.shape[1] * topology.ports.size > GROUP_CELLS:
         return None
+    import igraph  # takes long to import
+
     channels = kind_matrix(topology).tocoo()
     once = slice(None) if topology.directed else channels.row < channels.col
     tail, head, kind = channels.row[once], channels.col[once], channels.data[once]
@@ -126,7 +129,7 @@ def shortest_paths_from(topology: Topology, node: int) -> tuple[np.ndarray, np.n
     return hops, paths
 
 
-def _compare_nodes(topology: Topology, matrix: csr_array, nodes: Orbits) -> tuple[bool | None, str]:
+def _compare_nodes(topology: Topology, matrix: scipy.sparse.csr_array, nodes: Orbits) -> tuple[bool | None, str]:
     degrees = np.column_stack(strengths(matrix))[nodes.representatives]
     if (degrees != degrees[0]).any():
         return False, "degrees differ"
@@ -140,7 +143,9 @@ def _compare_nodes(topology: Topology, matrix: csr_array, nodes: Orbits) -> tupl
     )
 
 
-def _compare_links(topology: Topology, matrix: csr_array, nodes: Orbits, links: LinkOrbits) -> tuple[bool | None, str]:
+def _compare_links(
+    topology: Topology, matrix: scipy.sparse.csr_array, nodes: Orbits, links: LinkOrbits
+) -> tuple[bool | None, str]:
     _, first = np.unique(links.label, return_index=True)
     first = first[links.label.ravel()[first] != NO_PORT]
     orbit, port = np.unravel_index(first, links.label.shape)

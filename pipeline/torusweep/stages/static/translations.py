@@ -10,8 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
+import scipy
 
 from torusweep.networks.symmetry import is_automorphism
 from torusweep.networks.topology import Topology, addresses, node_index
@@ -100,8 +99,10 @@ def _enlarge(group: Translations, image: np.ndarray) -> Translations | None:
     cells, elements = group.grid.shape
     cell, element = group.place()
     origins = group.grid[:, 0]
-    step = coo_array((np.ones(cells, np.int8), (np.arange(cells), cell[image[origins]])), shape=(cells, cells))
-    cycles, label = connected_components(step, directed=False)
+    step = scipy.sparse.coo_array(
+        (np.ones(cells, np.int8), (np.arange(cells), cell[image[origins]])), shape=(cells, cells)
+    )
+    cycles, label = scipy.sparse.csgraph.connected_components(step, directed=False)
     order = cells // cycles
     power = element[_power(image, order)[origins]]
     if order == 1 or (np.bincount(label) != order).any() or (power != power[0]).any():
