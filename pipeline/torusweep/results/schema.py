@@ -8,14 +8,13 @@ from pathlib import Path
 import pyarrow as pa
 
 from torusweep.errors import BadInput, nearest
-from torusweep.results.joined import view_columns
+from torusweep.results.joined import ALL, view_columns
 from torusweep.results.view import VIEW
 from torusweep.stages import STAGES
 from torusweep.stages.all_columns import TABLES
 from torusweep.tables import store
 from torusweep.tables.columns import Column
 
-ALL = "all"
 ROWS = {  # what a row of a table is
     "points": "what the sweep asks for",
     "static": "a network: distances, connectivity, bisection, cost",

@@ -10,11 +10,10 @@ from typing import Annotated, Literal
 import numpy as np
 
 from torusweep.networks.families.grids import neighbour
-from torusweep.networks.families.linked import Links, terminals_of, wiring_of_links
+from torusweep.networks.families.linked import Links, Terminals, terminals_of, wiring_of_links
 from torusweep.networks.topology import Meaning, Plan, Whole, Wiring, require
 
 Routers = Annotated[int, Whole(1, "routers of each group")]
-Terminals = Annotated[int, Whole(1, "terminals of each router")]
 Global = Annotated[int, Whole(1, "global links of each router")]
 Groups = Annotated[int | None, Meaning("groups, at least 2; as many as there may be, a·h + 1, where left out")]
 Arrangement = Annotated[
