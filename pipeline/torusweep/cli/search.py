@@ -17,8 +17,8 @@ from torusweep.cli import options
 from torusweep.cli.progress import share_progress
 from torusweep.cli.search_text import print_search
 from torusweep.errors import BadInput
-from torusweep.search.run import search as run_search
-from torusweep.search.wanted import OBJECTIVES, Wanted
+from torusweep.graph_search.run import search as run_search
+from torusweep.graph_search.wanted import OBJECTIVES, Wanted
 
 
 def _grid(text: str | None) -> tuple[int, int] | None:
