@@ -11,13 +11,13 @@ import networkx
 import numpy as np
 import pytest
 from torusweep.errors import BadInput
-from torusweep.networks.families import build
 from torusweep.graph_search import chains as chains_of
 from torusweep.graph_search.chains import Chain, advance, begin, best_of
 from torusweep.graph_search.results import publish
 from torusweep.graph_search.run import search
 from torusweep.graph_search.start import random_graph
 from torusweep.graph_search.wanted import Wanted, places
+from torusweep.networks.families import build
 from torusweep.stages.static import static_record
 from torusweep.tables.store import open_table
 from torusweep_kernels.annealing import Quotient, energy, lifted
