@@ -65,6 +65,8 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from torusweep.questions import FUNCTIONS, question_named
+
 if TYPE_CHECKING:
     from torusweep.errors import BadInput, Refused, RunFailed
     from torusweep.library.network import Network, network
@@ -94,6 +96,7 @@ __all__ = [
     "results",
     "static_record",
     "sweep",
+    *FUNCTIONS,
 ]
 _PLACES = {
     "BadInput": "torusweep.errors:BadInput",
@@ -132,10 +135,15 @@ def results(folder: str | os.PathLike[str]) -> Results:
 
 def __getattr__(name: str) -> Any:
     """A public name, imported when it is first used (PEP 562): `torusweep --help` needs none of them."""
-    if name not in _PLACES:
+    if name in FUNCTIONS:
+        from torusweep.library.method import function_of
+
+        value = function_of(question_named(name), __getattr__("network"))
+    elif name in _PLACES:
+        module, attribute = _PLACES[name].split(":")
+        value = getattr(import_module(module), attribute)
+    else:
         raise AttributeError(f"module 'torusweep' has no attribute '{name}'")
-    module, attribute = _PLACES[name].split(":")
-    value = getattr(import_module(module), attribute)
     globals()[name] = value
     return value
 

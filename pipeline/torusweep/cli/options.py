@@ -33,7 +33,7 @@ class Real(click.FloatRange):
 Completer = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
 
 
-def complete_name(table: str) -> Completer:
+def complete_name(table: str, *, skip: int = 0) -> Completer:
     """Shell completion of the keys of a table, given as "module:NAME"; the module is imported when a shell asks."""
 
     def complete(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -77,6 +77,7 @@ complete_topology = complete_from("torusweep.networks.families:FAMILIES", skip=0
 complete_vc_rule = complete_from("torusweep.stages.deadlock.rules:RULES")
 
 topology = click.argument("topology", shell_complete=complete_topology)
+topologies = click.argument("topologies", metavar="[TOPOLOGY]...", nargs=-1, shell_complete=complete_topology)
 routing = click.option(
     "--routing",
     default="minimal",

@@ -1,7 +1,8 @@
 """What a question is: one function, whose signature gives command, method, configuration and request.
 
 `QUESTIONS` is the table of questions: the name of command and method → the module whose `QUESTION` it is, and a line of
-help. A module is imported when its question is asked.
+help. A module is imported when its question is asked. Those in `FUNCTIONS` are not about a single network, and are
+functions of `torusweep`.
 """
 
 from pkgutil import resolve_name
@@ -10,6 +11,7 @@ from typing import Any
 QUESTIONS = {
     "loads": ("torusweep.stages.loads.stage", "Load of every channel under a routing and a traffic pattern."),
 }
+FUNCTIONS: tuple[str, ...] = ()
 
 
 def question_named(name: str) -> Any:

@@ -5,7 +5,8 @@
 
 A parameter of type tuple[float, …] takes one value or several. Notes of an annotation: its meaning and range (`Whole`,
 `Number`, `Meaning`, or a table of names: `Spelled`), and where it differs from others (`Inside`, `NotSwept`, `Several`,
-`Read`, `Positional`).
+`Read`, `Positional`, `AlsoCalled`). A parameter of type Path names a file or folder. Of a union, a command takes the
+first member, and Python all.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from numbers import Integral, Real
+from pathlib import Path
 from pkgutil import resolve_name
 from types import UnionType
 from typing import Annotated, Any, Literal, get_args, get_origin
@@ -34,6 +36,8 @@ class Spelled:
     files      "module:function": a canonical spelling → the files that it names
     given      "module:function": (network, object) → what the question takes, for what only Python can pass
     called     whether the names are of functions with parameters
+    skip       parameters of these that come first and are not written: the network
+    words      "module:function": a name → what it means; by default, the first line of its docstring
     """
 
     meaning: str
@@ -43,6 +47,8 @@ class Spelled:
     files: str = ""
     given: str = ""
     called: bool = True
+    skip: int = 1
+    words: str = ""
 
 
 @dataclass(frozen=True)
@@ -81,16 +87,25 @@ class Positional:
     """Of a parameter that a command takes without an option's name."""
 
 
+@dataclass(frozen=True)
+class AlsoCalled:
+    """Of a parameter that a command's option has another name for, as in --minimize."""
+
+    name: str
+
+
 class Parameter(typing.NamedTuple):
     """A parameter of a question.
 
-    kind      int, float, bool or str; choices: of a text, where it has few
+    kind      int, float, bool, str or Path; choices: of a text, where it has few
+    others    types of what Python may give, too
     default   None where it is required or where its absence means something
     many      one value or several: a tuple
     """
 
     name: str
     kind: type
+    others: tuple[type, ...]
     choices: tuple[str, ...]
     required: bool
     default: Any
@@ -141,7 +156,11 @@ class Parameter(typing.NamedTuple):
         return self._checked(value)
 
     def _checked(self, value: Any) -> Any:
+        if isinstance(value, self.others):
+            return value
         expected, fits = _FITS[self.kind]
+        if self.spelled is not None:
+            expected = f"a name such as '{next(iter(self.names))}'"
         if self.choices:
             expected, fits = f"one of {', '.join(self.choices)}", lambda given: given in self.choices
         if not fits(value):
@@ -153,7 +172,7 @@ class Parameter(typing.NamedTuple):
         return value if self.choices else self.kind(value)
 
 
-def _is(kind: type) -> Callable[[Any], bool]:
+def _is(kind: type | UnionType) -> Callable[[Any], bool]:
     return lambda value: isinstance(value, kind) and not isinstance(value, bool)
 
 
@@ -162,6 +181,7 @@ _FITS: dict[type, tuple[str, Callable[[Any], bool]]] = {
     float: ("a number", _is(Real)),
     bool: ("True or False", lambda value: isinstance(value, bool)),
     str: ("a text", _is(str)),
+    Path: ("the name of a file or folder", _is(str | Path)),
 }
 
 
@@ -184,10 +204,14 @@ def _parameter(name: str, hint: Any, default: Any) -> Parameter:
         notes = tuple(found)
     many = get_origin(kind) is tuple
     kind = get_args(kind)[0] if many else kind
+    others: tuple[type, ...] = ()
+    if get_origin(kind) in (UnionType, typing.Union):
+        kind, *more = get_args(kind)
+        others = tuple(get_origin(one) or one for one in more)
     choices = get_args(kind) if get_origin(kind) is Literal else ()
     described = next((note for note in notes if isinstance(note, Whole | Meaning | Spelled)), None)
     assert described is not None, f"{name}: expected a parameter with a meaning"
     required = default is inspect.Parameter.empty
     kind = str if choices or isinstance(described, Spelled) else kind
     usual = None if required else default
-    return Parameter(name, kind, choices, required, usual, optional, many, described.meaning, notes)
+    return Parameter(name, kind, others, choices, required, usual, optional, many, described.meaning, notes)
