@@ -14,6 +14,7 @@ from torusweep.networks.families import build
 from torusweep.questions.display import LONGEST, html_of, rows_html, value_text
 from torusweep.routing.tables.objects import routing_of
 
+JOB = {"axes": {"t": 16}, "operations": [{"axis": "t", "operation": "all_gather", "bytes": "1MiB"}]}
 REFUSED: dict[str, tuple[Callable[[Network], object], str]] = {
     "packets": (lambda n: n.loads(method="monte-carlo", packets="many"), "packets='many': expected a whole number"),
     "seed": (lambda n: n.loads(method="monte-carlo", seed=1.5), "seed=1.5: expected a whole number"),
@@ -41,6 +42,11 @@ REFUSED: dict[str, tuple[Callable[[Network], object], str]] = {
     "rule": (lambda n: n.deadlock(vc_rule=None), "vc_rule=None: expected a name such as 'none'"),
     "model": (lambda n: n.cost(5), "model=5: expected a name such as '2008-kim'"),
     "packing": (lambda n: n.cost(packing=3), "packing=3: expected a name such as 'automatic'; there are automatic"),
+    "no job": (lambda n: n.place(), "place: missing a required argument: 'job'; it takes job, bandwidth, latency, top"),
+    "job": (lambda n: n.place(3), "job=3: expected the name of a file or folder (YAML file"),
+    "job without work": (lambda n: n.place({"axes": {"t": 4}}), "job: expected operations of an axis of two ranks"),
+    "link": (lambda n: n.place(JOB, bandwidth="5"), "bandwidth: expected a bandwidth such as 50GB/s or 400Gbit/s"),
+    "placements": (lambda n: n.place(JOB, top=0), "top=0: expected 1 … 100 (placements to show)"),
     "measures": (lambda n: n.availability(links=1, measures=3), "measures=3: expected a name such as 'connectivity'"),
     "no measures": (lambda n: n.availability(links=1, measures=[]), "expected a measure, got none; choose of"),
     "backend of draws": (lambda n: n.availability(links=1, backend="x"), "backend='x': expected one of auto, numpy"),

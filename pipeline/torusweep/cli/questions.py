@@ -108,6 +108,7 @@ def _output(suffixes: tuple[str, ...], meaning: str) -> click.Option:
 def _parameter(one: Parameter) -> click.Parameter:
     """A parameter as an option, or an argument: its default is shown, and passed on only where it is given."""
     how: dict[str, Any] = {"is_flag": True} if one.kind is bool else {"type": _type(one)}
+    how |= {"required": True} if one.required else {"required": False, "default": None}
     if one.spelled is not None:
         complete = options.complete_from if one.spelled.called else options.complete_name
         how["shell_complete"] = complete(one.spelled.table, skip=one.spelled.skip)
@@ -116,13 +117,13 @@ def _parameter(one: Parameter) -> click.Parameter:
         how |= {"multiple": one.many, "callback": _read(one, read)}
         how |= {} if read is None else {"type": click.STRING, "metavar": read.shown}
     if one.note(Positional) is not None:
-        return click.Argument([one.name], required=one.required, default=None, **how)
+        return click.Argument([one.name], **how)
     meaning = f"{one.meaning[0].upper()}{one.meaning[1:]}."
     if one.usual not in (None, (), "") and one.kind is not bool:
         meaning += f"  [default: {', '.join(map(str, one.usual)) if one.many else one.usual}]"
     also: AlsoCalled | None = one.note(AlsoCalled)
     names = [_dashed(one.name)] if also is None else [_dashed(one.name), _dashed(also.name)]
-    return click.Option(names, help=meaning, required=one.required, default=None, **how)
+    return click.Option(names, help=meaning, **how)
 
 
 def _type(one: Parameter) -> click.ParamType[Any]:

@@ -63,7 +63,8 @@ def _function(question: Any, first: str, networks: Callable[[Any], Any]) -> Any:
         try:
             given = signature.bind(*positional, **named).arguments
         except TypeError as wrong:
-            raise BadInput(f"{question.command}: {wrong}; it takes {', '.join(signature.parameters)}") from None
+            known = [name for name in signature.parameters if name != "self"]
+            raise BadInput(f"{question.command}: {wrong}; it takes {', '.join(known)}") from None
         about: Any = networks(given.pop(first, ())) if first else None
         backend = given.pop("backend", "auto")
         if not isinstance(backend, str) or backend not in BACKENDS:

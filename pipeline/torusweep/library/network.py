@@ -287,6 +287,8 @@ class Network:
         names = [algorithms] if isinstance(algorithms, str) else list(algorithms or ())
         return collective_of(self.topology, operation, names, root=root, flits=simulate)
 
+    place = Method("place")
+
     def availability(
         self, links: Amount = None, routers: Amount = None, cubes: Amount = None, **options: Unpack[AvailabilityOptions]
     ) -> Availability:

@@ -9,9 +9,11 @@ from pkgutil import resolve_name
 from typing import Any
 
 QUESTIONS = {
+    "search": ("torusweep.graph_search.question", "A graph with short distances, by simulated annealing."),
+    "place": ("torusweep.placements.question", "Where to put the axes of a job on a slice."),
     "loads": ("torusweep.stages.loads.stage", "Load of every channel under a routing and a traffic pattern."),
 }
-FUNCTIONS: tuple[str, ...] = ()
+FUNCTIONS = ("search",)
 
 
 def question_named(name: str) -> Any:
