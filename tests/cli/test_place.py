@@ -83,7 +83,9 @@ def test_python_answers_the_same(job):
             found["row_major"]["seconds"],
         ]
         shown = repr(answer)
-        assert shown.startswith("mesh(k=4, n=2), 2.034 ms a step: dp on 2 x by 2 × 2 y by 2, cycle x, y; tp on 2 x × 2 y")
+        assert shown.startswith(
+            "mesh(k=4, n=2), 2.034 ms a step: dp on 2 x by 2 × 2 y by 2, cycle x, y; tp on 2 x × 2 y"
+        )
         assert "row-major" in shown
         assert "<table" in answer._repr_html_()
 

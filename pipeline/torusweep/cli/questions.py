@@ -192,4 +192,7 @@ def _call(name: str, function: Any, skip: int) -> str:
 
 
 def _meaning(function: Any) -> str:
+    """The first lines of a function's docstring; of a table of texts, the text."""
+    if isinstance(function, str):
+        return function
     return " ".join((inspect.getdoc(function) or "").partition("\n\n")[0].split())

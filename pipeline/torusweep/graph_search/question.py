@@ -34,11 +34,11 @@ def search(
     ] = "mean_distance",
     symmetry: Annotated[
         int,
-        Whole(1, "only graphs that a rotation by 1/SYMMETRY of the nodes leaves as they are: fewer graphs, faster moves"),
+        Whole(
+            1, "only graphs that a rotation by 1/SYMMETRY of the nodes leaves as they are: fewer graphs, faster moves"
+        ),
     ] = 1,
-    grid: Annotated[
-        str, Meaning("columns x rows of places on which the nodes stand, as in 16x16; with a longest wire")
-    ]
+    grid: Annotated[str, Meaning("columns x rows of places on which the nodes stand, as in 16x16; with a longest wire")]
     | None = None,
     max_wire: Annotated[int, Whole(1, "longest link, in places along both axes; 1 joins neighbours on the grid")]
     | None = None,
@@ -67,6 +67,9 @@ def search(
     if seconds is not None and moves is not None:
         with under("moves"):
             raise BadInput("expected the time to search or its moves, got both; leave one out")
+    if Path(results).is_file():
+        with under("results"):
+            raise BadInput(f"expected a folder, got the file {results}; choose another")
     cores = len(os.sched_getaffinity(0))
     places = None if grid is None else _places(grid)
     wanted = Wanted(nodes, degree, minimise, symmetry, seed, cores if chains is None else chains, places, max_wire)

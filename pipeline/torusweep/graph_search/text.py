@@ -26,9 +26,7 @@ def print_search(console: Console, row: dict[str, Any]) -> None:
     console.print()
     print_wide(console, table)
     chains = f"best of {counted(row['chains'], 'chain')}" if row["chains"] > 1 else "one chain"
-    print_note(
-        console, f"{counted(row['moves'], 'move')}, seed {row['seed']}, {chains}. No graph is below the bounds."
-    )
+    print_note(console, f"{counted(row['moves'], 'move')}, seed {row['seed']}, {chains}. No graph is below the bounds.")
 
 
 def _verdict(row: dict[str, Any]) -> str:

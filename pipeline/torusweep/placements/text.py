@@ -17,9 +17,7 @@ from torusweep.questions.console import number_table, print_heading, print_note,
 MOST_RANKS = 8  # shown of a group
 
 
-def print_placements(
-    console: Console, machine: Machine, job: Job, links: Links, ranking: Ranking, took: float
-) -> None:
+def print_placements(console: Console, machine: Machine, job: Job, links: Links, ranking: Ranking, took: float) -> None:
     """The best placement, how it was found, the ranking, its phases."""
     best, plain = ranking.best[0], ranking.row_major
     names = list(job.axes)

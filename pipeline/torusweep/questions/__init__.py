@@ -9,11 +9,13 @@ from pkgutil import resolve_name
 from typing import Any
 
 QUESTIONS = {
+    "best": ("torusweep.results.best", "The best network of a size, with proof."),
     "search": ("torusweep.graph_search.question", "A graph with short distances, by simulated annealing."),
     "place": ("torusweep.placements.question", "Where to put the axes of a job on a slice."),
+    "cost": ("torusweep.stages.cost.stage", "What networks cost, and what they carry for it."),
     "loads": ("torusweep.stages.loads.stage", "Load of every channel under a routing and a traffic pattern."),
 }
-FUNCTIONS = ("search",)
+FUNCTIONS = ("best", "cost", "search")
 
 
 def question_named(name: str) -> Any:

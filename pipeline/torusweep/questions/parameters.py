@@ -3,10 +3,10 @@
     def loads(network, how, routing: Annotated[str, ROUTING] = "minimal", *,
               packets: Annotated[int, Whole(64, "packets at most", 10**12)] | None = None, …)
 
-A parameter of type tuple[float, …] takes one value or several. Notes of an annotation: its meaning and range (`Whole`,
-`Number`, `Meaning`, or a table of names: `Spelled`), and where it differs from others (`Inside`, `NotSwept`, `Several`,
-`Read`, `Positional`, `AlsoCalled`). A parameter of type Path names a file or folder. Of a union, a command takes the
-first member, and Python all.
+A parameter of type tuple[float, …] takes one value or several; one of type Path names a file or folder. Of a union, a
+command takes the first member, and Python all. Notes of an annotation: its meaning and range (`Whole`, `Number`,
+`Meaning`, or a table of names: `Spelled`), and where it differs from others (`Inside`, `NotSwept`, `InTables`,
+`Several`, `Read`, `Positional`, `AlsoCalled`).
 """
 
 from __future__ import annotations
@@ -22,8 +22,9 @@ from pkgutil import resolve_name
 from types import UnionType
 from typing import Annotated, Any, Literal, get_args, get_origin
 
-from torusweep.errors import BadInput, nearest, one_line
+from torusweep.errors import BadInput, check_path, nearest, one_line
 from torusweep.networks.topology import Meaning, Whole
+from torusweep.questions.entry import under
 
 
 @dataclass(frozen=True)
@@ -63,6 +64,13 @@ class Inside:
 @dataclass(frozen=True)
 class NotSwept:
     """Of a parameter that a configuration does not have."""
+
+
+@dataclass(frozen=True)
+class InTables:
+    """Of a parameter that requests and tables have another name for."""
+
+    name: str
 
 
 @dataclass(frozen=True)
@@ -134,6 +142,12 @@ class Parameter(typing.NamedTuple):
         return found
 
     @property
+    def column(self) -> str:
+        """Its name in requests and tables."""
+        found: InTables | None = self.note(InTables)
+        return self.name if found is None else found.name
+
+    @property
     def usual(self) -> Any:
         """The default that a reader is told."""
         return self.inside.default if self.inside is not None and self.default is None else self.default
@@ -156,6 +170,9 @@ class Parameter(typing.NamedTuple):
         return self._checked(value)
 
     def _checked(self, value: Any) -> Any:
+        if self.kind is Path and isinstance(value, str | Path):
+            with under(self.name):
+                check_path(Path(value))
         if isinstance(value, self.others):
             return value
         expected, fits = _FITS[self.kind]

@@ -131,8 +131,8 @@ class Askable:
         """
         known = {one.name: one for one in self.parameters}
         network = asked if isinstance(asked, Topology) else None
-        values = {name: known[name].check(value, network) for name, value in given.items()}
         try:
+            values = {name: known[name].check(value, network) for name, value in given.items()}
             self.check_given(network, how, values)
             return type(self).ask(asked, how, **values) if self.about else type(self).ask(how, **values)
         except BadInput as refusal:
@@ -210,10 +210,10 @@ class Question(Askable, Stage):
         columns = {column.name for column in self.columns}
         fields = []
         for one in self.swept:
-            how: dict[str, Any] = {} if one.name in columns else {"metadata": {"meaning": one.meaning}}
+            how: dict[str, Any] = {} if one.column in columns else {"metadata": {"meaning": one.meaning}}
             if not one.required:
                 how["default"] = None if one.optional else one.default
-            fields.append((one.name, one.kind | None if one.optional else one.kind, field(**how)))
+            fields.append((one.column, one.kind | None if one.optional else one.kind, field(**how)))
         module, phrase = type(self).__module__, self.phrase
         body = {
             "__str__": lambda request: phrase.format(**vars(request)),
@@ -236,15 +236,18 @@ class Question(Askable, Stage):
             else:
                 values[one.name] = given
         order = [*self.outermost, *(name for name in values if name not in self.outermost)]
+        columns = {one.name: one.column for one in self.swept}
         for chosen in product(*(values[name] for name in order)):
-            yield self.Request(**dict(zip(order, chosen)))
+            yield self.Request(**{columns[name]: value for name, value in zip(order, chosen)})
 
     def files(self, request: Any) -> list[Path]:
-        spelled = [(one.spelled.files, getattr(request, one.name)) for one in self.swept if one.spelled is not None]
+        spelled = [(one.spelled.files, getattr(request, one.column)) for one in self.swept if one.spelled is not None]
         return [file for files, text in reversed(spelled) if files and text for file in resolve_name(files)(text)]
 
     def rows(self, network: Network, request: Any, options: Options) -> Rows:
-        found = type(self).ask(network.topology, How(*options), **vars(request)).json
+        values = {one.name: getattr(request, one.column) for one in self.swept}
+        asked = [network.topology] if self.about == "networks" else network.topology
+        found = type(self).ask(asked, How(*options), **values).json
         return found if isinstance(found, list) else [found]
 
 
