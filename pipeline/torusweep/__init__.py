@@ -136,9 +136,8 @@ def results(folder: str | os.PathLike[str]) -> Results:
 def __getattr__(name: str) -> Any:
     """A public name, imported when it is first used (PEP 562): `torusweep --help` needs none of them."""
     if name in FUNCTIONS:
-        from torusweep.library.method import function_of
-
-        value = function_of(question_named(name), __getattr__("network"))
+        method = import_module("torusweep.library.method")
+        value = method.function_of(question_named(name), __getattr__("network"))
     elif name in _PLACES:
         module, attribute = _PLACES[name].split(":")
         value = getattr(import_module(module), attribute)

@@ -84,7 +84,7 @@ def test_python_answers_the_same(job):
         ]
         shown = repr(answer)
         assert shown.startswith(
-            "mesh(k=4, n=2), 2.034 ms a step: dp on 2 x by 2 × 2 y by 2, cycle x, y; tp on 2 x × 2 y"
+            "mesh(k=4, n=2), 2.057 ms a step: dp on 2 x by 2 × 2 y by 2, cycle x, y; tp on 2 x × 2 y"
         )
         assert "row-major" in shown
         assert "<table" in answer._repr_html_()

@@ -6,10 +6,12 @@ import signal
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import networkx
 import numpy as np
 import pytest
+import torusweep as ts
 from torusweep.errors import BadInput
 from torusweep.graph_search import chains as chains_of
 from torusweep.graph_search.chains import Chain, advance, begin, best_of
@@ -41,6 +43,21 @@ def test_the_petersen_graph_is_found(tmp_path):
     assert row["optimal"]
     assert row["mean_distance_distinct"] == pytest.approx(15 / 9)
     assert networkx.is_isomorphic(graph, networkx.petersen_graph())
+
+
+def test_python_finds_the_petersen_graph(tmp_path):
+    """The same row as the search's, its graph as a network, in a thread that gets no signals too."""
+    asked = {"nodes": 10, "degree": 3, "symmetry": 5, "moves": 100_000, "chains": 1}
+    found = ts.search(**asked, results=tmp_path / "function")
+    row = search(Wanted(10, 3, symmetry=5), tmp_path / "run", moves=100_000)
+    assert found.record | {"topology": ""} == row | {"topology": ""}
+    graph = ts.network(found.topology).to_networkx()
+    assert networkx.is_isomorphic(graph, networkx.petersen_graph())
+    assert found.table["optimal"].to_pylist() == [True]
+    assert "optimal              yes" in repr(found)
+    with ThreadPoolExecutor(1) as pool:
+        again = pool.submit(lambda: ts.search(**asked, results=tmp_path / "thread")).result()
+    assert again.record | {"topology": ""} == row | {"topology": ""}
 
 
 def test_the_row_is_what_the_file_has(tmp_path, monkeypatch):

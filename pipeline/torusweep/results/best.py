@@ -21,7 +21,6 @@ from torusweep.questions.answer import Records, Row
 from torusweep.questions.entry import under
 from torusweep.questions.parameters import AlsoCalled, Read, Spelled
 from torusweep.questions.question import Askable, How
-from torusweep.questions.spelled import COST_MODEL
 from torusweep.questions.stage import Options
 from torusweep.results.best_text import print_best, proof
 from torusweep.results.query import matching
@@ -33,6 +32,7 @@ from torusweep.screening.front import front
 from torusweep.screening.lattices import MOST_DIMENSIONS, MOST_NODES
 from torusweep.screening.spaces import Circulants, Lattices, Space, screen_space
 from torusweep.stages.cost import AUTOMATIC, cost_record
+from torusweep.stages.cost.spelled import COST_MODEL
 from torusweep.stages.screen.network_row import network_row
 from torusweep.tables.columns import Column
 

@@ -10,10 +10,20 @@ from torusweep.errors import BadInput
 from torusweep.networks.symmetry import orbits
 from torusweep.networks.topology import Topology
 from torusweep.questions.entry import under
+from torusweep.questions.parameters import Spelled
 from torusweep.stages.loads import exact_loads, record_of
 from torusweep.stages.static.distances import terminal_distances
 from torusweep.stages.static.latencies import terminal_latencies
 
+ROUTINGS = ("minimal", "by_group")
+# both stand here, because no row of the table cost depends on a routing or a traffic
+ROUTING = Spelled(
+    "of several networks: routings, of which each network's best counts, separated by commas;"
+    f" {','.join(ROUTINGS)} by default",
+    table="torusweep.routing:ROUTINGS",
+    called=False,
+)
+TRAFFIC = Spelled("of several networks: the traffic pattern; uniform by default", table="torusweep.traffic:PATTERNS")
 # columns of the table equal_cost
 COMPARED = ("routing", "traffic", "mean_distance", "latency", "throughput", "saturation_per_cost", "on_front")
 
@@ -55,7 +65,9 @@ def _loads(network: Topology, routings: Sequence[str], traffic: str) -> list[dic
             found.append(record_of(exact_loads(network, routing=routing, traffic=traffic), None))
         except BadInput as refusal:
             refusals.append(refusal)
+    if refusals and not found:
+        raise refusals[0]
     if not found:
         with under("routing"):
-            raise refusals[0] if refusals else BadInput("expected a routing, got none; write minimal")
+            raise BadInput("expected a routing, got none; write minimal")
     return found

@@ -12,21 +12,19 @@ from torusweep.errors import BadInput, printable
 from torusweep.networks.families.boards import Cubes
 from torusweep.networks.topology import Topology
 from torusweep.questions.entry import under
-from torusweep.questions.parameters import InTables, NotSwept, Spelled
+from torusweep.questions.parameters import InTables, NotSwept
 from torusweep.questions.question import Aside, How, Question
-from torusweep.questions.spelled import COST_MODEL, PACKING
 from torusweep.questions.stage import Network
 from torusweep.stages.cost import AUTOMATIC, check_suits, cost_record
 from torusweep.stages.cost.answer import Cost, CostModels, Costs, ModelFile
 from torusweep.stages.cost.columns import COST
-from torusweep.stages.cost.compared import compared
+from torusweep.stages.cost.compared import ROUTING, ROUTINGS, TRAFFIC, compared
 from torusweep.stages.cost.packing import spelling_of
 from torusweep.stages.cost.record import widths_of
+from torusweep.stages.cost.spelled import COST_MODEL, PACKING
 
 if TYPE_CHECKING:
     from torusweep.charts.section import Section, Tables
-
-ROUTINGS = ("minimal", "by_group")
 
 
 def cost(
@@ -35,23 +33,8 @@ def cost(
     model: Annotated[str | Path, COST_MODEL, InTables("cost_model")] = costs.DEFAULT_MODEL,
     packing: Annotated[str, PACKING] = AUTOMATIC,
     *,
-    routing: Annotated[
-        tuple[str, ...],
-        Spelled(
-            "of several networks: routings, of which each network's best counts, separated by commas;"
-            f" {','.join(ROUTINGS)} by default",
-            table="torusweep.routing:ROUTINGS",
-            called=False,
-        ),
-        NotSwept(),
-    ]
-    | None = None,
-    traffic: Annotated[
-        str,
-        Spelled("of several networks: the traffic pattern; uniform by default", table="torusweep.traffic:PATTERNS"),
-        NotSwept(),
-    ]
-    | None = None,
+    routing: Annotated[tuple[str, ...], ROUTING, NotSwept()] | None = None,
+    traffic: Annotated[str, TRAFFIC, NotSwept()] | None = None,
 ) -> Cost | Costs:
     """What each network costs: routers by their ports, cables by their length, circuit switches, watts.
 
