@@ -48,6 +48,23 @@ REFUSED: dict[str, tuple[Callable[[Network], object], str]] = {
         lambda n: n.cost(traffic="uniform"),
         "traffic: expected several networks, got one; add another, or leave",
     ),
+    "no topology": (lambda n: ts.latency(rate=0.1), "expected a topology, got none; as in torusweep latency"),
+    "rate": (lambda n: n.latency(rate="x"), "rate='x': expected a number (messages per node and cycle"),
+    "message": (
+        lambda n: n.latency(message_bits=0),
+        "message_bits=0: expected > 0 and ≤ 1,000,000,000 (message length",
+    ),
+    "no rate": (lambda n: n.latency(rate=float("nan")), "rate=nan: expected 0 … 1000000000 (messages per node"),
+    "cubes": (lambda n: n.latency(dimension=3), "dimension: expected with the model dally-1990 only, got parhami-kwai"),
+    "no cubes": (
+        lambda n: ts.latency(model="dally-1990", nodes=4, rate=1),
+        "rate: expected with the model parhami-kwai",
+    ),
+    "dimension": (
+        lambda n: ts.latency(model="dally-1990", nodes=8, dimension=9),
+        "dimension: expected one of 2, 3 for 8",
+    ),
+    "option": (lambda n: n.latency(rates=1), "latency: unknown option 'rates' (did you mean 'rate'?); it takes model"),
     "no size": (
         lambda n: ts.best(dimensions=2),
         "best: missing a required argument: 'nodes'; it takes nodes, dimensions",

@@ -37,7 +37,7 @@ COMMANDS = {
     "availability": ("availability", "What is left after failures of links, routers or cubes."),
     "layout": ("layout", "Where nodes are placed, and how long and dense the wires are."),
     "cost": QUESTIONS["cost"],
-    "latency": ("latency", "Mean latency by a paper's model, under load or by dimension."),
+    "latency": QUESTIONS["latency"],
     "simulate": ("simulate", "Simulate a network flit by flit: accepted load, latency, saturation."),
     "export": ("export", "Write a network in the format of another tool."),
     "query": ("query", "Query a sweep's tables in SQL."),

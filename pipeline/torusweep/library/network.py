@@ -244,6 +244,8 @@ class Network:
 
     cost = Method("cost")
 
+    latency = Method("latency")
+
     def capacity(self, traffic: object = "uniform", *, routes: str = "all") -> Capacity:
         """The most that any routing can carry of a traffic, with proof; routes: all, or minimal.
 

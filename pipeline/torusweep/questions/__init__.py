@@ -13,9 +13,10 @@ QUESTIONS = {
     "search": ("torusweep.graph_search.question", "A graph with short distances, by simulated annealing."),
     "place": ("torusweep.placements.question", "Where to put the axes of a job on a slice."),
     "cost": ("torusweep.stages.cost.stage", "What networks cost, and what they carry for it."),
+    "latency": ("torusweep.models.question", "Mean latency by a paper's model, under load or by dimension."),
     "loads": ("torusweep.stages.loads.stage", "Load of every channel under a routing and a traffic pattern."),
 }
-FUNCTIONS = ("best", "cost", "search")
+FUNCTIONS = ("best", "cost", "latency", "search")
 
 
 def question_named(name: str) -> Any:

@@ -6,7 +6,8 @@
 A parameter of type tuple[float, …] takes one value or several; one of type Path names a file or folder. Of a union, a
 command takes the first member, and Python all. Notes of an annotation: its meaning and range (`Whole`, `Number`,
 `Meaning`, or a table of names: `Spelled`), and where it differs from others (`Inside`, `NotSwept`, `InTables`,
-`Several`, `Read`, `Positional`, `AlsoCalled`).
+`Several`, `Read`, `Positional`, `AlsoCalled`). Where there are many, the members of a TypedDict are parameters
+too, None by default: `**given: Unpack[Options]`.
 """
 
 from __future__ import annotations
@@ -206,8 +207,18 @@ _FITS: dict[type, tuple[str, Callable[[Any], bool]]] = {
 def parameters_of(function: Callable[..., Any], skip: int) -> tuple[Parameter, ...]:
     """The parameters of a question's function, without the first ones: the network, and how it is computed."""
     hints = typing.get_type_hints(function, include_extras=True)
-    own = list(inspect.signature(function).parameters.values())[skip:]
-    return tuple(_parameter(one.name, hints[one.name], one.default) for one in own)
+    found = []
+    for one in list(inspect.signature(function).parameters.values())[skip:]:
+        if one.kind is inspect.Parameter.VAR_KEYWORD:
+            (options,) = get_args(hints[one.name])
+            found += [_parameter(name, hint | None, None) for name, hint in _hints(options).items()]
+        else:
+            found.append(_parameter(one.name, hints[one.name], one.default))
+    return tuple(found)
+
+
+def _hints(options: type) -> dict[str, Any]:
+    return typing.get_type_hints(options, include_extras=True)
 
 
 def _parameter(name: str, hint: Any, default: Any) -> Parameter:
