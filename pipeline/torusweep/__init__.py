@@ -42,6 +42,13 @@ Sweeps and their results, in a script or a notebook:
 >>> results["static"].duckdb().filter("topology = 'torus(k=4, n=2)'").project("nodes, diameter").fetchall()
 [(16, 4)]
 
+Questions about several networks, or about none:
+
+>>> ts.best(nodes=32, dimensions=2).topology
+'lattice(matrix=[[32, 7], [0, 1]])'
+
+best, search        the best lattice of a size, with proof; a graph of a size and degree with short distances
+cost, latency       networks at equal cost: what they carry for their price; their latency by a paper's model
 network             a network: a spelling (`torusweep topologies` lists the families), a file, or a graph in memory
 Network             what `network` returns; its methods compute, and return what prints itself and shows in a notebook
 Topology            a network's arrays, `Network.topology`: the neighbour of every node through every port
