@@ -12,13 +12,13 @@ from typing import Any, NamedTuple
 from unittest.mock import patch
 
 import numpy as np
+from torusweep.graph_search.start import random_graph
+from torusweep.graph_search.wanted import Wanted
 from torusweep.networks.families import build
 from torusweep.routing import routing
 from torusweep.routing.forms import SourceRouting
 from torusweep.routing.route_table import RouteTable
 from torusweep.screening.lattices import representatives
-from torusweep.search.start import random_graph
-from torusweep.search.wanted import Wanted
 from torusweep_kernels import cuda
 from torusweep_kernels.annealing import BLOCK, Quotient, anneal_chains
 from torusweep_kernels.backend import array_module

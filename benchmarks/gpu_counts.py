@@ -16,10 +16,10 @@ from typing import Any
 from unittest.mock import patch
 
 import numpy as np
+from torusweep.questions.stage import Network, Options
 from torusweep.stages import STAGES
 from torusweep.stages.simulation import Parameters, Request
 from torusweep.stages.simulation.stage import SimulationRequest
-from torusweep.questions.stage import Network, Options
 from torusweep_kernels import backend
 
 from benchmarks.gpu_cases import distance, loads, network, random_walks

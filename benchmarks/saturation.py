@@ -16,9 +16,9 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from torusweep.errors import BadInput
+from torusweep.library.records import loads_record
 from torusweep.networks.families import build
 from torusweep.networks.topology import Topology
-from torusweep.library.records import loads_record
 from torusweep.stages.simulation.record import simulation_records
 from torusweep.stages.simulation.setup import Parameters
 

@@ -42,6 +42,13 @@ Sweeps and their results, in a script or a notebook:
 >>> results["static"].duckdb().filter("topology = 'torus(k=4, n=2)'").project("nodes, diameter").fetchall()
 [(16, 4)]
 
+Questions about several networks, or about none:
+
+>>> ts.best(nodes=32, dimensions=2).topology
+'lattice(matrix=[[32, 7], [0, 1]])'
+
+best, search        the best lattice of a size, with proof; a graph of a size and degree with short distances
+cost, latency       networks at equal cost: what they carry for their price; their latency by a paper's model
 network             a network: a spelling (`torusweep topologies` lists the families), a file, or a graph in memory
 Network             what `network` returns; its methods compute, and return what prints itself and shows in a notebook
 Topology            a network's arrays, `Network.topology`: the neighbour of every node through every port
@@ -64,6 +71,8 @@ import os
 from collections.abc import Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
+
+from torusweep.questions import FUNCTIONS, question_named
 
 if TYPE_CHECKING:
     from torusweep.errors import BadInput, Refused, RunFailed
@@ -94,6 +103,7 @@ __all__ = [
     "results",
     "static_record",
     "sweep",
+    *FUNCTIONS,
 ]
 _PLACES = {
     "BadInput": "torusweep.errors:BadInput",
@@ -132,10 +142,14 @@ def results(folder: str | os.PathLike[str]) -> Results:
 
 def __getattr__(name: str) -> Any:
     """A public name, imported when it is first used (PEP 562): `torusweep --help` needs none of them."""
-    if name not in _PLACES:
+    if name in FUNCTIONS:
+        method = import_module("torusweep.library.method")
+        value = method.function_of(question_named(name), __getattr__("network"))
+    elif name in _PLACES:
+        module, attribute = _PLACES[name].split(":")
+        value = getattr(import_module(module), attribute)
+    else:
         raise AttributeError(f"module 'torusweep' has no attribute '{name}'")
-    module, attribute = _PLACES[name].split(":")
-    value = getattr(import_module(module), attribute)
     globals()[name] = value
     return value
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import difflib
+import os
 from collections.abc import Iterable
 from itertools import islice
+from pathlib import Path
 
 MOST_COMPARED = 5000  # known names; a comparison takes up to 0.1 ms
+MOST_BYTES = 255  # of a file's name
 
 
 class BadInput(Exception):
@@ -54,6 +57,16 @@ def one_line(text: object, longest: int = 200) -> str:
     """A text from outside (a file, a library's error) for a message: on one line, and cut where it is long."""
     line = " ".join(str(text).split())
     return line if len(line) <= longest else line[: longest - 1] + "…"
+
+
+def check_path(path: Path) -> None:
+    """Raise BadInput for a path that no file system takes."""
+    for part in path.parts:
+        if len(os.fsencode(part)) > MOST_BYTES:
+            raise BadInput(
+                f"expected names of at most {MOST_BYTES} bytes, got '{one_line(part, 60)}' with"
+                f" {len(os.fsencode(part)):,}; choose a shorter one"
+            )
 
 
 def _plain(name: str) -> str:

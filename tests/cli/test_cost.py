@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+import torusweep as ts
 from click.testing import CliRunner
 from torusweep.cli import torusweep
 from torusweep.costs import MODELS
@@ -51,6 +52,18 @@ def test_several_networks_are_compared():
     assert carried["dragonfly(a=4, p=2, h=2)"][1] == "by_group"
     text = said(*COMPARED)
     assert text.count("  front") == sum(row["on_front"] for row in rows)
+
+
+def test_python_answers_the_same():
+    """A function of several networks and a method of one; the columns are those of the tables."""
+    found = json.loads(said(*COMPARED, "--routing", "minimal,valiant", "--traffic", "uniform", "--json"))
+    given = [ts.network(COMPARED[0]), *COMPARED[1:], COMPARED[0]]
+    answer = ts.cost(given, routing=["minimal", "valiant"], traffic="uniform")
+    assert answer.json == found
+    assert answer.table.to_pylist() == found
+    assert repr(answer).startswith("4 networks by 2014-besta, 2014\n")
+    alone = ts.network(COMPARED[0]).cost()
+    assert alone.record == ts.cost(COMPARED[0]).record == json.loads(said(COMPARED[0], "--json"))
 
 
 def test_a_model_is_printed_edited_and_used(tmp_path: Path):

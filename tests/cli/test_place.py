@@ -8,7 +8,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torusweep as ts
 from click.testing import CliRunner
+from ruamel.yaml import YAML
 from torusweep.cli import torusweep
 from torusweep.errors import BadInput
 
@@ -67,6 +69,25 @@ def test_json_has_the_same_and_the_devices(job):
     assert best["operations"][0]["busiest_link_bytes"] == 24 * 2**20
     assert best["operations"][0]["seconds"] == pytest.approx(4 * (24 * 2**20 / 50e9 + 2e-6))
     assert found["row_major"]["seconds"] > best["seconds"]
+
+
+def test_python_answers_the_same(job):
+    """From the file, and from what it says; the rows are those of the ranking."""
+    found = json.loads(said("mesh(k=4, n=2)", "--job", job, "--json", "--top", "2"))
+    for given in (job, Path(job), YAML(typ="safe").load(JOB)):
+        answer = ts.network("mesh(k=4, n=2)").place(given, top=2)
+        assert answer.json | {"took": 0} == found | {"took": 0}
+        assert answer.devices.tolist() == found["devices"]
+        assert answer.table["seconds"].to_pylist() == [
+            *(placement["seconds"] for placement in found["ranking"]),
+            found["row_major"]["seconds"],
+        ]
+        shown = repr(answer)
+        assert shown.startswith(
+            "mesh(k=4, n=2), 2.057 ms a step: dp on 2 x by 2 × 2 y by 2, cycle x, y; tp on 2 x × 2 y"
+        )
+        assert "row-major" in shown
+        assert "<table" in answer._repr_html_()
 
 
 def test_bandwidth_and_latency(job):

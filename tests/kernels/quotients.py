@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from torusweep.search.start import random_graph
-from torusweep.search.wanted import Wanted
+from torusweep.graph_search.start import random_graph
+from torusweep.graph_search.wanted import Wanted
 from torusweep_kernels.annealing import (
     Quotient,
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import doctest
 import importlib
+import inspect
 import pkgutil
 from fractions import Fraction
 from html.parser import HTMLParser
@@ -18,6 +19,9 @@ import scipy.sparse
 import torusweep as ts
 import torusweep.library
 from mypy import api as mypy
+from torusweep.library.method import Method
+from torusweep.library.network import Network
+from torusweep.questions import FUNCTIONS, QUESTIONS, question_named
 
 FAMILIES = (
     "rtt(a=4)",
@@ -289,6 +293,27 @@ def test_the_examples_of_the_docstrings(name: str) -> None:
     result = doctest.testmod(importlib.import_module(name))
     assert result.failed == 0
     assert name != "torusweep.library.network" or result.attempted > 8
+
+
+@pytest.mark.parametrize("name", QUESTIONS)
+def test_the_examples_of_questions(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)  # a search writes what it finds
+    said = inspect.getdoc(type(question_named(name)).ask) or ""
+    result = doctest.DocTestRunner().run(doctest.DocTestParser().get_doctest(said, {}, name, None, 0))
+    assert result.failed == 0
+    assert result.attempted > 1
+
+
+def test_questions_that_are_not_about_one_network_are_functions() -> None:
+    """The table says so without importing them."""
+    abouts = {name: question_named(name).about for name in QUESTIONS}
+    assert sorted(FUNCTIONS) == sorted(name for name, about in abouts.items() if about != "network")
+    for name in FUNCTIONS:
+        assert getattr(ts, name).__doc__.startswith(inspect.getdoc(type(question_named(name)).ask).partition("\n")[0])
+        assert name in dir(ts)
+        assert name in ts.__all__
+    asked = {name for name, about in abouts.items() if about}
+    assert {name for name in asked if not isinstance(vars(Network)[name], Method)} == set()
 
 
 @pytest.mark.slow

@@ -6,9 +6,12 @@ from pathlib import Path
 
 import pyarrow as pa
 from click.testing import CliRunner
-from torusweep.cli.latency import latency as command
+from torusweep.cli.questions import command_of
 from torusweep.cli.run import run_step
+from torusweep.questions import question_named
 from torusweep.sweep.configuration import Sweep, load
+
+command = command_of(question_named("latency"))
 
 
 def run(folder: Path, text: str, *steps: str) -> Path:

@@ -7,13 +7,12 @@ import re
 
 import pyarrow as pa
 import pytest
-from torusweep.cli.latency import latency as command
 from torusweep.models import parhami_kwai as pk
 from torusweep.models.columns import LATENCY
 from torusweep.sweep.requested_points import requested_points, requested_stages
 from torusweep.tables.store import open_table
 
-from tests.models.latency_sweep import load_sweep, of, run, said
+from tests.models.latency_sweep import command, load_sweep, of, run, said
 
 # bits of width by hand, k = 4, 64 nodes. Pins: 96 over degrees of 6, 4, 2. Bisection: 2k², k² (P04 Table 1) and
 # 2 links, twice that over the nodes. Wire: a folded ring of four has wires of 2, 1, 2, 1, one of eight 2 of 1 and 6

@@ -9,24 +9,24 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pytest
+import torusweep as ts
 from click.testing import CliRunner
-from torusweep.cli.latency import latency as command
 from torusweep.errors import BadInput, Refused
 from torusweep.library.records import loads_record
 from torusweep.models import dally
 from torusweep.models import parhami_kwai as pk
 from torusweep.models.columns import LATENCY
+from torusweep.models.inputs import static_of, with_loads
 from torusweep.models.normalisation import Constraint
 from torusweep.models.table import arrow_table, dally_columns, network_of
 from torusweep.networks.families import build, plan
 from torusweep.papers.verification import verification_rows
 from torusweep.stages.static import static_record
 from torusweep.sweep.latency import latency_table
-from torusweep.sweep.model_inputs import static_of, with_loads
 from torusweep.sweep.requested_points import requested_points
 from torusweep.tables.store import open_table
 
-from tests.models.latency_sweep import load_sweep, of, run, said
+from tests.models.latency_sweep import command, load_sweep, of, run, said
 
 P04 = "model: parhami-kwai-2004, message_bits: [96, 384]"
 SWEEP = f"""
@@ -279,6 +279,26 @@ def test_the_command_gives_the_tables_columns():
     assert (over["saturated"], over["saturated_corrected"], over["mean_latency_corrected"]) == (False, True, None)
 
 
+def test_python_answers_the_same():
+    """A method of one network, a function of several or of cubes, and rows of the table."""
+    one = ts.network("pruned_torus(k=8, n=3)").latency(rate=0.13)
+    assert one.record == json.loads(said("pruned_torus(k=8, n=3)", "--rate", "0.13", "--json"))
+    assert one.saturation_rate_corrected == pytest.approx(4 / 8 / 4)  # 4/k flits, of 96 bits over 24 bits each
+    assert repr(one).startswith("pruned_torus(k=8, n=3), parhami-kwai-2004\n  message_bits")
+    names = ["torus(k=4, n=3)", "ring(k=8)"]
+    several = ts.latency([ts.network(names[0]), names[1]], constant="bisection", budget=4)
+    assert several.json == json.loads(said(*names, "--constant", "bisection", "--budget", "4", "--json"))
+    assert several.table.schema.names == [column.name for column in LATENCY]
+    assert repr(several).splitlines()[1] == several.verdict
+    assert several.verdict in said(*names, "--constant", "bisection", "--budget", "4")
+    cubes = ts.latency(model="dally-1990", nodes=2**20, message_bits=150)
+    assert (cubes.cube["dimension"], cubes.cube["mean_latency"], len(cubes)) == (5, 56.25, 19)
+    assert cubes.json == json.loads(
+        said("--model", "dally-1990", "--nodes", "1048576", "--message-bits", "150", "--json")
+    )
+    assert "dimension 5, best 5, 56.25 cycles" in repr(cubes)
+
+
 def test_the_command_finds_dallys_best_dimension():
     record = json.loads(
         said(
@@ -325,7 +345,7 @@ def test_a_person_reads_both_variants_and_all_dimensions():
         (["ring(k=8)", "--rate", "0.1", "--nodes", "8"], "--nodes"),
         (["toru(k=8, n=2)", "--rate", "1"], "did you mean 'torus'"),
         (["pruned_xy(k=4)", "--rate", "1"], "connected"),
-        (["--model", "dally-1990"], "expected --nodes"),
+        (["--model", "dally-1990"], "expected nodes"),
         (["ring(k=8)", "--model", "dally-1990", "--nodes", "8"], "ring(k=8)"),
         (["--model", "dally-1990", "--nodes", "16", "--rate", "1"], "--rate"),
         (["--model", "dally-1990", "--nodes", "16", "--dimension", "5"], "2, 3, 4"),

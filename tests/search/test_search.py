@@ -6,18 +6,20 @@ import signal
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import networkx
 import numpy as np
 import pytest
+import torusweep as ts
 from torusweep.errors import BadInput
+from torusweep.graph_search import chains as chains_of
+from torusweep.graph_search.chains import Chain, advance, begin, best_of
+from torusweep.graph_search.results import publish
+from torusweep.graph_search.run import search
+from torusweep.graph_search.start import random_graph
+from torusweep.graph_search.wanted import Wanted, places
 from torusweep.networks.families import build
-from torusweep.search import chains as chains_of
-from torusweep.search.chains import Chain, advance, begin, best_of
-from torusweep.search.results import publish
-from torusweep.search.run import search
-from torusweep.search.start import random_graph
-from torusweep.search.wanted import Wanted, places
 from torusweep.stages.static import static_record
 from torusweep.tables.store import open_table
 from torusweep_kernels.annealing import Quotient, energy, lifted
@@ -43,6 +45,21 @@ def test_the_petersen_graph_is_found(tmp_path):
     assert networkx.is_isomorphic(graph, networkx.petersen_graph())
 
 
+def test_python_finds_the_petersen_graph(tmp_path):
+    """The same row as the search's, its graph as a network, in a thread that gets no signals too."""
+    asked = {"nodes": 10, "degree": 3, "symmetry": 5, "moves": 100_000, "chains": 1}
+    found = ts.search(**asked, results=tmp_path / "function")
+    row = search(Wanted(10, 3, symmetry=5), tmp_path / "run", moves=100_000)
+    assert found.record | {"topology": ""} == row | {"topology": ""}
+    graph = ts.network(found.topology).to_networkx()
+    assert networkx.is_isomorphic(graph, networkx.petersen_graph())
+    assert found.table["optimal"].to_pylist() == [True]
+    assert "optimal              yes" in repr(found)
+    with ThreadPoolExecutor(1) as pool:
+        again = pool.submit(lambda: ts.search(**asked, results=tmp_path / "thread")).result()
+    assert again.record | {"topology": ""} == row | {"topology": ""}
+
+
 def test_the_row_is_what_the_file_has(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     row = search(Wanted(48, 4, symmetry=4, seed=3), tmp_path / "found", moves=3000)
@@ -63,7 +80,7 @@ def test_the_result_depends_on_the_moves_alone(tmp_path, monkeypatch):
     wanted = Wanted(36, 4, symmetry=3, seed=5, chains=3)
     files = []
     for name, threads, stops in (("one", 1, [30_000]), ("many", 4, [30_000]), ("stopped", 2, [256, 9_000, 30_000])):
-        monkeypatch.setattr("torusweep.search.run.SAVE_SECONDS", 0.001 if name == "many" else 2.0)
+        monkeypatch.setattr("torusweep.graph_search.run.SAVE_SECONDS", 0.001 if name == "many" else 2.0)
         rows = [search(wanted, tmp_path / name, moves=moves, threads=threads) for moves in stops]
         files.append(((tmp_path / name / f"{wanted.name}.edges").read_bytes(), rows[-1] | {"topology": ""}))
     assert files[0] == files[1] == files[2]

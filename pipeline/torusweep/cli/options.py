@@ -14,10 +14,10 @@ from typing import Any, TypeVar
 import click
 from click.shell_completion import CompletionItem
 
-from torusweep.errors import BadInput, one_line
+from torusweep.errors import BadInput, check_path, one_line
 
+Given = TypeVar("Given")
 Value = TypeVar("Value")
-MOST_BYTES = 255  # of a file's name
 
 
 class Real(click.FloatRange):
@@ -33,7 +33,7 @@ class Real(click.FloatRange):
 Completer = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
 
 
-def complete_name(table: str) -> Completer:
+def complete_name(table: str, *, skip: int = 0) -> Completer:
     """Shell completion of the keys of a table, given as "module:NAME"; the module is imported when a shell asks."""
 
     def complete(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -77,6 +77,7 @@ complete_topology = complete_from("torusweep.networks.families:FAMILIES", skip=0
 complete_vc_rule = complete_from("torusweep.stages.deadlock.rules:RULES")
 
 topology = click.argument("topology", shell_complete=complete_topology)
+topologies = click.argument("topologies", metavar="[TOPOLOGY]...", nargs=-1, shell_complete=complete_topology)
 routing = click.option(
     "--routing",
     default="minimal",
@@ -168,30 +169,13 @@ DEFAULT_RESULTS = Path("results/default")
 def _latest_results(context: click.Context, parameter: click.Parameter, given: Path | None) -> Path:
     """The folder given, else results/default, else the sweep in results/ that ran last."""
     if given is not None:
-        check_folder(given)
+        quantity("--results", check_path, given)
         return given
     if (DEFAULT_RESULTS / "manifest.json").exists():
         return DEFAULT_RESULTS
     folders = [path.parent for path in DEFAULT_RESULTS.parent.glob("*/manifest.json")]
     sweeps = [folder for folder in folders if (folder / "points.parquet").exists()]  # others hold what a search found
     return max(sweeps, key=lambda folder: (folder / "manifest.json").stat().st_mtime, default=DEFAULT_RESULTS)
-
-
-def possible_folder(context: click.Context, parameter: click.Parameter, path: Path | None) -> Path | None:
-    """A folder that is given, refused where no file system takes its name."""
-    if path is not None:
-        check_folder(path)
-    return path
-
-
-def check_folder(path: Path) -> None:
-    """Refuse a name that no file system takes."""
-    for part in path.parts:
-        if len(os.fsencode(part)) > MOST_BYTES:
-            raise BadInput(
-                f"--results: expected names of at most {MOST_BYTES} bytes, got '{one_line(part, 60)}' with"
-                f" {len(os.fsencode(part)):,}; choose a shorter one"
-            )
 
 
 results = click.option(
@@ -207,10 +191,10 @@ def listed(values: Iterable[str]) -> list[str]:
     return [name.strip() for value in values for name in value.split(",") if name.strip()]
 
 
-def quantity(option: str, read: Callable[[str], Value], text: str) -> Value:
-    """What `read` makes of an option's text. Raises BadInput that names the option."""
+def quantity(option: str, read: Callable[[Given], Value], given: Given) -> Value:
+    """What `read` makes of what an option is given. Raises BadInput that names the option."""
     try:
-        return read(text)
+        return read(given)
     except BadInput as wrong:
         raise BadInput(f"{option}: {wrong}") from None
 

@@ -13,8 +13,9 @@ from torusweep.results import query as queries
 
 def _complete_table(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
     from torusweep.results import schema as schemas
+    from torusweep.results.joined import ALL
 
-    return [name for name in (*schemas.tables(), schemas.ALL) if name.startswith(incomplete)]
+    return [name for name in (*schemas.tables(), ALL) if name.startswith(incomplete)]
 
 
 @click.command()

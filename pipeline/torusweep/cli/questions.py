@@ -20,15 +20,16 @@ from torusweep.networks.families import build
 from torusweep.networks.signature import signature_of
 from torusweep.networks.spelling import Word, format_value
 from torusweep.questions.console import open_console
-from torusweep.questions.parameters import Parameter, Positional, Read
-from torusweep.questions.question import How, Question
+from torusweep.questions.parameters import AlsoCalled, Parameter, Positional, Read
+from torusweep.questions.question import Askable, How
 from torusweep.results import table_text
 
 
 def command_of(question: Any) -> click.Command:
     """The command that asks a question."""
-    assert isinstance(question, Question)
-    parameters: list[click.Parameter] = [_taken(options.topology)] if question.about else []
+    assert isinstance(question, Askable)
+    subject = {"network": options.topology, "networks": options.topologies}
+    parameters: list[click.Parameter] = [_taken(subject[question.about])] if question.about else []
     parameters += map(_parameter, question.parameters)
     parameters += [
         click.Option([_dashed(name)], is_flag=True, help=f"Print {part.meaning} as CSV (or JSON), and nothing else.")
@@ -38,13 +39,21 @@ def command_of(question: Any) -> click.Command:
         only = f", with {_dashed(file.needs)}" if file.needs else ""
         said, kind = f"Also write {file.meaning} to this file{only}.", click.Path(path_type=Path)
         parameters.append(click.Option([_dashed(name)], type=kind, callback=options.writable, help=said))
+    parameters += [
+        click.Option([_dashed(name)], is_flag=True, help=f"{aside.meaning}, and nothing else.")
+        for name, aside in question.asides.items()
+    ]
     shared = {"backend": options.backend, "symmetry": options.symmetry}
     parameters += [_taken(options.json_output), *(_taken(shared[name]) for name in question.how)]
+    if question.writes[0]:
+        parameters.append(_output(*question.writes))
 
-    def called(as_json: bool, backend: str = "auto", symmetry: str = "on", **given: Any) -> None:
+    def called(as_json: bool, output: Path | None = None, **given: Any) -> None:
         parts = [name for name in question.parts if given.pop(name)]
         files = {name: given.pop(name) for name in question.written}
-        topology = given.pop("topology", None)
+        asides = [aside for name, aside in question.asides.items() if given.pop(name)]
+        backend, symmetry = (given.pop(name, "auto") if name in question.how else "auto" for name in shared)
+        topology, topologies = given.pop("topology", None), given.pop("topologies", ())
         values = {name: value for name, value in given.items() if value is not None}
         for part in parts:
             for name in question.parts[part].without:
@@ -55,9 +64,13 @@ def command_of(question: Any) -> click.Command:
                 flag = _dashed(file.needs)
                 raise BadInput(f"{_dashed(name)}: expected with {flag} only, got it alone; add {flag}")
         chosen = backend_of_calls(backend)
-        how = How(chosen, symmetry == "on", progress=ON_TERMINAL)
+        how = How(chosen, symmetry != "off", progress=ON_TERMINAL)
         with resolved_backends() as resolved:
-            answer = question.answer(None if topology is None else build(topology), how, values, _dashed)
+            networks = [build(spelling) for spelling in (topologies if topology is None else (topology,))]
+            asked = networks if question.about == "networks" else networks[0] if networks else None
+            answer = asides[0].answer(values) if asides else question.answer(asked, how, values, _dashed)
+        if output is not None:
+            answer.write(output)
         for remark in answer.remarks:
             click.echo(remark, err=True)
         for name, path in files.items():
@@ -73,6 +86,8 @@ def command_of(question: Any) -> click.Command:
             names, device = backends_and_device(backends_run(chosen, resolved))
             with open_console() as console:
                 answer.print(console, f"{names} on {device}")
+        if output is not None and not as_json:
+            click.echo(f"\nwritten: {output}", err=True)
 
     return click.Command(question.command, callback=called, params=parameters, help="\n\n".join(_help(question)))
 
@@ -101,22 +116,37 @@ def _taken(decorator: Any) -> click.Parameter:
     return taken
 
 
+def _output(suffixes: tuple[str, ...], meaning: str) -> click.Option:
+    """The option of the file that an answer writes, refused before anything is computed where it cannot be."""
+
+    def checked(context: click.Context, parameter: click.Parameter, path: Path | None) -> Path | None:
+        if path is not None and path.suffix not in suffixes:
+            raise BadInput(f"--output {path}: expected a file that ends in {' or '.join(suffixes)}; choose one")
+        return options.writable(context, parameter, path)
+
+    meaning = f"Write {meaning} to this file, {' or '.join(suffixes)}."
+    return click.Option(["-o", "--output"], type=click.Path(path_type=Path), callback=checked, help=meaning)
+
+
 def _parameter(one: Parameter) -> click.Parameter:
     """A parameter as an option, or an argument: its default is shown, and passed on only where it is given."""
     how: dict[str, Any] = {"is_flag": True} if one.kind is bool else {"type": _type(one)}
+    how |= {"required": True} if one.required else {"required": False, "default": None}
     if one.spelled is not None:
         complete = options.complete_from if one.spelled.called else options.complete_name
-        how["shell_complete"] = complete(one.spelled.table)
+        how["shell_complete"] = complete(one.spelled.table, skip=one.spelled.skip)
     read: Read | None = one.note(Read)
     if one.many or read is not None:
         how |= {"multiple": one.many, "callback": _read(one, read)}
         how |= {} if read is None else {"type": click.STRING, "metavar": read.shown}
     if one.note(Positional) is not None:
-        return click.Argument([one.name], required=one.required, default=None, **how)
+        return click.Argument([one.name], **how)
     meaning = f"{one.meaning[0].upper()}{one.meaning[1:]}."
     if one.usual not in (None, (), "") and one.kind is not bool:
         meaning += f"  [default: {', '.join(map(str, one.usual)) if one.many else one.usual}]"
-    return click.Option([_dashed(one.name)], help=meaning, required=one.required, default=None, **how)
+    also: AlsoCalled | None = one.note(AlsoCalled)
+    names = [_dashed(one.name)] if also is None else [_dashed(one.name), _dashed(also.name)]
+    return click.Option(names, help=meaning, **how)
 
 
 def _type(one: Parameter) -> click.ParamType[Any]:
@@ -124,11 +154,13 @@ def _type(one: Parameter) -> click.ParamType[Any]:
         return click.Choice(one.choices)
     if one.range is None:
         kinds: dict[type, click.ParamType[Any]] = {int: click.INT, float: options.Real(), str: click.STRING}
+        kinds[Path] = click.Path(path_type=Path)
         return kinds[one.kind]
     if one.kind is int:
         return click.IntRange(one.range.minimum, one.range.maximum)
-    ends = {"min_open": True, "max_open": True} if getattr(one.range, "open", False) else {}
-    return options.Real(one.range.minimum, one.range.maximum, **ends)
+    is_open = getattr(one.range, "open", False)
+    above = is_open or getattr(one.range, "above", False)
+    return options.Real(one.range.minimum, one.range.maximum, min_open=above, max_open=is_open)
 
 
 def _read(one: Parameter, read: Read | None) -> Any:
@@ -154,23 +186,28 @@ def named(option: str) -> Iterator[None]:
         raise type(wrong)(f"{option}: {wrong}") from None
 
 
-def _help(question: Question) -> Iterator[str]:
+def _help(question: Askable) -> Iterator[str]:
     """The help's paragraphs: what the function's docstring says, the names of its tables, and examples."""
     said = inspect.getdoc(type(question).ask) or ""
-    yield said.partition(">>>")[0].strip()
+    for paragraph in said.partition(">>>")[0].strip().split("\n\n"):
+        yield f"\b\n{paragraph}" if paragraph.startswith(" ") else paragraph
     for one in question.parameters:
         if one.spelled is not None and one.spelled.title:
-            lines = [f"  {_call(name, function)}\n      {_meaning(function)}" for name, function in one.names.items()]
+            words = resolve_name(one.spelled.words) if one.spelled.words else None
+            lines = [
+                f"  {_call(name, function, one.spelled.skip)}\n      {words(name) if words else _meaning(function)}"
+                for name, function in one.names.items()
+            ]
             yield "\n".join(["\b", f"{one.spelled.title}:", *lines])
     yield "\n".join(["\b", "Examples:", *(f"  torusweep {example}" for example in question.examples)])
 
 
-def _call(name: str, function: Any) -> str:
+def _call(name: str, function: Any, skip: int) -> str:
     """How a function of a table is written: its parameters with their choices or default; … for a required one."""
     if not callable(function):
         return name
     written = []
-    for one in signature_of(function)[1:]:
+    for one in signature_of(function)[skip:]:
         value = Word(one.default) if isinstance(one.default, str) else one.default
         if one.choices:
             written.append(f"{one.name}={'|'.join(one.choices)}")
@@ -181,6 +218,8 @@ def _call(name: str, function: Any) -> str:
 
 def _meaning(function: Any) -> str:
     """What a function of a table does, and what it suits: its docstring's first paragraph, and its constraint."""
+    if isinstance(function, str):
+        return function
     said = inspect.getdoc(function) or ""
     suits = re.search(r"^Constraint: (.*?)(?=\n\w+:|\Z)", said, re.DOTALL | re.MULTILINE)
     lines = [said.partition("\n\n")[0], f"Constraint: {suits[1]}" if suits else ""]

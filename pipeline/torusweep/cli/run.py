@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from torusweep.cli import options
-from torusweep.errors import BadInput
+from torusweep.errors import BadInput, check_path
 
 DEFAULT_CONFIG = Path("config/default.yaml")
 backend = click.option(
@@ -63,7 +63,7 @@ def run(
 
     if str(config).startswith("-"):  # an option for Snakemake, which click takes for the argument
         config, snakemake_options = DEFAULT_CONFIG, (str(config), *snakemake_options)
-    options.check_folder(results)
+    options.quantity("--results", check_path, results)
     if snakemake_options and set(snakemake_options) <= command.DRY:
         from torusweep.cli.plan import forecast_of
         from torusweep.sweep.forecast_text import text

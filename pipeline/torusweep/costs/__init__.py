@@ -2,7 +2,16 @@
 
 from torusweep.costs.arithmetic import Cables, Counts, Prices, prices
 from torusweep.costs.model import CostModel, Sourced
-from torusweep.costs.reading import DEFAULT_MODEL, MODELS, canonical, cost_model, file_of
+from torusweep.costs.reading import (
+    DEFAULT_MODEL,
+    MODELS,
+    canonical,
+    cost_model,
+    description_of,
+    file_of,
+    files_of,
+    readable,
+)
 
 __all__ = [
     "DEFAULT_MODEL",
@@ -14,6 +23,9 @@ __all__ = [
     "Sourced",
     "canonical",
     "cost_model",
+    "description_of",
     "file_of",
+    "files_of",
     "prices",
+    "readable",
 ]

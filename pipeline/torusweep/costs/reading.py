@@ -63,6 +63,24 @@ def cost_model(name: str) -> CostModel:
     return _parsed(documents.read_bytes(file_of(found), "cost model", "leave out what is no price"), found)
 
 
+def readable(name: str) -> str:
+    """As `canonical`. Raises BadInput, too, for a model that cannot be read."""
+    cost_model(name)
+    return canonical(name)
+
+
+def files_of(name: str) -> list[Path]:
+    """The user's files that a canonical name stands for."""
+    return [] if name in MODELS else [file_of(name)]
+
+
+def description_of(name: str) -> str:
+    """What a model prices, and what of it is estimated."""
+    model = cost_model(name)
+    estimates = ", ".join(model.estimates())
+    return model.description + (f"; estimates: {estimates}" if estimates else "")
+
+
 @lru_cache(maxsize=16)
 def _parsed(content: bytes, name: str) -> CostModel:
     document = documents.parse(content, printable(name))

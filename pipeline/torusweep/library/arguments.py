@@ -11,15 +11,12 @@ from torusweep_kernels.backend import BACKENDS
 
 from torusweep.collectives.algorithms import ALGORITHMS
 from torusweep.collectives.operations import OPERATIONS
-from torusweep.costs import MODELS
 from torusweep.errors import BadInput, nearest, one_line
 from torusweep.interchange import FORMATS
 from torusweep.library.simulation import SimulationOptions
 from torusweep.stages.availability import MEASURES
 from torusweep.stages.availability.request import ALL
-from torusweep.stages.cost import AUTOMATIC
 from torusweep.stages.deadlock.rules import RULES
-from torusweep.stages.layout.placements import PLACEMENTS
 
 
 def check_text(name: str, given: Any, known: Sequence[str]) -> None:
@@ -59,13 +56,6 @@ def check_rule(vc_rule: Any, virtual_channels: Any) -> None:
     check_text("vc_rule", vc_rule, tuple(RULES))
     if not isinstance(virtual_channels, Integral) or isinstance(virtual_channels, bool):
         raise BadInput(f"virtual_channels={_shown(virtual_channels)}: expected 1 … 16, a whole number")
-
-
-def check_cost(model: Any, packing: Any) -> None:
-    """Of `Network.cost`."""
-    if not isinstance(model, Path):
-        check_text("model", model, tuple(MODELS))
-    check_text("packing", packing, (AUTOMATIC, *PLACEMENTS))
 
 
 def check_measures(measures: Any, backend: Any) -> None:

@@ -1,4 +1,4 @@
-"""Methods of `Network` that ask questions: their signatures and docstrings come from the questions."""
+"""Methods of `Network`, and functions, that ask questions: their signatures and docstrings come from the questions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from torusweep.errors import BadInput, nearest, one_line
 from torusweep.questions import question_named
 from torusweep.questions.answer import Answer
 from torusweep.questions.parameters import Parameter
-from torusweep.questions.question import How, Question
+from torusweep.questions.question import Askable, How
 
 
 class Method:
@@ -28,11 +28,33 @@ class Method:
 
 def method_of(question: Any) -> Any:
     """The function (network, the question's parameters …, backend) → its answer."""
-    assert isinstance(question, Question)
-    taken = list(inspect.signature(type(question).ask).parameters.values())[2 if question.about else 1 :]
+    return _function(question, "self" if question.about else "", lambda network: network)
+
+
+def function_of(question: Any, network: Callable[[Any], Any]) -> Any:
+    """The function (networks, the question's parameters …, backend) → its answer; without networks where it has none.
+
+    network   what makes a `Network` of whatever names or is one
+    """
+
+    def networks(given: Any) -> list[Any]:
+        return [network(one) for one in (given if isinstance(given, list | tuple) else [given])]
+
+    return _function(question, "networks" if question.about else "", networks)
+
+
+def _function(question: Any, first: str, networks: Callable[[Any], Any]) -> Any:
+    """A function that asks a question; first: the parameter that names what it is about, if anything."""
+    assert isinstance(question, Askable)
+    declared = list(inspect.signature(type(question).ask).parameters.values())[2 if question.about else 1 :]
+    taken = [one for one in declared if one.kind is not inspect.Parameter.VAR_KEYWORD]
+    # members of a TypedDict are parameters, too
+    more = [one.name for one in question.parameters if one.name not in {each.name for each in declared}]
+    taken += [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None) for name in more]
     if "backend" in question.how:
         taken.append(inspect.Parameter("backend", inspect.Parameter.KEYWORD_ONLY, default="auto"))
-    own = [inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)] if question.about else []
+    default = () if first == "networks" else inspect.Parameter.empty
+    own = [inspect.Parameter(first, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=default)] if first else []
     signature = inspect.Signature([*own, *taken], return_annotation=get_type_hints(type(question).ask).get("return"))
 
     def asked(*positional: Any, **named: Any) -> Answer:
@@ -42,30 +64,40 @@ def method_of(question: Any) -> Any:
                 raise BadInput(
                     f"{question.command}: unknown option '{name}'{nearest(name, known)}; it takes {', '.join(known)}"
                 )
-        given = signature.bind(*positional, **named).arguments
-        network, backend = given.pop("self", None), given.pop("backend", "auto")
+        try:
+            given = signature.bind(*positional, **named).arguments
+        except TypeError as wrong:
+            known = [name for name in signature.parameters if name != "self"]
+            raise BadInput(f"{question.command}: {wrong}; it takes {', '.join(known)}") from None
+        about: Any = networks(given.pop(first, ())) if first else None
+        backend = given.pop("backend", "auto")
         if not isinstance(backend, str) or backend not in BACKENDS:
             close = nearest(backend, BACKENDS) if isinstance(backend, str) else ""
             shown = one_line(repr(backend), 60)
             raise BadInput(f"backend={shown}: expected one of {', '.join(BACKENDS)}{close}; auto suits most")
-        if network is None:
-            return question.answer(None, How(backend), given)
-        return question.answer(network.topology, How(backend), given).labelled(network.labels)
+        if first != "self":
+            topologies = None if about is None else [network.topology for network in about]
+            return question.answer(topologies, How(backend), given)
+        asked = [about.topology] if question.about == "networks" else about.topology
+        return question.answer(asked, How(backend), given).labelled(about.labels)
 
     asked.__name__ = asked.__qualname__ = question.command
-    asked.__doc__ = _doc(question)
+    asked.__doc__ = _doc(question, first)
     asked.__signature__ = signature  # type: ignore[attr-defined]
     return asked
 
 
-def _doc(question: Question) -> str:
+def _doc(question: Askable, first: str) -> str:
     """The docstring of the question's function, with its parameters before the examples."""
     said, mark, examples = (inspect.getdoc(type(question).ask) or "").partition(">>>")
-    width = max((len(one.name) for one in question.parameters), default=0)
-    lines = [f"{one.name:<{width}}  {_meaning(one)}" for one in question.parameters]
+    meanings = {one.name: _meaning(one) for one in question.parameters}
+    if first == "networks":
+        meanings = {first: "a network, a spelling, a file or a graph, or a list of such", **meanings}
+    width = max(map(len, meanings), default=0)
+    lines = [f"{name:<{width}}  {meaning}" for name, meaning in meanings.items()]
     return "\n".join([said.rstrip(), "", *lines, "", mark + examples]).rstrip()
 
 
 def _meaning(one: Parameter) -> str:
-    usual = "" if one.usual is None else f"; by default {one.usual}"
+    usual = "" if one.usual in (None, (), "") else f"; by default {one.usual}"
     return f"{one.meaning}{usual}"

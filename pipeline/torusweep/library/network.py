@@ -11,7 +11,6 @@ import numpy as np
 import pyarrow as pa
 
 from torusweep.capacity import capacity as capacity_of
-from torusweep.costs import DEFAULT_MODEL
 from torusweep.errors import BadInput
 from torusweep.interchange import Written, export
 from torusweep.library import arguments
@@ -20,7 +19,7 @@ from torusweep.library.collective import Collective, collective_of
 from torusweep.library.distances import Distances, distances_of
 from torusweep.library.foreign import network_of, to_networkx
 from torusweep.library.method import Method
-from torusweep.library.outcomes import Capacity, Cost, Static
+from torusweep.library.outcomes import Capacity, Static
 from torusweep.library.simulation import Simulation, SimulationOptions, several, simulation_of
 from torusweep.networks.families import build
 from torusweep.networks.picture_svg import svg_picture
@@ -29,7 +28,6 @@ from torusweep.questions.display import facts_of, html_of, text_of
 from torusweep.routing.tables.as_table import rows_of
 from torusweep.routing.tables.columns import columns_of
 from torusweep.routing.tables.objects import routing_of
-from torusweep.stages.cost import AUTOMATIC, cost_record
 from torusweep.stages.deadlock.answer import Layered
 from torusweep.stages.deadlock.layers import layers as layers_of
 from torusweep.stages.deadlock.routing_table import classified_table
@@ -223,14 +221,9 @@ class Network:
 
     layout = Method("layout")
 
-    def cost(self, model: str | Path = DEFAULT_MODEL, packing: str = AUTOMATIC) -> Cost:
-        """Prices and watts by a cost model: a name that 'torusweep cost --models' lists, or a YAML file (docs/cost.md).
+    cost = Method("cost")
 
-        >>> network("torus(k=4, n=2)").cost("2014-besta").radix
-        5
-        """
-        arguments.check_cost(model, packing)
-        return Cost(cost_record(self.topology, str(model), packing))
+    latency = Method("latency")
 
     def capacity(self, traffic: object = "uniform", *, routes: str = "all") -> Capacity:
         """The most that any routing can carry of a traffic, with proof; routes: all, or minimal.
@@ -265,6 +258,8 @@ class Network:
         arguments.check_collective(operation, algorithms, root, simulate)
         names = [algorithms] if isinstance(algorithms, str) else list(algorithms or ())
         return collective_of(self.topology, operation, names, root=root, flits=simulate)
+
+    place = Method("place")
 
     def availability(
         self, links: Amount = None, routers: Amount = None, cubes: Amount = None, **options: Unpack[AvailabilityOptions]

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from torusweep.questions.answer import Answer, Record, Row
-from torusweep.questions.display import Fact, facts, value_text
-from torusweep.stages.cost.columns import COST
+from torusweep.questions.display import Fact, value_text
 from torusweep.stages.static.columns import STATIC
 
 
@@ -31,23 +30,6 @@ class Static(Record):
     def mean_distance(self) -> float:
         """In hops, over ordered pairs of terminals, a terminal and itself included."""
         return float(self.record["mean_distance"])
-
-
-class Cost(Record):
-    """Prices and watts by a cost model: a row of the table `cost`."""
-
-    columns = COST
-    key = ("topology", "cost_model")
-    main = (
-        *("routers", "radix", "electrical_cables", "optical_cables", "cable_metres", "circuit_ports", "router_cost"),
-        *("cable_cost", "circuit_cost", "total_cost", "cost_per_terminal", "watts", "energy_per_bit", "date"),
-        "estimates",
-    )
-
-    def lines(self) -> list[Fact]:
-        currency = self.record["currency"]
-        columns = [column._replace(unit=currency) if column.unit == "currency" else column for column in self.columns]
-        return facts(self.record, columns, self.main)
 
 
 @dataclass(frozen=True, repr=False, eq=False)

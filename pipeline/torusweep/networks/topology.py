@@ -42,14 +42,22 @@ class Whole:
 
 @dataclass(frozen=True)
 class Number(Whole):
-    """Range and meaning of a float parameter: `Annotated[float, Number(0, …)]`; open: without its ends."""
+    """Range and meaning of a float parameter: `Annotated[float, Number(0, …)]`.
+
+    open    without its ends
+    above   without its least value
+    """
 
     open: bool = False
+    above: bool = False
 
     def contains(self, value: float) -> bool:
-        return super().contains(value) and not (self.open and value in (self.minimum, self.maximum))
+        left_out = (self.minimum, self.maximum) if self.open else (self.minimum,) if self.above else ()
+        return super().contains(value) and value not in left_out
 
     def range(self) -> str:
+        if self.above:
+            return f"> {self.minimum}" + ("" if self.maximum is None else f" and ≤ {self.maximum:,}")
         if self.open:
             return f"> {self.minimum}" + ("" if self.maximum is None else f" and < {self.maximum}")
         return super().range()

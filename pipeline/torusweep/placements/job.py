@@ -64,17 +64,24 @@ class _File(BaseModel):
     transformer: Shape | None = Field(None, description="the shape of a model, from which operations follow")
 
 
-def job_of(data: Any, name: str, places: Mapping[Place, tuple[int, int]], keys: Mapping[Place, tuple[int, int]]) -> Job:
+def job_of(
+    data: Any,
+    name: str,
+    places: Mapping[Place, tuple[int, int]] | None = None,
+    keys: Mapping[Place, tuple[int, int]] | None = None,
+) -> Job:
     """Check what a job's file says.
 
     data    mappings, lists and plain values
     name    of the file, for messages
-    places  (line, column) of the values; keys: of the keys of mappings
+    places  (line, column) of the values; keys: of the keys of mappings; none where it is no file
 
-    Raises BadInput as `name:line:column: key: expected …, got …; remedy`.
+    Raises BadInput as `name:line:column: key: expected …, got …; remedy`; as `name: key: …` without places.
     """
 
     def refuse(place: Place, message: str, *, at_key: bool = False) -> BadInput:
+        if places is None or keys is None:
+            return BadInput(printable(f"{name}: {one_line(message, 400)}"))
         while place not in places and place:
             place = place[:-1]
         line, column = (at_key and keys.get(place)) or places.get(place, (1, 1))

@@ -1,17 +1,24 @@
 """What a question is: one function, whose signature gives command, method, configuration and request.
 
 `QUESTIONS` is the table of questions: the name of command and method → the module whose `QUESTION` it is, and a line of
-help. A module is imported when its question is asked.
+help. A module is imported when its question is asked. Those in `FUNCTIONS` are not about a single network, and are
+functions of `torusweep`.
 """
 
 from pkgutil import resolve_name
 from typing import Any
 
 QUESTIONS = {
+    "best": ("torusweep.results.best", "The best network of a size, with proof."),
+    "search": ("torusweep.graph_search.question", "A graph with short distances, by simulated annealing."),
+    "place": ("torusweep.placements.question", "Where to put the axes of a job on a slice."),
+    "cost": ("torusweep.stages.cost.stage", "What networks cost, and what they carry for it."),
+    "latency": ("torusweep.models.question", "Mean latency by a paper's model, under load or by dimension."),
     "loads": ("torusweep.stages.loads.stage", "Load of every channel under a routing and a traffic pattern."),
     "deadlock": ("torusweep.stages.deadlock.stage", "Whether a routing can deadlock: a proof, or the cycle."),
     "layout": ("torusweep.stages.layout.stage", "Where nodes are placed, and how long and dense the wires are."),
 }
+FUNCTIONS = ("best", "cost", "latency", "search")
 
 
 def question_named(name: str) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, ClassVar
 
 import pyarrow as pa
@@ -28,6 +29,10 @@ class Answer:
     @property
     def json(self) -> Any:
         """What a command prints with --json: the row of the question's table, or several rows."""
+        raise NotImplementedError
+
+    def write(self, path: Path) -> None:
+        """Write what the question's command writes with --output; the suffix decides in which format."""
         raise NotImplementedError
 
     def labelled(self, labels: tuple[Any, ...] | None) -> Answer:

@@ -3,9 +3,11 @@
     def loads(network, how, routing: Annotated[str, ROUTING] = "minimal", *,
               packets: Annotated[int, Whole(64, "packets at most", 10**12)] | None = None, …)
 
-A parameter of type tuple[float, …] takes one value or several. Notes of an annotation: its meaning and range (`Whole`,
-`Number`, `Meaning`, or a table of names: `Spelled`), and where it differs from others (`Inside`, `NotSwept`, `Swept`,
-`Several`, `Read`, `Positional`).
+A parameter of type tuple[float, …] takes one value or several; one of type Path names a file or folder. Of a union, a
+command takes the first member, and Python all. Notes of an annotation: its meaning and range (`Whole`, `Number`,
+`Meaning`, or a table of names: `Spelled`), and where it differs from others (`Inside`, `NotSwept`, `Swept`, `InTables`,
+`Several`, `Read`, `Positional`, `AlsoCalled`). Where there are many, the members of a TypedDict are parameters
+too, None by default: `**given: Unpack[Options]`.
 """
 
 from __future__ import annotations
@@ -16,12 +18,14 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from numbers import Integral, Real
+from pathlib import Path
 from pkgutil import resolve_name
 from types import UnionType
 from typing import Annotated, Any, Literal, get_args, get_origin
 
-from torusweep.errors import BadInput, nearest, one_line
+from torusweep.errors import BadInput, check_path, nearest, one_line
 from torusweep.networks.topology import Meaning, Whole
+from torusweep.questions.entry import under
 
 
 @dataclass(frozen=True)
@@ -34,6 +38,8 @@ class Spelled:
     files      "module:function": a canonical spelling → the files that it names
     given      "module:function": (network, object) → what the question takes, for what only Python can pass
     called     whether the names are of functions with parameters
+    skip       parameters of these that come first and are not written: the network
+    words      "module:function": a name → what it means; by default, the first line of its docstring
     """
 
     meaning: str
@@ -43,6 +49,8 @@ class Spelled:
     files: str = ""
     given: str = ""
     called: bool = True
+    skip: int = 1
+    words: str = ""
 
 
 @dataclass(frozen=True)
@@ -67,6 +75,13 @@ class Swept:
 
 
 @dataclass(frozen=True)
+class InTables:
+    """Of a parameter that requests and tables have another name for."""
+
+    name: str
+
+
+@dataclass(frozen=True)
 class Several:
     """Of a parameter of which a configuration may list several values, a request for each. Spellings always may."""
 
@@ -88,16 +103,25 @@ class Positional:
     """Of a parameter that a command takes without an option's name."""
 
 
+@dataclass(frozen=True)
+class AlsoCalled:
+    """Of a parameter that a command's option has another name for, as in --minimize."""
+
+    name: str
+
+
 class Parameter(typing.NamedTuple):
     """A parameter of a question.
 
-    kind      int, float, bool or str; choices: of a text, where it has few
+    kind      int, float, bool, str or Path; choices: of a text, where it has few
+    others    types of what Python may give, too
     default   None where it is required or where its absence means something
     many      one value or several: a tuple
     """
 
     name: str
     kind: type
+    others: tuple[type, ...]
     choices: tuple[str, ...]
     required: bool
     default: Any
@@ -126,6 +150,12 @@ class Parameter(typing.NamedTuple):
         return found
 
     @property
+    def column(self) -> str:
+        """Its name in requests and tables."""
+        found: InTables | None = self.note(InTables)
+        return self.name if found is None else found.name
+
+    @property
     def usual(self) -> Any:
         """The default that a reader is told."""
         return self.inside.default if self.inside is not None and self.default is None else self.default
@@ -148,6 +178,11 @@ class Parameter(typing.NamedTuple):
         return self._checked(value)
 
     def _checked(self, value: Any) -> Any:
+        if self.kind is Path and isinstance(value, str | Path):
+            with under(self.name):
+                check_path(Path(value))
+        if isinstance(value, self.others):
+            return value
         expected, fits = _FITS[self.kind]
         if self.choices:
             expected, fits = f"one of {', '.join(self.choices)}", lambda given: given in self.choices
@@ -164,7 +199,7 @@ class Parameter(typing.NamedTuple):
         return value if self.choices else self.kind(value)
 
 
-def _is(kind: type) -> Callable[[Any], bool]:
+def _is(kind: type | UnionType) -> Callable[[Any], bool]:
     return lambda value: isinstance(value, kind) and not isinstance(value, bool)
 
 
@@ -173,6 +208,7 @@ _FITS: dict[type, tuple[str, Callable[[Any], bool]]] = {
     float: ("a number", _is(Real)),
     bool: ("True or False", lambda value: isinstance(value, bool)),
     str: ("a text", _is(str)),
+    Path: ("the name of a file or folder", _is(str | Path)),
 }
 
 
@@ -180,8 +216,18 @@ _FITS: dict[type, tuple[str, Callable[[Any], bool]]] = {
 def parameters_of(function: Callable[..., Any], skip: int) -> tuple[Parameter, ...]:
     """The parameters of a question's function, without the first ones: the network, and how it is computed."""
     hints = typing.get_type_hints(function, include_extras=True)
-    own = list(inspect.signature(function).parameters.values())[skip:]
-    return tuple(_parameter(one.name, hints[one.name], one.default) for one in own)
+    found = []
+    for one in list(inspect.signature(function).parameters.values())[skip:]:
+        if one.kind is inspect.Parameter.VAR_KEYWORD:
+            (options,) = get_args(hints[one.name])
+            found += [_parameter(name, hint | None, None) for name, hint in _hints(options).items()]
+        else:
+            found.append(_parameter(one.name, hints[one.name], one.default))
+    return tuple(found)
+
+
+def _hints(options: type) -> dict[str, Any]:
+    return typing.get_type_hints(options, include_extras=True)
 
 
 def _parameter(name: str, hint: Any, default: Any) -> Parameter:
@@ -195,10 +241,14 @@ def _parameter(name: str, hint: Any, default: Any) -> Parameter:
         notes = tuple(found)
     many = get_origin(kind) is tuple
     kind = get_args(kind)[0] if many else kind
+    others: tuple[type, ...] = ()
+    if get_origin(kind) in (UnionType, typing.Union):
+        kind, *more = get_args(kind)
+        others = tuple(get_origin(one) or one for one in more)
     choices = get_args(kind) if get_origin(kind) is Literal else ()
     described = next((note for note in notes if isinstance(note, Whole | Meaning | Spelled)), None)
     assert described is not None, f"{name}: expected a parameter with a meaning"
     required = default is inspect.Parameter.empty
     kind = str if choices or isinstance(described, Spelled) else kind
     usual = None if required else default
-    return Parameter(name, kind, choices, required, usual, optional, many, described.meaning, notes)
+    return Parameter(name, kind, others, choices, required, usual, optional, many, described.meaning, notes)

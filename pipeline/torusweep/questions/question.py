@@ -91,33 +91,82 @@ class File(NamedTuple):
     needs: str = ""
 
 
-class Question(Stage):
-    """A stage whose requests, entries and rows follow from the signature of `ask`.
+class Aside(NamedTuple):
+    """What a command prints in place of an answer, whatever the network; answer: its parameters by name → that."""
 
-    ask       (network, how, its parameters …) → the answer; (how, …) where it is not about a network. Its docstring is
-              the help: what it says before the first empty line is a line of its own; Python's examples come last
-    command   its name on the command line, and of the method
-    about     "network", or nothing
-    phrase    completes "<network> …" with a request's parameters
-    outermost parameters of which an entry's several values vary slowest, the slowest first; the others vary as written
+    meaning: str
+    answer: Callable[[Mapping[str, Any]], Answer]
+
+
+class Askable:
+    """What follows from the signature of `ask` for whoever asks: the command, and the function of Python.
+
+    ask       (network, how, its parameters …) → the answer; (networks, how, …) or (how, …) where it is about several
+              networks or none. Its docstring is the help: what it says before the first empty line is a line of its
+              own, paragraphs that begin with a blank keep their lines, and Python's examples come last
+    command   its name on the command line, and of the method or function
+    about     "network": a method of `Network`; nothing: a function of the package; "networks": both
     how       what of `How` the answer's computation heeds: backend, symmetry
     examples  of its command, with what they show
     parts     see `Part`
     written   see `File`
+    asides    see `Aside`, by the name of the command's option
+    writes    the suffixes of the files that its answer can write (`Answer.write`), and what they hold
     """
 
     ask: Callable[..., Answer]
     command: ClassVar[str] = ""
-    about: ClassVar[Literal["network", ""]] = "network"
-    phrase: ClassVar[str] = ""
-    outermost: ClassVar[tuple[str, ...]] = ()
+    about: ClassVar[Literal["network", "networks", ""]] = "network"
     how: ClassVar[tuple[str, ...]] = ("backend", "symmetry")
     examples: ClassVar[tuple[str, ...]] = ()
     parts: ClassVar[Mapping[str, Part]] = {}
     written: ClassVar[Mapping[str, File]] = {}
+    asides: ClassVar[Mapping[str, Aside]] = {}
+    writes: ClassVar[tuple[tuple[str, ...], str]] = ((), "")
 
     def __init__(self) -> None:
         self.parameters = parameters_of(type(self).ask, 2 if self.about else 1)
+
+    def check_given(self, network: Topology | None, how: How, values: Mapping[str, Any]) -> None:
+        """Raise BadInput or Refused, before anything is computed, where a single network is not asked this."""
+        return
+
+    def answer(
+        self,
+        asked: Topology | Sequence[Topology] | None,
+        how: How,
+        given: Mapping[str, Any],
+        written: Callable[[str], str] = str,
+    ) -> Answer:
+        """The answer to values by name, which may be of any type. Raises BadInput for one that is wrong.
+
+        asked     the network, the networks, or None: what the question is about
+        written   how whoever asks writes the name of a parameter
+        """
+        known = {one.name: one for one in self.parameters}
+        network = asked if isinstance(asked, Topology) else None
+        try:
+            values = {name: known[name].check(value, network) for name, value in given.items()}
+            self.check_given(network, how, values)
+            return type(self).ask(asked, how, **values) if self.about else type(self).ask(how, **values)
+        except BadInput as refusal:
+            if not refusal.place:
+                raise
+            raise type(refusal)(f"{written(refusal.place[-1])}: {refusal}") from None
+
+
+class Question(Askable, Stage):
+    """A stage whose requests, entries and rows follow from the signature of `ask`.
+
+    phrase    completes "<network> …" with a request's parameters
+    outermost parameters of which an entry's several values vary slowest, the slowest first; the others vary as written
+    """
+
+    phrase: ClassVar[str] = ""
+    outermost: ClassVar[tuple[str, ...]] = ()
+
+    def __init__(self) -> None:
+        super().__init__()
         # those that a configuration has
         self.swept = [one for one in self.parameters if one.note(NotSwept) is None]
         # a stage whose entries or requests have another form declares them itself
@@ -155,8 +204,9 @@ class Question(Stage):
                 return Spellings | None, Field(None, **how)
             return Spellings, Field(... if required else (usual,), **how)
         if one.range is not None:
-            exclusive = getattr(one.range, "open", False)
-            least, most = ("gt", "lt") if exclusive else ("ge", "le")
+            is_open = getattr(one.range, "open", False)
+            least = "gt" if is_open or getattr(one.range, "above", False) else "ge"
+            most = "lt" if is_open else "le"
             how |= {least: one.range.minimum} | ({} if one.range.maximum is None else {most: one.range.maximum})
         kind = Literal[one.choices] if one.choices else one.kind
         meaning = how.pop("description")
@@ -176,10 +226,10 @@ class Question(Stage):
         columns = {column.name for column in self.columns}
         fields = []
         for one in self.swept:
-            how: dict[str, Any] = {} if one.name in columns else {"metadata": {"meaning": one.meaning}}
+            how: dict[str, Any] = {} if one.column in columns else {"metadata": {"meaning": one.meaning}}
             if not one.required:
                 how["default"] = None if one.optional else one.default
-            fields.append((one.name, one.kind | None if one.optional else one.kind, field(**how)))
+            fields.append((one.column, one.kind | None if one.optional else one.kind, field(**how)))
         module, phrase = type(self).__module__, self.phrase
         body = {
             "__str__": lambda request: phrase.format(**vars(request)),
@@ -202,39 +252,19 @@ class Question(Stage):
             else:
                 values[one.name] = given
         order = [*self.outermost, *(name for name in values if name not in self.outermost)]
+        columns = {one.name: one.column for one in self.swept}
         for chosen in product(*(values[name] for name in order)):
-            yield self.Request(**dict(zip(order, chosen)))
+            yield self.Request(**{columns[name]: value for name, value in zip(order, chosen)})
 
     def files(self, request: Any) -> list[Path]:
-        spelled = [(one.spelled.files, getattr(request, one.name)) for one in self.swept if one.spelled is not None]
+        spelled = [(one.spelled.files, getattr(request, one.column)) for one in self.swept if one.spelled is not None]
         return [file for files, text in reversed(spelled) if files and text for file in resolve_name(files)(text)]
 
     def rows(self, network: Network, request: Any, options: Options) -> Rows:
-        found = type(self).ask(network.topology, How(*options), **vars(request)).json
+        values = {one.name: getattr(request, one.column) for one in self.swept}
+        asked = [network.topology] if self.about == "networks" else network.topology
+        found = type(self).ask(asked, How(*options), **values).json
         return found if isinstance(found, list) else [found]
-
-    # --- Python and the command line -----------------------------------------------------------------
-
-    def check_given(self, network: Topology | None, how: How, values: Mapping[str, Any]) -> None:
-        """Raise BadInput or Refused, before anything is computed, where a single network is not asked this."""
-        return
-
-    def answer(
-        self, network: Topology | None, how: How, given: Mapping[str, Any], written: Callable[[str], str] = str
-    ) -> Answer:
-        """The answer to values by name, which may be of any type. Raises BadInput for one that is wrong.
-
-        written   how whoever asks writes the name of a parameter
-        """
-        known = {one.name: one for one in self.parameters}
-        values = {name: known[name].check(value, network) for name, value in given.items()}
-        try:
-            self.check_given(network, how, values)
-            return type(self).ask(network, how, **values) if self.about else type(self).ask(how, **values)
-        except BadInput as refusal:
-            if not refusal.place:
-                raise
-            raise type(refusal)(f"{written(refusal.place[-1])}: {refusal}") from None
 
 
 def _listed(value: Any) -> Any:

@@ -17,7 +17,7 @@ def screened_before(folder: Path, space: Space) -> list[Screened] | None:
     Raises BadInput where the folder has no such table, or an altered one.
     """
     if folder.is_dir() and not (folder / "screen.parquet").exists():
-        raise BadInput(f"{folder}: expected a sweep with a section screen, got none; leave out --results to compute")
+        raise BadInput(f"{folder}: expected a sweep with a section screen, got none; leave the folder out to compute")
     where = {"dimensions": space.dimensions, "nodes": space.nodes}
     rows = space.rows_among(store.open_current(folder / "screen.parquet", arrow_schema(SCREEN), where))
     return [Screened(rows, 1.0)] if is_whole(space, rows) else None

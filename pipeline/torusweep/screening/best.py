@@ -16,7 +16,15 @@ from torusweep.screening.measure import screen_lattices
 from torusweep.screening.spaces import Screened, Space, lattices_of
 from torusweep.tables.columns import arrow_schema
 
-OBJECTIVES = ("mean_distance", "diameter", "max_channel_load", "saturation_load", "links", "degree")
+SPREAD = "uniform traffic over all shortest paths"
+OBJECTIVES = {  # column → what it is
+    "mean_distance": "hops, a node to itself included",
+    "diameter": "hops",
+    "max_channel_load": SPREAD,
+    "saturation_load": SPREAD,
+    "links": "fewer than n a node where generators vanish or coincide",
+    "degree": "fewer than 2n links a node where generators vanish or coincide",
+}
 EQUAL = 1e-9  # relative; loads are sums of floats, and two lattices of equal load differ in the last bits
 TIES = ("distance_sum", "diameter", "max_channel_load")  # what orders winners that are equally good
 

@@ -3,7 +3,7 @@
 from torusweep.questions.stage import Stage
 from torusweep.stages.availability.stage import AvailabilityStage
 from torusweep.stages.collectives.stage import CollectivesStage
-from torusweep.stages.cost.stage import CostStage
+from torusweep.stages.cost.stage import QUESTION as COST
 from torusweep.stages.deadlock.stage import QUESTION as DEADLOCK
 from torusweep.stages.layout.stage import QUESTION as LAYOUT
 from torusweep.stages.loads.stage import QUESTION as LOADS
@@ -19,7 +19,7 @@ STAGES: dict[str, Stage] = {
     "layout": LAYOUT,
     "simulation": SimulationStage(),
     "collectives": CollectivesStage(),
-    "cost": CostStage(),
+    "cost": COST,
     "availability": AvailabilityStage(),
     "screen": ScreenStage(),
 }

@@ -10,7 +10,8 @@ import pyarrow as pa
 
 from torusweep.errors import BadInput, Refused
 from torusweep.models.columns import LATENCY
-from torusweep.models.normalisation import WIRING_VOLUME, Constraint
+from torusweep.models.inputs import check_links, placement_of
+from torusweep.models.normalisation import WIRING_VOLUME
 from torusweep.models.table import (
     Columns,
     Network,
@@ -25,12 +26,11 @@ from torusweep.networks.families import plan
 from torusweep.networks.spelling import parse
 from torusweep.papers.verification import expected_latency
 from torusweep.questions.entry import Rates, Spread
-from torusweep.stages.layout.placements import canonical, check_suits, default_placement
+from torusweep.stages.layout.placements import check_suits
 from torusweep.stages.layout.stage import LayoutRequest
 from torusweep.sweep.configuration.models import Dally, ParhamiKwai
 from torusweep.sweep.configuration.schema import Sweep
 from torusweep.sweep.expansion import SweepNetwork, at, chosen, pass_over
-from torusweep.sweep.model_inputs import check_links
 from torusweep.tables.columns import arrow_schema
 
 MOST_ROWS = 5_000_000  # of the table; each takes some 300 bytes while it is made
@@ -87,13 +87,6 @@ def latency_stages(sweep: Sweep) -> list[str]:
 
 def _counts_wires(entry: Entry) -> bool:
     return isinstance(entry, ParhamiKwai) and entry.constraint.norm == WIRING_VOLUME
-
-
-def placement_of(constraint: Constraint, family: str) -> str | None:
-    """The placement of a network whose wires a constraint counts, canonical; None where it counts none."""
-    if constraint.norm != WIRING_VOLUME:
-        return None
-    return canonical(constraint.placement or default_placement(family))
 
 
 def latency_requests(sweep: Sweep, networks: Sequence[SweepNetwork]) -> dict[str, list[tuple[str, Any]]]:

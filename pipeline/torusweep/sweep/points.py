@@ -28,7 +28,7 @@ _KNOWN = 1 << 16  # points whose files and keys are remembered
 _CODE = {".css", ".cu", ".cuh", ".h", ".html", ".js", ".py"}
 # no row depends on it
 _SHOWN = re.compile(
-    r"torusweep/(charts/.*|stages/\w+/(section\w*|text|drawing)\.py|questions/(console|display)\.py"
+    r"torusweep/(charts/.*|stages/\w+/(section\w*|text|drawing|compared)\.py|questions/(console|display)\.py"
     r"|(stages/\w+|screening|tables)/columns\.py)"
 )
 # tables of names that a question's parameter calls

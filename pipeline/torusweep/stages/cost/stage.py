@@ -2,71 +2,98 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-from pydantic import Field
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from torusweep import costs
 from torusweep.costs.arithmetic import price_of_router
 from torusweep.errors import BadInput, printable
 from torusweep.networks.families.boards import Cubes
-from torusweep.questions.entry import Choice, Spellings, under
-from torusweep.questions.stage import Network, Options, Stage
+from torusweep.networks.topology import Topology
+from torusweep.questions.entry import under
+from torusweep.questions.parameters import InTables, NotSwept
+from torusweep.questions.question import Aside, How, Question
+from torusweep.questions.stage import Network
 from torusweep.stages.cost import AUTOMATIC, check_suits, cost_record
+from torusweep.stages.cost.answer import Cost, CostModels, Costs, ModelFile
 from torusweep.stages.cost.columns import COST
+from torusweep.stages.cost.compared import ROUTING, ROUTINGS, TRAFFIC, compared
 from torusweep.stages.cost.packing import spelling_of
 from torusweep.stages.cost.record import widths_of
+from torusweep.stages.cost.spelled import COST_MODEL, PACKING
 
 if TYPE_CHECKING:
     from torusweep.charts.section import Section, Tables
 
 
-class Cost(Choice):
-    """Cost models by which the networks are priced: every model and packing, on every network chosen."""
+def cost(
+    networks: Sequence[Topology],
+    how: How,
+    model: Annotated[str | Path, COST_MODEL, InTables("cost_model")] = costs.DEFAULT_MODEL,
+    packing: Annotated[str, PACKING] = AUTOMATIC,
+    *,
+    routing: Annotated[tuple[str, ...], ROUTING, NotSwept()] | None = None,
+    traffic: Annotated[str, TRAFFIC, NotSwept()] | None = None,
+) -> Cost | Costs:
+    """What each network costs: routers by their ports, cables by their length, circuit switches, watts.
 
-    model: Spellings = Field(
-        (costs.DEFAULT_MODEL,),
-        description="a cost model as 'torusweep cost --help' lists them, or a YAML file, or several",
-    )
-    packing: Spellings = Field(
-        (AUTOMATIC,),
-        description="routers of a cabinet: automatic, or a placement as in straight(dimensions=2, block=[4, 4])",
-    )
+    A cost model has the prices, each with its date and source; the sums are the same for all. Lengths of cables follow
+    from cabinets on a floor. Several networks are also compared at equal cost: by what they carry of a traffic for
+    their price, and by the Pareto front of throughput, latency and cost per terminal.
+
+    >>> import torusweep as ts
+    >>> ts.network("torus(k=4, n=2)").cost("2014-besta").radix
+    5
+    >>> ts.cost(["torus(k=4, n=2)", "mesh(k=4, n=2)"]).rows[0]["topology"]
+    'mesh(k=4, n=2)'
+    """
+    distinct = list({network.spelling: network for network in networks}.values())
+    with under("model"):
+        name = costs.readable(str(model))
+    if not distinct:
+        raise BadInput("expected a topology, got none; 'torusweep topologies' lists the families")
+    with under("packing"):
+        packed = spelling_of(packing)
+    for parameter, given in (("routing", routing), ("traffic", traffic)):
+        if given is not None and len(distinct) == 1:
+            with under(parameter):
+                raise BadInput("expected several networks, got one; add another, or leave it out")
+    records = [cost_record(network, name, packed, backend=how.backend, threads=how.threads) for network in distinct]
+    if len(records) == 1:
+        return Cost(records[0])
+    with how.progress.wait("loads of each network: some seconds, of large ones some minutes"):
+        return Costs(compared(distinct, records, ROUTINGS if routing is None else routing, traffic or "uniform"))
 
 
-@dataclass(frozen=True)
-class CostRequest:
-    """cost_model, packing: canonical."""
-
-    cost_model: str
-    packing: str = field(metadata={"meaning": "automatic, or a placement with cabinets"})
-
-    def __str__(self) -> str:
-        return f"by {self.cost_model}, packed {self.packing}"
+def _model_file(values: Mapping[str, Any]) -> ModelFile:
+    return ModelFile(costs.readable(values.get("model", costs.DEFAULT_MODEL)))
 
 
-class CostStage(Stage):
+class CostQuestion(Question):
     name = "cost"
     columns = COST
-    Entry = Cost
-    Request = CostRequest
+    ask = staticmethod(cost)
+    command = "cost"
+    about = "networks"
+    how = ()
+    phrase = "by {cost_model}, packed {packing}"
+    asides: ClassVar = {
+        "models": Aside("List the cost models", CostModels),
+        "print_model": Aside("Print the cost model as YAML, to be edited", _model_file),
+    }
+    examples = (
+        'cost "dragonfly(a=8, p=4, h=4)"',
+        'cost "slim_fly(q=9, terminals=6)" --model 2008-kim --json',
+        'cost "torus(radices=[8, 8, 16])" "dragonfly(a=8, p=4, h=4)" "slim_fly(q=9, terminals=6)"',
+        'cost "slim_fly(q=9, terminals=6)" --packing "straight(dimensions=2, block=[9, 1, 2])"',
+        "cost --print-model > my.yaml",
+        'cost "torus(k=8, n=3)" --model my.yaml',
+    )
     description = "cost models by which the networks are priced; without it, none"
     distinguishing = ("cost_model", "packing")
 
-    def requests(self, entry: Cost) -> Iterator[CostRequest]:
-        with under("model"):
-            models = [costs.canonical(name) for name in entry.model]
-            for name in models:
-                costs.cost_model(name)
-        with under("packing"):
-            packings = list(map(spelling_of, entry.packing))
-        for name in models:
-            yield from (CostRequest(name, packing) for packing in packings)
-
-    def check(self, network: Network, request: CostRequest) -> None:
+    def check(self, network: Network, request: Any) -> None:
         check_suits(request.packing, network.plan, network.spelling)
         model = costs.cost_model(request.cost_model)
         if isinstance(network.plan.structure, Cubes) and model.circuit_switch is None:
@@ -80,25 +107,14 @@ class CostStage(Stage):
             except BadInput as refusal:
                 raise BadInput(f"{network.spelling} by {printable(request.cost_model)}: {refusal}") from None
 
-    def seconds(self, network: Network, request: CostRequest) -> float:
+    def seconds(self, network: Network, request: Any) -> float:
         return 3e-3 + 2e-6 * network.plan.nodes * max(network.plan.degree, 1)
-
-    def files(self, request: CostRequest) -> list[Path]:
-        return [] if request.cost_model in costs.MODELS else [costs.file_of(request.cost_model)]
-
-    def rows(self, network: Network, request: CostRequest, options: Options) -> list[dict[str, Any]]:
-        return [
-            cost_record(
-                network.topology,
-                request.cost_model,
-                request.packing,
-                backend=options.backend,
-                threads=options.threads,
-            )
-        ]
 
     def section(self, tables: Tables) -> Section | None:
         # only a page draws, and the drawing library takes long to import
         from torusweep.stages.cost.section import section
 
         return section(tables)
+
+
+QUESTION = CostQuestion()

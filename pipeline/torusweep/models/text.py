@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from rich.console import Console
@@ -9,7 +10,6 @@ from rich.console import Console
 from torusweep.questions.console import (
     fact_table,
     number_table,
-    open_console,
     print_heading,
     print_note,
     print_wide,
@@ -40,9 +40,9 @@ CUBE_COLUMNS = {
 }
 
 
-def print_latency(record: Record, remarks: list[str]) -> None:
+def print_latency(console: Console, record: Record, remarks: Sequence[str]) -> None:
     """A record of Parhami & Kwai's model: its inputs, then latency as printed beside the corrected one."""
-    cost = "" if record["constant"] == "pins" else f"; {_cost([record])}"
+    cost = "" if record["constant"] == "pins" else f"; {cost_in_words([record])}"
     bits, flits, hops = record["message_bits"], record["flits"], record["mean_distance"]
     empty, stored = record["uncontended_latency"], record["store_and_forward_latency"]
     pins = f"{record['pins']:.6g} pins, degree {record['degree']}"
@@ -61,15 +61,14 @@ def print_latency(record: Record, remarks: list[str]) -> None:
         ("saturation, bits/cycle/node", "saturation_bits"),
     ):
         table.add_row(label, *(_value(record, f"{column}{variant}") for variant in VARIANTS))
-    with open_console() as console:
-        print_heading(console, record["topology"])
-        console.print(fact_table(facts))
-        console.print()
-        console.print(table)
-        _print_remarks(console, remarks)
+    print_heading(console, record["topology"])
+    console.print(fact_table(facts))
+    console.print()
+    console.print(table)
+    _print_remarks(console, remarks)
 
 
-def print_comparison(found: list[Record], remarks: list[str]) -> None:
+def print_comparison(console: Console, found: list[Record], remarks: Sequence[str]) -> None:
     """Networks at equal cost, a row for each, in the order given."""
     first = found[0]
     columns = NETWORK_COLUMNS + (RATE_COLUMNS if first["rate"] else ())
@@ -78,13 +77,12 @@ def print_comparison(found: list[Record], remarks: list[str]) -> None:
         table.add_row(record["topology"], *(_value(record, column) for column, _ in columns))
     bits, rate, delay = first["message_bits"], first["rate"], first["switch_delay"]
     messages = f"messages of {bits:g} bits, {rate:g} messages/cycle/node, switch delay {delay:g} cycles"
-    with open_console() as console:
-        print_heading(console, f"at equal cost: {_cost(found)}")
-        print_note(console, f"{messages}; saturation in bits/cycle/node")
-        console.print()
-        print_wide(console, table)
-        console.print(f"\n{verdict(found)}", markup=False)
-        _print_remarks(console, remarks)
+    print_heading(console, f"at equal cost: {cost_in_words(found)}")
+    print_note(console, f"{messages}; saturation in bits/cycle/node")
+    console.print()
+    print_wide(console, table)
+    console.print(f"\n{verdict(found)}", markup=False)
+    _print_remarks(console, remarks)
 
 
 def verdict(found: list[Record]) -> str:
@@ -114,7 +112,7 @@ def _best(found: list[Record], column: str, sign: int) -> tuple[Record | None, R
     return order[0], order[1]
 
 
-def print_cubes(record: Record, cubes: list[Record]) -> None:
+def print_cubes(console: Console, record: Record, cubes: list[Record]) -> None:
     """One of Dally's cubes, and a row for every dimension."""
     table = number_table(*CUBE_COLUMNS.values())
     for cube in cubes:
@@ -126,15 +124,14 @@ def print_cubes(record: Record, cubes: list[Record]) -> None:
         f"{record[f'mean_latency{variant}']:.6g} cycles"
         for variant in VARIANTS
     )
-    with open_console() as console:
-        print_heading(console, f"{record['nodes']:,} nodes, {bits:g}-bit messages, {delay} wire delay")
-        console.print(f"{printed}, in {topology}" if topology else printed, markup=False)
-        print_note(console, f"corrected, with the longer wires of folded rings: {corrected}")
-        console.print()
-        print_wide(console, table)
+    print_heading(console, f"{record['nodes']:,} nodes, {bits:g}-bit messages, {delay} wire delay")
+    console.print(f"{printed}, in {topology}" if topology else printed, markup=False)
+    print_note(console, f"corrected, with the longer wires of folded rings: {corrected}")
+    console.print()
+    print_wide(console, table)
 
 
-def _cost(found: list[Record]) -> str:
+def cost_in_words(found: list[Record]) -> str:
     """The cost that networks share, in words."""
     budget, sizes = found[0]["budget"], {record["nodes"] for record in found}
     if found[0]["constant"] == "pins":
@@ -146,7 +143,7 @@ def _cost(found: list[Record]) -> str:
     return f"pitches of wire, {budget:g} a node, placed {placements}"
 
 
-def _print_remarks(console: Console, remarks: list[str]) -> None:
+def _print_remarks(console: Console, remarks: Sequence[str]) -> None:
     for remark in remarks:
         print_note(console, remark)
 

@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 from torusweep_kernels.annealing import BLOCK, Annealed, Quotient, anneal_chains, energy
 
-from torusweep.search.start import random_graph
-from torusweep.search.wanted import Wanted
+from torusweep.graph_search.start import random_graph
+from torusweep.graph_search.wanted import Wanted
 
 FIRST_CYCLE = 64  # blocks of 256 moves; each cycle is twice as long as the one before
 HOTTEST = 0.25  # the first temperature of a cycle: a share of the paths that use a link

@@ -11,8 +11,8 @@ import numpy as np
 from torusweep_kernels.annealing import Quotient, check
 
 from torusweep.errors import BadInput
-from torusweep.search.chains import Chain
-from torusweep.search.wanted import Wanted
+from torusweep.graph_search.chains import Chain
+from torusweep.graph_search.wanted import Wanted
 from torusweep.tables import store
 
 ARRAYS = ("head", "shift", "mate")

@@ -11,10 +11,10 @@ from torusweep_kernels.annealing import lifted
 from torusweep_kernels.distance import all_pairs_distance
 
 from torusweep.errors import BadInput
+from torusweep.graph_search.chains import Chain, best_of
+from torusweep.graph_search.columns import SEARCH
+from torusweep.graph_search.wanted import Wanted, places
 from torusweep.networks.spelling import format_value
-from torusweep.search.chains import Chain, best_of
-from torusweep.search.columns import SEARCH
-from torusweep.search.wanted import Wanted, places
 from torusweep.tables import lock, store
 from torusweep.tables.columns import arrow_schema
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from rich.console import Console
 from rich.text import Text
 
 from torusweep.counts import counted
-from torusweep.questions.console import number_table, open_console, print_heading, print_note, print_wide
+from torusweep.questions.console import number_table, print_heading, print_note, print_wide
 from torusweep.screening.best import Best
 from torusweep.screening.spaces import Circulants
 
@@ -20,48 +21,45 @@ NOTES = (
 )
 
 
-def print_best(found: Best, beside: Sequence[dict[str, Any]] = (), priced: str | None = None) -> None:
+def print_best(console: Console, found: Best, beside: Sequence[dict[str, Any]] = (), priced: str | None = None) -> None:
     """The first winner, how it was proved, and a table of winners, known networks, others beside them and bounds.
 
     priced   the cost model of the rows' costs; None: they have none
     """
     winner, dimensions = found.rows[0], found.space.dimensions
-    with open_console() as console:
-        print_heading(console, winner["topology"])
-        console.print(Text(_proof(found)))
-        table = number_table(*HEADINGS[:-1], *(PRICED if priced else ()), HEADINGS[-1])
-        table.columns[0].justify = table.columns[-1].justify = "left"
-        for place, row in enumerate(found.rows):
-            table.add_row("best" if place == 0 else "as good", *_numbers(row), row["topology"])
-        for row in found.known:
-            mark = "" if row["meets_condition"] else "  (does not meet the condition)"
-            table.add_row(row["name"], *_numbers(row), row["topology"] + mark)
-        for row in beside:
-            table.add_row("beside", *_numbers(row), row["topology"])
-        for kind, prefix, meaning in (
-            (f"bound of {dimensions}D lattices", "lattice_", "no lattice has less: as near as in Zⁿ itself"),
-            (f"bound of degree {winner['degree']}", "", "no graph has less (Cerf et al. 1974, Moore)"),
-        ):
-            mean, diameter = winner[f"{prefix}mean_distance_bound"], winner[f"{prefix}diameter_bound"]
-            table.add_row(kind, f"{mean:.6g}", str(diameter), "", "", *("" for _ in PRICED if priced), meaning)
-        console.print()
-        print_wide(console, table)
-        for note in NOTES:
-            print_note(console, note)
-        if priced:
-            currency = winner["currency"]
-            print_note(
-                console, f"Cost of a terminal in {currency}, by {priced}; flits a cycle for 1,000 {currency} of it,"
-            )
-            print_note(
-                console,
-                "at most one flit a terminal. Front: no other shown is as cheap, as near and saturates as late.",
-            )
-        if found.winners > len(found.rows):
-            print_note(console, f"{found.winners - len(found.rows):,} more are as good; --show lists more.")
+    print_heading(console, winner["topology"])
+    console.print(Text(proof(found)))
+    table = number_table(*HEADINGS[:-1], *(PRICED if priced else ()), HEADINGS[-1])
+    table.columns[0].justify = table.columns[-1].justify = "left"
+    for place, row in enumerate(found.rows):
+        table.add_row("best" if place == 0 else "as good", *_numbers(row), row["topology"])
+    for row in found.known:
+        mark = "" if row["meets_condition"] else "  (does not meet the condition)"
+        table.add_row(row["name"], *_numbers(row), row["topology"] + mark)
+    for row in beside:
+        table.add_row("beside", *_numbers(row), row["topology"])
+    for kind, prefix, meaning in (
+        (f"bound of {dimensions}D lattices", "lattice_", "no lattice has less: as near as in Zⁿ itself"),
+        (f"bound of degree {winner['degree']}", "", "no graph has less (Cerf et al. 1974, Moore)"),
+    ):
+        mean, diameter = winner[f"{prefix}mean_distance_bound"], winner[f"{prefix}diameter_bound"]
+        table.add_row(kind, f"{mean:.6g}", str(diameter), "", "", *("" for _ in PRICED if priced), meaning)
+    console.print()
+    print_wide(console, table)
+    for note in NOTES:
+        print_note(console, note)
+    if priced:
+        currency = winner["currency"]
+        print_note(console, f"Cost of a terminal in {currency}, by {priced}; flits a cycle for 1,000 {currency} of it,")
+        print_note(
+            console,
+            "at most one flit a terminal. Front: no other shown is as cheap, as near and saturates as late.",
+        )
+    if found.winners > len(found.rows):
+        print_note(console, f"{found.winners - len(found.rows):,} more are as good; --show lists more.")
 
 
-def _proof(found: Best) -> str:
+def proof(found: Best) -> str:
     """As in 'proved: least diameter of all 127 lattices (38 classes); attained by 4 lattices (1 class)'.
 
     Under a condition, 'of the 20 classes that meet the condition, of all 127 lattices (38 classes)'.

@@ -6,7 +6,7 @@ import numpy as np
 from torusweep_kernels.annealing import NO_PORT, Quotient
 
 from torusweep.errors import BadInput
-from torusweep.search.wanted import Wanted
+from torusweep.graph_search.wanted import Wanted
 
 ATTEMPTS = 200
 ROUNDS = 50  # of pairing the ports that are left

@@ -10,10 +10,10 @@ from typing import Any
 from torusweep_kernels.annealing import BLOCK, choose_backend
 
 from torusweep.errors import BadInput
-from torusweep.search.chains import advance, begin, is_optimal, load_kernel
-from torusweep.search.checkpoint import load, save
-from torusweep.search.results import publish
-from torusweep.search.wanted import Wanted
+from torusweep.graph_search.chains import advance, begin, is_optimal, load_kernel
+from torusweep.graph_search.checkpoint import load, save
+from torusweep.graph_search.results import publish
+from torusweep.graph_search.wanted import Wanted
 
 SAVE_SECONDS = 2.0  # between checkpoints
 
@@ -28,7 +28,7 @@ def search(
     backend: str = "auto",
     progress: Callable[[float], None] = lambda share: None,
 ) -> dict[str, Any]:
-    """Search, write the best graph and its row (`torusweep.search.columns`) to a folder, and return the row.
+    """Search, write the best graph and its row (`torusweep.graph_search.columns`) to a folder, and return the row.
 
     seconds   to search, once the kernel is loaded; the search ends within a few blocks of moves of it
     moves     of each chain, rounded up to blocks of 256, those of an interrupted search included. The best graph

@@ -6,13 +6,14 @@ from collections.abc import Callable
 from typing import Any
 
 from torusweep.errors import BadInput
-from torusweep.models.normalisation import BISECTION, Constraint
+from torusweep.models.normalisation import BISECTION, WIRING_VOLUME, Constraint
 from torusweep.models.table import Network, network_of, width_of
 from torusweep.networks.links import channel_matrix
 from torusweep.networks.survivors import surviving_network
 from torusweep.networks.symmetry import orbits_under, proved_symmetries
 from torusweep.networks.topology import Plan, Topology
 from torusweep.stages.layout import layout_record
+from torusweep.stages.layout.placements import canonical, default_placement
 from torusweep.stages.loads import exact_loads, record_of
 from torusweep.stages.static.bisection import bisection_bounds
 from torusweep.stages.static.connectivity import components
@@ -55,6 +56,13 @@ def check_links(spelling: str, plan: Plan) -> None:
             f"{spelling}: expected links of one flit a cycle and one cycle, which the models assume, got other ones;"
             " choose the network without them"
         )
+
+
+def placement_of(constraint: Constraint, family: str) -> str | None:
+    """The placement of a network whose wires a constraint counts, canonical; None where it counts none."""
+    if constraint.norm != WIRING_VOLUME:
+        return None
+    return canonical(constraint.placement or default_placement(family))
 
 
 def width_measured(topology: Topology, constraint: Constraint, static: Record) -> float:

@@ -1,0 +1,37 @@
+"""What a search found as text."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rich.console import Console
+from rich.text import Text
+
+from torusweep.counts import counted
+from torusweep.questions.console import number_table, print_heading, print_note, print_wide
+
+GOALS = {"mean_distance": "mean distance", "diameter": "diameter"}
+
+
+def print_search(console: Console, row: dict[str, Any]) -> None:
+    """The graph's file, what it attains, the bounds."""
+    print_heading(console, row["topology"])
+    console.print(Text(_verdict(row)))
+    table = number_table("", "found", "bound")
+    table.columns[0].justify = "left"
+    table.add_row("diameter", str(row["diameter"]), str(row["diameter_bound"]))
+    table.add_row("mean distance", f"{row['mean_distance']:.6g}", f"{row['mean_distance_bound']:.6g}")
+    distinct = row["mean_distance_bound"] * row["nodes"] / (row["nodes"] - 1)
+    table.add_row("between distinct nodes", f"{row['mean_distance_distinct']:.6g}", f"{distinct:.6g}")
+    console.print()
+    print_wide(console, table)
+    chains = f"best of {counted(row['chains'], 'chain')}" if row["chains"] > 1 else "one chain"
+    print_note(console, f"{counted(row['moves'], 'move')}, seed {row['seed']}, {chains}. No graph is below the bounds.")
+
+
+def _verdict(row: dict[str, Any]) -> str:
+    goal = GOALS[row["objective"]]
+    wires = "" if row["max_wire"] is None else f" with links of at most {counted(row['max_wire'], 'place')}"
+    if row["optimal"]:
+        return f"optimal: no graph of {row['nodes']:,} nodes and degree {row['degree']}{wires} has a smaller {goal}"
+    return f"best found: its {goal} is {row['gap']:.2%} above the bound of all graphs{wires}"

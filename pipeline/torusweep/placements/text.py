@@ -1,0 +1,116 @@
+"""Placements as text: the answer, the ranking, the phases of the best one, what the row-major order loses."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rich.console import Console
+from rich.text import Text
+
+from torusweep.counts import counted, duration, size
+from torusweep.placements.job import Job
+from torusweep.placements.machine import Machine
+from torusweep.placements.ranking import Links, Phase, Placement, Ranking
+from torusweep.placements.words import block_in_words, deadlock_in_words, link_in_words, notes
+from torusweep.questions.console import number_table, print_heading, print_note, print_wide
+
+MOST_RANKS = 8  # shown of a group
+
+
+def print_placements(console: Console, machine: Machine, job: Job, links: Links, ranking: Ranking, took: float) -> None:
+    """The best placement, how it was found, the ranking, its phases."""
+    best, plain = ranking.best[0], ranking.row_major
+    names = list(job.axes)
+    print_heading(console, f"{seconds_in_words(best.seconds)} a step: {axes_in_words(machine, names, best)}")
+    console.print(Text(_loss(best, plain)))
+    compared = counted(ranking.compared, "placement")
+    routed = counted(ranking.routed, "order")
+    console.print(Text(f"{compared} compared in {duration(took)}; {routed} of axes routed, message by message"))
+    console.print(Text(deadlock_in_words(machine, best)))
+    console.print()
+    table = number_table("", "a step", "to the best", "ties", *names, left=0)
+    for column in table.columns[4:]:
+        column.justify = "left"
+    for number, placement in enumerate([*ranking.best, plain], 1):
+        table.add_row(
+            "row-major" if placement is plain else str(number),
+            seconds_in_words(placement.seconds),
+            f"{placement.seconds / best.seconds:.3f}",
+            "" if placement is plain else f"{placement.ties:,}",
+            *(
+                block_in_words(machine, block, order)
+                for block, order in zip(placement.blocks, placement.orders, strict=True)
+            ),
+        )
+    print_wide(console, table)
+    console.print()
+    print_heading(console, "Operations of the best")
+    _print_phases(console, machine, best)
+    console.print()
+    for axis, name in enumerate(names):
+        if job.axes[name] > 1:
+            console.print(Text(f"the first group of {name}: {_first_group(best, axis)}"))
+    for note in notes(machine, job.axes, job.operations, ranking.best):
+        print_note(console, f"Note: {note}.")
+    print_note(
+        console,
+        f"Links of {links.bandwidth / 1e9:g} GB/s each way, {links.latency * 1e6:g} µs a step of a collective."
+        " Ties: placements whose operations take the same. Bound: of any placement and routing, without latency.",
+    )
+
+
+def _print_phases(console: Console, machine: Machine, placement: Placement) -> None:
+    table = number_table(
+        "axis", "operation", "size", "times", "a step", "bound", "share", "on the busiest link", left=2
+    )
+    for heading in ("which", "by", "hops", "for"):
+        table.add_column(heading, justify="right" if heading == "hops" else "left")
+    for phase in placement.phases:
+        operation = phase.operation
+        table.add_row(
+            operation.axis,
+            operation.kind,
+            size(operation.bytes),
+            f"{operation.times:,}",
+            seconds_in_words(phase.seconds),
+            seconds_in_words(phase.least),
+            _share(phase),
+            size(phase.bytes),
+            link_in_words(machine, phase.link),
+            phase.algorithm,
+            str(phase.hops),
+            operation.why,
+        )
+    print_wide(console, table)
+
+
+def _share(phase: Phase) -> str:
+    return f"{phase.least / phase.seconds:.0%}" if phase.seconds else ""
+
+
+def _loss(best: Placement, plain: Placement) -> str:
+    loss = plain.seconds / best.seconds - 1
+    if loss < 0.0005:
+        return "the row-major order is as fast"
+    return f"the row-major order takes {seconds_in_words(plain.seconds)}: {loss:.1%} more"
+
+
+def axes_in_words(machine: Machine, names: list[str], placement: Placement) -> str:
+    return "; ".join(
+        f"{name} on {block_in_words(machine, block, order)}"
+        for name, block, order in zip(names, placement.blocks, placement.orders, strict=True)
+    )
+
+
+def _first_group(placement: Placement, axis: int) -> str:
+    place: list[Any] = [0] * placement.devices.ndim
+    place[axis] = slice(None)
+    ranks = placement.devices[tuple(place)].tolist()
+    return ", ".join(map(str, ranks[:MOST_RANKS])) + (", …" if len(ranks) > MOST_RANKS else "")
+
+
+def seconds_in_words(seconds: float) -> str:
+    for unit, scale in (("s", 1.0), ("ms", 1e-3)):
+        if seconds >= scale:
+            return f"{seconds / scale:,.4g} {unit}"
+    return f"{seconds * 1e6:.4g} µs"

@@ -1,0 +1,104 @@
+"""Costs as text: one network's parts and prices, or a table of several networks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rich.console import Console
+
+from torusweep import costs
+from torusweep.costs.model import CostModel
+from torusweep.counts import counted
+from torusweep.questions.console import fact_table, number_table, print_heading, print_note, print_wide
+
+MANY = 1000  # units of currency for which throughput is shown
+HEADINGS = ("network", "packing", "routers", "radix", "cables", "a terminal", "W", "cycles", "carries", "for 1,000", "")
+
+
+def print_cost(console: Console, record: dict[str, Any]) -> None:
+    """A record of the table `cost`."""
+    print_heading(console, record["topology"])
+    console.print(fact_table(_facts(record)))
+    _print_estimates(console, record["cost_model"])
+
+
+def print_comparison(console: Console, rows: Sequence[dict[str, Any]]) -> None:
+    """Several networks, the cheapest first."""
+    print_heading(console, f"{counted(len(rows), 'network')} by {rows[0]['cost_model']}, {rows[0]['date']}")
+    table = number_table(*HEADINGS, left=2)
+    table.columns[-1].justify = "left"
+    for row in rows:
+        carried, worth = row["throughput"], row["saturation_per_cost"]
+        table.add_row(
+            row["topology"],
+            row["packing"],
+            f"{row['routers']:,}",
+            str(row["radix"]),
+            f"{row['electrical_cables']:,} + {row['optical_cables']:,}",
+            _money(row["cost_per_terminal"]),
+            "" if row["watts_per_terminal"] is None else f"{row['watts_per_terminal']:.3g}",
+            "" if row["latency"] is None else f"{row['latency']:.4g}",
+            "" if carried is None else f"{carried:.4g} {row['routing']}",
+            "" if worth is None else f"{MANY * worth:.3g}",
+            "front" if row["on_front"] else "",
+        )
+    print_wide(console, table)
+    for note in (
+        f"\nCables: electrical + optical. Cost in {rows[0]['currency']} and watts of a terminal; cycles over"
+        " links between two terminals. Carries: flits a cycle and terminal",
+        f"of {rows[0]['traffic']} traffic, at most 1, with the best routing; for 1,000 {rows[0]['currency']} of a"
+        " terminal's cost. Front: no other is as good in cost, cycles and throughput.",
+    ):
+        print_note(console, note)
+    _print_estimates(console, rows[0]["cost_model"])
+
+
+def print_models(console: Console, models: Mapping[str, CostModel]) -> None:
+    """Name, date and description of every model that comes with the program, and which parts are estimates."""
+    table = number_table("model", "date", "currency", "Gb/s", "what is priced", "estimates", left=3)
+    table.columns[4].justify = table.columns[5].justify = "left"
+    for name, model in models.items():
+        estimates = ", ".join(model.estimates())
+        table.add_row(name, model.dates(), model.currency, f"{model.bandwidth:g}", model.description, estimates)
+    print_wide(console, table)
+
+
+def _facts(record: dict[str, Any]) -> list[tuple[str, str]]:
+    """(name, value) of the main columns; --json has all."""
+    currency, terminals = record["currency"], counted(record["terminals"], "terminal")
+    longest = record["cable_metres_max"]
+    cables = f"{record['electrical_cables']:,} electrical, {record['optical_cables']:,} optical"
+    facts = [
+        ("model", f"{record['cost_model']}, prices of {record['date']}"),
+        ("routers", f"{record['routers']:,} of up to {record['radix']} ports, {terminals}"),
+        ("cabinets", f"{record['cabinets']:,}, packed {record['packing']}"),
+        ("cables", f"{cables}; {record['cable_metres']:,.6g} m" + (f", longest {longest:.4g} m" if longest else "")),
+        ("routers cost", f"{_money(record['router_cost'])} {currency}"),
+        ("cables cost", f"{_money(record['cable_cost'])} {currency}"),
+    ]
+    if record["terminal_cables"]:
+        facts.insert(4, ("", f"{record['terminal_cables']:,} of terminals"))
+    if record["circuit_ports"]:
+        ports = counted(record["circuit_ports"], "port")
+        facts.append(("circuits cost", f"{_money(record['circuit_cost'])} {currency}, {ports} of circuit switches"))
+    facts.append(("all", f"{_money(record['total_cost'])} {currency}"))
+    if record["cost_per_terminal"] is not None:
+        facts.append(("a terminal", f"{_money(record['cost_per_terminal'])} {currency}"))
+    if record["watts"] is not None:
+        each = record["watts_per_terminal"]
+        facts.append(("power", f"{record['watts']:,.6g} W" + ("" if each is None else f", {each:.4g} W a terminal")))
+    if record["energy_per_bit"] is not None:
+        facts.append(("energy", f"{record['energy_per_bit']:,.4g} pJ a bit, over shortest paths on average"))
+    return facts
+
+
+def _money(value: float | None) -> str:
+    """Whole units of currency, or three digits of a small amount."""
+    return "" if value is None else f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
+
+
+def _print_estimates(console: Console, model: str) -> None:
+    estimates = costs.cost_model(model).estimates()
+    if estimates:
+        print_note(console, f"\nEstimates of the model, without a source that confirms them: {', '.join(estimates)}.")
