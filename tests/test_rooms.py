@@ -114,7 +114,8 @@ def test_a_library_has_its_room(libraries: tuple[str, ...], rooms: set[str]):
 
 def test_imports_stand_at_the_top():
     """But for the commands, which are loaded when they are called, the kernels' backends, as NumPy needs no Numba,
-    what draws, which only the step `report` needs, and the stages, which only a query of the view `designs` needs.
+    what draws, which only the step `report` needs, the stages, which only a query of the view `designs` needs, and
+    Dask's workers, which a small stage does without.
     """
     inside = {
         (module.name, name)
@@ -123,8 +124,10 @@ def test_imports_stand_at_the_top():
         if within and name.startswith("torusweep.") and not module.name.startswith("torusweep.cli")
     }
     drawing = re.compile(r"torusweep\.(charts|papers\.figures|results\.page|stages\.\w+\.section)\b")
-    of_the_view = ("torusweep.results.query", "torusweep.stages.all_columns.schema_of")
-    assert {(module, name) for module, name in inside if not drawing.match(name)} == {of_the_view}
+    assert {(module, name) for module, name in inside if not drawing.match(name)} == {
+        ("torusweep.results.query", "torusweep.stages.all_columns.schema_of"),
+        ("torusweep.run.driver", "torusweep.run.workers.connect"),
+    }
 
 
 def test_modules_are_short():

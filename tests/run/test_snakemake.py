@@ -88,6 +88,20 @@ def test_less_than_a_sweep_is_made_where_snakemake_is_asked_for_less(rings: Run)
         assert made <= set(files(rings)) <= FILES - {"report.html", "checked.txt"}
 
 
+def test_a_short_step_that_fails_says_why_in_one_line_and_no_table_is_lost(rings: Run):
+    assert rings.call("run", "rings.yaml", "--workers", "0")[0] == 0
+    path = rings.folder / "verification.parquet"
+    path.write_bytes(path.read_bytes() + b"?")
+    (rings.folder / "checked.txt").unlink()
+    status, said = rings.call("run", "rings.yaml")
+    assert status == 1, said
+    _, *errors, last = said.splitlines()
+    assert errors
+    assert all(line.startswith("torusweep: results/rings/verification.parquet was altered") for line in errors), said
+    assert last.startswith("a step ended with the error above")
+    assert FILES - {"report.html", "checked.txt"} <= set(files(rings))
+
+
 def test_plain_snakemake_knows_the_configuration_and_how(rings: Run):
     snakemake = (
         f"from snakemake.cli import main; main(['--snakefile', {str(SNAKEFILE)!r}, "

@@ -13,6 +13,7 @@ from torusweep.errors import BadInput, one_line, printable
 from torusweep.networks.topology import Meaning
 from torusweep.workloads.files import SHOWN
 from torusweep.workloads.messages import FLIT_BYTES, Workload
+from torusweep.workloads.traces.chakra_messages import Damaged, attributes_of, nodes_of
 from torusweep.workloads.traces.expansion import Algorithm
 from torusweep.workloads.traces.operations import (
     BARRIER,
@@ -127,8 +128,6 @@ class _Reader:
 
     def read(self, rank: int, path: Path) -> list[Operation]:
         """The operations of a rank."""
-        from torusweep.workloads.traces.chakra_messages import Damaged, nodes_of  # protobuf takes long to import
-
         where = printable(path)
         content = trace_content(path, "a Chakra trace")
         operations: list[Operation] = []
@@ -158,7 +157,7 @@ class _Reader:
         return operations
 
     def _operation(self, rank: int, node: Any, place: str) -> Operation:
-        attributes = _attributes(node)
+        attributes = attributes_of(node)
         name = f"{rank}.{node.id}"
         on_host = bool(attributes.get("is_cpu_op", False))
         if on_host and node.type in (SENDING, RECEIVING, COLLECTIVE_NODE) and "comm_size" not in attributes:
@@ -285,9 +284,3 @@ class _Reader:
                 f"{place}: {name}: expected a whole number of 0 … {MOST_BYTES}, got {got}; give the attribute"
             )
         return value
-
-
-def _attributes(node: Any) -> dict[str, Any]:
-    """The attributes of a node that have a single value, by name."""
-    kinds = ((one, one.WhichOneof("value")) for one in node.attr)
-    return {one.name: getattr(one, kind) for one, kind in kinds if kind is not None}

@@ -51,6 +51,12 @@ def nodes_of(content: bytes) -> Iterator[Any]:
             yield parsed
 
 
+def attributes_of(node: Any) -> dict[str, Any]:
+    """The attributes of a node that have a single value, by name."""
+    kinds = ((one, one.WhichOneof("value")) for one in node.attr)
+    return {one.name: getattr(one, kind) for one, kind in kinds if kind is not None}
+
+
 def _messages(content: bytes) -> Iterator[bytes]:
     """The bytes of each message; before them stands their number, seven bits a byte, the lowest first."""
     place = 0
