@@ -18,8 +18,8 @@ from torusweep.networks.families import build
 from torusweep.networks.signature import signature_of
 from torusweep.networks.spelling import Word, format_value
 from torusweep.questions.console import open_console
-from torusweep.questions.parameters import Parameter, Positional, Read
-from torusweep.questions.question import How, Question
+from torusweep.questions.parameters import Option, Parameter, Positional, Read
+from torusweep.questions.question import How, Part, Question
 from torusweep.results import table_text
 
 
@@ -28,27 +28,33 @@ def command_of(question: Any) -> click.Command:
     assert isinstance(question, Question)
     parameters: list[click.Parameter] = [_taken(options.topology)] if question.about else []
     parameters += map(_parameter, question.parameters)
-    parameters += [
-        click.Option([_dashed(name)], is_flag=True, help=f"Print {part.meaning} as CSV (or JSON), and nothing else.")
-        for name, part in question.parts.items()
-    ]
+    parameters += [_part(name, part) for name, part in question.parts.items()]
+    written = {one.name: _option(one) for one in question.parameters}
     shared = {"backend": options.backend, "symmetry": options.symmetry}
     parameters += [_taken(options.json_output), *(_taken(shared[name]) for name in question.how)]
 
     def called(as_json: bool, backend: str = "auto", symmetry: str = "on", **given: Any) -> None:
-        parts = [name for name in question.parts if given.pop(name)]
+        asked = {name: given.pop(name) for name in question.parts}
+        parts = [name for name, part in question.parts.items() if asked[name] and not part.file]
+        files = {name: asked[name] for name, part in question.parts.items() if asked[name] and part.file}
         topology = given.pop("topology", None)
         values = {name: value for name, value in given.items() if value is not None}
-        for part in parts:
+        for part in (*parts, *files):
             for name in question.parts[part].without:
                 if values.get(name):
-                    raise BadInput(f"expected {_dashed(part)} or {_dashed(name)}, got both; leave one out")
+                    raise BadInput(f"expected {_dashed(part)} or {written[name]}, got both; leave one out")
+            for name in question.parts[part].needs:
+                if not values.get(name):
+                    raise BadInput(f"{_dashed(part)}: expected with {written[name]} only; add that, or leave it out")
         chosen = backend_of_calls(backend)
         how = How(chosen, symmetry == "on", progress=ON_TERMINAL)
         with resolved_backends() as resolved:
-            answer = question.answer(None if topology is None else build(topology), how, values, _dashed)
+            network = None if topology is None else build(topology)
+            answer = question.answer(network, how, values, lambda name: written.get(name, _dashed(name)))
         for remark in answer.remarks:
             click.echo(remark, err=True)
+        for part, file in files.items():
+            file.write(table_text.as_csv(getattr(answer, part)))
         if parts:
             as_text = table_text.as_json if as_json else table_text.as_csv
             click.echo("".join(as_text(getattr(answer, part)) for part in parts), nl=False)
@@ -66,6 +72,19 @@ def _dashed(name: str) -> str:
     return f"--{name.replace('_', '-')}"
 
 
+def _option(one: Parameter) -> str:
+    """The name of a parameter's option."""
+    named: Option | None = one.note(Option)
+    return _dashed(one.name) if named is None else named.name
+
+
+def _part(name: str, part: Part) -> click.Parameter:
+    if part.file:
+        file = click.File("w", encoding="utf-8", lazy=False)
+        return click.Option([_dashed(name)], type=file, help=f"Write {part.meaning} to this file, as CSV.")
+    return click.Option([_dashed(name)], is_flag=True, help=f"Print {part.meaning} as CSV (or JSON), and nothing else.")
+
+
 def _taken(decorator: Any) -> click.Parameter:
     """The parameter that a decorator of click adds."""
 
@@ -80,7 +99,7 @@ def _taken(decorator: Any) -> click.Parameter:
 def _parameter(one: Parameter) -> click.Parameter:
     """A parameter as an option, or an argument: its default is shown, and passed on only where it is given."""
     how: dict[str, Any] = {"is_flag": True} if one.kind is bool else {"type": _type(one)}
-    if one.spelled is not None:
+    if one.spelled is not None and one.spelled.table:
         complete = options.complete_from if one.spelled.called else options.complete_name
         how["shell_complete"] = complete(one.spelled.table)
     read: Read | None = one.note(Read)
@@ -91,8 +110,9 @@ def _parameter(one: Parameter) -> click.Parameter:
         return click.Argument([one.name], required=one.required, default=None, **how)
     meaning = f"{one.meaning[0].upper()}{one.meaning[1:]}."
     if one.usual not in (None, (), "") and one.kind is not bool:
-        meaning += f"  [default: {', '.join(map(str, one.usual)) if one.many else one.usual}]"
-    return click.Option([_dashed(one.name)], help=meaning, required=one.required, default=None, **how)
+        usual = ", ".join(map(str, one.usual)) if isinstance(one.usual, tuple) else one.usual
+        meaning += f"  [default: {usual}]"
+    return click.Option([_option(one), one.name], help=meaning, required=one.required, default=None, **how)
 
 
 def _type(one: Parameter) -> click.ParamType[Any]:
@@ -103,8 +123,9 @@ def _type(one: Parameter) -> click.ParamType[Any]:
         return kinds[one.kind]
     if one.kind is int:
         return click.IntRange(one.range.minimum, one.range.maximum)
-    ends = {"min_open": True, "max_open": True} if getattr(one.range, "open", False) else {}
-    return options.Real(one.range.minimum, one.range.maximum, **ends)
+    end = getattr(one.range, "open", False)
+    above = end or getattr(one.range, "above", False)
+    return options.Real(one.range.minimum, one.range.maximum, min_open=above, max_open=end)
 
 
 def _read(one: Parameter, read: Read | None) -> Any:
@@ -114,7 +135,7 @@ def _read(one: Parameter, read: Read | None) -> Any:
         if given in (None, ()):
             return None
         if read is not None:
-            with named(_dashed(one.name)):
+            with named(_option(one)):
                 return resolve_name(read.reader)(given)
         return tuple(options.listed(given)) if one.kind is str else given
 
@@ -154,4 +175,6 @@ def _call(name: str, function: Any) -> str:
 
 
 def _meaning(function: Any) -> str:
-    return " ".join((inspect.getdoc(function) or "").partition("\n\n")[0].split())
+    """What an entry of a table says of itself: the beginning of a function's docstring, or its text."""
+    said = inspect.getdoc(function) if callable(function) else str(function)
+    return " ".join((said or "").partition("\n\n")[0].split())

@@ -11,7 +11,7 @@ from torusweep_kernels.backend import BACKENDS
 from torusweep.errors import BadInput, nearest, one_line
 from torusweep.questions import question_named
 from torusweep.questions.answer import Answer
-from torusweep.questions.parameters import Parameter
+from torusweep.questions.parameters import Parameter, declared
 from torusweep.questions.question import How, Question
 
 
@@ -29,7 +29,7 @@ class Method:
 def method_of(question: Any) -> Any:
     """The function (network, the question's parameters …, backend) → its answer."""
     assert isinstance(question, Question)
-    taken = list(inspect.signature(type(question).ask).parameters.values())[2 if question.about else 1 :]
+    taken = [one for one, _ in declared(type(question).ask, question.skipped)]
     if "backend" in question.how:
         taken.append(inspect.Parameter("backend", inspect.Parameter.KEYWORD_ONLY, default="auto"))
     own = [inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)] if question.about else []

@@ -43,16 +43,23 @@ class Whole:
 
 @dataclass(frozen=True)
 class Number(Whole):
-    """Range and meaning of a float parameter: `Annotated[float, Number(0, …)]`; open: without its ends."""
+    """Range and meaning of a float parameter: `Annotated[float, Number(0, …)]`.
+
+    open   without its ends
+    above  without its minimum
+    """
 
     open: bool = False
+    above: bool = False
 
     def contains(self, value: float) -> bool:
-        return super().contains(value) and not (self.open and value in (self.minimum, self.maximum))
+        excluded = (self.minimum, self.maximum) if self.open else (self.minimum,) if self.above else ()
+        return super().contains(value) and value not in excluded
 
     def range(self) -> str:
-        if self.open:
-            return f"> {self.minimum}" + ("" if self.maximum is None else f" and < {self.maximum}")
+        if self.open or self.above:
+            most = "" if self.maximum is None else f" and {'<' if self.open else '≤'} {self.maximum}"
+            return f"> {self.minimum}{most}"
         return super().range()
 
 

@@ -20,7 +20,7 @@ from torusweep.errors import BadInput
 from torusweep.networks.topology import Topology
 from torusweep.questions.answer import Answer
 from torusweep.questions.entry import Choice, Section, Spellings, under
-from torusweep.questions.parameters import NotSwept, Parameter, Several, parameters_of
+from torusweep.questions.parameters import Absent, NotSwept, Parameter, Several, grouped, parameters_of
 from torusweep.questions.stage import Network, Options, Rows, Stage
 
 Report = Callable[[float], None]
@@ -41,6 +41,10 @@ class Progress(Protocol):
         """Work of unknown length."""
         ...
 
+    def say(self, line: str) -> None:
+        """What whoever waits should know before long work begins."""
+        ...
+
 
 class Silence:
     """Shows nothing."""
@@ -53,6 +57,9 @@ class Silence:
 
     def wait(self, work: str) -> AbstractContextManager[None]:
         return nullcontext()
+
+    def say(self, line: str) -> None:
+        return
 
 
 class How(NamedTuple):
@@ -73,10 +80,14 @@ class Part(NamedTuple):
     """A table of an answer that its command can print alone: the answer's property of that name.
 
     without   parameters that say nothing of it
+    needs     parameters without which there is none
+    file      it is written to a file, beside the answer
     """
 
     meaning: str
     without: tuple[str, ...] = ()
+    needs: tuple[str, ...] = ()
+    file: bool = False
 
 
 class Question(Stage):
@@ -103,7 +114,8 @@ class Question(Stage):
     parts: ClassVar[Mapping[str, Part]] = {}
 
     def __init__(self) -> None:
-        self.parameters = parameters_of(type(self).ask, 2 if self.about else 1)
+        self.skipped = 2 if self.about else 1  # parameters of `ask` that are not the question's
+        self.parameters = parameters_of(type(self).ask, self.skipped)
         # those that a configuration has
         self.swept = [one for one in self.parameters if one.note(NotSwept) is None]
         # a stage whose entries or requests have another form declares them itself
@@ -132,25 +144,29 @@ class Question(Stage):
         """A parameter as a model's field: its type, and its default, range and meaning."""
         usual = one.default if default is None else default
         how: dict[str, Any] = {"description": one.meaning}
+        absent = f"; null: {one.usual}" if one.note(Absent) is not None else ""
         if one.spelled is not None:
-            how["description"] += f", as 'torusweep {self.name} --help' lists, or several"
+            listed = f", as 'torusweep {self.command} --help' lists" if one.spelled.title else ""
+            how["description"] += f"{listed}, or several{absent}"
             how["description"] += f"; {usual} by default" if usual is not None else ""
             if usual is None and not one.required:
                 return Spellings | None, Field(None, **how)
             return Spellings, Field(... if one.required else (usual,), **how)
         if one.range is not None:
             exclusive = getattr(one.range, "open", False)
-            least, most = ("gt", "lt") if exclusive else ("ge", "le")
+            above = exclusive or getattr(one.range, "above", False)
+            least, most = "gt" if above else "ge", "lt" if exclusive else "le"
             how |= {least: one.range.minimum} | ({} if one.range.maximum is None else {most: one.range.maximum})
         kind = Literal[one.choices] if one.choices else one.kind
         meaning = how.pop("description")
         taken: Any = Annotated[kind, Field(**how)]
-        if one.note(Several) is not None:
+        if one.many or one.note(Several) is not None:
             meaning = f"{meaning}; or several"
             many: Any = Annotated[tuple.__class_getitem__((taken, ...)), Field(min_length=1, strict=False)]
             shown: Any = taken | Annotated[list.__class_getitem__(taken), Field(min_length=1)]
             taken = Annotated[many, BeforeValidator(_listed, json_schema_input_type=shown)]
-            usual = usual if usual is None else (usual,)
+            usual = usual if usual is None or one.many else (usual,)
+        meaning += absent
         if one.optional and usual is None:
             return taken | None, Field(None, description=meaning)
         return taken, Field(... if one.required else usual, description=meaning)
@@ -171,7 +187,8 @@ class Question(Stage):
         }
         return make_dataclass(f"{self.name.title()}Request", fields, frozen=True, namespace=body)
 
-    def requests(self, entry: Any) -> Iterator[Any]:
+    def values_of(self, entry: Any) -> dict[str, Sequence[Any]]:
+        """The values of each parameter in an entry, in canonical spellings; all combinations are its requests."""
         values: dict[str, Sequence[Any]] = {}
         for one in self.swept:
             given = getattr(entry, one.name if one.inside is None else one.inside.key)
@@ -185,6 +202,10 @@ class Question(Stage):
                     values[one.name] = [canonical(spelling) for spelling in given]
             else:
                 values[one.name] = given
+        return values
+
+    def requests(self, entry: Any) -> Iterator[Any]:
+        values = self.values_of(entry)
         order = [*self.outermost, *(name for name in values if name not in self.outermost)]
         for chosen in product(*(values[name] for name in order)):
             yield self.Request(**dict(zip(order, chosen)))
@@ -194,8 +215,11 @@ class Question(Stage):
         return [file for files, text in reversed(spelled) if files and text for file in resolve_name(files)(text)]
 
     def rows(self, network: Network, request: Any, options: Options) -> Rows:
-        found = type(self).ask(network.topology, How(*options), **vars(request)).json
+        found = type(self).ask(network.topology, How(*options), **self._taken(vars(request))).json
         return found if isinstance(found, list) else [found]
+
+    def _taken(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        return grouped(type(self).ask, self.skipped, values)
 
     # --- Python and the command line -----------------------------------------------------------------
 
@@ -214,7 +238,8 @@ class Question(Stage):
         values = {name: known[name].check(value, network) for name, value in given.items()}
         try:
             self.check_given(network, how, values)
-            return type(self).ask(network, how, **values) if self.about else type(self).ask(how, **values)
+            taken = self._taken(values)
+            return type(self).ask(network, how, **taken) if self.about else type(self).ask(how, **taken)
         except BadInput as refusal:
             if not refusal.place:
                 raise
