@@ -38,7 +38,7 @@ COMMANDS = {
     "layout": ("layout", "Where nodes are placed, and how long and dense the wires are."),
     "cost": ("cost", "What networks cost, and what they carry for it."),
     "latency": ("latency", "Mean latency by a paper's model, under load or by dimension."),
-    "simulate": ("simulate", "Simulate a network flit by flit: accepted load, latency, saturation."),
+    "simulate": QUESTIONS["simulate"],
     "export": ("export", "Write a network in the format of another tool."),
     "query": ("query", "Query a sweep's tables in SQL."),
     "pareto": ("pareto", "The designs that no other design beats."),

@@ -108,7 +108,7 @@ def _parameter(one: Parameter) -> click.Parameter:
         how |= {} if read is None else {"type": click.STRING, "metavar": read.shown}
     if one.note(Positional) is not None:
         return click.Argument([one.name], required=one.required, default=None, **how)
-    meaning = f"{one.meaning[0].upper()}{one.meaning[1:]}."
+    meaning = f"{one.meaning[0].upper()}{one.meaning[1:]}{'; may be repeated' if one.many else ''}."
     if one.usual not in (None, (), "") and one.kind is not bool:
         usual = ", ".join(map(str, one.usual)) if isinstance(one.usual, tuple) else one.usual
         meaning += f"  [default: {usual}]"

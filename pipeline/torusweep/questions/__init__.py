@@ -9,6 +9,10 @@ from typing import Any
 
 QUESTIONS = {
     "loads": ("torusweep.stages.loads.stage", "Load of every channel under a routing and a traffic pattern."),
+    "simulate": (
+        "torusweep.stages.simulation.stage",
+        "Simulate a network flit by flit: accepted load, latency, saturation.",
+    ),
 }
 
 

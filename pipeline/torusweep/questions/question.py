@@ -6,6 +6,7 @@ its parameters, their ranges, defaults and meanings from there.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import field, make_dataclass
@@ -232,7 +233,7 @@ class Question(Stage):
     ) -> Answer:
         """The answer to values by name, which may be of any type. Raises BadInput for one that is wrong.
 
-        written   how whoever asks writes the name of a parameter
+        written   how whoever asks writes the name of a parameter: where a refusal is about it, or has it in `…`
         """
         known = {one.name: one for one in self.parameters}
         values = {name: known[name].check(value, network) for name, value in given.items()}
@@ -241,9 +242,11 @@ class Question(Stage):
             taken = self._taken(values)
             return type(self).ask(network, how, **taken) if self.about else type(self).ask(how, **taken)
         except BadInput as refusal:
-            if not refusal.place:
+            words = re.sub("`(\\w+)`", lambda name: written(name[1]) if name[1] in known else name[0], str(refusal))
+            words = f"{written(refusal.place[-1])}: {words}" if refusal.place else words
+            if words == str(refusal):
                 raise
-            raise type(refusal)(f"{written(refusal.place[-1])}: {refusal}") from None
+            raise type(refusal)(words) from None
 
 
 def _listed(value: Any) -> Any:
