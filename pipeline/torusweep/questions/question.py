@@ -162,7 +162,7 @@ class Question(Stage):
         meaning = how.pop("description")
         taken: Any = Annotated[kind, Field(**how)]
         if one.many or one.note(Several) is not None:
-            meaning = f"{meaning}; or several"
+            meaning += "" if one.many else "; or several"
             many: Any = Annotated[tuple.__class_getitem__((taken, ...)), Field(min_length=1, strict=False)]
             shown: Any = taken | Annotated[list.__class_getitem__(taken), Field(min_length=1)]
             taken = Annotated[many, BeforeValidator(_listed, json_schema_input_type=shown)]
