@@ -175,7 +175,7 @@ REFUSED: list[tuple[str, tuple[Any, ...], dict[str, Any], str]] = [
     ("collective", ("all_redce",), {}, "all_reduce"),
     ("collective", ("all_reduce", "bukket"), {}, "bucket"),
     ("simulate", (), {}, "expected load, saturation, packets_each or workload, got none"),
-    ("simulate", (0.1,), {"precision": 0.1}, "expected with saturation=True only"),
+    ("simulate", (0.1,), {"precision": 0.1}, "precision: expected with saturation only"),
     ("loads", (), {"packet": 100}, "unknown option 'packet' (did you mean 'packets'?)"),
     ("simulate", (0.1,), {"cycels": 10}, "unknown option 'cycels' (did you mean 'cycles'?)"),
     ("simulate", (-1,), {}, "load"),

@@ -38,7 +38,7 @@ COMMANDS = {
     "layout": QUESTIONS["layout"],
     "cost": QUESTIONS["cost"],
     "latency": QUESTIONS["latency"],
-    "simulate": ("simulate", "Simulate a network flit by flit: accepted load, latency, saturation."),
+    "simulate": QUESTIONS["simulate"],
     "export": ("export", "Write a network in the format of another tool."),
     "query": ("query", "Query a sweep's tables in SQL."),
     "pareto": ("pareto", "The designs that no other design beats."),

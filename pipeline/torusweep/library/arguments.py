@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from numbers import Integral, Real
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any
 
 from torusweep_kernels.backend import BACKENDS
 
@@ -13,7 +13,6 @@ from torusweep.collectives.algorithms import ALGORITHMS
 from torusweep.collectives.operations import OPERATIONS
 from torusweep.errors import BadInput, nearest, one_line
 from torusweep.interchange import FORMATS
-from torusweep.library.simulation import SimulationOptions
 from torusweep.stages.availability import MEASURES
 from torusweep.stages.availability.request import ALL
 from torusweep.stages.deadlock.rules import RULES
@@ -80,22 +79,6 @@ def check_collective(operation: Any, algorithms: Any, root: Any, simulate: Any) 
     if algorithms is not None:
         for name in algorithms if isinstance(algorithms, list | tuple) else [algorithms]:
             check_text("algorithms", name, tuple(ALGORITHMS))
-
-
-def check_simulation(backend: Any, precision: Any, packets_each: Any, options: dict[str, Any]) -> None:
-    """Of `Network.simulate`; options that are no int, bool or str, or unknown, are judged elsewhere."""
-    check_backend(backend)
-    check_number("precision", precision, "0.01")
-    check_whole("packets_each", packets_each, "100")
-    words = {int: "a whole number", bool: "True or False", str: "a text"}
-    types: dict[str, type] = {**get_type_hints(SimulationOptions), "workload": str}
-    for name, value in options.items():
-        kind = types.get(name)
-        if kind is None or value is None:
-            continue
-        fits = isinstance(value, Integral) and not isinstance(value, bool) if kind is int else isinstance(value, kind)
-        if not fits:
-            raise BadInput(f"{name}={_shown(value)}: expected {words[kind]}; 'torusweep simulate --help' explains it")
 
 
 def _shown(given: Any) -> str:

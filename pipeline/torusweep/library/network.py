@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from numbers import Integral, Real
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -20,7 +19,6 @@ from torusweep.library.distances import Distances, distances_of
 from torusweep.library.foreign import network_of, to_networkx
 from torusweep.library.method import Method
 from torusweep.library.outcomes import Capacity, Static
-from torusweep.library.simulation import Simulation, SimulationOptions, several, simulation_of
 from torusweep.networks.families import build
 from torusweep.networks.picture_svg import svg_picture
 from torusweep.networks.topology import Plan, Topology
@@ -274,50 +272,7 @@ class Network:
         """
         return availability_of(self.topology, {"links": links, "routers": routers, "cubes": cubes}, options)
 
-    def simulate(
-        self,
-        load: float | Iterable[float] = (),
-        *,
-        routing: object = None,
-        traffic: object = "uniform",
-        saturation: bool = False,
-        precision: float | None = None,
-        seeds: int | Iterable[int] = (0,),
-        packets_each: int | None = None,
-        workload: str | None = None,
-        backend: str = "auto",
-        **options: Unpack[SimulationOptions],
-    ) -> Simulation:
-        """Simulate flit by flit: accepted load and latency at each offered load, or a workload until it is delivered.
-
-        load          flits per terminal and cycle, one or several
-        routing       a spelling, or adaptive, ugal, progressive; by default the first that suits and cannot deadlock
-        traffic       a spelling, or a matrix [T, T]
-        saturation    also find the largest load that is accepted, to `precision` (0.01) flits per terminal and cycle
-        seeds         of the random packets; several give a mean over runs
-        packets_each  instead of loads: every terminal sends this many packets, all ready at cycle 0
-        workload      instead of loads: messages that depend on messages
-        options       of the router and the packets, as those of 'torusweep simulate': virtual_channels=4, cycles=5000
-
-        >>> rows = network("torus(k=4, n=2)").simulate([0.1, 0.2], cycles=2000).rows
-        >>> [row["offered_load"] for row in rows]
-        [0.1, 0.2]
-        """
-        chosen: dict[str, Any] = dict(options)
-        arguments.check_simulation(backend, precision, packets_each, {**chosen, "workload": workload})
-        if routing is not None:
-            chosen["routing"] = routing_of(self.topology, routing)
-        chosen |= {"traffic": traffic_of(self.topology, traffic), "workload": workload}
-        return simulation_of(
-            self.topology,
-            chosen,
-            loads=several("load", load, Real, "a number"),
-            seeds=several("seeds", seeds, Integral, "a whole number"),
-            saturation=saturation,
-            precision=precision,
-            packets_each=packets_each,
-            backend=backend,
-        )
+    simulate = Method("simulate")
 
     def picture(self) -> str:
         """A drawing as SVG; of more than 600 nodes, a smaller one of the family. Raises BadInput if there is none."""

@@ -17,6 +17,10 @@ QUESTIONS = {
     "loads": ("torusweep.stages.loads.stage", "Load of every channel under a routing and a traffic pattern."),
     "deadlock": ("torusweep.stages.deadlock.stage", "Whether a routing can deadlock: a proof, or the cycle."),
     "layout": ("torusweep.stages.layout.stage", "Where nodes are placed, and how long and dense the wires are."),
+    "simulate": (
+        "torusweep.stages.simulation.stage",
+        "Simulate a network flit by flit: accepted load, latency, saturation.",
+    ),
 }
 FUNCTIONS = ("best", "cost", "latency", "search")
 
