@@ -89,7 +89,7 @@ def command_of(question: Any) -> click.Command:
         else:
             names, device = backends_and_device(backends_run(chosen, resolved))
             with open_console() as console:
-                answer.print(console, f"{names} on {device}")
+                answer.print(console, f"{names} on {device}" if "backend" in question.how else "")
         if output is not None and not as_json:
             click.echo(f"\nwritten: {output}", err=True)
 

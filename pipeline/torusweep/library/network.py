@@ -9,16 +9,14 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 import pyarrow as pa
 
-from torusweep.capacity import capacity as capacity_of
 from torusweep.errors import BadInput
 from torusweep.interchange import Written, export
 from torusweep.library import arguments
 from torusweep.library.availability import Amount, Availability, AvailabilityOptions, availability_of
 from torusweep.library.collective import Collective, collective_of
-from torusweep.library.distances import Distances, distances_of
 from torusweep.library.foreign import network_of, to_networkx
 from torusweep.library.method import Method
-from torusweep.library.outcomes import Capacity, Static
+from torusweep.library.outcomes import Static
 from torusweep.networks.families import build
 from torusweep.networks.picture_svg import svg_picture
 from torusweep.networks.topology import Plan, Topology
@@ -30,7 +28,6 @@ from torusweep.stages.deadlock.answer import Layered
 from torusweep.stages.deadlock.layers import layers as layers_of
 from torusweep.stages.deadlock.routing_table import classified_table
 from torusweep.stages.static import static_record
-from torusweep.traffic.given import traffic_of
 
 if TYPE_CHECKING:
     import networkx
@@ -173,14 +170,7 @@ class Network:
         arguments.check_whole("fault_nodes", fault_nodes, "2")
         return Static(static_record(self.topology, fault_nodes=fault_nodes, backend=backend))
 
-    def distances(self, *, backend: str = "auto") -> Distances:
-        """Distances between all terminals, exactly, without a table of pairs.
-
-        >>> network("torus(k=8, n=2)").distances().histogram.tolist()
-        [64, 256, 512, 768, 896, 768, 512, 256, 64]
-        """
-        arguments.check_backend(backend)
-        return distances_of(self.topology, backend)
+    distances = Method("distances")
 
     loads = Method("loads")
 
@@ -223,17 +213,7 @@ class Network:
 
     latency = Method("latency")
 
-    def capacity(self, traffic: object = "uniform", *, routes: str = "all") -> Capacity:
-        """The most that any routing can carry of a traffic, with proof; routes: all, or minimal.
-
-        >>> round(network("torus(k=4, n=2)").capacity("uniform").throughput, 6)
-        2.0
-        """
-        arguments.check_text("routes", routes, ("all", "minimal"))
-        what = traffic_of(self.topology, traffic)
-        found = capacity_of(self.topology, what, routes=routes)
-        numbers = (found.throughput, found.bound, found.gap, found.load, found.method)
-        return Capacity(self.spelling, str(what), routes, *numbers)
+    capacity = Method("capacity")
 
     def collective(
         self,
