@@ -53,9 +53,9 @@ simulation:
 def alike(stage: str) -> Iterator[Row]:
     """Whether every point of the stage has the same rows, byte for byte, with the GPU and with Numba."""
     from torusweep.questions.stage import Options
-    from torusweep.sweep.configuration import load
-    from torusweep.sweep.points import rows_of_many
-    from torusweep.sweep.requested_points import requested_points
+    from torusweep.sweeps.configuration import load
+    from torusweep.sweeps.points import rows_of_many
+    from torusweep.sweeps.requested_points import requested_points
     from torusweep.tables.parquet import parquet
 
     with tempfile.TemporaryDirectory() as folder:

@@ -29,8 +29,8 @@ def main(config: Path, folder: Path) -> None:
             half(*pickle.load(points))
         os._exit(0)
     os.close(there)
-    from torusweep.sweep.configuration import load
-    from torusweep.sweep.points_table import weighed_points
+    from torusweep.sweeps.configuration import load
+    from torusweep.sweeps.points_table import weighed_points
 
     sweep = load(config)
     requested = list(weighed_points(sweep, folder))
@@ -49,7 +49,7 @@ def main(config: Path, folder: Path) -> None:
 def half(points: list[Any], folder: Path, digest: str) -> None:
     """Compute these points and leave their shard. digest: the configuration's."""
     from torusweep.run.driver import Options, run_batch
-    from torusweep.sweep.points import stage_digest
+    from torusweep.sweeps.points import stage_digest
 
     code = stage_digest("static")
     run_batch(

@@ -26,8 +26,8 @@ from torusweep.run import driver as sweep
 from torusweep.run import workers as cluster
 from torusweep.stages.all_columns import schema_of
 from torusweep.stages.static.stage import StaticRequest
-from torusweep.sweep.configuration.schema import Cluster
-from torusweep.sweep.points import Point
+from torusweep.sweeps.configuration.schema import Cluster
+from torusweep.sweeps.points import Point
 from torusweep.tables.store import read_shards
 
 from benchmarks.race import Row

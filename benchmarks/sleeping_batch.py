@@ -6,7 +6,7 @@ import time
 from collections.abc import Sequence
 
 from torusweep.run.driver import Answer, Options
-from torusweep.sweep.points import Point
+from torusweep.sweeps.points import Point
 
 NAP = 2.0  # seconds, as long as batches are by default
 

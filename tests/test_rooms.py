@@ -15,7 +15,7 @@ ROOMS = room_graph(MODULES)
 FLOORS = (
     ("cli", "library"),
     ("run",),
-    ("sweep", "papers", "results", "interchange"),
+    ("sweeps", "papers", "answers", "interchange"),
     ("stages/all_columns",),
     ("stages", "models"),
     (
@@ -94,11 +94,11 @@ def test_modules_form_no_circle():
     [
         (("dask", "distributed", "dask_jobqueue"), {"torusweep.run"}),
         (("snakemake",), {"torusweep.run"}),
-        (("pyarrow.parquet",), {"torusweep.tables", "torusweep.results.query"}),
-        (("duckdb",), {"torusweep.results.query", "torusweep.results.connection", "torusweep.library"}),
+        (("pyarrow.parquet",), {"torusweep.tables", "torusweep.answers.query"}),
+        (("duckdb",), {"torusweep.answers.query", "torusweep.answers.connection", "torusweep.library"}),
         (("click",), {"torusweep.cli", "torusweep.questions.console"}),
         (("numba", "llvmlite"), {"torusweep_kernels"}),
-        (("ruamel",), {"torusweep.sweep", "torusweep.documents"}),
+        (("ruamel",), {"torusweep.sweeps", "torusweep.documents"}),
         (("google.protobuf",), {"torusweep.workloads.traces.chakra_messages"}),
         (
             ("cupy",),
@@ -125,7 +125,7 @@ def test_imports_stand_at_the_top():
     }
     drawing = re.compile(r"torusweep\.(charts|papers\.figures|results\.page|stages\.\w+\.section)\b")
     assert {(module, name) for module, name in inside if not drawing.match(name)} == {
-        ("torusweep.results.query", "torusweep.stages.all_columns.schema_of"),
+        ("torusweep.answers.query", "torusweep.stages.all_columns.schema_of"),
         ("torusweep.run.driver", "torusweep.run.workers.connect"),
     }
 
@@ -160,4 +160,4 @@ def test_every_room_is_in_the_architecture():
 
 def test_a_graph_that_has_a_circle_is_found_out():
     """The tests above can fail."""
-    assert circles(networkx.DiGraph([("sweep", "run"), ("run", "sweep"), ("run", "errors")])) == [{"sweep", "run"}]
+    assert circles(networkx.DiGraph([("sweeps", "run"), ("run", "sweeps"), ("run", "errors")])) == [{"sweeps", "run"}]

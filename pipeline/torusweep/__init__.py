@@ -75,6 +75,7 @@ from typing import TYPE_CHECKING, Any
 from torusweep.questions import FUNCTIONS, question_named
 
 if TYPE_CHECKING:
+    from torusweep.answers.query import query
     from torusweep.errors import BadInput, Refused, RunFailed
     from torusweep.library.network import Network, network
     from torusweep.library.records import loads_record, static_record
@@ -82,8 +83,7 @@ if TYPE_CHECKING:
     from torusweep.library.sweep import Plan, Sweep
     from torusweep.library.table import Table
     from torusweep.networks.topology import Topology
-    from torusweep.results.query import query
-    from torusweep.sweep.configuration import load as load_configuration
+    from torusweep.sweeps.configuration import load as load_configuration
 
 __version__ = "0.2.0"
 __all__ = [
@@ -115,17 +115,12 @@ _PLACES = {
     "Sweep": "torusweep.library.sweep:Sweep",
     "Table": "torusweep.library.table:Table",
     "Topology": "torusweep.networks.topology:Topology",
-    "load_configuration": "torusweep.sweep.configuration:load",
+    "load_configuration": "torusweep.sweeps.configuration:load",
     "loads_record": "torusweep.library.records:loads_record",
     "network": "torusweep.library.network:network",
-    "query": "torusweep.results.query:query",
+    "query": "torusweep.answers.query:query",
     "static_record": "torusweep.library.records:static_record",
 }
-
-# the rooms of these names are imported first: an import later would bind their names here to the rooms again
-for _room in ("torusweep.results", "torusweep.sweep"):
-    import_module(_room)
-
 
 def sweep(given: str | os.PathLike[str] | Mapping[str, Any]) -> Sweep:
     """A sweep, read and checked: from the path of a YAML file, or a dictionary with the same keys (docs/config.md).

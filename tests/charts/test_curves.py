@@ -7,7 +7,7 @@ from typing import Any
 from torusweep.charts import curves, scatter
 from torusweep.charts.chart import finished
 
-from tests.results import vega_lite
+from tests.answers import vega_lite
 
 TITLES = {"x": "load, flits/cycle", "y": "latency, cycles", "group": ""}
 ROWS = [

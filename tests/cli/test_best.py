@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 import torusweep as ts
 from click.testing import CliRunner
+from torusweep.answers import best as best_module
 from torusweep.cli import torusweep
 from torusweep.cli.run import run_step
 from torusweep.errors import BadInput
-from torusweep.results import best as best_module
 
 
 def said(*arguments: str) -> str:

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from torusweep.errors import Refused
 from torusweep.stages.static.stage import StaticRequest
-from torusweep.sweep.batches import disk_bytes
-from torusweep.sweep.points import Point, estimates
+from torusweep.sweeps.batches import disk_bytes
+from torusweep.sweeps.points import Point, estimates
 from torusweep.tables import store
 
 from tests.run.rings import RINGS, Run
@@ -23,8 +23,8 @@ cluster: {workers: 0, batch_seconds: 0.01}
 
 
 def test_what_is_predicted_is_enough_and_not_far_too_much(rings: Run):
-    from torusweep.sweep.configuration import load
-    from torusweep.sweep.requested_points import requested_points
+    from torusweep.sweeps.configuration import load
+    from torusweep.sweeps.requested_points import requested_points
 
     rings.config.write_text(SWEEP)
     predicted = disk_bytes(estimates(requested_points(load(rings.config))), 0.01)

@@ -13,9 +13,9 @@ from pathlib import Path
 import duckdb
 import pyarrow as pa
 import pytest
+from torusweep.answers import query as queries
+from torusweep.answers.connection import connect, lock
 from torusweep.errors import BadInput
-from torusweep.results import query as queries
-from torusweep.results.connection import connect, lock
 from torusweep.tables.store import publish_table
 
 from tests.faults.command_line import settled, torusweep

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from torusweep.sweep import points
+from torusweep.sweeps import points
 from torusweep_kernels import backend, cuda
 
 from benchmarks import gpu_cases, gpu_ceilings, gpu_check, gpu_jobs, gpu_pipeline, gpu_truth, gpu_tuning

@@ -215,14 +215,14 @@ def test_an_unfinished_sweep_and_an_altered_table_are_told(tmp_path: Path):
 
 
 def test_the_functions_keep_their_names_whatever_is_imported():
-    """torusweep.results and torusweep.sweep are rooms, too."""
+    """torusweep.answers and torusweep.sweeps are rooms, too."""
     code = (
-        "import torusweep.results.view, torusweep.sweep.batches, torusweep as ts;"
-        "from torusweep.results import view; from torusweep.sweep import batches;"
+        "import torusweep.answers.view, torusweep.sweeps.batches, torusweep as ts;"
+        "from torusweep.answers import view; from torusweep.sweeps import batches;"
         "print(type(ts.results).__name__, type(ts.sweep).__name__, view.VIEW, batches.__name__)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.split() == ["function", "function", "designs", "torusweep.sweep.batches"]
+    assert done.stdout.split() == ["function", "function", "designs", "torusweep.sweeps.batches"]
 
 
 @pytest.mark.parametrize("library", ["pandas", "polars"])

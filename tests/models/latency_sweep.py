@@ -9,7 +9,7 @@ from click.testing import CliRunner
 from torusweep.cli.questions import command_of
 from torusweep.cli.run import run_step
 from torusweep.questions import question_named
-from torusweep.sweep.configuration import Sweep, load
+from torusweep.sweeps.configuration import Sweep, load
 
 command = command_of(question_named("latency"))
 

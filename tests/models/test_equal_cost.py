@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 from torusweep.models import parhami_kwai as pk
 from torusweep.models.columns import LATENCY
-from torusweep.sweep.requested_points import requested_points, requested_stages
+from torusweep.sweeps.requested_points import requested_points, requested_stages
 from torusweep.tables.store import open_table
 
 from tests.models.latency_sweep import command, load_sweep, of, run, said

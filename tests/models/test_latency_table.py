@@ -22,8 +22,8 @@ from torusweep.models.table import arrow_table, dally_columns, network_of
 from torusweep.networks.families import build, plan
 from torusweep.papers.verification import verification_rows
 from torusweep.stages.static import static_record
-from torusweep.sweep.latency import latency_table
-from torusweep.sweep.requested_points import requested_points
+from torusweep.sweeps.latency import latency_table
+from torusweep.sweeps.requested_points import requested_points
 from torusweep.tables.store import open_table
 
 from tests.models.latency_sweep import command, load_sweep, of, run, said

@@ -11,8 +11,8 @@ from torusweep.papers.verification import Expected, judge_simulated, load_expect
 from torusweep.papers.verification.simulated import SETTINGS, Simulated, is_simulated, read
 from torusweep.stages.simulation.presets import preset
 from torusweep.stages.simulation.request import request_of
-from torusweep.sweep.configuration import load
-from torusweep.sweep.requested_points import requested_points
+from torusweep.sweeps.configuration import load
+from torusweep.sweeps.requested_points import requested_points
 
 ROOT = Path(__file__).resolve().parents[2]
 ROWS = [row for row in load_expected(["C10", "R05"]) if is_simulated(row.quantity)]

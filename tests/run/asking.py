@@ -8,8 +8,8 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 from torusweep.errors import BadInput, Refused
-from torusweep.sweep.configuration import load
-from torusweep.sweep.requested_points import requested_points
+from torusweep.sweeps.configuration import load
+from torusweep.sweeps.requested_points import requested_points
 
 from tests.run.rings import Run
 

@@ -18,7 +18,7 @@ from pathlib import Path
 import torusweep.run.driver
 from torusweep.questions.stage import attempt
 from torusweep.stages.static.columns import STATIC
-from torusweep.sweep.points import keyed
+from torusweep.sweeps.points import keyed
 
 ZERO = {"string": "", "int64": 1, "double": 0.5, "bool": True, "list<int64>": [1, 2], "map<string, int64>": {"k": 8}}
 
@@ -55,7 +55,7 @@ def made_up(point, _options):
 
 
 def made_up_rows(points, options):
-    """In place of `torusweep.sweep.points.rows_of_many`."""
+    """In place of `torusweep.sweeps.points.rows_of_many`."""
     return [attempt(made_up, point, options) for point in points]
 
 

@@ -16,7 +16,7 @@ from distributed import Client, LocalCluster
 from torusweep.errors import BadInput
 from torusweep.run import slurm, tasks, this_worker
 from torusweep.run import workers as cluster
-from torusweep.sweep.configuration.schema import Cluster, Slurm
+from torusweep.sweeps.configuration.schema import Cluster, Slurm
 
 from tests.run.elsewhere import Elsewhere, certificates
 from tests.run.fake_slurm import FakeSlurm
@@ -141,7 +141,7 @@ class Blocker(importlib.abc.MetaPathFinder):
 sys.meta_path.insert(0, Blocker())
 """
 OTHER = """
-from torusweep.sweep import points
+from torusweep.sweeps import points
 points.stage_digest = lambda stage: "0123456789abcdef"
 """
 

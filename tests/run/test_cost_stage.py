@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
+from torusweep.answers.pareto import front_of
+from torusweep.answers.query import query
 from torusweep.costs import MODELS, cost_model
 from torusweep.networks.families import build
-from torusweep.results.pareto import front_of
-from torusweep.results.query import query
 from torusweep.stages.cost import cost_record
-from torusweep.sweep.configuration import load
-from torusweep.sweep.requested_points import requested_points
+from torusweep.sweeps.configuration import load
+from torusweep.sweeps.requested_points import requested_points
 
 from tests.run.asking import computed, refused_at_its_line
 from tests.run.rings import Run

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 from torusweep.stages.deadlock.stage import DeadlockRequest
-from torusweep.sweep.configuration import load
-from torusweep.sweep.points import Point
-from torusweep.sweep.requested_points import requested_points
+from torusweep.sweeps.configuration import load
+from torusweep.sweeps.points import Point
+from torusweep.sweeps.requested_points import requested_points
 from torusweep.tables.store import read_manifest
 
 from tests.run.asking import computed, refused_as_too_many, refused_at_its_line

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from torusweep.sweep.configuration import load
-from torusweep.sweep.requested_points import requested_points
+from torusweep.sweeps.configuration import load
+from torusweep.sweeps.requested_points import requested_points
 from torusweep.tables.store import read_manifest
 
 from tests.run.asking import computed, refused_as_too_many, refused_at_its_line

@@ -9,16 +9,16 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
+from torusweep.answers.query import query
 from torusweep.errors import BadInput, Refused
 from torusweep.networks.families import build
-from torusweep.results.query import query
 from torusweep.stages import STAGES
 from torusweep.stages.all_columns import schema_of
 from torusweep.stages.loads import exact_loads
 from torusweep.stages.loads.stage import LoadsRequest
-from torusweep.sweep.configuration import load
-from torusweep.sweep.expansion import expand, expand_stage
-from torusweep.sweep.points import Point
+from torusweep.sweeps.configuration import load
+from torusweep.sweeps.expansion import expand, expand_stage
+from torusweep.sweeps.points import Point
 from torusweep.tables.store import open_table, read_manifest, read_shards
 from torusweep.traffic import PATTERNS, SYMMETRIC, traffic
 

@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 from torusweep.questions.stage import Network, Options, attempt
 from torusweep.stages import STAGES
-from torusweep.sweep.points import Point, keyed, rows_of_many
+from torusweep.sweeps.points import Point, keyed, rows_of_many
 from torusweep.tables.columns import arrow_schema
 from torusweep.tables.parquet import parquet
 from torusweep.tables.store import read_manifest

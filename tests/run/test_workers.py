@@ -22,7 +22,7 @@ from torusweep.errors import BadInput
 from torusweep.run import this_worker
 from torusweep.run import workers as cluster
 from torusweep.run.tasks import InProcess
-from torusweep.sweep.configuration.schema import Cluster
+from torusweep.sweeps.configuration.schema import Cluster
 from torusweep.tables.provenance import software
 from torusweep_kernels import backend
 

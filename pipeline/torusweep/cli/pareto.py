@@ -6,11 +6,11 @@ from pathlib import Path
 
 import click
 
+from torusweep.answers.choices import Choices
+from torusweep.answers.pareto import front_of, left_out
+from torusweep.answers.query import print_table
 from torusweep.cli import options
 from torusweep.counts import counted
-from torusweep.results.choices import Choices
-from torusweep.results.pareto import front_of, left_out
-from torusweep.results.query import print_table
 
 
 @click.command()

@@ -10,7 +10,7 @@ import click
 from torusweep.cli import options
 
 if TYPE_CHECKING:
-    from torusweep.sweep.forecast import Forecast
+    from torusweep.sweeps.forecast import Forecast
 
 
 @click.command()
@@ -29,7 +29,7 @@ def plan(config: Path, workers: int | None, as_json: bool) -> None:
       torusweep plan config/default.yaml --workers 16
       torusweep plan config/default.yaml --json
     """
-    from torusweep.sweep.forecast_text import record, text
+    from torusweep.sweeps.forecast_text import record, text
 
     name, forecast = forecast_of(config, workers)
     if as_json:
@@ -40,10 +40,10 @@ def plan(config: Path, workers: int | None, as_json: bool) -> None:
 
 def forecast_of(config: Path, workers: int | None) -> tuple[str, Forecast]:
     """A configuration's sweep by name, and its forecast; workers: in place of the configuration's, where given."""
-    from torusweep.sweep.configuration import load
-    from torusweep.sweep.forecast import forecast
-    from torusweep.sweep.points import estimates
-    from torusweep.sweep.requested_points import requested_points
+    from torusweep.sweeps.configuration import load
+    from torusweep.sweeps.forecast import forecast
+    from torusweep.sweeps.points import estimates
+    from torusweep.sweeps.requested_points import requested_points
 
     sweep = load(config)
     cluster = sweep.cluster_under({} if workers is None else {"workers": workers})

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import click
 
+from torusweep.answers import plot as plots
+from torusweep.answers.choices import Choices
 from torusweep.charts import chart as charts
 from torusweep.cli import options
 from torusweep.errors import BadInput
-from torusweep.results import plot as plots
-from torusweep.results.choices import Choices
 
 
 @click.command()

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import click
 
+from torusweep.answers import query as queries
 from torusweep.cli import options
 from torusweep.errors import BadInput
-from torusweep.results import query as queries
 
 
 def _complete_table(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
-    from torusweep.results import schema as schemas
-    from torusweep.results.joined import ALL
+    from torusweep.answers import schema as schemas
+    from torusweep.answers.joined import ALL
 
     return [name for name in (*schemas.tables(), ALL) if name.startswith(incomplete)]
 
@@ -67,7 +67,7 @@ def query(
         if sql:
             raise BadInput(f"expected --schema or a query, got both; leave out --schema, or '{sql[:60]}'")
         # the stages, whose columns these are, take a second to import: a query of their tables needs none
-        from torusweep.results import schema as schemas
+        from torusweep.answers import schema as schemas
 
         listed = schemas.schema(schema) if schema else schemas.overview(results)
         queries.print_table(listed, style, output, columns=True)
@@ -79,7 +79,7 @@ def query(
         )
     queries.print_table(queries.query(sql, results, time_limit=time_limit), style, output)
     if "join" in sql.lower():
-        from torusweep.results.joined import unnamed
+        from torusweep.answers.joined import unnamed
 
         if remark := unnamed(sql):
             click.echo(remark, err=True)

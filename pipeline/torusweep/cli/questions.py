@@ -13,6 +13,7 @@ from typing import Any
 import click
 from torusweep_kernels.backend import backend_of_calls, backends_and_device, backends_run, resolved_backends
 
+from torusweep.answers import table_text
 from torusweep.cli import options
 from torusweep.cli.progress import ON_TERMINAL
 from torusweep.errors import BadInput
@@ -22,7 +23,6 @@ from torusweep.networks.spelling import Word, format_value
 from torusweep.questions.console import open_console
 from torusweep.questions.parameters import AlsoCalled, Option, Parameter, Positional, Read
 from torusweep.questions.question import Askable, How
-from torusweep.results import table_text
 
 
 def command_of(question: Any) -> click.Command:

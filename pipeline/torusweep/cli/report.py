@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
+from torusweep.answers.page import write_report
 from torusweep.cli import options
-from torusweep.results.page import write_report
 
 
 @click.command()

@@ -10,12 +10,12 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from torusweep.answers.joined import view_columns
+from torusweep.answers.query import MOST_ROWS, TIME_LIMIT, query
+from torusweep.answers.view import VIEW
 from torusweep.counts import counted
 from torusweep.errors import BadInput, nearest, printable
 from torusweep.library.table import Table, open_connection
-from torusweep.results.joined import view_columns
-from torusweep.results.query import MOST_ROWS, TIME_LIMIT, query
-from torusweep.results.view import VIEW
 from torusweep.tables import store
 
 if TYPE_CHECKING:

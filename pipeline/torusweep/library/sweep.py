@@ -16,10 +16,10 @@ from torusweep.library.results import Results
 from torusweep.library.run_progress import Silent, shown_here
 from torusweep.run import command
 from torusweep.stages import STAGES
-from torusweep.sweep import configuration, forecast_text
-from torusweep.sweep.forecast import Forecast, forecast
-from torusweep.sweep.points import estimates
-from torusweep.sweep.requested_points import requested_points
+from torusweep.sweeps import configuration, forecast_text
+from torusweep.sweeps.forecast import Forecast, forecast
+from torusweep.sweeps.points import estimates
+from torusweep.sweeps.requested_points import requested_points
 
 Backend = Literal["auto", "numpy", "numba", "cupy"]
 

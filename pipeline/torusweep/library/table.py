@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from torusweep.answers import connection as connections
+from torusweep.answers import table_text
 from torusweep.counts import counted
 from torusweep.errors import BadInput
-from torusweep.results import connection as connections
-from torusweep.results import table_text
 
 if TYPE_CHECKING:
     import duckdb

@@ -9,7 +9,7 @@ from pkgutil import resolve_name
 from typing import Any
 
 QUESTIONS = {
-    "best": ("torusweep.results.best", "The best network of a size, with proof."),
+    "best": ("torusweep.answers.best", "The best network of a size, with proof."),
     "search": ("torusweep.graph_search.question", "A graph with short distances, by simulated annealing."),
     "place": ("torusweep.placements.question", "Where to put the axes of a job on a slice."),
     "cost": ("torusweep.stages.cost.stage", "What networks cost, and what they carry for it."),

@@ -19,10 +19,10 @@ from torusweep.papers.verification import summary as verdicts
 from torusweep.run.child import Listener, Snakemake, speak
 from torusweep.run.workflow import OVERRIDES, SNAKEFILE, input_files
 from torusweep.stages.all_columns import schema_of
-from torusweep.sweep.configuration import Sweep, load
-from torusweep.sweep.forecast import LONG, Forecast, forecast
-from torusweep.sweep.points_table import weighed_points
-from torusweep.sweep.requested_points import requested_stages
+from torusweep.sweeps.configuration import Sweep, load
+from torusweep.sweeps.forecast import LONG, Forecast, forecast
+from torusweep.sweeps.points_table import weighed_points
+from torusweep.sweeps.requested_points import requested_stages
 from torusweep.tables import lock, store
 
 QUIET = ["--quiet", "progress", "rules", "host", "reason"]

@@ -10,8 +10,8 @@ from torusweep.errors import BadInput
 from torusweep.run import driver
 from torusweep.run.tasks import LostWorkers
 from torusweep.stages.all_columns import schema_of
-from torusweep.sweep.configuration import load
-from torusweep.sweep.points import Point, stage_digest
+from torusweep.sweeps.configuration import load
+from torusweep.sweeps.points import Point, stage_digest
 from torusweep.tables import lock, store
 
 

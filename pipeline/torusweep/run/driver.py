@@ -36,8 +36,8 @@ from torusweep.run import this_worker
 from torusweep.run.progress import progress
 from torusweep.run.tasks import DIED, InProcess, Workers
 from torusweep.stages.all_columns import schema_of
-from torusweep.sweep.batches import Batch, Batches
-from torusweep.sweep.points import Point, rows_of_many, stage_digest
+from torusweep.sweeps.batches import Batch, Batches
+from torusweep.sweeps.points import Point, rows_of_many, stage_digest
 from torusweep.tables import store
 from torusweep.tables.provenance import software
 
@@ -163,7 +163,7 @@ def _check_key(point: Point, key: str) -> None:
 def compute(estimates: Mapping[Point, float], done: set[str], options: Options, settings: Any) -> Computed:
     """Compute the points whose keys are not done. Shards appear in the folder; call under its lock.
 
-    estimates  the points, with the seconds that they will take (torusweep.sweep.points.estimates)
+    estimates  the points, with the seconds that they will take (torusweep.sweeps.points.estimates)
     settings   the configuration's cluster section
     Raises BadInput where there are no workers, they run other code, or nothing can be written.
     """

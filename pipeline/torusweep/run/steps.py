@@ -15,10 +15,10 @@ import pyarrow as pa
 from torusweep.counts import counted
 from torusweep.papers.verification import summary, verification_rows
 from torusweep.stages.all_columns import TABLES, schema_of
-from torusweep.sweep.configuration import load
-from torusweep.sweep.derived_tables import DERIVED, requested_derived
-from torusweep.sweep.points_table import points_table, weighed_points
-from torusweep.sweep.requested_points import requested_stages
+from torusweep.sweeps.configuration import load
+from torusweep.sweeps.derived_tables import DERIVED, requested_derived
+from torusweep.sweeps.points_table import points_table, weighed_points
+from torusweep.sweeps.requested_points import requested_stages
 from torusweep.tables import store
 from torusweep.tables.provenance import software
 
@@ -73,8 +73,8 @@ def verification(config: Path, folder: Path, overrides: Overrides) -> int:
 def report(config: Path, folder: Path, overrides: Overrides) -> int:
     """report.html, and figures/*.svg: the papers' figures that the sweep has numbers for."""
     # only this step draws, and the drawing library takes long to import
+    from torusweep.answers.page import write_report
     from torusweep.papers.figures.files import write_figures
-    from torusweep.results.page import write_report
 
     write_figures(write_report(folder, folder / "report.html"), folder / "figures")
     return 0

@@ -11,7 +11,7 @@ from typing import Any
 from torusweep import __version__
 from torusweep.run.tasks import GPU_LOST
 from torusweep.stages import STAGES
-from torusweep.sweep.points import stage_digest
+from torusweep.sweeps.points import stage_digest
 
 LAST_WORDS_SECONDS = 1.0  # in which the scheduler must hear why a worker ends itself
 

@@ -66,7 +66,7 @@ ENVIRONMENT = {
 def connect(settings: Any, *, backend: str, tasks: int) -> Iterator[Workers]:
     """The workers that a sweep's `cluster` section asks for, ready and checked, for the length of a `with` block.
 
-    settings  the configuration's cluster section (torusweep.sweep.configuration)
+    settings  the configuration's cluster section (torusweep.sweeps.configuration)
     tasks     at most so many tasks will come: no more local workers are started
     Raises BadInput in one line where no worker can be had, or where one runs other code than ours.
     """

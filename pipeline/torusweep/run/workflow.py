@@ -13,11 +13,11 @@ from torusweep.errors import BadInput, nearest, printable
 from torusweep.networks.families import files_of
 from torusweep.papers.verification import FOLDER as EXPECTED
 from torusweep.run.steps import STEPS
-from torusweep.sweep.configuration import Sweep, load
-from torusweep.sweep.configuration.schema import Family, Labelled
-from torusweep.sweep.derived_tables import requested_derived
-from torusweep.sweep.points import program_digest, stage_digest
-from torusweep.sweep.requested_points import requested_files, requested_stages
+from torusweep.sweeps.configuration import Sweep, load
+from torusweep.sweeps.configuration.schema import Family, Labelled
+from torusweep.sweeps.derived_tables import requested_derived
+from torusweep.sweeps.points import program_digest, stage_digest
+from torusweep.sweeps.requested_points import requested_files, requested_stages
 
 SNAKEFILE = Path(__file__).parent / "Snakefile"
 OVERRIDES = ("backend", "symmetry", "workers")  # how results are computed: none of these changes a result

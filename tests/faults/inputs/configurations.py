@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 from hypothesis import strategies as st
-from torusweep.sweep.points import Point
+from torusweep.sweeps.points import Point
 
 from tests.faults.command_line import settled, torusweep
 from tests.faults.inputs.any_bytes import Properties, mixed

@@ -7,16 +7,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from torusweep.answers import page as report
+from torusweep.answers.page.papers import papers_section
 from torusweep.charts import chart as figures
 from torusweep.charts.lines import cut_above
 from torusweep.papers.figures import FIGURES, drawable
 from torusweep.papers.figures.files import write_figures
-from torusweep.results import page as report
-from torusweep.results.page.papers import papers_section
 
+from tests.answers import vega_lite
+from tests.answers.page_parts import Page
 from tests.papers.figures.values import CLASSES, Row, values
-from tests.results import vega_lite
-from tests.results.page_parts import Page
 
 
 def test_every_figure_has_its_numbers_and_none_has_any_without(rows: dict[str, list[Row]]) -> None:

@@ -11,8 +11,8 @@ from torusweep.questions.stage import Options
 from torusweep.stages.availability import AvailabilityRequest, availability_rows
 from torusweep.stages.availability.section import section
 
-from tests.results import vega_lite
-from tests.results.page_parts import Page
+from tests.answers import vega_lite
+from tests.answers.page_parts import Page
 
 
 @pytest.fixture(scope="module")

@@ -20,7 +20,7 @@ from torusweep.stages.deadlock.stage import DeadlockRequest
 from torusweep.stages.loads.stage import LoadsRequest
 from torusweep.stages.simulation import Parameters, Request, set_up, simulation_records
 from torusweep.stages.simulation.stage import SimulationRequest
-from torusweep.sweep.points import Point
+from torusweep.sweeps.points import Point
 
 from tests.routing.cases import CASES
 from tests.routing.plain_routes import walks

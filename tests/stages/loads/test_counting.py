@@ -10,8 +10,8 @@ from torusweep.questions.stage import Network
 from torusweep.stages.loads import source
 from torusweep.stages.loads import stage as loads_stage
 from torusweep.stages.loads.stage import LoadsQuestion, LoadsRequest
-from torusweep.sweep.configuration import load
-from torusweep.sweep.requested_points import requested_points
+from torusweep.sweeps.configuration import load
+from torusweep.sweeps.requested_points import requested_points
 
 from tests.stages.static.networks import as_networkx
 

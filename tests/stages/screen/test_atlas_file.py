@@ -15,7 +15,7 @@ import torusweep
 from torusweep.cli.run import run_step
 from torusweep.networks.families import build
 from torusweep.stages.static import static_record
-from torusweep.sweep.points import stage_digest
+from torusweep.sweeps.points import stage_digest
 from torusweep.tables.parquet import read_rows
 from torusweep.tables.store import read_manifest
 

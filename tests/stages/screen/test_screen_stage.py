@@ -21,10 +21,10 @@ from torusweep.screening.spaces import space_of
 from torusweep.stages import STAGES
 from torusweep.stages.screen.stage import TOGETHER, ScreenRequest
 from torusweep.stages.static import static_record
-from torusweep.sweep.configuration import load
-from torusweep.sweep.forecast import forecast
-from torusweep.sweep.points import Point, estimates, keyed, rows_of_many
-from torusweep.sweep.requested_points import requested_points
+from torusweep.sweeps.configuration import load
+from torusweep.sweeps.forecast import forecast
+from torusweep.sweeps.points import Point, estimates, keyed, rows_of_many
+from torusweep.sweeps.requested_points import requested_points
 from torusweep.tables.parquet import ROW_GROUP, parquet
 from torusweep_kernels.distance import many_distances
 

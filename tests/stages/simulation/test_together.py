@@ -15,7 +15,7 @@ from torusweep.stages import STAGES
 from torusweep.stages.simulation import Parameters, Request, choice, record, runs
 from torusweep.stages.simulation.setup import set_up
 from torusweep.stages.simulation.stage import SimulationRequest
-from torusweep.sweep.points import Point, keyed, rows_of_many
+from torusweep.sweeps.points import Point, keyed, rows_of_many
 from torusweep.tables.parquet import parquet
 from torusweep_kernels.backend import GpuLost
 from torusweep_kernels.router import Simulated, simulate

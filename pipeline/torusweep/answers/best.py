@@ -1,0 +1,253 @@
+"""The question `best`: the best networks of a size among all lattices or circulants, with proof."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import pyarrow as pa
+from rich.console import Console
+
+from torusweep import costs
+from torusweep.answers.best_text import print_best, proof
+from torusweep.answers.query import matching
+from torusweep.costs.equal_cost import EQUAL
+from torusweep.errors import BadInput
+from torusweep.networks.families import build
+from torusweep.networks.topology import Meaning, Whole
+from torusweep.questions.answer import Records, Row
+from torusweep.questions.entry import under
+from torusweep.questions.parameters import AlsoCalled, Read, Spelled
+from torusweep.questions.question import Askable, How
+from torusweep.questions.stage import Options
+from torusweep.screening.atlas import screened_before
+from torusweep.screening.best import Best, best_lattices, objectives
+from torusweep.screening.circulants import MOST_STEPS
+from torusweep.screening.columns import SCREEN
+from torusweep.screening.front import front
+from torusweep.screening.lattices import MOST_DIMENSIONS, MOST_NODES
+from torusweep.screening.spaces import Circulants, Lattices, Space, screen_space
+from torusweep.stages.cost import AUTOMATIC, cost_record
+from torusweep.stages.cost.spelled import COST_MODEL
+from torusweep.stages.screen.network_row import network_row
+from torusweep.tables.columns import Column
+
+OBJECTIVE = "torusweep.screening.best:OBJECTIVES"
+NETWORK = Column("network", "string", "", "best | as good | a known network's name, as in cube | beside")
+PRICES = (
+    Column("cost_per_terminal", "double", "currency", "as in cost; null without a cost model"),
+    Column("currency", "string", "", "of the costs"),
+    Column("saturation_per_cost", "double", "flits/cycle/currency", "saturation_load, at most 1, / cost_per_terminal"),
+    Column("on_front", "bool", "", "whether no other shown is as cheap, as near and saturates as late"),
+)
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class BestNetworks(Records):
+    """The winners, then the networks that people know at that size, then others beside them: a row each.
+
+    found   what was compared, and how many are as good
+    beside  the rows of the others
+    priced  the cost model of the rows' costs; None: they have none
+    """
+
+    found: Best = field(kw_only=True)
+    beside: list[Row] = field(kw_only=True)
+    priced: str | None = field(kw_only=True)
+    columns = (NETWORK, *SCREEN, *PRICES)
+    main = (
+        *("network", "topology", "mean_distance", "diameter", "saturation_load", "degree"),
+        *("cost_per_terminal", "saturation_per_cost", "on_front"),
+    )
+
+    @property
+    def topology(self) -> str:
+        """The spelling of the best network."""
+        return str(self.rows[0]["topology"])
+
+    @property
+    def json(self) -> Row:  # type: ignore[override]  # the rows are within it
+        found = self.found
+        return {
+            **found._asdict(),
+            **({"beside": self.beside} if self.beside else {}),
+            "space": str(found.space),
+            "objectives": [
+                {"column": name, "best": "least" if sign > 0 else "greatest"} for name, sign in found.objectives
+            ],
+        }
+
+    def heading(self) -> str:
+        return f"{self.topology}\n{proof(self.found)}"
+
+    def print(self, console: Console, computed_by: str) -> None:
+        print_best(console, self.found, self.beside, self.priced)
+
+
+def best(
+    how: How,
+    *,
+    nodes: Annotated[int, Whole(1, "nodes of the network", MOST_NODES)],
+    dimensions: Annotated[
+        int, Whole(1, "dimensions of the lattices, 3 by default; a node has two links in each", MOST_DIMENSIONS)
+    ]
+    | None = None,
+    circulant_steps: Annotated[
+        int,
+        Whole(1, "compare only circulant graphs of so many steps; a node has two links for each step", MOST_STEPS),
+    ]
+    | None = None,
+    minimise: Annotated[
+        tuple[str, ...],
+        Spelled(
+            "what should be small, the most important first, separated by commas; mean_distance by default",
+            table=OBJECTIVE,
+            title="Columns to minimise or maximise",
+            called=False,
+        ),
+        AlsoCalled("minimize"),
+    ] = (),
+    maximise: Annotated[
+        tuple[str, ...],
+        Spelled("what should be great, after these", table=OBJECTIVE, called=False),
+        AlsoCalled("maximize"),
+    ] = (),
+    where: Annotated[
+        str, Meaning('an SQL condition on columns of the table screen, as in "degree = 6 AND diameter <= 8"')
+    ]
+    | None = None,
+    beside: Annotated[
+        tuple[str, ...],
+        Spelled(
+            "also show this network, of any family and size; may be repeated",
+            table="torusweep.networks.families:FAMILIES",
+            skip=0,
+        ),
+        Read("builtins:tuple", "TOPOLOGY"),
+    ] = (),
+    cost_model: Annotated[
+        str | Path,
+        replace(COST_MODEL, meaning="also show costs and the Pareto front, by this cost model or its YAML file"),
+    ]
+    | None = None,
+    show: Annotated[int, Whole(1, "how many of the winners to show")] = 5,
+    results: Annotated[
+        Path | str, Meaning("folder of a sweep whose table screen answers; a size that it lacks is computed")
+    ]
+    | None = None,
+) -> BestNetworks:
+    """The best network of a size among all lattices: tori, twisted tori, circulants, crystal lattices.
+
+    Every Cayley graph of an abelian group with n generators is a lattice graph Zⁿ/L. All of them are compared, one of
+    each class of lattices that differ only in the names and directions of the dimensions. So the winner is proved to
+    be the best. Beside it stand the networks that people know at that size, and the bounds of all graphs of its degree.
+
+    With steps of circulants, only circulant graphs are compared: those of a cyclic group. All connected ones are, one
+    of each class that multiplication by a number without a common factor with the number of nodes makes.
+
+    Several columns are compared in order: the second decides where the first is equal. The winner's spelling is one
+    that describe, loads, deadlock, layout and simulate take. With a cost model, each network also has what it costs,
+    what it carries for it, and whether it is on the Pareto front of those shown.
+
+    >>> import torusweep as ts
+    >>> found = ts.best(nodes=32, dimensions=2)
+    >>> found.topology, found[0]["mean_distance"], found.found.lattices
+    ('lattice(matrix=[[32, 7], [0, 1]])', 2.625, 63)
+    """
+    chosen = objectives(minimise, maximise)
+    space = _space(nodes, dimensions, circulant_steps)
+    space.check()
+    options = Options(how.backend)
+    others = [network_row(build(spelling), options) for spelling in dict.fromkeys(beside)]
+    with under("cost_model"):
+        # what is wrong with it is said before the search
+        model = None if cost_model is None else costs.readable(str(cost_model))
+    before = None if results is None else screened_before(Path(results), space)
+    with how.progress.share("lattices compared") as progress:
+        found = best_lattices(
+            space,
+            chosen,
+            parts=before or screen_space(space, backend=how.backend),
+            keep=lambda rows: rows if where is None else _kept(rows, where),
+            show=show,
+            progress=progress or (lambda share: None),
+        )
+    if model is not None:
+        _add_costs([*found.rows, *found.known, *others], model)
+    none = {column.name: None for column in PRICES}
+    names = [
+        "best",
+        *("as good" for _ in found.rows[1:]),
+        *(row["name"] for row in found.known),
+        *("beside" for _ in others),
+    ]
+    rows = [none | row | {"network": name} for row, name in zip([*found.rows, *found.known, *others], names)]
+    return BestNetworks(rows, found=found, beside=others, priced=model)
+
+
+def _space(nodes: int, dimensions: int | None, circulant_steps: int | None) -> Space:
+    """The design space that is asked for. Raises BadInput for two."""
+    if circulant_steps is None:
+        return Lattices(3 if dimensions is None else dimensions, nodes)
+    if dimensions is not None:
+        with under("circulant_steps"):
+            raise BadInput("expected dimensions of lattices or steps of circulants, got both; leave one out")
+    return Circulants(circulant_steps, nodes)
+
+
+def _kept(rows: pa.Table, where: str) -> pa.Table:
+    """The rows that meet a condition."""
+    with under("where"), _of_the_condition():
+        return matching(rows, where)
+
+
+@contextmanager
+def _of_the_condition() -> Iterator[None]:
+    """Leave out of a refusal that it is about the option --where: whoever asks says so."""
+    try:
+        yield
+    except BadInput as refusal:
+        refusal.args = (str(refusal).removeprefix("--where: ").replace("--where ", "the condition ", 1),)
+        raise
+
+
+def _add_costs(rows: list[Row], model: str) -> None:
+    """Add to each row what its network costs, what it carries for it, and whether it is on the Pareto front of all.
+
+    The front is that of the least cost per terminal, the least mean distance and the greatest saturation, at most 1.
+    """
+    values: list[list[Any]] = []
+    for row in rows:
+        record = cost_record(build(row["topology"]), model, AUTOMATIC)
+        price, carried = record["cost_per_terminal"], min(1.0, row["saturation_load"] or 0.0)
+        row |= {"cost_per_terminal": price, "currency": record["currency"]}
+        row["saturation_per_cost"] = carried / price if price else None
+        values.append([price, row["mean_distance"], -round(carried, EQUAL)])
+    compared = [place for place, row in enumerate(rows) if row["connected"]]
+    first = {compared[place] for place in front(np.array([values[place] for place in compared]).reshape(-1, 3))}
+    for place, row in enumerate(rows):
+        row["on_front"] = place in first
+
+
+class BestQuestion(Askable):
+    ask = staticmethod(best)
+    command = "best"
+    about = ""
+    how = ("backend",)
+    examples = (
+        "best --nodes 128",
+        "best --nodes 512 --minimise diameter,mean_distance",
+        "best --nodes 128 --maximise saturation_load --show 1",
+        'best --nodes 128 --where "diameter <= 6" --maximise saturation_load',
+        "best --nodes 256 --results results/atlas",
+        'best --nodes 162 --cost-model 2014-besta --beside "slim_fly(q=9)" --beside "dragonfly(a=6, p=1, h=4)"',
+        "best --nodes 221 --circulant-steps 2 --minimise diameter,mean_distance",
+        "best --nodes 200 --dimensions 2 --minimise mean_distance --maximise saturation_load --json",
+    )
+
+
+QUESTION = BestQuestion()

@@ -1,0 +1,195 @@
+"""Choose rows that can be compared: those of one routing, traffic pattern, model or load, or of each one, named.
+
+A command that draws or ranks numbers of several routings as if they were of one would mislead. What is mixed is
+refused, with the options that choose.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from torusweep import traffic as patterns
+from torusweep.answers.joined import ALL, BEST, SECONDARY, SHARED, Join, Named, distinguishing
+from torusweep.answers.query import query
+from torusweep.errors import BadInput, nearest
+from torusweep.stages.all_columns import TABLES
+from torusweep.stages.deadlock import routing_spelling
+
+Row = Mapping[str, Any]
+SHOWN = 3  # values that a message names
+# which value a message proposes, where it is there
+USUAL = {"routing": "minimal", "traffic": "uniform", "model": "parhami-kwai-2004", "cost_model": "2014-besta"}
+FIRST = ("routing", "traffic", "model", "router", "placement", "constant")  # these decide others: a router its buffers
+# numbers about all loads of a simulation, not about one
+OF_ALL_LOADS = {"simulated_saturation", "saturation_precision"}
+
+
+class Choices(NamedTuple):
+    """What a user chose of each: a name; ALL: each one separately; None: not chosen.
+
+    routing   or BEST: each network's best
+    """
+
+    routing: str | None = None
+    traffic: str | None = None
+    model: str | None = None
+
+    def spelled(self) -> dict[str, str | None]:
+        """The choices by column, spelled as in the tables. Raises BadInput for an unknown name."""
+        chosen: dict[str, str | None] = dict(self._asdict())
+        if self.routing not in (None, ALL, BEST):
+            chosen["routing"] = routing_spelling(self.routing)
+        if self.traffic not in (None, ALL):
+            chosen["traffic"] = patterns.canonical(self.traffic)
+        return chosen
+
+    def each(self) -> list[str]:
+        """The columns of which every value counts for itself."""
+        return [name for name, value in self._asdict().items() if value in (ALL, BEST)]
+
+
+def keys_of(joined: Join, named: Iterable[Named]) -> list[str]:
+    """The columns that tell a network's rows apart in the tables of these columns."""
+    tables = {column.table for column in named}
+    names = {table: {column.column.name for column in named if column.table == table} for table in tables}
+    keys = []
+    for key in joined.distinguishing():
+        own = joined.columns[key].column.name
+        held = {joined.columns[key].table, *(joined.tables if own in SHARED else ())} & tables
+        held = {table for table in held if own in distinguishing(table)}
+        if own == "offered_load" and names.get("simulation", set()) <= OF_ALL_LOADS:
+            continue
+        keys += [key] if held else []
+    return keys
+
+
+def refuse_mixed(
+    rows: Sequence[Row],
+    keys: Sequence[str],
+    numbers: Sequence[str],
+    *,
+    series: Sequence[str] | None,
+    apart: Collection[str] = (),
+    named: Sequence[str] = (),
+) -> None:
+    """Raise BadInput where rows that would be compared differ in a key on which their numbers depend.
+
+    rows     with topology, the keys and the numbers
+    keys     columns that tell a network's rows apart
+    numbers  the columns that are compared
+    series   columns by which the command draws them apart; None: it cannot
+    apart    keys that may differ: the answer names them
+    named    what the user calls the numbers, if not so
+    """
+    kept = [key for key in keys if key in apart]
+    keys = [key for key in keys if key not in apart and not _is_idle(rows, key, keys, numbers)]
+    mixed = [key for key in keys if key not in SECONDARY and len({row[key] for row in rows}) > 1]
+    if not mixed:  # different numbers of one network
+        groups = defaultdict(list)
+        for row in rows:
+            groups[(row["topology"], *(row[key] for key in kept))].append(row)
+        for group in groups.values():
+            if len({tuple(row[name] for name in numbers) for row in group}) > 1:
+                mixed = [key for key in keys if len({row[key] for row in group}) > 1]
+                if mixed:
+                    break
+    mixed = refining(rows, mixed)
+    if not mixed:
+        return
+    values = {key: _values(rows, key) for key in mixed}
+    got = "; ".join(f"{key} {_listed(values[key])}" for key in mixed)
+    options = " ".join(_option(key, values[key]) for key in mixed if key in Choices._fields)
+    wheres = " AND ".join(_condition(key, values[key][0]) for key in mixed if key not in Choices._fields)
+    remedy = " ".join(part for part in (options, f'--where "{wheres}"' if wheres else "") if part)
+    instead = []
+    if "routing" in mixed:
+        instead.append("--routing best (of each network)")
+    if series is not None:
+        instead.append(f"--series {','.join([*(name for name in series if name.isidentifier()), *mixed])}")
+    elif any(key in Choices._fields for key in mixed):
+        instead.append(" ".join(f"--{key} all" for key in mixed if key in Choices._fields) + " (each named)")
+    raise BadInput(
+        f"{' and '.join(named or numbers)}: expected rows of one {' and one '.join(mixed)}, got {got};"
+        f" add {remedy}{''.join(', or ' + other for other in instead)}"
+    )
+
+
+def refining(rows: Sequence[Row], keys: Iterable[str], given: Sequence[str] = ()) -> list[str]:
+    """The keys that tell more rows apart than those before them and the columns `given`, the usual ones first."""
+    kept: list[str] = []
+    count = len({tuple(row[name] for name in given) for row in rows})
+    for key in sorted(keys, key=lambda key: FIRST.index(key) if key in FIRST else len(FIRST)):
+        finer = len({tuple(row[name] for name in (*given, *kept, key)) for row in rows})
+        if finer > count:
+            kept.append(key)
+            count = finer
+    return kept
+
+
+def _is_idle(rows: Iterable[Row], key: str, keys: Iterable[str], numbers: Sequence[str]) -> bool:
+    """Whether rows that differ in this key alone are there, and all have the same numbers."""
+    others = ["topology", *(other for other in keys if other != key)]
+    found: dict[tuple[Any, ...], set[Any]] = defaultdict(set)
+    values: dict[tuple[Any, ...], set[Any]] = defaultdict(set)
+    for row in rows:
+        case = tuple(row[name] for name in others)
+        found[case].add(tuple(row[name] for name in numbers))
+        values[case].add(row[key])
+    return any(len(kinds) > 1 for kinds in values.values()) and all(len(kinds) == 1 for kinds in found.values())
+
+
+def refuse_absent(results: Path, joined: Join, choices: Mapping[str, str | None]) -> None:
+    """Raise BadInput where a choice is of a value that the sweep has not computed."""
+    for key, value in choices.items():
+        tables = [name for name in joined.tables if key in {column.name for column in TABLES[name]}]
+        if value in (None, ALL, BEST) or not tables:
+            continue
+        found = query(f'SELECT DISTINCT "{key}" FROM "{tables[0]}" ORDER BY 1', results).column(0).to_pylist()
+        there = [word for word in found if word is not None]
+        if value not in there:
+            raise BadInput(
+                f"--{key} {value}: expected one that the sweep has computed, {_listed(there, most=12) or 'none'}, got"
+                f" another{nearest(str(value), there)}; choose one, or add it to the configuration and run it"
+            )
+
+
+def require_tables(joined: Join, results: Path, wanted: Sequence[str]) -> None:
+    """Raise BadInput for a table that the folder lacks, before its columns are looked up."""
+    if not any(results.glob("*.parquet")):
+        return  # the query says so
+    for table in joined.tables:
+        if not (results / f"{table}.parquet").exists():
+            owned = [name for name in wanted if joined.column(name).table == table]
+            raise BadInput(
+                f"{', '.join(owned) or 'the condition'}: expected the table {table}, got a sweep without it;"
+                f" add a section {table} to its configuration and run it"
+            )
+
+
+def _values(rows: Iterable[Row], key: str) -> list[Any]:
+    """The different values of a key, the usual one first, then the most frequent."""
+    count: dict[Any, int] = defaultdict(int)
+    for row in rows:
+        count[row[key]] += 1
+    return sorted(count, key=lambda value: (value != USUAL.get(key), -count[value], str(value)))
+
+
+def _listed(values: Sequence[Any], most: int = SHOWN) -> str:
+    words = [
+        "none" if value is None else f"{value:g}" if isinstance(value, float) else str(value) for value in values[:most]
+    ]
+    return ", ".join(words) + (f" and {len(values) - most} more" if len(values) > most else "")
+
+
+def _option(key: str, values: Sequence[Any]) -> str:
+    value = str(next(value for value in values if value is not None))
+    return f"--{key} " + (f'"{value}"' if not value.replace("_", "").replace("-", "").isalnum() else value)
+
+
+def _condition(key: str, value: Any) -> str:
+    if value is None:
+        return f"{key} IS NULL"
+    return f"{key} = '{value}'" if isinstance(value, str) else f"{key} = {value}"

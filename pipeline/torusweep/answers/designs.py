@@ -1,0 +1,158 @@
+"""Designs: a row for each network, with the columns of numbers of every table that describes networks.
+
+The columns of `static` come first. A table with several rows a network (one for each routing and
+traffic pattern, say) gives a set of columns for each combination of the columns that distinguish its
+rows; the combinations that most networks have come first.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from torusweep.answers.joined import NUMBERS, joined_tables
+from torusweep.charts.networks import comparable, distinct
+from torusweep.charts.sample import sampled
+from torusweep.charts.section import Record, Tables
+from torusweep.stages.all_columns import TABLES
+from torusweep.tables.columns import Column
+
+MOST = 20_000  # designs that a page or a picture holds
+COMBINATIONS = 4  # of a table's rows, at most
+LEAST_SHARE = 0.1  # of the networks of the first combination; a combination of fewer is left out
+
+
+class Axis(NamedTuple):
+    """A column of numbers, one for each design.
+
+    source  the table, and which of its rows: static, or loads: minimal, uniform
+    larger  more of it is better
+    values  float64[designs], NaN where there is no (finite) number
+    """
+
+    name: str
+    source: str
+    unit: str
+    meaning: str
+    larger: bool
+    values: np.ndarray
+
+    def costs(self) -> np.ndarray:
+        """The values, negated where more is better: less is better."""
+        return -self.values if self.larger else self.values
+
+
+class Designs(NamedTuple):
+    """The designs of a sweep.
+
+    records   of `static`, one for each design
+    axes      the columns of numbers
+    left_out  how many networks are disconnected or a single node, and no designs
+    """
+
+    records: list[Record]
+    axes: list[Axis]
+    left_out: int
+
+
+def designs(tables: Tables) -> Designs:
+    """The connected networks of two nodes and more, by nodes and name, with their columns of numbers.
+
+    A column with the same value for all designs is left out.
+    """
+    static = tables.get("static", ())
+    records = comparable(static)
+    names = [record["topology"] for record in records]
+    axes = list(_axes(TABLES["static"], "static", {record["topology"]: record for record in records}, names))
+    for table, (columns, distinguishing) in joined_tables().items():
+        for values, rows in combinations(tables.get(table, ()), distinguishing, names):
+            source = f"{table}: {', '.join(values)}" if values else table
+            axes += [axis for axis in _axes(columns, source, rows, names) if not _repeats(axis, axes)]
+    return Designs(records, axes, len(distinct(static)) - len(records))
+
+
+def sample_of(axes: Sequence[Axis], count: int, most: int = MOST) -> np.ndarray:
+    """int64[≤ most]: indices of the designs that are kept of `count`, the Pareto fronts of any two axes among them."""
+    return sampled([axis.costs() for axis in axes], count, most)
+
+
+def combinations(
+    rows: Iterable[Record], columns: Iterable[str], names: Iterable[str]
+) -> list[tuple[tuple[str, ...], dict[str, Record]]]:
+    """(values that distinguish these rows from the table's others, a row for each topology) of some combinations.
+
+    columns  those that may distinguish rows; of rows that they do not, the one with most values is taken
+    names    the topologies that count
+
+    The COMBINATIONS that most topologies have. Of several with as many (the rates of a curve, say), some
+    from first to last.
+    """
+    wanted = set(names)
+    chosen = [row for row in rows if row["topology"] in wanted]
+    keys = _distinguishing(chosen, columns)
+    found: dict[tuple[Any, ...], dict[str, Record]] = {}
+    for row in chosen:
+        by_name = found.setdefault(tuple(row[key] for key in keys), {})
+        if _filled(row) > _filled(by_name.get(row["topology"], {})):
+            by_name[row["topology"]] = row
+    by_count = sorted(found.items(), key=lambda item: -len(item[1]))  # of equal count in the table's order
+    by_count = [item for item in by_count if len(item[1]) >= LEAST_SHARE * len(by_count[0][1])]
+    least = len(by_count[:COMBINATIONS][-1][1]) if by_count else 0
+    certain = [item for item in by_count if len(item[1]) > least]
+    tied = [item for item in by_count if len(item[1]) == least]
+    room = min(COMBINATIONS - len(certain), len(tied))
+    most = certain + [tied[i * (len(tied) - 1) // max(1, room - 1)] for i in range(room)]
+    return [
+        (tuple(_word(key, value) for key, value in zip(keys, values, strict=True) if value is not None), by_name)
+        for values, by_name in most
+    ]
+
+
+def _filled(row: Record) -> int:
+    return sum(value is not None for value in row.values())
+
+
+def _distinguishing(rows: Sequence[Record], columns: Iterable[str]) -> list[str]:
+    """The first columns that together give every network's rows different values, without those that add nothing."""
+    keys: list[str] = []
+    groups = Counter(row["topology"] for row in rows)
+    for column in columns:
+        if len(groups) == len(rows):
+            break
+        finer = Counter((row["topology"], *(row[key] for key in (*keys, column))) for row in rows)
+        if len(finer) > len(groups):
+            keys.append(column)
+            groups = finer
+    return keys
+
+
+def _word(key: str, value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    return f"{key.replace('_', ' ')} {value if isinstance(value, bool) else f'{value:g}'}"
+
+
+def _axes(columns: Iterable[Column], source: str, rows: Mapping[str, Record], names: Sequence[str]) -> Iterator[Axis]:
+    records = [rows.get(name, {}) for name in names]
+    for column in columns:
+        if column.type in NUMBERS:
+            values = np.array([record.get(column.name) for record in records], np.float64)  # NaN for None
+            values[~np.isfinite(values)] = np.nan
+            known = values[~np.isnan(values)]
+            if len(known) and known.min() < known.max():
+                yield Axis(column.name, source, column.unit, column.meaning, column.more, values)
+
+
+@cache
+def is_better_large(name: str) -> bool:
+    """Whether more is better in a column of this name, in any table; of a name that no table has, less is."""
+    return any(column.more for table in TABLES.values() for column in table if column.name == name)
+
+
+def _repeats(axis: Axis, axes: Iterable[Axis]) -> bool:
+    """Whether a column of the same name has the same values: the nodes of a model's input, say."""
+    return any(other.name == axis.name and np.array_equal(other.values, axis.values, equal_nan=True) for other in axes)

@@ -1,0 +1,249 @@
+"""The tables of a sweep joined by network, and the columns that a command names.
+
+A table beside `static` has several rows a network: one for each routing and traffic pattern, say. A join by
+`topology` alone mixes them. The view `designs` (results/view.py) takes one row of each table and keeps the columns
+that name it; a command takes the rows that are chosen, and refuses what is mixed (results/choices.py).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from torusweep.answers.view import BEST_ROUTING, VIEW, VIEWED
+from torusweep.errors import BadInput, nearest
+from torusweep.stages import STAGES
+from torusweep.stages.all_columns import TABLES
+from torusweep.tables.columns import Column
+
+# of derived tables: the columns that distinguish a network's rows; of a stage's table, its `distinguishing`
+DERIVED = {
+    "latency": (
+        *("model", "constant", "budget", "placement", "message_bits", "switch_delay", "wire_delay", "locality"),
+        *("radices", "rate"),
+    ),
+    "equal_cost": ("traffic", "cost_model"),
+}
+
+# the same of tables that are not joined with others
+DETAILS = {
+    "distances": ("distance",),
+    "channel_loads": ("routing", "traffic"),
+    "best": ("dimensions", "network"),
+    "labels": ("comparison",),
+}
+NUMBERS = ("int64", "double")  # types of columns
+BEST, ALL = "best", "all"  # choices of a routing beside its name
+# keys that say how a number was computed; rows that differ only in these are comparable
+SECONDARY = ("method", "packets", "seed", "vc_rule", "virtual_channels", "budget", "packing")
+SHARED = ("routing", "traffic")  # two tables that both have these are joined by them, too
+SCHEMA = "'torusweep query --schema TABLE' lists a table's columns"
+
+
+class Named(NamedTuple):
+    """A column of the joined tables.
+
+    name   in the join: the column's own, or TABLE_COLUMN where an earlier table has one of that name
+    """
+
+    name: str
+    table: str
+    column: Column
+
+
+class Join(NamedTuple):
+    """Tables joined by network.
+
+    tables   without `static`, whose columns are always joined
+    columns  by name in the join
+    """
+
+    tables: tuple[str, ...]
+    columns: Mapping[str, Named]
+
+    def column(self, spelling: str) -> Named:
+        """The column of `NAME`, `TABLE.NAME` or `TABLE_NAME`. Raises BadInput where the join has none."""
+        if spelling in self.columns:
+            return self.columns[spelling]
+        for named in self.columns.values():
+            if _own(named.table, spelling) == named.column.name:
+                return named
+        raise BadInput(f"unknown column '{spelling}'{nearest(spelling, self.columns)}; {SCHEMA}")
+
+    def distinguishing(self) -> list[str]:
+        """The columns of the join that tell a network's rows apart."""
+        return [name for name, named in self.columns.items() if named.column.name in distinguishing(named.table)]
+
+
+def joined_tables() -> dict[str, tuple[tuple[Column, ...], tuple[str, ...]]]:
+    """(columns, those that distinguish a network's rows) of every table that is joined with `static`."""
+    stages = {
+        name: (stage.columns, stage.distinguishing)
+        for name, stage in STAGES.items()
+        if stage.of_networks and name != "static"
+    }
+    return stages | {name: (TABLES[name], distinguishing) for name, distinguishing in DERIVED.items()}
+
+
+def distinguishing(table: str) -> tuple[str, ...]:
+    """The columns of a table that tell a network's rows apart, the most important first."""
+    return joined_tables()[table][1] if table in joined_tables() else DETAILS.get(table, ())
+
+
+def join(wanted: Iterable[str], *, words: Iterable[str] = (), table: str | None = None, networks: bool = False) -> Join:
+    """The fewest tables that have the wanted columns.
+
+    wanted  columns, as NAME or TABLE.NAME
+    words   of a condition; those that are columns are wanted, too
+    table   whose rows are wanted; None: the first table that has all columns, else several
+    networks  only tables with rows for each network
+
+    Raises BadInput for an unknown column or table, and for columns of tables that cannot be joined by network.
+    """
+    if table is not None and table not in TABLES:
+        raise BadInput(f"unknown table '{table}'{nearest(table, TABLES)}; 'torusweep query --schema' lists all")
+    wanted = list(dict.fromkeys(wanted))
+    drawn = [
+        "static",
+        *(joined_tables() if networks else (name for name in TABLES if name not in ("static", "points"))),
+    ]
+    for spelling in wanted:
+        if not any(_own(name, spelling) for name in ([table, *drawn] if table else drawn)):
+            known = [column.name for name in drawn for column in TABLES[name]]
+            raise BadInput(f"unknown column '{spelling}'{nearest(spelling, known)}; {SCHEMA}")
+    also = [word for word in dict.fromkeys(words) if any(_own(name, word) for name in joined_tables())]
+    chosen = [table] if table else _one_table(drawn, [*wanted, *also]) or _one_table(drawn, wanted) or []
+    for spelling in [*wanted, *also]:
+        if not any(_own(name, spelling) for name in ("static", *chosen)):
+            found = next((name for name in joined_tables() if _own(name, spelling)), None)
+            if found is None or (chosen and chosen[0] not in ("static", *joined_tables())):
+                raise BadInput(
+                    "expected columns of one table, or of tables with rows for each network, got"
+                    f" {', '.join(wanted)}; {SCHEMA}"
+                )
+            chosen.append(found)
+    known = [*([table] if table else ()), *joined_tables(), *chosen]  # an order that does not depend on the columns'
+    tables = tuple(name for name in dict.fromkeys(known) if name in chosen and name != "static")
+    return Join(tables, _columns((*tables, "static")))
+
+
+def words_of(condition: str | None) -> list[str]:
+    """The words of an SQL condition that may be columns: those outside quotes and remarks."""
+    bare = re.sub(r"'(?:[^']|'')*'|--[^\n]*", " ", condition or "")
+    return re.findall(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)?", bare)
+
+
+def unnamed(sql: str) -> str:
+    """What to say of a query that joins a table by network and names not every column that tells its rows apart.
+
+    returns  '' where the query names the routing and the traffic, or takes all columns
+    """
+    words = [part.lower() for word in words_of(sql) for part in word.split(".")]
+    if "join" not in words or "*" in sql:
+        return ""
+    for table in joined_tables():
+        missing = [key for key in SHARED if table in words and key in distinguishing(table) and key not in words]
+        if missing:
+            return (
+                f"note: {table} has a row for each {' and '.join(missing)}, which the query does not name;"
+                f" add WHERE {' AND '.join(f'{key} = …' for key in missing)}, or select {' and '.join(missing)}"
+                + (f"; the view {VIEW} has one row for each network" if table in VIEWED else "")
+            )
+    return ""
+
+
+def source(
+    joined: Join, choices: Mapping[str, str | None], *, every_network: bool = False, faults: bool = False
+) -> str:
+    """SQL of the joined tables: what stands after FROM.
+
+    choices        by column (routing, traffic, model): the value that counts; BEST, of routings; ALL or None: any
+    every_network  networks without a row in the first table stay, with nulls
+    faults         every row of `static`; otherwise one for each network
+    """
+    for key, value in choices.items():
+        if value is not None and not any(_own(table, key) for table in joined.tables):
+            held = ", ".join(joined.tables) or "static"
+            raise BadInput(
+                f"--{key} {value}: expected a column that depends on the {key}, got columns of {held};"
+                f" leave --{key} out, or name another column"
+            )
+    by_best = next((table for table in BEST_ROUTING if table in joined.tables), None)
+    pieces = [_piece(table, joined, choices, best=table == by_best) for table in joined.tables]
+    others = "*" if faults else "DISTINCT ON (topology) *"
+    static = f"(SELECT {others}{_renamed('static', joined)} FROM static) AS static"
+    if every_network or not pieces:
+        pieces.insert(0, static)
+    else:
+        pieces.append(static)
+    names = ["static", *joined.tables] if every_network or not joined.tables else [*joined.tables, "static"]
+    seen = {column.name for column in TABLES[names[0]]}
+    text = pieces[0]
+    for name, piece in zip(names[1:], pieces[1:]):
+        shared = [key for key in SHARED if name != "static" and key in seen and _own(name, key)]
+        text += f" LEFT JOIN {piece} USING ({', '.join(['topology', *shared])})"
+        seen |= {column.name for column in TABLES[name]}
+    return text
+
+
+def _piece(table: str, joined: Join, choices: Mapping[str, str | None], *, best: bool) -> str:
+    """SQL of a table's rows that count."""
+    own = {column.name for column in TABLES[table]}
+    named = {key: value for key, value in choices.items() if key in own and value not in (None, ALL, BEST)}
+    conditions = " AND ".join(f'"{key}" = {_literal(str(value))}' for key, value in named.items())
+    text = f'SELECT *{_renamed(table, joined)} FROM "{table}"{" WHERE " + conditions if conditions else ""}'
+    if best and choices.get("routing") == BEST:
+        apart = [key for key in joined_tables()[table][1] if key not in ("routing", *SECONDARY)]
+        partition = ", ".join(f'"{key}"' for key in ("topology", *apart))
+        order = ", ".join(BEST_ROUTING[table])
+        text = (
+            f'SELECT *{_renamed(table, joined)} FROM (SELECT * FROM "{table}"'
+            f"{' WHERE ' + conditions if conditions else ''}"
+            f" QUALIFY row_number() OVER (PARTITION BY {partition} ORDER BY {order}) = 1)"
+        )
+    return f'({text}) AS "{table}"'
+
+
+def _renamed(table: str, joined: Join) -> str:
+    """SQL that gives a table's columns their names in the join."""
+    other = [named for named in joined.columns.values() if named.table == table and named.name != named.column.name]
+    return f" RENAME ({', '.join(f'{named.column.name} AS {named.name}' for named in other)})" if other else ""
+
+
+def _literal(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
+
+
+def _own(table: str, spelling: str) -> str | None:
+    """The table's column of a spelling: NAME, TABLE.NAME or TABLE_NAME."""
+    names = {column.name for column in TABLES[table]}
+    if spelling in names:
+        return spelling
+    rest = spelling[len(table) + 1 :]
+    return rest if spelling.startswith((f"{table}.", f"{table}_")) and rest in names else None
+
+
+def _one_table(tables: Iterable[str], wanted: Sequence[str]) -> list[str]:
+    """The first table that has the wanted columns, together with `static`."""
+    found = (name for name in tables if all(_own(name, spelling) or _own("static", spelling) for spelling in wanted))
+    return [name for name in [next(found, None)] if name]
+
+
+def _columns(tables: Sequence[str]) -> dict[str, Named]:
+    """The columns of some tables, by their names in the join."""
+    columns: dict[str, Named] = {}
+    before: set[str] = set()
+    for table in tables:
+        merged = {"topology", *(SHARED if table != "static" else ())} & before
+        for column in TABLES[table]:
+            if column.name not in merged:
+                name = f"{table}_{column.name}" if column.name in columns else column.name
+                columns[name] = Named(name, table, column)
+        before |= {column.name for column in TABLES[table]}
+    return columns
+
+
+def view_columns() -> list[Column]:
+    """The columns of the view `designs`."""
+    return [named.column._replace(name=name) for name, named in _columns(VIEWED).items()]

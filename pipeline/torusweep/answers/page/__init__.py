@@ -1,0 +1,114 @@
+"""The HTML page of a sweep: one file, made from its tables and manifest, that needs no network.
+
+Every name, configuration and host passes through `html.escape`, and the page's Content-Security-Policy
+permits one script only, by its digest. The same tables give the same page, except for the section
+on provenance.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from functools import cache
+from html import escape
+from pathlib import Path
+from string import Template
+from typing import Any
+
+from torusweep.answers.designs import designs
+from torusweep.answers.joined import joined_tables
+from torusweep.answers.page.bundle import bundled
+from torusweep.answers.page.explorer import explored
+from torusweep.answers.page.glossary import glossary_section
+from torusweep.answers.page.machines import machines_section
+from torusweep.answers.page.papers import papers_section
+from torusweep.answers.page.provenance import provenance_section
+from torusweep.answers.page.verification import verification_section
+from torusweep.charts.chart import DARK, LIGHT, specification
+from torusweep.charts.chart import config as theme
+from torusweep.charts.networks import distinct
+from torusweep.charts.section import Record, Tables
+from torusweep.stages import STAGES
+from torusweep.stages.all_columns import schema_of
+from torusweep.tables import store
+
+REQUIRED = ("static", "verification")
+BESIDE = ("best", "labels")  # tables that a sweep may have besides those that are joined by network
+THEMES = {"light": theme(LIGHT), "dark": theme(DARK)}
+SCRIPTS = ("tables.js", "explorer.js", "address.js", "page.js")  # in this order: the last starts them
+HERE = Path(__file__).resolve().parent
+
+
+def write_report(folder: Path, out: Path) -> Tables:
+    """Write the page of the sweep in `folder` to `out`, from the manifest and the tables.
+
+    returns  the tables that were read
+    Raises BadInput where a required table or the manifest is missing, altered or of another version.
+    """
+    manifest = store.read_manifest(folder)
+    names = [*REQUIRED, *(name for name in (*joined_tables(), *BESIDE) if name in manifest["tables"])]
+    tables = {name: store.open_current(folder / f"{name}.parquet", schema_of(name)).to_pylist() for name in names}
+    store.publish(out, page(tables, manifest).encode())
+    return tables
+
+
+def page(tables: Tables, manifest: Mapping[str, Any]) -> str:
+    """The page, as text."""
+    networks, verification = distinct(tables.get("static", ())), tables.get("verification", ())
+    explorer = explored(tables, designs(tables))
+    found = [  # the sweep's answers first
+        machines_section(tables),
+        explorer.section,
+        *[stage.section(tables) for stage in STAGES.values()],
+        verification_section(verification),
+        papers_section(tables),
+        glossary_section() if any(tables.values()) else None,
+        provenance_section(manifest),
+    ]
+    sections = [section for section in found if section]
+    charts = {panel.id: specification(panel.chart) for section in sections for panel in section.panels}
+    script = _script()
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    return Template((HERE / "page.html").read_text(encoding="utf-8")).substitute(
+        title=escape(f"torusweep: {manifest.get('sweep', 'networks')}"),
+        lead=_lead(manifest),
+        style=(HERE / "page.css").read_text(encoding="utf-8"),
+        tiles=_tiles(networks),
+        contents=" ".join(f'<a href="#{section.id}">{escape(section.title)}</a>' for section in sections),
+        sections="\n".join(section.html() for section in sections),
+        charts=_json({"specifications": charts, "explorer": explorer.specification, "themes": THEMES}),
+        designs=explorer.data,
+        script=script,
+        script_hash=f"sha256-{digest}",
+    )
+
+
+@cache
+def _script() -> str:
+    """The page's script, bundled with Vega."""
+    own = "\n".join((HERE / name).read_text(encoding="utf-8") for name in SCRIPTS)
+    return bundled(own).replace("</script", "<\\/script")
+
+
+def _json(data: Any) -> str:
+    """JSON without '<', so that no value can end the script element."""
+    return json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
+
+
+def _lead(manifest: Mapping[str, Any]) -> str:
+    description = manifest.get("description") or "Distances, symmetry and cost of interconnection networks."
+    return f'<p class="lead">{escape(str(description))}</p>'
+
+
+def _tiles(networks: Sequence[Record]) -> str:
+    if not networks:
+        return ""
+    tiles = [
+        (f"{len(networks):,}", "networks"),
+        (f"{len({record['family'] for record in networks}):,}", "families"),
+        (f"{max((record['nodes'] for record in networks), default=0):,}", "nodes in the largest"),
+    ]
+    shown = "".join(f'<div class="tile"><b>{value}</b><span>{label}</span></div>' for value, label in tiles)
+    return f'<div class="tiles">{shown}</div>'

@@ -1,0 +1,373 @@
+"""Plots of any two columns of a sweep's tables, for files: marks, or lines with error bars."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from torusweep.answers.choices import Choices, keys_of, refining, refuse_absent, refuse_mixed, require_tables
+from torusweep.answers.designs import MOST, Axis, is_better_large, sample_of
+from torusweep.answers.joined import (
+    ALL,
+    NUMBERS,
+    SECONDARY,
+    SHARED,
+    Join,
+    Named,
+    distinguishing,
+    join,
+    source,
+    words_of,
+)
+from torusweep.answers.query import bracketed, query
+from torusweep.charts import curves, scatter
+from torusweep.charts.chart import finished
+from torusweep.charts.networks import series as branch_of
+from torusweep.counts import counted
+from torusweep.errors import BadInput
+
+LOG = {"none": "", "x": "x", "y": "y", "both": "xy"}
+AUTO = "auto"  # logarithmic where the numbers are positive and span WIDE
+WIDE = 200
+MOST_WORDS = 56  # that colours and symbols can distinguish
+NO_NETWORK = "no network"  # the family of a row without a network
+BRANCH = "(branch)"  # a series of networks: a family, with all its parameters but the size
+RUNNING = ("offered_load", "rate", "distance")  # along these a curve runs
+CUT = 2.5  # times the largest number that is not of a saturated network: there a latency's axis ends
+ERRORS = ("x_error", "x_stderr", "y_error", "y_stderr")  # fields of a row: half an interval, or standard errors
+DEVIATIONS = 1.96  # standard errors on either side of a number: 95 %
+
+
+class Plot(NamedTuple):
+    """A chart for a file, and how many rows it shows.
+
+    specification  Vega-Lite, complete
+    rows           that the request selects
+    left_out       of these, rows without a number
+    drawn          marks
+    cut            where the y axis ends, though saturated networks have larger numbers; None: it shows all
+    """
+
+    specification: dict[str, Any]
+    rows: int
+    left_out: int
+    drawn: int
+    cut: float | None = None
+
+
+class Request(NamedTuple):
+    """What is drawn.
+
+    series  columns that give the colour; None: the family, or of lines what the rows differ in
+    lines   None: it depends on the rows
+    log     an item of LOG, or AUTO
+    """
+
+    joined: Join
+    x: Named
+    y: Named
+    series: list[Named] | None
+    lines: bool | None
+    log: str
+
+
+def plot(
+    results: Path,
+    x: str,
+    y: str,
+    *,
+    table: str | None = None,
+    series: Sequence[str] | None = None,
+    lines: bool | None = None,
+    log: str = AUTO,
+    where: str | None = None,
+    choices: Choices | None = None,
+) -> Plot:
+    """Column y against column x, a mark a row; lines through the rows of a series.
+
+    x, y, series  columns, as NAME or TABLE.NAME. A series has a colour and a symbol; one of numbers, without lines, a
+                  colour scale. None: the family; of lines, what their rows differ in
+    table         whose rows are drawn, joined by the other columns of their networks; None: the first that has all
+    lines         None: where the rows of a network run along x, as the offered load does
+    log           logarithmic axes: none, x, y, both, or auto
+    where         an SQL condition on these columns
+    choices       the routing, traffic and model whose rows are drawn
+
+    Of more than 20,000 rows a sample is drawn: the Pareto front of both columns, and others evenly.
+    Raises BadInput for unknown columns and tables, columns without numbers, rows of several routings, traffics or
+    models that nothing tells apart, and values that a logarithmic axis cannot show; as `query` does.
+    """
+    choices = choices or Choices()
+    named = list(dict.fromkeys([x, y, *(series or ())]))
+    joined = join(named, words=words_of(where), table=table)
+    request = _request(joined, x, y, series, lines, log)
+    require_tables(joined, results, named)
+    keys = keys_of(joined, [joined.column(name) for name in named])
+    found = query(_sql(request, keys, choices, where), results, about=where).to_pylist()
+    known = [row for row in found if _number(row["x"]) and _number(row["y"])]
+    if not known:
+        refuse_absent(results, joined, choices.spelled())
+        condition = f" where {where}" if where else ""
+        shared = [key for key in SHARED if sum(key in distinguishing(name) for name in joined.tables) > 1]
+        matched = f" (matched by {', '.join(['network', *shared])})" if len(joined.tables) > 1 else ""
+        raise BadInput(
+            f"expected rows of {' and '.join(joined.tables) or 'static'}{matched} with both {x} and {y}{condition},"
+            " got none; torusweep query shows what is there"
+        )
+    for row in known:
+        row["keys"] = {"topology": row["topology"], "family": row["family"], **(row["keys"] or {})}
+    if request.lines is None:
+        request = request._replace(lines=_is_curve(request, known, keys))
+    names = _series_of(request, known, keys, choices)
+    apart = [*names, request.x.name, request.y.name, *choices.each(), *(RUNNING if request.lines else ())]
+    whole = [row | row["keys"] for row in known]
+    if names and BRANCH not in names:  # what each series has one value of
+        apart += [key for key in keys if key not in Choices._fields and not refining(whole, [key], names)]
+    refuse_mixed(whole, keys, ["x", "y"], series=names, apart=apart, named=[x, y])
+    return _drawn(request, names, known, len(found), _subtitle(results, request, where, choices))
+
+
+def _request(joined: Join, x: str, y: str, series: Sequence[str] | None, lines: bool | None, log: str) -> Request:
+    """The request, checked as far as the tables' declarations go."""
+    across, up = joined.column(x), joined.column(y)
+    for named in (across, up):
+        if named.column.type not in NUMBERS:
+            raise BadInput(f"column '{named.name}': expected numbers, got {named.column.type}; choose another column")
+    grouped = [joined.column(name) for name in series] if series is not None else None
+    for named in grouped or ():
+        kind = named.column.type
+        if kind not in (*NUMBERS, "string", "bool"):
+            raise BadInput(
+                f"column '{named.name}': expected words or numbers for a series, got {kind}; choose another column"
+            )
+    if lines is None and across.column.name in distinguishing(across.table):
+        lines = True
+    return Request(joined, across, up, grouped, lines, log)
+
+
+def _sql(request: Request, keys: Sequence[str], choices: Choices, where: str | None) -> str:
+    """One SELECT: x, y, their errors, the series and keys, and what the legend says of a row's network."""
+    joined = request.joined
+    wanted = [request.x, request.y, *(request.series or ())]
+    faults = any(word.startswith("fault_") for word in (*(named.name for named in wanted), *words_of(where)))
+    columns = {"x": f'"{request.x.name}"', "y": f'"{request.y.name}"'}
+    for end, named in (("x", request.x), ("y", request.y)):
+        for suffix in ("error", "stderr"):
+            error = _beside(joined, named, f"{named.column.name}_{suffix}")
+            if error:
+                columns[f"{end}_{suffix}"] = f'"{error}"'
+    saturated = _beside(joined, request.y, "saturated")
+    if saturated and request.lines is not False:
+        columns["saturated"] = f'"{saturated}"'
+    columns["family"] = f"coalesce(family, '{NO_NETWORK}')"
+    columns["directed"] = "coalesce(directed, false)"
+    columns["topology"] = f"coalesce(topology, '{NO_NETWORK}')" if "topology" in joined.columns else "NULL"
+    if request.lines is not False:
+        columns["parameters"] = "parameters"
+    chosen = dict.fromkeys([*keys, *(named.name for named in request.series or ())])
+    packed = ", ".join(f"'{name}': " + (columns.get(name) or f'"{name}"') for name in chosen)
+    columns["keys"] = f"{{{packed}}}" if packed else "NULL"
+    listed = ", ".join(f"{sql} AS {name}" for name, sql in columns.items())
+    condition = f" WHERE {bracketed(where)}" if where else ""
+    # a table that only the condition names has several rows for what is drawn once
+    kind = "SELECT" if {*joined.tables} <= {named.table for named in wanted} else "SELECT DISTINCT"
+    return f"{kind} {listed} FROM {source(joined, choices.spelled(), faults=faults)}{condition} ORDER BY x, y, topology"
+
+
+def _beside(joined: Join, named: Named, column: str) -> str | None:
+    """The name in the join of another column of a column's table; None where it has none."""
+    found = (
+        other.name for other in joined.columns.values() if (other.table, other.column.name) == (named.table, column)
+    )
+    return next(found, None)
+
+
+def _is_curve(request: Request, rows: Sequence[Mapping[str, Any]], keys: Sequence[str]) -> bool:
+    """Whether the rows of a network run along a load, a rate or a distance, and have different x."""
+    running = [key for key in keys if key in RUNNING]
+    if not running or request.x.table != request.y.table:
+        return False
+    places: dict[tuple[Any, ...], set[float]] = {}
+    for row in rows:
+        line = tuple(value for key, value in row["keys"].items() if key not in running)
+        places.setdefault(line, set()).add(row["x"])
+    return any(len(found) > 1 for found in places.values())
+
+
+def _series_of(request: Request, rows: Sequence[dict[str, Any]], keys: Sequence[str], choices: Choices) -> list[str]:
+    """The columns that tell the lines, or the colours, apart. [] where the family does."""
+    each = [name for name, value in choices._asdict().items() if value == ALL and name in keys]
+    if request.series is not None:
+        return list(dict.fromkeys([*(named.name for named in request.series), *each]))
+    if not request.lines:
+        return each
+    if request.x.name not in keys and request.x.table == "static":
+        return [BRANCH, *each]
+    passed = (request.x.name, request.y.name, *RUNNING, *SECONDARY)
+    telling = [key for key in keys if key not in passed]
+    chosen = [key for key in telling if key in Choices._fields and _differ(row["keys"][key] for row in rows)]
+    others = [key for key in telling if key not in Choices._fields]
+    return ["topology", *chosen, *refining([row["keys"] for row in rows], others, ["topology", *chosen])]
+
+
+def _drawn(request: Request, names: Sequence[str], known: list[dict[str, Any]], found: int, subtitle: str) -> Plot:
+    """The chart of the rows that have numbers."""
+    log = _log(request, known)
+    axes = [_as_axis(named.name, [row[at] for row in known]) for named, at in ((request.x, "x"), (request.y, "y"))]
+    rows = [known[i] for i in sample_of(axes, len(known), MOST)]
+    columns = [request.joined.columns[name] for name in names if name != BRANCH]
+    scale = not request.lines and len(names) == 1 and len(columns) == 1 and columns[0].column.type in NUMBERS
+    if scale:
+        rows = [row | {"group": row["keys"][names[0]]} for row in rows if row["keys"][names[0]] is not None]
+        groups = []
+    else:
+        groups = _groups(request, rows, names)
+    label = ", ".join(_words(name) for name in names)
+    titles = {"x": _title(request.x), "y": _title(request.y), "group": _title(columns[0]) if scale else label}
+    heading = f"{_words(request.y.name)} against {_words(request.x.name)}"
+    barred = any(row.get(name) for row in rows for name in ERRORS)
+    if not request.lines and (scale or not barred):
+        drawn = [{name: row[name] for name in ("x", "y", "group")} for row in rows]
+        chart = scatter.chart(drawn, groups, titles, log)
+        return Plot(finished(chart, heading, subtitle), found, found - len(known), len(rows))
+    drawn = sorted((_point(row) for row in rows), key=lambda row: row["along"])
+    most = _cut(request, drawn, log)
+    remarks = ["bars: 95 % confidence intervals"] if any("low" in row or "left" in row for row in drawn) else []
+    hollow = [row for row in drawn if row["hollow"] and (most is None or row["y"] <= most)]
+    remarks += ["hollow marks: saturated"] if hollow else []
+    chart = curves.curves(drawn, groups, titles, log, most, connected=bool(request.lines))
+    specification = finished(chart, heading, "; ".join([subtitle, *remarks]))
+    return Plot(specification, found, found - len(known), len(rows), most)
+
+
+def _log(request: Request, rows: Sequence[Mapping[str, Any]]) -> str:
+    """The logarithmic axes: 'x', 'y', 'xy' or ''."""
+    named = {"x": request.x.name, "y": request.y.name}
+    values = {end: [row[end] for row in rows] for end in named}
+    if request.log == AUTO:
+        wide = [end for end in named if min(values[end]) > 0 and max(values[end]) >= WIDE * min(values[end])]
+        return "".join(end for end in wide if not (request.lines and end == "y"))
+    for end in LOG[request.log]:
+        if min(values[end]) <= 0:
+            raise BadInput(
+                f"--log {request.log}: expected numbers above 0 in {named[end]}, got {min(values[end]):g};"
+                f" add --where '{named[end]} > 0'"
+            )
+    return LOG[request.log]
+
+
+def _groups(request: Request, rows: Sequence[dict[str, Any]], names: Sequence[str]) -> list[scatter.Group]:
+    """The groups of the rows; sets each row's `group` to its group's name, and its `line` where a group has several."""
+    if names in ([], ["family"]):
+        return _families(rows)
+    for row in rows:
+        words = [_branch(row) if name == BRANCH else _word(row["keys"][name]) for name in names]
+        row["group"] = ", ".join(words)
+    values = sorted({row["group"] for row in rows}, key=_natural)
+    if len(values) > MOST_WORDS and names == [BRANCH]:  # the branches of a family share its colour
+        for row in rows:
+            row["line"] = row["group"]
+        return _families(rows)
+    if len(values) > MOST_WORDS:
+        asked = f"--series {','.join(names)}" if request.series else "series"
+        raise BadInput(
+            f"{asked}: expected at most {MOST_WORDS}, which colours and symbols tell apart, got {len(values):,};"
+            " choose another column with --series, or fewer rows with --where"
+        )
+    looks = scatter.value_groups(f"{place:02}" for place in range(len(values)))
+    return [look._replace(name=name) for name, look in zip(values, looks)]
+
+
+def _families(rows: Sequence[dict[str, Any]]) -> list[scatter.Group]:
+    """The groups of the rows' families; sets each row's `group`."""
+    named = [scatter.group_of(row) for row in rows]
+    for row, (_, name) in zip(rows, named):
+        row["group"] = name
+    return scatter.network_groups(named)
+
+
+def _branch(row: Mapping[str, Any]) -> str:
+    return branch_of(row) if row["parameters"] is not None else str(row["family"])
+
+
+def _point(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A row of a chart of lines: its place along the line, and the ends of its error bars."""
+    running = [row["keys"][key] for key in RUNNING if row["keys"].get(key) is not None]
+    point = {
+        "x": row["x"],
+        "y": row["y"],
+        "group": row["group"],
+        "line": row.get("line", row["group"]),
+        "along": running[0] if running else row["x"],
+        "hollow": bool(row.get("saturated")),
+    }
+    for end, ends in (("y", ("low", "high")), ("x", ("left", "right"))):
+        half = row.get(f"{end}_error")
+        if half is None and row.get(f"{end}_stderr") is not None:
+            half = DEVIATIONS * row[f"{end}_stderr"]
+        if half is not None and np.isfinite(half) and half > 0:
+            point |= {ends[0]: row[end] - half, ends[1]: row[end] + half}
+    return point
+
+
+def _cut(request: Request, points: Sequence[Mapping[str, Any]], log: str) -> float | None:
+    """Where the axis of a latency ends: that of a saturated network depends on how long it was simulated."""
+    below = [point["y"] for point in points if not point["hollow"]]
+    if not request.lines or "latency" not in request.y.name or "y" in log or not below:
+        return None
+    most = CUT * max(below)
+    return most if any(point["y"] > most for point in points) else None
+
+
+def _differ(values: Iterable[Any]) -> bool:
+    return len(set(values)) > 1
+
+
+def _number(value: Any) -> bool:
+    return value is not None and bool(np.isfinite(value))
+
+
+def _as_axis(name: str, values: Sequence[float]) -> Axis:
+    return Axis(name, "", "", "", is_better_large(name), np.array(values, np.float64))
+
+
+def _natural(text: str) -> list[tuple[bool, float, str]]:
+    """A key that sorts the numbers in a text by size."""
+    pieces = re.split(r"(\d+(?:\.\d+)?)", text)
+    return [(False, float(piece), "") if place % 2 else (True, 0.0, piece) for place, piece in enumerate(pieces)]
+
+
+def _word(value: Any) -> str:
+    return "none" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _words(name: str) -> str:
+    return name.replace("_", " ")
+
+
+def _title(named: Named) -> str:
+    unit = named.column.unit
+    return _words(named.name) + (f", {unit}" if unit and unit != named.column.name else "")
+
+
+def _subtitle(results: Path, request: Request, where: str | None, choices: Choices) -> str:
+    chosen = [f"{name} {value}" for name, value in choices._asdict().items() if value]
+    conditions = [*chosen, *([" ".join(where.split())] if where else [])]
+    tables = " and ".join(request.joined.tables) or "static"
+    return f"{results.name}, {tables}{': ' if conditions else ''}{', '.join(conditions)}"
+
+
+def remarks(plotted: Plot) -> str:
+    """What the picture does not show: rows left out, and whether it is a sample; '' where it shows all."""
+    parts = []
+    if plotted.left_out:
+        parts.append(f"{plotted.left_out:,} of {counted(plotted.rows, 'row')} lack a number and were left out")
+    if plotted.drawn < plotted.rows - plotted.left_out:
+        parts.append(f"a sample of {plotted.drawn:,} rows is drawn, since a picture holds {MOST:,}")
+    if plotted.cut is not None:
+        parts.append(f"saturated networks lie above the axis, which ends at {plotted.cut:,.4g}; --log y shows them")
+    return "; ".join(parts)

@@ -1,0 +1,315 @@
+"""SQL queries of a sweep's results: one SELECT that reads the tables and nothing else.
+
+DuckDB's own settings (connection.py) keep it from files, network, extensions and settings. It runs in a thread that is
+interrupted at its limits of time and memory. The digest of every Parquet file is checked first, because DuckDB does not
+detect an altered file.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import psutil
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from torusweep.answers import table_text
+from torusweep.answers.connection import DEEPEST, connect, lock
+from torusweep.answers.view import VIEW, VIEWED, view
+from torusweep.errors import BadInput, Refused, RunsOn, printable
+from torusweep.tables import store
+
+LONGEST_WAIT = 86_400  # seconds
+TIME_LIMIT = 30.0  # seconds
+MEMORY_GIB = 2.0  # for the query's work, and again for its answer
+MOST_ROWS = 1_000_000
+LONGEST = 20_000  # characters of SQL; more would only occupy the planner
+STEP = 0.02  # seconds between two looks at a query's time and memory
+GRACE = 1.0  # seconds to heed an interrupt
+_EXAMPLE = '"SELECT topology, diameter FROM static LIMIT 5"'
+
+
+def query(
+    sql: str,
+    results_dir: Path | str,
+    *,
+    time_limit: float = TIME_LIMIT,
+    memory_gib: float = MEMORY_GIB,
+    max_rows: int = MOST_ROWS,
+    about: str | None = None,
+) -> pa.Table:
+    """The answer to one SELECT over the tables of a results folder, each named as its file, and the view `designs`.
+
+    about  the user's own condition, where the SQL has one in brackets (`bracketed`): messages name it, not the query
+
+    Raises BadInput where there are no results, a table was altered, or the SQL is not one valid SELECT; Refused where
+    the answer takes more than the limits, RunsOn if its work could not be stopped. Messages are one line.
+    """
+    if not 0 < time_limit <= LONGEST_WAIT:
+        raise BadInput(f"time limit: expected more than 0 and at most {LONGEST_WAIT:,} seconds, got {time_limit}")
+    if not sql.strip():
+        raise BadInput(f"expected one SELECT, as in {_EXAMPLE}, got nothing")
+    if about is None and len(sql) > LONGEST:
+        raise BadInput(f"expected a query of at most {LONGEST:,} characters, got {len(sql):,}")
+    connection = connect(memory_gib)
+    _check(connection, sql)
+    tables = _tables(Path(results_dir), _words(sql))
+    return _answer(connection, sql, tables, time_limit, memory_gib, max_rows, about)
+
+
+def matching(table: pa.Table, where: str) -> pa.Table:
+    """The rows of a table that meet an SQL condition on its columns. Raises BadInput and Refused as `query` does."""
+    sql = f"SELECT * FROM rows WHERE {bracketed(where)}"
+    most = max(1, table.num_rows)
+    found = _answer(connect(MEMORY_GIB), sql, {"rows": table}, TIME_LIMIT, MEMORY_GIB, most, where)
+    return found.cast(table.schema)
+
+
+def bracketed(where: str) -> str:
+    """A user's condition in brackets, for a query. Raises BadInput where it is not one expression."""
+    if len(where) > LONGEST:
+        raise BadInput(f"expected a condition of at most {LONGEST:,} characters, got {len(where):,}")
+    expected = f'--where: expected one SQL condition such as "nodes < 100", got {_shown(where)}'
+    # a line of its own, because a condition may end with a remark
+    bare, brackets = f"\n{where}\n", f"(\n{where}\n)"
+    with connect(MEMORY_GIB) as connection:
+        try:
+            statements = _statements(connection, f"SELECT 1 WHERE {bare}")
+        except ValueError as error:
+            reason = str(error).replace('at or near "WHERE"', "at end of input")
+            raise BadInput(f"{expected}: {reason}") from None
+        try:
+            _statements(connection, f"SELECT 1 WHERE {brackets}")
+        except ValueError:  # what stands without brackets but not within them goes beyond an expression
+            if len(statements) == 1 and where.rstrip().endswith(";"):
+                raise BadInput(f"{expected}: it ends before its last character; leave out the semicolon") from None
+            raise BadInput(f"{expected}: more than a condition; leave out what follows it") from None
+    return brackets
+
+
+def _check(connection: duckdb.DuckDBPyConnection, sql: str) -> None:
+    """Raise BadInput for anything but one SELECT."""
+    try:
+        statements = _statements(connection, sql)
+    except ValueError as error:
+        raise BadInput(f"the query cannot be read: {error}") from None
+    if len(statements) != 1:
+        raise BadInput(f"expected one SELECT, got {len(statements)} statements; run them one by one")
+    if statements[0].type != duckdb.StatementType.SELECT:
+        raise BadInput(f"expected a SELECT, as in {_EXAMPLE}, got another statement; results are only read")
+
+
+def _statements(connection: duckdb.DuckDBPyConnection, sql: str) -> list[duckdb.Statement]:
+    """The statements of a text. Raises ValueError, with the reason in one line, where it cannot be read."""
+    try:
+        sql.encode()  # of a lone surrogate, DuckDB says that an argument has another type
+        return connection.extract_statements(sql)
+    except (duckdb.Error, ValueError, RuntimeError) as error:
+        if "expression depth" in str(error):  # DuckDB's remedy is a setting, which is locked
+            raise ValueError(f"expected a depth of at most {DEEPEST} expressions; simplify it") from None
+        raise ValueError(_one_line(error).removeprefix("Parser Error: ")) from None
+
+
+def _answer(
+    connection: duckdb.DuckDBPyConnection,
+    sql: str,
+    tables: Mapping[str, pa.Table],
+    time_limit: float,
+    memory_gib: float,
+    max_rows: int,
+    about: str | None,
+) -> pa.Table:
+    """The answer to a SELECT over tables by name. Raises as `query` does."""
+    subject = "the query" if about is None else f"--where {_shown(about)}"
+    try:
+        for name, table in tables.items():
+            connection.register(name, table)
+        if VIEW in _words(sql) and VIEW not in tables and tables.keys() >= set(VIEWED):
+            connection.execute(view({name: tables[name].column_names for name in VIEWED}))
+        connection.execute("SET enable_progress_bar = false")  # it would print into the answer
+        lock(connection)
+        return _limited(connection, lambda: _fetch(connection, sql, max_rows, memory_gib), time_limit, memory_gib)
+    except (duckdb.OutOfMemoryException, MemoryError):
+        raise Refused(_too_large(memory_gib)) from None
+    except (duckdb.CatalogException, duckdb.BinderException, duckdb.PermissionException) as error:
+        raise BadInput(f"{subject} cannot be answered: {_one_line(error)}; {_remedy(error, about or sql)}") from None
+    except (duckdb.Error, pa.ArrowException, ValueError, RuntimeError) as error:
+        raise BadInput(f"{subject} cannot be answered: {_one_line(error)}") from None
+
+
+def _limited(
+    connection: duckdb.DuckDBPyConnection, work: Callable[[], pa.Table], time_limit: float, memory_gib: float
+) -> pa.Table:
+    """What `work` returns, in a thread that is interrupted beyond its limits. Raises what it raises, and Refused.
+
+    The process may grow by twice the memory and a half GiB: DuckDB counts neither the answer nor what some
+    functions take (range, repeat). Some (levenshtein) heed no interrupt: the thread is left behind, and RunsOn raised.
+    """
+    answers: list[pa.Table] = []
+    failures: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            answers.append(work())
+        except BaseException as failure:
+            failures.append(failure)
+
+    process = psutil.Process()
+    most = process.memory_info().rss + (2 * memory_gib + 0.5) * 2**30
+    end = time.monotonic() + time_limit
+    thread = threading.Thread(target=run, name="query", daemon=True)  # cli/__init__.py looks for the name
+    refusal = ""
+    thread.start()
+    try:
+        while thread.is_alive() and not refusal:
+            thread.join(STEP)
+            if process.memory_info().rss > most:
+                refusal = _too_large(memory_gib)
+            elif time.monotonic() > end:
+                refusal = (
+                    f"the query took more than {time_limit:g} seconds and was stopped;"
+                    " narrow it, or allow more with --time-limit"
+                )
+    finally:
+        latest = time.monotonic() + GRACE
+        while thread.is_alive() and time.monotonic() < latest:
+            connection.interrupt()  # repeatedly, because an interrupt between two steps is lost
+            thread.join(STEP)
+    if thread.is_alive():
+        raise RunsOn(f"{refusal}; it heeds no interrupt and runs on, at most until this process ends")
+    connection.close()
+    if answers:
+        return answers[0]
+    if refusal:
+        raise Refused(refusal)
+    raise failures[0]
+
+
+def _words(sql: str) -> set[str]:
+    """The words of a query, in lower case: among them are the tables that it reads."""
+    return {word.lower() for word in re.findall(r"\w+", sql)}
+
+
+def _too_large(memory_gib: float) -> str:
+    """The refusal of a query beyond its memory."""
+    return f"the query needs more than {memory_gib:g} GiB of memory and was stopped; select fewer rows or columns"
+
+
+def _remedy(error: Exception, written: str) -> str:
+    """What to do where a name is unknown, or is a file's. SQL takes a word in double quotes for a column."""
+    quoted = re.search(r'column "([^"]+)" not found', str(error))
+    if quoted and f'"{quoted[1]}"' in written:
+        return f"text stands in single quotes: '{quoted[1]}'"
+    if isinstance(error, duckdb.PermissionException):
+        return "a query reads the results' tables and no files; 'torusweep query --schema' lists them"
+    return "'torusweep query --schema' lists tables, 'torusweep query --schema TABLE' columns"
+
+
+def _shown(condition: str) -> str:
+    """A condition within a message."""
+    text = printable(" ".join(condition.split()))
+    return f"'{text if len(text) <= 80 else text[:79] + '…'}'"
+
+
+def _tables(folder: Path, mentioned: set[str]) -> dict[str, pa.Table]:
+    """The tables of a results folder that are mentioned, checked; all if none is (a misspelt name, SHOW TABLES)."""
+    files = {path.stem: path for path in sorted(folder.glob("*.parquet"))}
+    if not files:
+        shown = printable(str(folder))
+        raise BadInput(
+            f"{shown}: expected a sweep's results, got no table; run 'torusweep run CONFIG' first, or name its folder"
+            " with --results"
+        )
+    if VIEW in mentioned:
+        mentioned = mentioned | set(VIEWED)
+    tables = {
+        name: store.open_table(files[name]) for name in [name for name in files if name.lower() in mentioned] or files
+    }
+    empty = [name for name, table in tables.items() if table.num_rows == 0 and name != "verification"]
+    if empty and not any(table.num_rows for table in tables.values()):
+        raise BadInput(
+            f"the table {empty[0]} is empty: no network of this sweep has been computed; run 'torusweep run CONFIG'"
+            " first"
+        )
+    if VIEW in mentioned:  # a table that the sweep lacks has no rows in the view
+        # only these columns need the stages, which take a second to import
+        from torusweep.stages.all_columns import schema_of
+
+        tables = {name: schema_of(name).empty_table() for name in VIEWED} | tables
+    return tables
+
+
+def print_table(table: pa.Table, style: str, out: Path | None = None, *, columns: bool = False) -> None:
+    """Print a table (style table, csv or json), or write it to the file `out` (parquet too).
+
+    columns  the rows describe columns: each stays a line in a narrow terminal
+    """
+    if style == "parquet":
+        if out is None:
+            raise BadInput("expected a file for --format parquet, got none; add --output FILE")
+        sink = pa.BufferOutputStream()
+        try:
+            pq.write_table(table, sink, compression="zstd", write_page_checksum=True)
+        except pa.ArrowException as error:
+            raise BadInput(
+                f"expected columns that Parquet can hold, got: {_one_line(error)}; write CAST(x AS VARCHAR)"
+            ) from None
+        _write(out, sink.getvalue().to_pybytes())
+    elif out is None:
+        _print(table, style, sys.stdout, columns)
+    else:
+        with _writing(out), out.open("w", encoding="utf-8") as file:
+            _print(table, style, file, columns)
+
+
+def _print(table: pa.Table, style: str, file: Any, columns: bool) -> None:
+    if style == "table":
+        table_text.print_aligned(table, file, columns=columns)
+    else:
+        file.write(table_text.as_json(table) if style == "json" else table_text.as_csv(table))
+
+
+def _write(path: Path, content: bytes) -> None:
+    with _writing(path):
+        path.write_bytes(content)
+
+
+@contextmanager
+def _writing(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise BadInput(
+            f"{path}: expected a file that can be written, got: {error.strerror}; choose another with --output"
+        ) from None
+
+
+def _fetch(connection: duckdb.DuckDBPyConnection, sql: str, max_rows: int, memory_gib: float) -> pa.Table:
+    reader = connection.sql(sql).to_arrow_reader(50_000)
+    batches: list[pa.RecordBatch] = []
+    rows = size = 0
+    for batch in reader:
+        batches.append(batch)
+        rows, size = rows + batch.num_rows, size + batch.nbytes
+        if rows > max_rows:
+            raise Refused(f"the answer has more than {max_rows:,} rows; add LIMIT, or aggregate")
+        if size > memory_gib * 2**30:
+            raise Refused(f"the answer takes more than {memory_gib:g} GiB; select fewer rows or columns")
+    repeated = sorted({name for name in reader.schema.names if reader.schema.names.count(name) > 1})
+    if repeated:
+        raise BadInput(f"two columns of the answer are called {repeated[0]!r}; tell them apart with AS")
+    return pa.Table.from_batches(batches, reader.schema)
+
+
+def _one_line(error: object) -> str:
+    """A message of DuckDB without the excerpt of the query below it."""
+    text = str(error).split("\nLINE ")[0]
+    return printable(" ".join(text.split()))[:300]

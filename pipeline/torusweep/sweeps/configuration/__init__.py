@@ -1,0 +1,138 @@
+"""From a configuration, a file or a dictionary, to a validated sweep."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from torusweep import documents
+from torusweep.documents import Document, Place
+from torusweep.errors import BadInput, nearest, printable
+from torusweep.sweeps.configuration import documentation, mapping
+from torusweep.sweeps.configuration.schema import Sweep, spelled
+
+__all__ = ["Sweep", "load", "of_mapping"]
+
+MOST_CHARACTERS = 64  # of a sweep's name
+LONGEST_VALUE = 60  # characters of a wrong value that a message repeats
+
+
+def load(path: str | Path) -> Sweep:
+    """Read and check a configuration.
+
+    Raises BadInput as `path:line:column: key: expected …, got …`. Whether the networks exist is
+    checked by `torusweep.sweeps.expansion.expand`.
+    """
+    content = documents.read_bytes(Path(path), "configuration file", documents.RANGES)
+    return _checked(documents.parse(content, printable(path)), content)
+
+
+def of_mapping(given: Mapping[Any, Any]) -> Sweep:
+    """Check a configuration that is a dictionary. The sweep's text is the YAML of it, its digest that text's.
+
+    Raises BadInput as `load` does, with the key in place of path, line and column.
+    """
+    content = mapping.as_yaml(given)
+    return _checked(documents.parse(content, mapping.NAME)._replace(is_file=False), content)
+
+
+def _checked(document: Document, content: bytes) -> Sweep:
+    """The sweep that a document describes. Raises BadInput."""
+    if not isinstance(document.data, dict):
+        got = "nothing" if document.data is None else _got(document.data)
+        raise BadInput(
+            f"{document.where(1, 1)}: expected a mapping with 'sweep' and 'topologies' or 'papers', got {got};"
+            " config/default.yaml is an example"
+        )
+    try:
+        sweep = Sweep.model_validate(document.data)
+    except ValidationError as error:
+        raise BadInput(_first(error, document)) from None
+    sweep._source, sweep._text, sweep._digest = document.name, content.decode(), hashlib.sha256(content).hexdigest()
+    if document.is_file:
+        sweep._places.update(document.values)
+    return sweep
+
+
+def _first(error: ValidationError, document: Document) -> str:
+    """The first thing wrong with a configuration; a misspelt key before the one that it leaves missing."""
+    details = error.errors(include_url=False)
+    detail: dict[str, Any] = dict(
+        next((d for d in details if d["type"] in ("extra_forbidden", "invalid_key")), details[0])
+    )
+    place = _place(detail["loc"], document)
+    for other in details:  # of the alternatives that a value does not fit, the one that says which part is wrong
+        deeper = _place(other["loc"], document)
+        if detail["type"] not in ("extra_forbidden", "invalid_key", "missing") and deeper[:-1] == place:
+            detail, place = dict(other), deeper
+            break
+    kind, parent = detail["type"], place
+    if kind in ("extra_forbidden", "invalid_key"):
+        (line, column), parent = document.keys.get(place, document.values[place]), place[:-1]
+        siblings = documentation.at(parent)
+        known = [] if siblings is None else [key for key in siblings.inside() if key]
+        message = f"unknown key '{place[-1]}'{nearest(str(place[-1]), known)}; keys here are {', '.join(known)}"
+    elif kind == "missing":
+        line, column = document.values[place]
+        message = f"missing key '{detail['loc'][-1]}': {_meaning((*place, detail['loc'][-1]))}"
+    elif kind == "string_pattern_mismatch" and place == ("sweep",):
+        (line, column), parent = document.values[place], ()
+        message = f"sweep: {_of_name(str(detail['input']))}"
+    else:
+        line, column = document.values[place]
+        stated = kind in ("value_error", "entry")
+        message = (
+            detail["msg"].removeprefix("Value error, ")
+            if stated
+            else f"expected {_meaning(place, got=_got(detail['input']))}"
+        )
+    where = f"{spelled(parent)}: " if parent else ""
+    return printable(f"{document.where(line, column)}: {where}{message}")
+
+
+def _place(loc: tuple[int | str, ...], document: Document) -> Place:
+    """pydantic's way to an error, without the names it gives to alternatives, which stand nowhere in the file."""
+    place: Place = ()
+    for step in loc:
+        if (*place, step) in document.values:
+            place = (*place, step)
+    return place
+
+
+def _meaning(place: Place, got: str = "") -> str:
+    key = documentation.at(place)
+    if key is None:
+        return f"another value, got {got}"
+    return (
+        key.expected()
+        + (f", got {got}" if got else "")
+        + (f"; {place[-1]}: {key.description}" if key.description else "")
+    )
+
+
+def _of_name(name: str) -> str:
+    """Why a sweep cannot have this name, and one that it can have."""
+    wrong = next((character for character in name if not re.fullmatch("[A-Za-z0-9_-]", character)), "")
+    fitting = re.sub("[^A-Za-z0-9_-]+", "-", name).strip("-_")[:MOST_CHARACTERS]
+    if wrong:
+        reason = f", which has {'a blank' if wrong == ' ' else repr(wrong)}"
+    elif len(name) > MOST_CHARACTERS:
+        reason = f", which has {len(name)} characters"
+    else:
+        reason = ""
+    return (
+        f"expected letters, digits, - and _, at most {MOST_CHARACTERS}, a letter or digit first (it names a folder),"
+        f" got {_got(name)}{reason}; write {fitting or 'my-sweep'}"
+    )
+
+
+def _got(value: Any) -> str:
+    listed = "a list" if value else "an empty list"
+    names = {dict: "a mapping", list: listed, type(None): "null", bool: str(value).lower()}
+    text = names.get(type(value), repr(value))
+    return text if len(text) <= LONGEST_VALUE else text[: LONGEST_VALUE - 1] + "…"

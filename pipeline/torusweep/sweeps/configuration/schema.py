@@ -1,0 +1,355 @@
+"""What a configuration may say: every key with its meaning, unit and range.
+
+A sweep's networks are written in four ways: as a spelling, as a spelling with a label and a source, as a
+family with values, lists and ranges, or as a requirement that every family is asked to meet.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from pydantic import (
+    ConfigDict,
+    Discriminator,
+    Field,
+    PrivateAttr,
+    Tag,
+    create_model,
+    field_validator,
+    model_validator,
+)
+
+from torusweep.documents import Place
+from torusweep.questions.entry import Bounds, Section, Spellings
+from torusweep.stages import STAGES
+from torusweep.sweeps.configuration.models import Latency
+
+PAPERS = ("P98", "P04", "D90", "C10", "R05")
+_ADDRESS = re.compile(r"(?P<protocol>tls|tcp)://(?P<host>\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9.-]+):(?P<port>\d{1,5})")
+_FIELD = r"^[\w.,:@+=/%-]+$"  # a word in a job script: no blank, quote or line break
+
+
+class Labelled(Section):
+    """Networks by their spellings, with what a reader should know of them; tables and points do not depend on it."""
+
+    topology: Spellings = Field(description="spelling of a network, or several")
+    label: str = Field("", max_length=60, description="name of the machine that has this network")
+    year: int | None = Field(None, ge=1, le=9999, description="year in which it was built or described")
+    source: str = Field("", max_length=400, description="where its network is described")
+    note: str = Field("", max_length=1000, description="how the network here differs from the machine's")
+    comparison: str = Field(
+        "", max_length=80, description="title of the page's table in which it stands beside others; no table without"
+    )
+
+    @model_validator(mode="after")
+    def _one_machine(self) -> Labelled:
+        given = [name for name in ("label", "year", "source", "note") if getattr(self, name)]
+        if given and len(self.topology) > 1:
+            raise ValueError(
+                f"expected one topology with {given[0]}, got {len(self.topology)}; give each its own entry"
+            )
+        if given and not self.label:
+            raise ValueError(f"expected a label with {given[0]}, got none; name the machine")
+        if not given and not self.comparison:
+            raise ValueError("expected a label or a comparison, got neither; write the spelling alone")
+        return self
+
+
+class Family(Section):
+    """A family with its parameters: each a value, a list or a range {from, to, step or count}; all combinations."""
+
+    model_config = ConfigDict(extra="allow")
+
+    family: str = Field(description="name of the family; 'torusweep topologies' lists all")
+    fault_nodes: int | None = Field(
+        None, ge=1, le=1000, description="simultaneous node faults for their fault diameter; null: the sweep's"
+    )
+    skip_invalid: bool = Field(
+        False, description="leave out combinations that violate the family's constraints instead of refusing the sweep"
+    )
+
+
+class Requirement(Section):
+    """What a network must be, whatever its family."""
+
+    families: Literal["all"] | Annotated[tuple[str, ...], Field(min_length=1, strict=False)] = Field(
+        "all", description="families to search: all that have a size, or a list of names"
+    )
+    excluded: tuple[str, ...] = Field((), alias="except", strict=False, description="families that are left out")
+    nodes: Bounds = Field(description="number of nodes: {from, to}, or one number")
+    degree: Bounds | None = Field(None, description="most links of a node: {from, to}, or one number")
+    directed: bool | None = Field(
+        None, description="true: links of one direction only; false: bidirectional links only; null: both"
+    )
+    parameters: dict[str, Any] = Field(
+        default_factory=dict,
+        description=(
+            "values, lists or ranges of parameters, for the families that have them;"
+            " any other parameter that has a default keeps it"
+        ),
+    )
+
+
+class Required(Section):
+    """An entry of `topologies` that is a requirement."""
+
+    require: Requirement = Field(description="every network that meets this is added")
+
+
+def _kind(entry: Any) -> str | None:
+    """Which of the four ways an entry of `topologies` is written in."""
+    if isinstance(entry, str):
+        return "<spelling>"
+    if isinstance(entry, dict):
+        found = [key for key in _KINDS if key in entry]
+        if "family" in found and "topology" in found:
+            found.remove("topology")  # a parameter of a family, as of faulty
+        return f"<{found[0]}>" if len(found) == 1 else None
+    return next((f"<{key}>" for key, kind in _KINDS.items() if isinstance(entry, kind)), None)
+
+
+_KINDS = {"topology": Labelled, "family": Family, "require": Required}  # by the key that tells an entry's kind
+Entry = Annotated[
+    Annotated[str, Tag("<spelling>")]
+    | Annotated[Labelled, Tag("<topology>")]
+    | Annotated[Family, Tag("<family>")]
+    | Annotated[Required, Tag("<require>")],
+    Discriminator(
+        _kind,
+        custom_error_type="entry",
+        custom_error_message=(
+            "expected a topology such as torus(k=8, n=3), or a mapping with one of 'topology', 'family' and 'require'"
+        ),
+    ),
+]
+
+
+class Tls(Section):
+    """Certificates of workers, scheduler and this process; paths are relative to the working directory."""
+
+    ca: str = Field(description="file of the certificate authority, PEM")
+    cert: str = Field(description="file of this side's certificate, PEM")
+    key: str = Field(description="file of this side's private key, PEM")
+
+
+class Slurm(Section):
+    """Workers started as Slurm jobs by dask-jobqueue."""
+
+    jobs: int = Field(1, ge=1, le=10_000, description="jobs to submit; each gets one node")
+    cores: int = Field(1, ge=1, le=4096, description="cores, and workers, of a job")
+    memory: str = Field("4GiB", pattern=r"^\d+(\.\d+)? ?[KMGT]i?B$", description="memory of a job, as in 16GiB")
+    walltime: str = Field(
+        "01:00:00", pattern=r"^(\d+-)?\d{1,3}:\d{2}:\d{2}$", description="time of a job, as hours:minutes:seconds"
+    )
+    queue: str | None = Field(None, pattern=_FIELD, description="partition: one word")
+    account: str | None = Field(None, pattern=_FIELD, description="account to charge: one word")
+    interface: str | None = Field(
+        None, pattern=r"^[\w.-]+$", description="network interface over which workers are reached, as in ib0"
+    )
+    directives: tuple[Annotated[str, Field(pattern=r"^--?[\w.,:@+=/% -]+$")], ...] = Field(
+        (), strict=False, description="further #SBATCH options, as in --constraint=epyc"
+    )
+
+
+class Cluster(Section):
+    """Who computes: local processes unless an address or Slurm is given."""
+
+    workers: Literal["auto"] | Annotated[int, Field(ge=0, le=100_000)] = Field(
+        "auto",
+        description=(
+            "worker processes, one thread each; auto: one for each core, limited by the open files "
+            "that this process may have, none for a few seconds of work; 0: this process computes alone"
+        ),
+    )
+    memory_per_worker_gib: float | None = Field(
+        None, gt=0, le=65_536, description="GiB a worker may take; null: an equal share of the machine's"
+    )
+    batch_seconds: float = Field(
+        2.0, ge=0.01, le=3600, description="seconds of estimated work in one batch of networks"
+    )
+    worker_ttl_seconds: float = Field(
+        60.0,
+        ge=10,
+        le=86_400,
+        description=("seconds after which a silent worker is replaced; after half of them it is given up"),
+    )
+    watchdog_seconds: float = Field(
+        600.0,
+        ge=1,
+        le=2_592_000,
+        description=(
+            "seconds after which a batch's worker is stopped and the batch is tried again, unless 20 times "
+            "the estimate is more; doubled for each trial of a single network"
+        ),
+    )
+    scheduler: str | None = Field(
+        None,
+        description=(
+            "address of a running Dask scheduler, as in tls://host:8786; null: torusweep starts its own cluster"
+        ),
+    )
+    tls: Tls | None = Field(None, description="certificates for a tls:// scheduler")
+    insecure: bool = Field(
+        False,
+        description="permit an unencrypted scheduler on another machine: anyone on the network can then run code here",
+    )
+    slurm: Slurm | None = Field(None, description="start workers as Slurm jobs")
+
+    @model_validator(mode="after")
+    def _one_place(self) -> Cluster:
+        if self.scheduler is not None and self.slurm is not None:
+            raise ValueError("expected a scheduler's address or slurm, got both; keep one")
+        if self.scheduler is None:
+            return self
+        address = _ADDRESS.fullmatch(self.scheduler)
+        if address is None or not 0 < int(address["port"]) < 65536:
+            raise ValueError(
+                "scheduler: expected an address such as tls://host:8786 or tcp://127.0.0.1:8786,"
+                f" got {self.scheduler!r}"
+            )
+        if address["protocol"] == "tls" and self.tls is None:
+            raise ValueError("expected tls: {ca: …, cert: …, key: …} with a tls:// scheduler, got none")
+        if address["protocol"] == "tcp" and not is_loopback(address["host"]) and not self.insecure:
+            raise ValueError(
+                f"expected tls:// or insecure: true for a scheduler on another machine, got {self.scheduler!r}"
+            )
+        return self
+
+
+def is_loopback(host: str) -> bool:
+    """True for an address that only this machine reaches."""
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+class Limits(Section):
+    """What a sweep may ask for; more is refused before anything is computed."""
+
+    points: int = Field(100_000, ge=1, le=100_000_000, description="most networks in a sweep")
+    memory_gib: float | None = Field(
+        None, gt=0, le=1_048_576, description="GiB that one network may take; null: half of the machine's memory"
+    )
+
+
+class Settings(Section):
+    """A whole configuration. `source` is its path as given, `digest` the sha256 of the file, `text` what it says."""
+
+    sweep: str = Field(
+        pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$",
+        description="name of the results' folder: letters, digits, - and _, at most 64, a letter or digit first",
+    )
+    description: str = Field("", max_length=2000, description="purpose of the sweep; the page prints it")
+    topologies: tuple[Entry, ...] = Field(
+        (), strict=False, description="the networks: spellings, alone or labelled, families with values, requirements"
+    )
+    latency: tuple[Latency, ...] = Field(
+        (), strict=False, description="latency by the papers' models; without it, only the papers' printed numbers"
+    )
+    papers: tuple[str, ...] = Field(
+        (),
+        strict=False,
+        description=(
+            "papers whose printed numbers are verified; the networks they name are added. Of P98, P04, D90, C10, R05"
+        ),
+    )
+    fault_nodes: int | None = Field(
+        None, ge=1, le=1000, description="node faults at a time for every network's fault diameter; null: not computed"
+    )
+    symmetry: bool = Field(
+        True,
+        description=(
+            "use proved symmetry; false searches distances and follows loads from every node, with the same result"
+        ),
+    )
+    backend: Literal["auto", "numpy", "numba", "cupy"] = Field(
+        "auto", description="library that computes; auto: a GPU, if there is one, for large calls; Numba otherwise"
+    )
+    cluster: Cluster = Field(
+        default_factory=lambda: Cluster.model_validate({}), description="workers and their cluster"
+    )
+    limits: Limits = Field(
+        default_factory=lambda: Limits.model_validate({}), description="limits beyond which a sweep is refused"
+    )
+
+    _source: str = PrivateAttr("")
+    _text: str = PrivateAttr("")
+    _digest: str = PrivateAttr("")
+    _places: dict[Place, tuple[int, int]] = PrivateAttr(default_factory=dict)
+
+    @field_validator("papers")
+    @classmethod
+    def _known_papers(cls, papers: tuple[str, ...]) -> tuple[str, ...]:
+        unknown = [paper for paper in papers if paper not in PAPERS]
+        if unknown:
+            raise ValueError(f"expected papers of {', '.join(PAPERS)}, got {unknown[0]!r}")
+        return tuple(dict.fromkeys(papers))
+
+    @model_validator(mode="after")
+    def _something(self) -> Settings:
+        spaces = any(stage.spaces(entry) for stage in STAGES.values() for entry in self.entries(stage.name))
+        if not (self.topologies or self.papers or spaces):
+            raise ValueError(
+                "expected topologies, papers or a design space, got none; add for example topologies: [ring(k=8)]"
+            )
+        return self
+
+    def entries(self, stage: str) -> tuple[Any, ...]:
+        """The entries of a stage's section."""
+        return getattr(self, stage, ())
+
+    def cluster_under(self, overrides: Mapping[str, Any]) -> Cluster:
+        """Who computes, where the command line may say how many workers."""
+        return (
+            self.cluster.model_copy(update={"workers": overrides["workers"]})
+            if "workers" in overrides
+            else self.cluster
+        )
+
+    @property
+    def source(self) -> str:
+        return self._source
+
+    @property
+    def text(self) -> str:
+        return self._text
+
+    @property
+    def digest(self) -> str:
+        return self._digest
+
+    def where(self, place: Place) -> str:
+        """`path:line:column: place` of something in the file, for messages; without a file, its name and the place."""
+        known = place
+        while known and known not in self._places:
+            known = known[:-1]
+        line, column = self._places.get(known, (1, 1))
+        source = f"{self._source}:{line}:{column}" if self._places else self._source
+        return f"{source}: {spelled(place)}" if place else source
+
+
+if TYPE_CHECKING:
+    Sweep = Settings
+else:
+    Sweep = create_model(
+        "Sweep",
+        __base__=Settings,
+        __doc__=Settings.__doc__,
+        **{
+            name: (tuple[stage.Entry, ...], Field((), strict=False, description=stage.description))
+            for name, stage in STAGES.items()
+            if stage.Entry is not None
+        },
+    )
+
+
+def spelled(place: Place) -> str:
+    """A way to a value as people write it: topologies[2].k."""
+    text = ""
+    for step in place:
+        text += f"[{step}]" if isinstance(step, int) else f".{step}" if text else step
+    return text

@@ -1,0 +1,292 @@
+"""From a sweep to its networks and points: every entry written out, counted before anything is built."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import product
+from typing import Any, NamedTuple
+
+from torusweep.documents import Place
+from torusweep.errors import BadInput, Refused, nearest, printable
+from torusweep.networks.families import FAMILIES, default_memory, parameters, plan
+from torusweep.networks.spelling import Spelling
+from torusweep.networks.topology import Plan, check_size
+from torusweep.questions.entry import Choice
+from torusweep.questions.stage import Network
+from torusweep.stages import Stage
+from torusweep.sweeps.configuration.schema import Family, Labelled, Required, Sweep
+from torusweep.sweeps.network_search import meeting
+from torusweep.sweeps.parameter_values import count, values_of
+from torusweep.sweeps.points import Point
+
+
+class SweepNetwork(NamedTuple):
+    """A sweep's network: canonical spelling, and node faults at a time for its fault diameter (None: not computed)."""
+
+    topology: str
+    fault_nodes: int | None = None
+
+
+def expand(sweep: Sweep, *, expected_topologies: Iterable[str] = ()) -> list[SweepNetwork]:
+    """The sweep's networks in the order of the configuration, the papers' last, each once.
+
+    expected_topologies  spellings of the networks that the sweep's papers print numbers for
+
+    Raises BadInput for a network that does not exist, and Refused for more points than limits.points
+    (families' combinations are counted, not written out) or a network that would not fit into
+    limits.memory_gib, each as `path:line:column: topologies[2]: …`.
+    """
+    memory = memory_limit(sweep)
+    expected = list(expected_topologies)
+    _check_count(sweep, len(expected))
+    faults: dict[str, int | None] = {}
+    for number, entry in enumerate(sweep.topologies):
+        place: Place = ("topologies", number)
+        found = 0
+        with at(sweep, place):
+            for canonical, fault_nodes in _networks(sweep, number, memory):
+                found += 1
+                _add(faults, canonical, fault_nodes)
+                if len(faults) > sweep.limits.points:
+                    raise Refused(
+                        f"more than {sweep.limits.points:,} networks, which is limits.points:"
+                        " narrow the sweep or raise it"
+                    )
+            if not found:
+                reason = "no network meets it" if isinstance(entry, Required) else "all combinations are invalid"
+                raise BadInput(f"expected at least one network, got none: {reason}; widen it or leave it out")
+    with at(sweep, ("papers",)):
+        for spelling in expected:
+            _add(faults, *_network(sweep, *plan(spelling), memory))
+    return [SweepNetwork(canonical, sweep.fault_nodes if own is None else own) for canonical, own in faults.items()]
+
+
+def expand_stage(
+    sweep: Sweep,
+    stage: Stage,
+    networks: Sequence[SweepNetwork],
+    *,
+    expected: Iterable[tuple[str, Any]] = (),
+) -> list[Point]:
+    """A stage's points in the order of the configuration, those that are needed beside its section last, each once.
+
+    networks  the sweep's networks (`expand`), among which an entry chooses
+    expected  (topology, request) of further points
+
+    Raises BadInput for a name that does not exist and for a request that does not suit a network (unless
+    skip_unsuitable), Refused for more points than limits.points or one that would not fit into
+    limits.memory_gib, each as `path:line:column: loads[0]: …`.
+    """
+    memory = memory_limit(sweep)
+    found = {
+        Point(stage.name, network.topology, request): None
+        for network in networks
+        if (request := stage.request_for_network(network.fault_nodes)) is not None
+    }
+    for number, entry in enumerate(sweep.entries(stage.name)):
+        with at(sweep, (stage.name, number)):
+            requests = counted_requests(stage, entry, sweep.limits.points)
+            spellings = stage.spaces(entry) or chosen(entry, networks)
+            total = len(spellings) * len(requests)
+            if len(found) + total > sweep.limits.points:
+                raise Refused(
+                    f"{total:,} points of {stage.name}; limits.points is {sweep.limits.points:,}:"
+                    " choose fewer networks, give fewer values, or raise it"
+                )
+            suitable = []
+            for spelling in spellings:
+                network = Network(spelling, memory)
+                for request in requests:
+                    _check_memory(stage, network, request, memory)
+                suitable += [
+                    Point(stage.name, spelling, request) for request in _suitable(stage, entry, network, requests)
+                ]
+            if not suitable:
+                reason = "nothing requested suits any of those chosen" if spellings else "none of the sweep's is chosen"
+                raise BadInput(
+                    f"expected at least one network, got none: {reason};"
+                    " widen families or nodes, or leave the entry out"
+                )
+            found |= dict.fromkeys(suitable)
+    with at(sweep, ("papers",)):
+        for topology, request in expected:
+            _check_memory(stage, Network(topology), request, memory)
+            found[Point(stage.name, topology, request)] = None
+    return list(found)
+
+
+def counted_requests(stage: Stage, entry: Any, limit: int) -> list[Any]:
+    """The requests of an entry, each once. Raises Refused for more than `limit`, before they are all written out."""
+    found: dict[Any, None] = {}
+    for request in stage.requests(entry):
+        found[request] = None
+        if len(found) > limit:
+            raise Refused(
+                f"more than {limit:,} points of {stage.name} for each network, which is limits.points:"
+                " give fewer values, or raise it"
+            )
+    return list(found)
+
+
+def _suitable(stage: Stage, entry: Choice, network: Network, requests: Iterable[Any]) -> Iterator[Any]:
+    """The requests that suit a network; what does not is refused, or left out where the entry skips it."""
+    for request in requests:
+        try:
+            stage.check(network, request)
+        except BadInput as error:
+            pass_over(error, skip=entry.skip_unsuitable)
+        else:
+            yield request
+
+
+def _check_memory(stage: Stage, network: Network, request: Any, limit: int) -> None:
+    needed = stage.memory(network, request)
+    if needed > limit:
+        raise Refused(
+            f"{f'{stage.name} of {network.spelling} {request}'.rstrip()}: expected at most {limit / 2**30:,.1f} GiB of"
+            f" memory, got about {needed / 2**30:,.1f} GiB; choose fewer nodes or raise limits.memory_gib"
+        )
+
+
+def memory_limit(sweep: Sweep) -> int:
+    """Bytes that one network may take."""
+    return default_memory() if sweep.limits.memory_gib is None else int(sweep.limits.memory_gib * 2**30)
+
+
+def chosen(entry: Choice, networks: Iterable[SweepNetwork]) -> list[str]:
+    """Spellings of the networks that an entry chooses, in their order.
+
+    Raises BadInput for a family, or a network, that is not there.
+    """
+    families = FAMILIES if entry.families == "all" else entry.families
+    for family in families:
+        if family not in FAMILIES:
+            raise BadInput(
+                f"families: unknown family '{family}'{nearest(family, FAMILIES)}; 'torusweep topologies' lists all"
+            )
+    of_families = [topology for topology, _ in networks if topology.partition("(")[0] in families]
+    if entry.topologies is not None:
+        named = [plan(spelling)[0] for spelling in entry.topologies]
+        among = "" if entry.families == "all" else " and the families chosen"
+        for spelling in named:
+            if spelling not in of_families:
+                raise BadInput(
+                    f"topologies: expected networks of the sweep{among}, got {spelling};"
+                    " add it to the sweep's own topologies"
+                )
+        of_families = [spelling for spelling in of_families if spelling in named]
+    if entry.nodes is None:
+        return of_families
+    return [
+        spelling for spelling in of_families if entry.nodes.lowest <= plan(spelling)[1].nodes <= entry.nodes.highest
+    ]
+
+
+def pass_over(error: BadInput, *, skip: bool) -> None:
+    """Go on after what does not suit a network, where an entry skips such; raise it otherwise, with how to skip it.
+
+    Refused, and what is wrong with a key of the entry, is always raised.
+    """
+    if isinstance(error, Refused) or error.place:
+        raise error
+    if not skip:
+        raise BadInput(f"{error} (skip_unsuitable: true leaves such networks out)") from None
+
+
+def _add(faults: dict[str, int | None], canonical: str, fault_nodes: int | None) -> None:
+    """A network requested with and without faults is one point with faults: a table has one row for each network."""
+    known = faults.setdefault(canonical, fault_nodes)
+    if known is None:
+        faults[canonical] = fault_nodes
+    elif fault_nodes not in (None, known):
+        raise BadInput(
+            f"{canonical} is requested with fault_nodes {known} and {fault_nodes}; keep one, or write two sweeps"
+        )
+
+
+def _check_count(sweep: Sweep, expected: int) -> None:
+    """Refuse a sweep by arithmetic where the combinations alone exceed the limit."""
+    total = expected
+    for number, entry in enumerate(sweep.topologies):
+        with at(sweep, ("topologies", number)):
+            asked = count(_choices(sweep, number).values()) if isinstance(entry, Family) else 1
+            asked = len(entry.topology) if isinstance(entry, Labelled) else asked
+            total += asked
+            if total > sweep.limits.points:
+                so_far = f"{asked:,} networks here, {total:,} up to here"
+                raise Refused(f"{so_far}; limits.points is {sweep.limits.points:,}: give fewer values or raise it")
+
+
+def _networks(sweep: Sweep, number: int, memory: int) -> Iterator[SweepNetwork]:
+    entry = sweep.topologies[number]
+    if isinstance(entry, str):
+        yield _network(sweep, *plan(entry), memory)
+    elif isinstance(entry, Labelled):
+        for spelling in entry.topology:
+            yield _network(sweep, *plan(spelling), memory)
+    elif isinstance(entry, Family):
+        yield from _combinations(sweep, number, memory)
+    else:
+        for canonical, planned in meeting(entry.require, sweep.limits.points):
+            yield _network(sweep, canonical, planned, memory)
+
+
+def _network(sweep: Sweep, canonical: str, planned: Plan, memory: int, own: int | None = None) -> SweepNetwork:
+    """A network that fits, and that the faults leave a node of: its own number of faults, or the sweep's."""
+    check_size(canonical, planned, memory)
+    faults = sweep.fault_nodes if own is None else own
+    if faults is not None and faults >= planned.nodes:
+        raise BadInput(f"{canonical}: fault_nodes={faults}: expected fewer than its {planned.nodes} nodes")
+    return SweepNetwork(canonical, own)
+
+
+def _combinations(sweep: Sweep, number: int, memory: int) -> Iterator[SweepNetwork]:
+    """The Cartesian product of a family's values, the first parameter varying slowest."""
+    entry = sweep.topologies[number]
+    assert isinstance(entry, Family)
+    choices = _choices(sweep, number)
+    for values in product(*choices.values()):
+        try:
+            canonical, planned = plan(Spelling(entry.family, dict(zip(choices, values))))
+        except Refused:
+            raise
+        except BadInput as error:
+            if entry.skip_invalid:
+                continue
+            remedy = " (skip_invalid: true leaves such combinations out)" if count(choices.values()) > 1 else ""
+            raise BadInput(f"{error}{remedy}") from None
+        yield _network(sweep, canonical, planned, memory, entry.fault_nodes)
+
+
+def _choices(sweep: Sweep, number: int) -> dict[str, Sequence[Any]]:
+    """The values of each parameter of a family's entry, in the order of the family's signature."""
+    entry = sweep.topologies[number]
+    assert isinstance(entry, Family)
+    if entry.family not in FAMILIES:
+        raise BadInput(
+            f"unknown topology '{entry.family}'{nearest(entry.family, FAMILIES)}; 'torusweep topologies' lists all"
+        )
+    known = {parameter.name: parameter for parameter in parameters(entry.family)}
+    given = entry.model_extra or {}
+    found: dict[str, Sequence[Any]] = {}
+    for key in sorted(given, key=[*known, *given].index):
+        with at(sweep, ("topologies", number, key)):
+            if key not in known:
+                raise BadInput(
+                    f"unknown key{nearest(key, [*known, 'skip_invalid', 'fault_nodes'])};"
+                    f" {entry.family} takes {', '.join(known)}"
+                )
+            found[key] = values_of(known[key], given[key])
+    return found
+
+
+@contextmanager
+def at(sweep: Sweep, place: Place) -> Iterator[None]:
+    """Say where in the file a refusal comes from, unless what raised it knew better."""
+    try:
+        yield
+    except BadInput as error:
+        if str(error).startswith(f"{sweep.source}:"):
+            raise
+        raise type(error)(printable(f"{sweep.where((*place, *error.place))}: {error}")) from None

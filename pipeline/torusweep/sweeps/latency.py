@@ -1,0 +1,252 @@
+"""The derived table `latency`: from a sweep's section `latency` and its tables static, loads and layout to its rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from typing import Any
+
+import pyarrow as pa
+
+from torusweep.errors import BadInput, Refused
+from torusweep.models.columns import LATENCY
+from torusweep.models.inputs import check_links, placement_of
+from torusweep.models.normalisation import WIRING_VOLUME
+from torusweep.models.table import (
+    Columns,
+    Network,
+    arrow_table,
+    check,
+    dally_columns,
+    network_of,
+    parhami_kwai_columns,
+    width_of,
+)
+from torusweep.networks.families import plan
+from torusweep.networks.spelling import parse
+from torusweep.papers.verification import expected_latency
+from torusweep.questions.entry import Rates, Spread
+from torusweep.stages.layout.placements import check_suits
+from torusweep.stages.layout.stage import LayoutRequest
+from torusweep.sweeps.configuration.models import Dally, ParhamiKwai
+from torusweep.sweeps.configuration.schema import Sweep
+from torusweep.sweeps.expansion import SweepNetwork, at, chosen, pass_over
+from torusweep.tables.columns import arrow_schema
+
+MOST_ROWS = 5_000_000  # of the table; each takes some 300 bytes while it is made
+# Rows that agree in these are the same row.
+INPUTS = [
+    "topology",
+    "model",
+    "nodes",
+    "message_bits",
+    "constant",
+    "budget",
+    "placement",
+    "switch_delay",
+    "wire_delay",
+    "locality",
+    "dimension",
+    "radices",
+    "rate",
+]
+USED_STATIC = [
+    "topology",
+    "nodes",
+    "terminals",
+    "connected",
+    "directed",
+    "degree_max",
+    "mean_distance",
+    "bisection_upper",
+]
+USED_LOADS = ["topology", "per_class_load", "per_class_hops", "max_channel_load"]
+USED_LAYOUT = ["topology", "placement", "wire_length_total"]
+
+Entry = ParhamiKwai | Dally
+
+
+def entries(sweep: Sweep) -> list[Entry]:
+    """The entries of the sweep's section, then those of its papers' printed numbers."""
+    printed = [
+        Dally.model_validate({"model": "dally-1990", "nodes": nodes, "message_bits": bits, "wire_delay": delay})
+        for nodes, bits, delay in expected_latency(sweep.papers)
+    ]
+    return [*sweep.latency, *printed]
+
+
+def has_latency(sweep: Sweep) -> bool:
+    """Whether the sweep has a table `latency`."""
+    return bool(entries(sweep))
+
+
+def latency_stages(sweep: Sweep) -> list[str]:
+    """The stages that the sweep's `latency` needs, besides those that every sweep has."""
+    return ["layout"] if any(map(_counts_wires, sweep.latency)) else []
+
+
+def _counts_wires(entry: Entry) -> bool:
+    return isinstance(entry, ParhamiKwai) and entry.constraint.norm == WIRING_VOLUME
+
+
+def latency_requests(sweep: Sweep, networks: Sequence[SweepNetwork]) -> dict[str, list[tuple[str, Any]]]:
+    """The layouts whose wires the sweep's `latency` holds constant, each once, in order.
+
+    Raises, with the place in the file, BadInput for an entry that chooses no network, and for a placement that does not
+    exist or does not suit a network (unless skip_unsuitable); Refused for more rows than MOST_ROWS.
+    """
+    _check(sweep, networks)
+    return {"layout": _layouts(sweep, networks)}
+
+
+def _check(sweep: Sweep, networks: Sequence[SweepNetwork]) -> None:
+    total = 0
+    for number, entry in enumerate(sweep.latency):
+        with at(sweep, ("latency", number)):
+            total += _rows(entry, networks)
+            if total > MOST_ROWS:
+                raise Refused(
+                    f"{total:,} rows of latency up to here; the limit is {MOST_ROWS:,}:"
+                    " choose fewer networks, rates or message lengths"
+                )
+
+
+def _layouts(sweep: Sweep, networks: Sequence[SweepNetwork]) -> list[tuple[str, Any]]:
+    found: dict[tuple[str, Any], None] = {}
+    for number, entry in enumerate(sweep.latency):
+        if isinstance(entry, Dally) or not _counts_wires(entry):
+            continue
+        with at(sweep, ("latency", number)):
+            for spelling in chosen(entry, networks):
+                placement = placement_of(entry.constraint, parse(spelling).name)
+                assert placement is not None
+                try:
+                    check_suits(placement, plan(spelling)[1], spelling)
+                except BadInput as error:
+                    pass_over(error, skip=entry.skip_unsuitable)
+                else:
+                    found[spelling, LayoutRequest(placement)] = None
+    return list(found)
+
+
+def latency_table(
+    sweep: Sweep, static: pa.Table, loads: pa.Table | None = None, layout: pa.Table | None = None
+) -> pa.Table:
+    """The table `latency`: rows in the order of the configuration, each once.
+
+    static, loads   the sweep's tables; without loads of a network under minimal routing and uniform traffic,
+                    its corrected columns are null
+    layout          where an entry holds wiring_volume constant
+    Raises BadInput, with the place in the file, for a network that the model does not fit (unless skip_unsuitable).
+    """
+    parts = [arrow_schema(LATENCY).empty_table()]
+    for number, entry in enumerate(entries(sweep)):
+        with at(sweep, ("latency", number) if number < len(sweep.latency) else ("papers",)):
+            parts.append(
+                arrow_table(
+                    _of_cubes(entry) if isinstance(entry, Dally) else _of_networks(entry, static, loads, layout)
+                )
+            )
+    table = pa.concat_tables(parts).combine_chunks()
+    place = pa.array(range(table.num_rows), pa.int64())
+    first = (
+        table.select(INPUTS)
+        .append_column("place", place)
+        .group_by(INPUTS, use_threads=False)
+        .aggregate([("place", "min")])
+    )
+    return table.take(first["place_min"].combine_chunks().sort())
+
+
+def _rows(entry: Entry, networks: Sequence[SweepNetwork]) -> int:
+    if isinstance(entry, Dally):
+        return (
+            sum(nodes.bit_length() - 2 for nodes in entry.nodes)
+            * len(entry.message_bits)
+            * len(entry.wire_delay)
+            * len(entry.locality)
+        )
+    found = len(chosen(entry, networks))
+    if not found:
+        raise BadInput(
+            "expected at least one network, got none: none of the sweep's is chosen;"
+            " widen families or nodes, or leave the entry out"
+        )
+    return (
+        found
+        * prod(map(len, (entry.message_bits, entry.switch_delay)))
+        * (_count(entry.rates) + _count(entry.of_saturation))
+    )
+
+
+def _of_cubes(entry: Dally) -> Columns:
+    try:
+        return dally_columns(
+            entry.nodes,
+            message_bits=entry.message_bits,
+            wire_delay=entry.wire_delay,
+            locality=entry.locality,
+            whole=entry.radices == "whole",
+        )
+    except ValueError as error:
+        raise BadInput(str(error)) from None
+
+
+def _of_networks(entry: ParhamiKwai, static: pa.Table, loads: pa.Table | None, layout: pa.Table | None) -> Columns:
+    records = {record["topology"]: record for record in static.select(USED_STATIC).to_pylist()}
+    carried = (
+        {}
+        if loads is None
+        else {record["topology"]: record for record in _uniform_minimal(loads).select(USED_LOADS).to_pylist()}
+    )
+    constraint = entry.constraint
+    rows = [] if layout is None else layout.select(USED_LAYOUT).to_pylist()
+    placed = {(row["topology"], row["placement"]): row for row in rows}
+    networks: list[Network] = []
+    widths: list[float] = []
+    placements: list[str | None] = []
+    for name in chosen(entry, [SweepNetwork(topology) for topology in records]):
+        try:
+            check_links(name, plan(name)[1])
+            network = network_of(records[name], carried.get(name))
+            placement = placement_of(constraint, parse(name).name)
+            width = width_of(constraint, records[name], placed.get((name, placement)))
+            check(network, entry.message_bits, width)
+        except ValueError as error:
+            pass_over(BadInput(str(error)), skip=entry.skip_unsuitable)
+        else:
+            networks.append(network)
+            widths.append(width)
+            placements.append(placement)
+    if not networks:
+        raise BadInput(
+            "expected at least one network that the model fits, got none;"
+            " widen families or nodes, or leave the entry out"
+        )
+    rates = {"rates": _numbers(entry.rates), "of_saturation": _numbers(entry.of_saturation)}
+    return parhami_kwai_columns(
+        networks,
+        widths,
+        message_bits=entry.message_bits,
+        switch_delay=entry.switch_delay,
+        constraint=constraint,
+        placements=placements,
+        **rates,
+    )
+
+
+def _uniform_minimal(loads: pa.Table) -> pa.Table:
+    """Exact loads of the traffic and routes that the model assumes."""
+    wanted = {"routing": "minimal", "traffic": "uniform", "method": "exact"}
+    mask = [all(row[name] == value for name, value in wanted.items()) for row in loads.select(list(wanted)).to_pylist()]
+    return loads.filter(pa.array(mask, pa.bool_()))
+
+
+def _numbers(given: Rates) -> Sequence[float]:
+    if isinstance(given, Spread):
+        return given.numbers()
+    return given if isinstance(given, tuple) else (given,)
+
+
+def _count(given: Rates) -> int:
+    return given.size() if isinstance(given, Spread) else len(_numbers(given))

@@ -1,0 +1,244 @@
+"""Every network that meets a requirement: "every family with 4000 to 4200 nodes and degree at most 6".
+
+*Every family* means every family whose parameters are whole numbers or are given under `parameters`.
+So a graph file, a lattice's matrix, a faulty network and mixed radices take part only where they are
+given. So does a parameter that leaves the number of nodes alone and has many values at one size (how
+far a twist goes: thousands of networks), while one with few is tried out (q, how many dimensions are
+intact); and one that has a default (directed) keeps it. A family that draws its links at random takes part where it
+is named, or a seed is given: it has a network for every size.
+
+The number of nodes grows with every size parameter. So sizes are found by bisection, in a few
+hundred plans a family, however large the networks are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import product
+from typing import Any, NamedTuple
+
+from torusweep.errors import BadInput, Refused, nearest
+from torusweep.networks.families import FAMILIES, Parameter, parameters, plan
+from torusweep.networks.spelling import Spelling
+from torusweep.networks.topology import Plan
+from torusweep.sweeps.configuration.schema import Requirement
+from torusweep.sweeps.parameter_values import count, values_of
+
+SIZE_GAP = 64  # a family's permitted sizes are at most this far apart: k even and a multiple of n - 1 ≤ 29
+OUTER_GAP = 4  # the same of its other parameters, as dimensions and levels
+MOST_GIVEN = 10_000  # combinations of given parameters, each of which is searched
+LOOKED_AT = 4  # times limits.points: sizes that are looked at, of which a degree or a constraint may exclude some
+SEED = "seed"  # parameter of families that draw at random
+MANY = 32  # more values than q or the number of intact dimensions (at most 28) can have
+
+
+class Size(NamedTuple):
+    """A whole-number parameter that is searched."""
+
+    name: str
+    minimum: int
+    maximum: int | None
+
+
+def meeting(requirement: Requirement, limit: int) -> Iterator[tuple[str, Plan]]:
+    """(canonical spelling, plan) of every network that meets a requirement, family by family in the order asked.
+
+    Raises BadInput for an unknown family or parameter and for a listed family that cannot be
+    searched; Refused where far more than `limit` networks would have to be looked at.
+    """
+    families = _families(requirement)
+    known = {parameter.name for name in families for parameter in parameters(name)}
+    for key in requirement.parameters:
+        if key not in known:
+            raise BadInput(
+                f"parameters: unknown parameter '{key}'{nearest(key, known)};"
+                f" the families asked take {', '.join(sorted(known))}"
+            )
+    tried = 0
+    for name in families:
+        given = {p.name: _given(p, requirement) for p in parameters(name) if p.name in requirement.parameters}
+        tried += count(given.values())
+        if tried > MOST_GIVEN:
+            raise Refused(
+                f"parameters: {tried:,} combinations up to {name};"
+                f" at most {MOST_GIVEN:,} are tried: give fewer values, or name the families"
+            )
+        for values in product(*given.values()):
+            yield from _Family(name, dict(zip(given, values)), requirement, limit).networks()
+
+
+def _given(parameter: Parameter, requirement: Requirement) -> Sequence[Any]:
+    """The values to try; those that a family's parameter never has are left out."""
+    try:
+        values = values_of(parameter, requirement.parameters[parameter.name])
+    except BadInput as error:
+        raise BadInput(f"parameters.{parameter.name}: {error}") from None
+    whole = parameter.whole
+    if whole is None or not values or not all(type(value) is int for value in (values[0], values[-1])):
+        return values
+    if isinstance(values, range):  # of any length
+        most = values[-1] if whole.maximum is None else min(values[-1], whole.maximum)
+        first = values.start + max(0, -(-(whole.minimum - values.start) // values.step)) * values.step
+        return range(first, most + 1, values.step)
+    return [value for value in values if type(value) is not int or whole.contains(value)]
+
+
+def _families(requirement: Requirement) -> list[str]:
+    """Names of the families to search. Those that cannot be searched are left out of 'all', and refused in a list."""
+    wanted = list(FAMILIES) if requirement.families == "all" else list(dict.fromkeys(requirement.families))
+    for name in [*wanted, *requirement.excluded]:
+        if name not in FAMILIES:
+            raise BadInput(f"unknown family '{name}'{nearest(name, FAMILIES)}; 'torusweep topologies' lists all")
+    found = []
+    for name in wanted:
+        missing = [p.name for p in parameters(name) if p.name not in requirement.parameters and _needed(p)]
+        if missing and requirement.families != "all":
+            raise BadInput(
+                f"family '{name}' has no size of its own: give {', '.join(missing)} under parameters,"
+                " or write its networks one by one"
+            )
+        drawn = any(p.name == SEED and p.name not in requirement.parameters for p in parameters(name))
+        if not missing and name not in requirement.excluded and not (drawn and requirement.families == "all"):
+            found.append(name)
+    return found
+
+
+def _needed(parameter: Parameter) -> bool:
+    return parameter.required and parameter.whole is None
+
+
+class _Family:
+    """One family with the given parameters; the others are searched, the first of them (the size) innermost."""
+
+    def __init__(self, name: str, given: dict[str, Any], requirement: Requirement, limit: int) -> None:
+        self.name, self.given, self.limit = name, given, limit
+        self.requirement = requirement
+        self.lowest, self.highest = requirement.nodes.lowest, requirement.nodes.highest
+        free = [
+            Size(p.name, p.whole.minimum, p.whole.maximum)
+            for p in parameters(name)
+            if p.whole is not None and p.name not in given and (p.required or p.default is None)
+        ]
+        self.size: Size | None = free[0] if free else None
+        self.outer = free[1:]
+        self.growing: set[str] = set()  # outer parameters that make the network larger
+
+    def networks(self) -> Iterator[tuple[str, Plan]]:
+        if self.size is None:
+            found = self.plan({})
+            if found is not None and self.fits(found[1]):
+                yield found
+            return
+        self.growing = {
+            parameter.name for parameter in self.outer if self.effect(parameter, range(1, OUTER_GAP + 1)) is True
+        }
+        many = [parameter.name for parameter in self.outer if self.effect(parameter, [MANY]) is False]
+        if not many:
+            yield from self.walk(self.outer, {})
+        elif self.requirement.families != "all":
+            raise BadInput(
+                f"family '{self.name}': {' and '.join(many)} may have many values at one size;"
+                " give some under parameters"
+            )
+
+    def plan(self, values: dict[str, Any]) -> tuple[str, Plan] | None:
+        """The network of these values, or None where they violate the family's constraints."""
+        try:
+            return plan(Spelling(self.name, self.given | values))
+        except BadInput:
+            return None
+
+    def fits(self, found: Plan) -> bool:
+        wanted = self.requirement
+        return (
+            self.lowest <= found.nodes <= self.highest
+            and (wanted.degree is None or wanted.degree.lowest <= found.degree <= wanted.degree.highest)
+            and (wanted.directed is None or wanted.directed == found.directed)
+        )
+
+    def effect(self, parameter: Size, steps: Iterable[int]) -> bool | None:
+        """Whether the number of nodes changes when the parameter goes up by one of `steps`, the size being equal.
+
+        None where it never can go up.
+        """
+        assert self.size is not None
+        others = {other.name: other.minimum for other in self.outer}
+        for step, size in product(steps, range(self.size.minimum, self.size.minimum + SIZE_GAP)):
+            first = self.plan({**others, self.size.name: size})
+            second = self.plan({**others, parameter.name: parameter.minimum + step, self.size.name: size})
+            if first is not None and second is not None:
+                return first[1].nodes != second[1].nodes
+        return None
+
+    def walk(self, outer: Sequence[Size], values: dict[str, int]) -> Iterator[tuple[str, Plan]]:
+        """Every value of the outer parameters at which the smallest network is not too large already."""
+        if not outer:
+            yield from self.sizes(values)
+            return
+        for value, least in self.values(outer, values):
+            if least <= self.highest:
+                yield from self.walk(outer[1:], {**values, outer[0].name: value})
+
+    def values(self, outer: Sequence[Size], values: dict[str, int]) -> Iterator[tuple[int, int]]:
+        """Permitted values of the first outer parameter, each with the nodes of its smallest network.
+
+        They end where no network can be small enough.
+        """
+        parameter, *rest = outer
+        grows = parameter.name in self.growing
+        misses, value = 0, parameter.minimum
+        while misses < OUTER_GAP and (parameter.maximum is None or value <= parameter.maximum):
+            least = self.least(rest, {**values, parameter.name: value})
+            misses = misses + 1 if least is None else 0
+            if least is not None:
+                yield value, least
+                if (grows and least > self.highest) or (not grows and value - parameter.minimum >= MANY):
+                    return
+            value += 1
+
+    def least(self, outer: Sequence[Size], values: dict[str, int]) -> int | None:
+        """Nodes of the smallest network with these values; None where there is none."""
+        if not outer:
+            assert self.size is not None
+            return self.nodes_from(self.size.minimum, values)
+        return min((least for _, least in self.values(outer, values)), default=None)
+
+    def nodes_from(self, start: int, values: dict[str, int]) -> int | None:
+        """Nodes at the first permitted size from `start` on; None where there is none."""
+        assert self.size is not None
+        for size in range(start, start + SIZE_GAP):
+            if (found := self.plan({**values, self.size.name: size})) is not None:
+                return found[1].nodes
+        return None
+
+    def sizes(self, values: dict[str, int]) -> Iterator[tuple[str, Plan]]:
+        """Every permitted size whose network has the wanted number of nodes."""
+        assert self.size is not None
+        sizes = range(self.first_above(self.lowest - 1, values), self.first_above(self.highest, values))
+        if len(sizes) > LOOKED_AT * self.limit + SIZE_GAP:
+            least = ", ".join(f"{key}={value}" for key, value in {**self.given, **values}.items())
+            raise Refused(
+                f"{self.name}({least}): about {len(sizes):,} networks to look at; limits.points is {self.limit:,}:"
+                " narrow 'nodes', except the family, or give 'parameters' that leave them out, as n: {from: 2, to: 30}"
+            )
+        for size in sizes:
+            found = self.plan({**values, self.size.name: size})
+            if found is not None and self.fits(found[1]):
+                yield found
+
+    def first_above(self, nodes: int, values: dict[str, int]) -> int:
+        """The least size from which every network has more than `nodes` nodes."""
+        assert self.size is not None
+
+        def above(size: int) -> bool:
+            found = self.nodes_from(size, values)
+            return found is None or found > nodes
+
+        low, step = self.size.minimum - 1, 1
+        while not above(low + step):
+            low, step = low + step, 2 * step
+        high = low + step
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (low, middle) if above(middle) else (middle, high)
+        return high

@@ -1,0 +1,221 @@
+"""Joined tables: the view of designs, fronts over several tables, and refusals of what is mixed. Rows are by hand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from torusweep.answers.choices import Choices
+from torusweep.answers.joined import join, unnamed, words_of
+from torusweep.answers.pareto import front_of, left_out
+from torusweep.answers.query import query
+from torusweep.errors import BadInput
+from torusweep.stages.all_columns import schema_of
+from torusweep.tables.store import publish_table
+
+COST = {"a": 8, "b": 6, "c": 4, "d": 2}
+SATURATION = [  # network, routing, traffic, saturation load
+    ("a", "valiant", "uniform", 0.5),
+    ("a", "minimal", "uniform", 1.0),
+    ("a", "minimal", "tornado", 3.0),
+    ("b", "minimal", "uniform", 0.6),
+    ("b", "valiant", "uniform", 0.8),
+    ("c", "minimal", "tornado", 0.3),
+    ("c", "minimal", "shuffle", 0.2),
+]
+LATENCY = [  # network, routing, offered load, latency
+    ("a", "dimension_order", 0.1, 20.0),
+    ("a", "dimension_order", 0.2, 30.0),
+    ("a", "adaptive", 0.1, 18.0),
+    ("b", "dimension_order", 0.1, 25.0),
+    ("b", "dimension_order", 0.2, 26.0),
+]
+WIRES = [("a", "folded", 2), ("a", "straight", 7), ("b", "straight", 3)]  # network, placement, longest wire
+
+
+def publish(folder: Path, table: str, rows: list[dict[str, Any]]) -> None:
+    publish_table(folder, table, pa.Table.from_pylist(rows, schema=schema_of(table)))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("joined")
+    static = [
+        {"topology": name, "nodes": 16, "cost": cost, "connected": True, "fault_nodes": faults, "fault_diameter": 9}
+        for name, cost in COST.items()
+        for faults in ([None, 1] if name == "a" else [None])
+    ]
+    loads = [dict(zip(("topology", "routing", "traffic", "saturation_load"), row)) for row in SATURATION]
+    simulated = [dict(zip(("topology", "routing", "offered_load", "total_latency"), row)) for row in LATENCY]
+    layout = [dict(zip(("topology", "placement", "wire_length_max"), row)) for row in WIRES]
+    publish(path, "static", static)
+    publish(path, "loads", loads)
+    publish(path, "simulation", [{**row, "traffic": "uniform", "packets": 5} for row in simulated])
+    publish(path, "layout", layout)
+    return path
+
+
+def test_the_view_has_a_row_a_network_which_names_its_routing_traffic_and_placement(folder: Path) -> None:
+    columns = "topology, cost, routing, traffic, saturation_load, placement, wire_length_max"
+    assert [tuple(row.values()) for row in query(f"SELECT {columns} FROM designs ORDER BY 1", folder).to_pylist()] == [
+        ("a", 8, "minimal", "uniform", 1.0, "folded", 2),
+        ("b", 6, "valiant", "uniform", 0.8, "straight", 3),
+        ("c", 4, "minimal", "shuffle", 0.2, None, None),
+        ("d", 2, None, None, None, None, None),
+    ]
+    assert query("SELECT fault_nodes FROM designs WHERE topology = 'a'", folder).to_pylist() == [{"fault_nodes": 1}]
+
+
+def test_equally_good_routings_are_told_apart_by_name_not_by_rounding(tmp_path: Path) -> None:
+    publish(tmp_path, "static", [{"topology": "a", "connected": True}])
+    saturations = {"dimension_order": 1 + 1e-15, "minimal": 1.0, "valiant": 1.0}
+    rows = [{"topology": "a", "routing": name, "saturation_load": load} for name, load in saturations.items()]
+    publish(tmp_path, "loads", rows)
+    assert query("SELECT routing FROM Designs", tmp_path).to_pylist() == [{"routing": "minimal"}]
+
+
+def test_the_view_of_a_sweep_without_loads(tmp_path: Path) -> None:
+    publish(tmp_path, "static", [{"topology": "a", "nodes": 4, "connected": True}])
+    found = query("SELECT nodes, saturation_load, wire_length_max FROM designs", tmp_path).to_pylist()
+    assert found == [{"nodes": 4, "saturation_load": None, "wire_length_max": None}]
+    with pytest.raises(BadInput, match="saturation_load: expected the table loads, got a sweep without it; add"):
+        front_of(tmp_path, minimise=["nodes"], maximise=["saturation_load"])
+
+
+def ranked(folder: Path, *numbers: str, where: str | None = None, **chosen: str) -> list[tuple[Any, ...]]:
+    found = front_of(folder, minimise=["cost"], maximise=numbers, where=where, choices=Choices(**chosen))
+    names = [name for name in found.column_names if name not in ("nodes", "degree_max", "diameter")]
+    return [tuple(row[name] for name in names) for row in found.to_pylist()]
+
+
+def test_a_front_over_two_tables_of_one_routing_of_the_best_or_of_each(folder: Path) -> None:
+    assert ranked(folder, "saturation_load", routing="minimal", traffic="uniform") == [
+        ("b", 6, 0.6, "minimal", "uniform"),
+        ("a", 8, 1.0, "minimal", "uniform"),
+    ]
+    best = [("b", 6, 0.8, "valiant", "uniform"), ("a", 8, 1.0, "minimal", "uniform")]
+    assert ranked(folder, "saturation_load", routing="best", traffic="uniform") == best
+    assert ranked(folder, "saturation_load", routing="all", where="traffic = 'uniform'") == best
+    assert ranked(folder, "saturation_load", routing="best", where="traffic = 'tornado'") == [
+        ("c", 4, 0.3, "minimal", "tornado"),
+        ("a", 8, 3.0, "minimal", "tornado"),
+    ]
+    found = front_of(folder, minimise=["cost"], maximise=["saturation_load"], choices=Choices("minimal", "uniform"))
+    assert left_out(found) == 2
+
+
+def test_a_front_over_what_was_simulated_and_laid_out(folder: Path) -> None:
+    condition = "offered_load = 0.1 AND placement = 'straight'"
+    found = front_of(
+        folder,
+        minimise=["wire_length_max", "total_latency"],
+        where=condition,
+        choices=Choices(routing="dimension-order"),
+    )
+    assert [tuple(row.values())[:3] for row in found.to_pylist()] == [("b", 3, 25.0), ("a", 7, 20.0)]
+
+
+def test_what_does_not_depend_on_the_routing_is_not_mixed(tmp_path: Path) -> None:
+    publish(tmp_path, "static", [{"topology": name, "nodes": 4, "connected": True} for name in "ab"])
+    rows = [
+        {"topology": name, "routing": routing, "traffic": "uniform", "capacity": capacity, "saturation_load": load}
+        for name, capacity, loads in (("a", 2.0, (2.0, 1.0)), ("b", 1.0, (1.0, 0.5)))
+        for routing, load in zip(("minimal", "valiant"), loads)
+    ]
+    publish(tmp_path, "loads", rows)
+    found = front_of(tmp_path, minimise=["nodes"], maximise=["capacity"])
+    assert [(row["topology"], row["capacity"]) for row in found.to_pylist()] == [("a", 2.0)]
+    with pytest.raises(BadInput, match="of one routing"):
+        front_of(tmp_path, minimise=["nodes"], maximise=["saturation_load"])
+
+
+def test_a_condition_may_name_columns_of_other_tables(folder: Path) -> None:
+    assert ranked(folder, where="saturation_load > 0.7") == [("b", 6)]
+    assert ranked(folder, where="loads.saturation_load > 0.9") == [("a", 8)]
+
+
+@pytest.mark.parametrize(
+    ("named", "where", "chosen", "says"),
+    [
+        (
+            ["saturation_load"],
+            None,
+            {},
+            "of one routing and one traffic, got routing minimal, valiant; traffic uniform, tornado, shuffle;"
+            " add --routing minimal --traffic uniform, or --routing best (of each network), or --routing all",
+        ),
+        (["saturation_load"], "traffic = 'uniform'", {}, "of one routing, got routing minimal, valiant; add --routing"),
+        (["saturation_load"], None, {"routing": "minimal"}, "of one traffic, got traffic uniform, tornado, shuffle;"),
+        (["total_latency"], None, {"routing": "dimension_order"}, 'add --where "offered_load = 0.1"'),
+        (["wire_length_max"], None, {}, "add --where \"placement = 'straight'\""),
+        (
+            ["saturation_load"],
+            None,
+            {"routing": "valiant", "traffic": "tornado"},
+            "expected connected networks with values of cost and saturation_load, got none; torusweep query shows",
+        ),
+        ([], "nodes < 0", {}, "expected connected networks with values of cost where nodes < 0, got none;"),
+        (["saturation_load"], None, {"routing": "up_down"}, "--routing up_down: expected one that the sweep has"),
+        (["saturation_load"], None, {"routing": "minimall"}, "did you mean 'minimal'"),
+        (["saturation_load"], None, {"traffic": "unifrom"}, "did you mean 'uniform'"),
+        (["nodes"], None, {"model": "dally-1990"}, "--model dally-1990: expected a column that depends on the model"),
+        (["saturation_laod"], None, {}, "unknown column 'saturation_laod' (did you mean 'saturation_load'?)"),
+        (["static.saturation_load"], None, {}, "unknown column 'static.saturation_load'"),
+        (["routing"], None, {}, "column 'routing': expected numbers, got string"),
+        (["loads.saturation_load", "saturation_load"], None, {}, "named twice"),
+    ],
+)
+def test_what_is_mixed_or_unknown_is_refused_in_one_line(
+    folder: Path, named: list[str], where: str | None, chosen: dict[str, str], says: str
+) -> None:
+    with pytest.raises(BadInput) as caught:
+        ranked(folder, *named, where=where, **chosen)
+    assert says in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "words", "tables"),
+    [
+        (["cost"], [], ()),
+        (["cost", "saturation_load"], [], ("loads",)),
+        (["total_latency", "saturation_load"], [], ("loads", "simulation")),
+        (["wire_length_max", "total_latency"], [], ("layout", "simulation")),
+        (["offered_load", "packets"], [], ("simulation",)),
+        (["simulation.packets"], [], ("simulation",)),
+        (["cost"], ["placement"], ("layout",)),
+        (["distance", "pairs"], ["nodes"], ("distances",)),
+    ],
+)
+def test_the_fewest_tables_are_joined(wanted: list[str], words: list[str], tables: tuple[str, ...]) -> None:
+    assert join(wanted, words=words).tables == tables
+
+
+def test_a_column_that_two_tables_have_is_named_with_its_table() -> None:
+    joined = join(["saturation_load", "simulation.packets"])
+    assert joined.column("simulation.packets").name == "simulation_packets"
+    assert joined.column("packets").table == "loads"
+    assert joined.column("simulation_packets").table == "simulation"
+
+
+def test_words_of_a_condition() -> None:
+    assert words_of("nodes > 3 AND traffic = 'it''s uniform' -- cost") == ["nodes", "AND", "traffic"]
+    assert words_of("loads.packets < 3") == ["loads.packets"]
+
+
+@pytest.mark.parametrize(
+    ("sql", "says"),
+    [
+        ("SELECT topology, saturation_load FROM static JOIN loads USING (topology)", "each routing and traffic, which"),
+        ("SELECT cost FROM static s JOIN loads l USING (topology) WHERE l.traffic = 'uniform'", "each routing, which"),
+        ("SELECT deadlock_free FROM static JOIN deadlock USING (topology)", "deadlock has a row for each routing"),
+        ("SELECT routing, traffic, cost FROM static JOIN loads USING (topology)", ""),
+        ("SELECT * FROM static JOIN loads USING (topology)", ""),
+        ("SELECT 'join' FROM loads", ""),
+        ("SELECT wire_length_max FROM static JOIN layout USING (topology)", ""),
+    ],
+)
+def test_a_join_that_does_not_name_the_routing_is_remarked(sql: str, says: str) -> None:
+    assert (says in unnamed(sql)) if says else unnamed(sql) == ""

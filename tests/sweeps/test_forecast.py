@@ -1,0 +1,76 @@
+"""What a sweep will take, against sums made here by hand."""
+
+from __future__ import annotations
+
+import pytest
+from torusweep.counts import duration, size
+from torusweep.stages import STAGES
+from torusweep.stages.deadlock.stage import DeadlockRequest
+from torusweep.stages.static.stage import StaticRequest
+from torusweep.sweeps.configuration.schema import Cluster
+from torusweep.sweeps.forecast import START_SECONDS, forecast
+from torusweep.sweeps.points import Point
+
+STATIC = [Point("static", f"ring(k={k})", StaticRequest()) for k in range(3, 9)]
+DEADLOCK = [Point("deadlock", f"ring(k={k})", DeadlockRequest("dimension_order", "none", 1)) for k in (3, 4)]
+ESTIMATES = {point: float(cost) for cost, point in enumerate(STATIC, start=1)} | dict.fromkeys(DEADLOCK, 10.0)
+
+
+@pytest.mark.parametrize(
+    ("cluster", "workers", "seconds"),
+    [
+        ({"workers": 1}, 1, 21 + 20),
+        ({"workers": 0}, 1, 21 + 20),
+        ({"workers": 2}, 2, 10.5 + 10),
+        ({"workers": 100}, 100, 6 + 10),  # no stage ends before its longest point
+        ({"slurm": {"jobs": 3, "cores": 2}}, 6, 6 + 10),
+        ({"scheduler": "tcp://127.0.0.1:8786"}, None, 21 + 20),
+    ],
+)
+def test_stages_take_turns_and_share_the_workers(cluster, workers, seconds):
+    found = forecast(ESTIMATES, Cluster(**cluster))
+    assert found.workers == workers
+    assert found.seconds == pytest.approx(START_SECONDS + seconds)
+    assert found.points == 8
+    assert [stage[:4] for stage in found.stages] == [("static", 6, 6, 21.0), ("deadlock", 2, 2, 20.0)]
+    assert [seconds for _, seconds in found.expensive] == [10.0, 10.0, 6.0, 5.0, 4.0]
+
+
+def test_memory_is_that_of_the_largest_point():
+    large = Point("static", "torus(k=64, n=3)", StaticRequest())
+    small, both = (forecast(dict.fromkeys(points, 1.0), Cluster()) for points in (STATIC, [*STATIC, large]))
+    assert both.memory > 64**3 * 6 * 4 > small.memory, "an entry of four bytes for each of its channels, at least"
+    assert both.disk > small.disk
+
+
+def test_nothing_takes_no_points():
+    assert forecast({}, Cluster()).stages == ()
+
+
+def test_stages_come_in_their_order():
+    mixed = dict(reversed(ESTIMATES.items()))
+    names = [stage.stage for stage in forecast(mixed, Cluster()).stages]
+    assert names == [name for name in STAGES if name in names]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [
+        (0.01, "< 0.1 s"),
+        (2.34, "2.3 s"),
+        (99.0, "99 s"),
+        (120.0, "2.0 min"),
+        (3600.0, "60 min"),
+        (17.2 * 3600, "17 h"),
+        (3 * 86_400, "3.0 days"),
+    ],
+)
+def test_times_in_words(seconds, words):
+    assert duration(seconds) == words
+
+
+@pytest.mark.parametrize(
+    ("count", "words"), [(12, "12 bytes"), (1536, "1.5 KiB"), (43 << 20, "43 MiB"), (5 << 40, "5.0 TiB")]
+)
+def test_sizes_in_words(count, words):
+    assert size(count) == words
