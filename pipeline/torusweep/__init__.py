@@ -122,6 +122,7 @@ _PLACES = {
     "static_record": "torusweep.library.records:static_record",
 }
 
+
 def sweep(given: str | os.PathLike[str] | Mapping[str, Any]) -> Sweep:
     """A sweep, read and checked: from the path of a YAML file, or a dictionary with the same keys (docs/config.md).
 

@@ -43,6 +43,8 @@ def test_help_imports_nothing_heavy():
 
 
 BAD_INPUT = [
+    (["distances", "torus(k=1, n=2)"], "k=1: expected"),
+    (["capacity", "ring(k=4)", "--traffic", "transpos"], "did you mean 'transpose'"),
     (["routes", "torus(k=4, n=2)", "--format", "matrix"], "expected a routing with one next node for each node"),
     (["routes", "ring(k=4)", "--routing", "adaptive"], "expected an oblivious routing"),
     (["loads", "ring(k=4)", "--routing", 'table(path="none.csv")'], "expected a routing table, got: No such file"),

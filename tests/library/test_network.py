@@ -171,7 +171,7 @@ REFUSED: list[tuple[str, tuple[Any, ...], dict[str, Any], str]] = [
     ("layout", ("foldd",), {}, "did you mean 'folded'?"),
     ("cost", ("2014-bista",), {}, "did you mean '2014-besta'?"),
     ("cost", (), {"packing": "foldd"}, "did you mean 'folded'?"),
-    ("capacity", (), {"routes": "some"}, "unknown routes 'some'"),
+    ("capacity", (), {"routes": "some"}, "routes='some': expected one of all, minimal"),
     ("collective", ("all_redce",), {}, "all_reduce"),
     ("collective", ("all_reduce", "bukket"), {}, "bucket"),
     ("simulate", (), {}, "expected load, saturation, packets_each or workload, got none"),

@@ -156,7 +156,7 @@ def best(
     >>> import torusweep as ts
     >>> found = ts.best(nodes=32, dimensions=2)
     >>> found.topology, found[0]["mean_distance"], found.found.lattices
-    ('lattice(matrix=[[32, 7], [0, 1]])', 2.625, 63)
+    ('lattice(matrix=[[8, 4], [0, 4]])', 2.625, 63)
     """
     chosen = objectives(minimise, maximise)
     space = _space(nodes, dimensions, circulant_steps)

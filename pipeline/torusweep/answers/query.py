@@ -134,7 +134,9 @@ def _answer(
             connection.register(name, table)
         if VIEW in _words(sql) and VIEW not in tables and tables.keys() >= set(VIEWED):
             connection.execute(view({name: tables[name].column_names for name in VIEWED}))
-        connection.execute("SET enable_progress_bar = false")  # it would print into the answer
+        # it would print into the answer; where it is off, in a notebook, it can be set only with the package ipywidgets
+        if connection.execute("SELECT current_setting('enable_progress_bar')").fetchall()[0][0]:
+            connection.execute("SET enable_progress_bar = false")
         lock(connection)
         return _limited(connection, lambda: _fetch(connection, sql, max_rows, memory_gib), time_limit, memory_gib)
     except (duckdb.OutOfMemoryException, MemoryError):

@@ -56,7 +56,7 @@ def command_of(question: Any) -> click.Command:
         backend, symmetry = (given.pop(name, "auto") if name in question.how else "auto" for name in shared)
         topology, topologies = given.pop("topology", None), given.pop("topologies", ())
         values = {name: value for name, value in given.items() if value is not None}
-        for part in (*parts, *files):
+        for part in parts:
             for name in question.parts[part].without:
                 if values.get(name):
                     raise BadInput(f"expected {_dashed(part)} or {written[name]}, got both; leave one out")

@@ -46,7 +46,9 @@ def function_of(question: Any, network: Callable[[Any], Any]) -> Any:
 def _function(question: Any, first: str, networks: Callable[[Any], Any]) -> Any:
     """A function that asks a question; first: the parameter that names what it is about, if anything."""
     assert isinstance(question, Askable)
-    taken = [one for one, _ in declared(type(question).ask, question.skipped)]
+    # a signature shows names and defaults; the docstring has meanings
+    declarations = [one for one, _ in declared(type(question).ask, question.skipped)]
+    taken = [one.replace(annotation=inspect.Parameter.empty) for one in declarations]
     if "backend" in question.how:
         taken.append(inspect.Parameter("backend", inspect.Parameter.KEYWORD_ONLY, default="auto"))
     default = () if first == "networks" else inspect.Parameter.empty

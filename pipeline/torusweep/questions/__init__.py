@@ -15,7 +15,7 @@ QUESTIONS = {
     "cost": ("torusweep.stages.cost.stage", "What networks cost, and what they carry for it."),
     "latency": ("torusweep.models.question", "Mean latency by a paper's model, under load or by dimension."),
     "distances": ("torusweep.stages.static.distance_question", "Distances between all terminals of one network."),
-    "capacity": ("torusweep.capacity.question", "The most that any routing can carry of a traffic, with proof."),
+    "capacity": ("torusweep.stages.loads.capacity", "The most that any routing can carry of a traffic, with proof."),
     "loads": ("torusweep.stages.loads.stage", "Load of every channel under a routing and a traffic pattern."),
     "deadlock": ("torusweep.stages.deadlock.stage", "Whether a routing can deadlock: a proof, or the cycle."),
     "layout": ("torusweep.stages.layout.stage", "Where nodes are placed, and how long and dense the wires are."),
