@@ -217,10 +217,10 @@ def _call(name: str, function: Any, skip: int) -> str:
 
 
 def _meaning(function: Any) -> str:
-    """What a function of a table does, and what it suits: its docstring's first paragraph, and its constraint."""
+    """What an entry of a table says of itself: its meaning, or its docstring's first paragraph, and its constraint."""
     if isinstance(function, str):
         return function
-    said = inspect.getdoc(function) or ""
+    said = getattr(function, "meaning", "") or inspect.getdoc(function) or ""
     suits = re.search(r"^Constraint: (.*?)(?=\n\w+:|\Z)", said, re.DOTALL | re.MULTILINE)
     lines = [said.partition("\n\n")[0], f"Constraint: {suits[1]}" if suits else ""]
     return "\n      ".join(" ".join(line.split()) for line in lines if line)
