@@ -185,7 +185,12 @@ REFUSED: list[tuple[str, tuple[Any, ...], dict[str, Any], str]] = [
         {"relative_error": float("nan")},
         "relative_error=nan: expected > 0 and < 1",
     ),
-    ("collective", ("all_reduce",), {"simulate": -1}, "simulate=-1: expected 1 … 1,000,000 flits"),
+    (
+        "collective",
+        ("all_reduce",),
+        {"simulate": -1},
+        "simulate=-1: expected 1 … 1000000 (also simulate each algorithm",
+    ),
     ("availability", (), {}, "expected links, routers or cubes, got none; add links=1"),
     ("availability", (1.5,), {}, "links=1.5: expected a whole number that fail at a time, or a probability"),
     ("availability", (True,), {}, "links=True: expected a whole number"),

@@ -32,7 +32,7 @@ COMMANDS = {
     "loads": QUESTIONS["loads"],
     "routes": ("routes", "Write a routing as a table of next hops."),
     "deadlock": QUESTIONS["deadlock"],
-    "collective": ("collective", "What a collective operation takes, beside the optimum."),
+    "collective": QUESTIONS["collective"],
     "place": QUESTIONS["place"],
     "availability": ("availability", "What is left after failures of links, routers or cubes."),
     "layout": QUESTIONS["layout"],

@@ -9,8 +9,6 @@ from typing import Any, get_type_hints
 
 from torusweep_kernels.backend import BACKENDS
 
-from torusweep.collectives.algorithms import ALGORITHMS
-from torusweep.collectives.operations import OPERATIONS
 from torusweep.errors import BadInput, nearest, one_line
 from torusweep.interchange import FORMATS
 from torusweep.library.simulation import SimulationOptions
@@ -70,16 +68,6 @@ def check_export(format: Any, path: Any) -> None:
     check_text("format", format, tuple(FORMATS))
     if path is not None and not isinstance(path, str | Path):
         raise BadInput(f"path={_shown(path)}: expected the name of a file or folder; leave it out")
-
-
-def check_collective(operation: Any, algorithms: Any, root: Any, simulate: Any) -> None:
-    """Of `Network.collective`."""
-    check_text("operation", operation, tuple(OPERATIONS))
-    check_whole("root", root, "0")
-    check_whole("simulate", simulate, "1000")
-    if algorithms is not None:
-        for name in algorithms if isinstance(algorithms, list | tuple) else [algorithms]:
-            check_text("algorithms", name, tuple(ALGORITHMS))
 
 
 def check_simulation(backend: Any, precision: Any, packets_each: Any, options: dict[str, Any]) -> None:

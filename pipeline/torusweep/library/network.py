@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from numbers import Integral, Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
@@ -15,7 +15,6 @@ from torusweep.errors import BadInput
 from torusweep.interchange import Written, export
 from torusweep.library import arguments
 from torusweep.library.availability import Amount, Availability, AvailabilityOptions, availability_of
-from torusweep.library.collective import Collective, collective_of
 from torusweep.library.distances import Distances, distances_of
 from torusweep.library.foreign import network_of, to_networkx
 from torusweep.library.method import Method
@@ -237,27 +236,7 @@ class Network:
         numbers = (found.throughput, found.bound, found.gap, found.load, found.method)
         return Capacity(self.spelling, str(what), routes, *numbers)
 
-    def collective(
-        self,
-        operation: str,
-        algorithms: str | Sequence[str] | None = None,
-        *,
-        root: int = 0,
-        simulate: int | None = None,
-    ) -> Collective:
-        """What a collective operation takes, in cycles per flit of its size: the optimum, then every algorithm.
-
-        operation   all_gather, reduce_scatter, all_reduce, broadcast, reduce or all_to_all
-        algorithms  only these; by default all that suit the network
-        root        of broadcast and reduce: a terminal
-        simulate    also simulate each algorithm, with so many flits for each equal part of the data
-
-        >>> network("torus(k=4, n=2)").collective("all_reduce").optimum
-        0.46875
-        """
-        arguments.check_collective(operation, algorithms, root, simulate)
-        names = [algorithms] if isinstance(algorithms, str) else list(algorithms or ())
-        return collective_of(self.topology, operation, names, root=root, flits=simulate)
+    collective = Method("collective")
 
     place = Method("place")
 

@@ -16,6 +16,7 @@ QUESTIONS = {
     "latency": ("torusweep.models.question", "Mean latency by a paper's model, under load or by dimension."),
     "loads": ("torusweep.stages.loads.stage", "Load of every channel under a routing and a traffic pattern."),
     "deadlock": ("torusweep.stages.deadlock.stage", "Whether a routing can deadlock: a proof, or the cycle."),
+    "collective": ("torusweep.stages.collectives.stage", "What a collective operation takes, beside the optimum."),
     "layout": ("torusweep.stages.layout.stage", "Where nodes are placed, and how long and dense the wires are."),
 }
 FUNCTIONS = ("best", "cost", "latency", "search")

@@ -2,7 +2,7 @@
 
 from torusweep.questions.stage import Stage
 from torusweep.stages.availability.stage import AvailabilityStage
-from torusweep.stages.collectives.stage import CollectivesStage
+from torusweep.stages.collectives.stage import QUESTION as COLLECTIVES
 from torusweep.stages.cost.stage import QUESTION as COST
 from torusweep.stages.deadlock.stage import QUESTION as DEADLOCK
 from torusweep.stages.layout.stage import QUESTION as LAYOUT
@@ -18,7 +18,7 @@ STAGES: dict[str, Stage] = {
     "deadlock": DEADLOCK,
     "layout": LAYOUT,
     "simulation": SimulationStage(),
-    "collectives": CollectivesStage(),
+    "collectives": COLLECTIVES,
     "cost": COST,
     "availability": AvailabilityStage(),
     "screen": ScreenStage(),
