@@ -34,7 +34,7 @@ COMMANDS = {
     "deadlock": QUESTIONS["deadlock"],
     "collective": QUESTIONS["collective"],
     "place": QUESTIONS["place"],
-    "availability": ("availability", "What is left after failures of links, routers or cubes."),
+    "availability": QUESTIONS["availability"],
     "layout": QUESTIONS["layout"],
     "cost": QUESTIONS["cost"],
     "latency": QUESTIONS["latency"],

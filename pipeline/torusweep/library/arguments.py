@@ -12,8 +12,6 @@ from torusweep_kernels.backend import BACKENDS
 from torusweep.errors import BadInput, nearest, one_line
 from torusweep.interchange import FORMATS
 from torusweep.library.simulation import SimulationOptions
-from torusweep.stages.availability import MEASURES
-from torusweep.stages.availability.request import ALL
 from torusweep.stages.deadlock.rules import RULES
 
 
@@ -54,13 +52,6 @@ def check_rule(vc_rule: Any, virtual_channels: Any) -> None:
     check_text("vc_rule", vc_rule, tuple(RULES))
     if not isinstance(virtual_channels, Integral) or isinstance(virtual_channels, bool):
         raise BadInput(f"virtual_channels={_shown(virtual_channels)}: expected 1 … 16, a whole number")
-
-
-def check_measures(measures: Any, backend: Any) -> None:
-    """Of `Network.availability`."""
-    for name in measures if isinstance(measures, list | tuple) else [measures]:
-        check_text("measures", name, (*MEASURES, ALL))
-    check_backend(backend)
 
 
 def check_export(format: Any, path: Any) -> None:

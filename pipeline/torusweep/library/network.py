@@ -14,7 +14,6 @@ from torusweep.capacity import capacity as capacity_of
 from torusweep.errors import BadInput
 from torusweep.interchange import Written, export
 from torusweep.library import arguments
-from torusweep.library.availability import Amount, Availability, AvailabilityOptions, availability_of
 from torusweep.library.distances import Distances, distances_of
 from torusweep.library.foreign import network_of, to_networkx
 from torusweep.library.method import Method
@@ -240,18 +239,7 @@ class Network:
 
     place = Method("place")
 
-    def availability(
-        self, links: Amount = None, routers: Amount = None, cubes: Amount = None, **options: Unpack[AvailabilityOptions]
-    ) -> Availability:
-        """What is left after failures: the distribution of each measure over draws.
-
-        links, routers, cubes  that fail: a whole number at a time; a fraction: the probability of each; or several
-        options                of the draws, as those of 'torusweep availability': draws=5000, measures="all"
-
-        >>> network("ring(k=8)").availability(links=2).of("connected")[0]["mean"]
-        0.0
-        """
-        return availability_of(self.topology, {"links": links, "routers": routers, "cubes": cubes}, options)
+    availability = Method("availability")
 
     def simulate(
         self,

@@ -1,7 +1,7 @@
 """The stages: tables whose rows are computed point by point. To add a stage, see CONTRIBUTING.md."""
 
 from torusweep.questions.stage import Stage
-from torusweep.stages.availability.stage import AvailabilityStage
+from torusweep.stages.availability.stage import QUESTION as AVAILABILITY
 from torusweep.stages.collectives.stage import QUESTION as COLLECTIVES
 from torusweep.stages.cost.stage import QUESTION as COST
 from torusweep.stages.deadlock.stage import QUESTION as DEADLOCK
@@ -20,7 +20,7 @@ STAGES: dict[str, Stage] = {
     "simulation": SimulationStage(),
     "collectives": COLLECTIVES,
     "cost": COST,
-    "availability": AvailabilityStage(),
+    "availability": AVAILABILITY,
     "screen": ScreenStage(),
 }
 

@@ -27,7 +27,7 @@ OPERATION = Spelled(
     ", ".join(OPERATIONS), table="torusweep.collectives.operations:OPERATIONS", title="Operations", called=False
 )
 ALGORITHM = Spelled(
-    f"only these algorithms, which must suit the network; {OPTIMUM}: none, {EVERY}: every one",
+    f"{OPTIMUM} alone, {EVERY}, or algorithms that must suit the network",
     table="torusweep.collectives.algorithms:ALGORITHMS",
     title="Algorithms",
     called=False,
