@@ -7,9 +7,9 @@ from pathlib import Path
 import altair as alt
 from torusweep.charts.chart import LIGHT, config, save, specification
 from torusweep.networks.families import build
+from torusweep.questions.stage import Options
 from torusweep.stages.availability import AvailabilityRequest, availability_rows
 from torusweep.stages.availability.section import distribution
-from torusweep.questions.stage import Options
 
 NETWORKS = {
     "torus 8 × 8 × 8": "torus(k=8, n=3)",

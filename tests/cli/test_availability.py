@@ -42,7 +42,7 @@ def test_rows_as_json():
         ((), "--links: expected links, routers or cubes that fail, got none; add a number, as 1"),
         (
             ("--links", "many"),
-            "--links: expected a whole number that fail at a time, as 2, or a probability from 0 to 1, as 0.005 or 0.5%",
+            "--links: expected a whole number that fail at a time, as 2, or a probability from 0 to 1, as 0.005",
         ),
         (("--links", "-1"), "got -1"),
         (("--links", "nan"), "got nan"),

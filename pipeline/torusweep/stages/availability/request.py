@@ -86,7 +86,7 @@ def _number(text: str) -> int | float:
     return number
 
 
-def failures_of(number: int | Real, text: str = "") -> tuple[int | None, float | None]:
+def failures_of(number: float | Real, text: str = "") -> tuple[int | None, float | None]:
     """(failures at a time, probability that each fails), one of them None: 2, or 0.005.
 
     text   what the number was read from
