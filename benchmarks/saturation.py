@@ -19,8 +19,8 @@ from torusweep.errors import BadInput
 from torusweep.library.records import loads_record
 from torusweep.networks.families import build
 from torusweep.networks.topology import Topology
+from torusweep.stages.simulation import Parameters
 from torusweep.stages.simulation.record import simulation_records
-from torusweep.stages.simulation.setup import Parameters
 
 ENOUGH = 0.9  # of the bound
 PRECISION = 0.03  # of the bound

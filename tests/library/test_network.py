@@ -139,6 +139,11 @@ def test_collectives_and_layouts() -> None:
     assert [row["algorithm"] for row in found.rows] == ["optimum", "bucket", "ring"]
     assert found.optimum == found.rows[0]["cycles"] == 15 / 32  # 2 (N − 1)/N over the four channels of a node
     assert net.collective("all_gather", "ring", simulate=64).rows[1]["simulated_cycles"] > 0
+    timed = net.collective("all_reduce", "ring", bytes=["1MiB:2MiB", 1 << 30], bandwidth="1GB/s", latency="0")
+    assert [time["bytes"] for time in timed[1]["times"]] == [1 << 20, 1 << 21, 1 << 30]
+    assert timed[1]["times"][2]["seconds"] == pytest.approx(timed[1]["cycles"] * (1 << 30) / 1e9)
+    left_out = ts.network("mesh(k=3, n=2)").collective("all_gather").left_out
+    assert "expected a power of 2 terminals, got 9" in left_out["halving_doubling"]
     assert net.layout().placement == "folded"
     assert net.layout().picture().startswith("<svg")
     assert net.cost().router_cost == pytest.approx(16 * (350.4 * 5 - 892.3))
@@ -175,7 +180,7 @@ REFUSED: list[tuple[str, tuple[Any, ...], dict[str, Any], str]] = [
     ("collective", ("all_redce",), {}, "all_reduce"),
     ("collective", ("all_reduce", "bukket"), {}, "bucket"),
     ("simulate", (), {}, "expected load, saturation, packets_each or workload, got none"),
-    ("simulate", (0.1,), {"precision": 0.1}, "expected with saturation=True only"),
+    ("simulate", (0.1,), {"precision": 0.1}, "precision: expected with saturation only"),
     ("loads", (), {"packet": 100}, "unknown option 'packet' (did you mean 'packets'?)"),
     ("simulate", (0.1,), {"cycels": 10}, "unknown option 'cycels' (did you mean 'cycles'?)"),
     ("simulate", (-1,), {}, "load"),

@@ -66,7 +66,7 @@ def test_rows_are_those_asked_for(rings: Run):
             "{loads: 0.6, injection: bursts(peak=0.5), skip_unsuitable: true}",
             "simulation[0].loads: load=0.6: expected at most 0.495",
         ),
-        ("{loads: 0.1, virtual_channels: [2, 17]}", "virtual_channels=17"),
+        ("{loads: 0.1, virtual_channels: [2, 17]}", "virtual_channels[1]: expected a whole number 1 … 16, got 17"),
         ("{loads: 0.1, warm_up: 10000}", "warm_up=10000"),
         ("{loads: 0.1, routing: routing_record, families: [mesh]}", "(skip_unsuitable: true leaves such networks out)"),
         (

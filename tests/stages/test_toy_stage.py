@@ -96,9 +96,7 @@ def test_a_stage_is_one_folder_and_one_line(tmp_path: Path):
     table = tmp_path / "torusweep/stages/__init__.py"
     head, imports, rest = table.read_text().partition("from torusweep.stages.static.stage import StaticStage\n")
     head += imports + "from torusweep.stages.toy.stage import ToyStage\n"
-    table.write_text(
-        head + rest.replace('"simulation": SimulationStage(),', '"simulation": SimulationStage(), "toy": ToyStage(),')
-    )
+    table.write_text(head + rest.replace('"simulation": SIMULATION,', '"simulation": SIMULATION, "toy": ToyStage(),'))
     (tmp_path / "toys.yaml").write_text(CONFIG)
     python = [str(Path(sys.executable).parent), os.environ.get("PATH", "")]
     environment = {**os.environ, "PYTHONPATH": str(tmp_path), "PATH": os.pathsep.join(python)}

@@ -14,7 +14,7 @@ from ruamel.yaml import YAML
 from torusweep.errors import BadInput
 from torusweep.questions.entry import Choice
 from torusweep.stages import STAGES
-from torusweep.stages.simulation.entry import Simulation
+from torusweep.stages.simulation.offered import offered
 from torusweep.sweep.configuration import load
 from torusweep.sweep.configuration.documentation import documentation, json_schema
 from torusweep.sweep.configuration.schema import PAPERS
@@ -353,7 +353,7 @@ def test_every_key_is_documented():
     assert [key for key in set(told) if told.count(key) > 1] == [
         "topologies"
     ]  # the sweep's, and those of them that an entry is about
-    entries = {**{name: STAGES[name].Entry for name in ("loads", "deadlock", "layout")}, "simulation": Simulation}
+    entries = {name: STAGES[name].Entry for name in ("loads", "deadlock", "layout", "simulation")}
     for section, entry in entries.items():
         assert {name if name in Choice.model_fields else f"{section}[].{name}" for name in entry.model_fields} <= set(
             told
@@ -384,4 +384,4 @@ def test_topologies_in_brackets_are_read_whole(tmp_path):
 )
 def test_loads_have_a_step_or_a_count(tmp_path, spread, numbers):
     sweep = load(write(tmp_path, HEAD + f"simulation: [{{loads: {spread}}}]\n"))
-    assert sweep.entries("simulation")[0].offered() == pytest.approx(tuple(numbers), abs=1e-15)
+    assert offered(sweep.entries("simulation")[0].loads) == pytest.approx(tuple(numbers), abs=1e-15)

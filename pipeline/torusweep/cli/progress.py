@@ -80,5 +80,9 @@ class _OnTerminal:
     count = staticmethod(count_progress)
     wait = staticmethod(wait_notice)
 
+    @staticmethod
+    def say(line: str) -> None:
+        print(line, file=sys.stderr, flush=True)
+
 
 ON_TERMINAL = _OnTerminal()

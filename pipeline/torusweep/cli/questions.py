@@ -20,7 +20,7 @@ from torusweep.networks.families import build
 from torusweep.networks.signature import signature_of
 from torusweep.networks.spelling import Word, format_value
 from torusweep.questions.console import open_console
-from torusweep.questions.parameters import AlsoCalled, Parameter, Positional, Read
+from torusweep.questions.parameters import AlsoCalled, Option, Parameter, Positional, Read
 from torusweep.questions.question import Askable, How
 from torusweep.results import table_text
 
@@ -35,8 +35,9 @@ def command_of(question: Any) -> click.Command:
         click.Option([_dashed(name)], is_flag=True, help=f"Print {part.meaning} as CSV (or JSON), and nothing else.")
         for name, part in question.parts.items()
     ]
+    written = {one.name: _option(one) for one in question.parameters}
     for name, file in question.written.items():
-        only = f", with {_dashed(file.needs)}" if file.needs else ""
+        only = f", with {written[file.needs]}" if file.needs else ""
         said, kind = f"Also write {file.meaning} to this file{only}.", click.Path(path_type=Path)
         parameters.append(click.Option([_dashed(name)], type=kind, callback=options.writable, help=said))
     parameters += [
@@ -55,20 +56,23 @@ def command_of(question: Any) -> click.Command:
         backend, symmetry = (given.pop(name, "auto") if name in question.how else "auto" for name in shared)
         topology, topologies = given.pop("topology", None), given.pop("topologies", ())
         values = {name: value for name, value in given.items() if value is not None}
-        for part in parts:
+        for part in (*parts, *files):
             for name in question.parts[part].without:
                 if values.get(name):
-                    raise BadInput(f"expected {_dashed(part)} or {_dashed(name)}, got both; leave one out")
+                    raise BadInput(f"expected {_dashed(part)} or {written[name]}, got both; leave one out")
         for name, file in question.written.items():
             if files[name] is not None and file.needs and not values.get(file.needs):
-                flag = _dashed(file.needs)
-                raise BadInput(f"{_dashed(name)}: expected with {flag} only, got it alone; add {flag}")
+                needed = written[file.needs]
+                raise BadInput(f"{_dashed(name)}: expected with {needed} only, got it alone; add {needed}")
         chosen = backend_of_calls(backend)
         how = How(chosen, symmetry != "off", progress=ON_TERMINAL)
         with resolved_backends() as resolved:
             networks = [build(spelling) for spelling in (topologies if topology is None else (topology,))]
             asked = networks if question.about == "networks" else networks[0] if networks else None
-            answer = asides[0].answer(values) if asides else question.answer(asked, how, values, _dashed)
+            if asides:
+                answer = asides[0].answer(values)
+            else:
+                answer = question.answer(asked, how, values, lambda name: written.get(name, _dashed(name)))
         if output is not None:
             answer.write(output)
         for remark in answer.remarks:
@@ -85,7 +89,7 @@ def command_of(question: Any) -> click.Command:
         else:
             names, device = backends_and_device(backends_run(chosen, resolved))
             with open_console() as console:
-                answer.print(console, f"{names} on {device}")
+                answer.print(console, f"{names} on {device}" if "backend" in question.how else "")
         if output is not None and not as_json:
             click.echo(f"\nwritten: {output}", err=True)
 
@@ -103,6 +107,12 @@ def _write(path: Path, content: Any) -> None:
 
 def _dashed(name: str) -> str:
     return f"--{name.replace('_', '-')}"
+
+
+def _option(one: Parameter) -> str:
+    """The name of a parameter's option."""
+    named: Option | None = one.note(Option)
+    return _dashed(one.name) if named is None else named.name
 
 
 def _taken(decorator: Any) -> click.Parameter:
@@ -132,7 +142,7 @@ def _parameter(one: Parameter) -> click.Parameter:
     """A parameter as an option, or an argument: its default is shown, and passed on only where it is given."""
     how: dict[str, Any] = {"is_flag": True} if one.kind is bool else {"type": _type(one)}
     how |= {"required": True} if one.required else {"required": False, "default": None}
-    if one.spelled is not None:
+    if one.spelled is not None and one.spelled.table:
         complete = options.complete_from if one.spelled.called else options.complete_name
         how["shell_complete"] = complete(one.spelled.table, skip=one.spelled.skip)
     read: Read | None = one.note(Read)
@@ -141,11 +151,12 @@ def _parameter(one: Parameter) -> click.Parameter:
         how |= {} if read is None else {"type": click.STRING, "metavar": read.shown}
     if one.note(Positional) is not None:
         return click.Argument([one.name], **how)
-    meaning = f"{one.meaning[0].upper()}{one.meaning[1:]}."
+    meaning = f"{one.meaning[0].upper()}{one.meaning[1:]}{'; may be repeated' if one.many else ''}."
     if one.usual not in (None, (), "") and one.kind is not bool:
-        meaning += f"  [default: {', '.join(map(str, one.usual)) if one.many else one.usual}]"
+        usual = ", ".join(map(str, one.usual)) if isinstance(one.usual, tuple) else one.usual
+        meaning += f"  [default: {usual}]"
     also: AlsoCalled | None = one.note(AlsoCalled)
-    names = [_dashed(one.name)] if also is None else [_dashed(one.name), _dashed(also.name)]
+    names = [_option(one), *([] if also is None else [_dashed(also.name)]), one.name]
     return click.Option(names, help=meaning, **how)
 
 
@@ -170,7 +181,7 @@ def _read(one: Parameter, read: Read | None) -> Any:
         if given in (None, ()):
             return None
         if read is not None:
-            with named(_dashed(one.name)):
+            with named(_option(one)):
                 return resolve_name(read.reader)(given)
         return tuple(options.listed(given)) if one.kind is str else given
 
@@ -217,10 +228,10 @@ def _call(name: str, function: Any, skip: int) -> str:
 
 
 def _meaning(function: Any) -> str:
-    """What an entry of a table says of itself: its meaning, or its docstring's first paragraph, and its constraint."""
-    if isinstance(function, str):
-        return function
-    said = getattr(function, "meaning", "") or inspect.getdoc(function) or ""
+    """What an entry of a table says of itself: a text, a meaning, or a function's first paragraph and constraint."""
+    said = getattr(function, "meaning", "") or (
+        (inspect.getdoc(function) or "") if callable(function) else str(function)
+    )
     suits = re.search(r"^Constraint: (.*?)(?=\n\w+:|\Z)", said, re.DOTALL | re.MULTILINE)
     lines = [said.partition("\n\n")[0], f"Constraint: {suits[1]}" if suits else ""]
     return "\n      ".join(" ".join(line.split()) for line in lines if line)

@@ -11,7 +11,7 @@ from torusweep_kernels.backend import BACKENDS
 from torusweep.errors import BadInput, nearest, one_line
 from torusweep.questions import question_named
 from torusweep.questions.answer import Answer
-from torusweep.questions.parameters import Parameter
+from torusweep.questions.parameters import Parameter, declared
 from torusweep.questions.question import Askable, How
 
 
@@ -46,11 +46,7 @@ def function_of(question: Any, network: Callable[[Any], Any]) -> Any:
 def _function(question: Any, first: str, networks: Callable[[Any], Any]) -> Any:
     """A function that asks a question; first: the parameter that names what it is about, if anything."""
     assert isinstance(question, Askable)
-    declared = list(inspect.signature(type(question).ask).parameters.values())[2 if question.about else 1 :]
-    taken = [one for one in declared if one.kind is not inspect.Parameter.VAR_KEYWORD]
-    # members of a TypedDict are parameters, too
-    more = [one.name for one in question.parameters if one.name not in {each.name for each in declared}]
-    taken += [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None) for name in more]
+    taken = [one for one, _ in declared(type(question).ask, question.skipped)]
     if "backend" in question.how:
         taken.append(inspect.Parameter("backend", inspect.Parameter.KEYWORD_ONLY, default="auto"))
     default = () if first == "networks" else inspect.Parameter.empty

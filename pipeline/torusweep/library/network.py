@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from numbers import Integral, Real
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 
-from torusweep.capacity import capacity as capacity_of
 from torusweep.errors import BadInput
 from torusweep.interchange import Written, export
 from torusweep.library import arguments
-from torusweep.library.distances import Distances, distances_of
 from torusweep.library.foreign import network_of, to_networkx
 from torusweep.library.method import Method
-from torusweep.library.outcomes import Capacity, Static
-from torusweep.library.simulation import Simulation, SimulationOptions, several, simulation_of
+from torusweep.library.outcomes import Static
 from torusweep.networks.families import build
 from torusweep.networks.picture_svg import svg_picture
 from torusweep.networks.topology import Plan, Topology
@@ -30,7 +25,6 @@ from torusweep.stages.deadlock.answer import Layered
 from torusweep.stages.deadlock.layers import layers as layers_of
 from torusweep.stages.deadlock.routing_table import classified_table
 from torusweep.stages.static import static_record
-from torusweep.traffic.given import traffic_of
 
 if TYPE_CHECKING:
     import networkx
@@ -173,14 +167,7 @@ class Network:
         arguments.check_whole("fault_nodes", fault_nodes, "2")
         return Static(static_record(self.topology, fault_nodes=fault_nodes, backend=backend))
 
-    def distances(self, *, backend: str = "auto") -> Distances:
-        """Distances between all terminals, exactly, without a table of pairs.
-
-        >>> network("torus(k=8, n=2)").distances().histogram.tolist()
-        [64, 256, 512, 768, 896, 768, 512, 256, 64]
-        """
-        arguments.check_backend(backend)
-        return distances_of(self.topology, backend)
+    distances = Method("distances")
 
     loads = Method("loads")
 
@@ -223,17 +210,7 @@ class Network:
 
     latency = Method("latency")
 
-    def capacity(self, traffic: object = "uniform", *, routes: str = "all") -> Capacity:
-        """The most that any routing can carry of a traffic, with proof; routes: all, or minimal.
-
-        >>> round(network("torus(k=4, n=2)").capacity("uniform").throughput, 6)
-        2.0
-        """
-        arguments.check_text("routes", routes, ("all", "minimal"))
-        what = traffic_of(self.topology, traffic)
-        found = capacity_of(self.topology, what, routes=routes)
-        numbers = (found.throughput, found.bound, found.gap, found.load, found.method)
-        return Capacity(self.spelling, str(what), routes, *numbers)
+    capacity = Method("capacity")
 
     collective = Method("collective")
 
@@ -241,50 +218,7 @@ class Network:
 
     availability = Method("availability")
 
-    def simulate(
-        self,
-        load: float | Iterable[float] = (),
-        *,
-        routing: object = None,
-        traffic: object = "uniform",
-        saturation: bool = False,
-        precision: float | None = None,
-        seeds: int | Iterable[int] = (0,),
-        packets_each: int | None = None,
-        workload: str | None = None,
-        backend: str = "auto",
-        **options: Unpack[SimulationOptions],
-    ) -> Simulation:
-        """Simulate flit by flit: accepted load and latency at each offered load, or a workload until it is delivered.
-
-        load          flits per terminal and cycle, one or several
-        routing       a spelling, or adaptive, ugal, progressive; by default the first that suits and cannot deadlock
-        traffic       a spelling, or a matrix [T, T]
-        saturation    also find the largest load that is accepted, to `precision` (0.01) flits per terminal and cycle
-        seeds         of the random packets; several give a mean over runs
-        packets_each  instead of loads: every terminal sends this many packets, all ready at cycle 0
-        workload      instead of loads: messages that depend on messages
-        options       of the router and the packets, as those of 'torusweep simulate': virtual_channels=4, cycles=5000
-
-        >>> rows = network("torus(k=4, n=2)").simulate([0.1, 0.2], cycles=2000).rows
-        >>> [row["offered_load"] for row in rows]
-        [0.1, 0.2]
-        """
-        chosen: dict[str, Any] = dict(options)
-        arguments.check_simulation(backend, precision, packets_each, {**chosen, "workload": workload})
-        if routing is not None:
-            chosen["routing"] = routing_of(self.topology, routing)
-        chosen |= {"traffic": traffic_of(self.topology, traffic), "workload": workload}
-        return simulation_of(
-            self.topology,
-            chosen,
-            loads=several("load", load, Real, "a number"),
-            seeds=several("seeds", seeds, Integral, "a whole number"),
-            saturation=saturation,
-            precision=precision,
-            packets_each=packets_each,
-            backend=backend,
-        )
+    simulate = Method("simulate")
 
     def picture(self) -> str:
         """A drawing as SVG; of more than 600 nodes, a smaller one of the family. Raises BadInput if there is none."""

@@ -44,22 +44,21 @@ class Whole:
 class Number(Whole):
     """Range and meaning of a float parameter: `Annotated[float, Number(0, …)]`.
 
-    open    without its ends
-    above   without its least value
+    open   without its ends
+    above  without its minimum
     """
 
     open: bool = False
     above: bool = False
 
     def contains(self, value: float) -> bool:
-        left_out = (self.minimum, self.maximum) if self.open else (self.minimum,) if self.above else ()
-        return super().contains(value) and value not in left_out
+        excluded = (self.minimum, self.maximum) if self.open else (self.minimum,) if self.above else ()
+        return super().contains(value) and value not in excluded
 
     def range(self) -> str:
-        if self.above:
-            return f"> {self.minimum}" + ("" if self.maximum is None else f" and ≤ {self.maximum:,}")
-        if self.open:
-            return f"> {self.minimum}" + ("" if self.maximum is None else f" and < {self.maximum}")
+        if self.open or self.above:
+            most = "" if self.maximum is None else f" and {'<' if self.open else '≤'} {self.maximum:,}"
+            return f"> {self.minimum}{most}"
         return super().range()
 
 

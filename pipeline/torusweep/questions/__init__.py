@@ -14,6 +14,8 @@ QUESTIONS = {
     "place": ("torusweep.placements.question", "Where to put the axes of a job on a slice."),
     "cost": ("torusweep.stages.cost.stage", "What networks cost, and what they carry for it."),
     "latency": ("torusweep.models.question", "Mean latency by a paper's model, under load or by dimension."),
+    "distances": ("torusweep.stages.static.distance_question", "Distances between all terminals of one network."),
+    "capacity": ("torusweep.capacity.question", "The most that any routing can carry of a traffic, with proof."),
     "loads": ("torusweep.stages.loads.stage", "Load of every channel under a routing and a traffic pattern."),
     "deadlock": ("torusweep.stages.deadlock.stage", "Whether a routing can deadlock: a proof, or the cycle."),
     "collective": ("torusweep.stages.collectives.stage", "What a collective operation takes, beside the optimum."),
@@ -22,6 +24,10 @@ QUESTIONS = {
         "What is left after failures of links, routers or cubes.",
     ),
     "layout": ("torusweep.stages.layout.stage", "Where nodes are placed, and how long and dense the wires are."),
+    "simulate": (
+        "torusweep.stages.simulation.stage",
+        "Simulate a network flit by flit: accepted load, latency, saturation.",
+    ),
 }
 FUNCTIONS = ("best", "cost", "latency", "search")
 

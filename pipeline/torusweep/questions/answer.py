@@ -46,10 +46,11 @@ class Answer:
         raise NotImplementedError
 
     def print(self, console: Console, computed_by: str) -> None:
-        """What a command prints; computed_by: backends and device."""
+        """What a command prints; computed_by: backends and device, '' where none of them matters."""
         print_heading(console, self.heading())
         console.print(fact_table((name, value) for name, value, _ in self.lines()))
-        print_note(console, f"computed by {computed_by}")
+        if computed_by:
+            print_note(console, f"computed by {computed_by}")
 
     def __repr__(self) -> str:
         return text_of(self.heading(), self.lines())

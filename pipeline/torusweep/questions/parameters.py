@@ -4,10 +4,10 @@
               packets: Annotated[int, Whole(64, "packets at most", 10**12)] | None = None, …)
 
 A parameter of type tuple[float, …] takes one value or several; one of type Path names a file or folder. Of a union, a
-command takes the first member, and Python all. Notes of an annotation: its meaning and range (`Whole`, `Number`,
-`Meaning`, or a table of names: `Spelled`), and where it differs from others (`Inside`, `NotSwept`, `Swept`, `InTables`,
-`Several`, `Read`, `Positional`, `AlsoCalled`). Where there are many, the members of a TypedDict are parameters
-too, None by default: `**given: Unpack[Options]`.
+command takes the first member, and Python all. One whose type is a frozen dataclass is a group: its fields are the
+parameters; so are the members of a TypedDict, None by default: `**given: Unpack[Options]`. Notes of an annotation: its
+meaning and range (`Whole`, `Number`, `Meaning`, or a table of names: `Spelled`), and where it differs from others
+(`Absent`, `Inside`, `NotSwept`, `Swept`, `InTables`, `Several`, `Option`, `AlsoCalled`, `Read`, `Positional`).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from __future__ import annotations
 import inspect
 import typing
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, is_dataclass
 from functools import cache
 from numbers import Integral, Real
 from pathlib import Path
@@ -32,7 +32,7 @@ from torusweep.questions.entry import under
 class Spelled:
     """A text that names an entry of a table, or calls it, as dimension_order(tie=positive).
 
-    table      "module:NAME"; it is imported when the parameter is used
+    table      "module:NAME"; it is imported when the parameter is used. Empty: the text is written in another way
     title      of the table's names in a command's help; empty: the help does not list them
     canonical  "module:function": a text → its canonical spelling
     files      "module:function": a canonical spelling → the files that it names
@@ -43,7 +43,7 @@ class Spelled:
     """
 
     meaning: str
-    table: str
+    table: str = ""
     title: str = ""
     canonical: str = ""
     files: str = ""
@@ -51,6 +51,13 @@ class Spelled:
     called: bool = True
     skip: int = 1
     words: str = ""
+
+
+@dataclass(frozen=True)
+class Absent:
+    """What stands for a parameter that is not given, in words: the router's."""
+
+    meaning: str
 
 
 @dataclass(frozen=True)
@@ -84,6 +91,13 @@ class InTables:
 @dataclass(frozen=True)
 class Several:
     """Of a parameter of which a configuration may list several values, a request for each. Spellings always may."""
+
+
+@dataclass(frozen=True)
+class Option:
+    """The name of a command's option, as --find-saturation, where it is not the parameter's."""
+
+    name: str
 
 
 @dataclass(frozen=True)
@@ -158,12 +172,15 @@ class Parameter(typing.NamedTuple):
     @property
     def usual(self) -> Any:
         """The default that a reader is told."""
+        absent: Absent | None = self.note(Absent)
+        if absent is not None:
+            return absent.meaning
         return self.inside.default if self.inside is not None and self.default is None else self.default
 
     @property
     def names(self) -> Mapping[str, Any]:
         """The names that it may have, or call."""
-        found: Mapping[str, Any] = resolve_name(self.spelled.table) if self.spelled else {}
+        found: Mapping[str, Any] = resolve_name(self.spelled.table) if self.spelled and self.spelled.table else {}
         return found
 
     def check(self, value: Any, network: Any = None) -> Any:
@@ -176,6 +193,15 @@ class Parameter(typing.NamedTuple):
             one = isinstance(value, str) or not isinstance(value, Iterable)
             return tuple(self._checked(part) for part in ((value,) if one else value))
         return self._checked(value)
+
+    def canonical(self, value: Any) -> Any:
+        """A value of a request, checked: a text in its canonical spelling; what only Python can pass stays as it is."""
+        if value is None or self.spelled is None:
+            return self.check(value)
+        if not isinstance(value, str) or not self.spelled.canonical:
+            return value
+        with under(self.name):
+            return resolve_name(self.spelled.canonical)(value)
 
     def _checked(self, value: Any) -> Any:
         if self.kind is Path and isinstance(value, str | Path):
@@ -215,19 +241,38 @@ _FITS: dict[type, tuple[str, Callable[[Any], bool]]] = {
 @cache
 def parameters_of(function: Callable[..., Any], skip: int) -> tuple[Parameter, ...]:
     """The parameters of a question's function, without the first ones: the network, and how it is computed."""
+    return tuple(_parameter(one.name, hint, one.default) for one, hint in declared(function, skip))
+
+
+def declared(function: Callable[..., Any], skip: int) -> list[tuple[inspect.Parameter, Any]]:
+    """The parameters of a function and their types, without the first ones; in place of a group, its fields by name."""
     hints = typing.get_type_hints(function, include_extras=True)
     found = []
     for one in list(inspect.signature(function).parameters.values())[skip:]:
         if one.kind is inspect.Parameter.VAR_KEYWORD:
             (options,) = get_args(hints[one.name])
-            found += [_parameter(name, hint | None, None) for name, hint in _hints(options).items()]
+            members = typing.get_type_hints(options, include_extras=True)
+            found += [
+                (inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None), hint | None)
+                for name, hint in members.items()
+            ]
+        elif is_dataclass(hints[one.name]):
+            fields = declared(hints[one.name], 0)
+            found += [(field.replace(kind=inspect.Parameter.KEYWORD_ONLY), hint) for field, hint in fields]
         else:
-            found.append(_parameter(one.name, hints[one.name], one.default))
-    return tuple(found)
+            found.append((one, hints[one.name]))
+    return found
 
 
-def _hints(options: type) -> dict[str, Any]:
-    return typing.get_type_hints(options, include_extras=True)
+def grouped(function: Callable[..., Any], skip: int, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Values by name as a function takes them: those of a group's fields in an object of its class."""
+    taken = dict(values)
+    hints = typing.get_type_hints(function)
+    for name in list(inspect.signature(function).parameters)[skip:]:
+        if is_dataclass(hints[name]):
+            fields = [field.name for field, _ in declared(hints[name], 0)]
+            taken[name] = hints[name](**{field: taken.pop(field) for field in fields if field in taken})
+    return taken
 
 
 def _parameter(name: str, hint: Any, default: Any) -> Parameter:

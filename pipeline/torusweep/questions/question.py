@@ -6,6 +6,7 @@ its parameters, their ranges, defaults and meanings from there.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import field, make_dataclass
@@ -20,7 +21,7 @@ from torusweep.errors import BadInput
 from torusweep.networks.topology import Topology
 from torusweep.questions.answer import Answer
 from torusweep.questions.entry import Choice, Section, Spellings, under
-from torusweep.questions.parameters import NotSwept, Parameter, Several, Swept, parameters_of
+from torusweep.questions.parameters import Absent, NotSwept, Parameter, Several, Swept, grouped, parameters_of
 from torusweep.questions.stage import Network, Options, Rows, Stage
 
 Report = Callable[[float], None]
@@ -41,6 +42,10 @@ class Progress(Protocol):
         """Work of unknown length."""
         ...
 
+    def say(self, line: str) -> None:
+        """What whoever waits should know before long work begins."""
+        ...
+
 
 class Silence:
     """Shows nothing."""
@@ -53,6 +58,9 @@ class Silence:
 
     def wait(self, work: str) -> AbstractContextManager[None]:
         return nullcontext()
+
+    def say(self, line: str) -> None:
+        return
 
 
 class How(NamedTuple):
@@ -84,7 +92,7 @@ class File(NamedTuple):
 
     The property is a text, or a table, which is written as CSV.
 
-    needs   a flag without which there is none
+    needs   a parameter without which there is none
     """
 
     meaning: str
@@ -125,7 +133,8 @@ class Askable:
     writes: ClassVar[tuple[tuple[str, ...], str]] = ((), "")
 
     def __init__(self) -> None:
-        self.parameters = parameters_of(type(self).ask, 2 if self.about else 1)
+        self.skipped = 2 if self.about else 1  # parameters of `ask` that are not the question's
+        self.parameters = parameters_of(type(self).ask, self.skipped)
 
     def check_given(self, network: Topology | None, how: How, values: Mapping[str, Any]) -> None:
         """Raise BadInput or Refused, before anything is computed, where a single network is not asked this."""
@@ -141,18 +150,24 @@ class Askable:
         """The answer to values by name, which may be of any type. Raises BadInput for one that is wrong.
 
         asked     the network, the networks, or None: what the question is about
-        written   how whoever asks writes the name of a parameter
+        written   how whoever asks writes the name of a parameter: where a refusal is about it, or has it in `…`
         """
         known = {one.name: one for one in self.parameters}
         network = asked if isinstance(asked, Topology) else None
         try:
             values = {name: known[name].check(value, network) for name, value in given.items()}
             self.check_given(network, how, values)
-            return type(self).ask(asked, how, **values) if self.about else type(self).ask(how, **values)
+            taken = self._taken(values)
+            return type(self).ask(asked, how, **taken) if self.about else type(self).ask(how, **taken)
         except BadInput as refusal:
-            if not refusal.place:
+            words = re.sub("`(\\w+)`", lambda name: written(name[1]) if name[1] in known else name[0], str(refusal))
+            words = f"{written(refusal.place[-1])}: {words}" if refusal.place else words
+            if words == str(refusal):
                 raise
-            raise type(refusal)(f"{written(refusal.place[-1])}: {refusal}") from None
+            raise type(refusal)(words) from None
+
+    def _taken(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        return grouped(type(self).ask, self.skipped, values)
 
 
 class Question(Askable, Stage):
@@ -199,27 +214,30 @@ class Question(Askable, Stage):
         required = one.required if there is None else there.default is None
         usual = there.default if there is not None else one.default if default is None else default
         how: dict[str, Any] = {"description": one.meaning}
+        absent = f"; null: {one.usual}" if there is None and one.note(Absent) is not None else ""
         if one.spelled is not None:
             names = usual if isinstance(usual, tuple) else (usual,)
-            how["description"] += f", as 'torusweep {self.command} --help' lists, or several"
+            listed = f", as 'torusweep {self.command} --help' lists" if one.spelled.title else ""
+            how["description"] += f"{listed}, or several{absent}"
             how["description"] += f"; {', '.join(names)} by default" if usual is not None else ""
             if usual is None and not required:
                 return Spellings | None, Field(None, **how)
             return Spellings, Field(... if required else names, **how)
         if one.range is not None:
-            is_open = getattr(one.range, "open", False)
-            least = "gt" if is_open or getattr(one.range, "above", False) else "ge"
-            most = "lt" if is_open else "le"
+            exclusive = getattr(one.range, "open", False)
+            above = exclusive or getattr(one.range, "above", False)
+            least, most = "gt" if above else "ge", "lt" if exclusive else "le"
             how |= {least: one.range.minimum} | ({} if one.range.maximum is None else {most: one.range.maximum})
         kind = Literal[one.choices] if one.choices else one.kind
         meaning = how.pop("description")
         taken: Any = Annotated[kind, Field(**how)]
-        if one.note(Several) is not None:
-            meaning = f"{meaning}, or several{'' if usual is None else f'; {usual} by default'}"
+        if one.many or one.note(Several) is not None:
+            meaning += "" if one.many else f", or several{'' if usual is None else f'; {usual} by default'}"
             many: Any = Annotated[tuple.__class_getitem__((taken, ...)), Field(min_length=1, strict=False)]
             shown: Any = taken | Annotated[list.__class_getitem__(taken), Field(min_length=1)]
             taken = Annotated[many, BeforeValidator(_listed, json_schema_input_type=shown)]
-            usual = usual if usual is None else (usual,)
+            usual = usual if usual is None or one.many else (usual,)
+        meaning += absent
         if one.optional and usual is None and not required:
             return taken | None, Field(None, description=meaning)
         return taken, Field(... if required else usual, description=meaning)
@@ -240,7 +258,8 @@ class Question(Askable, Stage):
         }
         return make_dataclass(f"{self.name.title()}Request", fields, frozen=True, namespace=body)
 
-    def requests(self, entry: Any) -> Iterator[Any]:
+    def values_of(self, entry: Any) -> dict[str, Sequence[Any]]:
+        """The values of each parameter in an entry, in canonical spellings; all combinations are its requests."""
         values: dict[str, Sequence[Any]] = {}
         for one in self.swept:
             given = getattr(entry, one.name if one.inside is None else one.inside.key)
@@ -254,6 +273,10 @@ class Question(Askable, Stage):
                     values[one.name] = [canonical(spelling) for spelling in given]
             else:
                 values[one.name] = given
+        return values
+
+    def requests(self, entry: Any) -> Iterator[Any]:
+        values = self.values_of(entry)
         order = [*self.outermost, *(name for name in values if name not in self.outermost)]
         columns = {one.name: one.column for one in self.swept}
         for chosen in product(*(values[name] for name in order)):
@@ -266,7 +289,7 @@ class Question(Askable, Stage):
     def rows(self, network: Network, request: Any, options: Options) -> Rows:
         values = {one.name: getattr(request, one.column) for one in self.swept}
         asked = [network.topology] if self.about == "networks" else network.topology
-        found = type(self).ask(asked, How(*options), **values).json
+        found = type(self).ask(asked, How(*options), **self._taken(values)).json
         return found if isinstance(found, list) else [found]
 
 

@@ -8,7 +8,7 @@ from torusweep.stages.deadlock.stage import QUESTION as DEADLOCK
 from torusweep.stages.layout.stage import QUESTION as LAYOUT
 from torusweep.stages.loads.stage import QUESTION as LOADS
 from torusweep.stages.screen.stage import ScreenStage
-from torusweep.stages.simulation.stage import SimulationStage
+from torusweep.stages.simulation.stage import QUESTION as SIMULATION
 from torusweep.stages.static.stage import StaticStage
 
 # in the order in which they are computed; their tables join static's
@@ -17,7 +17,7 @@ STAGES: dict[str, Stage] = {
     "loads": LOADS,
     "deadlock": DEADLOCK,
     "layout": LAYOUT,
-    "simulation": SimulationStage(),
+    "simulation": SIMULATION,
     "collectives": COLLECTIVES,
     "cost": COST,
     "availability": AVAILABILITY,

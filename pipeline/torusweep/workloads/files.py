@@ -37,7 +37,8 @@ class _Message(NamedTuple):
 
 
 def file(terminals: int, path: File) -> Workload:
-    """Messages from a CSV or Parquet file (suffix .parquet) with the columns below.
+    """Messages from a CSV or Parquet file with the columns message, source, destination, flits or bytes, depends_on and
+    delay; messages.csv alone is the same as path="messages.csv".
 
     message       a name without blanks, different for each message
     source, destination   tasks, whole numbers from 0; the number of tasks is the largest plus 1

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import inspect
 import io
 import json
-from contextlib import contextmanager
+from dataclasses import fields
 
 import pytest
+import torusweep as ts
 from click.testing import CliRunner
 from rich.console import Console
-from torusweep.cli import simulate_text
-from torusweep.cli.simulate import loads_of, simulate
+from torusweep.cli.questions import command_of
 from torusweep.errors import BadInput
-from torusweep.stages.simulation import PRESETS
+from torusweep.stages.simulation import PRESETS, Parameters
 from torusweep.stages.simulation.columns import SIMULATION
+from torusweep.stages.simulation.offered import loads_of
+from torusweep.stages.simulation.stage import QUESTION
+from torusweep.stages.simulation.text import print_simulation
 
+simulate = command_of(QUESTION)
 COLUMNS = [column.name for column in SIMULATION]
 FULL = (
     "--switching wormhole --routing dimension-order --virtual-channels 2 --buffer-flits 8 --packet-flits 16"
@@ -104,16 +109,10 @@ def test_printed_text():
     assert "saturates at" in run_command("ring(k=4)", "--find-saturation", "--precision", "0.1", "--cycles", "1000")
 
 
-def test_numbers_are_complete_in_a_narrow_terminal(monkeypatch):
+def test_numbers_are_complete_in_a_narrow_terminal():
     rows = json.loads(run_command("torus(k=4, n=2)", "--load", "0.1", "--load", "5", "--json"))
     text = io.StringIO()
-
-    @contextmanager
-    def narrow():
-        yield Console(file=text, width=40)
-
-    monkeypatch.setattr(simulate_text, "open_console", narrow)
-    simulate_text.print_simulation(rows)
+    print_simulation(Console(file=text, width=40), rows)
     for row in rows:
         (line,) = (
             line
@@ -135,6 +134,19 @@ def test_a_precision_of_zero_is_refused():
     assert "'--precision': 0.0 is not in the range 0<x<=1" in result.output
 
 
+def test_a_buffer_beyond_the_kernels_is_refused():
+    result = CliRunner().invoke(simulate, ["ring(k=4)", "--load", "0.1", "--buffer-flits", "32768"])
+    assert result.exit_code == 2
+    assert "'--buffer-flits': 32768 is not in the range 1<=x<=32767" in result.output
+
+
+def test_every_parameter_of_the_router_is_in_all_doors():
+    names = {field.name for field in fields(Parameters)}
+    assert names <= {parameter.name for parameter in simulate.params}
+    assert names <= set(inspect.signature(ts.Network.simulate).parameters)
+    assert names <= set(QUESTION.Entry.model_fields)
+
+
 def test_help_names_every_router():
     assert all(name in simulate.help for name in PRESETS)
 
@@ -142,12 +154,11 @@ def test_help_names_every_router():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ((), "expected --load, --find-saturation, --packets-each or --workload"),
+        ((), "expected --load, --find-saturation, --packets-each or --workload, got none; for example --load 0.2"),
         (("--precision", "0.1", "--load", "0.1"), "--precision: expected with --find-saturation only"),
-        (("--load", "nan"), "--load nan: expected a number"),
+        (("--load", "nan"), "--load: nan: expected a number"),
         (("--load", "0.1", "--virtual-channels", "1"), "choose rule dateline with 2 virtual channels or more"),
         (("--load", "0.1", "--warm-up", "10000"), "warm_up=10000"),
-        (("--load", "0.1", "--buffer-flits", "32768"), "buffer_flits=32768: expected 1 … 32,767"),
         (
             ("--load", "0.1", "--router", "bluegene", "--packet-flits", "16384"),
             "packet_flits=16384: expected packets that fit into buffers of 32,767",
@@ -178,21 +189,21 @@ def test_lists_and_ranges_of_loads(given, loads):
 
 @pytest.mark.parametrize("given", ["x", "0.1,", "nan", "0.1:0.5", "0.5:0.1:0.1", "0.1:0.5:0", "0:1:1e-9", "1:2:3:4"])
 def test_wrong_loads_are_refused_in_one_line(given):
-    with pytest.raises(BadInput, match=r"--load .*expected .*0\.1:0\.9:0\.1") as refusal:
+    with pytest.raises(BadInput, match=r"expected .*0\.1:0\.9:0\.1") as refusal:
         loads_of([given])
     assert "\n" not in str(refusal.value)
 
 
 def test_long_runs_are_announced_before_they_begin(monkeypatch):
     """2 loads and 3 seeds are 6 runs."""
-    monkeypatch.setattr("torusweep.cli.simulate.ANNOUNCED_SECONDS", 0.0)
+    monkeypatch.setattr("torusweep.stages.simulation.stage.ANNOUNCED_SECONDS", 0.0)
     arguments = ["torus(k=4, n=2)", "--load", "0.1,0.2", "--seed", "1", "--seed", "2", "--seed", "3", "--cycles", "500"]
     result = CliRunner().invoke(simulate, arguments, catch_exceptions=False)
     assert result.stderr.startswith("6 runs, 500 cycles on 16 nodes: about ")
 
 
 def test_a_search_is_announced_without_loads(monkeypatch):
-    monkeypatch.setattr("torusweep.cli.simulate.ANNOUNCED_SECONDS", 0.0)
+    monkeypatch.setattr("torusweep.stages.simulation.stage.ANNOUNCED_SECONDS", 0.0)
     arguments = ["ring(k=4)", "--find-saturation", "--precision", "0.2", "--cycles", "500"]
     result = CliRunner().invoke(simulate, arguments, catch_exceptions=False)
     assert result.stderr.startswith("the runs that find the saturation, 500 cycles on 4 nodes: about ")
@@ -200,7 +211,7 @@ def test_a_search_is_announced_without_loads(monkeypatch):
 
 def test_a_workload_is_announced_by_its_busiest_task(monkeypatch, tmp_path):
     """Task 1 sends 30 + 12 flits, task 0 receives 30 + 5."""
-    monkeypatch.setattr("torusweep.cli.simulate.ANNOUNCED_SECONDS", 0.0)
+    monkeypatch.setattr("torusweep.stages.simulation.stage.ANNOUNCED_SECONDS", 0.0)
     path = tmp_path / "messages.csv"
     path.write_text("message,source,destination,flits\na,1,0,30\nb,1,2,12\nc,3,0,5\n")
     result = CliRunner().invoke(simulate, ["ring(k=4)", "--workload", str(path)], catch_exceptions=False)

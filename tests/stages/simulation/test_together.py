@@ -9,8 +9,9 @@ from typing import Any
 import pyarrow as pa
 import pytest
 from torusweep.errors import BadInput, Refused
+from torusweep.questions import stage
 from torusweep.questions.stage import Network, Options
-from torusweep.stages import STAGES, stage
+from torusweep.stages import STAGES
 from torusweep.stages.simulation import Parameters, Request, choice, record, runs
 from torusweep.stages.simulation.setup import set_up
 from torusweep.stages.simulation.stage import SimulationRequest

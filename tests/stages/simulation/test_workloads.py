@@ -7,15 +7,18 @@ import csv
 import networkx
 import numpy as np
 import pytest
+import torusweep as ts
 from click.testing import CliRunner
-from torusweep.cli.simulate import simulate
+from torusweep.cli.questions import command_of
 from torusweep.errors import BadInput
 from torusweep.networks.families import build
 from torusweep.stages.simulation import Parameters, simulation_records
 from torusweep.stages.simulation.columns import SIMULATION
 from torusweep.stages.simulation.placement import terminals_of, workload_packets
+from torusweep.stages.simulation.stage import QUESTION
 from torusweep.workloads import workload
 
+simulate = command_of(QUESTION)
 PIPELINE = 3  # cycles of the default router: route, virtual channel, switch
 
 
@@ -125,6 +128,18 @@ def test_a_file_with_computation(tmp_path):
     assert f"{one + latency(1, 5):,} cycles" in result.stdout
 
 
+def test_completions_in_python():
+    torus = ts.network("ring(k=4)")
+    done = torus.simulate(workload="ring_all_reduce(flits=8)", seeds=(1, 2), cycles=20).completions
+    assert done.column_names == ["seed", "message", "source", "destination", "flits", "sent", "delivered"]
+    real = np.asarray(done["source"]) != np.asarray(done["destination"])
+    assert real.sum() == 2 * 4 * 6  # seeds, nodes, steps
+    assert 0 < done["delivered"].null_count < done.num_rows  # 20 cycles do not suffice
+    assert done["sent"].null_count <= done["delivered"].null_count
+    with pytest.raises(BadInput, match="completions: expected a simulation of a workload"):
+        _ = torus.simulate(0.1, cycles=100).completions
+
+
 def test_the_file_of_completions_is_checked_first(tmp_path):
     result = CliRunner().invoke(
         simulate, ["ring(k=4)", "--workload", "nowhere.csv", "--completions", str(tmp_path / "no" / "done.csv")]
@@ -223,7 +238,7 @@ def test_messages_can_deadlock(tmp_path):
         ({"workload": "cg", "source_queue": 4}, "source_queue=4: expected without a workload"),
         ({"workload": "cg", "warm_up": 4}, "warm_up=4: expected without a workload"),
         ({"placement": "random"}, "placement=random: expected with a workload only"),
-        ({"workload": "cg", "placement": "best"}, "placement=best: expected one of consecutive, random"),
+        ({"workload": "cg", "placement": "best"}, "placement='best': expected one of consecutive, random"),
         ({"workload": "cg(tasks=32)"}, "tasks=32: expected 2 … 16"),
         ({"source_queue": -1}, "source_queue=-1: expected 0"),
     ],

@@ -12,7 +12,7 @@ from pydantic import BeforeValidator, Field, model_validator
 from torusweep.errors import BadInput
 from torusweep.networks.topology import Meaning, Topology, Whole
 from torusweep.questions.entry import Choice, Spellings, under
-from torusweep.questions.parameters import AlsoCalled, NotSwept, Read, Spelled
+from torusweep.questions.parameters import Absent, NotSwept, Option, Read, Spelled
 from torusweep.questions.question import How, Question
 from torusweep.questions.stage import Network, Options
 from torusweep.stages.availability.answer import Availability
@@ -96,10 +96,11 @@ def availability(
     seed: Annotated[int, Whole(0, "seed of the random draws", 2**63 - 1)] = AvailabilityRequest.seed,
     sample: Annotated[
         int,
-        Whole(1, "draws on which costly measures are computed; by default as many as take some seconds", MOST_DRAWS),
+        Whole(1, "draws on which costly measures are computed", MOST_DRAWS),
+        Absent("as many as take some seconds"),
     ]
     | None = None,
-    measures: Annotated[tuple[str, ...], MEASURE, AlsoCalled("measure")] = USUAL,
+    measures: Annotated[tuple[str, ...], MEASURE, Option("--measure")] = USUAL,
 ) -> Availability:
     """What is left of a network after failures: the distribution of each measure over thousands of draws.
 

@@ -12,7 +12,7 @@ from torusweep.collectives.operations import OPERATIONS, operation_of
 from torusweep.errors import BadInput
 from torusweep.networks.topology import Meaning, Topology, Whole
 from torusweep.questions.entry import Choice, under
-from torusweep.questions.parameters import AlsoCalled, InTables, NotSwept, Positional, Spelled, Swept
+from torusweep.questions.parameters import Absent, InTables, NotSwept, Option, Positional, Spelled, Swept
 from torusweep.questions.question import How, Question
 from torusweep.questions.stage import Network, Options
 from torusweep.stages.collectives.answer import Collective
@@ -38,7 +38,14 @@ def collective(
     network: Topology,
     how: How,
     operation: Annotated[str, OPERATION, Positional()],
-    algorithms: Annotated[tuple[str, ...], ALGORITHM, Swept(OPTIMUM), InTables("algorithm"), AlsoCalled("algorithm")]
+    algorithms: Annotated[
+        tuple[str, ...],
+        ALGORITHM,
+        Absent("all that suit the network"),
+        Swept(OPTIMUM),
+        InTables("algorithm"),
+        Option("--algorithm"),
+    ]
     | None = None,
     *,
     root: Annotated[int, Whole(0, "of broadcast and reduce: a terminal"), NotSwept()] = 0,
@@ -49,12 +56,13 @@ def collective(
     ]
     | None = None,
     bandwidth: Annotated[
-        str, Meaning(f"of a link, in each direction, for the time of bytes; by default {BANDWIDTH}"), NotSwept()
+        str, Meaning("of a link, in each direction, for the time of bytes"), Absent(BANDWIDTH), NotSwept()
     ]
     | None = None,
     latency: Annotated[
         str,
-        Meaning(f"of a message for each hop, software included, for the time of bytes; by default {LATENCY}"),
+        Meaning("of a message for each hop, software included, for the time of bytes"),
+        Absent(LATENCY),
         NotSwept(),
     ]
     | None = None,

@@ -4,10 +4,11 @@
 and evaluates the times of delivery.
 """
 
+from torusweep.stages.simulation.parameters import Parameters
 from torusweep.stages.simulation.placement import Completion
 from torusweep.stages.simulation.presets import PRESETS
 from torusweep.stages.simulation.record import PRECISION, simulation_records
 from torusweep.stages.simulation.request import Request, request_of
-from torusweep.stages.simulation.setup import Parameters, set_up
+from torusweep.stages.simulation.setup import set_up
 
 __all__ = ["PRECISION", "PRESETS", "Completion", "Parameters", "Request", "request_of", "set_up", "simulation_records"]

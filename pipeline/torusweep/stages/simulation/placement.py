@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 from torusweep_kernels.philox.draws import packet_words
@@ -13,7 +13,8 @@ from torusweep.stages.simulation.injection import NUMBER_BITS
 from torusweep.stages.simulation.packets import PLACES, Packets
 from torusweep.workloads import Workload
 
-PLACEMENTS = ("consecutive", "random")
+Placement = Literal["consecutive", "random"]
+PLACEMENTS: tuple[Placement, ...] = get_args(Placement)
 
 
 def terminals_of(tasks: int, terminals: int, placement: str, seed: int, backend: str = "auto") -> np.ndarray:

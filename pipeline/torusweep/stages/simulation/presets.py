@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from torusweep.errors import BadInput, nearest
 
+Switching = Literal["wormhole", "virtual-cut-through", "store-and-forward"]
 ALL_CHANNELS, ALL_FLITS = 16, 63  # the most virtual channels of a port, and flits that a node ejects in a cycle
 
 
@@ -19,7 +20,7 @@ class Preset(NamedTuple):
     source             where it is described, and what we choose where that leaves it open
     """
 
-    switching: str
+    switching: Switching
     virtual_channels: int
     buffer_flits: int
     packet_flits: int
@@ -36,6 +37,13 @@ class Preset(NamedTuple):
     ejection_flits: int = 1
     source: str = ""
 
+    def __str__(self) -> str:
+        routed = [name for name in (self.routing, self.vc_rule) if name is not None]
+        hop = 1 + self.route_delay + self.vc_delay + self.switch_delay
+        channels = f"{self.virtual_channels} virtual channels of {self.buffer_flits} flits"
+        parts = [self.switching, *routed, channels, f"packets of {self.packet_flits}", f"{hop} cycles a hop"]
+        return f"{', '.join(parts)}; {self.source}"
+
 
 PRESETS = {
     "default": Preset(
@@ -45,7 +53,8 @@ PRESETS = {
     "booksim2": Preset(
         *("wormhole", 4, 8, 16, 1, 1, 2, 2),
         source="BookSim2's defaults: one cycle each for route, virtual channel, switch, crossbar, link;"
-        " not its 16 channels and packets of 1 flit",
+        " not its 16 channels and packets of 1 flit. It divides the channels of a torus as --vc-rule"
+        ' "r05_wrap(reading=will)" does, and its torus links take 2 cycles by default',
     ),
     "rahman-2005": Preset(
         # a head takes two cycles per hop, route and channel; a buffer of 2 covers the credit round trip, as their
@@ -61,6 +70,12 @@ PRESETS = {
         " transit first; delays are ours",
     ),
 }
+
+
+def canonical(name: str) -> str:
+    """The name of a preset. Raises BadInput where there is none."""
+    preset(name)
+    return name
 
 
 def preset(name: str) -> Preset:

@@ -11,11 +11,12 @@ import numpy as np
 from torusweep.errors import BadInput
 from torusweep.networks.topology import NO_PORT, Topology
 from torusweep.stages.simulation.columns import SIMULATION
+from torusweep.stages.simulation.parameters import Parameters
 from torusweep.stages.simulation.placement import Completion
 from torusweep.stages.simulation.request import check_numbers
 from torusweep.stages.simulation.runs import Experiment, Outcome, run
 from torusweep.stages.simulation.saturation import find_saturation
-from torusweep.stages.simulation.setup import Parameters, Setup, set_up
+from torusweep.stages.simulation.setup import Setup, set_up
 from torusweep.stages.simulation.statistics import figures
 
 PRECISION = 0.01  # default precision of the saturation point, flits per terminal and cycle

@@ -8,7 +8,7 @@ from dataclasses import asdict
 from typing import NamedTuple
 
 from torusweep.errors import BadInput
-from torusweep.stages.simulation.setup import Parameters
+from torusweep.stages.simulation.parameters import Parameters
 
 
 class Request(NamedTuple):

@@ -1,18 +1,18 @@
-"""The setup of a simulation: complete and check its parameters, and build the kernel's arrays."""
+"""The setup of a simulation: complete its parameters for a network, and build the kernel's arrays."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from torusweep_kernels.router import SWITCHINGS, Router, Wiring
+from torusweep_kernels.router import Router, Wiring
 
 from torusweep.errors import BadInput
 from torusweep.networks.topology import NO_PORT, Topology
 from torusweep.routing import GivenRouting, Routing, SourceRouting
-from torusweep.stages.deadlock import least_rule, routing_spelling, rule_spelling
+from torusweep.stages.deadlock import least_rule
 from torusweep.stages.deadlock.rules import Rule
 from torusweep.stages.simulation.choice import (
     DEFAULT_ROUTINGS,
@@ -24,110 +24,14 @@ from torusweep.stages.simulation.choice import (
 )
 from torusweep.stages.simulation.detours import Choosing
 from torusweep.stages.simulation.injection import Arrivals, process_of
-from torusweep.stages.simulation.injection import canonical as injection_spelling
 from torusweep.stages.simulation.links import cycles_of, flits_a_cycle, most_flits, round_trip
-from torusweep.stages.simulation.packet_lengths import MOST_FLITS, PacketLengths, lengths_of, one_length
-from torusweep.stages.simulation.packet_lengths import canonical as mix_spelling
-from torusweep.stages.simulation.placement import PLACEMENTS
-from torusweep.stages.simulation.presets import ALL_CHANNELS, ALL_FLITS, Preset, preset
-from torusweep.traffic import GivenTraffic, Traffic
-from torusweep.traffic import canonical as traffic_spelling
+from torusweep.stages.simulation.packet_lengths import PacketLengths, lengths_of, one_length
+from torusweep.stages.simulation.parameters import CYCLES, MAX_BUFFER, MAX_CYCLES, Parameters
+from torusweep.stages.simulation.presets import ALL_FLITS, Preset, preset
+from torusweep.traffic import Traffic
 from torusweep.traffic import traffic as pattern_on
 from torusweep.workloads import Workload
-from torusweep.workloads import canonical as workload_spelling
 from torusweep.workloads import workload as workload_on
-
-CYCLES, MAX_CYCLES = 10_000, 1 << 30  # defaults: of a run with traffic, and of a workload, which ends earlier
-MAX_BUFFER = 32_767  # flits of a virtual channel (torusweep_kernels.router)
-
-
-@dataclass(frozen=True)
-class Parameters:
-    """The requested parameters, apart from network and loads. None: the preset's, or what the network needs.
-
-    router           name of a preset
-    routing          a spelling, or a routing of this network
-    vc_rule, injection   spellings
-    traffic          a spelling, or a given matrix
-    packet_flits     length of every packet; of a mix, the longest
-    packet_mix       lengths and shares (packet_lengths.lengths_of), from which each packet draws its length
-    input_speedup    virtual channels of an input port that may send in the same cycle
-    source_queue     capacity of a source queue in packets; None: unlimited
-    workload         spelling; its messages, each sent once, replace the traffic
-    placement        of the workload's tasks: consecutive or random
-    cycles           of every run; None: 10,000, or as many as a workload takes
-    warm_up          cycles excluded from measurement; None: detected (statistics.mser5)
-    allow_deadlock   simulate a routing that may deadlock
-    """
-
-    router: str = "default"
-    routing: str | GivenRouting | None = None
-    vc_rule: str | None = None
-    virtual_channels: int | None = None
-    buffer_flits: int | None = None
-    packet_flits: int | None = None
-    packet_mix: str | None = None
-    switching: str | None = None
-    input_speedup: int | None = None
-    traffic: str | GivenTraffic = "uniform"
-    injection: str | None = None
-    source_queue: int | None = None
-    workload: str | None = None
-    placement: str | None = None
-    cycles: int | None = None
-    warm_up: int | None = None
-    allow_deadlock: bool = False
-
-    def canonical(self) -> Parameters:
-        """The same in canonical spellings. Raises BadInput for a name or a number that is wrong on every network."""
-        preset(self.router)
-        for name, value, least, most in (
-            ("virtual_channels", self.virtual_channels, 1, 16),
-            ("buffer_flits", self.buffer_flits, 1, MAX_BUFFER),
-            ("packet_flits", self.packet_flits, 1, MOST_FLITS),
-            ("input_speedup", self.input_speedup, 1, ALL_CHANNELS),
-            ("source_queue", self.source_queue, 0, 1 << 30),
-            ("cycles", self.cycles, 1, MAX_CYCLES),
-            ("warm_up", self.warm_up, 0, (self.cycles or CYCLES) - 1),
-        ):
-            if value is not None and not least <= value <= most:
-                raise BadInput(f"{name}={value}: expected {least:,} … {most:,}; choose one of these")
-        self._check_workload()
-        if self.packet_mix is not None and self.packet_flits not in (None, lengths_of(self.packet_mix).longest):
-            raise BadInput(
-                f"packet_flits={self.packet_flits}: expected none beside packet_mix={self.packet_mix}; leave out one"
-            )
-        for name, word, known in (("switching", self.switching, SWITCHINGS), ("placement", self.placement, PLACEMENTS)):
-            if word is not None and word not in known:
-                raise BadInput(f"{name}={word}: expected one of {', '.join(known)}; choose one of these")
-        return replace(
-            self,
-            routing=routing_spelling(self.routing) if isinstance(self.routing, str) else self.routing,
-            vc_rule=None if self.vc_rule is None else rule_spelling(self.vc_rule),
-            traffic=self.traffic if isinstance(self.traffic, GivenTraffic) else traffic_spelling(self.traffic),
-            injection=None if self.injection is None else injection_spelling(self.injection),
-            packet_mix=None if self.packet_mix is None else mix_spelling(self.packet_mix),
-            workload=None if self.workload is None else workload_spelling(self.workload),
-            placement=None if self.workload is None else self.placement or PLACEMENTS[0],
-            cycles=self.cycles or (CYCLES if self.workload is None else MAX_CYCLES),
-        )
-
-    def _check_workload(self) -> None:
-        """Refuse parameters that only a workload, or only traffic, may have."""
-        if self.workload is None:
-            if self.placement is not None:
-                raise BadInput(f"placement={self.placement}: expected with a workload only; add one, or leave it out")
-            return
-        for name, value, default in (
-            *(("traffic", self.traffic, "uniform"), ("injection", self.injection, None)),
-            *(("source_queue", self.source_queue, None), ("warm_up", self.warm_up, None)),
-            ("packet_mix", self.packet_mix, None),
-        ):
-            if value != default:
-                raise BadInput(
-                    f"{name}={value}: expected without a workload, whose messages fix sources, sizes and times;"
-                    " leave out one of them"
-                )
 
 
 class Setup(NamedTuple):

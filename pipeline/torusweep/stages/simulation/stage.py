@@ -2,47 +2,164 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import os
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import product
 from math import prod
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
-from torusweep.errors import Refused
-from torusweep.questions.entry import under
-from torusweep.questions.stage import Network, Options, Rows, Stage
-from torusweep.routing import files_of as files_of_routing
-from torusweep.stages.simulation import PRESETS, Parameters, Request, request_of, set_up, simulation_records
+from pydantic import Field, create_model
+
+from torusweep.counts import counted, duration
+from torusweep.errors import BadInput, Refused
+from torusweep.networks.topology import Meaning, Number, Topology, Whole
+from torusweep.questions.entry import Choice, under
+from torusweep.questions.parameters import Absent, NotSwept, Option, Read
+from torusweep.questions.question import File, How, Question
+from torusweep.questions.stage import Network, Options, Rows
+from torusweep.stages.simulation.answer import Simulation
 from torusweep.stages.simulation.columns import SIMULATION
-from torusweep.stages.simulation.entry import Simulation
+from torusweep.stages.simulation.offered import Loads, offered
+from torusweep.stages.simulation.parameters import Parameters
+from torusweep.stages.simulation.placement import Completion
+from torusweep.stages.simulation.presets import preset
+from torusweep.stages.simulation.record import PRECISION, simulation_records
+from torusweep.stages.simulation.request import Request, request_of
+from torusweep.stages.simulation.setup import set_up
 from torusweep.stages.simulation.together import rows_together
-from torusweep.traffic import files_of as files_of_traffic
 from torusweep.traffic.reach import check_reach
-from torusweep.workloads import files_of as files_of_workload
+from torusweep.workloads import Workload
+from torusweep.workloads import workload as workload_on
+from torusweep.workloads.messages import least_cycles
 
 if TYPE_CHECKING:
     from torusweep.charts.section import Section, Tables
 
-LISTED = (
-    *(
-        "router",
-        "routing",
-        "vc_rule",
-        "virtual_channels",
-        "buffer_flits",
-        "packet_flits",
-        "packet_mix",
-        "input_speedup",
-    ),
-    *("traffic", "injection", "workload", "placement"),
-)  # keys of an entry that may have several values
-SINGLE = ("switching", "source_queue", "cycles", "warm_up", "allow_deadlock")
 MOST_COMBINATIONS = 2_000  # of one entry; it takes up to 10 ms to check one on a network
+MOST_SEEDS = 2**63 - 1
 NODE_CYCLE = 1e-7  # seconds that a simulated node takes a cycle: 0.6e-7 at light load, 1.2e-7 at much
 SEVERAL = 4  # times as many where ports send several flits a cycle (bluegene: 1.6e-7 to 7e-7)
 WORKLOAD_CYCLES = 100_000  # that a workload takes, for want of a better estimate
 SATURATION_RUNS = 15  # experiments until saturation is found
+ANNOUNCED_SECONDS = 5.0  # runs that take longer are announced
+PRESET = Parameters()
+
+
+def simulate(
+    network: Topology,
+    how: How,
+    load: Annotated[
+        tuple[float, ...],
+        Number(0, "offered load, flits per terminal and cycle: a number, several, or a range", above=True),
+        Read("torusweep.stages.simulation.offered:loads_of", "0.2|0.1,0.2|0.1:0.9:0.1"),
+        NotSwept(),
+    ] = (),
+    *,
+    saturation: Annotated[
+        bool,
+        Meaning("also find the largest load that is accepted, by bisection"),
+        Option("--find-saturation"),
+        NotSwept(),
+    ] = False,
+    precision: Annotated[
+        float,
+        Number(0, "precision of that load, flits per terminal and cycle", 1, above=True),
+        Absent(str(PRECISION)),
+        NotSwept(),
+    ]
+    | None = None,
+    packets_each: Annotated[
+        int,
+        Whole(1, "instead of a load: every terminal sends this many packets, all ready at cycle 0", 10**6),
+        NotSwept(),
+    ]
+    | None = None,
+    seeds: Annotated[
+        tuple[int, ...],
+        Whole(0, "seed of the random packets; several give a mean over runs", MOST_SEEDS),
+        Option("--seed"),
+        NotSwept(),
+    ] = (0,),
+    parameters: Parameters = PRESET,
+) -> Simulation:
+    """Simulate flit by flit: accepted load and latency at each offered load, and where the network saturates.
+
+    If a routing might deadlock, it is refused; the message names a virtual-channel rule that works. Means have 95 %
+    confidence intervals, by batch means.
+
+    >>> import torusweep as ts
+    >>> rows = ts.network("torus(k=4, n=2)").simulate([0.1, 0.2], cycles=2000).rows
+    >>> [row["offered_load"] for row in rows]
+    [0.1, 0.2]
+    """
+    if precision is not None and not saturation:
+        with under("precision"):
+            raise BadInput("expected with `saturation` only; add that, or leave it out")
+    if not (load or saturation or packets_each or parameters.workload):
+        raise BadInput("expected `load`, `saturation`, `packets_each` or `workload`, got none; for example `load` 0.2")
+    request = Request(parameters, load, seeds, (precision or PRECISION) if saturation else None)
+    messages: Workload | None = None
+    remarks: tuple[str, ...] = ()
+    done: list[Completion] = []
+    if parameters.workload is not None:
+        spelling, messages = workload_on(parameters.workload, len(network.terminals))
+        remarks = tuple(f"note: {spelling}: {note}" for note in messages.notes)
+        _announce_workload(network, how, spelling, messages, len(seeds))
+    elif not packets_each:
+        _announce(network, how, request.canonical())
+    runs = len(seeds) * max(len(load), 1)
+    with how.progress.count("runs") if saturation else how.progress.share("simulated") as report:
+        rows = simulation_records(
+            network,
+            parameters,
+            loads=load,
+            seeds=seeds,
+            precision=request.precision,
+            packets_each=packets_each,
+            backend=how.backend,
+            threads=how.threads,
+            memory=how.memory,
+            progress=None if report is None else lambda count: report(count if saturation else count / runs),
+            completions=done,
+        )
+    return Simulation(rows, messages=messages, done=done, remarks=remarks)
+
+
+def _announce(network: Topology, how: How, request: Request) -> None:
+    """Say what the runs will take, if that is long."""
+    at_once = len(request.seeds) * max(len(request.loads), 1)
+    seconds = _seconds(network.nodes, request) / min(_cores(), at_once)
+    search = "the runs that find the saturation"
+    runs = f"{counted(at_once, 'run')}{f' and {search}' if request.precision else ''}" if request.loads else search
+    cycles = f"{request.parameters.cycles:,} cycles on {counted(network.nodes, 'node')}"
+    _say_duration(how, f"{runs}, {cycles}: about", seconds)
+
+
+def _announce_workload(network: Topology, how: How, spelling: str, messages: Workload, seeds: int) -> None:
+    """Say what a workload will take at least, if that is long."""
+    cycles = least_cycles(messages)
+    runs = f"{counted(seeds, 'run')} of {spelling}, at least {cycles:,} cycles on {counted(network.nodes, 'node')}"
+    _say_duration(how, f"{runs}: at least about", NODE_CYCLE * network.nodes * cycles * seeds / min(_cores(), seeds))
+
+
+def _say_duration(how: How, what: str, seconds: float) -> None:
+    if seconds >= ANNOUNCED_SECONDS:
+        how.progress.say(f"{what} {duration(seconds)} on {counted(_cores(), 'core')}")
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _seconds(nodes: int, request: Request) -> float:
+    parameters, loads, seeds, precision = request
+    workload = parameters.workload is not None
+    runs = (len(loads) + (SATURATION_RUNS if precision else 0) + workload) * len(seeds)
+    cycles = WORKLOAD_CYCLES if workload else parameters.cycles or 0
+    speedup = parameters.input_speedup or preset(parameters.router).input_speedup
+    return 0.1 + NODE_CYCLE * (SEVERAL if speedup > 1 else 1) * nodes * cycles * runs
 
 
 @dataclass(frozen=True)
@@ -56,35 +173,51 @@ class SimulationRequest:
         return f"simulated, {self.simulation}"
 
 
-class SimulationStage(Stage):
+class SimulationQuestion(Question):
     name = "simulation"
     columns = SIMULATION
-    Entry = Simulation
+    ask = staticmethod(simulate)
+    command = "simulate"
     Request = SimulationRequest
+    how = ("backend",)
+    written: ClassVar = {"completions": File("when each message was sent and delivered, as CSV,", needs="workload")}
+    examples = (
+        'simulate "torus(k=8, n=2)" --load 0.2 --seed 1',
+        'simulate "torus(k=8, n=2)" --load 0.05:0.4:0.05',
+        'simulate "torus(k=8, n=2)" --load 0.1,0.3 --routing dimension-order --vc-rule dateline',
+        'simulate "pdtt(a=8)" --router bluegene --traffic uniform --find-saturation --json',
+        'simulate "torus(k=8, n=2)" --load 0.8 --routing dimension-order --vc-rule none --allow-deadlock',
+        'simulate "mh3dt(m=3, n=4, levels=2, q=0)" --load 0.01 --router rahman-2005',
+        'simulate "hypercube(n=8)" --traffic bit-reversal --packets-each 16',
+        'simulate "rtt(a=8)" --router bluegene --workload "cg(order=1400)" --placement random --seed 1 --seed 2',
+        'simulate "torus(k=4, n=2)" --workload \'goal(path="app.goal", cycles_per_us=500)\'',
+        'simulate "torus(k=8, n=2)" --load 0.2 --injection "bursts(cycles=200)" --source-queue 8',
+    )
     description = "networks to simulate flit by flit; without it, none"
     distinguishing = (
-        *(
-            "routing",
-            "vc_rule",
-            "virtual_channels",
-            "switching",
-            "buffer_flits",
-            "packet_flits",
-            "packet_mix",
-            "input_speedup",
-        ),
-        *("router", "traffic", "injection", "source_queue", "packets_each", "workload", "placement", "cycles"),
-        "offered_load",
+        *("routing", "vc_rule", "virtual_channels", "switching", "buffer_flits", "packet_flits", "packet_mix"),
+        *("input_speedup", "router", "traffic", "injection", "source_queue", "packets_each", "workload", "placement"),
+        *("cycles", "offered_load"),
     )
 
-    def requests(self, entry: Simulation) -> Iterator[SimulationRequest]:
-        lists: dict[str, Sequence[Any]] = {name: getattr(entry, name) or (None,) for name in LISTED}
+    def _entry(self) -> type[Choice]:
+        """The router's parameters, and what a request's rows have in common: loads, precision and seeds."""
+        known = {one.name: one for one in self.parameters}
+        told = "also find saturation, within this many flits per terminal and cycle; null: do not"
+        fields: dict[str, Any] = {
+            "loads": (Loads, Field((), description=f"{known['load'].meaning}: {{from, to, step}}")),
+            "saturation_precision": (self._field(known["precision"])[0], Field(None, description=told)),
+            "seeds": self._field(known["seeds"]),
+        }
+        return create_model("Simulation", __base__=super()._entry(), __doc__=self.description, **fields)
+
+    def requests(self, entry: Any) -> Iterator[SimulationRequest]:
+        lists = self.values_of(entry)
         if prod(map(len, lists.values())) > MOST_COMBINATIONS:
             raise Refused(f"expected at most {MOST_COMBINATIONS:,} combinations of the lists; give fewer values")
-        single = {name: getattr(entry, name) for name in SINGLE}
         for values in product(*lists.values()):
-            parameters = Parameters(**dict(zip(lists, values)), **single)
-            request = Request(parameters, entry.offered(), entry.seeds, entry.saturation_precision).canonical()
+            parameters = Parameters(**dict(zip(lists, values)))
+            request = Request(parameters, offered(entry.loads), entry.seeds, entry.saturation_precision).canonical()
             yield SimulationRequest(str(request.parameters.traffic), request.spelled())
 
     def check(self, network: Network, request: SimulationRequest) -> None:
@@ -96,22 +229,14 @@ class SimulationStage(Stage):
             setup.check(loads)
 
     def files(self, request: SimulationRequest) -> list[Path]:
-        parameters = request_of(request.simulation).parameters
-        workload = parameters.workload
-        named = files_of_traffic(request.traffic) + files_of_routing(parameters.routing)
-        return named + ([] if workload is None else files_of_workload(workload))
+        return super().files(request_of(request.simulation).parameters)
 
     def row_count(self, network: Network, request: SimulationRequest) -> int:
         """A row for each load, or one for the workload or the saturation."""
         return len(request_of(request.simulation).loads) + 1
 
     def seconds(self, network: Network, request: SimulationRequest) -> float:
-        parameters, loads, seeds, precision = request_of(request.simulation)
-        workload = parameters.workload is not None
-        runs = (len(loads) + (SATURATION_RUNS if precision else 0) + workload) * len(seeds)
-        cycles = WORKLOAD_CYCLES if workload else parameters.cycles or 0
-        speedup = parameters.input_speedup or PRESETS[parameters.router].input_speedup
-        return 0.1 + NODE_CYCLE * (SEVERAL if speedup > 1 else 1) * network.plan.nodes * cycles * runs
+        return _seconds(network.plan.nodes, request_of(request.simulation))
 
     def rows(self, network: Network, request: SimulationRequest, options: Options) -> list[dict[str, Any]]:
         parameters, loads, seeds, precision = request_of(request.simulation)
@@ -145,3 +270,6 @@ class SimulationStage(Stage):
         from torusweep.stages.simulation.section import section
 
         return section(tables)
+
+
+QUESTION = SimulationQuestion()

@@ -65,7 +65,7 @@ def chakra(
     flit_bytes: FlitBytes = FLIT_BYTES,
     eager_bytes: EagerBytes = None,
 ) -> Workload:
-    """The messages of MLCommons Chakra execution traces NAME.0.et, NAME.1.et, …, a file a rank; path is the first.
+    """The messages of MLCommons Chakra execution traces, a file a rank; path is the first, as app.0.et alone.
 
     A node begins when those of its data_deps and ctrl_deps are finished. COMP, MEM_LOAD and MEM_STORE nodes take
     duration_micros, of `cycles_per_us` cycles each. COMM_SEND and COMM_RECV nodes (comm_dst, comm_src, comm_size,

@@ -49,7 +49,7 @@ def goal(
     flit_bytes: FlitBytes = FLIT_BYTES,
     eager_bytes: EagerBytes = None,
 ) -> Workload:
-    """The messages of a GOAL schedule (suffix .goal), as LogGOPSim's tools write it.
+    """The messages of a GOAL schedule, as LogGOPSim's tools write it; app.goal alone is the same as path="app.goal".
 
     `calc` counts nanoseconds: `cycles_per_us` cycles are a microsecond, and a part of a cycle counts as one. A flit
     has `flit_bytes` bytes; a message has one at least. The n-th `send` from one rank to another with a tag is

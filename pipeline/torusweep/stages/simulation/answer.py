@@ -1,48 +1,36 @@
-"""Simulations of a network, and their curve of latency against load."""
+"""The answer to the question `simulate`: rows, a workload's messages, and the curve of latency against load."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any, TypedDict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
 
-import altair as alt
+import pyarrow as pa
+from rich.console import Console
 
-from torusweep.charts.chart import DARK, LIGHT, config
-from torusweep.charts.curves import curves
-from torusweep.charts.scatter import value_groups
-from torusweep.errors import BadInput, nearest, one_line
-from torusweep.networks.topology import Topology
+from torusweep.errors import BadInput
 from torusweep.questions.answer import Records
 from torusweep.questions.display import value_text
-from torusweep.stages.simulation import PRECISION, Parameters, simulation_records
 from torusweep.stages.simulation.columns import SIMULATION
+from torusweep.stages.simulation.placement import Completion
+from torusweep.stages.simulation.text import print_simulation
+from torusweep.workloads import Workload
+
+if TYPE_CHECKING:
+    import altair as alt
 
 CUT = 2.5  # times the largest latency that is not of a saturated network: there the figure's axis ends
-OWN = ("routing", "traffic", "workload")  # parameters that `Network.simulate` takes by name
 
 
-class SimulationOptions(TypedDict, total=False):
-    """Options of `Network.simulate`, as those of 'torusweep simulate': docs/simulation.md explains them."""
-
-    router: str
-    vc_rule: str
-    virtual_channels: int
-    buffer_flits: int
-    packet_flits: int
-    packet_mix: str
-    switching: str
-    input_speedup: int
-    injection: str
-    source_queue: int
-    placement: str
-    cycles: int
-    warm_up: int
-    allow_deadlock: bool
-
-
+@dataclass(frozen=True, repr=False, eq=False)
 class Simulation(Records):
     """A simulation flit by flit: a row of the table `simulation` for each offered load, or one for a workload."""
 
+    messages: Workload | None = field(default=None, kw_only=True)
+    done: Sequence[Completion] = field(default=(), kw_only=True)  # for each seed
+    remarks: Sequence[str] = field(default=(), kw_only=True)
     columns = SIMULATION
     main = (
         *("offered_load", "accepted_load", "accepted_load_error", "network_latency", "total_latency"),
@@ -61,11 +49,41 @@ class Simulation(Records):
         value = self.rows[0]["simulated_saturation"]
         return None if value is None else float(value)
 
+    @cached_property
+    def completions(self) -> pa.Table:
+        """When each message of a workload was sent and delivered: cycles, null if the run ended before."""
+        if self.messages is None:
+            raise BadInput("completions: expected a simulation of a workload, got one of loads; simulate(workload=…)")
+        names = self.messages.names or map(str, range(len(self.messages.flits)))
+        sent = pa.table(
+            {
+                "message": pa.array(names, pa.string()),
+                "source": self.messages.source,
+                "destination": self.messages.destination,
+                "flits": self.messages.flits,
+            }
+        )
+        tables = []
+        for seed, completion in zip(self.rows[0]["seeds"], self.done):
+            table = sent.add_column(0, "seed", pa.repeat(pa.scalar(seed), sent.num_rows))
+            for name, cycle in completion._asdict().items():
+                table = table.append_column(name, pa.array(cycle, mask=cycle < 0))
+            tables.append(table)
+        return pa.concat_tables(tables)
+
+    def print(self, console: Console, computed_by: str) -> None:
+        print_simulation(console, self.rows)
+
     def figure(self, *, dark: bool = False) -> alt.LayerChart:
         """Latency against offered load, with 95 % confidence intervals: an Altair chart, which a notebook shows.
 
         Raises BadInput where no row has an offered load and a latency.
         """
+        # only a figure needs the drawing library, which takes long to import
+        from torusweep.charts.chart import DARK, LIGHT, config
+        from torusweep.charts.curves import curves
+        from torusweep.charts.scatter import value_groups
+
         rows = [row for row in self.rows if row["offered_load"] is not None and row["total_latency"] is not None]
         if not rows:
             raise BadInput("expected loads to draw latency against, got none; simulate([0.1, 0.2, 0.3])")
@@ -84,44 +102,3 @@ class Simulation(Records):
         theme = DARK if dark else LIGHT
         settings = {**config(theme), "background": theme.paper}
         return drawn.properties(width=520, height=320).configure(**settings)
-
-
-def several(name: str, given: Any, kind: type, words: str) -> tuple[Any, ...]:
-    """One number, or several, as a tuple. Raises BadInput for what is not of this kind of numbers."""
-    many = (given,) if isinstance(given, kind) else tuple(given) if isinstance(given, Iterable) else (given,)
-    for one in many:
-        if not isinstance(one, kind):
-            raise BadInput(f"{name}={one_line(repr(given), 60)}: expected {words}, or several")
-    return many
-
-
-def simulation_of(
-    topology: Topology,
-    options: dict[str, Any],
-    *,
-    loads: Sequence[float],
-    seeds: Sequence[int],
-    saturation: bool,
-    precision: float | None,
-    packets_each: int | None,
-    backend: str,
-) -> Simulation:
-    """A simulation, as `Network.simulate` describes it; options: those of the router, routing, traffic and workload."""
-    known = (*OWN, *SimulationOptions.__annotations__)
-    for name in options:
-        if name not in known:
-            raise BadInput(f"simulate: unknown option '{name}'{nearest(name, known)}; it takes {', '.join(known)}")
-    if precision is not None and not saturation:
-        raise BadInput("precision: expected with saturation=True only; add that, or leave it out")
-    if not (loads or saturation or packets_each or options["workload"]):
-        raise BadInput("expected load, saturation, packets_each or workload, got none; for example simulate(0.2)")
-    rows = simulation_records(
-        topology,
-        Parameters(**options),
-        loads=tuple(map(float, loads)),
-        seeds=seeds,
-        precision=(precision or PRECISION) if saturation else None,
-        packets_each=packets_each,
-        backend=backend,
-    )
-    return Simulation(rows)

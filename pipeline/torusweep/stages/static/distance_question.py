@@ -1,4 +1,4 @@
-"""Distances between all terminals of a network."""
+"""The question `distances`: between all terminals of a network."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from torusweep.networks.symmetry import orbits
 from torusweep.networks.topology import Topology
 from torusweep.questions.answer import Answer, Row
 from torusweep.questions.display import Fact, value_text
+from torusweep.questions.question import Askable, How
 from torusweep.stages.static.distances import distance_numbers, searches_of
 
 
@@ -40,6 +41,10 @@ class Distances(Answer):
         return int(self.eccentricities.min(initial=self.diameter))
 
     @property
+    def json(self) -> Row:
+        return self.record
+
+    @property
     def record(self) -> Row:
         """The numbers as Python values."""
         names = ("topology", "mean", "mean_distinct", "diameter", "radius")
@@ -58,15 +63,29 @@ class Distances(Answer):
         ]
 
 
-def distances_of(topology: Topology, backend: str = "auto") -> Distances:
-    """The distances of a network: a search from a node of each orbit of its proved symmetries."""
-    topology = surviving_network(topology)
-    group = orbits(topology)
-    searches = searches_of(topology, group, use_symmetry=True)
+def distances(network: Topology, how: How) -> Distances:
+    """Distances between all terminals, exactly, without a table of pairs.
+
+    They are in hops, over the pairs that a path joins. `describe` has them among other numbers of a network, which take
+    longer.
+
+    >>> import torusweep as ts
+    >>> ts.network("torus(k=8, n=2)").distances().histogram.tolist()
+    [64, 256, 512, 768, 896, 768, 512, 256, 64]
+    """
+    topology = surviving_network(network)
+    group = orbits(topology, use_symmetry=how.use_symmetry)
+    searches = searches_of(topology, group, use_symmetry=how.use_symmetry)
     farthest, found = np.zeros(topology.nodes, np.int32), []
     for task in searches.tasks:
         one = all_pairs_distance(
-            task.ports, task.sources, task.groups, counted=task.counted, eccentricity=True, backend=backend
+            task.ports,
+            task.sources,
+            task.groups,
+            counted=task.counted,
+            eccentricity=True,
+            backend=how.backend,
+            threads=how.threads,
         )
         assert one.eccentricity is not None
         farthest[task.sources] = np.maximum(farthest[task.sources], one.eccentricity)
@@ -80,3 +99,15 @@ def distances_of(topology: Topology, backend: str = "auto") -> Distances:
         np.array(numbers.histogram, np.int64),
         farthest[group.representatives][group.member[topology.terminals]],
     )
+
+
+class DistancesQuestion(Askable):
+    ask = staticmethod(distances)
+    command = "distances"
+    examples = (
+        'distances "torus(k=8, n=2)"',
+        'distances "faulty(torus(k=16, n=3), links=3, seed=1)" --json',
+    )
+
+
+QUESTION = DistancesQuestion()

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from math import floor, log10
 from typing import Any
 
+from rich.console import Console
 from rich.text import Text
 
 from torusweep.counts import counted
@@ -13,7 +14,6 @@ from torusweep.questions.console import (
     BAR_WIDTH,
     fact_table,
     number_table,
-    open_console,
     print_heading,
     print_note,
     print_wide,
@@ -25,36 +25,33 @@ HEADINGS = ("offered", "accepted", "network\nlatency", "total\nlatency", "p50", 
 Row = dict[str, Any]
 
 
-def print_simulation(rows: Sequence[Row]) -> None:
+def print_simulation(console: Console, rows: Sequence[Row]) -> None:
     """Rows of the table `simulation` that differ in their load only."""
-    with open_console() as console:
-        print_heading(console, rows[0]["topology"])
-        console.print(fact_table(_facts(rows[0])))
-        console.print()
-        table = number_table(*HEADINGS)
-        for row in rows:
-            table.add_row(*_numbers(row))
-        print_wide(console, table)
+    print_heading(console, rows[0]["topology"])
+    console.print(fact_table(_facts(rows[0])))
+    console.print()
+    table = number_table(*HEADINGS)
+    for row in rows:
+        table.add_row(*_numbers(row))
+    print_wide(console, table)
+    print_note(console, "loads in flits per cycle and terminal, latencies in cycles, ± half a 95 % confidence interval")
+    if any(map(_maybe_saturated, rows)):
         print_note(
-            console, "loads in flits per cycle and terminal, latencies in cycles, ± half a 95 % confidence interval"
+            console,
+            "saturated?: less is accepted than was generated, perhaps by chance; more --cycles or seeds decide",
         )
-        if any(map(_maybe_saturated, rows)):
+    if len(rows) > 1:
+        print_note(console, "\ntotal latency by offered load")
+        console.print(Text(_curve(rows)))
+    for row in rows:
+        if row["waiting"]:
+            cycle = f"{row['deadlock_cycle']:,}"
             print_note(
                 console,
-                "saturated?: less is accepted than was generated, perhaps by chance; more --cycles or seeds decide",
+                f"\ndeadlock since cycle {cycle}: a packet in each of these channels waits for the next; "
+                "in the last, for the first",
             )
-        if len(rows) > 1:
-            print_note(console, "\ntotal latency by offered load")
-            console.print(Text(_curve(rows)))
-        for row in rows:
-            if row["waiting"]:
-                cycle = f"{row['deadlock_cycle']:,}"
-                print_note(
-                    console,
-                    f"\ndeadlock since cycle {cycle}: a packet in each of these channels waits for the next; "
-                    "in the last, for the first",
-                )
-                console.print(Text("\n".join(f"  {channel}" for channel in row["waiting"][:MAX_CHANNELS])))
+            console.print(Text("\n".join(f"  {channel}" for channel in row["waiting"][:MAX_CHANNELS])))
 
 
 def _facts(row: Row) -> list[tuple[str, str]]:

@@ -1,0 +1,97 @@
+"""The question `capacity`: the most that any routing can carry of a traffic."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import inf
+from typing import Annotated, Literal
+
+import numpy as np
+
+from torusweep.capacity import capacity as capacity_of
+from torusweep.networks.topology import Meaning, Topology
+from torusweep.questions.answer import Answer, Row
+from torusweep.questions.display import Fact, value_text
+from torusweep.questions.question import Askable, How
+from torusweep.questions.spelled import TRAFFIC
+from torusweep.traffic import GivenTraffic
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Capacity(Answer):
+    """What no routing can exceed under a traffic, with proof.
+
+    throughput  flits per terminal and cycle that some routing carries; inf if nothing is sent over a channel
+    bound       that no routing exceeds; equal to the throughput up to `gap`
+    load        float64[N, P], of the channels under a routing that carries the throughput, as in `Loads`
+    routes      all, or minimal: routes with the fewest hops only
+    method      the linear program, and how closely its proofs meet
+    """
+
+    topology: str
+    traffic: str
+    routes: str
+    throughput: float
+    bound: float
+    gap: float
+    load: np.ndarray
+    method: str
+
+    @property
+    def json(self) -> Row:
+        """Null in place of the throughput where it is infinite, since nothing is sent over a channel."""
+        return {name: None if value == inf else value for name, value in self.record.items()}
+
+    @property
+    def record(self) -> Row:
+        """The numbers as Python values."""
+        names = ("topology", "traffic", "routes", "throughput", "bound", "gap", "method")
+        return {name: getattr(self, name) for name in names}
+
+    def heading(self) -> str:
+        return f"{self.topology}, {self.traffic}, {self.routes} routes: capacity"
+
+    def lines(self) -> list[Fact]:
+        unit = " flits/cycle/terminal"
+        return [
+            ("throughput", f"{self.throughput:.7g}{unit}", "carried by some routing"),
+            ("bound", f"{self.bound:.7g}{unit}", "exceeded by no routing"),
+            ("method", value_text(self.method), "what proves both"),
+        ]
+
+
+def capacity(
+    network: Topology,
+    how: How,
+    traffic: Annotated[str | GivenTraffic, TRAFFIC] = "uniform",
+    *,
+    routes: Annotated[
+        Literal["all", "minimal"], Meaning("which may be used: all, or those with the fewest hops")
+    ] = "all",
+) -> Capacity:
+    """The most that any routing can carry of a traffic, with proof.
+
+    It is a linear program: a routing that carries the throughput, and weights of the channels that prove the bound.
+    'torusweep loads --bounds' compares a routing with it.
+
+    >>> import torusweep as ts
+    >>> round(ts.network("torus(k=4, n=2)").capacity("uniform").throughput, 6)
+    2.0
+    """
+    with how.progress.wait("a linear program: some minutes on networks of hundreds of different nodes"):
+        found = capacity_of(network, traffic, routes=routes, use_symmetry=how.use_symmetry)
+    numbers = (found.throughput, found.bound, found.gap, found.load, found.method)
+    return Capacity(network.spelling, str(traffic), routes, *numbers)
+
+
+class CapacityQuestion(Askable):
+    ask = staticmethod(capacity)
+    command = "capacity"
+    how = ("symmetry",)
+    examples = (
+        'capacity "torus(k=8, n=2)" --traffic transpose',
+        'capacity "mesh(k=4, n=2)" --routes minimal --json',
+    )
+
+
+QUESTION = CapacityQuestion()

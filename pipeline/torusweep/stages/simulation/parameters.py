@@ -1,0 +1,162 @@
+"""The parameters of a simulation's router, packets and runs: their one declaration."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Annotated, Any
+
+from torusweep.errors import BadInput
+from torusweep.networks.topology import Meaning, Whole
+from torusweep.questions.parameters import Absent, Several, Spelled, parameters_of
+from torusweep.questions.spelled import TRAFFIC
+from torusweep.routing import GivenRouting
+from torusweep.stages.simulation.packet_lengths import MOST_FLITS, lengths_of
+from torusweep.stages.simulation.placement import PLACEMENTS, Placement
+from torusweep.stages.simulation.presets import ALL_CHANNELS, Switching
+from torusweep.traffic import GivenTraffic
+
+CYCLES, MAX_CYCLES = 10_000, 1 << 30  # defaults: of a run with traffic, and of a workload, which ends earlier
+MAX_BUFFER = 32_767  # flits of a virtual channel (torusweep_kernels.router)
+OF_ROUTER = Absent("the router's")
+
+ROUTER = Spelled(
+    "the router, whose values hold where none is given",
+    table="torusweep.stages.simulation.presets:PRESETS",
+    title="Routers (docs/simulation.md has their pipelines)",
+    canonical="torusweep.stages.simulation.presets:canonical",
+    called=False,
+)
+ROUTING = Spelled(
+    "how packets are routed, as 'torusweep deadlock --help' lists",
+    table="torusweep.stages.deadlock.routing_case:ALL_ROUTINGS",
+    canonical="torusweep.stages.deadlock.routing_case:routing_spelling",
+    files="torusweep.routing:files_of",
+    given="torusweep.routing.tables.objects:routing_of",
+)
+RULE = Spelled(
+    "which packets may use which virtual channels, as 'torusweep deadlock --help' lists",
+    table="torusweep.stages.deadlock.rules:RULES",
+    canonical="torusweep.stages.deadlock.rules:rule_spelling",
+)
+MIX = Spelled(
+    "instead of one length: lengths of packets and their shares, as in 1:0.5,5:0.5; each packet draws one",
+    canonical="torusweep.stages.simulation.packet_lengths:canonical",
+)
+INJECTION = Spelled(
+    "when packets are generated",
+    table="torusweep.stages.simulation.injection:INJECTIONS",
+    title="Injection processes",
+    canonical="torusweep.stages.simulation.injection:canonical",
+)
+WORKLOAD = Spelled(
+    "instead of traffic and loads: messages that depend on messages, of a table or from a file",
+    table="torusweep.workloads:WORKLOADS",
+    title="Workloads (docs/simulation.md explains them; NPB: the NAS benchmarks, without their computation)",
+    canonical="torusweep.workloads:canonical",
+    files="torusweep.workloads:files_of",
+)
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """The requested parameters, apart from network and loads. None: the preset's, or what the network needs."""
+
+    router: Annotated[str, ROUTER] = "default"
+    routing: (
+        Annotated[str | GivenRouting, ROUTING, Absent("the router's, or the first that suits the network")] | None
+    ) = None
+    vc_rule: Annotated[str, RULE, Absent("the router's, or the first without deadlock")] | None = None
+    virtual_channels: (
+        Annotated[int, Whole(1, "virtual channels of each physical channel", ALL_CHANNELS), Several(), OF_ROUTER] | None
+    ) = None
+    buffer_flits: (
+        Annotated[
+            int,
+            Whole(1, "buffer of a virtual channel, in flits", MAX_BUFFER),
+            Several(),
+            Absent("the router's, or what switching and links need"),
+        ]
+        | None
+    ) = None
+    packet_flits: (
+        Annotated[int, Whole(1, "length of every packet, in flits", MOST_FLITS), Several(), OF_ROUTER] | None
+    ) = None
+    packet_mix: Annotated[str, MIX, Absent("one length")] | None = None
+    switching: Annotated[Switching, Meaning("switching technique"), OF_ROUTER] | None = None
+    input_speedup: (
+        Annotated[
+            int,
+            Whole(1, "virtual channels of an input port that may send in the same cycle", ALL_CHANNELS),
+            Several(),
+            OF_ROUTER,
+        ]
+        | None
+    ) = None
+    traffic: Annotated[
+        str | GivenTraffic,
+        replace(TRAFFIC, meaning=f"{TRAFFIC.meaning}, as 'torusweep loads --help' lists", title=""),
+    ] = "uniform"
+    injection: Annotated[str, INJECTION, OF_ROUTER] | None = None
+    source_queue: (
+        Annotated[
+            int,
+            Whole(0, "packets that a source queue holds; more are refused", 1 << 30),
+            Absent("the router's, or no limit"),
+        ]
+        | None
+    ) = None
+    workload: Annotated[str, WORKLOAD, Absent("none")] | None = None
+    placement: (
+        Annotated[
+            Placement,
+            Meaning("how a workload's tasks are placed on terminals; random differs for each seed"),
+            Several(),
+            Absent(PLACEMENTS[0]),
+        ]
+        | None
+    ) = None
+    cycles: (
+        Annotated[
+            int, Whole(1, "cycles of a run", MAX_CYCLES), Absent(f"{CYCLES:,}; with a workload, until all is delivered")
+        ]
+        | None
+    ) = None
+    warm_up: (
+        Annotated[
+            int, Whole(0, "cycles at the beginning of a run that are not measured", MAX_CYCLES), Absent("detected")
+        ]
+        | None
+    ) = None
+    allow_deadlock: Annotated[bool, Meaning("simulate even if the routing might deadlock")] = False
+
+    def canonical(self) -> Parameters:
+        """The same in canonical spellings. Raises BadInput for a name or a number that is wrong on every network."""
+        values: dict[str, Any] = {
+            one.name: one.canonical(getattr(self, one.name)) for one in parameters_of(Parameters, 0)
+        }
+        most = (self.cycles or CYCLES) - 1
+        if self.warm_up is not None and self.warm_up > most:
+            raise BadInput(f"warm_up={self.warm_up}: expected 0 … {most:,}, less than a run has; choose one of these")
+        self._check_workload()
+        if self.packet_mix is not None and self.packet_flits not in (None, lengths_of(self.packet_mix).longest):
+            raise BadInput(
+                f"packet_flits={self.packet_flits}: expected none beside packet_mix={self.packet_mix}; leave out one"
+            )
+        if self.workload is not None:
+            values["placement"] = self.placement or PLACEMENTS[0]
+        values["cycles"] = self.cycles or (CYCLES if self.workload is None else MAX_CYCLES)
+        return Parameters(**values)
+
+    def _check_workload(self) -> None:
+        """Refuse parameters that only a workload, or only traffic, may have."""
+        if self.workload is None:
+            if self.placement is not None:
+                raise BadInput(f"placement={self.placement}: expected with a workload only; add one, or leave it out")
+            return
+        for name in ("traffic", "injection", "source_queue", "warm_up", "packet_mix"):
+            value = getattr(self, name)
+            if value != getattr(Parameters, name):
+                raise BadInput(
+                    f"{name}={value}: expected without a workload, whose messages fix sources, sizes and times;"
+                    " leave out one of them"
+                )

@@ -1,0 +1,147 @@
+"""Commands, functions and methods that follow from a question's signature."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from typing import Annotated
+
+import click
+import networkx as nx
+import pytest
+import torusweep as ts
+from click.testing import CliRunner
+from torusweep import cli
+from torusweep.cli.questions import command_of
+from torusweep.library.method import method_of
+from torusweep.networks.topology import Number, Topology, Whole
+from torusweep.questions import FUNCTIONS, QUESTIONS, question_named
+from torusweep.questions.answer import Record
+from torusweep.questions.question import Askable, How, Question
+from torusweep.questions.stage import Network, Options
+from torusweep.stages import STAGES
+from torusweep.tables.columns import Column
+
+
+def torusweep(*arguments: str) -> str:
+    run = CliRunner().invoke(cli.torusweep, arguments, catch_exceptions=False)
+    assert run.exit_code == 0, run.output
+    return run.stdout
+
+
+# --- what every question has --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", QUESTIONS)
+def test_a_question_has_a_command_and_a_function(name: str):
+    question = question_named(name)
+    assert question.command == name
+    text = torusweep(name, "--help")
+    assert (inspect.getdoc(type(question).ask) or "").split()[:3] == text.partition("\n\n")[2].split()[:3]
+    assert {one.name for one in question.parameters} <= {one.name for one in command_of(question).params}
+    for one in question.parameters:
+        if one.spelled is not None and one.spelled.title:  # a table is its own help
+            assert all(word in text for word in one.names)
+    function = getattr(ts, name) if name in FUNCTIONS else getattr(ts.Network, name)
+    assert {one.name for one in question.parameters} <= {*inspect.signature(function).parameters}
+
+
+def test_stages_are_questions_of_the_same_parameters():
+    asked = {stage.name for stage in STAGES.values() if isinstance(stage, Askable)}
+    assert asked == {"loads", "deadlock", "layout", "simulation", "cost"}
+    assert {name: len(STAGES[name].parameters) for name in asked} == {
+        name: len(question_named(STAGES[name].command).parameters) for name in asked
+    }
+
+
+# --- a toy --------------------------------------------------------------------------------------
+
+
+class Longest(Record):
+    columns = (
+        Column("topology", "string", "", "canonical spelling"),
+        Column("radices", "int64", "", "radices above the limit"),
+        Column("share", "double", "", "their share", more=True),
+    )
+    main = ("radices", "share")
+
+
+def longest(
+    network: Topology,
+    how: How,
+    limit: Annotated[int, Whole(2, "radices above this count", 100)] = 4,
+    *,
+    weight: Annotated[float, Number(0, "of each", 1, open=True)] | None = None,
+) -> Longest:
+    """How many radices of a network are long."""
+    above = sum(radix > limit for radix in network.plan.radices)
+    share = above / len(network.plan.radices) * (weight or 1)
+    return Longest({"topology": network.spelling, "radices": above, "share": share})
+
+
+class Toy(Question):
+    name = command = "longest"
+    columns = Longest.columns
+    ask = staticmethod(longest)
+    phrase = "above {limit}"
+    how = ()
+
+
+QUESTION = Toy()
+
+
+def test_a_toy_question_has_all_its_doors():
+    run = CliRunner().invoke(command_of(QUESTION), ["torus(radices=[3, 5, 8])", "--limit", "4", "--json"])
+    assert json.loads(run.stdout) == {"topology": "torus(radices=[3, 5, 8])", "radices": 2, "share": 2 / 3}
+    helped = CliRunner().invoke(command_of(QUESTION), ["--help"]).stdout
+    assert "Radices above this count.  [default: 4]" in " ".join(helped.split()).replace("[default", " [default")
+    asked = method_of(QUESTION)
+    net = ts.network("torus(radices=[3, 5, 8])")
+    assert asked(net, 4, weight=0.5).share == 1 / 3
+    for given, words in (
+        ({"limit": 1}, "limit=1: expected 2 … 100 (radices above this count)"),
+        ({"limit": "x"}, "limit='x': expected a whole number"),
+        ({"weight": 1}, "weight=1: expected > 0 and < 1"),
+        ({"limt": 3}, "longest: unknown option 'limt' (did you mean 'limit'?)"),
+    ):
+        with pytest.raises(ts.BadInput) as refusal:
+            asked(net, **given)
+        assert str(refusal.value).startswith(words)
+    entry = QUESTION.Entry(limit=5)
+    (request,) = QUESTION.requests(entry)
+    assert (str(request), request.weight) == ("above 5", None)
+    (row,) = QUESTION.rows(Network("torus(radices=[3, 5, 8])"), request, Options())
+    assert row["radices"] == 1
+    with pytest.raises(ValueError, match="greater than or equal to 2"):
+        QUESTION.Entry(limit=1)
+
+
+def test_a_refused_option_is_named():
+    with pytest.raises(click.BadParameter, match=r"1 is not in the range 2<=x<=100"):
+        command_of(QUESTION).main(["ring(k=4)", "--limit", "1"], standalone_mode=False)
+
+
+# --- two commands that follow ---------------------------------------------------------------------
+
+
+def test_distances_are_those_of_networkx():
+    spelling = "faulty(torus(k=4, n=2), links=3, seed=1)"
+    found = json.loads(torusweep("distances", spelling, "--json"))
+    assert found == ts.network(spelling).distances().record
+    lengths = dict(nx.all_pairs_shortest_path_length(nx.Graph(ts.network(spelling).to_networkx())))
+    every = sorted(hops for row in lengths.values() for hops in row.values())
+    assert found["histogram"] == [every.count(hops) for hops in range(every[-1] + 1)]
+    assert found["mean"] == pytest.approx(sum(every) / 256)
+    assert found == json.loads(torusweep("distances", spelling, "--json", "--symmetry", "off"))
+
+
+def test_capacity_is_the_closed_form():
+    """8 / k for a k-ary n-cube under uniform traffic (Dally 1990)."""
+    found = json.loads(torusweep("capacity", "torus(k=4, n=2)", "--json"))
+    assert found["throughput"] == pytest.approx(8 / 4)
+    assert found["bound"] == pytest.approx(8 / 4)
+    assert found == ts.network("torus(k=4, n=2)").capacity().record
+    assert "throughput" in torusweep("capacity", "mesh(k=3, n=2)", "--routes", "minimal")
+    refused = CliRunner().invoke(cli.torusweep, ["capacity", "torus(k=16, n=3)", "--traffic", "random_permutation"])
+    assert refused.exit_code
+    assert "expected at most" in str(refused.exception)
