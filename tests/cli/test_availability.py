@@ -39,12 +39,15 @@ def test_rows_as_json():
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        ((), "expected --links, --routers or --cubes, got none; add --links 1"),
-        (("--links", "many"), "--links many: expected a number of failures, as 2, or a probability, as 0.5% or 0.005"),
-        (("--links", "-1"), "got one that is not between 0 and 1"),
-        (("--links", "nan"), "got one that is not between 0 and 1"),
+        ((), "--links: expected links, routers or cubes that fail, got none; add a number, as 1"),
+        (
+            ("--links", "many"),
+            "--links: expected a whole number that fail at a time, as 2, or a probability from 0 to 1, as 0.005",
+        ),
+        (("--links", "-1"), "got -1"),
+        (("--links", "nan"), "got nan"),
         (("--links", "9"), "failures=9: expected at most the 8 links of ring(k=8)"),
-        (("--links", "9" * 30), "expected a number of failures"),
+        (("--links", "9" * 30), "expected a whole number that fail at a time"),
         (("--cubes", "1"), "expected one of cube_pod, torus"),
         (("--links", "1", "--measure", "distanc"), "unknown measure 'distanc' (did you mean 'distances'?)"),
         (("--links", "1", "--measure", ""), "expected a measure, got none; choose of connectivity, distances"),
@@ -58,9 +61,9 @@ def test_what_is_refused(arguments: tuple[str, ...], says: str):
     assert says in said.err
 
 
-def test_too_large_a_network_is_refused_before_it_is_built(monkeypatch: pytest.MonkeyPatch):
+def test_too_many_draws_are_refused_before_any_is_made(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("torusweep.stages.availability.memory.default_memory", lambda: 100_000)
-    monkeypatch.setattr("torusweep.cli.availability.build", None)
+    monkeypatch.setattr("torusweep.stages.availability.stage.availability_rows", None)
     said = torusweep("availability", "torus(k=8, n=3)", "--links", "1", "--draws", "2")
     assert not settled(said)
     assert "availability of torus(k=8, n=3) with 1 failed link: expected at most 0.0 GiB of memory" in said.err

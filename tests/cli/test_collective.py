@@ -84,7 +84,7 @@ def test_a_simulation_stands_beside():
         (["ring(k=8)", "broadcast", "--algorithm", "ring"], "algorithm ring computes all_gather"),
         (["ring(k=8)", "broadcast", "--root", "8"], "expected a root from 0 to 7, got 8; name a terminal"),
         (["ring(k=8)", "all_gather", "--bytes", "many"], "--bytes: expected"),
-        (["ring(k=8)", "all_gather", "--latency", "1us"], "--latency: expected together with --bytes"),
+        (["ring(k=8)", "all_gather", "--latency", "1us"], "--latency: expected together with bytes"),
         (["ring(k=8)", "all_gather", "--bytes", "1MiB", "--bandwidth", "50Gb/s"], "--bandwidth: expected"),
         (["ring(k=8)", "all_gather", "--algorithm", "optimum", "--simulate", "8"], "--simulate: expected an algorithm"),
         (["faulty(ring(k=8), links=2, seed=1)", "all_gather"], "expected paths between all terminals, got 2 parts"),

@@ -139,6 +139,11 @@ def test_collectives_and_layouts() -> None:
     assert [row["algorithm"] for row in found.rows] == ["optimum", "bucket", "ring"]
     assert found.optimum == found.rows[0]["cycles"] == 15 / 32  # 2 (N − 1)/N over the four channels of a node
     assert net.collective("all_gather", "ring", simulate=64).rows[1]["simulated_cycles"] > 0
+    timed = net.collective("all_reduce", "ring", bytes=["1MiB:2MiB", 1 << 30], bandwidth="1GB/s", latency="0")
+    assert [time["bytes"] for time in timed[1]["times"]] == [1 << 20, 1 << 21, 1 << 30]
+    assert timed[1]["times"][2]["seconds"] == pytest.approx(timed[1]["cycles"] * (1 << 30) / 1e9)
+    left_out = ts.network("mesh(k=3, n=2)").collective("all_gather").left_out
+    assert "expected a power of 2 terminals, got 9" in left_out["halving_doubling"]
     assert net.layout().placement == "folded"
     assert net.layout().picture().startswith("<svg")
     assert net.cost().router_cost == pytest.approx(16 * (350.4 * 5 - 892.3))
@@ -185,14 +190,24 @@ REFUSED: list[tuple[str, tuple[Any, ...], dict[str, Any], str]] = [
         {"relative_error": float("nan")},
         "relative_error=nan: expected > 0 and < 1",
     ),
-    ("collective", ("all_reduce",), {"simulate": -1}, "simulate=-1: expected 1 … 1,000,000 flits"),
-    ("availability", (), {}, "expected links, routers or cubes, got none; add links=1"),
-    ("availability", (1.5,), {}, "links=1.5: expected a whole number that fail at a time, or a probability"),
-    ("availability", (True,), {}, "links=True: expected a whole number"),
+    (
+        "collective",
+        ("all_reduce",),
+        {"simulate": -1},
+        "simulate=-1: expected 1 … 1000000 (also simulate each algorithm",
+    ),
+    ("availability", (), {}, "links: expected links, routers or cubes that fail, got none; add a number, as 1"),
+    (
+        "availability",
+        (1.5,),
+        {},
+        "links: expected a whole number that fail at a time, as 2, or a probability from 0 to 1",
+    ),
+    ("availability", (True,), {}, "links: expected a whole number that fail at a time"),
     ("availability", ("2",), {}, "links='2': expected a whole number"),
     ("availability", (33,), {}, "failures=33: expected at most the 32 links"),
     ("availability", (1,), {"draw": 5}, "unknown option 'draw' (did you mean 'draws'?)"),
-    ("availability", (1,), {"draws": 0}, "draws=0: expected a whole number 1 … 1,000,000"),
+    ("availability", (1,), {"draws": 0}, "draws=0: expected 1 … 1000000 (random draws"),
     ("availability", (1,), {"measures": "distance"}, "unknown measure 'distance' (did you mean 'distances'?)"),
     ("simulate", ("5",), {}, "load='5': expected a number"),
     ("simulate", (0.1,), {"seeds": "7"}, "seeds='7': expected a whole number"),

@@ -228,8 +228,10 @@ def _call(name: str, function: Any, skip: int) -> str:
 
 
 def _meaning(function: Any) -> str:
-    """What an entry of a table says of itself: a text; or a function's first paragraph, and its constraint."""
-    said = (inspect.getdoc(function) or "") if callable(function) else str(function)
+    """What an entry of a table says of itself: a text, a meaning, or a function's first paragraph and constraint."""
+    said = getattr(function, "meaning", "") or (
+        (inspect.getdoc(function) or "") if callable(function) else str(function)
+    )
     suits = re.search(r"^Constraint: (.*?)(?=\n\w+:|\Z)", said, re.DOTALL | re.MULTILINE)
     lines = [said.partition("\n\n")[0], f"Constraint: {suits[1]}" if suits else ""]
     return "\n      ".join(" ".join(line.split()) for line in lines if line)

@@ -249,14 +249,14 @@ def _symmetric_all_reduce(topology: Topology) -> Optimum:
 
 def _messages(topology: Topology, partition: Partition) -> str:
     sets = "all nodes" if partition.parts == topology.nodes else f"a partition into {partition.parts:,} sets"
-    messages = 2 * partition.parts - 2
-    return f"{sets}: {messages:,} messages a flit over {channels_in_words(partition)} (Harary & Schwenk 1974)"
+    messages, ways = 2 * partition.parts - 2, channels_in_words(partition.links, partition.capacity)
+    return f"{sets}: {messages:,} messages a flit over {ways} (Harary & Schwenk 1974)"
 
 
-def channels_in_words(proof: Cut | Partition) -> str:
+def channels_in_words(links: int, capacity: Fraction | float) -> str:
     """'3 channels', or '3 channels of 4.5 flits a cycle' where they carry more or less than one each."""
-    flits = "" if proof.capacity == proof.links else f" of {float(proof.capacity):,.6g} flits a cycle"
-    return f"{counted(proof.links, 'channel')}{flits}"
+    flits = "" if capacity == links else f" of {float(capacity):,.6g} flits a cycle"
+    return f"{counted(links, 'channel')}{flits}"
 
 
 def _bounded_all_reduce(topology: Topology, weight: np.ndarray, *, use_symmetry: bool) -> Optimum:
@@ -270,7 +270,9 @@ def _bounded_all_reduce(topology: Topology, weight: np.ndarray, *, use_symmetry:
     bound = counting = float(2 * (members - 1) / bandwidth)
     part = np.where(weight > 0, np.cumsum(weight > 0) - 1, -1).astype(np.int32)
     proof: Cut | Partition = Partition(part, members, links[few], bandwidth)
-    method = f"{2 * members - 2:,} messages a flit over {channels_in_words(proof)} (Harary & Schwenk 1974)"
+    method = (
+        f"{2 * members - 2:,} messages a flit over {channels_in_words(links[few], bandwidth)} (Harary & Schwenk 1974)"
+    )
     narrowest = _narrowest(topology, weight)
     if 1 / narrowest.capacity > counting:
         bound, proof = float(1 / narrowest.capacity), narrowest

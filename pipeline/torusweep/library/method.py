@@ -97,5 +97,5 @@ def _doc(question: Askable, first: str) -> str:
 
 
 def _meaning(one: Parameter) -> str:
-    usual = "" if one.usual in (None, (), "") else f"; by default {one.usual}"
-    return f"{one.meaning}{usual}"
+    usual = ", ".join(map(str, one.usual)) if isinstance(one.usual, tuple) else one.usual
+    return one.meaning if usual in (None, "") else f"{one.meaning}; by default {usual}"

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -12,8 +11,6 @@ import pyarrow as pa
 from torusweep.errors import BadInput
 from torusweep.interchange import Written, export
 from torusweep.library import arguments
-from torusweep.library.availability import Amount, Availability, AvailabilityOptions, availability_of
-from torusweep.library.collective import Collective, collective_of
 from torusweep.library.foreign import network_of, to_networkx
 from torusweep.library.method import Method
 from torusweep.library.outcomes import Static
@@ -215,42 +212,11 @@ class Network:
 
     capacity = Method("capacity")
 
-    def collective(
-        self,
-        operation: str,
-        algorithms: str | Sequence[str] | None = None,
-        *,
-        root: int = 0,
-        simulate: int | None = None,
-    ) -> Collective:
-        """What a collective operation takes, in cycles per flit of its size: the optimum, then every algorithm.
-
-        operation   all_gather, reduce_scatter, all_reduce, broadcast, reduce or all_to_all
-        algorithms  only these; by default all that suit the network
-        root        of broadcast and reduce: a terminal
-        simulate    also simulate each algorithm, with so many flits for each equal part of the data
-
-        >>> network("torus(k=4, n=2)").collective("all_reduce").optimum
-        0.46875
-        """
-        arguments.check_collective(operation, algorithms, root, simulate)
-        names = [algorithms] if isinstance(algorithms, str) else list(algorithms or ())
-        return collective_of(self.topology, operation, names, root=root, flits=simulate)
+    collective = Method("collective")
 
     place = Method("place")
 
-    def availability(
-        self, links: Amount = None, routers: Amount = None, cubes: Amount = None, **options: Unpack[AvailabilityOptions]
-    ) -> Availability:
-        """What is left after failures: the distribution of each measure over draws.
-
-        links, routers, cubes  that fail: a whole number at a time; a fraction: the probability of each; or several
-        options                of the draws, as those of 'torusweep availability': draws=5000, measures="all"
-
-        >>> network("ring(k=8)").availability(links=2).of("connected")[0]["mean"]
-        0.0
-        """
-        return availability_of(self.topology, {"links": links, "routers": routers, "cubes": cubes}, options)
+    availability = Method("availability")
 
     simulate = Method("simulate")
 

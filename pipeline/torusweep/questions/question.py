@@ -174,10 +174,12 @@ class Question(Askable, Stage):
     """A stage whose requests, entries and rows follow from the signature of `ask`.
 
     phrase    completes "<network> …" with a request's parameters
+    entry     what its entries have besides its parameters
     outermost parameters of which an entry's several values vary slowest, the slowest first; the others vary as written
     """
 
     phrase: ClassVar[str] = ""
+    entry: ClassVar[type[Choice]] = Choice
     outermost: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self) -> None:
@@ -204,7 +206,7 @@ class Question(Askable, Stage):
                 }
                 section = create_model(key.title(), __base__=Section, **inner)
                 fields[key] = (section | None, Field(None, description=one.inside.meaning))
-        return create_model(self.name.title(), __base__=Choice, __doc__=self.description, **fields)
+        return create_model(self.name.title(), __base__=self.entry, __doc__=self.description, **fields)
 
     def _field(self, one: Parameter, default: Any = None) -> tuple[Any, Any]:
         """A parameter as a model's field: its type, and its default, range and meaning."""
@@ -212,14 +214,15 @@ class Question(Askable, Stage):
         required = one.required if there is None else there.default is None
         usual = there.default if there is not None else one.default if default is None else default
         how: dict[str, Any] = {"description": one.meaning}
-        absent = f"; null: {one.usual}" if one.note(Absent) is not None else ""
+        absent = f"; null: {one.usual}" if there is None and one.note(Absent) is not None else ""
         if one.spelled is not None:
+            names = usual if isinstance(usual, tuple) else (usual,)
             listed = f", as 'torusweep {self.command} --help' lists" if one.spelled.title else ""
             how["description"] += f"{listed}, or several{absent}"
-            how["description"] += f"; {usual} by default" if usual is not None else ""
+            how["description"] += f"; {', '.join(names)} by default" if usual is not None else ""
             if usual is None and not required:
                 return Spellings | None, Field(None, **how)
-            return Spellings, Field(... if required else (usual,), **how)
+            return Spellings, Field(... if required else names, **how)
         if one.range is not None:
             exclusive = getattr(one.range, "open", False)
             above = exclusive or getattr(one.range, "above", False)

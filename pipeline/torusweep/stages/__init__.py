@@ -1,8 +1,8 @@
 """The stages: tables whose rows are computed point by point. To add a stage, see CONTRIBUTING.md."""
 
 from torusweep.questions.stage import Stage
-from torusweep.stages.availability.stage import AvailabilityStage
-from torusweep.stages.collectives.stage import CollectivesStage
+from torusweep.stages.availability.stage import QUESTION as AVAILABILITY
+from torusweep.stages.collectives.stage import QUESTION as COLLECTIVES
 from torusweep.stages.cost.stage import QUESTION as COST
 from torusweep.stages.deadlock.stage import QUESTION as DEADLOCK
 from torusweep.stages.layout.stage import QUESTION as LAYOUT
@@ -18,9 +18,9 @@ STAGES: dict[str, Stage] = {
     "deadlock": DEADLOCK,
     "layout": LAYOUT,
     "simulation": SIMULATION,
-    "collectives": CollectivesStage(),
+    "collectives": COLLECTIVES,
     "cost": COST,
-    "availability": AvailabilityStage(),
+    "availability": AVAILABILITY,
     "screen": ScreenStage(),
 }
 

@@ -15,7 +15,7 @@ from torusweep.questions.stage import Options
 from torusweep.stages.availability import MEASURES, AvailabilityRequest, availability_rows
 from torusweep.stages.availability.draws import draws_of
 from torusweep.stages.availability.measures import size_of
-from torusweep.stages.availability.request import failures_of
+from torusweep.stages.availability.request import failures_of, numbers_of
 from torusweep.stages.availability.statistics import summary, wilson
 
 from tests.stages.availability import oracle
@@ -158,7 +158,8 @@ def test_what_takes_too_long_is_not_computed_and_says_so():
     ("text", "found"), [("2", (2, None)), ("0", (0, None)), ("0.5%", (None, 0.005)), ("0.01", (None, 0.01))]
 )
 def test_a_number_or_a_probability(text: str, found: tuple[int | None, float | None]):
-    assert failures_of(text, "--links") == found
+    (number,) = numbers_of([text])
+    assert failures_of(number) == found
 
 
 def test_a_larger_network_against_a_loop_over_faulty_networks():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
@@ -104,6 +105,12 @@ class Measure(NamedTuple):
     names: tuple[str, ...]
     seconds: Callable[[Size], float] | None = None
     costly: bool = True
+
+    @property
+    def meaning(self) -> str:
+        """What its function says, and of which draws it is."""
+        said = (inspect.getdoc(self.values) or "").partition("\n")[0]
+        return f"{said} Of a sample of the draws." if self.seconds is not None and self.costly else said
 
     def draws(self, size: Size, most: int, sample: int | None) -> int:
         """Draws that are measured, of `most`; 0: even few take too long."""

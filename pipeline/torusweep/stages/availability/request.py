@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field
+from math import nan
+from numbers import Integral, Real
 
 from torusweep.counts import counted
 from torusweep.errors import BadInput, nearest, one_line
@@ -64,19 +67,34 @@ def measures_of(names: Iterable[str]) -> str:
     return ", ".join(name for name in MEASURES if name in asked or ALL in asked)
 
 
-def failures_of(text: str, where: str) -> tuple[int | None, float | None]:
-    """(failures at a time, probability that each fails), one of them None: '2', '0.5%' or '0.005'.
+def numbers_of(texts: Iterable[str]) -> tuple[int | float, ...]:
+    """Numbers of failures, or probabilities, of texts with commas: '2', '0.5%' or '0.005'.
 
-    where   names the option in a refusal
+    Raises BadInput for a text that is neither.
+    """
+    return tuple(_number(one.strip()) for text in texts for one in text.split(",") if one.strip())
+
+
+def _number(text: str) -> int | float:
+    number: int | float = nan
+    if text.isascii() and text.isdigit() and len(text) < MOST_DIGITS:
+        number = int(text)
+    else:
+        with suppress(ValueError):
+            number = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+    failures_of(number, text)
+    return number
+
+
+def failures_of(number: float | Real, text: str = "") -> tuple[int | None, float | None]:
+    """(failures at a time, probability that each fails), one of them None: 2, or 0.005.
+
+    text   what the number was read from
     Raises BadInput for anything else.
     """
-    expected = f"{where} {one_line(text, 40)}: expected a number of failures, as 2, or a probability, as 0.5% or 0.005"
-    if text.isascii() and text.isdigit() and len(text) < MOST_DIGITS:
-        return int(text), None
-    try:
-        probability = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
-    except ValueError:
-        raise BadInput(f"{expected}, got neither") from None
-    if not 0 <= probability <= 1:
-        raise BadInput(f"{expected}, got one that is not between 0 and 1")
-    return None, probability
+    if isinstance(number, Integral) and not isinstance(number, bool) and int(number) >= 0:
+        return int(number), None
+    if isinstance(number, Real) and not isinstance(number, Integral) and 0 <= float(number) <= 1:
+        return None, float(number)
+    got = f" or 0.5%, got {one_line(text, 40)}" if text else f", got {number}"
+    raise BadInput(f"expected a whole number that fail at a time, as 2, or a probability from 0 to 1, as 0.005{got}")

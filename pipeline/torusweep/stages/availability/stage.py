@@ -4,18 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import product
+from numbers import Real
 from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BeforeValidator, Field, model_validator
 
+from torusweep.errors import BadInput
+from torusweep.networks.topology import Meaning, Topology, Whole
 from torusweep.questions.entry import Choice, Spellings, under
-from torusweep.questions.stage import Network, Options, Stage
+from torusweep.questions.parameters import Absent, NotSwept, Option, Read, Spelled
+from torusweep.questions.question import How, Question
+from torusweep.questions.stage import Network, Options
+from torusweep.stages.availability.answer import Availability
 from torusweep.stages.availability.columns import AVAILABILITY
 from torusweep.stages.availability.measures import MEASURES, USUAL, Size
-from torusweep.stages.availability.memory import memory_of
+from torusweep.stages.availability.memory import check_memory, memory_of
 from torusweep.stages.availability.parts import check_count, failing_parts, fails_of, most_parts
 from torusweep.stages.availability.record import availability_rows
-from torusweep.stages.availability.request import MOST_DRAWS, AvailabilityRequest, measures_of
+from torusweep.stages.availability.request import MOST_DRAWS, AvailabilityRequest, failures_of, measures_of
 
 if TYPE_CHECKING:
     from torusweep.charts.section import Section, Tables
@@ -39,8 +45,8 @@ Probabilities = Annotated[
 ]
 
 
-class Availability(Choice):
-    """Draws of failures on the sweep's networks: every kind of part with every number, on every network chosen."""
+class Failures(Choice):
+    """What fails on the sweep's networks: every kind of part with every number, on every network chosen."""
 
     fails: Spellings = Field(
         ("links",),
@@ -51,36 +57,94 @@ class Availability(Choice):
     probability: Probabilities = Field(
         (), description="or the probability that each fails, whatever the others do: a number, or several"
     )
-    draws: int = Field(
-        1000, ge=1, le=MOST_DRAWS, description="random draws; all combinations, exactly, where there are no more"
-    )
-    seed: int = Field(0, ge=0, le=2**63 - 1, description="seed of the random numbers")
-    sample: int | None = Field(
-        None,
-        ge=1,
-        le=MOST_DRAWS,
-        description="draws on which costly measures are computed; null: as many as take some seconds",
-    )
-    measures: Spellings = Field(
-        USUAL, description=f"what is measured after each draw: {', '.join(MEASURES)}, or several; all: every one"
-    )
 
     @model_validator(mode="after")
-    def _some_failures(self) -> Availability:
+    def _some_failures(self) -> Failures:
         if not self.failures and not self.probability:
             raise ValueError("expected failures or probability, got neither; add failures: [1, 2]")
         return self
 
 
-class AvailabilityStage(Stage):
+MEASURE = Spelled(
+    "what is measured after each draw, or all",
+    table="torusweep.stages.availability.measures:MEASURES",
+    title="Measures",
+    called=False,
+)
+NUMBERS = Read("torusweep.stages.availability.request:numbers_of", "2,0.5%,…")
+
+
+def availability(
+    network: Topology,
+    how: How,
+    links: Annotated[
+        tuple[int | Real, ...],
+        Meaning("links that fail: a whole number at a time, or as a fraction the probability of each; or several"),
+        NUMBERS,
+        NotSwept(),
+    ] = (),
+    routers: Annotated[
+        tuple[int | Real, ...], Meaning("the same of routers, with their terminals"), NUMBERS, NotSwept()
+    ] = (),
+    cubes: Annotated[
+        tuple[int | Real, ...], Meaning("the same of cubes, all of whose nodes fail"), NUMBERS, NotSwept()
+    ] = (),
+    *,
+    draws: Annotated[
+        int, Whole(1, "random draws; all combinations, exactly, where there are no more", MOST_DRAWS)
+    ] = AvailabilityRequest.draws,
+    seed: Annotated[int, Whole(0, "seed of the random draws", 2**63 - 1)] = AvailabilityRequest.seed,
+    sample: Annotated[
+        int,
+        Whole(1, "draws on which costly measures are computed", MOST_DRAWS),
+        Absent("as many as take some seconds"),
+    ]
+    | None = None,
+    measures: Annotated[tuple[str, ...], MEASURE, Option("--measure")] = USUAL,
+) -> Availability:
+    """What is left of a network after failures: the distribution of each measure over thousands of draws.
+
+    Each draw lets links, routers or cubes fail at random. Where there are no more combinations than draws, all are
+    taken. Cubes are blocks of 4 nodes along each axis of a torus, mesh or slice, and the cubes of cube_pod.
+
+    >>> import torusweep as ts
+    >>> ts.network("ring(k=8)").availability(links=2).of("connected")[0]["mean"]
+    0.0
+    """
+    names = measures_of(measures)
+    asked = []
+    for fails, numbers in (("links", links), ("routers", routers), ("cubes", cubes)):
+        with under(fails):
+            asked += [AvailabilityRequest(fails, *failures_of(one), draws, seed, sample, names) for one in numbers]
+    if not asked:
+        with under("links"):
+            raise BadInput("expected links, routers or cubes that fail, got none; add a number, as 1")
+    for request in asked:
+        check_memory(network.spelling, network.plan, request)
+    options = Options(how.backend, threads=how.threads)
+    with how.progress.wait("draws of failures: some seconds for each costly measure, more on large networks"):
+        rows = [row for request in asked for row in availability_rows(network, request, options)]
+    return Availability(rows, asked=asked)
+
+
+class AvailabilityQuestion(Question):
     name = "availability"
     columns = AVAILABILITY
-    Entry = Availability
+    ask = staticmethod(availability)
+    command = "availability"
+    entry = Failures
     Request = AvailabilityRequest
+    how = ("backend",)
+    examples = (
+        'availability "torus(k=8, n=3)" --links 2 --draws 5000',
+        'availability "dragonfly(a=8, p=4, h=4)" --links 0,1%,5% --measure distances,saturation',
+        'availability "cube_pod(x=[1, 0], y=[0, 1], z=[0, 1])" --cubes 1 --measure all --sample 10',
+        'availability "hypercube(n=4)" --routers 3 --json',
+    )
     description = "failures after which connectivity, distances, saturation are measured; without it, none"
     distinguishing = ("measure", "fails", "failures", "probability", "seed")
 
-    def requests(self, entry: Availability) -> Iterator[AvailabilityRequest]:
+    def requests(self, entry: Any) -> Iterator[AvailabilityRequest]:
         with under("fails"):
             kinds = fails_of(entry.fails)
         with under("measures"):
@@ -121,3 +185,6 @@ class AvailabilityStage(Stage):
         from torusweep.stages.availability.section import section
 
         return section(tables)
+
+
+QUESTION = AvailabilityQuestion()

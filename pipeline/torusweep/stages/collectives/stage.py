@@ -3,70 +3,153 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import Field
+from pydantic import create_model
 
-from torusweep.collectives.algorithms import OPTIMUM, algorithms_for, check_suits
-from torusweep.collectives.operations import operation_of
-from torusweep.questions.entry import Choice, Spellings, under
-from torusweep.questions.stage import Network, Options, Stage
+from torusweep.collectives.algorithms import EVERY, OPTIMUM, algorithms_for, check_suits
+from torusweep.collectives.operations import OPERATIONS, operation_of
+from torusweep.errors import BadInput
+from torusweep.networks.topology import Meaning, Topology, Whole
+from torusweep.questions.entry import Choice, under
+from torusweep.questions.parameters import Absent, InTables, NotSwept, Option, Positional, Spelled, Swept
+from torusweep.questions.question import How, Question
+from torusweep.questions.stage import Network, Options
+from torusweep.stages.collectives.answer import Collective
 from torusweep.stages.collectives.columns import COLLECTIVES
+from torusweep.stages.collectives.compared import BANDWIDTH, LATENCY, compared, timing_of, together
 from torusweep.stages.collectives.record import collective_record
 
 if TYPE_CHECKING:
     from torusweep.charts.section import Section, Tables
 
-
-class Collectives(Choice):
-    """Which collective operations are computed: every algorithm of every operation, on every network chosen."""
-
-    operation: Spellings = Field(description="all_gather, reduce_scatter, all_reduce, broadcast, reduce, all_to_all")
-    algorithm: Spellings = Field(
-        (OPTIMUM,),
-        description="optimum, an algorithm as 'torusweep collective --help' lists them, or several; all: every one",
-    )
-
-
-@dataclass(frozen=True)
-class CollectiveRequest:
-    operation: str
-    algorithm: str
-
-    def __str__(self) -> str:
-        return f"{self.operation}, {self.algorithm}"
+OPERATION = Spelled(
+    ", ".join(OPERATIONS), table="torusweep.collectives.operations:OPERATIONS", title="Operations", called=False
+)
+ALGORITHM = Spelled(
+    f"{OPTIMUM} alone, {EVERY}, or algorithms that must suit the network",
+    table="torusweep.collectives.algorithms:ALGORITHMS",
+    title="Algorithms",
+    called=False,
+)
 
 
-class CollectivesStage(Stage):
+def collective(
+    network: Topology,
+    how: How,
+    operation: Annotated[str, OPERATION, Positional()],
+    algorithms: Annotated[
+        tuple[str, ...],
+        ALGORITHM,
+        Absent("all that suit the network"),
+        Swept(OPTIMUM),
+        InTables("algorithm"),
+        Option("--algorithm"),
+    ]
+    | None = None,
+    *,
+    root: Annotated[int, Whole(0, "of broadcast and reduce: a terminal"), NotSwept()] = 0,
+    bytes: Annotated[
+        tuple[str | int, ...],
+        Meaning("also the time for this size, as 64MiB, or for all powers of 2, as 1MiB:16GiB; or for several"),
+        NotSwept(),
+    ]
+    | None = None,
+    bandwidth: Annotated[
+        str, Meaning("of a link, in each direction, for the time of bytes"), Absent(BANDWIDTH), NotSwept()
+    ]
+    | None = None,
+    latency: Annotated[
+        str,
+        Meaning("of a message for each hop, software included, for the time of bytes"),
+        Absent(LATENCY),
+        NotSwept(),
+    ]
+    | None = None,
+    simulate: Annotated[
+        int,
+        Whole(
+            1, "also simulate each algorithm flit by flit, with so many flits for each equal part of the data", 10**6
+        ),
+        NotSwept(),
+    ]
+    | None = None,
+) -> Collective:
+    """What a collective operation takes: every algorithm that suits, beside the least time that any could take.
+
+    Times are in cycles for each flit of the operation's size: of the gathered vector for all_gather, of each terminal's
+    vector for the others, as nccl-tests count it. A channel carries a flit a cycle in each direction; a node uses all
+    its channels at once. The optimum comes with what proves it: a cut, a partition, or a linear program.
+
+    >>> import torusweep as ts
+    >>> ts.network("torus(k=4, n=2)").collective("all_reduce").optimum
+    0.46875
+    """
+    name = operation_of(operation)
+    chosen = [one for one in algorithms_for(name, algorithms or [EVERY]) if one != OPTIMUM]
+    timing = timing_of(bytes or (), bandwidth, latency)
+    if simulate is not None and not chosen:
+        with under("simulate"):
+            raise BadInput("expected an algorithm, got the optimum alone; name one, as ring")
+    with how.progress.wait("cuts, trees and programs: some minutes on networks of hundreds of different nodes"):
+        rows, left_out = compared(
+            network,
+            name,
+            chosen,
+            every=bool(algorithms),
+            root=root,
+            flits=simulate,
+            timing=timing,
+            use_symmetry=how.use_symmetry,
+        )
+    without = together(network, left_out) if left_out and len(rows) == 1 else ""
+    return Collective(rows, without=without, left_out=left_out)
+
+
+class CollectivesQuestion(Question):
     name = "collectives"
     columns = COLLECTIVES
-    Entry = Collectives
-    Request = CollectiveRequest
+    ask = staticmethod(collective)
+    command = "collective"
+    phrase = "{operation}, {algorithm}"
+    how = ("symmetry",)
+    examples = (
+        'collective "torus(radices=[4, 4, 8])" all_reduce',
+        'collective "pdtt(a=4)" all-to-all --json',
+        'collective "torus(k=8, n=2)" all_gather --bytes 1MiB:1GiB --bandwidth 50GB/s --latency 1us',
+        'collective "faulty(torus(k=8, n=2), links=1, seed=1)" all_reduce --algorithm trees,ring',
+        'collective "torus(k=4, n=2)" all_gather --algorithm bucket --simulate 256',
+    )
     description = "collective operations whose optimum and algorithms are computed; without it, none"
     distinguishing = ("operation", "algorithm")
 
-    def requests(self, entry: Collectives) -> Iterator[CollectiveRequest]:
+    def _entry(self) -> type[Choice]:
+        """In a configuration, as in tables, `algorithms` are called algorithm."""
+        fields: dict[str, Any] = {one.column: self._field(one) for one in self.swept}
+        return create_model(self.name.title(), __base__=Choice, __doc__=self.description, **fields)
+
+    def requests(self, entry: Any) -> Iterator[Any]:
         with under("operation"):
             operations = list(dict.fromkeys(map(operation_of, entry.operation)))
         with under("algorithm"):
             chosen = [algorithms_for(operation, entry.algorithm) for operation in operations]
         for operation, algorithms in zip(operations, chosen):
-            yield from (CollectiveRequest(operation, algorithm) for algorithm in algorithms)
+            yield from (self.Request(operation, algorithm) for algorithm in algorithms)
 
-    def check(self, network: Network, request: CollectiveRequest) -> None:
+    def check(self, network: Network, request: Any) -> None:
         check_suits(request.algorithm, network.plan, network.spelling)
 
-    def seconds(self, network: Network, request: CollectiveRequest) -> float:
+    def seconds(self, network: Network, request: Any) -> float:
         nodes, arcs = network.plan.nodes, network.plan.nodes * max(network.plan.degree, 1)
         seconds = 3e-3 + 1e-7 * arcs + (1e-4 * arcs if request.operation == "all_to_all" else 3e-9 * arcs * nodes)
         return seconds + (0.0 if request.algorithm == OPTIMUM else 2e-6 * arcs * nodes**0.5)
 
-    def memory(self, network: Network, request: CollectiveRequest) -> int:
+    def memory(self, network: Network, request: Any) -> int:
         transfers = 0 if request.algorithm == OPTIMUM else network.plan.nodes**2 * max(network.plan.degree, 1)
         return network.plan.bytes + 80 * transfers
 
-    def rows(self, network: Network, request: CollectiveRequest, options: Options) -> list[dict[str, Any]]:
+    def rows(self, network: Network, request: Any, options: Options) -> list[dict[str, Any]]:
+        """Of one algorithm, and where it does not suit or there is no optimum, why."""
         return [
             collective_record(network.topology, request.operation, request.algorithm, use_symmetry=options.use_symmetry)
         ]
@@ -76,3 +159,6 @@ class CollectivesStage(Stage):
         from torusweep.stages.collectives.section import section
 
         return section(tables)
+
+
+QUESTION = CollectivesQuestion()

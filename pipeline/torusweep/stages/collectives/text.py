@@ -1,0 +1,109 @@
+"""Collective operations as text: the algorithms beside the optimum, and times for sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rich.console import Console
+
+from torusweep.collectives.optimum import channels_in_words
+from torusweep.counts import counted, size
+from torusweep.questions.console import fact_table, number_table, print_heading, print_note, print_wide
+from torusweep.stages.collectives.simulation import Simulated
+
+MOST_NODES = 12  # of a cut, listed
+RINGS = ("one_way_ring", "ring")
+Row = dict[str, Any]
+
+
+def print_collective(console: Console, rows: Sequence[Row], left_out: Mapping[str, str]) -> None:
+    """The optimum and its proof, a line for each algorithm, and a table of times."""
+    best, *shown = rows
+    print_heading(console, f"{best['operation']} on {best['topology']}")
+    console.print(fact_table(_facts(best, [row["cycles"] for row in shown])))
+    runs = any("simulated_cycles" in row for row in shown)
+    headings = ("algorithm", "cycles/flit", "of optimum", "bus bandwidth", "steps", "hops", "busiest link")
+    table = number_table(*headings, *(("simulated", "differs") if runs else ()), left=1)
+    for row in shown:
+        table.add_row(
+            row["algorithm"] + (", in pieces" if row["pipelined"] else ""),
+            f"{row['cycles']:.6g}",
+            f"{100 * row['optimum_share']:.4g} %",
+            f"{row['bus_bandwidth']:.5g}",
+            f"{row['steps']:,}",
+            f"{row['latency_hops']:,}",
+            "{} → {}".format(*row["busiest_link"]),
+            *(_simulated(row) if runs else ()),
+        )
+    console.print()
+    print_wide(console, table)
+    if "times" in best:
+        console.print()
+        _print_times(console, rows)
+    for row in shown:
+        if row["algorithm"] in RINGS and row["latency_hops"] > row["steps"]:
+            most = -(-row["latency_hops"] // row["steps"])
+            print_note(
+                console,
+                f"{row['algorithm']}: no Hamiltonian cycle is known here, so messages go up to {most} hops"
+                " (a grid of odd sides has none)",
+            )
+    for reason in left_out.values():
+        print_note(console, f"left out: {reason}")
+
+
+def _simulated(row: Row) -> tuple[str, str]:
+    steps = row["steps"] if row["pipelined"] else 1
+    run = Simulated(row["simulated_cycles"], row["simulated_flits"], row["simulated_pieces"], steps)
+    return f"{run.cycles_per_flit:.6g}", f"{run.difference(row['cycles']):+.1%}"
+
+
+def _facts(best: Row, cycles: Sequence[float]) -> list[tuple[str, str]]:
+    """What is known of the optimum. cycles: of the algorithms, one of which may take less than what is attained."""
+    unit = "cycles for each flit of the size"
+    bound = f"{best['optimum']:.7g} {unit}"
+    known = [*cycles] if best["cycles"] is None else [best["cycles"], *cycles]
+    if not known:
+        bound = f"at least {bound}"
+    elif min(known) > best["optimum"] * (1 + 1e-6):
+        bound = f"between {best['optimum']:.7g} and {min(known):.7g} {unit}"
+    facts = [("optimum", bound)]
+    if best["bus_bandwidth"]:
+        facts.append(("bus bandwidth", f"{best['bus_bandwidth']:.6g} flits/cycle/terminal"))
+    facts.append(("terminals", f"{best['terminals']:,}"))
+    return [*facts, *_proof(best), ("because", best["method"])]
+
+
+def _proof(best: Row) -> list[tuple[str, str]]:
+    nodes, parts = best["cut_nodes"], best["parts"]
+    if nodes is None and parts is None:
+        return []
+    ways = channels_in_words(best["cut_capacity"], best["cut_bandwidth"])
+    if nodes is None:
+        return [("bottleneck", f"{ways} between {parts:,} sets of nodes")]
+    more = f" … ({len(nodes):,} nodes)" if len(nodes) > MOST_NODES else ""
+    names = ", ".join(map(str, nodes[:MOST_NODES])) + more
+    side = f"node {names}" if len(nodes) == 1 else f"nodes {names}"
+    verb = ("enter" if best["cut_enters"] else "leave") + ("s" if best["cut_capacity"] == 1 else "")
+    terminals = best["cut_terminals"]
+    data = "all of the data" if terminals == 1 else f"the data of {counted(terminals, 'terminal')}"
+    return [("bottleneck", f"{ways} that {verb} {side}, for {data}")]
+
+
+def _print_times(console: Console, rows: Sequence[Row]) -> None:
+    best, *shown = rows
+    speed, wait = f"{best['bandwidth'] / 1e9:g} GB/s a link", f"{1e6 * best['latency']:g} µs a hop"
+    print_note(console, f"time in µs, and the fastest: {speed}, {wait}")
+    table = number_table("size", "no less than", *(row["algorithm"] for row in shown), "fastest", left=0)
+    for place, least in enumerate(best["times"]):
+        seconds = [row["times"][place]["seconds"] for row in shown]
+        fastest = shown[seconds.index(min(seconds))]["algorithm"] if seconds else ""
+        table.add_row(size(least["bytes"]), *map(_microseconds, (least["seconds"], *seconds)), fastest)
+    print_wide(console, table)
+
+
+def _microseconds(seconds: float) -> str:
+    """Four digits, without an exponent."""
+    number = 1e6 * seconds
+    return f"{number:,.0f}" if number >= 1000 else f"{number:.4g}"
