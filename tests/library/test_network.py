@@ -307,7 +307,7 @@ MODULES = [
 def test_the_examples_of_the_docstrings(name: str) -> None:
     result = doctest.testmod(importlib.import_module(name))
     assert result.failed == 0
-    assert name != "torusweep.library.network" or result.attempted > 8
+    assert name != "torusweep.library.network" or result.attempted > 5  # the others are of questions
 
 
 @pytest.mark.parametrize("name", QUESTIONS)
