@@ -48,7 +48,7 @@ def test_a_question_has_a_command_and_a_function(name: str):
 
 def test_stages_are_questions_of_the_same_parameters():
     asked = {stage.name for stage in STAGES.values() if isinstance(stage, Askable)}
-    assert asked == {"loads", "deadlock", "layout", "simulation", "cost"}
+    assert asked == {"loads", "deadlock", "layout", "simulation", "collectives", "cost", "availability"}
     assert {name: len(STAGES[name].parameters) for name in asked} == {
         name: len(question_named(STAGES[name].command).parameters) for name in asked
     }
