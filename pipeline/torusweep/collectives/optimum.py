@@ -138,10 +138,11 @@ def _attained(topology: Topology, weight: np.ndarray) -> str:
     them; its channels in and out can be joined in pairs if they are equally many (Bang-Jensen, Frank & Jackson 1995).
     Elsewhere a node that copies what enters it may be of use in some trees and not in others, and cuts do not decide.
     """
-    if weight.all():
-        return TREES
     entering, leaving = strengths(flit_matrix(topology)[0])
-    return SPLIT if (entering == leaving)[weight == 0].all() else UNKNOWN
+    bare = (weight == 0) & (entering + leaving > 0)  # failed nodes have no channels
+    if not bare.any():
+        return TREES
+    return SPLIT if (entering == leaving)[bare].all() else UNKNOWN
 
 
 def _check_work(topology: Topology, visits: float, remedy: str) -> None:
