@@ -51,7 +51,7 @@ def test_a_run_ends_in_one_line_and_keeps_what_is_finished(rings: Run, clean: by
     said = run.communicate(timeout=120)[0]
     assert run.returncode == 1, said
     assert time.monotonic() - start < ENDING_SECONDS
-    _forecast, line, _kept = said.splitlines()
+    _forecast, line, _kept = [line for line in said.splitlines() if "points/s" not in line]  # progress, if slow
     assert line == (
         "torusweep: lost the connection to the Dask scheduler; start it again and repeat the command:"
         " finished points are kept; torusweep run rings.yaml --results results"
