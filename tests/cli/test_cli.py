@@ -52,7 +52,10 @@ BAD_INPUT = [
     (["search", "--nodes", "20", "--degree", "3", "--symmetry", "3"], "expected a divisor of the 20 nodes, got 3"),
     (["search", "--nodes", "20", "--degree", "3", "--seconds", "1", "--moves", "9"], "leave one out"),
     (["collective", "torus(k=4, n=2)", "al_reduce"], "unknown operation 'al_reduce' (did you mean 'all_reduce'?)"),
-    (["availability", "torus(k=4, n=2)"], "expected --links, --routers or --cubes, got none; add --links 1"),
+    (
+        ["availability", "torus(k=4, n=2)"],
+        "--links: expected links, routers or cubes that fail, got none; add a number, as 1",
+    ),
     (["place", "torus(k=4, n=2)", "--job", "none.yaml"], "none.yaml: expected a job in YAML, got: No such file"),
     (["place", "torus(k=4, n=2)"], "--job"),
     (["search", "--nodes", "20", "--degree", "3", "--seconds", "nan"], "'--seconds': expected a number, got nan"),
