@@ -45,7 +45,7 @@ Sweeps and their results, in a script or a notebook:
 Questions about several networks, or about none:
 
 >>> ts.best(nodes=32, dimensions=2).topology
-'lattice(matrix=[[32, 7], [0, 1]])'
+'lattice(matrix=[[8, 4], [0, 4]])'
 
 best, search        the best lattice of a size, with proof; a graph of a size and degree with short distances
 cost, latency       networks at equal cost: what they carry for their price; their latency by a paper's model

@@ -13,6 +13,7 @@ from typing import Any
 import pyarrow as pa
 
 from torusweep.counts import counted
+from torusweep.errors import BadInput
 from torusweep.papers.verification import summary, verification_rows
 from torusweep.stages.all_columns import TABLES, schema_of
 from torusweep.sweeps.configuration import load
@@ -51,12 +52,15 @@ def derived(config: Path, folder: Path, overrides: Overrides) -> int:
 
 def derived_table(name: str, config: Path, folder: Path, overrides: Overrides) -> int:
     """A table made of stages' tables."""
-    sweep, requested = load(config), store.read_manifest(folder)["tables"]
-    tables = {
-        stage: store.open_current(folder / f"{stage}.parquet", schema_of(stage))
-        for stage in DERIVED[name].stages
-        if stage in requested
-    }
+    sweep, listed = load(config), store.read_manifest(folder)["tables"]
+    wanted = [stage for stage in DERIVED[name].stages if stage in requested_stages(sweep)]
+    for stage in wanted:
+        if stage not in listed:
+            raise BadInput(
+                f"{folder / store.MANIFEST} is damaged: expected the table {stage} in it;"
+                " delete it and run the sweep again"
+            )
+    tables = {stage: store.open_current(folder / f"{stage}.parquet", schema_of(stage)) for stage in wanted}
     store.publish_table(folder, name, DERIVED[name].rows(sweep, tables))
     return 0
 
