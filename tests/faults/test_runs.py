@@ -50,12 +50,14 @@ def test_kills_locks_and_a_stop(rings: Run, clean: bytes):
     assert set(kept) < set(rings.shards())
 
 
-def test_a_signal_to_make_and_all_its_children_is_one_signal(rings: Run):
+def test_a_signal_to_make_and_all_its_children_is_one_signal(rings: Run, tmp_path: Path):
     """make passes SIGTERM on to its child, which has had it with the group."""
     (rings.home / "Makefile").write_text(f"run:\n\t{shlex.join(COMMAND)} run rings.yaml --workers 2\n")
-    run = rings.start("run", command=("make", "--silent"), fault="slow 0.5")
+    begun = tmp_path / "begun"
+    run = rings.start("run", command=("make", "--silent"), fault=f"note {begun}; slow 0.5")
     until(rings.shards)
-    kept = rings.shards()
+    kept, noted = rings.shards(), begun.stat().st_size
+    until(lambda: begun.stat().st_size > noted)  # a batch runs that is not among them
     os.killpg(run.pid, signal.SIGTERM)
     said = run.communicate(timeout=60)[0]
     assert "static stopped; what is finished is kept\nstopped; the same command goes on from here\n" in said
