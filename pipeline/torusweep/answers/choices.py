@@ -6,10 +6,12 @@ refused, with the options that choose.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
+
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from torusweep import traffic as patterns
 from torusweep.answers.joined import ALL, BEST, SECONDARY, SHARED, Join, Named, distinguishing
@@ -18,7 +20,6 @@ from torusweep.errors import BadInput, nearest
 from torusweep.stages.all_columns import TABLES
 from torusweep.stages.deadlock import routing_spelling
 
-Row = Mapping[str, Any]
 SHOWN = 3  # values that a message names
 # which value a message proposes, where it is there
 USUAL = {"routing": "minimal", "traffic": "uniform", "model": "parhami-kwai-2004", "cost_model": "2014-besta"}
@@ -67,7 +68,7 @@ def keys_of(joined: Join, named: Iterable[Named]) -> list[str]:
 
 
 def refuse_mixed(
-    rows: Sequence[Row],
+    rows: pa.Table,
     keys: Sequence[str],
     numbers: Sequence[str],
     *,
@@ -86,17 +87,8 @@ def refuse_mixed(
     """
     kept = [key for key in keys if key in apart]
     keys = [key for key in keys if key not in apart and not _is_idle(rows, key, keys, numbers)]
-    mixed = [key for key in keys if key not in SECONDARY and len({row[key] for row in rows}) > 1]
-    if not mixed:  # different numbers of one network
-        groups = defaultdict(list)
-        for row in rows:
-            groups[(row["topology"], *(row[key] for key in kept))].append(row)
-        for group in groups.values():
-            if len({tuple(row[name] for name in numbers) for row in group}) > 1:
-                mixed = [key for key in keys if len({row[key] for row in group}) > 1]
-                if mixed:
-                    break
-    mixed = refining(rows, mixed)
+    mixed = [key for key in keys if key not in SECONDARY and _count(rows, [key]) > 1]
+    mixed = refining(rows, mixed or _differing_of_one(rows, ["topology", *kept], keys, numbers))
     if not mixed:
         return
     values = {key: _values(rows, key) for key in mixed}
@@ -117,28 +109,47 @@ def refuse_mixed(
     )
 
 
-def refining(rows: Sequence[Row], keys: Iterable[str], given: Sequence[str] = ()) -> list[str]:
+def refining(rows: pa.Table, keys: Iterable[str], given: Sequence[str] = ()) -> list[str]:
     """The keys that tell more rows apart than those before them and the columns `given`, the usual ones first."""
     kept: list[str] = []
-    count = len({tuple(row[name] for name in given) for row in rows})
+    count = _count(rows, given)
     for key in sorted(keys, key=lambda key: FIRST.index(key) if key in FIRST else len(FIRST)):
-        finer = len({tuple(row[name] for name in (*given, *kept, key)) for row in rows})
+        finer = _count(rows, [*given, *kept, key])
         if finer > count:
             kept.append(key)
             count = finer
     return kept
 
 
-def _is_idle(rows: Iterable[Row], key: str, keys: Iterable[str], numbers: Sequence[str]) -> bool:
+def groups(rows: pa.Table, keys: Sequence[str], aggregations: Sequence[Any] = ()) -> pa.Table:
+    """A row for each combination of values of the keys, in the order of its first row, with aggregations (Arrow's)."""
+    return rows.group_by(list(dict.fromkeys(keys)), use_threads=False).aggregate(list(aggregations))
+
+
+def _count(rows: pa.Table, keys: Sequence[str]) -> int:
+    """How many combinations of values these columns have; 1 for no columns."""
+    return groups(rows, keys).num_rows if keys else 1
+
+
+def _is_idle(rows: pa.Table, key: str, keys: Iterable[str], numbers: Sequence[str]) -> bool:
     """Whether rows that differ in this key alone are there, and all have the same numbers."""
     others = ["topology", *(other for other in keys if other != key)]
-    found: dict[tuple[Any, ...], set[Any]] = defaultdict(set)
-    values: dict[tuple[Any, ...], set[Any]] = defaultdict(set)
-    for row in rows:
-        case = tuple(row[name] for name in others)
-        found[case].add(tuple(row[name] for name in numbers))
-        values[case].add(row[key])
-    return any(len(kinds) > 1 for kinds in values.values()) and all(len(kinds) == 1 for kinds in found.values())
+    count = _count(rows, others)
+    return _count(rows, [*others, key]) > count and _count(rows, [*others, *numbers]) == count
+
+
+def _differing_of_one(
+    rows: pa.Table, given: Sequence[str], keys: Sequence[str], numbers: Sequence[str]
+) -> Sequence[str]:
+    """The keys that differ in the first group of rows alike in `given` that has different numbers and such keys."""
+    different = groups(groups(rows, [*given, *numbers]), given, [([], "count_all")])
+    apart = groups(rows, given, [(key, "count_distinct", pc.CountOptions(mode="all")) for key in keys])
+    several = pc.greater(different.column("count_all"), 1)
+    for group in apart.filter(several).select([f"{key}_count_distinct" for key in keys]).to_pylist():
+        mixed = [key for key in keys if group[f"{key}_count_distinct"] > 1]
+        if mixed:
+            return mixed
+    return []
 
 
 def refuse_absent(results: Path, joined: Join, choices: Mapping[str, str | None]) -> None:
@@ -169,11 +180,10 @@ def require_tables(joined: Join, results: Path, wanted: Sequence[str]) -> None:
             )
 
 
-def _values(rows: Iterable[Row], key: str) -> list[Any]:
+def _values(rows: pa.Table, key: str) -> list[Any]:
     """The different values of a key, the usual one first, then the most frequent."""
-    count: dict[Any, int] = defaultdict(int)
-    for row in rows:
-        count[row[key]] += 1
+    counted = groups(rows, [key], [([], "count_all")])
+    count = dict(zip(counted.column(key).to_pylist(), counted.column("count_all").to_pylist(), strict=True))
     return sorted(count, key=lambda value: (value != USUAL.get(key), -count[value], str(value)))
 
 

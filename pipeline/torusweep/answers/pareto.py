@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from torusweep.answers.choices import Choices, keys_of, refuse_absent, refuse_mixed, require_tables
+from torusweep.answers.choices import Choices, groups, keys_of, refuse_absent, refuse_mixed, require_tables
 from torusweep.answers.joined import NUMBERS, join, source, words_of
 from torusweep.answers.query import bracketed, query
 from torusweep.errors import BadInput, nearest
@@ -76,7 +76,7 @@ def front_of(
             " got none; torusweep query shows what is there"
         )
     apart = [key for key in keys if key in choices.each() or key == "fault_nodes"]
-    refuse_mixed(valued.to_pylist(), keys, numbers, series=None, apart=apart)
+    refuse_mixed(valued, keys, numbers, series=None, apart=apart)
     telling = [key for key in keys if key in Choices._fields or (key in apart)]
     telling = [key for key in telling if valued.column(key).null_count < valued.num_rows]
     designs = _first_of_each(found, _valued(found, numbers), apart)
@@ -86,19 +86,13 @@ def front_of(
 
 def _first_of_each(table: pa.Table, valued: pa.Array[Any], apart: Sequence[str]) -> pa.Table:
     """A row of each network (and of each value of the keys `apart`): one with values, if there is one."""
-    rows = zip(*(table.column(name).to_pylist() for name in ("topology", *apart)))
-    chosen: dict[tuple[Any, ...], int] = {}
-    known: set[Any] = set()
-    whole = valued.to_pylist()
-    for index, row in enumerate(rows):
-        if whole[index]:
-            chosen.setdefault(row, index)
-            known.add(row[0])
-    for index, name in enumerate(table.column("topology").to_pylist()):
-        if name not in known:
-            chosen.setdefault((name,), index)
-            known.add(name)
-    return table.take(pa.array(sorted(chosen.values()), pa.int64()))
+    rows = table.select(["topology", *apart])
+    rows = rows.append_column("place", pa.array(np.arange(rows.num_rows))).append_column("valued", valued)
+    with_values = groups(rows.filter(valued), ["topology", *apart], [("place", "min")])
+    networks = groups(rows, ["topology"], [("place", "min"), ("valued", "any")])
+    without = networks.filter(pc.invert(networks.column("valued_any")))
+    chosen = [*with_values.column("place_min").chunks, *without.column("place_min").chunks]
+    return table.take(np.sort(pa.chunked_array(chosen, pa.int64()).to_numpy()))
 
 
 def _valued(table: pa.Table, names: Sequence[str]) -> pa.Array[Any]:

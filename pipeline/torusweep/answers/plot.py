@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import pyarrow as pa
 
 from torusweep.answers.choices import Choices, keys_of, refining, refuse_absent, refuse_mixed, require_tables
 from torusweep.answers.designs import MOST, Axis, is_better_large, sample_of
@@ -124,7 +125,7 @@ def plot(
         request = request._replace(lines=_is_curve(request, known, keys))
     names = _series_of(request, known, keys, choices)
     apart = [*names, request.x.name, request.y.name, *choices.each(), *(RUNNING if request.lines else ())]
-    whole = [row | row["keys"] for row in known]
+    whole = pa.Table.from_pylist([{**row["keys"], "x": row["x"], "y": row["y"]} for row in known])
     if names and BRANCH not in names:  # what each series has one value of
         apart += [key for key in keys if key not in Choices._fields and not refining(whole, [key], names)]
     refuse_mixed(whole, keys, ["x", "y"], series=names, apart=apart, named=[x, y])
@@ -211,7 +212,7 @@ def _series_of(request: Request, rows: Sequence[dict[str, Any]], keys: Sequence[
     telling = [key for key in keys if key not in passed]
     chosen = [key for key in telling if key in Choices._fields and _differ(row["keys"][key] for row in rows)]
     others = [key for key in telling if key not in Choices._fields]
-    return ["topology", *chosen, *refining([row["keys"] for row in rows], others, ["topology", *chosen])]
+    return ["topology", *chosen, *refining(pa.Table.from_pylist([row["keys"] for row in rows]), others, ["topology", *chosen])]
 
 
 def _drawn(request: Request, names: Sequence[str], known: list[dict[str, Any]], found: int, subtitle: str) -> Plot:
