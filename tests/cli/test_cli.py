@@ -135,6 +135,7 @@ BAD_INPUT = [
     (["verify", "--results", "/no/such/folder"], "/no/such/folder"),
     (["report", "--results", "/no/such/folder"], "/no/such/folder: expected a folder of results, got nothing"),
     (["pareto"], "minimise"),
+    (["compare", "/no/such/folder", "/nor/this"], "/no/such/folder: expected a folder of results, got nothing"),
     (["plot", "nodes", "cost", "--output", "picture.gif"], "ends in .svg, .pdf or .png, got 'picture.gif'"),
     (["plot", "nodes", "cost", "--output", "no/such/folder/a.svg"], "got no folder no/such/folder; make it"),
     (["query", "SELECT 1", "--output", "no/such/folder/a.csv"], "got no folder no/such/folder; make it"),

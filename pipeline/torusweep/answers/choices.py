@@ -144,9 +144,10 @@ def _differing_of_one(
     """The keys that differ in the first group of rows alike in `given` that has different numbers and such keys."""
     different = groups(groups(rows, [*given, *numbers]), given, [([], "count_all")])
     apart = groups(rows, given, [(key, "count_distinct", pc.CountOptions(mode="all")) for key in keys])
-    several = pc.greater(different.column("count_all"), 1)
-    for group in apart.filter(several).select([f"{key}_count_distinct" for key in keys]).to_pylist():
-        mixed = [key for key in keys if group[f"{key}_count_distinct"] > 1]
+    several = pa.array(different.column("count_all").to_numpy() > 1)
+    counts = apart.filter(several).select([f"{key}_count_distinct" for key in keys])
+    for group in counts.to_pylist():
+        mixed = [key for key, values in zip(keys, group.values()) if values and values > 1]
         if mixed:
             return mixed
     return []
@@ -183,7 +184,7 @@ def require_tables(joined: Join, results: Path, wanted: Sequence[str]) -> None:
 def _values(rows: pa.Table, key: str) -> list[Any]:
     """The different values of a key, the usual one first, then the most frequent."""
     counted = groups(rows, [key], [([], "count_all")])
-    count = dict(zip(counted.column(key).to_pylist(), counted.column("count_all").to_pylist(), strict=True))
+    count: dict[Any, int] = dict(zip(counted.column(key).to_pylist(), counted.column("count_all").to_numpy().tolist()))
     return sorted(count, key=lambda value: (value != USUAL.get(key), -count[value], str(value)))
 
 

@@ -212,7 +212,11 @@ def _series_of(request: Request, rows: Sequence[dict[str, Any]], keys: Sequence[
     telling = [key for key in keys if key not in passed]
     chosen = [key for key in telling if key in Choices._fields and _differ(row["keys"][key] for row in rows)]
     others = [key for key in telling if key not in Choices._fields]
-    return ["topology", *chosen, *refining(pa.Table.from_pylist([row["keys"] for row in rows]), others, ["topology", *chosen])]
+    return [
+        "topology",
+        *chosen,
+        *refining(pa.Table.from_pylist([row["keys"] for row in rows]), others, ["topology", *chosen]),
+    ]
 
 
 def _drawn(request: Request, names: Sequence[str], known: list[dict[str, Any]], found: int, subtitle: str) -> Plot:

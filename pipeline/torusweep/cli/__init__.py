@@ -44,6 +44,7 @@ COMMANDS = {
     "export": ("export", "Write a network in the format of another tool."),
     "query": ("query", "Query a sweep's tables in SQL."),
     "pareto": ("pareto", "The designs that no other design beats."),
+    "compare": ("compare", "Where two results differ."),
     "verify": ("verify", "The papers' numbers against ours."),
     "report": ("report", "Write the HTML page of a sweep."),
     "plot": ("plot", "Draw any two columns, as SVG, PDF or PNG."),

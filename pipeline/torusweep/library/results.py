@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from torusweep.answers.compare import compare
 from torusweep.answers.joined import view_columns
 from torusweep.answers.query import MOST_ROWS, TIME_LIMIT, query
 from torusweep.answers.view import VIEW
@@ -105,6 +106,16 @@ distances, loads, points, static, verification
         where its work heeds no interrupt (that of levenshtein on long texts), and so goes on beside you.
         """
         return self._table("query", query(sql, self.folder, time_limit=time_limit, max_rows=max_rows))
+
+    def compare(self, other: Results, *, tables: Sequence[str] = (), tolerance: float = 0.0) -> Table:
+        """Where these results and others differ: a row for each table and column that does, as `torusweep compare`.
+
+        tables     those that are compared; () for all
+        tolerance  numbers that differ by at most this share of the larger one are equal
+        Raises BadInput for an unknown table, and for one that was altered.
+        """
+        found = compare(self.folder, other.folder, tables=tables, tolerance=tolerance)
+        return self._table("differences", found)
 
     def __repr__(self) -> str:
         rows = self._rows()
