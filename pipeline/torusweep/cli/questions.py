@@ -6,6 +6,7 @@ import inspect
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any
@@ -68,7 +69,10 @@ def command_of(question: Any) -> click.Command:
                 raise BadInput(f"{_dashed(name)}: expected with {needed} only, got it alone; add {needed}")
         chosen = backend if backend == "auto" else backend_of_calls(backend)
         with resolved_backends() as resolved:
-            networks = [build(spelling) for spelling in (topologies if topology is None else (topology,))]
+            checked = partial(question.check_plan, values=values)
+            networks = [
+                build(spelling, check=checked) for spelling in (topologies if topology is None else (topology,))
+            ]
             asked = networks if question.about == "networks" else networks[0] if networks else None
             if backend == "auto":
                 quick = question.is_quick(networks[0] if networks else None, symmetry != "off", values)

@@ -18,7 +18,7 @@ from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Protocol
 from pydantic import BeforeValidator, Field, create_model
 
 from torusweep.errors import BadInput
-from torusweep.networks.topology import Topology
+from torusweep.networks.topology import Plan, Topology
 from torusweep.questions.answer import Answer
 from torusweep.questions.entry import Choice, Section, Spellings, under
 from torusweep.questions.parameters import Absent, NotSwept, Parameter, Several, Swept, grouped, parameters_of
@@ -143,6 +143,10 @@ class Askable:
 
     def check_given(self, network: Topology | None, how: How, values: Mapping[str, Any]) -> None:
         """Raise BadInput or Refused, before anything is computed, where a single network is not asked this."""
+        return
+
+    def check_plan(self, spelling: str, plan: Plan, values: Mapping[str, Any]) -> None:
+        """Raise Refused, before a network's arrays are made, where its answer would not fit into memory."""
         return
 
     def is_quick(self, network: Topology | None, use_symmetry: bool, values: Mapping[str, Any]) -> bool:

@@ -119,7 +119,7 @@ def screen(
     >>> min(row["mean_distance"] for row in ts.screen(family="lattices", dimensions=2, nodes=32).rows)
     2.625
     >>> ts.network("hypercube(n=4)").screen().record["diameter_bound"]
-    3
+    2
     """
     try:
         spaces = spaces_of(family, dimensions, steps, nodes, each)
