@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -56,7 +57,7 @@ def spaces_of(
     if not given[key] or not nodes:
         raise ValueError(f"expected `{key}` and `nodes` of a design space, as in {example}")
     if each == "lattice" and family != "lattices":
-        raise ValueError(f"expected `each` class or graph of {family}, got lattice; write graph")
+        raise ValueError(f"expected `each` class or graph of {family}, got `each` lattice; write graph")
     space = Circulants if family == "circulants" else Lattices
     return [space(number, size) for number in given[key] for size in nodes]
 
@@ -77,7 +78,7 @@ class Screen(Choice):
         try:
             return spaces_of(given.family, given.dimensions, given.steps, sizes, given.each)
         except ValueError as wrong:
-            raise ValueError(str(wrong).replace("`family` ", "family: ").replace("`", "")) from None
+            raise ValueError(re.sub("`(family|each)` ", "\\1: ", str(wrong)).replace("`", "")) from None
 
 
 def screen(
@@ -90,7 +91,7 @@ def screen(
             "design space: all lattices of these dimensions and nodes, or all connected circulant graphs of these"
             " steps and nodes"
         ),
-        Absent("networks"),
+        Absent("the chosen networks"),
     ]
     | None = None,
     dimensions: Annotated[
