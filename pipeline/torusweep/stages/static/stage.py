@@ -98,7 +98,8 @@ def _seconds(planned: Plan, fault_nodes: int | None) -> float:
         pairs = planned.nodes * prod(planned.structure.module)
         seconds += ROUTED_PAIR * pairs if pairs <= MAX_PAIRS else 0.0
     if fault_nodes is not None:
-        seconds += min(1.3e-10 * arcs * comb(planned.nodes, fault_nodes), LONGEST_FAULT_SEARCH)
+        sets = min(comb(planned.nodes, fault_nodes), 10**18)  # more would be no float
+        seconds += min(1.3e-10 * arcs * sets, LONGEST_FAULT_SEARCH)
     return seconds
 
 
