@@ -48,6 +48,7 @@ Questions about several networks, or about none:
 'lattice(matrix=[[8, 4], [0, 4]])'
 
 best, search        the best lattice of a size, with proof; a graph of a size and degree with short distances
+screen              whole design spaces, or networks: the few numbers that choose
 cost, latency       networks at equal cost: what they carry for their price; their latency by a paper's model
 network             a network: a spelling (`torusweep topologies` lists the families), a file, or a graph in memory
 Network             what `network` returns; its methods compute, and return what prints itself and shows in a notebook

@@ -64,7 +64,9 @@ def test_what_is_refused(arguments: tuple[str, ...], says: str):
 def test_too_many_draws_are_refused_before_any_is_made(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("torusweep.stages.availability.memory.default_memory", lambda: 100_000)
     monkeypatch.setattr("torusweep.stages.availability.stage.availability_rows", None)
-    said = torusweep("availability", "torus(k=8, n=3)", "--links", "1", "--draws", "2")
+    with monkeypatch.context() as unbuilt:
+        unbuilt.setattr("torusweep.networks.families.realise", None)
+        said = torusweep("availability", "torus(k=8, n=3)", "--links", "1", "--draws", "2")
     assert not settled(said)
     assert "availability of torus(k=8, n=3) with 1 failed link: expected at most 0.0 GiB of memory" in said.err
     with pytest.raises(Refused, match="choose a smaller network, or fewer draws"):

@@ -56,6 +56,10 @@ BAD_INPUT = [
         ["availability", "torus(k=4, n=2)"],
         "--links: expected links, routers or cubes that fail, got none; add a number, as 1",
     ),
+    (
+        ["screen", "--family", "circulants", "--steps", "2", "--nodes", "3"],
+        "nodes: expected 4 … 65,536 for 2 steps, got 3",
+    ),
     (["place", "torus(k=4, n=2)", "--job", "none.yaml"], "none.yaml: expected a job in YAML, got: No such file"),
     (["place", "torus(k=4, n=2)"], "--job"),
     (["search", "--nodes", "20", "--degree", "3", "--seconds", "nan"], "'--seconds': expected a number, got nan"),

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import inspect
 import json
+import re
+import subprocess
+import sys
+from itertools import combinations
 from typing import Annotated
 
 import click
@@ -17,7 +21,7 @@ from torusweep.library.method import method_of
 from torusweep.networks.topology import Number, Topology, Whole
 from torusweep.questions import FUNCTIONS, QUESTIONS, question_named
 from torusweep.questions.answer import Record
-from torusweep.questions.question import Askable, How, Question
+from torusweep.questions.question import How, Question
 from torusweep.questions.stage import Network, Options
 from torusweep.stages import STAGES
 from torusweep.tables.columns import Column
@@ -42,16 +46,22 @@ def test_a_question_has_a_command_and_a_function(name: str):
     for one in question.parameters:
         if one.spelled is not None and one.spelled.title:  # a table is its own help
             assert all(word in text for word in one.names)
-    function = getattr(ts, name) if name in FUNCTIONS else getattr(ts.Network, name)
+    function = getattr(ts, name) if name in FUNCTIONS else getattr(ts.Network, question.method or name)
     assert {one.name for one in question.parameters} <= {*inspect.signature(function).parameters}
 
 
-def test_stages_are_questions_of_the_same_parameters():
-    asked = {stage.name for stage in STAGES.values() if isinstance(stage, Askable)}
-    assert asked == {"loads", "deadlock", "layout", "simulation", "collectives", "cost", "availability"}
-    assert {name: len(STAGES[name].parameters) for name in asked} == {
-        name: len(question_named(STAGES[name].command).parameters) for name in asked
-    }
+def test_stages_are_questions():
+    for name, stage in STAGES.items():
+        assert isinstance(stage, Question)
+        assert (stage.name, question_named(stage.command)) == (name, stage)
+
+
+def test_a_question_imports_its_own_stage():
+    """A command about one network need not wait for the modules of all others."""
+    code = "import sys; from torusweep.questions import question_named; question_named('describe'); print(*sys.modules)"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    stages = {name for name in run.stdout.split() if re.fullmatch(r"torusweep\.stages\.\w+\.stage", name)}
+    assert stages == {"torusweep.stages.static.stage"}
 
 
 # --- a toy --------------------------------------------------------------------------------------
@@ -121,7 +131,7 @@ def test_a_refused_option_is_named():
         command_of(QUESTION).main(["ring(k=4)", "--limit", "1"], standalone_mode=False)
 
 
-# --- two commands that follow ---------------------------------------------------------------------
+# --- three commands that follow -------------------------------------------------------------------
 
 
 def test_distances_are_those_of_networkx():
@@ -145,3 +155,39 @@ def test_capacity_is_the_closed_form():
     refused = CliRunner().invoke(cli.torusweep, ["capacity", "torus(k=16, n=3)", "--traffic", "random_permutation"])
     assert refused.exit_code
     assert "expected at most" in str(refused.exception)
+
+
+def test_screened_circulants_are_those_of_networkx():
+    asked = ["--family", "circulants", "--steps", "2", "--nodes", "13", "--each", "graph"]
+    rows = json.loads(torusweep("screen", "ring(k=5)", *asked, "--json"))
+    assert rows == ts.screen("ring(k=5)", family="circulants", steps=2, nodes=13, each="graph").rows
+    assert rows[0] == ts.network("ring(k=5)").screen().record
+    found = {row["topology"]: row["mean_distance_distinct"] for row in rows}
+    expected = {"ring(k=5)": 1.5}
+    for one, other in combinations(range(1, 7), 2):  # 13 is prime: all are connected
+        graph = nx.circulant_graph(13, [one, other])
+        expected[f"circulant(n=13, steps=[{one}, {other}])"] = nx.average_shortest_path_length(graph)
+    assert found == pytest.approx(expected)
+    assert "… 16 rows" in torusweep("screen", "ring(k=5)", *asked)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "given", "says"),
+    [
+        ("", {}, "expected a topology or a design space, got none"),
+        ("--nodes 8", {"nodes": 8}, "nodes: expected with a design space only; add {}family lattices"),
+        ("--steps 2 --nodes 8", {"steps": 2, "nodes": 8}, "steps with a design space only; add {}family circulants"),
+        ("--family lattices --nodes 8", {"family": "lattices", "nodes": 8}, "dimensions and {}nodes of a design space"),
+        (
+            "--family lattices --dimensions 3 --nodes 1024 --each graph",
+            {"family": "lattices", "dimensions": 3, "nodes": 1024, "each": "graph"},
+            "expected at most 500,000 rows, got about",
+        ),
+    ],
+)
+def test_what_screen_refuses(arguments, given, says):
+    refused = CliRunner().invoke(cli.torusweep, ["screen", *arguments.split()])
+    assert says.format("--") in str(refused.exception)
+    with pytest.raises(ts.BadInput) as refusal:
+        ts.screen(**given)
+    assert says.format("") in str(refusal.value)

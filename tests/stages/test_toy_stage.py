@@ -74,6 +74,9 @@ class ToyStage(Stage):
         factors = range(1, request.factor + 1)
         products = [factor * topology.nodes for factor in factors]
         return pa.table({"topology": [topology.spelling] * len(factors), "factor": factors, "product": products})
+
+
+QUESTION = ToyStage()
 '''
 CONFIG = """\
 sweep: toys
@@ -94,9 +97,7 @@ def test_a_stage_is_one_folder_and_one_line(tmp_path: Path):
     (tmp_path / "torusweep/stages/toy/__init__.py").write_text('"""A toy."""\n')
     (tmp_path / "torusweep/stages/toy/stage.py").write_text(TOY)
     table = tmp_path / "torusweep/stages/__init__.py"
-    head, imports, rest = table.read_text().partition("from torusweep.stages.static.stage import StaticStage\n")
-    head += imports + "from torusweep.stages.toy.stage import ToyStage\n"
-    table.write_text(head + rest.replace('"simulation": SIMULATION,', '"simulation": SIMULATION, "toy": ToyStage(),'))
+    table.write_text(table.read_text().replace('"simulation",', '"simulation", "toy",'))
     (tmp_path / "toys.yaml").write_text(CONFIG)
     python = [str(Path(sys.executable).parent), os.environ.get("PATH", "")]
     environment = {**os.environ, "PYTHONPATH": str(tmp_path), "PATH": os.pathsep.join(python)}

@@ -43,6 +43,12 @@ def test_memory_is_that_of_the_largest_point():
     assert both.disk > small.disk
 
 
+def test_more_sets_of_faults_than_a_float_holds_take_as_long_as_a_sample():
+    """Of a million nodes, there are 10^3432 sets of 1000."""
+    few, many = (Point("static", "torus(k=100, n=3)", StaticRequest(faults)).seconds for faults in (5, 1000))
+    assert few == many < 60
+
+
 def test_nothing_takes_no_points():
     assert forecast({}, Cluster()).stages == ()
 

@@ -6,6 +6,7 @@ import inspect
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any
@@ -44,6 +45,7 @@ def command_of(question: Any) -> click.Command:
         click.Option([_dashed(name)], is_flag=True, help=f"{aside.meaning}, and nothing else.")
         for name, aside in question.asides.items()
     ]
+    parameters += [click.Option([_dashed(name)], is_flag=True, help=said) for name, said in question.shorter.items()]
     shared = {"backend": options.backend, "symmetry": options.symmetry}
     parameters += [_taken(options.json_output), *(_taken(shared[name]) for name in question.how)]
     if question.writes[0]:
@@ -53,6 +55,7 @@ def command_of(question: Any) -> click.Command:
         parts = [name for name in question.parts if given.pop(name)]
         files = {name: given.pop(name) for name in question.written}
         asides = [aside for name, aside in question.asides.items() if given.pop(name)]
+        shorter = [name for name in question.shorter if given.pop(name)]
         backend, symmetry = (given.pop(name, "auto") if name in question.how else "auto" for name in shared)
         topology, topologies = given.pop("topology", None), given.pop("topologies", ())
         values = {name: value for name, value in given.items() if value is not None}
@@ -64,15 +67,23 @@ def command_of(question: Any) -> click.Command:
             if files[name] is not None and file.needs and not values.get(file.needs):
                 needed = written[file.needs]
                 raise BadInput(f"{_dashed(name)}: expected with {needed} only, got it alone; add {needed}")
-        chosen = backend_of_calls(backend)
-        how = How(chosen, symmetry != "off", progress=ON_TERMINAL)
+        chosen = backend if backend == "auto" else backend_of_calls(backend)
         with resolved_backends() as resolved:
-            networks = [build(spelling) for spelling in (topologies if topology is None else (topology,))]
+            checked = partial(question.check_plan, values=values)
+            networks = [
+                build(spelling, check=checked) for spelling in (topologies if topology is None else (topology,))
+            ]
             asked = networks if question.about == "networks" else networks[0] if networks else None
+            if backend == "auto":
+                quick = question.is_quick(networks[0] if networks else None, symmetry != "off", values)
+                chosen = "numpy" if quick else backend_of_calls(backend)
+            how = How(chosen, symmetry != "off", progress=ON_TERMINAL)
             if asides:
                 answer = asides[0].answer(values)
             else:
                 answer = question.answer(asked, how, values, lambda name: written.get(name, _dashed(name)))
+        for name in shorter:
+            answer = getattr(answer, name)
         if output is not None:
             answer.write(output)
         for remark in answer.remarks:

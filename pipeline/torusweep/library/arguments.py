@@ -7,9 +7,7 @@ from numbers import Integral
 from pathlib import Path
 from typing import Any
 
-from torusweep_kernels.backend import BACKENDS
-
-from torusweep.errors import BadInput, nearest, one_line
+from torusweep.errors import BadInput, one_line
 from torusweep.interchange import FORMATS
 from torusweep.stages.deadlock.rules import RULES
 
@@ -18,19 +16,6 @@ def check_text(name: str, given: Any, known: Sequence[str]) -> None:
     """Raise BadInput for what is no text; known: some names, the first as an example."""
     if not isinstance(given, str):
         raise BadInput(f"{name}={_shown(given)}: expected a name such as '{known[0]}'; there are {', '.join(known)}")
-
-
-def check_whole(name: str, given: Any, remedy: str) -> None:
-    """Raise BadInput for what is neither a whole number nor None."""
-    if given is not None and (not isinstance(given, Integral) or isinstance(given, bool)):
-        raise BadInput(f"{name}={_shown(given)}: expected a whole number, such as {name}={remedy}")
-
-
-def check_backend(given: Any) -> None:
-    """Raise BadInput for what is no backend of the kernels."""
-    if not isinstance(given, str) or given not in BACKENDS:
-        close = nearest(given, BACKENDS) if isinstance(given, str) else ""
-        raise BadInput(f"backend={_shown(given)}: expected one of {', '.join(BACKENDS)}{close}; auto suits most")
 
 
 def check_rule(vc_rule: Any, virtual_channels: Any) -> None:

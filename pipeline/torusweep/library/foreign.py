@@ -16,7 +16,6 @@ from torusweep.errors import BadInput, one_line
 from torusweep.networks.link_kinds import LinkKinds, link_kinds
 from torusweep.networks.link_lists import network_of_links
 from torusweep.networks.topology import Topology
-from torusweep.stages.loads import class_name
 
 LONGEST_NAME = 200
 LINK_DATA = {"bandwidth", "latency"}  # attributes of links that are read
@@ -98,7 +97,7 @@ def to_networkx(topology: Topology, labels: Sequence[Any] | None = None) -> Any:
     keep = slice(None) if topology.directed else tail < head
     tail, head, port = tail[keep], head[keep], port[keep]
     times = np.ones(len(tail), np.int64) if topology.capacity is None else topology.capacity[tail, port]
-    kind = [class_name(topology, number) for number in topology.link_class[tail, port].tolist()]
+    kind = [topology.class_name(number) for number in topology.link_class[tail, port].tolist()]
     own: list[dict[str, Any]] = [{"link_class": name} for name in kind]
     for data, number in zip(own, topology.link_class[tail, port].tolist()):
         if topology.plan.bandwidths:

@@ -46,6 +46,7 @@ def function_of(question: Any, network: Callable[[Any], Any]) -> Any:
 def _function(question: Any, first: str, networks: Callable[[Any], Any]) -> Any:
     """A function that asks a question; first: the parameter that names what it is about, if anything."""
     assert isinstance(question, Askable)
+    called = question.method or question.command
     # a signature shows names and defaults; the docstring has meanings
     declarations = [one for one, _ in declared(type(question).ask, question.skipped)]
     taken = [one.replace(annotation=inspect.Parameter.empty) for one in declarations]
@@ -59,14 +60,12 @@ def _function(question: Any, first: str, networks: Callable[[Any], Any]) -> Any:
         for name in named:
             if name not in signature.parameters:
                 known = [one.name for one in taken]
-                raise BadInput(
-                    f"{question.command}: unknown option '{name}'{nearest(name, known)}; it takes {', '.join(known)}"
-                )
+                raise BadInput(f"{called}: unknown option '{name}'{nearest(name, known)}; it takes {', '.join(known)}")
         try:
             given = signature.bind(*positional, **named).arguments
         except TypeError as wrong:
             known = [name for name in signature.parameters if name != "self"]
-            raise BadInput(f"{question.command}: {wrong}; it takes {', '.join(known)}") from None
+            raise BadInput(f"{called}: {wrong}; it takes {', '.join(known)}") from None
         about: Any = networks(given.pop(first, ())) if first else None
         backend = given.pop("backend", "auto")
         if not isinstance(backend, str) or backend not in BACKENDS:
@@ -79,7 +78,7 @@ def _function(question: Any, first: str, networks: Callable[[Any], Any]) -> Any:
         asked = [about.topology] if question.about == "networks" else about.topology
         return question.answer(asked, How(backend), given).labelled(about.labels)
 
-    asked.__name__ = asked.__qualname__ = question.command
+    asked.__name__ = asked.__qualname__ = called
     asked.__doc__ = _doc(question, first)
     asked.__signature__ = signature  # type: ignore[attr-defined]
     return asked

@@ -13,7 +13,6 @@ from torusweep.interchange import Written, export
 from torusweep.library import arguments
 from torusweep.library.foreign import network_of, to_networkx
 from torusweep.library.method import Method
-from torusweep.library.outcomes import Static
 from torusweep.networks.families import build
 from torusweep.networks.picture_svg import svg_picture
 from torusweep.networks.topology import Plan, Topology
@@ -24,7 +23,6 @@ from torusweep.routing.tables.objects import routing_of
 from torusweep.stages.deadlock.answer import Layered
 from torusweep.stages.deadlock.layers import layers as layers_of
 from torusweep.stages.deadlock.routing_table import classified_table
-from torusweep.stages.static import static_record
 
 if TYPE_CHECKING:
     import networkx
@@ -155,17 +153,7 @@ class Network:
             picture = ""
         return html_of(self.spelling, facts_of(self.topology), picture)
 
-    def static(self, *, fault_nodes: int | None = None, backend: str = "auto") -> Static:
-        """Size, distances, connectivity, bisection and symmetry: the row of the table `static`.
-
-        fault_nodes  also the largest diameter that this many faulty nodes can leave
-
-        >>> network("torus(k=4, n=2)").static().bisection_upper
-        8
-        """
-        arguments.check_backend(backend)
-        arguments.check_whole("fault_nodes", fault_nodes, "2")
-        return Static(static_record(self.topology, fault_nodes=fault_nodes, backend=backend))
+    static = Method("describe")
 
     distances = Method("distances")
 
@@ -205,6 +193,8 @@ class Network:
         return export(self.topology, format, path)
 
     layout = Method("layout")
+
+    screen = Method("screen")
 
     cost = Method("cost")
 

@@ -199,6 +199,11 @@ class Topology:
         widths = self.plan.bandwidths or (Fraction(1),) * classes
         return list(zip(widths, self.plan.latencies or (1,) * classes, strict=True))
 
+    def class_name(self, number: int) -> str:
+        """The name of a link class; its number where the family gives none."""
+        names = self.plan.classes
+        return names[number] if number < len(names) else str(number)
+
     def load_of(self, flits: np.ndarray) -> np.ndarray:
         """float64[…, N, P]: the load of each channel, its flits a cycle, float64[…, N, P], over its bandwidth."""
         return flits if self.bandwidth is None else flits / np.where(self.bandwidth > 0, self.bandwidth, 1.0)

@@ -10,10 +10,12 @@ from typing import Any
 
 QUESTIONS = {
     "best": ("torusweep.answers.best", "The best network of a size, with proof."),
+    "screen": ("torusweep.stages.screen.stage", "The few numbers that choose, of whole design spaces or of networks."),
     "search": ("torusweep.graph_search.question", "A graph with short distances, by simulated annealing."),
     "place": ("torusweep.placements.question", "Where to put the axes of a job on a slice."),
     "cost": ("torusweep.stages.cost.stage", "What networks cost, and what they carry for it."),
     "latency": ("torusweep.models.question", "Mean latency by a paper's model, under load or by dimension."),
+    "describe": ("torusweep.stages.static.stage", "Static properties of one network, and a picture."),
     "distances": ("torusweep.stages.static.distance_question", "Distances between all terminals of one network."),
     "capacity": ("torusweep.stages.loads.capacity", "The most that any routing can carry of a traffic, with proof."),
     "loads": ("torusweep.stages.loads.stage", "Load of every channel under a routing and a traffic pattern."),
@@ -29,7 +31,7 @@ QUESTIONS = {
         "Simulate a network flit by flit: accepted load, latency, saturation.",
     ),
 }
-FUNCTIONS = ("best", "cost", "latency", "search")
+FUNCTIONS = ("best", "cost", "latency", "screen", "search")
 
 
 def question_named(name: str) -> Any:

@@ -18,7 +18,7 @@ from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Protocol
 from pydantic import BeforeValidator, Field, create_model
 
 from torusweep.errors import BadInput
-from torusweep.networks.topology import Topology
+from torusweep.networks.topology import Plan, Topology
 from torusweep.questions.answer import Answer
 from torusweep.questions.entry import Choice, Section, Spellings, under
 from torusweep.questions.parameters import Absent, NotSwept, Parameter, Several, Swept, grouped, parameters_of
@@ -113,22 +113,27 @@ class Askable:
               networks or none. Its docstring is the help: what it says before the first empty line is a line of its
               own, paragraphs that begin with a blank keep their lines, and Python's examples come last
     command   its name on the command line, and of the method or function
+    method    the name of the method, where it is another
     about     "network": a method of `Network`; nothing: a function of the package; "networks": both
     how       what of `How` the answer's computation heeds: backend, symmetry
     examples  of its command, with what they show
     parts     see `Part`
     written   see `File`
+    shorter   options that leave something out of what the command prints, and what they say: the answer's property of
+              that name is the answer without it
     asides    see `Aside`, by the name of the command's option
     writes    the suffixes of the files that its answer can write (`Answer.write`), and what they hold
     """
 
     ask: Callable[..., Answer]
     command: ClassVar[str] = ""
+    method: ClassVar[str] = ""
     about: ClassVar[Literal["network", "networks", ""]] = "network"
     how: ClassVar[tuple[str, ...]] = ("backend", "symmetry")
     examples: ClassVar[tuple[str, ...]] = ()
     parts: ClassVar[Mapping[str, Part]] = {}
     written: ClassVar[Mapping[str, File]] = {}
+    shorter: ClassVar[Mapping[str, str]] = {}
     asides: ClassVar[Mapping[str, Aside]] = {}
     writes: ClassVar[tuple[tuple[str, ...], str]] = ((), "")
 
@@ -139,6 +144,14 @@ class Askable:
     def check_given(self, network: Topology | None, how: How, values: Mapping[str, Any]) -> None:
         """Raise BadInput or Refused, before anything is computed, where a single network is not asked this."""
         return
+
+    def check_plan(self, spelling: str, plan: Plan, values: Mapping[str, Any]) -> None:
+        """Raise Refused, before a network's arrays are made, where its answer would not fit into memory."""
+        return
+
+    def is_quick(self, network: Topology | None, use_symmetry: bool, values: Mapping[str, Any]) -> bool:
+        """Whether NumPy answers sooner than Numba loads: the backend `auto` of a command then is NumPy."""
+        return False
 
     def answer(
         self,
@@ -174,12 +187,12 @@ class Question(Askable, Stage):
     """A stage whose requests, entries and rows follow from the signature of `ask`.
 
     phrase    completes "<network> …" with a request's parameters
-    entry     what its entries have besides its parameters
+    entry     what its entries have besides its parameters; None: a configuration has none, each network is asked this
     outermost parameters of which an entry's several values vary slowest, the slowest first; the others vary as written
     """
 
     phrase: ClassVar[str] = ""
-    entry: ClassVar[type[Choice]] = Choice
+    entry: ClassVar[type[Choice] | None] = Choice
     outermost: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self) -> None:
@@ -187,13 +200,14 @@ class Question(Askable, Stage):
         # those that a configuration has
         self.swept = [one for one in self.parameters if one.note(NotSwept) is None]
         # a stage whose entries or requests have another form declares them itself
-        self.Entry = getattr(type(self), "Entry", None) or self._entry()
+        self.Entry = getattr(type(self), "Entry", None) or (self.entry and self._entry())
         self.Request = getattr(type(self), "Request", None) or self._request()
 
     # --- the configuration --------------------------------------------------------------------------
 
     def _entry(self) -> type[Choice]:
         """The entries of its section: a field for each parameter, a mapping for those that stand inside one."""
+        assert self.entry is not None
         fields: dict[str, Any] = {}
         for one in self.swept:
             if one.inside is None:

@@ -1,27 +1,43 @@
 """The stages: tables whose rows are computed point by point. To add a stage, see CONTRIBUTING.md."""
 
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pkgutil import resolve_name
+from typing import Any
+
 from torusweep.questions.stage import Stage
-from torusweep.stages.availability.stage import QUESTION as AVAILABILITY
-from torusweep.stages.collectives.stage import QUESTION as COLLECTIVES
-from torusweep.stages.cost.stage import QUESTION as COST
-from torusweep.stages.deadlock.stage import QUESTION as DEADLOCK
-from torusweep.stages.layout.stage import QUESTION as LAYOUT
-from torusweep.stages.loads.stage import QUESTION as LOADS
-from torusweep.stages.screen.stage import ScreenStage
-from torusweep.stages.simulation.stage import QUESTION as SIMULATION
-from torusweep.stages.static.stage import StaticStage
+
+
+@cache
+def _stage(name: str) -> Any:
+    return resolve_name(f"torusweep.stages.{name}.stage:QUESTION")
+
+
+class Stages(Mapping[str, Stage]):
+    """Stages by name, each the `QUESTION` of its folder's module `stage`.
+
+    It is imported when it is first asked for: a command about one network imports one stage.
+    """
+
+    def __init__(self, *names: str) -> None:
+        self.names = names
+
+    def __getitem__(self, name: str) -> Stage:
+        if name not in self.names:
+            raise KeyError(name)
+        stage: Stage = _stage(name)
+        return stage
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names)
+
+    def __len__(self) -> int:
+        return len(self.names)
+
 
 # in the order in which they are computed; their tables join static's
-STAGES: dict[str, Stage] = {
-    "static": StaticStage(),
-    "loads": LOADS,
-    "deadlock": DEADLOCK,
-    "layout": LAYOUT,
-    "simulation": SIMULATION,
-    "collectives": COLLECTIVES,
-    "cost": COST,
-    "availability": AVAILABILITY,
-    "screen": ScreenStage(),
-}
+STAGES = Stages(
+    *("static", "loads", "deadlock", "layout", "simulation", "collectives", "cost", "availability", "screen"),
+)
 
 __all__ = ["STAGES", "Stage"]

@@ -117,13 +117,18 @@ def _make_plan(call: Spelling) -> tuple[str, Plan]:
         return canonical, FAMILIES[call.name](**values)
 
 
-def build(spelling: str | Spelling, *, memory: int | None = None) -> Topology:
+def build(
+    spelling: str | Spelling, *, memory: int | None = None, check: Callable[[str, Plan], None] | None = None
+) -> Topology:
     """Build the network of a spelling.
 
     memory   limit in bytes; None: half of the machine's
+    check    called before arrays are made; what it raises is raised
     Raises BadInput as `plan` does, Refused for a network that needs more memory.
     """
     canonical, planned = plan(spelling, memory=memory)
+    if check is not None:
+        check(canonical, planned)
     with _name_in_errors(canonical):
         return realise(canonical, family_of(canonical), planned, default_memory() if memory is None else memory)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import product
 from numbers import Real
 from typing import TYPE_CHECKING, Annotated, Any
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import BeforeValidator, Field, model_validator
 
 from torusweep.errors import BadInput
-from torusweep.networks.topology import Meaning, Topology, Whole
+from torusweep.networks.topology import Meaning, Plan, Topology, Whole
 from torusweep.questions.entry import Choice, Spellings, under
 from torusweep.questions.parameters import Absent, NotSwept, Option, Read, Spelled
 from torusweep.questions.question import How, Question
@@ -111,11 +111,8 @@ def availability(
     >>> ts.network("ring(k=8)").availability(links=2).of("connected")[0]["mean"]
     0.0
     """
-    names = measures_of(measures)
-    asked = []
-    for fails, numbers in (("links", links), ("routers", routers), ("cubes", cubes)):
-        with under(fails):
-            asked += [AvailabilityRequest(fails, *failures_of(one), draws, seed, sample, names) for one in numbers]
+    fails = {"links": links, "routers": routers, "cubes": cubes}
+    asked = _requests(fails, draws=draws, seed=seed, sample=sample, measures=measures)
     if not asked:
         with under("links"):
             raise BadInput("expected links, routers or cubes that fail, got none; add a number, as 1")
@@ -125,6 +122,17 @@ def availability(
     with how.progress.wait("draws of failures: some seconds for each costly measure, more on large networks"):
         rows = [row for request in asked for row in availability_rows(network, request, options)]
     return Availability(rows, asked=asked)
+
+
+def _requests(
+    fails: Mapping[str, Iterable[Any]], *, draws: int, seed: int, sample: int | None, measures: Sequence[str]
+) -> list[AvailabilityRequest]:
+    """What is asked, from how many of each kind of part fail."""
+    names, asked = measures_of(measures), []
+    for kind, numbers in fails.items():
+        with under(kind):
+            asked += [AvailabilityRequest(kind, *failures_of(one), draws, seed, sample, names) for one in numbers]
+    return asked
 
 
 class AvailabilityQuestion(Question):
@@ -153,6 +161,16 @@ class AvailabilityQuestion(Question):
         many += [(None, probability) for probability in dict.fromkeys(entry.probability)]
         for fails, (count, probability) in product(kinds, many):
             yield AvailabilityRequest(fails, count, probability, entry.draws, entry.seed, entry.sample, measures)
+
+    def check_plan(self, spelling: str, plan: Plan, values: Mapping[str, Any]) -> None:
+        others = {one.name: one.default for one in self.parameters} | dict(values)
+        fails = {kind: others.pop(kind) for kind in ("links", "routers", "cubes")}
+        try:
+            asked = _requests(fails, **others)
+        except BadInput:
+            return  # `ask` says so
+        for request in asked:
+            check_memory(spelling, plan, request)
 
     def check(self, network: Network, request: AvailabilityRequest) -> None:
         most = most_parts(network.plan, network.spelling, request.fails)

@@ -12,7 +12,7 @@ from rich.console import Console
 
 from torusweep.questions.answer import Record
 from torusweep.questions.display import Fact
-from torusweep.stages.loads.channels import ChannelLoads, channel_table, class_name
+from torusweep.stages.loads.channels import ChannelLoads, channel_table
 from torusweep.stages.loads.columns import LOADS
 from torusweep.stages.loads.text import print_loads
 
@@ -73,7 +73,7 @@ class Loads(Record):
                 names[tail[one]],
                 names[head[one]],
                 float(load[one]),
-                class_name(topology, int(topology.link_class[tail[one], port[one]])),
+                topology.class_name(int(topology.link_class[tail[one], port[one]])),
             )
             for one in np.argsort(-load, kind="stable")[: max(0, number)].tolist()
         ]

@@ -80,7 +80,7 @@ def record_of(loads: ChannelLoads, bounds: Bounds | None = None) -> dict[str, An
     mean, most = _mean_and_max(load) if len(load) else (0.0, 0.0)
     saturation = 1 / most if most else None
     ejection = 1 / loads.ejected
-    classes = {class_name(topology, number): kind == number for number in np.unique(kind).tolist()}
+    classes = {topology.class_name(number): kind == number for number in np.unique(kind).tolist()}
     values = {
         "topology": topology.spelling,
         "routing": loads.routing,
@@ -121,7 +121,7 @@ def channel_table(loads: ChannelLoads) -> pa.Table:
     topology = loads.topology
     tail, head, port = topology.arcs
     kind = topology.link_class[tail, port]
-    names = pa.array([class_name(topology, number) for number in range(int(kind.max(initial=-1)) + 1)], pa.string())
+    names = pa.array([topology.class_name(number) for number in range(int(kind.max(initial=-1)) + 1)], pa.string())
     columns = {
         **{
             name: pa.repeat(value, len(tail))
@@ -133,12 +133,6 @@ def channel_table(loads: ChannelLoads) -> pa.Table:
         "load": loads.load[tail, port],
     }
     return pa.table(columns, schema=arrow_schema(CHANNEL_LOADS))
-
-
-def class_name(topology: Topology, number: int) -> str:
-    """The name of a link class; its number where the family gives none."""
-    names = topology.plan.classes
-    return names[number] if number < len(names) else str(number)
 
 
 def _mean_and_max(load: np.ndarray) -> tuple[float, float]:

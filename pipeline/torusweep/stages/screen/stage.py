@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import pyarrow as pa
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import model_validator
 
-from torusweep.errors import BadInput
+from torusweep.errors import BadInput, Refused
+from torusweep.networks.topology import Meaning, Topology, Whole
 from torusweep.questions.entry import Choice, under
-from torusweep.questions.stage import Network, Options, Rows, Stage, attempt
+from torusweep.questions.parameters import Absent, NotSwept
+from torusweep.questions.question import How, Question
+from torusweep.questions.stage import Network, Options, Rows, attempt
+from torusweep.screening.circulants import MOST_STEPS
 from torusweep.screening.columns import SCREEN
+from torusweep.screening.lattices import MOST_DIMENSIONS, MOST_NODES
 from torusweep.screening.spaces import Circulants, Lattices, Space, screen_space, space_of
+from torusweep.stages.screen.answer import Screened
 from torusweep.stages.screen.network_row import network_row, rows_together
 from torusweep.tables.columns import arrow_schema
 
@@ -26,65 +33,114 @@ MORE_CLASSES = 1.3  # than if all were of the greatest size
 SMALL = 4096  # nodes of networks whose distances are computed together
 TOGETHER = 2**26  # bytes of such networks that are held at once
 ROW_BYTES = 700  # of a row in memory, twice: a part, and the whole
+MOST_ROWS = 500_000  # of an answer, whose rows take about 4 kB each; a sweep has more
 
-Number = Annotated[int, Field(ge=1, le=5)]
-Numbers = Annotated[
-    tuple[Number, ...],
-    Field(strict=False),
-    BeforeValidator(
-        lambda value: [value] if isinstance(value, int) else value, json_schema_input_type=Number | list[Number]
-    ),
-]
 EXAMPLES = {  # design space → the key of its numbers, and an entry
     "lattices": ("dimensions", "{family: lattices, dimensions: [2, 3], nodes: {from: 8, to: 64}}"),
     "circulants": ("steps", "{family: circulants, steps: [2, 3], nodes: {from: 8, to: 64}}"),
 }
 
 
+def spaces_of(
+    family: str | None, dimensions: Sequence[int], steps: Sequence[int], nodes: Sequence[int] | None, each: str
+) -> list[Space]:
+    """The design spaces that are asked for; none without a family. Raises ValueError for what does not go together."""
+    given = {"dimensions": dimensions, "steps": steps}
+    for kind, (key, _) in EXAMPLES.items():
+        if given[key] and family != kind:
+            if family is None:
+                raise ValueError(f"expected `{key}` with a design space only; add `family` {kind}")
+            raise ValueError(f"expected `{key}` of {kind} only, got `family` {family}; leave `{key}` out")
+    if family is None:
+        return []
+    key, example = EXAMPLES[family]
+    if not given[key] or not nodes:
+        raise ValueError(f"expected `{key}` and `nodes` of a design space, as in {example}")
+    if each == "lattice" and family != "lattices":
+        raise ValueError(f"expected `each` class or graph of {family}, got `each` lattice; write graph")
+    space = Circulants if family == "circulants" else Lattices
+    return [space(number, size) for number in given[key] for size in nodes]
+
+
 class Screen(Choice):
     """A design space that is screened whole, or networks of the sweep."""
 
-    family: Literal["lattices", "circulants"] | None = Field(
-        None,
-        description="design space: all lattices of these dimensions and nodes, or all connected circulant graphs of"
-        " these steps and nodes; null: networks of the sweep",
-    )
-    dimensions: Numbers = Field((), description="dimensions of lattices: a number, or several")
-    steps: Numbers = Field((), description="how many steps circulants have: a number, or several")
-    each: Literal["class", "graph", "lattice"] = Field(
-        "class",
-        description="of a design space, a row for each class, or for each graph (lattice: each graph of the lattices)."
-        " Lattices of a class differ only in the names and directions of dimensions, circulants in the nodes' names:"
-        " their steps are multiplied by a unit of the integers modulo nodes",
-    )
-
     @model_validator(mode="after")
     def _one_kind(self) -> Screen:
-        given = {"dimensions": self.dimensions, "steps": self.steps}
-        for kind, (key, _) in EXAMPLES.items():
-            if given[key] and self.family != kind:
-                if self.family is None:
-                    raise ValueError(f"expected {key} with a design space only; add family: {kind}")
-                raise ValueError(f"expected {key} of {kind} only, got family: {self.family}; leave {key} out")
-        if self.family is None:
-            return self
-        key, example = EXAMPLES[self.family]
-        if not given[key] or self.nodes is None:
-            raise ValueError(f"expected {key} and nodes of a design space, as in {example}")
-        if self.families != "all" or self.topologies is not None:
+        if self.spaces() and (self.families != "all" or self.topologies is not None):
             raise ValueError("expected a design space or a choice of networks, got both; write two entries")
-        if self.each == "lattice" and self.family != "lattices":
-            raise ValueError(f"expected each: class or each: graph of {self.family}, got each: lattice; write graph")
         return self
 
     def spaces(self) -> list[Space]:
         """The design spaces that it names."""
-        if self.family is None or self.nodes is None:
-            return []
-        sizes = range(self.nodes.lowest, self.nodes.highest + 1)
-        if self.family == "circulants":
-            return [Circulants(steps, nodes) for steps in self.steps for nodes in sizes]
-        return [Lattices(dimensions, nodes) for dimensions in self.dimensions for nodes in sizes]
+        given: Any = self  # its fields are the question's parameters
+        sizes = None if self.nodes is None else range(self.nodes.lowest, self.nodes.highest + 1)
+        try:
+            return spaces_of(given.family, given.dimensions, given.steps, sizes, given.each)
+        except ValueError as wrong:
+            raise ValueError(re.sub("`(family|each)` ", "\\1: ", str(wrong)).replace("`", "")) from None
+
+
+def screen(
+    networks: Sequence[Topology],
+    how: How,
+    *,
+    family: Annotated[
+        Literal["lattices", "circulants"],
+        Meaning(
+            "design space: all lattices of these dimensions and nodes, or all connected circulant graphs of these"
+            " steps and nodes"
+        ),
+        Absent("the chosen networks"),
+    ]
+    | None = None,
+    dimensions: Annotated[
+        tuple[int, ...], Whole(1, "dimensions of lattices: a number, or several", MOST_DIMENSIONS)
+    ] = (),
+    steps: Annotated[
+        tuple[int, ...], Whole(1, "how many steps circulants have: a number, or several", MOST_STEPS)
+    ] = (),
+    nodes: Annotated[
+        tuple[int, ...], Whole(1, "nodes of a design space's graphs: a number, or several", MOST_NODES), NotSwept()
+    ] = (),
+    each: Annotated[
+        Literal["class", "graph", "lattice"],
+        Meaning(
+            "of a design space, a row for each class, or for each graph (lattice: each graph of the lattices). Lattices"
+            " of a class differ only in the names and directions of dimensions, circulants in the nodes' names: their"
+            " steps are multiplied by a unit of the integers modulo nodes"
+        ),
+    ] = "class",
+) -> Screened:
+    """The few numbers that choose, of whole design spaces and of networks: distances, loads, and their bounds.
+
+    The traffic is uniform, on all shortest paths. `best` answers which graph of a size is the best one.
+
+    >>> import torusweep as ts
+    >>> min(row["mean_distance"] for row in ts.screen(family="lattices", dimensions=2, nodes=32).rows)
+    2.625
+    >>> ts.network("hypercube(n=4)").screen().record["diameter_bound"]
+    2
+    """
+    try:
+        spaces = spaces_of(family, dimensions, steps, nodes, each)
+    except ValueError as wrong:
+        raise BadInput(str(wrong)) from None
+    if nodes and family is None:
+        with under("nodes"):
+            raise BadInput("expected with a design space only; add `family` lattices, or leave it out")
+    if not networks and not spaces:
+        raise BadInput("expected a topology or a design space, got none; 'torusweep topologies' lists the families")
+    for space in spaces:
+        space.check()
+    classes = each == "class"
+    if (count := sum(_row_count(space, classes) for space in spaces)) > MOST_ROWS:
+        raise Refused(f"expected at most {MOST_ROWS:,} rows, got about {count:,}; ask for fewer sizes, or in a sweep")
+    options = Options(how.backend, how.use_symmetry, how.threads, how.memory)
+    with how.progress.wait("distances and loads: large design spaces and networks take minutes"):
+        rows = [network_row(network, options) for network in networks]
+        rows += [row for space in spaces for row in _rows_of(space, classes, options).to_pylist()]
+    return Screened(rows)
 
 
 @dataclass(frozen=True)
@@ -99,19 +155,27 @@ class ScreenRequest:
         return "" if self.each is None else f"with a row for each {self.each}"
 
 
-class ScreenStage(Stage):
+class ScreenQuestion(Question):
     name = "screen"
     columns = SCREEN
+    ask = staticmethod(screen)
+    command = "screen"
+    about = "networks"
+    entry = Screen
+    Request = ScreenRequest
     row_bytes = 100
     of_networks = False  # whole design spaces may be millions of rows
-    Entry = Screen
-    Request = ScreenRequest
+    examples = (
+        'screen "torus(k=8, n=2)" "hypercube(n=6)"',
+        "screen --family lattices --dimensions 2 --nodes 64",
+        "screen --family circulants --steps 2 --nodes 64 --nodes 65 --each graph --json",
+    )
     description = "design spaces, or networks, of which only distances, loads and bounds are computed; without it, none"
 
-    def spaces(self, entry: Screen) -> list[str]:
+    def spaces(self, entry: Any) -> list[str]:
         return [str(space) for space in entry.spaces()]
 
-    def requests(self, entry: Screen) -> Iterator[ScreenRequest]:
+    def requests(self, entry: Any) -> Iterator[ScreenRequest]:
         if entry.family is None:
             yield ScreenRequest(None)
         else:  # "lattice" and "graph" ask the same of lattices: one point, under the older word
@@ -147,15 +211,13 @@ class ScreenStage(Stage):
         space = space_of(network.spelling)
         if space is None:
             return 1
-        return int(MORE_CLASSES * space.fewest_classes) if request.each == "class" else space.lattices
+        return _row_count(space, request.each == "class")
 
     def rows(self, network: Network, request: ScreenRequest, options: Options) -> Rows:
         space = space_of(network.spelling)
         if space is None:
             return [network_row(network.topology, options)]
-        classes = request.each == "class"
-        parts = screen_space(space, classes=classes, backend=options.backend, threads=options.threads)
-        return pa.concat_tables([arrow_schema(SCREEN).empty_table(), *(part.rows for part in parts)])
+        return _rows_of(space, request.each == "class", options)
 
     def rows_of_many(self, points: Iterable[tuple[Network, ScreenRequest]], options: Options) -> list[Rows | Exception]:
         """The distances of small networks in one call of the kernel, those of others and of spaces one by one."""
@@ -181,6 +243,16 @@ class ScreenStage(Stage):
         return section(tables)
 
 
+def _row_count(space: Space, classes: bool) -> int:
+    return int(MORE_CLASSES * space.fewest_classes) if classes else space.lattices
+
+
+def _rows_of(space: Space, classes: bool, options: Options) -> pa.Table:
+    """A row for each class of a space, or for each graph."""
+    parts = screen_space(space, classes=classes, backend=options.backend, threads=options.threads)
+    return pa.concat_tables([arrow_schema(SCREEN).empty_table(), *(part.rows for part in parts)])
+
+
 def _bytes_together(network: Network) -> int | None:
     """Bytes of a network whose distances are computed with others'; None for a large one, and for a space.
 
@@ -189,3 +261,6 @@ def _bytes_together(network: Network) -> int | None:
     if space_of(network.spelling) is not None or network.topology.nodes > SMALL:
         return None
     return network.topology.plan.bytes
+
+
+QUESTION = ScreenQuestion()

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
 from math import comb, prod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from torusweep.networks.families.hierarchies import Hierarchy
-from torusweep.networks.topology import no_symmetries
-from torusweep.questions.stage import Network, Options, Stage
+from torusweep.networks.topology import Plan, Topology, Whole, no_symmetries
+from torusweep.questions.question import How, Question
+from torusweep.questions.stage import Network
 from torusweep.stages.static import static_record
+from torusweep.stages.static.answer import Static
 from torusweep.stages.static.columns import STATIC
 from torusweep.stages.static.route_lengths import MAX_PAIRS
 from torusweep.stages.static.spectrum import INERTIA_NODES
@@ -24,49 +26,59 @@ LOADING = 0.3  # seconds that Numba takes to load; CuPy takes longer
 SMALL = 256  # nodes that are all searched from, level by level, in hundredths of a second by NumPy, too
 
 
-@dataclass(frozen=True)
-class StaticRequest:
-    """fault_nodes: node faults at a time for the fault diameter; None: not computed."""
+def describe(
+    network: Topology,
+    how: How,
+    *,
+    fault_nodes: Annotated[
+        int, Whole(1, "also compute the fault diameter: the largest diameter that this many faulty nodes can leave")
+    ]
+    | None = None,
+) -> Static:
+    """Static properties of a network: size, distances, connectivity, bisection, symmetry; and a small picture.
 
-    fault_nodes: int | None = None
+    >>> import torusweep as ts
+    >>> ts.network("torus(k=4, n=2)").static().bisection_upper
+    8
+    """
+    record = static_record(
+        network,
+        fault_nodes=fault_nodes,
+        backend=how.backend,
+        use_symmetry=how.use_symmetry,
+        threads=how.threads,
+    )
+    return Static(record, network=network)
 
-    def __str__(self) -> str:
-        return ""
 
-
-class StaticStage(Stage):
+class StaticQuestion(Question):
     name = "static"
     columns = STATIC
-    Entry = None
-    Request = StaticRequest
+    ask = staticmethod(describe)
+    command = "describe"
+    method = "static"
+    entry = None
+    shorter: ClassVar = {"no_picture": "Print the table only."}
+    examples = (
+        'describe "rtt(a=4)"',
+        'describe "torus(k=100, n=3)" --json | jq .mean_distance',
+        "describe my.graphml",
+        'describe "faulty(torus(k=8, n=3), links=4, seed=1)"',
+        'describe "pruned_torus(k=4, n=3)" --fault-nodes 3',
+    )
 
-    def request_for_network(self, fault_nodes: int | None) -> StaticRequest:
-        return StaticRequest(fault_nodes)
+    def request_for_network(self, fault_nodes: int | None) -> Any:
+        return self.Request(fault_nodes)
 
-    def seconds(self, network: Network, request: StaticRequest) -> float:
-        """Declared symmetry makes the searches negligible beside the proofs, which read every link a few times."""
-        planned = network.plan
-        arcs = planned.nodes * max(planned.degree, 1)
-        seconds = 2e-3 + 1e-6 * arcs
-        if planned.symmetries is no_symmetries:
-            seconds += min(5e-8 * arcs * planned.nodes, LONGEST_LATENCIES) if len(set(planned.latencies)) > 1 else 0.0
-            seconds += 4e-11 * arcs * planned.nodes + (6e-6 * arcs if planned.nodes <= INERTIA_NODES else 0.0)
-        if isinstance(planned.structure, Hierarchy):  # its own routing from a node of each cell, or from every one
-            pairs = planned.nodes * prod(planned.structure.module)
-            seconds += ROUTED_PAIR * pairs if pairs <= MAX_PAIRS else 0.0
-        if request.fault_nodes is not None:
-            seconds += min(1.3e-10 * arcs * comb(planned.nodes, request.fault_nodes), LONGEST_FAULT_SEARCH)
-        return seconds
+    def is_quick(self, network: Topology | None, use_symmetry: bool, values: Mapping[str, Any]) -> bool:
+        """Of symmetric networks one node of each orbit is searched from, and of small ones all, in little time."""
+        if network is None or not use_symmetry or "fault_nodes" in values:
+            return False
+        searches_little = network.plan.symmetries is not no_symmetries or network.plan.nodes <= SMALL
+        return searches_little and _seconds(network.plan, None) <= LOADING
 
-    def rows(self, network: Network, request: StaticRequest, options: Options) -> list[dict[str, Any]]:
-        record = static_record(
-            network.topology,
-            fault_nodes=request.fault_nodes,
-            backend=options.backend,
-            use_symmetry=options.use_symmetry,
-            threads=options.threads,
-        )
-        return [record]
+    def seconds(self, network: Network, request: Any) -> float:
+        return _seconds(network.plan, request.fault_nodes)
 
     def section(self, tables: Tables) -> Section | None:
         # only a page draws, and the drawing library takes long to import
@@ -75,12 +87,21 @@ class StaticStage(Stage):
         return section(tables)
 
 
-def choose_backend(backend: str, network: Network, request: StaticRequest, *, use_symmetry: bool) -> str:
-    """`backend`, but NumPy for `auto` where Numba would take longer to load than NumPy to compute the record.
+def _seconds(planned: Plan, fault_nodes: int | None) -> float:
+    """Declared symmetry makes the searches negligible beside the proofs, which read every link a few times."""
+    arcs = planned.nodes * max(planned.degree, 1)
+    seconds = 2e-3 + 1e-6 * arcs
+    if planned.symmetries is no_symmetries:
+        seconds += min(5e-8 * arcs * planned.nodes, LONGEST_LATENCIES) if len(set(planned.latencies)) > 1 else 0.0
+        seconds += 4e-11 * arcs * planned.nodes + (6e-6 * arcs if planned.nodes <= INERTIA_NODES else 0.0)
+    if isinstance(planned.structure, Hierarchy):  # its own routing from a node of each cell, or from every one
+        pairs = planned.nodes * prod(planned.structure.module)
+        seconds += ROUTED_PAIR * pairs if pairs <= MAX_PAIRS else 0.0
+    if fault_nodes is not None:
+        sets = min(comb(planned.nodes, fault_nodes), 10**18)  # more would be no float
+        seconds += min(1.3e-10 * arcs * sets, LONGEST_FAULT_SEARCH)
+    return seconds
 
-    Of symmetric networks one node of each orbit is searched from, and of small ones all, in little time.
-    """
-    searches_little = network.plan.symmetries is not no_symmetries or network.plan.nodes <= SMALL
-    if backend != "auto" or not use_symmetry or request.fault_nodes is not None or not searches_little:
-        return backend
-    return "numpy" if StaticStage().seconds(network, request) <= LOADING else backend
+
+QUESTION = StaticQuestion()
+StaticRequest = QUESTION.Request

@@ -2,52 +2,44 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from typing import Any
 
+from rich.console import Console
 from rich.text import Text
 
 from torusweep.counts import counted
 from torusweep.networks.picture import text_picture
 from torusweep.networks.topology import Topology
-from torusweep.questions.console import fact_table, open_console, print_heading, print_note
-from torusweep.stages.loads import class_name
+from torusweep.questions.console import fact_table, print_heading, print_note
 
 MAX_ROWS = 24  # of the distribution of distances
 
 
-def print_description(record: dict[str, Any], network: Topology, *, picture: bool, computed_by: str) -> None:
+def print_description(console: Console, record: dict[str, Any], network: Topology, picture: bool) -> None:
     """A record of the table `static` with its distance distribution, picture and the notes of its file."""
     terminals = network.terminals.tolist()
     one_terminal_each = len(set(terminals)) == len(terminals) == record["nodes"]
-    with open_console() as console:
-        print_heading(console, record["topology"])
-        console.print(fact_table(_facts(record, network, one_terminal_each=one_terminal_each)))
-        if len(record["distance_histogram"]) > 1:
-            print_note(console, "\nhops between two terminals, share of the pairs")
-            console.print(Text(_distribution(record["distance_histogram"], console.width)))
-        if picture:
-            console.print()
-            console.print(Text.from_ansi(text_picture(network)), soft_wrap=True)
-        for note in network.plan.notes:
-            console.print(Text(f"note: {note}", style="yellow"))
-        print_note(console, f"computed by {computed_by}")
+    print_heading(console, record["topology"])
+    console.print(fact_table(_facts(record, network, one_terminal_each=one_terminal_each)))
+    if len(record["distance_histogram"]) > 1:
+        print_note(console, "\nhops between two terminals, share of the pairs")
+        console.print(Text(_distribution(record["distance_histogram"], console.width)))
+    if picture:
+        console.print()
+        console.print(Text.from_ansi(text_picture(network)), soft_wrap=True)
+    for note in network.plan.notes:
+        console.print(Text(f"note: {note}", style="yellow"))
 
 
-def link_facts(network: Topology) -> list[tuple[str, str]]:
+def _link_facts(network: Topology) -> list[tuple[str, str]]:
     """(name, value) of each link class with its bandwidth and latency; none where every link has one of both."""
     if not network.plan.bandwidths and not network.plan.latencies:
         return []
     facts = []
     for number, (width, cycles) in enumerate(network.links_by_class):
-        name = class_name(network, number)
-        facts.append((f"links {name}", f"{fraction(width)} a cycle, {counted(cycles, 'cycle')}"))
+        name = network.class_name(number)
+        facts.append((f"links {name}", f"{width} flit{'' if width == 1 else 's'} a cycle, {counted(cycles, 'cycle')}"))
     return facts
-
-
-def fraction(width: Fraction) -> str:
-    """'2 flits', '1 flit', '25/12 flits'."""
-    return f"{width} flit{'' if width == 1 else 's'}"
 
 
 def _facts(record: dict[str, Any], network: Topology, *, one_terminal_each: bool) -> list[tuple[str, str]]:
@@ -58,7 +50,7 @@ def _facts(record: dict[str, Any], network: Topology, *, one_terminal_each: bool
     facts = [
         ("nodes", f"{record['nodes']:,}"),
         ("links", f"{record['links']:,}{' directed' if record['directed'] else ''}"),
-        *link_facts(network),
+        *_link_facts(network),
         ("degree", str(degree_max) if degree_min == degree_max else f"{degree_min} to {degree_max}"),
         ("diameter", counted(record["diameter"], "hop")),
         ("mean distance", f"{mean:.10g} hops  ({distinct:.10g} between distinct nodes)"),
