@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from torusweep.charts import curves, scatter
 from torusweep.charts.chart import finished
+from torusweep.charts.drawing import Axis, Chart, key
+from torusweep.charts.looks import value_looks
 
 from tests.answers import vega_lite
 
-TITLES = {"x": "load, flits/cycle", "y": "latency, cycles", "group": ""}
+CHART = Chart(Axis("x", "load, flits/cycle"), Axis("y", "latency, cycles"), "group", along="along", hollow="hollow")
 ROWS = [
     {"x": 0.1, "y": 10.0, "group": "a", "along": 0.1, "hollow": False, "low": 9.0, "high": 11.0},
     {"x": 0.2, "y": 40.0, "group": "a", "along": 0.2, "hollow": True, "low": None, "high": None},
@@ -27,7 +28,7 @@ def layers(chart: Any) -> dict[str, list[dict[str, Any]]]:
 
 
 def test_a_line_marks_and_bars_for_each_group_with_one_title_an_axis() -> None:
-    found = layers(curves.curves(ROWS, scatter.value_groups("ab"), TITLES, ""))
+    found = layers(CHART.draw(ROWS))
     assert {kind: len(of_kind) for kind, of_kind in found.items()} == {"rule": 2, "tick": 4, "line": 1, "point": 2}
     assert found["line"][0]["encoding"]["order"]["field"] == "along"
     ends = [(layer["encoding"]["x"]["field"], layer["encoding"]["y"]["field"]) for layer in found["rule"]]
@@ -38,19 +39,19 @@ def test_a_line_marks_and_bars_for_each_group_with_one_title_an_axis() -> None:
 
 def test_without_errors_and_saturation_only_lines_and_marks() -> None:
     plain = [{name: row[name] for name in ("x", "y", "group", "along")} for row in ROWS]
-    assert set(layers(curves.curves(plain, scatter.value_groups("ab"), TITLES, "y"))) == {"line", "point"}
+    assert set(layers(CHART._replace(y=Axis("y", log=True)).draw(plain))) == {"line", "point"}
 
 
 def test_an_axis_that_ends_cuts_the_lines() -> None:
-    found = layers(curves.curves(ROWS, scatter.value_groups("ab"), TITLES, "", 30.0))
+    found = layers(CHART._replace(y=Axis("y", domain=(0, 30.0))).draw(ROWS))
     assert found["line"][0]["encoding"]["y"]["scale"]["domain"] == [0, 30]
     assert all(layer["mark"]["clip"] for layer in [*found["line"], *found["point"], *found["rule"]])
 
 
 def test_a_legend_of_many_lines_stands_beside_the_chart() -> None:
-    few = scatter.key(scatter.value_groups("abc")).to_dict()
+    few = key(value_looks("abc")).to_dict()
     assert few["columns"] == 3
     assert "orient" not in few
     names = [f"torus(k={k}, n=3), dimension_order" for k in range(30)]
-    many = scatter.key(scatter.value_groups(names)).to_dict()
+    many = key(value_looks(names)).to_dict()
     assert (many["orient"], many["columns"]) == ("right", 2)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from html import escape
 
-from torusweep.charts.section import Section, heading, paragraph
+from torusweep.charts.section import Chapter, heading, paragraph
 from torusweep.routing import ROUTINGS
 from torusweep.stages.deadlock.rules import RULES
 from torusweep.stages.layout.placements import PLACEMENTS
@@ -145,10 +145,10 @@ def entries() -> dict[str, dict[str, str]]:
     return found
 
 
-def glossary_section() -> Section:
+def glossary_section() -> Chapter:
     """The words and what they mean, part by part. The page's script shows the same on pointing at a word in a table."""
     parts = [paragraph("Point at an underlined word in a table to read the same there.")]
     for part, words in entries().items():
         listed = "".join(f"<dt>{escape(word)}</dt><dd>{escape(meaning)}</dd>" for word, meaning in words.items())
         parts.append(f"{heading(part)}<dl>{listed}</dl>")
-    return Section("glossary", "Glossary", parts)
+    return Chapter("glossary", "Glossary", parts)
