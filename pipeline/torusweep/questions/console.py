@@ -82,10 +82,10 @@ def print_rows(
 
 
 def _cell(row: Any, shown: Any) -> Text:
-    if callable(shown):
-        return Text(whole_text(shown(row)))
-    name, _, form = shown.partition(":")
-    value = row[name] if isinstance(row, Mapping) else getattr(row, name)
+    name, form = ("", "") if callable(shown) else shown.partition(":")[::2]
+    value = shown(row) if callable(shown) else row[name] if isinstance(row, Mapping) else getattr(row, name)
+    if isinstance(value, str):
+        return Text(value)
     return Text(format(value, form) if form and value is not None else whole_text(value))
 
 
