@@ -7,7 +7,7 @@ from typing import Any
 
 from rich.console import Console
 
-from torusweep.questions.console import Columns, fact_table, print_heading, print_note, print_rows
+from torusweep.questions.console import Columns, print_facts, print_heading, print_note, print_rows
 
 Record = dict[str, Any]
 LEAST_DIFFERENCE = 1e-6  # per cent; less is rounding
@@ -47,8 +47,7 @@ def print_latency(console: Console, record: Record, remarks: Sequence[str]) -> N
         )
     ]
     use = {"printed": record["utilization"], "printed_corrected": record["utilization_max"]}
-    print_heading(console, record["topology"])
-    console.print(fact_table(facts))
+    print_facts(console, record["topology"], facts)
     console.print()
     headings = {"name": "", "printed": "as printed", "printed_corrected": "by link class"}
     print_rows(console, [{"name": "utilization, busiest channel", **use}, *lines], headings, left=("name",))

@@ -53,6 +53,12 @@ def fact_table(facts: Iterable[tuple[str, str]]) -> Table:
     return table
 
 
+def print_facts(console: Console, heading: str, facts: Iterable[tuple[str, str]]) -> None:
+    """A heading, and a line for each (name, value)."""
+    print_heading(console, heading)
+    console.print(fact_table(facts))
+
+
 Columns = Mapping[Any, str]  # what a cell shows of its row (a key, or a function), with the heading
 
 

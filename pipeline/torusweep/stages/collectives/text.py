@@ -9,7 +9,7 @@ from rich.console import Console
 
 from torusweep.collectives.optimum import channels_in_words
 from torusweep.counts import counted, size
-from torusweep.questions.console import Columns, fact_table, print_heading, print_note, print_rows
+from torusweep.questions.console import Columns, print_facts, print_note, print_rows
 from torusweep.stages.collectives.simulation import Simulated
 
 MOST_NODES = 12  # of a cut, listed
@@ -20,8 +20,7 @@ Row = dict[str, Any]
 def print_collective(console: Console, rows: Sequence[Row], left_out: Mapping[str, str]) -> None:
     """The optimum and its proof, a line for each algorithm, and a table of times."""
     best, *shown = rows
-    print_heading(console, f"{best['operation']} on {best['topology']}")
-    console.print(fact_table(_facts(best, [row["cycles"] for row in shown])))
+    print_facts(console, f"{best['operation']} on {best['topology']}", _facts(best, [row["cycles"] for row in shown]))
     columns = {**COLUMNS, **(SIMULATED if any("simulated_cycles" in row for row in shown) else {})}
     console.print()
     print_rows(console, shown, columns, left=(_algorithm,))

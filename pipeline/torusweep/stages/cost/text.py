@@ -10,15 +10,14 @@ from rich.console import Console
 from torusweep import costs
 from torusweep.costs.model import CostModel
 from torusweep.counts import counted
-from torusweep.questions.console import Columns, fact_table, print_heading, print_note, print_rows
+from torusweep.questions.console import Columns, print_facts, print_heading, print_note, print_rows
 
 MANY = 1000  # units of currency for which throughput is shown
 
 
 def print_cost(console: Console, record: dict[str, Any]) -> None:
     """A record of the table `cost`."""
-    print_heading(console, record["topology"])
-    console.print(fact_table(_facts(record)))
+    print_facts(console, record["topology"], _facts(record))
     _print_estimates(console, record["cost_model"])
 
 

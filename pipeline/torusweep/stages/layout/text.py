@@ -9,7 +9,7 @@ from rich.text import Text
 
 from torusweep.counts import counted
 from torusweep.networks.topology import Topology
-from torusweep.questions.console import fact_table, print_bars, print_heading, print_note
+from torusweep.questions.console import print_bars, print_facts, print_note
 from torusweep.stages.layout.drawing import text_layout
 
 MAX_ROWS = 12  # of the histogram of lengths; --json has all
@@ -17,8 +17,7 @@ MAX_ROWS = 12  # of the histogram of lengths; --json has all
 
 def print_layout(console: Console, record: dict[str, Any], network: Topology) -> None:
     """A record of the table `layout`, its histogram of lengths, and a drawing if the layout is a small plane."""
-    print_heading(console, record["topology"])
-    console.print(fact_table(_facts(record)))
+    print_facts(console, record["topology"], _facts(record))
     if len(record["wire_length_histogram"]) > 1:
         print_note(console, "\nwires of each length")
         print_bars(console, _bars(record["wire_length_histogram"]))

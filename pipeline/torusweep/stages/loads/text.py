@@ -8,7 +8,7 @@ from typing import Any
 from rich.console import Console
 
 from torusweep.counts import counted
-from torusweep.questions.console import fact_table, print_bars, print_heading, print_note
+from torusweep.questions.console import print_bars, print_facts, print_note
 
 Record = dict[str, Any]
 Facts = list[tuple[str, str]]
@@ -24,8 +24,7 @@ BOUNDS = (  # label, column, unit
 
 def print_loads(console: Console, record: Record, computed_by: str) -> None:
     """A record of the table `loads`, and the loads of each link class as bars."""
-    print_heading(console, record["topology"])
-    console.print(fact_table(_facts(record)))
+    print_facts(console, record["topology"], _facts(record))
     if record["per_class_load"] and record["max_channel_load"]:
         print_note(console, "\nload of the channels, by link class, in flits per cycle")
         loads = record["per_class_load"].items()  # dark up to the mean, light up to the maximum

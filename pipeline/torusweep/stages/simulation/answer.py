@@ -19,7 +19,7 @@ from torusweep.stages.simulation.text import print_simulation
 from torusweep.workloads import Workload
 
 if TYPE_CHECKING:
-    import altair as alt
+    from torusweep.charts.chart import Drawing
 
 CUT = 2.5  # times the largest latency that is not of a saturated network: there the figure's axis ends
 
@@ -74,7 +74,7 @@ class Simulation(Records):
     def print(self, console: Console, computed_by: str) -> None:
         print_simulation(console, self.rows)
 
-    def figure(self, *, dark: bool = False) -> alt.LayerChart:
+    def figure(self, *, dark: bool = False) -> Drawing:
         """Latency against offered load, with 95 % confidence intervals: an Altair chart, which a notebook shows.
 
         Raises BadInput where no row has an offered load and a latency.

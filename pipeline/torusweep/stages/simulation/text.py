@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.text import Text
 
 from torusweep.counts import counted
-from torusweep.questions.console import BAR_WIDTH, Columns, fact_table, print_heading, print_note, print_rows
+from torusweep.questions.console import BAR_WIDTH, Columns, print_facts, print_note, print_rows
 
 MAX_CHANNELS = 32  # printed of a cyclic wait; --json has all
 Row = dict[str, Any]
@@ -18,8 +18,7 @@ Row = dict[str, Any]
 
 def print_simulation(console: Console, rows: Sequence[Row]) -> None:
     """Rows of the table `simulation` that differ in their load only."""
-    print_heading(console, rows[0]["topology"])
-    console.print(fact_table(_facts(rows[0])))
+    print_facts(console, rows[0]["topology"], _facts(rows[0]))
     console.print()
     print_rows(console, rows, COLUMNS)
     print_note(console, "loads in flits per cycle and terminal, latencies in cycles, ± half a 95 % confidence interval")
