@@ -6,7 +6,7 @@ from pathlib import Path
 
 import altair as alt
 from torusweep.charts.chart import finished, inline, save
-from torusweep.charts.lines import SIX
+from torusweep.charts.looks import SIX
 from torusweep.networks.families import build
 from torusweep.stages.collectives.record import collective_record
 

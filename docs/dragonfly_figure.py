@@ -7,9 +7,9 @@ import sys
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import altair as alt
 from torusweep.charts.chart import finished, save
-from torusweep.charts.lines import SIX, Line, line_chart
+from torusweep.charts.drawing import Axis, Chart
+from torusweep.charts.looks import SIX
 from torusweep.networks.families import build
 from torusweep.stages.simulation import Parameters, simulation_records
 
@@ -64,10 +64,11 @@ def _shown(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _chart(rows: list[dict[str, Any]]) -> Any:
-    lines = [Line(name, mark.colour, mark.shape) for (_, name), mark in zip(ROUTINGS.values(), SIX)]
-    x = alt.X("load:Q", title="offered load, flits per cycle and terminal")
-    y = alt.Y("latency:Q", title="mean total latency, cycles", scale=alt.Scale(domain=[0, LATENCY]))
-    return line_chart(rows, lines, x, y, [], clip=True)
+    return Chart(
+        x=Axis("load", "offered load, flits per cycle and terminal", zero=True),
+        y=Axis("latency", "mean total latency, cycles", domain=(0, LATENCY)),
+        looks=[look._replace(name=name) for (_, name), look in zip(ROUTINGS.values(), SIX)],
+    ).draw(rows)
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ from torusweep.answers.joined import joined_tables
 from torusweep.answers.page import explorer
 from torusweep.answers.page.explorer import Explorer, explored
 from torusweep.charts.chart import log_ticks
-from torusweep.charts.scatter import SYMBOLS, group_of, network_groups, value_groups
+from torusweep.charts.looks import SYMBOLS, group_of, network_looks, value_looks
 from torusweep.networks.families import build
 from torusweep.stages import STAGES
 from torusweep.stages.all_columns import TABLES
@@ -246,11 +246,11 @@ def test_families_differ_in_colour_or_symbol() -> None:
         {"family": family, "directed": False}
         for family in ("torus", "ring", "rtt", "ptt", "pdtt", "illiac", "lattice", "sequin", "graph")
     ]
-    groups = network_groups(map(group_of, [*records, {"family": "torus", "directed": True}]))
+    groups = network_looks(map(group_of, [*records, {"family": "torus", "directed": True}]))
     assert len({(group.colour, group.symbol) for group in groups}) == len(groups) == 10
     assert [group.name for group in groups][:2] == ["ring", "torus"]
     assert "torus, directed" in {group.name for group in groups}
-    assert len({(group.colour, group.symbol) for group in value_groups(map(str, range(56)))}) == 56
+    assert len({(group.colour, group.symbol) for group in value_looks(map(str, range(56)))}) == 56
     assert {group.symbol for group in groups} <= set(SYMBOLS)
 
 

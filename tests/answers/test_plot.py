@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner
 from torusweep.answers import plot
 from torusweep.answers.choices import Choices
-from torusweep.charts import scatter
+from torusweep.charts.drawing import Axis, Chart
 from torusweep.cli.plot import plot as command
 from torusweep.errors import BadInput
 from torusweep.library.records import loads_record
@@ -89,7 +89,7 @@ def test_numbers_colour_by_a_scale_and_logarithms_are_the_axes_asked_for(folder:
 @pytest.mark.parametrize(("y", "shown"), [("mean_distance", ".6~r"), ("big", "~s")])
 def test_an_axis_labels_small_numbers_plainly(y: str, shown: str) -> None:
     rows = [{"x": 0.01, "y": 20_000 if y == "big" else 0.02, "group": "a"}, {"x": 0.02, "y": 0.01, "group": "a"}]
-    encoding = scatter.chart(rows, scatter.value_groups("a"), {"x": "", "y": "", "group": ""}, "").to_dict()["encoding"]
+    encoding = Chart(Axis("x"), Axis("y"), "group", along=None).draw(rows).to_dict()["encoding"]
     assert [encoding[axis]["axis"]["format"] for axis in "xy"] == [".6~r", shown]  # ~s would say 10m for 0.01
 
 

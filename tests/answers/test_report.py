@@ -19,8 +19,8 @@ from torusweep.answers.page import glossary
 from torusweep.answers.page.provenance import provenance_section
 from torusweep.answers.page.verification import verification_section
 from torusweep.charts import chart as figures
-from torusweep.charts import lines
-from torusweep.charts.networks import COLOURS, kind, series
+from torusweep.charts.looks import KINDS, SIX, kind
+from torusweep.charts.networks import series
 from torusweep.errors import BadInput
 from torusweep.networks import picture_svg
 from torusweep.networks.families import build
@@ -340,5 +340,5 @@ def test_text_and_marks_stand_out(theme: str) -> None:
             assert _contrast(page[text], paper) >= 4.5, (text, paper)
     chart = getattr(figures, theme.upper())
     assert (chart.paper, chart.ink, chart.muted) == (page["paper"], page["ink"], page["muted"])
-    for colour in (*COLOURS.values(), *picture_svg.PALETTE, *(line.colour for line in lines.SIX)):
+    for colour in (*picture_svg.PALETTE, *(look.colour for look in (*KINDS.values(), *SIX))):
         assert _contrast(colour, page["paper"]) >= 3, colour

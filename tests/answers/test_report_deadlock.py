@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 import pytest
-from torusweep.charts.section import FIRST_ROWS, Section
+from torusweep.charts.section import FIRST_ROWS, Chapter
 from torusweep.stages.deadlock import section as deadlock
 from torusweep.stages.loads import section as loads
 
@@ -26,7 +26,7 @@ VERDICTS = [
 ]
 
 
-def deadlock_section(rows: list[dict[str, Any]]) -> Section:
+def deadlock_section(rows: list[dict[str, Any]]) -> Chapter:
     section = deadlock.section({"deadlock": rows})
     assert section is not None
     return section

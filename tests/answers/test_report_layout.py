@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from torusweep.answers import page as report
 from torusweep.charts.chart import specification
-from torusweep.charts.section import Section
+from torusweep.charts.section import Chapter
 from torusweep.networks.families import build
 from torusweep.stages.layout import layout_record
 from torusweep.stages.layout.section import section, wire_lengths
@@ -35,7 +35,7 @@ def static() -> list[dict[str, Any]]:
     return [static_record(build(name)) for name in PLACED]
 
 
-def layout_section(static: list[dict[str, Any]], rows: list[dict[str, Any]]) -> Section:
+def layout_section(static: list[dict[str, Any]], rows: list[dict[str, Any]]) -> Chapter:
     found = section({"static": static, "layout": rows})
     assert found is not None
     return found

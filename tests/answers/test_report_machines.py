@@ -8,7 +8,7 @@ import pytest
 from torusweep.answers import page as report
 from torusweep.answers.page.machines import compared, machines_section
 from torusweep.charts import chart as figures
-from torusweep.charts.section import Section
+from torusweep.charts.section import Chapter
 from torusweep.library.records import loads_record
 from torusweep.networks.families import build
 from torusweep.stages.static import static_record
@@ -53,7 +53,7 @@ def tables() -> dict[str, list[dict[str, Any]]]:
     }
 
 
-def section_of(tables: dict[str, list[dict[str, Any]]]) -> Section:
+def section_of(tables: dict[str, list[dict[str, Any]]]) -> Chapter:
     found = machines_section(tables)
     assert found is not None
     return found

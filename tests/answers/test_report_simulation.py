@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from torusweep.answers import page as report
 from torusweep.charts.chart import specification
-from torusweep.charts.section import Section
+from torusweep.charts.section import Chapter
 from torusweep.stages.simulation.section import MOST_LINES, section
 
 from tests.answers import vega_lite
@@ -15,13 +15,13 @@ from tests.answers.page_parts import MANIFEST, Page
 from tests.answers.page_rows import EMPTY, ROUTER, curve
 
 
-def simulation_section(rows: list[dict[str, Any]], loads: list[dict[str, Any]]) -> Section:
+def simulation_section(rows: list[dict[str, Any]], loads: list[dict[str, Any]]) -> Chapter:
     found = section({"simulation": rows, "loads": loads})
     assert found is not None
     return found
 
 
-def drawings(section: Section) -> dict[str, dict[str, Any]]:
+def drawings(section: Chapter) -> dict[str, dict[str, Any]]:
     return {panel.id: specification(panel.chart) for panel in section.panels}
 
 

@@ -125,7 +125,7 @@ def test_simulations() -> None:
     assert found.table.column("offered_load").to_pylist() == [0.1, 0.9]
     chart = found.figure(dark=True).to_dict()
     values = next(iter(chart["datasets"].values())) if "datasets" in chart else chart["layer"][0]["data"]["values"]
-    assert sorted({value["x"] for value in values}) == [0.1, 0.9]
+    assert sorted({value["offered_load"] for value in values}) == [0.1, 0.9]
     assert net.simulate(saturation=True, precision=0.2, cycles=300).saturation == pytest.approx(0.8, abs=0.4)
     done = net.simulate(packets_each=2, packet_flits=4)
     assert done.record["delivery_time"] > 8

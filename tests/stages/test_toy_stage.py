@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 from pydantic import Field
 
-from torusweep.charts.section import Section
+from torusweep.charts.section import Chapter
 from torusweep.errors import BadInput
 from torusweep.questions.entry import Choice, under
 from torusweep.questions.stage import Stage
@@ -41,7 +41,7 @@ class ToyRequest:
 
 def section(tables):
     rows = tables.get("toy", ())
-    return Section("toy", "Toys", [f"<p>{len(rows)} toys</p>"]) if rows else None
+    return Chapter("toy", "Toys", [f"<p>{len(rows)} toys</p>"]) if rows else None
 
 
 class ToyStage(Stage):

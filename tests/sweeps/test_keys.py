@@ -82,7 +82,7 @@ def test_a_stages_digest_depends_on_its_sources_and_not_on_where_they_are(copy, 
         ("torusweep_kernels/circulants/cpu.py", ["screen"]),  # imported by name
         ("torusweep/stages/static/section.py", []),
         ("torusweep/stages/loads/columns.py", []),
-        ("torusweep/charts/scatter.py", []),
+        ("torusweep/charts/drawing.py", []),
         ("torusweep/answers/page/explorer.py", []),
         ("torusweep/networks/picture.py", []),
     ],

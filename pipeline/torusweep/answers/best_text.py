@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from rich.console import Console
 from rich.text import Text
 
 from torusweep.counts import counted
-from torusweep.questions.console import number_table, print_heading, print_note, print_wide
+from torusweep.questions.console import Columns, print_heading, print_note, print_rows
 from torusweep.screening.best import Best
 from torusweep.screening.spaces import Circulants
 
-HEADINGS = ("", "mean distance", "diameter", "saturation", "degree", "network")
-PRICED = ("a terminal", "for 1,000", "")  # columns of costs
 NOTES = (
     "\nMean distance over all pairs, a node to itself included. Saturation in flits per terminal and cycle:",
     "uniform traffic, spread equally over all shortest paths.",
@@ -29,23 +27,20 @@ def print_best(console: Console, found: Best, beside: Sequence[dict[str, Any]] =
     winner, dimensions = found.rows[0], found.space.dimensions
     print_heading(console, winner["topology"])
     console.print(Text(proof(found)))
-    table = number_table(*HEADINGS[:-1], *(PRICED if priced else ()), HEADINGS[-1])
-    table.columns[0].justify = table.columns[-1].justify = "left"
-    for place, row in enumerate(found.rows):
-        table.add_row("best" if place == 0 else "as good", *_numbers(row), row["topology"])
+    lines = [{**row, "line": "as good" if place else "best"} for place, row in enumerate(found.rows)]
     for row in found.known:
         mark = "" if row["meets_condition"] else "  (does not meet the condition)"
-        table.add_row(row["name"], *_numbers(row), row["topology"] + mark)
-    for row in beside:
-        table.add_row("beside", *_numbers(row), row["topology"])
+        lines.append({**row, "line": row["name"], "topology": row["topology"] + mark})
+    lines += [{**row, "line": "beside"} for row in beside]
     for kind, prefix, meaning in (
         (f"bound of {dimensions}D lattices", "lattice_", "no lattice has less: as near as in Zⁿ itself"),
         (f"bound of degree {winner['degree']}", "", "no graph has less (Cerf et al. 1974, Moore)"),
     ):
-        mean, diameter = winner[f"{prefix}mean_distance_bound"], winner[f"{prefix}diameter_bound"]
-        table.add_row(kind, f"{mean:.6g}", str(diameter), "", "", *("" for _ in PRICED if priced), meaning)
+        bounds = {name: winner[f"{prefix}{name}_bound"] for name in ("mean_distance", "diameter")}
+        lines.append({**bounds, "line": kind, "topology": meaning})
     console.print()
-    print_wide(console, table)
+    columns = {**COLUMNS, **(PRICED if priced else {}), "topology": "network"}
+    print_rows(console, lines, columns, left=("line", "topology"))
     for note in NOTES:
         print_note(console, note)
     if priced:
@@ -86,20 +81,20 @@ def _plural(number: int, thing: str) -> str:
     return f"{number:,} class{'' if number == 1 else 'es'}" if thing == "class" else counted(number, thing)
 
 
-def _numbers(row: dict[str, Any]) -> tuple[str, ...]:
-    saturation = row["saturation_load"]
-    return (
-        f"{row['mean_distance']:.6g}",
-        str(row["diameter"]),
-        "" if saturation is None else f"{saturation:.6g}",
-        str(row["degree"]),
-        *(
-            (
-                f"{row['cost_per_terminal']:,.0f}",
-                "" if row["saturation_per_cost"] is None else f"{1000 * row['saturation_per_cost']:.3g}",
-                "front" if row["on_front"] else "",
-            )
-            if "on_front" in row
-            else ()
-        ),
-    )
+def _number(name: str, form: str, factor: float = 1) -> Callable[[dict[str, Any]], str]:
+    """A number of a line; nothing where it has none: of a bound, say."""
+
+    def shown(row: dict[str, Any]) -> str:
+        return "" if row.get(name) is None else format(factor * row[name], form)
+
+    return shown
+
+
+COLUMNS: Columns = {
+    **{"line": "", "mean_distance": "mean distance", "diameter:d": "diameter"},
+    **{_number("saturation_load", ".6g"): "saturation", _number("degree", "d"): "degree"},
+}
+PRICED: Columns = {
+    **{_number("cost_per_terminal", ",.0f"): "a terminal", _number("saturation_per_cost", ".3g", 1000): "for 1,000"},
+    lambda row: "front" if row.get("on_front") else "": "",
+}

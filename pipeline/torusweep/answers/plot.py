@@ -25,8 +25,10 @@ from torusweep.answers.joined import (
     words_of,
 )
 from torusweep.answers.query import bracketed, query
-from torusweep.charts import curves, scatter
 from torusweep.charts.chart import finished
+from torusweep.charts.drawing import Axis as Along
+from torusweep.charts.drawing import Chart, key
+from torusweep.charts.looks import Look, group_of, network_looks, value_looks
 from torusweep.charts.networks import series as branch_of
 from torusweep.counts import counted
 from torusweep.errors import BadInput
@@ -39,7 +41,6 @@ NO_NETWORK = "no network"  # the family of a row without a network
 BRANCH = "(branch)"  # a series of networks: a family, with all its parameters but the size
 RUNNING = ("offered_load", "rate", "distance")  # along these a curve runs
 CUT = 2.5  # times the largest number that is not of a saturated network: there a latency's axis ends
-ERRORS = ("x_error", "x_stderr", "y_error", "y_stderr")  # fields of a row: half an interval, or standard errors
 DEVIATIONS = 1.96  # standard errors on either side of a number: 95 %
 
 
@@ -225,26 +226,29 @@ def _drawn(request: Request, names: Sequence[str], known: list[dict[str, Any]], 
     axes = [_as_axis(named.name, [row[at] for row in known]) for named, at in ((request.x, "x"), (request.y, "y"))]
     rows = [known[i] for i in sample_of(axes, len(known), MOST)]
     columns = [request.joined.columns[name] for name in names if name != BRANCH]
-    scale = not request.lines and len(names) == 1 and len(columns) == 1 and columns[0].column.type in NUMBERS
-    if scale:
+    looks: Sequence[Look] | str
+    if not request.lines and len(names) == len(columns) == 1 and columns[0].column.type in NUMBERS:
         rows = [row | {"group": row["keys"][names[0]]} for row in rows if row["keys"][names[0]] is not None]
-        groups = []
+        looks = _title(columns[0])
     else:
-        groups = _groups(request, rows, names)
-    label = ", ".join(_words(name) for name in names)
-    titles = {"x": _title(request.x), "y": _title(request.y), "group": _title(columns[0]) if scale else label}
+        looks = _looks(request, rows, names)
+    points = sorted(map(_point, rows), key=lambda row: row["along"])
+    most = _cut(request, points, log)
+    hollow = any(row["hollow"] and (most is None or row["y"] <= most) for row in points)
+    barred = any("low" in row or "left" in row for row in points)
+    chart = Chart(
+        x=Along("x", _title(request.x), "x" in log),
+        y=Along("y", _title(request.y), "y" in log, domain=None if most is None else (0, most)),
+        line="group",
+        looks=looks,
+        along="along" if request.lines else None,
+        detail="line" if request.lines else "",
+        hollow="hollow",
+        size=48 if request.lines or barred else 14 if len(rows) > 5000 else 30 if len(rows) > 800 else 55,
+        opacity=1 if request.lines or barred else 0.75,
+    ).draw(points, None if isinstance(looks, str) else key(looks))
     heading = f"{_words(request.y.name)} against {_words(request.x.name)}"
-    barred = any(row.get(name) for row in rows for name in ERRORS)
-    if not request.lines and (scale or not barred):
-        drawn = [{name: row[name] for name in ("x", "y", "group")} for row in rows]
-        chart = scatter.chart(drawn, groups, titles, log)
-        return Plot(finished(chart, heading, subtitle), found, found - len(known), len(rows))
-    drawn = sorted((_point(row) for row in rows), key=lambda row: row["along"])
-    most = _cut(request, drawn, log)
-    remarks = ["bars: 95 % confidence intervals"] if any("low" in row or "left" in row for row in drawn) else []
-    hollow = [row for row in drawn if row["hollow"] and (most is None or row["y"] <= most)]
-    remarks += ["hollow marks: saturated"] if hollow else []
-    chart = curves.curves(drawn, groups, titles, log, most, connected=bool(request.lines))
+    remarks = ["bars: 95 % confidence intervals"] * barred + ["hollow marks: saturated"] * hollow
     specification = finished(chart, heading, "; ".join([subtitle, *remarks]))
     return Plot(specification, found, found - len(known), len(rows), most)
 
@@ -265,8 +269,8 @@ def _log(request: Request, rows: Sequence[Mapping[str, Any]]) -> str:
     return LOG[request.log]
 
 
-def _groups(request: Request, rows: Sequence[dict[str, Any]], names: Sequence[str]) -> list[scatter.Group]:
-    """The groups of the rows; sets each row's `group` to its group's name, and its `line` where a group has several."""
+def _looks(request: Request, rows: Sequence[dict[str, Any]], names: Sequence[str]) -> list[Look]:
+    """The looks of the rows; sets each row's `group` to its group's name, and its `line` where a group has several."""
     if names in ([], ["family"]):
         return _families(rows)
     for row in rows:
@@ -283,16 +287,15 @@ def _groups(request: Request, rows: Sequence[dict[str, Any]], names: Sequence[st
             f"{asked}: expected at most {MOST_WORDS}, which colours and symbols tell apart, got {len(values):,};"
             " choose another column with --series, or fewer rows with --where"
         )
-    looks = scatter.value_groups(f"{place:02}" for place in range(len(values)))
-    return [look._replace(name=name) for name, look in zip(values, looks)]
+    return value_looks(values)
 
 
-def _families(rows: Sequence[dict[str, Any]]) -> list[scatter.Group]:
-    """The groups of the rows' families; sets each row's `group`."""
-    named = [scatter.group_of(row) for row in rows]
+def _families(rows: Sequence[dict[str, Any]]) -> list[Look]:
+    """The looks of the rows' families; sets each row's `group`."""
+    named = [group_of(row) for row in rows]
     for row, (_, name) in zip(rows, named):
         row["group"] = name
-    return scatter.network_groups(named)
+    return network_looks(named)
 
 
 def _branch(row: Mapping[str, Any]) -> str:

@@ -17,7 +17,7 @@ from altair.utils.schemapi import debug_mode
 from torusweep.errors import BadInput
 
 Record = Mapping[str, Any]
-Chart = alt.Chart | alt.LayerChart | alt.FacetChart
+Drawing = alt.Chart | alt.LayerChart | alt.FacetChart
 
 SUFFIXES = (".svg", ".pdf", ".png")  # of the files that a chart can be saved as
 
@@ -95,13 +95,13 @@ def config(theme: Theme) -> dict[str, Any]:
     }
 
 
-def specification(chart: Chart) -> dict[str, Any]:
+def specification(chart: Drawing) -> dict[str, Any]:
     """A chart as Vega-Lite."""
     return dict(chart.to_dict(validate=False))
 
 
 def finished(
-    chart: Chart, title: str = "", subtitle: str = "", *, width: int = 760, height: int = 420
+    chart: Drawing, title: str = "", subtitle: str = "", *, width: int = 760, height: int = 420
 ) -> dict[str, Any]:
     """A chart's specification for a file: with a size, a title and the light theme on white."""
     finished = specification(chart.properties(width=width, height=height))

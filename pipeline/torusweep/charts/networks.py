@@ -1,51 +1,22 @@
-"""Networks in charts: a colour and a shape for each kind, series, tooltips.
-
-Colour always goes with a second sign (shape or dash). The colours have the hues of Okabe and Ito
-(2008), which colour-blind readers can tell apart; each is light enough for a contrast of 3 : 1
-(WCAG 2.1) on white paper and on the dark page.
-"""
+"""Networks in charts: which of them can be compared, and which lie on a line."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-import altair as alt
-
-from torusweep.networks.families import KIND_OF
-
 Record = Mapping[str, Any]
 
-# colour and shape of each kind of families (torusweep.networks.families.KIND_OF), in the order of legends
-MARKS = {
-    "torus": ("#006DAD", "circle"),
-    "mesh": ("#379AD8", "cross"),
-    "pruned": ("#B84300", "square"),
-    "directed": ("#008A62", "triangle-right"),
-    "twisted": ("#CB73A3", "diamond"),
-    "hierarchical": ("#C48600", "triangle-up"),
-    "HyperX": ("#8A63D2", "square"),
-    "Dragonfly": ("#D64550", "triangle-left"),
-    "fat tree": ("#5C8A00", "triangle-down"),
-    "diameter two": ("#00899B", "diamond"),
-    "random": ("#A0714F", "cross"),
-    "de Bruijn": ("#7A7A00", "circle"),
-    "HammingMesh": ("#916FB8", "triangle-down"),
-    "other": ("#7C818A", "stroke"),
-}
-COLOURS = {kind: colour for kind, (colour, _) in MARKS.items()}
-SHAPES = {kind: shape for kind, (_, shape) in MARKS.items()}
 SIZE_PARAMETERS = ("k", "a", "n")  # the first of these is a network's size; a series keeps its other parameters
-TOOLTIP = [
-    alt.Tooltip("topology:N", title="network"),
-    alt.Tooltip("nodes:Q", format=","),
-    alt.Tooltip("degree_max:Q", title="degree"),
-    alt.Tooltip("diameter:Q", title="diameter, hops"),
-    alt.Tooltip("mean_distance:Q", title="mean distance, hops", format=".6~g"),
-    alt.Tooltip("links:Q", format=","),
-    alt.Tooltip("cost:Q", title="cost (diameter × degree)", format=","),
-]
-TOOLTIP_COLUMNS = ("topology", "nodes", "degree_max", "diameter", "mean_distance", "links", "cost")
+TIPS = {  # columns that a pointer at a network shows, and what it calls them
+    "topology": "network",
+    "nodes": "nodes",
+    "degree_max": "degree",
+    "diameter": "diameter, hops",
+    "mean_distance": "mean distance, hops",
+    "links": "links",
+    "cost": "cost (diameter × degree)",
+}
 
 
 def distinct(records: Iterable[Record]) -> list[Record]:
@@ -60,11 +31,6 @@ def comparable(records: Iterable[Record]) -> list[Record]:
     """
     chosen = (record for record in distinct(records) if record["connected"] and record["nodes"] > 1)
     return sorted(chosen, key=lambda record: (record["nodes"], record["topology"]))
-
-
-def kind(record: Record) -> str:
-    """The kind of a network, which decides its colour: its family's, or directed."""
-    return "directed" if record["directed"] else KIND_OF.get(record["family"], "other")
 
 
 def series(record: Record) -> str:

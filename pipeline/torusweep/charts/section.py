@@ -1,4 +1,4 @@
-"""A section of the page: headings, notes, tables and charts.
+"""A chapter of the page: headings, notes, tables and charts.
 
 Names and texts from outside pass through `html.escape` here, or in the function that makes the HTML. A long
 table's first rows are HTML; all its rows are data (`packed`), which the page's script shows page by page.
@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from html import escape
 from typing import Any, NamedTuple, TypeAlias
 
-from torusweep.charts.chart import Chart
+from torusweep.charts.chart import Drawing
 from torusweep.tables.columns import Column
 
 Record = Mapping[str, Any]
@@ -34,7 +34,7 @@ class Panel(NamedTuple):
 
     id: str
     title: str
-    chart: Chart
+    chart: Drawing
     caption: str
     label: str = ""
     wide: bool = True
@@ -53,8 +53,8 @@ class Panel(NamedTuple):
 Part: TypeAlias = str | Sequence[Panel]
 
 
-class Section(NamedTuple):
-    """A section of the page.
+class Chapter(NamedTuple):
+    """A chapter of the page.
 
     id      of its element, for links
     title   its heading
@@ -94,6 +94,11 @@ def heading(title: str, note: str = "") -> str:
 def paragraph(note: str) -> str:
     """A note, which is HTML."""
     return f'<p class="note">{note}</p>'
+
+
+def listing(title: str, note: str, fields: Iterable[Field], rows: Sequence[Any]) -> str:
+    """A table under a heading; '' without rows. note: HTML; {} stands for how many rows there are."""
+    return heading(title, note.format(f"{len(rows):,}")) + table(fields, rows) if rows else ""
 
 
 # --- tables ---------------------------------------------------------------------------------------
@@ -144,19 +149,43 @@ def number(value: float | int | None, digits: int = 8) -> Cell:
     return Cell(f"{value:,.0f}" if whole else f"{value:.{digits}g}", "number", value)
 
 
-def meanings(columns: Iterable[Column]) -> dict[str, str]:
-    """What each column of a table of results means, with its unit."""
-    return {column.name: column.meaning + (f" ({column.unit})" if column.unit else "") for column in columns}
+WORDS = {"topology": "network", "degree_max": "degree", "vc_rule": "rule", "virtual_channels": "VCs"}  # of columns
 
 
-def word_field(column: str, title: str, meanings: Mapping[str, str], style: str = "short") -> Field:
-    """A column of words of a record; a dash for None. style: of the cells, 'name' for a topology."""
-    return Field(title, lambda row: Cell(row[column] or "–", style), meanings.get(column, ""))
+def fields(columns: Iterable[Column], *shown: str | tuple[Any, ...] | Field) -> list[Field]:
+    """Columns of a table of records as they are declared: words or numbers, with their meaning and unit.
+
+    shown  a column; or with the heading that stands for its name, and the digits of its numbers or a row's cell; or a
+           field
+    """
+    known = {column.name: column for column in columns}
+    return [
+        one if isinstance(one, Field) else _field(known, *((one,) if isinstance(one, str) else one)) for one in shown
+    ]
 
 
-def number_field(column: str, title: str, meanings: Mapping[str, str], digits: int = 8) -> Field:
-    """A column of numbers of a record."""
-    return Field(title, lambda row: number(row[column], digits), meanings.get(column, ""), "number")
+def _field(known: Mapping[str, Column], name: str, title: str = "", shown: int | Callable[[Any], Cell] = 8) -> Field:
+    meaning, title = meaning_of(known[name]), title or WORDS.get(name) or name.replace("_", " ")
+    style = "number" if known[name].type in ("int64", "double") else ""
+    if not isinstance(shown, int):
+        return Field(title, shown, meaning, style)
+    if style:
+        return Field(title, lambda row: number(row[name], shown), meaning, style)
+    return Field(title, lambda row: Cell(_word(row[name]), "name" if name == "topology" else "short"), meaning)
+
+
+def _word(value: str | bool | None) -> str:
+    return ("yes" if value else "no") if isinstance(value, bool) else value or "–"
+
+
+def meaning_of(column: Column) -> str:
+    """What a column of a table of results means, with its unit."""
+    return column.meaning + (f" ({column.unit})" if column.unit else "")
+
+
+def share(value: float | None, digits: int = 4) -> Cell:
+    """A share's cell, in per cent."""
+    return Cell("–", "number") if value is None else Cell(f"{100 * value:.{digits}g} %", "number", value)
 
 
 def shared_field(field: Field) -> Field:

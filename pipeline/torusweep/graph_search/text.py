@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.text import Text
 
 from torusweep.counts import counted
-from torusweep.questions.console import number_table, print_heading, print_note, print_wide
+from torusweep.questions.console import print_heading, print_note, print_rows
 
 GOALS = {"mean_distance": "mean distance", "diameter": "diameter"}
 
@@ -17,14 +17,14 @@ def print_search(console: Console, row: dict[str, Any]) -> None:
     """The graph's file, what it attains, the bounds."""
     print_heading(console, row["topology"])
     console.print(Text(_verdict(row)))
-    table = number_table("", "found", "bound")
-    table.columns[0].justify = "left"
-    table.add_row("diameter", str(row["diameter"]), str(row["diameter_bound"]))
-    table.add_row("mean distance", f"{row['mean_distance']:.6g}", f"{row['mean_distance_bound']:.6g}")
     distinct = row["mean_distance_bound"] * row["nodes"] / (row["nodes"] - 1)
-    table.add_row("between distinct nodes", f"{row['mean_distance_distinct']:.6g}", f"{distinct:.6g}")
+    lines = [
+        {"name": "diameter", "found": row["diameter"], "bound": row["diameter_bound"]},
+        {"name": "mean distance", "found": row["mean_distance"], "bound": row["mean_distance_bound"]},
+        {"name": "between distinct nodes", "found": row["mean_distance_distinct"], "bound": distinct},
+    ]
     console.print()
-    print_wide(console, table)
+    print_rows(console, lines, {"name": "", "found": "found", "bound": "bound"}, left=("name",))
     chains = f"best of {counted(row['chains'], 'chain')}" if row["chains"] > 1 else "one chain"
     print_note(console, f"{counted(row['moves'], 'move')}, seed {row['seed']}, {chains}. No graph is below the bounds.")
 

@@ -6,7 +6,6 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +16,7 @@ from torusweep.answers.view import VIEW
 from torusweep.counts import counted
 from torusweep.errors import BadInput, nearest, printable
 from torusweep.library.table import Table, open_connection
+from torusweep.questions.display import Fact, html_of, text_of
 from torusweep.tables import store
 
 if TYPE_CHECKING:
@@ -118,22 +118,19 @@ distances, loads, points, static, verification
         return self._table("differences", found)
 
     def __repr__(self) -> str:
-        rows = self._rows()
-        width = max(len(name) for name, _ in rows)
-        return "\n".join([self._title(), *(f"  {name.ljust(width)}  {size}" for name, size in rows)])
+        return text_of(self._title(), self._rows())
 
     def _repr_html_(self) -> str:
-        rows = "".join(f"<tr><td>{escape(name)}</td><td>{escape(size)}</td></tr>" for name, size in self._rows())
-        return f"<p>{escape(self._title())}</p><table><tbody>{rows}</tbody></table>"
+        return html_of(self._title(), self._rows())
 
     def _title(self) -> str:
         state = "" if self.complete else " (not finished; run the sweep again)"
         return f"{printable(self.folder)}: {counted(len(self), 'table')}{state}"
 
-    def _rows(self) -> list[tuple[str, str]]:
+    def _rows(self) -> list[Fact]:
         entries = self.manifest["tables"]
         return [
-            (name, counted(entries[name]["rows"], "row") if name in entries else "a row for each network")
+            (name, counted(entries[name]["rows"], "row") if name in entries else "a row for each network", "")
             for name in self.tables
         ]
 

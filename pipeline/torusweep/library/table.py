@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from html import escape
 from importlib import import_module
+from itertools import accumulate
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +15,8 @@ from torusweep.answers import connection as connections
 from torusweep.answers import table_text
 from torusweep.counts import counted
 from torusweep.errors import BadInput
+from torusweep.questions.display import aligned, rows_html
+from torusweep.tables.columns import Column
 
 if TYPE_CHECKING:
     import duckdb
@@ -104,31 +106,16 @@ class Table:
         names, *rows = table_text.cells(self._rows.slice(0, self._shown))
         most = SHOWN_WIDTH // min(len(names), SHOWN_WIDTH // LONGEST_CELL)
         texts = [[_cut(cell, most) for cell in column] for column in zip(names, *rows)]
-        shown, width = 0, 0
-        for column in texts:
-            width += 2 + max(map(len, column))
-            if shown and width > SHOWN_WIDTH:
-                break
-            shown += 1
-        widths = [max(map(len, column)) for column in texts[:shown]]
-        lines = ["  ".join(cell.ljust(wide) for cell, wide in zip(row, widths)).rstrip() for row in zip(*texts[:shown])]
-        return "\n".join([self._size(len(rows), shown), "", *lines])
+        ends = [*accumulate(2 + max(map(len, column)) for column in texts)]
+        shown = max(1, sum(end <= SHOWN_WIDTH for end in ends))
+        return "\n".join([self._size(len(rows), shown), "", *aligned([*zip(*texts[:shown])], "<")])
 
     def _repr_html_(self) -> str:
-        """The first rows, in a notebook. A column's title says its unit and meaning."""
+        """The first rows, in a notebook. A column's title says its meaning and unit."""
         names, *rows = table_text.cells(self._rows.slice(0, self._shown).select(self.columns[:SHOWN_COLUMNS]))
-        heads = "".join(
-            f'<th title="{escape(": ".join(filter(None, self._meaning(column))))}">{escape(name)}</th>'
-            for name, column in zip(names, self._rows.schema)
-        )
-        body = "".join(
-            f"<tr>{''.join(f'<td>{escape(_cut(cell, LONGEST_CELL * 4))}</td>' for cell in row)}</tr>" for row in rows
-        )
-        size = escape(self._size(len(rows), len(names)))
-        return (
-            f'<div style="overflow-x: auto"><table><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table></div>'
-            f"<p>{size}</p>"
-        )
+        columns = [Column(name, "", *self._meaning(column)) for name, column in zip(names, self._rows.schema)]
+        shown = [dict(zip(names, row)) for row in rows]
+        return rows_html(self._size(len(rows), len(names)), shown, names, columns, self._shown)
 
     def _size(self, rows: int, columns: int) -> str:
         """How large the table is, and how much of it is shown."""

@@ -7,26 +7,11 @@ from typing import Any
 
 from rich.console import Console
 
-from torusweep.questions.console import (
-    fact_table,
-    number_table,
-    print_heading,
-    print_note,
-    print_wide,
-)
+from torusweep.questions.console import Columns, print_facts, print_heading, print_note, print_rows
 
 Record = dict[str, Any]
 LEAST_DIFFERENCE = 1e-6  # per cent; less is rounding
 VARIANTS = ("", "_corrected")  # suffixes of columns: as printed, corrected
-NETWORK_COLUMNS = (  # of networks side by side, with their headings
-    ("width", "width,\nbits"),
-    ("pins", "pins"),
-    ("mean_distance", "hops"),
-    ("uncontended_latency", "empty,\ncycles"),
-    ("saturation_bits", "saturation"),
-    ("saturation_bits_corrected", "corrected"),
-)
-RATE_COLUMNS = (("mean_latency", "latency,\ncycles"), ("mean_latency_corrected", "corrected"))
 CUBE_COLUMNS = {
     "dimension": "n",
     "radix": "radix k",
@@ -53,34 +38,31 @@ def print_latency(console: Console, record: Record, remarks: Sequence[str]) -> N
         ("rate", f"{record['rate']:g} messages/cycle/node ({record['load']:.6g} flits)"),
         ("empty network", f"{empty:.6g} cycles (stored at every hop: {stored:.6g})"),
     )
-    table = number_table("", "as printed", "by link class", left=1)
-    table.add_row("utilization, busiest channel", _number(record["utilization"]), _number(record["utilization_max"]))
-    for label, column in (
-        ("mean latency, cycles", "mean_latency"),
-        ("saturation, messages/cycle/node", "saturation_rate"),
-        ("saturation, bits/cycle/node", "saturation_bits"),
-    ):
-        table.add_row(label, *(_value(record, f"{column}{variant}") for variant in VARIANTS))
-    print_heading(console, record["topology"])
-    console.print(fact_table(facts))
+    lines = [
+        {"name": label, **{f"printed{variant}": _value(record, f"{column}{variant}") for variant in VARIANTS}}
+        for label, column in (
+            ("mean latency, cycles", "mean_latency"),
+            ("saturation, messages/cycle/node", "saturation_rate"),
+            ("saturation, bits/cycle/node", "saturation_bits"),
+        )
+    ]
+    use = {"printed": record["utilization"], "printed_corrected": record["utilization_max"]}
+    print_facts(console, record["topology"], facts)
     console.print()
-    console.print(table)
+    headings = {"name": "", "printed": "as printed", "printed_corrected": "by link class"}
+    print_rows(console, [{"name": "utilization, busiest channel", **use}, *lines], headings, left=("name",))
     _print_remarks(console, remarks)
 
 
 def print_comparison(console: Console, found: list[Record], remarks: Sequence[str]) -> None:
     """Networks at equal cost, a row for each, in the order given."""
     first = found[0]
-    columns = NETWORK_COLUMNS + (RATE_COLUMNS if first["rate"] else ())
-    table = number_table("", *(heading for _, heading in columns), left=1)
-    for record in found:
-        table.add_row(record["topology"], *(_value(record, column) for column, _ in columns))
     bits, rate, delay = first["message_bits"], first["rate"], first["switch_delay"]
     messages = f"messages of {bits:g} bits, {rate:g} messages/cycle/node, switch delay {delay:g} cycles"
     print_heading(console, f"at equal cost: {cost_in_words(found)}")
     print_note(console, f"{messages}; saturation in bits/cycle/node")
     console.print()
-    print_wide(console, table)
+    print_rows(console, found, {**NETWORKS, **(LATENCIES if rate else {})}, left=("topology",))
     console.print(f"\n{verdict(found)}", markup=False)
     _print_remarks(console, remarks)
 
@@ -114,10 +96,6 @@ def _best(found: list[Record], column: str, sign: int) -> tuple[Record | None, R
 
 def print_cubes(console: Console, record: Record, cubes: list[Record]) -> None:
     """One of Dally's cubes, and a row for every dimension."""
-    table = number_table(*CUBE_COLUMNS.values())
-    for cube in cubes:
-        style = "bold" if cube["dimension"] == record["best_dimension"] else None
-        table.add_row(*(f"{cube[name]:.6g}" for name in CUBE_COLUMNS), style=style)
     bits, delay, topology = record["message_bits"], record["wire_delay"], record["topology"]
     printed, corrected = (
         f"best dimension {record[f'best_dimension{variant}']}; dimension {record['dimension']}: "
@@ -128,7 +106,8 @@ def print_cubes(console: Console, record: Record, cubes: list[Record]) -> None:
     console.print(f"{printed}, in {topology}" if topology else printed, markup=False)
     print_note(console, f"corrected, with the longer wires of folded rings: {corrected}")
     console.print()
-    print_wide(console, table)
+    best = record["best_dimension"]
+    print_rows(console, cubes, CUBE_COLUMNS, bold=lambda cube: bool(cube["dimension"] == best))
 
 
 def cost_in_words(found: list[Record]) -> str:
@@ -148,11 +127,18 @@ def _print_remarks(console: Console, remarks: Sequence[str]) -> None:
         print_note(console, remark)
 
 
-def _value(record: Record, column: str) -> str:
+def _value(record: Record, column: str) -> float | str | None:
     """A number; a latency is infinite if its flag says saturated."""
     flag = column.replace("mean_latency", "saturated")
-    return "infinite" if flag != column and record[flag] else _number(record[column])
+    return "infinite" if flag != column and record[flag] else record[column]
 
 
-def _number(value: float | None) -> str:
-    return "–" if value is None else f"{value:.6g}"
+NETWORKS: Columns = {  # side by side
+    **{"topology": "", "width": "width,\nbits", "pins": "pins", "mean_distance": "hops"},
+    **{"uncontended_latency": "empty,\ncycles", "saturation_bits": "saturation"},
+    "saturation_bits_corrected": "corrected",
+}
+LATENCIES: Columns = {
+    lambda row: _value(row, "mean_latency"): "latency,\ncycles",
+    lambda row: _value(row, "mean_latency_corrected"): "corrected",
+}

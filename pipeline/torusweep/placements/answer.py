@@ -15,8 +15,8 @@ from torusweep.placements.job import Job
 from torusweep.placements.machine import Machine
 from torusweep.placements.operations import bound_name
 from torusweep.placements.ranking import Links, Placement, Ranking
-from torusweep.placements.text import axes_in_words, print_placements, seconds_in_words
-from torusweep.placements.words import block_in_words, deadlock_in_words, link_in_words, notes
+from torusweep.placements.text import axes_in_words, axes_of, print_placements, seconds_in_words
+from torusweep.placements.words import deadlock_in_words, link_in_words, notes
 from torusweep.questions.answer import Answer, Row
 from torusweep.questions.display import rows_html, rows_text
 
@@ -53,10 +53,7 @@ class Placements(Answer):
                 "seconds": placement.seconds,
                 "to_the_best": placement.seconds / self.seconds,
                 "ties": None if placement is plain else placement.ties,
-                **{
-                    name: block_in_words(self.machine, block, order)
-                    for name, block, order in zip(self.job.axes, placement.blocks, placement.orders, strict=True)
-                },
+                **axes_of(self.machine, self.job.axes, placement),
             }
             for number, placement in enumerate([*best, plain], 1)
         ]

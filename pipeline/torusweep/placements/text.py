@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from rich.console import Console
@@ -12,7 +13,7 @@ from torusweep.placements.job import Job
 from torusweep.placements.machine import Machine
 from torusweep.placements.ranking import Links, Phase, Placement, Ranking
 from torusweep.placements.words import block_in_words, deadlock_in_words, link_in_words, notes
-from torusweep.questions.console import number_table, print_heading, print_note, print_wide
+from torusweep.questions.console import Columns, print_heading, print_note, print_rows
 
 MOST_RANKS = 8  # shown of a group
 
@@ -28,24 +29,22 @@ def print_placements(console: Console, machine: Machine, job: Job, links: Links,
     console.print(Text(f"{compared} compared in {duration(took)}; {routed} of axes routed, message by message"))
     console.print(Text(deadlock_in_words(machine, best)))
     console.print()
-    table = number_table("", "a step", "to the best", "ties", *names, left=0)
-    for column in table.columns[4:]:
-        column.justify = "left"
-    for number, placement in enumerate([*ranking.best, plain], 1):
-        table.add_row(
-            "row-major" if placement is plain else str(number),
-            seconds_in_words(placement.seconds),
-            f"{placement.seconds / best.seconds:.3f}",
-            "" if placement is plain else f"{placement.ties:,}",
-            *(
-                block_in_words(machine, block, order)
-                for block, order in zip(placement.blocks, placement.orders, strict=True)
-            ),
-        )
-    print_wide(console, table)
+    lines = [
+        {
+            "name": "row-major" if placement is plain else str(number),
+            "seconds": seconds_in_words(placement.seconds),
+            "over": f"{placement.seconds / best.seconds:.3f}",
+            "ties": "" if placement is plain else f"{placement.ties:,}",
+            **axes_of(machine, names, placement),
+        }
+        for number, placement in enumerate([*ranking.best, plain], 1)
+    ]
+    headings = {"name": "", "seconds": "a step", "over": "to the best", "ties": "ties", **dict(zip(names, names))}
+    print_rows(console, lines, headings, left=names)
     console.print()
     print_heading(console, "Operations of the best")
-    _print_phases(console, machine, best)
+    columns = {**PHASES, lambda phase: link_in_words(machine, phase.link): "which", **ROUTES}
+    print_rows(console, best.phases, columns, left=[*PHASES][:2] + [*columns][8:10] + [*columns][11:])
     console.print()
     for axis, name in enumerate(names):
         if job.axes[name] > 1:
@@ -59,31 +58,6 @@ def print_placements(console: Console, machine: Machine, job: Job, links: Links,
     )
 
 
-def _print_phases(console: Console, machine: Machine, placement: Placement) -> None:
-    table = number_table(
-        "axis", "operation", "size", "times", "a step", "bound", "share", "on the busiest link", left=2
-    )
-    for heading in ("which", "by", "hops", "for"):
-        table.add_column(heading, justify="right" if heading == "hops" else "left")
-    for phase in placement.phases:
-        operation = phase.operation
-        table.add_row(
-            operation.axis,
-            operation.kind,
-            size(operation.bytes),
-            f"{operation.times:,}",
-            seconds_in_words(phase.seconds),
-            seconds_in_words(phase.least),
-            _share(phase),
-            size(phase.bytes),
-            link_in_words(machine, phase.link),
-            phase.algorithm,
-            str(phase.hops),
-            operation.why,
-        )
-    print_wide(console, table)
-
-
 def _share(phase: Phase) -> str:
     return f"{phase.least / phase.seconds:.0%}" if phase.seconds else ""
 
@@ -95,11 +69,14 @@ def _loss(best: Placement, plain: Placement) -> str:
     return f"the row-major order takes {seconds_in_words(plain.seconds)}: {loss:.1%} more"
 
 
+def axes_of(machine: Machine, names: Iterable[str], placement: Placement) -> dict[str, str]:
+    """Where each axis lies."""
+    found = zip(names, placement.blocks, placement.orders, strict=True)
+    return {name: block_in_words(machine, block, order) for name, block, order in found}
+
+
 def axes_in_words(machine: Machine, names: list[str], placement: Placement) -> str:
-    return "; ".join(
-        f"{name} on {block_in_words(machine, block, order)}"
-        for name, block, order in zip(names, placement.blocks, placement.orders, strict=True)
-    )
+    return "; ".join(f"{name} on {place}" for name, place in axes_of(machine, names, placement).items())
 
 
 def _first_group(placement: Placement, axis: int) -> str:
@@ -114,3 +91,16 @@ def seconds_in_words(seconds: float) -> str:
         if seconds >= scale:
             return f"{seconds / scale:,.4g} {unit}"
     return f"{seconds * 1e6:.4g} µs"
+
+
+PHASES: Columns = {
+    lambda phase: phase.operation.axis: "axis",
+    lambda phase: phase.operation.kind: "operation",
+    lambda phase: size(phase.operation.bytes): "size",
+    lambda phase: phase.operation.times: "times",
+    lambda phase: seconds_in_words(phase.seconds): "a step",
+    lambda phase: seconds_in_words(phase.least): "bound",
+    _share: "share",
+    lambda phase: size(phase.bytes): "on the busiest link",
+}
+ROUTES: Columns = {"algorithm": "by", "hops": "hops", lambda phase: phase.operation.why: "for"}

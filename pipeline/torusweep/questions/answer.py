@@ -11,7 +11,7 @@ import pyarrow as pa
 from rich.console import Console
 
 from torusweep.errors import BadInput
-from torusweep.questions.console import fact_table, print_heading, print_note
+from torusweep.questions.console import print_facts, print_note
 from torusweep.questions.display import Fact, facts, html_of, rows_html, rows_text, text_of, value_text
 from torusweep.tables.columns import Column, arrow_schema
 
@@ -47,8 +47,7 @@ class Answer:
 
     def print(self, console: Console, computed_by: str) -> None:
         """What a command prints; computed_by: backends and device, '' where none of them matters."""
-        print_heading(console, self.heading())
-        console.print(fact_table((name, value) for name, value, _ in self.lines()))
+        print_facts(console, self.heading(), ((name, value) for name, value, _ in self.lines()))
         if computed_by:
             print_note(console, f"computed by {computed_by}")
 

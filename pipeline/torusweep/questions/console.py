@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import io
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from typing import Any, Literal
 
 import click
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
+
+from torusweep.questions.display import whole_text
 
 MIN_WIDTH = 40  # characters; narrower columns would split words
 PIPE_WIDTH = 240  # characters; a sentence in a table stays on one line
@@ -40,14 +43,6 @@ def print_note(console: Console, text: str) -> None:
     console.print(Text(text, style="dim"))
 
 
-def print_wide(console: Console, table: Table) -> None:
-    """Print a table at its full width: a narrow terminal wraps its lines, and no number loses digits."""
-    for column in table.columns:
-        column.no_wrap = True
-    table.width = console.measure(table, options=console.options.update(max_width=PIPE_WIDTH)).maximum
-    console.print(table, crop=False, soft_wrap=True)
-
-
 def fact_table(facts: Iterable[tuple[str, str]]) -> Table:
     """A line for each (name, value), the names dimmed."""
     table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
@@ -58,9 +53,53 @@ def fact_table(facts: Iterable[tuple[str, str]]) -> Table:
     return table
 
 
-def number_table(*headings: str, left: int = 0) -> Table:
-    """A table of numbers with dimmed headings: its first `left` columns are aligned left, the others right."""
+def print_facts(console: Console, heading: str, facts: Iterable[tuple[str, str]]) -> None:
+    """A heading, and a line for each (name, value)."""
+    print_heading(console, heading)
+    console.print(fact_table(facts))
+
+
+Columns = Mapping[Any, str]  # what a cell shows of its row (a key, or a function), with the heading
+
+
+def print_rows(
+    console: Console,
+    rows: Iterable[Any],
+    columns: Columns,
+    *,
+    left: Collection[Any] = (),
+    bold: Callable[[Any], bool] = lambda row: False,
+) -> None:
+    """A table at its full width: a narrow terminal wraps its lines, and no number loses digits.
+
+    columns  what a cell shows of its row, with the heading: a key, whose numbers have six digits; a key with a format,
+             as in 'mean:.4g'; or a function of the row. – for None
+    left     those that are aligned left; others are numbers, aligned right
+    bold     of a row
+    """
     table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
-    for position, heading in enumerate(headings):
-        table.add_column(heading, style="" if heading else "dim", justify="left" if position < left else "right")
-    return table
+    for shown, heading in columns.items():
+        justify: Literal["left", "right"] = "left" if shown in left else "right"
+        table.add_column(heading, style="" if heading else "dim", justify=justify, no_wrap=True)
+    for row in rows:
+        table.add_row(*(_cell(row, shown) for shown in columns), style="bold" if bold(row) else None)
+    table.width = console.measure(table, options=console.options.update(max_width=PIPE_WIDTH)).maximum
+    console.print(table, crop=False, soft_wrap=True)
+
+
+def _cell(row: Any, shown: Any) -> Text:
+    name, form = ("", "") if callable(shown) else shown.partition(":")[::2]
+    value = shown(row) if callable(shown) else row[name] if isinstance(row, Mapping) else getattr(row, name)
+    if isinstance(value, str):
+        return Text(value)
+    return Text(format(value, form) if form and value is not None else whole_text(value))
+
+
+def print_bars(console: Console, bars: Iterable[tuple[str, float, float, str]], indent: str = "") -> None:
+    """A bar for each (label, dark length, whole length, what stands behind it); the longest is BAR_WIDTH long."""
+    bars = list(bars)
+    width, most = max(len(label) for label, *_ in bars), max(whole for _, _, whole, _ in bars)
+    for label, dark, whole, said in bars:
+        ends = [max(int(length > 0), round(BAR_WIDTH * length / most)) for length in (dark, whole)]
+        bar = "█" * ends[0] + "░" * (ends[1] - ends[0])
+        console.print(Text(f"{indent}{label:>{width}} {bar:<{BAR_WIDTH}} {said}"))

@@ -98,11 +98,16 @@ def html_of(heading: str, lines: Iterable[Fact], picture: str = "") -> str:
     )
 
 
+def aligned(cells: Sequence[Sequence[str]], side: str = ">", gap: int = 2) -> list[str]:
+    """Rows of cells as lines, each column as wide as its widest, with a gap. side: > for numbers, < for words."""
+    widths = [max(map(len, column)) for column in zip(*cells)]
+    between = " " * gap
+    return [between.join(f"{cell:{side}{width}}" for cell, width in zip(row, widths)).rstrip() for row in cells]
+
+
 def rows_text(heading: str, rows: Sequence[dict[str, Any]], names: Sequence[str]) -> str:
     """A heading and a table of some columns, the first rows only."""
-    shown = [[value_text(row[name]) for name in names] for row in rows[:SHOWN_ROWS]]
-    widths = [max([len(name), *(len(line[i]) for line in shown)]) for i, name in enumerate(names)]
-    lines = ["  ".join(f"{word:>{width}}" for word, width in zip(line, widths)) for line in [list(names), *shown]]
+    lines = aligned([list(names), *([value_text(row[name]) for name in names] for row in rows[:SHOWN_ROWS])])
     more = [f"… {len(rows):,} rows"] if len(rows) > SHOWN_ROWS else []
     return "\n".join([heading, *(f"  {line}" for line in lines), *more])
 
@@ -114,16 +119,22 @@ def _cell(value: object) -> str:
     return f'<td style="{CELL};text-align:right"{title}>{escape(shown)}</td>'
 
 
-def rows_html(heading: str, rows: Sequence[dict[str, Any]], names: Sequence[str], columns: Sequence[Column]) -> str:
-    """The same as a table for a notebook."""
+def rows_html(
+    heading: str,
+    rows: Sequence[dict[str, Any]],
+    names: Sequence[str],
+    columns: Iterable[Column],
+    most: int = SHOWN_ROWS,
+) -> str:
+    """The same as a table for a notebook, which scrolls where it is wide; at most so many rows."""
     meaning = {column.name: f"{column.meaning} {column.unit and f'[{column.unit}]'}".strip() for column in columns}
     head = "".join(
         f'<th style="{CELL};text-align:right" title="{escape(meaning.get(name, ""))}">{escape(name)}</th>'
         for name in names
     )
-    body = "".join("<tr>" + "".join(_cell(row[name]) for name in names) + "</tr>" for row in rows[:SHOWN_ROWS])
-    more = f"<div>… {len(rows):,} rows</div>" if len(rows) > SHOWN_ROWS else ""
+    body = "".join("<tr>" + "".join(_cell(row[name]) for name in names) + "</tr>" for row in rows[:most])
+    more = f"<div>… {len(rows):,} rows</div>" if len(rows) > most else ""
     return (
-        f'<div class="torusweep"><div style="font-weight:600">{escape(heading)}</div>'
+        f'<div class="torusweep" style="overflow-x:auto"><div style="font-weight:600">{escape(heading)}</div>'
         f'<table style="{STYLE}"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}</div>'
     )

@@ -15,7 +15,7 @@ from torusweep.questions.entry import Choice
 from torusweep.tables.columns import Column
 
 if TYPE_CHECKING:
-    from torusweep.charts.section import Section, Tables
+    from torusweep.charts.section import Chapter, Tables
 
 Rows = list[dict[str, Any]] | pa.Table
 Result = TypeVar("Result")
@@ -135,6 +135,6 @@ class Stage(Protocol):
         """
         return [attempt(self.rows, network, request, options) for network, request in points]
 
-    def section(self, tables: Tables) -> Section | None:
+    def section(self, tables: Tables) -> Chapter | None:
         """Its section of the page, from a sweep's tables as lists of records; None without one."""
         return None

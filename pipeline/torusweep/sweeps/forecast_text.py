@@ -6,6 +6,7 @@ from textwrap import shorten
 from typing import Any
 
 from torusweep.counts import counted, duration, size
+from torusweep.questions.display import aligned
 from torusweep.sweeps.forecast import Forecast
 
 WIDTH = 100  # characters of a point; a simulation's may be long, and `--json` has all of it
@@ -14,25 +15,16 @@ HEADS = ("stage", "points", "rows", "time of one core", "longest point")
 
 def text(sweep: str, forecast: Forecast) -> str:
     """The answer first, then each stage, then the most expensive points."""
+    rows = [HEADS]
+    for stage in forecast.stages:
+        times = duration(stage.seconds), duration(stage.longest)
+        rows.append((stage.stage, f"{stage.points:,}", f"{stage.rows:,}", *times))
+    width = max(len(row[0]) for row in rows)
     lines = [
         f"{sweep}: {counted(forecast.points, 'point')}, {forecast.time};"
         f" memory {size(forecast.memory)} for the largest point, disk {size(forecast.disk)}",
         "",
-        *_columns(
-            [
-                HEADS,
-                *(
-                    (
-                        stage.stage,
-                        f"{stage.points:,}",
-                        f"{stage.rows:,}",
-                        duration(stage.seconds),
-                        duration(stage.longest),
-                    )
-                    for stage in forecast.stages
-                ),
-            ]
-        ),
+        *aligned([(row[0].ljust(width), *row[1:]) for row in rows], gap=3),
     ]
     if forecast.expensive:
         lines += ["", "most expensive points:"]
@@ -57,12 +49,3 @@ def record(sweep: str, forecast: Forecast) -> dict[str, Any]:
             {"stage": point.stage, "point": str(point), "seconds": seconds} for point, seconds in forecast.expensive
         ],
     }
-
-
-def _columns(rows: list[tuple[str, ...]]) -> list[str]:
-    """Rows of text with their columns aligned, the first to the left."""
-    widths = [max(map(len, column)) for column in zip(*rows)]
-    return [
-        "   ".join([row[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:]))])
-        for row in rows
-    ]

@@ -10,7 +10,7 @@ import pytest
 from torusweep.answers import page as report
 from torusweep.answers.page.papers import papers_section
 from torusweep.charts import chart as figures
-from torusweep.charts.lines import cut_above
+from torusweep.charts.drawing import cut_above
 from torusweep.papers.figures import FIGURES, drawable
 from torusweep.papers.figures.files import write_figures
 

@@ -13,8 +13,9 @@ from typing import Any, NamedTuple
 from torusweep.answers.designs import MOST, Designs, sample_of
 from torusweep.answers.page.quantities import choices, quantities, sources
 from torusweep.charts.chart import specification
-from torusweep.charts.scatter import SYMBOLS, Group, explorer_chart, group_of, network_groups
-from torusweep.charts.section import Record, Section, Tables, packed
+from torusweep.charts.drawing import explorer_chart
+from torusweep.charts.looks import SYMBOLS, Look, group_of, network_looks
+from torusweep.charts.section import Chapter, Record, Tables, packed
 
 DEFAULT = ("links", "mean_distance")  # columns of static shown first, horizontally and vertically
 MOST_BYTES = 2_000_000  # of the page's 5 MB; a sweep of many columns is sampled further
@@ -40,7 +41,7 @@ class Explorer(NamedTuple):
     specification  of the chart, without data
     """
 
-    section: Section | None
+    section: Chapter | None
     data: str
     specification: dict[str, Any]
 
@@ -63,14 +64,14 @@ def explored(tables: Tables, designs: Designs) -> Explorer:
             variants.pop(0)
         else:
             most = min(most, len(chosen)) * 2 // 3
-    section = Section("explorer", "Explorer", [_body(designs, len(chosen), groups, data["quantities"])])
+    section = Chapter("explorer", "Explorer", [_body(designs, len(chosen), groups, data["quantities"])])
     return Explorer(section, text, specification(explorer_chart(groups)))
 
 
-def _data(tables: Tables, records: Sequence[Record], variants: int) -> tuple[dict[str, Any], list[Group]]:
+def _data(tables: Tables, records: Sequence[Record], variants: int) -> tuple[dict[str, Any], list[Look]]:
     """(what explorer.js knows of these designs, their groups)."""
     names = [group_of(record) for record in records]
-    groups = network_groups(names)
+    groups = network_looks(names)
     place = {group.name: number for number, group in enumerate(groups)}
     found = sources(tables, records, variants)
     data = {
@@ -88,7 +89,7 @@ def _data(tables: Tables, records: Sequence[Record], variants: int) -> tuple[dic
 # --- HTML -----------------------------------------------------------------------------------------
 
 
-def _body(designs: Designs, shown: int, groups: Sequence[Group], columns: Sequence[Mapping[str, Any]]) -> str:
+def _body(designs: Designs, shown: int, groups: Sequence[Look], columns: Sequence[Mapping[str, Any]]) -> str:
     count = len(designs.records)
     about = f"All {count:,} connected designs of the sweep" if shown == count else _about_sample(count, shown)
     if designs.left_out:
@@ -167,7 +168,7 @@ def _sliders(name: str, title: str, above: str = "") -> str:
     return f"<fieldset><legend>{title}</legend>{above}{ends}</fieldset>"
 
 
-def _family(number: int, group: Group) -> str:
+def _family(number: int, group: Look) -> str:
     path = f'<path d="{SYMBOLS[group.symbol]}" fill="{group.colour}"/>'
     picture = f'<svg viewBox="-1.3 -1.3 2.6 2.6" aria-hidden="true">{path}</svg>'
     return f'<button type="button" aria-pressed="false" data-group="{number}">{picture}{escape(group.name)}</button>'

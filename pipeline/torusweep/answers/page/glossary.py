@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from html import escape
 
-from torusweep.charts.section import Section, heading, paragraph
+from torusweep.charts.section import Chapter, heading, paragraph
 from torusweep.routing import ROUTINGS
 from torusweep.stages.deadlock.rules import RULES
 from torusweep.stages.layout.placements import PLACEMENTS
@@ -40,56 +40,22 @@ LOADS = {
     "accepted load": "What arrives, of the load that is offered.",
     "bus bandwidth": "Speed of a collective operation, scaled so that networks of any size compare.",
 }
-ROUTES = {
-    "minimal": "Every shortest path, equally often.",
-    "minimal_ecmp": "Every next hop on a shortest path, equally often.",
-    "dimension_order": "First along x, then y, then z, always the short way round a ring.",
-    "reverse_order": "Dimension order from the last dimension to the first: y, then x (y–x order).",
-    "random_order": "Dimension order, in an order drawn for each packet (O1TURN).",
-    "romm": "Dimension order by way of a random node between source and destination; paths stay shortest.",
-    "west_first": "Turn model on meshes: first all hops to the west (−x), then the others in any order.",
-    "north_last": "Turn model on meshes: the hops to the north (+y) come last, the others before, in any order.",
-    "negative_first": "Turn model on meshes: first all hops in − directions, then those in + directions.",
+ROUTES = {  # what their own descriptions do not say
     "routing_record": "A routing record is the list of steps to take in x, y and z. Twisted tori have several that lead"
     " to a node; this routing takes a shortest, and goes along x, then y, then z.",
-    "minimal_by_address": "One shortest path for each difference of addresses: on pruned and directed tori, say.",
-    "clustering": "The routing that Parhami and Kwai define for pruned tori.",
-    "hierarchical": "Up the levels of a hierarchical network and down again, from gate node to gate node.",
     "up_down": "Up a tree and down again: free of deadlock on any network, also with failed links.",
     "valiant": "By way of a node drawn at random: the same load for every traffic pattern, on longer paths.",
     "adaptive": "Any shortest path, chosen hop by hop by what is free.",
     "ugal": "Direct or by way of a random group, whichever a packet finds emptier at its source.",
     "progressive": "As ugal; a packet on the direct path may still leave it in its source's group.",
 }
-TRAFFIC = {
-    "uniform": "Every node sends to all nodes equally.",
-    "uniform_other": "As uniform, but nothing to itself.",
-    "all_to_all": "Every node sends the same amount to every other.",
-    "nearest_neighbour": "Every node sends to its neighbours.",
-    "hot_region": "A quarter of the traffic goes to an eighth of the nodes, the rest to all equally.",
-    "hot_spot": "Part of the traffic goes to one node.",
-    "bit_complement": "To the node whose address has every bit inverted.",
-    "bit_reversal": "To the node whose address is written backwards, in bits.",
-    "perfect_shuffle": "To the node whose address is rotated by one bit.",
-    "transpose": "To the node with the halves of the address exchanged: rows become columns.",
-    "tornado": "Almost half way round every ring: hard for tori.",
-    "neighbour": "To the next node in the first dimension.",
-    "shift": "Every terminal sends to the one half of all further: a router's terminals all send to one or two others.",
-    "random_permutation": "Every node sends to one node and receives from one, drawn at random.",
-    "ring_all_reduce": "Sums over all nodes, passed along one ring through the network.",
-    "all_reduce_by_dimension": "Sums over all nodes, along the rings of one dimension after the other.",
-}
 DEADLOCK = {
     "deadlock": "Packets that wait for each other in a circle, for ever.",
     "virtual channel": "One of several buffers that share a link (VC).",
     "acyclic": "No channel depends on itself through others, which proves that there is no deadlock.",
-    "none": "No rule: any virtual channel at any time.",
     "dateline": "Virtual channel 0 until a packet crosses a fixed place of the ring, 1 from there on.",
-    "phases": "Virtual channels of their own for each order of random_order, or each half of valiant or romm.",
-    "phases_dateline": "Two virtual channels, as of dateline, for each phase.",
     "r05_wrap": "The rule of Rahman et al. 2005: virtual channel 0 up to a wraparound link, 1 from it on. Its proof"
     " fails: some of these networks can deadlock.",
-    "r05_phases": "The repaired rule for hierarchical networks: virtual channel 0 before the last module, 1 in it.",
     "bubble": "A packet enters a ring only if one packet's space stays free there, so that a ring never stands still.",
     "wormhole": "A packet moves on as soon as its first flit can, and may lie across several nodes.",
     "virtual-cut-through": "As wormhole, but a packet moves on only where the next buffer has room for all of it.",
@@ -97,9 +63,6 @@ DEADLOCK = {
 LAYOUT = {
     "placement": "Which place of a grid each node stands at.",
     "straight": "Every node at its address; the wire that closes a ring is as long as the ring.",
-    "folded": "Rings folded flat, so that neighbours are at most 2 places apart.",
-    "trellis": "Twisted tori folded along both diagonals, like a trellis: no wire is longer than √5, at any size.",
-    "shuffled": "Twisted tori whose two halves are interleaved like cards: no wire is longer than 4.",
     "pitch": "The distance from one place of the grid to the next.",
 }
 COST = {
@@ -118,11 +81,11 @@ VERDICTS = {
     "waits": "It needs a capability that this program lacks.",
     "unexplained": "It differs, and we do not know why.",
 }
-PARTS = {
+PARTS: dict[str, dict[str, str]] = {
     "Networks": NETWORKS,
     "Loads and latency": LOADS,
     "Routings": ROUTES,
-    "Traffic": TRAFFIC,
+    "Traffic": {},
     "Deadlock and routers": DEADLOCK,
     "Layout": LAYOUT,
     "Cost": COST,
@@ -145,10 +108,10 @@ def entries() -> dict[str, dict[str, str]]:
     return found
 
 
-def glossary_section() -> Section:
+def glossary_section() -> Chapter:
     """The words and what they mean, part by part. The page's script shows the same on pointing at a word in a table."""
     parts = [paragraph("Point at an underlined word in a table to read the same there.")]
     for part, words in entries().items():
         listed = "".join(f"<dt>{escape(word)}</dt><dd>{escape(meaning)}</dd>" for word, meaning in words.items())
         parts.append(f"{heading(part)}<dl>{listed}</dl>")
-    return Section("glossary", "Glossary", parts)
+    return Chapter("glossary", "Glossary", parts)

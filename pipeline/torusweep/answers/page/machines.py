@@ -6,25 +6,22 @@ other patterns, each under its best routing: what a router that knew the pattern
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from html import escape
 from typing import Any, NamedTuple
 
-import altair as alt
-
-from torusweep.charts.chart import Chart, inline, log_ticks
+from torusweep.charts.chart import Drawing
+from torusweep.charts.drawing import Axis, Chart
 from torusweep.charts.networks import distinct
-from torusweep.charts.scatter import colour, symbol, value_groups
 from torusweep.charts.section import (
     Cell,
+    Chapter,
     Field,
     Panel,
-    Part,
     Record,
-    Section,
     Tables,
     heading,
-    meanings,
+    meaning_of,
     number,
     paragraph,
     table,
@@ -34,8 +31,7 @@ from torusweep.stages.cost.columns import COST
 from torusweep.stages.loads.columns import LOADS
 from torusweep.stages.static.columns import STATIC
 
-MEANING = meanings(STATIC) | meanings(LOADS)
-COSTS = meanings(COST)
+MEANING = {column.name: meaning_of(column) for column in (*COST, *LOADS, *STATIC)}
 UNIFORM = ("uniform", "uniform_other", "all_to_all")  # patterns that are not adverse
 LINKED = "with_links("  # a network of a family with other links
 NOTE = (
@@ -75,18 +71,18 @@ class Compared(NamedTuple):
         return float(self.static["links"] / self.static["terminals"])
 
 
-def machines_section(tables: Tables) -> Section | None:
+def machines_section(tables: Tables) -> Chapter | None:
     """A table for each comparison of the table `labels`, a chart of all, sources and notes; None without any."""
     found = compared(tables)
     if not found:
         return None
     comparisons = dict.fromkeys(row.label["comparison"] for row in found)
-    parts: list[Part] = [paragraph(NOTE + _prices(found)), _panels(found)]
+    parts: list[str | Sequence[Panel]] = [paragraph(NOTE + _prices(found)), _panels(found)]
     for title in comparisons:
         rows = [row for row in found if row.label["comparison"] == title]
         parts.append(heading(title) + table(_fields(found), rows))
     parts += [_limits(), _sources(found)]
-    return Section("machines", "Machines", parts)
+    return Chapter("machines", "Machines", parts)
 
 
 def compared(tables: Tables) -> list[Compared]:
@@ -139,31 +135,35 @@ def _counting(rows: Iterable[Record]) -> tuple[Record | None, Record | None]:
 def _fields(found: Iterable[Compared]) -> list[Field]:
     """The columns of a table; those of costs where any network has one."""
 
-    def whole(title: str, column: str) -> Field:
-        return Field(title, lambda row: number(row.static[column]), MEANING[column], "number")
+    def of(title: str, column: str, source: Callable[[Compared], Record | None], digits: int = 8) -> Field:
+        def cell(row: Compared) -> Cell:
+            record = source(row)
+            return number(record[column] if record else None, digits)
 
+        return Field(title, cell, MEANING[column], "number")
+
+    def static(row: Compared) -> Record:
+        return row.static
+
+    def cost(row: Compared) -> Record | None:
+        return row.cost
+
+    costs = [of("cost a terminal", "cost_per_terminal", cost, 3), of("watts a terminal", "watts_per_terminal", cost, 3)]
     return [
         Field("network", lambda row: _name(row.label)),
         Field("year", lambda row: _year(row.label["year"]), style="number"),
-        whole("terminals", "terminals"),
+        of("terminals", "terminals", static),
         Field("routers", lambda row: number(row.static["nodes"]), "routers and switches", "number"),
-        whole("radix", "ports_max"),
+        of("radix", "ports_max", static),
         Field("links a terminal", lambda row: number(row.links, 3), "links between routers, over terminals", "number"),
-        whole("diameter", "diameter"),
-        Field("mean", lambda row: number(row.static["mean_distance"], 4), MEANING["mean_distance"], "number"),
-        Field("uniform", lambda row: _load(row.uniform), MEANING["saturation_load"], "number"),
-        Field("adverse", lambda row: _load(row.adverse), MEANING["saturation_load"], "number"),
-        *(_cost_fields() if any(row.cost for row in found) else ()),
+        of("diameter", "diameter", static),
+        of("mean", "mean_distance", static, 4),
+        of("uniform", "saturation_load", lambda row: row.uniform, 3),
+        of("adverse", "saturation_load", lambda row: row.adverse, 3),
+        *(costs if any(row.cost for row in found) else ()),
         Field("adverse pattern, routing", lambda row: Cell(_case(row.adverse), "short"), "of the adverse load"),
         Field("as spelled here", lambda row: Cell(row.label["topology"] if row.label["label"] else "–", "name")),
     ]
-
-
-def _cost_fields() -> list[Field]:
-    def of(title: str, column: str) -> Field:
-        return Field(title, lambda row: number(row.cost and row.cost[column], 3), COSTS[column], "number")
-
-    return [of("cost a terminal", "cost_per_terminal"), of("watts a terminal", "watts_per_terminal")]
 
 
 def _prices(found: Iterable[Compared]) -> str:
@@ -184,10 +184,6 @@ def _name(label: Record) -> Cell:
 
 def _year(value: int | None) -> Cell:
     return Cell("–", "number") if value is None else Cell(str(value), "number", value)
-
-
-def _load(row: Record | None) -> Cell:
-    return number(None if row is None else row["saturation_load"], 3)
 
 
 def _case(row: Record | None) -> str:
@@ -217,56 +213,28 @@ def _panels(found: Sequence[Compared]) -> list[Panel]:
     ]
 
 
-def saturation(found: Sequence[Compared], load: str, against: str) -> Chart:
+def saturation(found: Sequence[Compared], load: str, against: str) -> Drawing:
     """Saturation of networks; machines have their names.
 
     load      'uniform' or 'adverse'
     against   'links' a terminal, or 'cost' a terminal
     """
-    rows = [_mark(row, getattr(row, load), against) for row in found]
-    groups = value_groups(row["group"] for row in rows)
-
-    def axis(name: str, title: str, channel: type[alt.X] | type[alt.Y]) -> Any:
-        ticks = alt.Axis(values=log_ticks([row[name] for row in rows]), format="~g")
-        return channel(f"{name}:Q", title=title, axis=ticks, scale=alt.Scale(type="log", nice=False, padding=18))
-
     currency = next((f", {row.cost['currency']}" for row in found if row.cost and against == "cost"), "")
-    x, y = (
-        axis("place", f"{against} a terminal{currency}", alt.X),
-        axis("load", "saturation, flits/cycle/terminal", alt.Y),
-    )
-    legend = alt.Legend(columns=3, symbolOpacity=1)
-    rivals, machines = (
-        alt.Chart(inline([row for row in rows if bool(row["label"]) is named])).encode(
-            x=x,
-            y=y,
-            color=colour(groups, legend),
-            shape=symbol(groups, legend),
-            tooltip=[
-                alt.Tooltip("label:N", title="machine"),
-                alt.Tooltip("topology:N", title="network"),
-                alt.Tooltip("terminals:Q", format=","),
-                alt.Tooltip("place:Q", title=f"{against} a terminal", format=".3~g"),
-                alt.Tooltip("load:Q", title="saturation", format=".3~g"),
-                alt.Tooltip("case:N", title="pattern, routing"),
-            ],
-        )
-        for named in (False, True)
-    )
-    names = (
-        alt.Chart(inline([row for row in rows if row["label"]]))
-        .mark_text(align="left", baseline="middle", dx=8, fontSize=10.5)
-        .encode(x=x, y=y, text="label:N")
-    )
-    return alt.layer(
-        rivals.mark_point(filled=True, size=36, opacity=0.6), machines.mark_point(filled=True, size=120), names
-    )
+    return Chart(
+        x=Axis("place", f"{against} a terminal{currency}", log=True),
+        y=Axis("load", "saturation, flits/cycle/terminal", log=True),
+        line="group",
+        along=None,
+        opacity=0.6,
+        names="label",
+        tips={"label": "machine", "topology": "network", "terminals": "terminals", "place": f"{against} a terminal"}
+        | {"load": "saturation", "case": "pattern, routing"},
+    ).draw([_mark(row, getattr(row, load), against) for row in found])
 
 
 def _mark(row: Compared, load: Record, against: str) -> dict[str, Any]:
     return {
-        "label": row.label["label"],
-        "topology": row.label["topology"],
+        **{name: row.label[name] for name in ("label", "topology")},
         "group": _kind(row.label["topology"]),
         "terminals": row.static["terminals"],
         "place": row.cost["cost_per_terminal"] if against == "cost" and row.cost else row.links,

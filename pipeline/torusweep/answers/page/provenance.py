@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from html import escape
 from typing import Any
 
-from torusweep.charts.section import Section, heading
+from torusweep.charts.section import Chapter, heading
 
 
-def provenance_section(manifest: Mapping[str, Any]) -> Section:
+def provenance_section(manifest: Mapping[str, Any]) -> Chapter:
     """Facts of the manifest, the points that failed, and the configuration."""
     software = manifest.get("software", {})
     shards = manifest.get("shards", [])
@@ -41,4 +41,4 @@ def provenance_section(manifest: Mapping[str, Any]) -> Section:
         parts.append(f"{heading('Points that failed')}<ul>{items}</ul>")
     if config.get("text"):
         parts.append(f"<details><summary>The configuration</summary><pre>{escape(config['text'])}</pre></details>")
-    return Section("provenance", "Provenance", parts)
+    return Chapter("provenance", "Provenance", parts)

@@ -6,16 +6,7 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
-from torusweep.charts.section import (
-    Cell,
-    Field,
-    Section,
-    heading,
-    meanings,
-    number_field,
-    table,
-    word_field,
-)
+from torusweep.charts.section import Cell, Chapter, fields, heading, table
 from torusweep.papers.verification import PAPER_NAMES, PAPERS, not_compared, summary
 from torusweep.stages.all_columns import TABLES
 
@@ -29,21 +20,16 @@ STYLES = {
     "waits": "wait",
     "unexplained": "bad",
 }  # by verdict
-MEANING = meanings(TABLES["verification"])
-FIELDS = (
-    word_field("place", "where", MEANING),
-    word_field("row", "what", MEANING, ""),
-    word_field("topology", "network", MEANING, "name"),
-    word_field("quantity", "quantity", MEANING, ""),
-    number_field("paper_value", "paper", MEANING),
-    number_field("our_value", "ours", MEANING),
-    number_field("capacity", "capacity", MEANING),
-    number_field("difference", "difference", MEANING, 6),
-    Field("verdict", lambda row: Cell(row["verdict"], STYLES[row["verdict"]]), ", ".join(STYLES)),
+FIELDS = fields(
+    TABLES["verification"],
+    *(("place", "where"), ("row", "what", lambda row: Cell(row["row"])), "topology"),
+    ("quantity", "", lambda row: Cell(row["quantity"])),
+    *(("paper_value", "paper"), ("our_value", "ours"), "capacity", ("difference", "", 6)),
+    ("verdict", "", lambda row: Cell(row["verdict"], STYLES[row["verdict"]])),
 )
 
 
-def verification_section(rows: Sequence[Record]) -> Section | None:
+def verification_section(rows: Sequence[Record]) -> Chapter | None:
     """Unexplained rows first, then errors and departures with their reasons, what is missing, and every row."""
     if not rows:
         return None
@@ -66,7 +52,7 @@ def verification_section(rows: Sequence[Record]) -> Section | None:
         _not_compared(rows),
         *[_paper(paper, [row for row in rows if row["paper"] == paper]) for paper in PAPERS],
     ]
-    return Section("verification", "The papers' numbers and ours", parts, folded=_summary(rows))
+    return Chapter("verification", "The papers' numbers and ours", parts, folded=_summary(rows))
 
 
 def _summary(rows: Sequence[Record]) -> str:

@@ -4,25 +4,24 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-import altair as alt
-
-from torusweep.charts.chart import Chart, inline
-from torusweep.charts.lines import LEGEND, Line, compared, line_chart
+from torusweep.charts.chart import Drawing
+from torusweep.charts.drawing import Axis, Chart, compared
+from torusweep.charts.looks import Look
 from torusweep.charts.networks import distinct
 from torusweep.papers.figures.figure import Figure, Record, Row, Tables
 
 FAMILIES = {
-    "rt": Line("RT", "#006DAD", "circle", (5, 3)),
-    "rtt": Line("RTT", "#CB73A3", "diamond", (5, 3)),
-    "pt": Line("PT", "#379AD8", "cross"),
-    "ptt": Line("PTT", "#C48600", "triangle-up"),
-    "pdtt": Line("PDTT", "#008A62", "square"),
+    "rt": Look("RT", "#006DAD", "circle", (5, 3)),
+    "rtt": Look("RTT", "#CB73A3", "diamond", (5, 3)),
+    "pt": Look("PT", "#379AD8", "cross"),
+    "ptt": Look("PTT", "#C48600", "triangle-up"),
+    "pdtt": Look("PDTT", "#008A62", "square"),
 }
 # sections 3 to 5, for large a: mean distance / a, saturation load × a
 MEAN = {"rt": Fraction(3, 4), "rtt": Fraction(2, 3), "pt": Fraction(1), "ptt": Fraction(11, 12), "pdtt": Fraction(7, 8)}
 SATURATION = {"rt": Fraction(4), "rtt": Fraction(6), "pt": Fraction(4), "ptt": Fraction(6), "pdtt": Fraction(48, 7)}
 SIDE = 16  # of the networks of Fig. 10: 32 × 16 and 32 × 16 × 16
-CLASS_COLOURS = {"x": "#006DAD", "y": "#C48600", "z": "#008A62"}
+CLASSES = (Look("x", "#006DAD", "square"), Look("y", "#C48600", "square"), Look("z", "#008A62", "square"))
 
 
 def distances(tables: Tables) -> list[Row]:
@@ -92,48 +91,28 @@ def _ordered(rows: list[Row]) -> list[Row]:
     return compared(sorted(rows, key=lambda row: (order.index(row["line"]), row["a"])), "a")
 
 
-def _chart(rows: list[Row], title: str) -> Chart:
-    tooltip = [
-        alt.Tooltip("topology:N", title="network"),
-        alt.Tooltip("nodes:Q", format=","),
-        alt.Tooltip("diameter:Q", title="diameter, hops"),
-        alt.Tooltip("mean_distance:Q", title="mean distance, hops", format=".6~g"),
-        alt.Tooltip("per_side:Q", title=title, format=".6~g"),
-        alt.Tooltip("limit:Q", title="for large a (the paper)", format=".6~g"),
-    ]
-    y = alt.Y("per_side:Q", title=title, scale=alt.Scale(zero=False))
-    lines = line_chart(rows, tuple(FAMILIES.values()), alt.X("a:Q", title="a, the shorter side"), y, tooltip)
-    limits = list({row["line"]: {"line": row["line"], "limit": row["limit"]} for row in rows}.values())
-    rules = (
-        alt.Chart(inline(limits))
-        .mark_rule(strokeWidth=1, opacity=0.6)
-        .encode(y="limit:Q", color=alt.Color("line:N", legend=LEGEND))
+def _chart(title: str) -> Chart:
+    return Chart(
+        x=Axis("a", "a, the shorter side"),
+        y=Axis("per_side", title),
+        looks=tuple(FAMILIES.values()),
+        level="limit",
+        tips={"topology": "network", "nodes": "nodes", "diameter": "diameter, hops"}
+        | {"mean_distance": "mean distance, hops", "per_side": title, "limit": "for large a (the paper)"},
     )
-    return alt.layer(rules, lines)
 
 
-def _bars(rows: list[Row]) -> Chart:
-    return class_bars(rows, "mean load ÷ largest load of any link")
-
-
-def class_bars(rows: list[Row], title: str) -> Chart:
-    """The `use` of each network's links (`line`), a bar for each `class`, named above it."""
-    classes = [name for name in CLASS_COLOURS if any(row["class"] == name for row in rows)]
-    base = alt.Chart(inline(rows)).encode(
-        x=alt.X("line:N", title=None, sort=None, axis=alt.Axis(labelAngle=0)),
-        xOffset=alt.XOffset("class:N", sort=classes),
-        y=alt.Y("use:Q", title=title, scale=alt.Scale(domain=[0, 1.08], nice=False)),
-    )
-    colours = alt.Scale(domain=classes, range=[CLASS_COLOURS[name] for name in classes])
-    bars = base.mark_bar().encode(
-        color=alt.Color("class:N", legend=None, scale=colours),
-        tooltip=[
-            alt.Tooltip("topology:N", title="network"),
-            alt.Tooltip("class:N", title="dimension"),
-            alt.Tooltip("use:Q", format=".4~g"),
-        ],
-    )
-    return alt.layer(bars, base.mark_text(dy=-7, fontSize=10, color="#8A8F98").encode(text="class:N"))
+def class_bars(rows: list[Row], title: str = "mean load ÷ largest load of any link") -> Drawing:
+    """The `use` of each network's links (`line`), a bar for each `class`."""
+    return Chart(
+        x=Axis("line", order=list(dict.fromkeys(row["line"] for row in rows))),
+        y=Axis("use", title, domain=(0, 1.08)),
+        line="class",
+        looks=CLASSES,
+        names="class",
+        bar=True,
+        tips={"topology": "network", "class": "dimension", "use": "use"},
+    ).draw(rows)
 
 
 FIGURES = (
@@ -147,7 +126,7 @@ FIGURES = (
         " (PDTT) reduce it to 7/8.",
         ("static",),
         distances,
-        lambda rows: _chart(rows, "mean distance / a"),
+        _chart("mean distance / a").draw,
     ),
     Figure(
         "c10-saturation",
@@ -159,7 +138,7 @@ FIGURES = (
         " coincides with PT, and RTT with PTT); two twists raise it to 48/7. Simulated routers reach less.",
         ("static", "loads"),
         saturation,
-        lambda rows: _chart(rows, "saturation load × a, flits/cycle"),
+        _chart("saturation load × a, flits/cycle").draw,
     ),
     Figure(
         "c10-fig-10",
@@ -171,6 +150,6 @@ FIGURES = (
         " two twists fill all dimensions. The paper simulates, and finds slightly less.",
         ("static", "loads"),
         utilization,
-        _bars,
+        class_bars,
     ),
 )

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import altair as alt
-
-from torusweep.charts.chart import Chart, inline
-from torusweep.charts.lines import compared
+from torusweep.charts.chart import Drawing
+from torusweep.charts.drawing import Axis, Chart, compared
 from torusweep.networks.spelling import parse
 from torusweep.papers.figures.c10 import FAMILIES
 from torusweep.papers.figures.figure import Figure, Row, Tables
@@ -68,29 +66,15 @@ def _application(workload: str) -> str:
     return workload.partition("(")[0]
 
 
-def _chart(rows: list[Row]) -> Chart:
-    lines = [FAMILIES["rt"], FAMILIES["rtt"]]
-    names = [line.name for line in lines]
-    tooltip = [
-        alt.Tooltip("topology:N", title="network"),
-        alt.Tooltip("workload:N"),
-        alt.Tooltip("placement:N"),
-        alt.Tooltip("cycles:Q", format=",.6~g"),
-        alt.Tooltip("seeds:Q", title="runs"),
-        alt.Tooltip("time:Q", title="over RT, consecutive", format=".3~g"),
-    ]
-    colours = alt.Scale(domain=names, range=[line.colour for line in lines])
-    return (
-        alt.Chart(inline(rows))
-        .mark_bar()
-        .encode(
-            x=alt.X("run:N", title=None, sort=None, axis=alt.Axis(labelAngle=0)),
-            xOffset=alt.XOffset("line:N", sort=names),
-            y=alt.Y("time:Q", title="time, RT with consecutive placement = 1"),
-            color=alt.Color("line:N", title=None, scale=colours),
-            tooltip=tooltip,
-        )
-    )
+def _chart(rows: list[Row]) -> Drawing:
+    return Chart(
+        x=Axis("run", order=list(dict.fromkeys(row["run"] for row in rows))),
+        y=Axis("time", "time, RT with consecutive placement = 1", zero=True),
+        looks=(FAMILIES["rt"], FAMILIES["rtt"]),
+        bar=True,
+        tips={"topology": "network", "workload": "workload", "placement": "placement", "cycles": "cycles"}
+        | {"seeds": "runs", "time": "over RT, consecutive"},
+    ).draw(rows)
 
 
 FIGURES = (

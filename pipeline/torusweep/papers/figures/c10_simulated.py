@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import altair as alt
-
-from torusweep.charts.chart import Chart, inline
-from torusweep.charts.lines import LEGEND, Line, compared, line_chart
+from torusweep.charts.chart import Drawing
+from torusweep.charts.drawing import Axis, Chart, compared
+from torusweep.charts.looks import Look
 from torusweep.networks.spelling import parse
 from torusweep.papers.figures.c10 import FAMILIES, class_bars
 from torusweep.papers.figures.figure import Figure, Record, Row, Tables, panel_of
@@ -124,7 +123,7 @@ def _names(rows: list[Row]) -> list[str]:
     return list(dict.fromkeys(row["topology"] for row in rows))
 
 
-def _lines(rows: list[Row]) -> tuple[Line, ...]:
+def _lines(rows: list[Row]) -> tuple[Look, ...]:
     """A line each: colour and shape of its family, dash of its size."""
     sizes = sorted({row["line"].partition(" ")[2] for row in rows}, key=len)
     by_name = {line.name: line for line in FAMILIES.values()}
@@ -135,59 +134,36 @@ def _lines(rows: list[Row]) -> tuple[Line, ...]:
     )
 
 
-TOOLTIP = (
-    alt.Tooltip("topology:N", title="network"),
-    alt.Tooltip("offered:Q", title="offered load, flits/cycle/node", format=".4~g"),
-    alt.Tooltip("accepted:Q", title="accepted load", format=".4~g"),
-    alt.Tooltip("latency:Q", title="latency, cycles", format=".4~g"),
-    alt.Tooltip("capacity:Q", title="what the links can carry", format=".4~g"),
+CURVES = Chart(
+    x=Axis("offered", "offered load, flits/cycle/node"),
+    y=Axis("accepted", "accepted load, flits/cycle/node", zero=True),
+    tips={"topology": "network", "offered": "offered load, flits/cycle/node", "accepted": "accepted load"}
+    | {"latency": "latency, cycles", "capacity": "what the links can carry"},
 )
-OFFERED = alt.X("offered:Q", title="offered load, flits/cycle/node")
+BARS = Chart(
+    x=Axis("traffic", order=tuple(PERMUTATIONS.values())),
+    y=Axis("most", "largest accepted load, flits/cycle/node", zero=True),
+    bar=True,
+    level="capacity",
+    tips={"topology": "network", "most": "most accepted, flits/cycle/node"}
+    | {"gain": ("gain over the straight torus", ".1%"), "capacity": "what shortest paths can carry"},
+)
 
 
-def _throughput_chart(rows: list[Row]) -> Chart:
-    lines = _lines(rows)
-    drawn = line_chart(rows, lines, OFFERED, alt.Y("accepted:Q", title="accepted load, flits/cycle/node"), TOOLTIP)
-    known = {
-        row["line"]: {"line": row["line"], "capacity": row["capacity"]} for row in rows if row["capacity"] is not None
-    }
-    colour = alt.Color("line:N", legend=LEGEND)
-    rules = (
-        alt.Chart(inline(list(known.values())))
-        .mark_rule(strokeWidth=1, opacity=0.6)
-        .encode(y="capacity:Q", color=colour)
-    )
-    return alt.layer(rules, drawn)
+def _throughput_chart(rows: list[Row]) -> Drawing:
+    return CURVES._replace(looks=_lines(rows), level="capacity").draw(rows)
 
 
-def _latency_chart(rows: list[Row]) -> Chart:
-    return line_chart(rows, _lines(rows), OFFERED, alt.Y("latency:Q", title="mean latency, cycles"), TOOLTIP)
+def _latency_chart(rows: list[Row]) -> Drawing:
+    return CURVES._replace(looks=_lines(rows), y=Axis("latency", "mean latency, cycles", zero=True)).draw(rows)
 
 
-def _utilization_chart(rows: list[Row]) -> Chart:
+def _utilization_chart(rows: list[Row]) -> Drawing:
     return class_bars(rows, "mean use of a link, flits/cycle")
 
 
-def _permutations_chart(rows: list[Row]) -> Chart:
-    lines = _lines(rows)
-    names = [line.name for line in lines]
-    base = alt.Chart(inline(rows)).encode(
-        x=alt.X("traffic:N", title=None, sort=list(PERMUTATIONS.values()), axis=alt.Axis(labelAngle=0)),
-        xOffset=alt.XOffset("line:N", sort=names),
-    )
-    tooltip = [
-        alt.Tooltip("topology:N", title="network"),
-        alt.Tooltip("most:Q", title="most accepted, flits/cycle/node", format=".4~g"),
-        alt.Tooltip("gain:Q", title="gain over the straight torus", format=".1%"),
-        alt.Tooltip("capacity:Q", title="what shortest paths can carry", format=".4~g"),
-    ]
-    colours = alt.Scale(domain=names, range=[line.colour for line in lines])
-    title = "largest accepted load, flits/cycle/node"
-    bars = base.mark_bar().encode(
-        y=alt.Y("most:Q", title=title), color=alt.Color("line:N", title=None, scale=colours), tooltip=tooltip
-    )
-    ticks = base.mark_tick(thickness=2, color="#8A8F98").encode(y="capacity:Q")
-    return alt.layer(bars, ticks)
+def _permutations_chart(rows: list[Row]) -> Drawing:
+    return BARS._replace(looks=_lines(rows)).draw(rows)
 
 
 def _figure(
@@ -196,7 +172,7 @@ def _figure(
     title: str,
     caption: str,
     rows: Callable[[Tables], list[Row]],
-    chart: Callable[..., Chart],
+    chart: Callable[..., Drawing],
 ) -> Figure:
     return Figure(f"c10-fig-{number}-simulated", "C10", panel_of(number), title, caption, tables, rows, chart)
 

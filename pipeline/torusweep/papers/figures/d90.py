@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from functools import partial
 
-import altair as alt
-
-from torusweep.charts.chart import Chart, inline
-from torusweep.charts.lines import SIX, VARIANTS, Line, line_chart
+from torusweep.charts.chart import Drawing
+from torusweep.charts.drawing import VARIANTS, Axis, Chart
+from torusweep.charts.looks import Look, named_looks
 from torusweep.models.dally import cube, wire_density
 from torusweep.papers.figures.figure import Figure, Row, Tables
 
@@ -16,7 +15,7 @@ MESSAGE_BITS = 150
 LARGEST = 2**20  # nodes; a row of its layout has 1024
 NODES = (2**8, 2**14, LARGEST)
 ENDINGS = dict(zip(VARIANTS, ("", "_corrected")))  # of the columns that depend on the length of the wires
-ROW = (Line("binary 20-cube", "#006DAD", "circle"), Line("2D torus", "#B84300", "square", (5, 3)))
+ROW = (Look("binary 20-cube", "#006DAD", "circle"), Look("2D torus", "#B84300", "square", (5, 3)))
 
 
 def against_dimension(tables: Tables, wire_delay: str) -> list[Row]:
@@ -64,34 +63,25 @@ def density(tables: Tables) -> list[Row]:
     return rows
 
 
-def _density_chart(rows: list[Row]) -> Chart:
-    tooltip = [alt.Tooltip("line:N", title="network"), alt.Tooltip("position:Q"), alt.Tooltip("wires:Q", format=",")]
-    x = alt.X(
-        "position:Q", title="position in the row, nodes from its edge", scale=alt.Scale(domain=[0, 1024], nice=False)
-    )
-    return line_chart(rows, ROW, x, alt.Y("wires:Q", title="wires across the row, bits"), tooltip, size=8)
-
-
-TOOLTIP = (
-    alt.Tooltip("nodes:Q", format=","),
-    alt.Tooltip("dimension:Q", title="dimension n"),
-    alt.Tooltip("radix:Q", title="radix k", format=".5~g"),
-    alt.Tooltip("pins:Q", title="pins per node", format=".5~g"),
-    alt.Tooltip("longest_wire:Q", title="longest wire, pitches", format=".5~g"),
-    alt.Tooltip("mean_latency:Q", title="latency, cycles", format=".5~g"),
+DENSITY = Chart(
+    x=Axis("position", "position in the row, nodes from its edge", domain=(0, 1024)),
+    y=Axis("wires", "wires across the row, bits", zero=True),
+    looks=ROW,
+    size=8,
+    tips={"line": "network", "position": "position", "wires": "wires"},
 )
 
 
-def _dimension_chart(rows: list[Row], column: str, title: str) -> Chart:
-    lines = tuple(line._replace(name=name) for line, name in zip(SIX, dict.fromkeys(row["line"] for row in rows)))
-    x = alt.X("dimension:Q", title="dimension n", axis=alt.Axis(tickMinStep=2))
-    y = alt.Y(f"{column}:Q", title=title, scale=alt.Scale(type="log", nice=False, padding=12))
-    tooltip = (*TOOLTIP, alt.Tooltip("variant:N", title="wires")) if "variant" in rows[0] else TOOLTIP
-    drawn = line_chart(rows, lines, x, y, tooltip, size=30)
-    if column == "pins":
-        return drawn
-    rings = alt.Chart(inline([row for row in rows if row["best"]])).mark_point(size=220, strokeWidth=2, color="#7C818A")
-    return alt.layer(drawn, rings.encode(x=x, y=y))
+def _dimension_chart(rows: list[Row], column: str, title: str) -> Drawing:
+    return Chart(
+        x=Axis("dimension", "dimension n", whole=True),
+        y=Axis(column, title, log=True),
+        looks=named_looks(row["line"] for row in rows),
+        size=30,
+        ringed="" if column == "pins" else "best",
+        tips={"nodes": "nodes", "dimension": "dimension n", "radix": "radix k", "pins": "pins per node"}
+        | {"longest_wire": "longest wire, pitches", "mean_latency": "latency, cycles", "variant": "wires"},
+    ).draw(rows)
 
 
 def _latency(id: str, place: str, wire_delay: str, caption: str) -> Figure:
@@ -113,7 +103,7 @@ FIGURES = (
         " 1024 everywhere.",
         ("latency",),
         density,
-        _density_chart,
+        DENSITY.draw,
     ),
     Figure(
         "d90-fig-7",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from torusweep.charts.chart import Chart
+from torusweep.charts.chart import Drawing
 from torusweep.charts.section import Record, Tables
 
 __all__ = ["Figure", "Record", "Row", "Tables", "panel_of"]
@@ -32,7 +32,7 @@ class Figure(NamedTuple):
     caption: str
     tables: tuple[str, ...]
     rows: Callable[[Tables], list[Row]]
-    chart: Callable[[list[Row]], Chart]
+    chart: Callable[[list[Row]], Drawing]
     wide: bool = False
 
 

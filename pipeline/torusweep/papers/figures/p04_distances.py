@@ -4,24 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-import altair as alt
-
-from torusweep.charts.chart import Chart
-from torusweep.charts.lines import Line, line_chart
-from torusweep.charts.networks import TOOLTIP, TOOLTIP_COLUMNS, distinct
+from torusweep.charts.drawing import Axis, Chart
+from torusweep.charts.looks import Look
+from torusweep.charts.networks import TIPS, distinct
 from torusweep.papers.figures.figure import Figure, Record, Row, Tables
 
 CLASSES = {
-    "torus": Line("torus", "#006DAD", "circle"),
-    "pruned_torus": Line("pruned", "#B84300", "square"),
-    "directed_torus": Line("directed", "#008A62", "triangle-right"),
-    "pruned_directed_torus": Line("both", "#CB73A3", "diamond"),
+    "torus": Look("torus", "#006DAD", "circle"),
+    "pruned_torus": Look("pruned", "#B84300", "square"),
+    "directed_torus": Look("directed", "#008A62", "triangle-right"),
+    "pruned_directed_torus": Look("both", "#CB73A3", "diamond"),
 }
 HIGHER = (
-    Line("4D torus", "#006DAD", "circle"),
-    Line("4D pruned", "#B84300", "square"),
-    Line("5D torus", "#379AD8", "circle", (5, 3)),
-    Line("5D pruned", "#C48600", "square", (5, 3)),
+    Look("4D torus", "#006DAD", "circle"),
+    Look("4D pruned", "#B84300", "square"),
+    Look("5D torus", "#379AD8", "circle", (5, 3)),
+    Look("5D pruned", "#C48600", "square", (5, 3)),
 )
 MOST = 32  # "k assuming all even values from 4 to 32" (sec. 4.B)
 
@@ -38,9 +36,9 @@ def torus_mean(k: int, n: int) -> float:
     return n * (k * k - k % 2) / (4 * k)
 
 
-def radix_axis(nodes: str) -> alt.X:
+def radix_axis(nodes: str) -> Axis:
     """The radix along the axis, in whole numbers; nodes: how many of them, in words."""
-    return alt.X("k:Q", title=f"radix k ({nodes} nodes)", scale=alt.Scale(zero=False), axis=alt.Axis(tickMinStep=1))
+    return Axis("k", f"radix k ({nodes} nodes)", whole=True)
 
 
 def _networks(tables: Tables, dimensions: tuple[int, ...]) -> list[Row]:
@@ -50,7 +48,7 @@ def _networks(tables: Tables, dimensions: tuple[int, ...]) -> list[Row]:
         found = radix_and_dimensions(record)
         if found and found[1] in dimensions:
             k, n = found
-            own = {name: record[name] for name in TOOLTIP_COLUMNS} | {"k": k, "n": n}
+            own = {name: record[name] for name in TIPS} | {"k": k, "n": n}
             own["line"] = CLASSES[record["family"]].name
             rows.append({**own, "excess": record["mean_distance"] - torus_mean(k, n)})
     order = [line.name for line in CLASSES.values()]
@@ -68,13 +66,13 @@ def more_dimensions(tables: Tables) -> list[Row]:
     return _lines_of_all([{**row, "line": f"{row['n']}D {row['line']}"} for row in found], HIGHER)
 
 
-def _lines_of_all(rows: list[Row], lines: Iterable[Line]) -> list[Row]:
+def _lines_of_all(rows: list[Row], lines: Iterable[Look]) -> list[Row]:
     """The rows, if each of the lines in the caption has two points at least; else none."""
     return rows if all(len({row["k"] for row in rows if row["line"] == line.name}) > 1 for line in lines) else []
 
 
-def _chart(rows: list[Row], lines: tuple[Line, ...], nodes: str, column: str, title: str) -> Chart:
-    return line_chart(rows, lines, radix_axis(nodes), alt.Y(f"{column}:Q", title=title), TOOLTIP)
+def _chart(lines: Iterable[Look], nodes: str, column: str, title: str) -> Chart:
+    return Chart(x=radix_axis(nodes), y=Axis(column, title, zero=True), looks=tuple(lines), tips=TIPS)
 
 
 FIGURES = (
@@ -87,7 +85,7 @@ FIGURES = (
         " together add about three.",
         ("static",),
         four_classes,
-        lambda rows: _chart(rows, tuple(CLASSES.values()), "k³", "mean_distance", "mean distance, hops"),
+        _chart(CLASSES.values(), "k³", "mean_distance", "mean distance, hops").draw,
     ),
     Figure(
         "p04-fig-4-excess",
@@ -99,7 +97,7 @@ FIGURES = (
         " about three.",
         ("static",),
         four_classes,
-        lambda rows: _chart(rows, tuple(CLASSES.values()), "k³", "excess", "mean distance beyond the torus's, hops"),
+        _chart(CLASSES.values(), "k³", "excess", "mean distance beyond the torus's, hops").draw,
     ),
     Figure(
         "p04-fig-5",
@@ -110,6 +108,6 @@ FIGURES = (
         " the radix. It is larger in five dimensions, where a node keeps a smaller share of its links.",
         ("static",),
         more_dimensions,
-        lambda rows: _chart(rows, HIGHER, "k⁴ or k⁵", "mean_distance", "mean distance, hops"),
+        _chart(HIGHER, "k⁴ or k⁵", "mean_distance", "mean distance, hops").draw,
     ),
 )

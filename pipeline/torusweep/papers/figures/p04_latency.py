@@ -7,10 +7,9 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from itertools import groupby
 
-import altair as alt
-
-from torusweep.charts.chart import Chart, inline
-from torusweep.charts.lines import SIX, cut_above, line_chart
+from torusweep.charts.chart import Drawing
+from torusweep.charts.drawing import Axis, Chart, cut_above
+from torusweep.charts.looks import named_looks
 from torusweep.models.parhami_kwai import PINS, arrivals, contenders, flits
 from torusweep.papers.figures.figure import Figure, Record, Row, Tables
 from torusweep.papers.figures.p04_distances import CLASSES, radix_and_dimensions, radix_axis
@@ -92,16 +91,12 @@ def contention(tables: Tables) -> list[Row]:
     return rows
 
 
-def _contention_chart(rows: list[Row]) -> Chart:
-    lines = tuple(line._replace(name=f"ρ = {busy}") for line, busy in zip(SIX, UTILIZATIONS))
-    x = alt.X("contenders:Q", title="packets that contend for a channel, i", axis=alt.Axis(tickMinStep=1))
-    y = alt.Y("probability:Q", title="probability r(i)")
-    tooltip = [
-        alt.Tooltip("line:N", title="utilization"),
-        alt.Tooltip("contenders:Q"),
-        alt.Tooltip("probability:Q", format=".4~g"),
-    ]
-    return line_chart(rows, lines, x, y, tooltip)
+CONTENTION = Chart(
+    x=Axis("contenders", "packets that contend for a channel, i", zero=True, whole=True),
+    y=Axis("probability", "probability r(i)", zero=True),
+    looks=named_looks(f"ρ = {busy}" for busy in UTILIZATIONS),
+    tips={"line": "utilization", "contenders": "contenders", "probability": "probability"},
+)
 
 
 # --- Figs. 8 to 13: cycles ----------------------------------------------------------------------
@@ -136,27 +131,29 @@ def at_rate(row: Row, rate: float) -> bool:
     return math.isclose(row["rate"], rate, rel_tol=1e-9)
 
 
-CYCLES = [
-    alt.Tooltip("topology:N", title="network"),
-    alt.Tooltip("variant:N", title="model"),
-    alt.Tooltip("rate:Q", title="messages per node and cycle", format=".4~g"),
-    alt.Tooltip("message_bits:Q", title="message bits"),
-    alt.Tooltip("utilization:Q", title="utilization (as printed)", format=".4~g"),
-    alt.Tooltip("latency:Q", title="latency, cycles", format=".5~g"),
-]
+CYCLES = {
+    "topology": "network",
+    "variant": "model",
+    "rate": "messages per node and cycle",
+    "message_bits": "message bits",
+    "utilization": "utilization (as printed)",
+    "latency": "latency, cycles",
+}
 
 
-def _rate_chart(rows: list[Row], *, logarithmic: bool = False) -> Chart:
-    x = alt.X("rate:Q", title="messages per node and cycle, m", axis=alt.Axis(format="~g"), scale=alt.Scale(nice=False))
+def _rate_chart(rows: list[Row], *, logarithmic: bool = False) -> Drawing:
     first = [
         min((row for row in rows if row["line"] == line), key=lambda row: row["rate"])["latency"]
         for line in {row["line"] for row in rows}
     ]
     most = CEILING if logarithmic else math.ceil(3 * max(first))  # shows the crossings, and where each line rises
-    scale = alt.Scale(type="log" if logarithmic else "linear", domain=[math.floor(0.9 * min(first)), most], nice=False)
-    y = alt.Y("latency:Q", title="mean latency, cycles", scale=scale)
-    shown = cut_above(_thinned(rows), "rate", "latency", most, logarithmic=logarithmic)
-    return line_chart(shown, tuple(CLASSES.values()), x, y, CYCLES, size=18, clip=True)
+    return Chart(
+        x=Axis("rate", "messages per node and cycle, m", zero=True, format="~g"),
+        y=Axis("latency", "mean latency, cycles", logarithmic, domain=(math.floor(0.9 * min(first)), most)),
+        looks=tuple(CLASSES.values()),
+        size=18,
+        tips=CYCLES,
+    ).draw(cut_above(_thinned(rows), "rate", "latency", most, logarithmic=logarithmic))
 
 
 def _thinned(rows: list[Row]) -> list[Row]:
@@ -166,18 +163,21 @@ def _thinned(rows: list[Row]) -> list[Row]:
     return [row for line, step in zip(lines, steps) for row in [line[0], *line[1:][::-step][::-1]]]
 
 
-def _radix_chart(rows: list[Row]) -> Chart:
-    y = alt.Y("latency:Q", title="mean latency, cycles", scale=alt.Scale(type="log", domain=[10, CEILING], nice=False))
-    x = radix_axis("k³")
-    lengths = sorted({row["message_bits"] for row in rows})
-    below = [
-        min((r for r in rows if r["message_bits"] == bits), key=lambda r: (abs(r["k"] - 20), r["latency"]))
-        for bits in lengths
+def _radix_chart(rows: list[Row]) -> Drawing:
+    named = [
+        min((row for row in rows if row["message_bits"] == bits), key=lambda row: (abs(row["k"] - 20), row["latency"]))
+        for bits in {row["message_bits"] for row in rows}
     ]
-    labels = alt.Chart(inline([{**row, "label": f"{row['message_bits']:g} bits"} for row in below]))
-    text = labels.mark_text(align="left", dx=6, dy=18, fontSize=11).encode(x=x, y=y, text="label:N")
-    shown = cut_above(rows, "k", "latency", CEILING, logarithmic=True)
-    return alt.layer(line_chart(shown, tuple(CLASSES.values()), x, y, CYCLES, clip=True, detail="message_bits"), text)
+    labels = {id(row): f"{row['message_bits']:g} bits" for row in named}
+    labelled = [{**row, "label": labels.get(id(row), "")} for row in rows]
+    return Chart(
+        x=radix_axis("k³"),
+        y=Axis("latency", "mean latency, cycles", log=True, domain=(10, CEILING)),
+        looks=tuple(CLASSES.values()),
+        detail="message_bits",
+        names="label",
+        tips=CYCLES,
+    ).draw(cut_above(labelled, "k", "latency", CEILING, logarithmic=True))
 
 
 # --- the table of them ----------------------------------------------------------------------------
@@ -190,7 +190,7 @@ BOTH = (
 
 
 def latency_figure(
-    number: int, title: str, caption: str, rows: Callable[[Tables], list[Row]], chart: Callable[[list[Row]], Chart]
+    number: int, title: str, caption: str, rows: Callable[[Tables], list[Row]], chart: Callable[[list[Row]], Drawing]
 ) -> Figure:
     return Figure(f"p04-fig-{number}", "P04", f"Fig. {number}", title, caption, TABLES, rows, chart)
 
@@ -208,7 +208,7 @@ FIGURES = (
         "At light load two packets rarely contend; at 90 % utilization the distribution is nearly geometric, with a"
         " long tail. For the pruned torus, k = 16, L = 96 (the paper names no network; it matters little).",
         contention,
-        _contention_chart,
+        CONTENTION.draw,
     )._replace(tables=("static",)),
     _four(
         8,

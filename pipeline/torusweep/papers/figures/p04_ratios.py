@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from functools import partial
 
-import altair as alt
-
-from torusweep.charts.chart import Chart, inline
-from torusweep.charts.lines import SIX, cut_above, line_chart
+from torusweep.charts.chart import Drawing
+from torusweep.charts.drawing import Axis, Chart, cut_above
+from torusweep.charts.looks import named_looks
 from torusweep.models.parhami_kwai import PINS
 from torusweep.papers.figures.figure import Figure, Row, Tables
 from torusweep.papers.figures.p04_distances import radix_axis
@@ -63,19 +62,15 @@ def _some(rows: list[Row], by: str) -> list[Row]:
     return sorted((row for row in rows if row[by] in chosen), key=lambda row: row[by])
 
 
-def _ratio_chart(rows: list[Row], title: str, domain: tuple[float, float]) -> Chart:
-    lines = tuple(line._replace(name=name) for line, name in zip(SIX, dict.fromkeys(row["line"] for row in rows)))
-    y = alt.Y("ratio:Q", title=title, scale=alt.Scale(domain=list(domain), nice=False))
-    tooltip = [
-        *CYCLES[:4],
-        alt.Tooltip("latency:Q", title="pruned, cycles", format=".5~g"),
-        alt.Tooltip("over:Q", title="the other, cycles", format=".5~g"),
-        alt.Tooltip("ratio:Q", title="ratio", format=".4~g"),
-    ]
-    equal = alt.Chart(inline([{"ratio": 1}])).mark_rule(color="#7C818A").encode(y=y)
-    return alt.layer(
-        equal, line_chart(cut_above(rows, "k", "ratio", domain[1]), lines, radix_axis("k³"), y, tooltip, clip=True)
-    )
+def _ratio_chart(rows: list[Row], title: str, domain: tuple[float, float]) -> Drawing:
+    tips = {name: CYCLES[name] for name in ("topology", "variant", "rate", "message_bits")}
+    return Chart(
+        x=radix_axis("k³"),
+        y=Axis("ratio", title, domain=domain),
+        looks=named_looks(row["line"] for row in rows),
+        level=1.0,
+        tips=tips | {"latency": "pruned, cycles", "over": "the other, cycles", "ratio": "ratio"},
+    ).draw(cut_above(rows, "k", "ratio", domain[1]))
 
 
 def _over_torus(number: int, title: str, caption: str, by: str) -> Figure:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import altair as alt
-
-from torusweep.charts.chart import Chart, inline
+from torusweep.charts.chart import Drawing
+from torusweep.charts.drawing import Axis, Chart
+from torusweep.charts.looks import Look
 from torusweep.papers.figures.figure import Figure, Row, Tables
 
 PAPER, PLACE = "R05", "Table 1"
-MEASURES = {"shortest": "#006DAD", "own routing": "#C48600", "printed": "#7C818A"}
+MEASURES = tuple(
+    Look(name, colour, "square")
+    for name, colour in (("shortest", "#006DAD"), ("own routing", "#C48600"), ("printed", "#7C818A"))
+)
 
 
 class Printed(NamedTuple):
@@ -47,7 +50,7 @@ def bars(tables: Tables, printed: Printed) -> list[Row]:
             for measure, hops in zip(MEASURES, values, strict=True):
                 if hops is not None:
                     own = {"network": line["row"].removesuffix(printed.row), "topology": line["topology"]}
-                    own |= {"nodes": record["nodes"], "measure": measure, "hops": hops}
+                    own |= {"nodes": record["nodes"], "measure": measure.name, "hops": hops}
                     rows.append({**own, "shown": min(hops, printed.most), "label": _label(hops, printed.most)})
     return rows
 
@@ -56,20 +59,17 @@ def _label(hops: float, most: float) -> str:
     return f"{hops:.4g}" + (", cut" if hops > most else "")
 
 
-def _chart(rows: list[Row], printed: Printed, title: str) -> Chart:
-    ticks = alt.Axis(values=list(range(0, printed.most + 1, 4)))  # beyond them stand labels only
-    base = alt.Chart(inline(rows)).encode(
-        y=alt.Y("network:N", title=None, sort=None, axis=alt.Axis(labelLimit=110)),
-        yOffset=alt.YOffset("measure:N", sort=list(MEASURES)),
-        x=alt.X("shown:Q", title=title, scale=alt.Scale(domain=[0, printed.most * 1.3], nice=False), axis=ticks),
-    )
-    colours = alt.Scale(domain=list(MEASURES), range=list(MEASURES.values()))
-    columns = [alt.Tooltip("topology:N", title="network"), alt.Tooltip("nodes:Q", format=","), alt.Tooltip("measure:N")]
-    marks = base.mark_bar().encode(
-        color=alt.Color("measure:N", title=None, sort=list(MEASURES), scale=colours),
-        tooltip=[*columns, alt.Tooltip("hops:Q", format=".8~g")],
-    )
-    return alt.layer(marks, base.mark_text(align="left", dx=4, fontSize=9).encode(text="label:N"))
+def _chart(rows: list[Row], printed: Printed, title: str) -> Drawing:
+    ticks = tuple(range(0, printed.most + 1, 4))  # beyond them stand labels only
+    return Chart(
+        x=Axis("shown", title, domain=(0, printed.most * 1.3), ticks=ticks),
+        y=Axis("network", order=list(dict.fromkeys(row["network"] for row in rows))),
+        line="measure",
+        looks=MEASURES,
+        names="label",
+        bar=True,
+        tips={"topology": "network", "nodes": "nodes", "measure": "measure", "hops": "hops"},
+    ).draw(rows)
 
 
 FIGURES = (

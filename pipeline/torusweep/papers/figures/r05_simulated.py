@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TypeVar
 
-import altair as alt
-
-from torusweep.charts.chart import Chart
-from torusweep.charts.lines import SIX, Line, compared, line_chart
+from torusweep.charts.drawing import Axis, Chart, compared
+from torusweep.charts.looks import SIX, Look
 from torusweep.papers.figures.figure import Figure, Record, Row, Tables, panel_of
 
 Key = TypeVar("Key")
@@ -62,7 +60,7 @@ def _simulated(tables: Tables) -> list[Record]:
     return [row for row in rows if row["offered_load"] is not None and row["network_latency"] is not None]
 
 
-def _drawn(rows: list[Record], lines: Mapping[Key, Line], which: Callable[[Record], Key]) -> list[Row]:
+def _drawn(rows: list[Record], lines: Mapping[Key, Look], which: Callable[[Record], Key]) -> list[Row]:
     """Rows of these lines, in the lines' order, each from the lowest load on."""
     found = [
         {
@@ -80,22 +78,15 @@ def _drawn(rows: list[Record], lines: Mapping[Key, Line], which: Callable[[Recor
     return compared(sorted(found, key=lambda row: order.index(row["line"])), "offered")
 
 
-def _chart(rows: list[Row], lines: tuple[Line, ...], title: str) -> Chart:
+def _chart(lines: Mapping[Key, Look], title: str) -> Chart:
     """A curve goes from load to load, also where throughput falls."""
-    tooltip = [
-        alt.Tooltip("topology:N", title="network"),
-        alt.Tooltip("offered:Q", title="offered load, flits/cycle/node", format=".4~g"),
-        alt.Tooltip("accepted:Q", title="accepted load", format=".4~g"),
-        alt.Tooltip("latency:Q", title=title, format=".4~g"),
-    ]
-    x = alt.X("accepted:Q", title="throughput, flits/cycle/node")
-    return line_chart(
-        rows,
-        lines,
-        x,
-        alt.Y("latency:Q", title=title, scale=alt.Scale(type="log", nice=False)),
-        tooltip,
+    return Chart(
+        x=Axis("accepted", "throughput, flits/cycle/node"),
+        y=Axis("latency", title, log=True),
+        looks=tuple(lines.values()),
         along="offered",
+        tips={"topology": "network", "offered": "offered load, flits/cycle/node", "accepted": "accepted load"}
+        | {"latency": title},
     )
 
 
@@ -104,13 +95,10 @@ def _figure(
     title: str,
     caption: str,
     rows: Callable[[Tables], list[Row]],
-    lines: Mapping[Key, Line],
+    lines: Mapping[Key, Look],
     y: str = "latency, cycles",
 ) -> Figure:
-
-    def chart(found: list[Row]) -> Chart:
-        return _chart(found, tuple(lines.values()), y)
-
+    chart = _chart(lines, y).draw
     return Figure(f"r05-fig-{number}-simulated", "R05", panel_of(number), title, caption, ("simulation",), rows, chart)
 
 

@@ -24,7 +24,7 @@ from torusweep.stages.availability.record import availability_rows
 from torusweep.stages.availability.request import MOST_DRAWS, AvailabilityRequest, failures_of, measures_of
 
 if TYPE_CHECKING:
-    from torusweep.charts.section import Section, Tables
+    from torusweep.charts.section import Chapter, Tables
 
 
 def _several(value: Any) -> Any:
@@ -198,7 +198,7 @@ class AvailabilityQuestion(Question):
     def rows(self, network: Network, request: AvailabilityRequest, options: Options) -> list[dict[str, Any]]:
         return availability_rows(network.topology, request, options)
 
-    def section(self, tables: Tables) -> Section | None:
+    def section(self, tables: Tables) -> Chapter | None:
         # only a page draws, and the drawing library takes long to import
         from torusweep.stages.availability.section import section
 

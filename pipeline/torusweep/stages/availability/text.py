@@ -7,10 +7,9 @@ from typing import Any
 
 from rich.console import Console
 
-from torusweep.questions.console import number_table, print_heading, print_note, print_wide
+from torusweep.questions.console import Columns, print_heading, print_note, print_rows
 from torusweep.stages.availability.request import AvailabilityRequest
 
-HEADINGS = ("measure", "intact", "mean", "95 % interval", "5 %", "median", "95 %", "worst", "of draws", "unit")
 NOTE = (
     "quantiles and mean are over the draws after which all surviving terminals reach each other, but for connected,"
     " largest_component and deadlock_free, which are over all draws"
@@ -21,14 +20,7 @@ def print_availability(console: Console, groups: Iterable[tuple[AvailabilityRequ
     """A table for each request: a line for each measure, then what was looked at."""
     for request, rows in groups:
         print_heading(console, f"{rows[0]['topology']} {request}")
-        table = number_table(*HEADINGS, left=1)
-        table.columns[-1].justify = "left"
-        for row in rows:
-            interval = "exact" if row["interval"] == "exact" else _interval(row["mean_low"], row["mean_high"])
-            numbers = [_number(row[name]) for name in ("q05", "q50", "q95", "worst")]
-            head = (row["measure"], _number(row["intact"]), _number(row["mean"]), interval)
-            table.add_row(*head, *numbers, f"{row['measured']:,} of {row['draws']:,}", row["unit"])
-        print_wide(console, table)
+        print_rows(console, rows, COLUMNS, left=("measure", "unit"))
         for method in dict.fromkeys(row["method"] for row in rows):
             names = ", ".join(row["measure"] for row in rows if row["method"] == method)
             print_note(console, f"{names}: {method}")
@@ -36,9 +28,18 @@ def print_availability(console: Console, groups: Iterable[tuple[AvailabilityRequ
     print_note(console, NOTE)
 
 
-def _number(value: float | None) -> str:
-    return "–" if value is None else f"{value:.6g}"
-
-
-def _interval(low: float | None, high: float | None) -> str:
+def _interval(row: dict[str, Any]) -> str:
+    low, high = row["mean_low"], row["mean_high"]
+    if row["interval"] == "exact":
+        return "exact"
     return "–" if low is None or high is None else f"{low:.6g} … {high:.6g}"
+
+
+def _draws(row: dict[str, Any]) -> str:
+    return f"{row['measured']:,} of {row['draws']:,}"
+
+
+COLUMNS: Columns = {
+    **{"measure": "measure", "intact": "intact", "mean": "mean", _interval: "95 % interval"},
+    **{"q05": "5 %", "q50": "median", "q95": "95 %", "worst": "worst", _draws: "of draws", "unit": "unit"},
+}

@@ -4,35 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from html import escape
-from typing import Any
 
-import altair as alt
-
-from torusweep.charts.chart import Chart, inline
-from torusweep.charts.section import (
-    Cell,
-    Field,
-    Panel,
-    Part,
-    Record,
-    Section,
-    Tables,
-    heading,
-    meanings,
-    number_field,
-    paragraph,
-    table,
-    word_field,
-)
+from torusweep.charts.drawing import Axis, Chart
+from torusweep.charts.section import Cell, Chapter, Field, Panel, Record, Tables, fields, listing, paragraph, share
 from torusweep.collectives.algorithms import ALGORITHMS, OPTIMUM
 from torusweep.collectives.operations import OPERATIONS
 from torusweep.counts import counted
 from torusweep.stages.collectives.columns import COLLECTIVES
 
-MEANING = meanings(COLLECTIVES)
-ROW_HEIGHT = 26  # pixels of the chart for an algorithm
-AXIS_HEIGHT = 50  # pixels of the axis and its title below them
-BLUE = "#006DAD"
 INTRODUCTION = (
     "The optimum is what no algorithm beats, proved by a cut, a partition or a linear program; times are for data so"
     " large that bandwidth decides, with all channels of a node at work. Bus bandwidth is that of nccl-tests, in flits"
@@ -40,31 +19,43 @@ INTRODUCTION = (
 )
 
 
-def section(tables: Tables) -> Section | None:
+def section(tables: Tables) -> Chapter | None:
     """A chart for each operation that has algorithms, and the table; None without rows."""
     rows = [row for row in tables.get("collectives", ()) if row["optimum"] is not None]
     if not rows:
         return None
     measured = [row for row in rows if row["algorithm"] != OPTIMUM and row["optimum_share"] is not None]
-    panels = [
-        Panel(
-            f"collectives_{operation}",
-            operation,
-            _shares(shown),
-            f"{escape(OPERATIONS[operation].meaning.capitalize())}. A mark is a network.",
-            wide=False,
-        )
-        for operation in OPERATIONS
-        if len(shown := [row for row in measured if row["operation"] == operation]) > 1
-    ]
+    panels = []
+    for operation in OPERATIONS:
+        shown = [row for row in measured if row["operation"] == operation]
+        chart = SHARES._replace(y=Axis("algorithm", order=[name for name in ALGORITHMS if name in _algorithms(shown)]))
+        caption = f"{escape(OPERATIONS[operation].meaning.capitalize())}. A mark is a network."
+        if len(shown) > 1:
+            panels.append(Panel(f"collectives_{operation}", operation, chart.draw(shown), caption, wide=False))
     order = list(OPERATIONS)
     listed = sorted(rows, key=lambda row: (row["topology"], order.index(row["operation"]), row["cycles"] or 0.0))
-    parts: list[Part] = [
-        paragraph(escape(INTRODUCTION) + _worth(measured)),
-        panels,
-        heading("Every operation and algorithm", f"By network, all {len(listed):,}.") + table(FIELDS, listed),
-    ]
-    return Section("collectives", "Collective operations", parts)
+    every = listing("Every operation and algorithm", "By network, all {}.", FIELDS, listed)
+    return Chapter(
+        "collectives",
+        "Collective operations",
+        [paragraph(escape(INTRODUCTION) + _worth(measured)), panels, every],
+    )
+
+
+def _algorithms(rows: Sequence[Record]) -> set[str]:
+    return {row["algorithm"] for row in rows}
+
+
+SHARES = Chart(  # a row for each algorithm, a mark for each network
+    x=Axis("optimum_share", "share of the optimum", domain=(0, 1), format="%", ticks=(0, 0.25, 0.5, 0.75, 1)),
+    y=Axis("algorithm"),
+    line="",
+    along=None,
+    size=60,
+    opacity=0.7,
+    tips={"topology": "network", "algorithm": "algorithm", "optimum_share": ("of the optimum", ".1%")}
+    | {"bus_bandwidth": "bus bandwidth", "steps": "steps"},
+)
 
 
 def _proof(row: Record) -> Cell:
@@ -78,24 +69,11 @@ def _proof(row: Record) -> Cell:
     return Cell("linear program", "short")
 
 
-FIELDS = (
-    word_field("topology", "network", MEANING, "name"),
-    word_field("operation", "operation", MEANING),
-    word_field("algorithm", "algorithm", MEANING),
-    number_field("bus_bandwidth", "bus bandwidth", MEANING, 5),
-    Field(
-        "of optimum",
-        lambda row: (
-            Cell("–", "number")
-            if row["optimum_share"] is None
-            else Cell(f"{100 * row['optimum_share']:.4g} %", "number", row["optimum_share"])
-        ),
-        MEANING["optimum_share"],
-        "number",
-    ),
-    number_field("cycles", "cycles a flit", MEANING, 6),
-    number_field("steps", "steps", MEANING),
-    number_field("latency_hops", "hops", MEANING),
+FIELDS = fields(
+    COLLECTIVES,
+    *("topology", "operation", "algorithm", ("bus_bandwidth", "", 5)),
+    ("optimum_share", "of optimum", lambda row: share(row["optimum_share"])),
+    *(("cycles", "cycles a flit", 6), "steps", ("latency_hops", "hops")),
     Field("bottleneck", _proof, "what proves the optimum"),
 )
 
@@ -111,27 +89,3 @@ def _worth(rows: Sequence[Record]) -> str:
     best = max(reached, key=lambda name: reached[name])
     tried = sum(row["algorithm"] == best for row in rows)
     return f" The algorithm {escape(best)} reaches the optimum in {reached[best]:,} of {tried:,} cases."
-
-
-def _shares(rows: Sequence[Record]) -> Chart:
-    """A row for each algorithm, a mark for each network at its share of the optimum."""
-    names = [name for name in ALGORITHMS if any(row["algorithm"] == name for row in rows)]
-    shown = ("topology", "algorithm", "bus_bandwidth", "optimum_share", "steps")
-    values: list[dict[str, Any]] = [{name: row[name] for name in shown} for row in rows]
-    share = alt.X("optimum_share:Q", title="share of the optimum", scale=alt.Scale(domain=[0, 1]))
-    return (
-        alt.Chart(inline(values))
-        .mark_point(filled=True, opacity=0.7, size=60, color=BLUE)
-        .encode(
-            x=share.axis(format="%", values=[0, 0.25, 0.5, 0.75, 1]),
-            y=alt.Y("algorithm:N", title=None, sort=names),
-            tooltip=[
-                alt.Tooltip("topology:N", title="network"),
-                alt.Tooltip("algorithm:N"),
-                alt.Tooltip("optimum_share:Q", title="of the optimum", format=".1%"),
-                alt.Tooltip("bus_bandwidth:Q", title="bus bandwidth", format=".5~g"),
-                alt.Tooltip("steps:Q", format=","),
-            ],
-        )
-        .properties(height=AXIS_HEIGHT + ROW_HEIGHT * len(names))
-    )

@@ -21,7 +21,7 @@ from torusweep.stages.collectives.compared import BANDWIDTH, LATENCY, compared, 
 from torusweep.stages.collectives.record import collective_record
 
 if TYPE_CHECKING:
-    from torusweep.charts.section import Section, Tables
+    from torusweep.charts.section import Chapter, Tables
 
 OPERATION = Spelled(
     ", ".join(OPERATIONS), table="torusweep.collectives.operations:OPERATIONS", title="Operations", called=False
@@ -154,7 +154,7 @@ class CollectivesQuestion(Question):
             collective_record(network.topology, request.operation, request.algorithm, use_symmetry=options.use_symmetry)
         ]
 
-    def section(self, tables: Tables) -> Section | None:
+    def section(self, tables: Tables) -> Chapter | None:
         # only a page draws, and the drawing library takes long to import
         from torusweep.stages.collectives.section import section
 

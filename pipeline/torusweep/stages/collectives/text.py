@@ -9,7 +9,7 @@ from rich.console import Console
 
 from torusweep.collectives.optimum import channels_in_words
 from torusweep.counts import counted, size
-from torusweep.questions.console import fact_table, number_table, print_heading, print_note, print_wide
+from torusweep.questions.console import Columns, print_facts, print_note, print_rows
 from torusweep.stages.collectives.simulation import Simulated
 
 MOST_NODES = 12  # of a cut, listed
@@ -20,24 +20,10 @@ Row = dict[str, Any]
 def print_collective(console: Console, rows: Sequence[Row], left_out: Mapping[str, str]) -> None:
     """The optimum and its proof, a line for each algorithm, and a table of times."""
     best, *shown = rows
-    print_heading(console, f"{best['operation']} on {best['topology']}")
-    console.print(fact_table(_facts(best, [row["cycles"] for row in shown])))
-    runs = any("simulated_cycles" in row for row in shown)
-    headings = ("algorithm", "cycles/flit", "of optimum", "bus bandwidth", "steps", "hops", "busiest link")
-    table = number_table(*headings, *(("simulated", "differs") if runs else ()), left=1)
-    for row in shown:
-        table.add_row(
-            row["algorithm"] + (", in pieces" if row["pipelined"] else ""),
-            f"{row['cycles']:.6g}",
-            f"{100 * row['optimum_share']:.4g} %",
-            f"{row['bus_bandwidth']:.5g}",
-            f"{row['steps']:,}",
-            f"{row['latency_hops']:,}",
-            "{} → {}".format(*row["busiest_link"]),
-            *(_simulated(row) if runs else ()),
-        )
+    print_facts(console, f"{best['operation']} on {best['topology']}", _facts(best, [row["cycles"] for row in shown]))
+    columns = {**COLUMNS, **(SIMULATED if any("simulated_cycles" in row for row in shown) else {})}
     console.print()
-    print_wide(console, table)
+    print_rows(console, shown, columns, left=(_algorithm,))
     if "times" in best:
         console.print()
         _print_times(console, rows)
@@ -53,10 +39,24 @@ def print_collective(console: Console, rows: Sequence[Row], left_out: Mapping[st
         print_note(console, f"left out: {reason}")
 
 
-def _simulated(row: Row) -> tuple[str, str]:
+def _algorithm(row: Row) -> str:
+    return str(row["algorithm"]) + (", in pieces" if row["pipelined"] else "")
+
+
+def _simulated(row: Row) -> Simulated:
     steps = row["steps"] if row["pipelined"] else 1
-    run = Simulated(row["simulated_cycles"], row["simulated_flits"], row["simulated_pieces"], steps)
-    return f"{run.cycles_per_flit:.6g}", f"{run.difference(row['cycles']):+.1%}"
+    return Simulated(row["simulated_cycles"], row["simulated_flits"], row["simulated_pieces"], steps)
+
+
+COLUMNS: Columns = {
+    **{_algorithm: "algorithm", "cycles:.6g": "cycles/flit"},
+    **{lambda row: f"{100 * row['optimum_share']:.4g} %": "of optimum", "bus_bandwidth:.5g": "bus bandwidth"},
+    **{"steps": "steps", "latency_hops": "hops", lambda row: "{} → {}".format(*row["busiest_link"]): "busiest link"},
+}
+SIMULATED: Columns = {
+    lambda row: f"{_simulated(row).cycles_per_flit:.6g}": "simulated",
+    lambda row: f"{_simulated(row).difference(row['cycles']):+.1%}": "differs",
+}
 
 
 def _facts(best: Row, cycles: Sequence[float]) -> list[tuple[str, str]]:
@@ -95,12 +95,15 @@ def _print_times(console: Console, rows: Sequence[Row]) -> None:
     best, *shown = rows
     speed, wait = f"{best['bandwidth'] / 1e9:g} GB/s a link", f"{1e6 * best['latency']:g} µs a hop"
     print_note(console, f"time in µs, and the fastest: {speed}, {wait}")
-    table = number_table("size", "no less than", *(row["algorithm"] for row in shown), "fastest", left=0)
+    names = [row["algorithm"] for row in shown]
+    lines = []
     for place, least in enumerate(best["times"]):
         seconds = [row["times"][place]["seconds"] for row in shown]
-        fastest = shown[seconds.index(min(seconds))]["algorithm"] if seconds else ""
-        table.add_row(size(least["bytes"]), *map(_microseconds, (least["seconds"], *seconds)), fastest)
-    print_wide(console, table)
+        times = dict(zip(names, map(_microseconds, seconds)))
+        fastest = names[seconds.index(min(seconds))] if seconds else ""
+        lines.append({"size": size(least["bytes"]), "least": _microseconds(least["seconds"]), **times, "best": fastest})
+    headings = {"size": "size", "least": "no less than", **{name: name for name in names}, "best": "fastest"}
+    print_rows(console, lines, headings)
 
 
 def _microseconds(seconds: float) -> str:

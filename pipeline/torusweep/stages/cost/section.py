@@ -4,105 +4,67 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from html import escape
-from typing import Any
-
-import altair as alt
 
 from torusweep import costs
-from torusweep.charts.chart import Chart, inline
-from torusweep.charts.section import (
-    Cell,
-    Field,
-    Panel,
-    Part,
-    Record,
-    Section,
-    Tables,
-    heading,
-    meanings,
-    number_field,
-    paragraph,
-    table,
-    word_field,
-)
+from torusweep.charts.drawing import Axis, Chart
+from torusweep.charts.looks import BLUE, GREY, Look
+from torusweep.charts.section import Cell, Chapter, Panel, Record, Tables, fields, listing, number, paragraph
 from torusweep.costs.columns import EQUAL_COST
 from torusweep.counts import counted
 from torusweep.errors import BadInput
 from torusweep.stages.cost.columns import COST
 
-MEANING = meanings(COST)
-COMPARED = meanings(EQUAL_COST)
-BLUE, GREY = "#006DAD", "#7C818A"
-HEIGHT = 320  # pixels of a chart
 MOST_PANELS = 6  # pairs of a cost model and a traffic that are drawn, those with most networks first
 INTRODUCTION = (
     "Routers by their ports, cables by their length between cabinets on a floor, circuit switches by their ports: sums"
     " of the prices of a cost model, each of which has a date and a source. Compare networks by one model."
 )
 FRONT = (
-    "A mark is a network, with its best routing of the sweep; blue: no other network carries as much, is as near and"
-    " costs as little. Latencies without load are in the tooltips and the table."
+    "A mark is a network, with its best routing of the sweep. On the front: no other network carries as much, is as"
+    " near and costs as little. Latencies without load are in the tooltips and the table."
 )
 MANY = 1000
+LOOKS = (Look("on the front", BLUE, "circle"), Look("not on it", GREY, "square"))
 
 
-def section(tables: Tables) -> Section | None:
+def section(tables: Tables) -> Chapter | None:
     """Throughput over cost for each model and traffic, the front, and the table `cost`; None without rows."""
-    rows = tables.get("cost", ())
+    rows, compared = tables.get("cost", ()), tables.get("equal_cost", ())
     if not rows:
         return None
-    compared = tables.get("equal_cost", ())
     listed = sorted(rows, key=lambda row: (row["cost_model"], row["cost_per_terminal"] or 0.0, row["topology"]))
-    parts: list[Part] = [paragraph(escape(INTRODUCTION) + _best(compared)), _panels(compared)]
-    if compared:
-        order = sorted(
-            compared, key=lambda row: (row["cost_model"], row["traffic"], -(row["saturation_per_cost"] or 0))
-        )
-        note = f"By what they carry for their price, all {len(order):,}."
-        parts.append(heading("Networks at equal cost", note) + table(EQUAL_FIELDS, order))
-    parts.append(heading("What each network is made of", f"By cost of a terminal, all {len(listed):,}."))
-    parts.append(table(FIELDS, listed))
-    parts.append(paragraph(_sources(sorted({row["cost_model"] for row in rows}))))
-    return Section("cost", "Cost", parts)
+    best = sorted(compared, key=lambda row: (row["cost_model"], row["traffic"], -(row["saturation_per_cost"] or 0)))
+    return Chapter(
+        "cost",
+        "Cost",
+        [
+            paragraph(escape(INTRODUCTION) + _best(compared)),
+            _panels(compared),
+            listing("Networks at equal cost", "By what they carry for their price, all {}.", EQUAL_FIELDS, best),
+            listing("What each network is made of", "By cost of a terminal, all {}.", FIELDS, listed),
+            paragraph(_sources(sorted({row["cost_model"] for row in rows}))),
+        ],
+    )
 
 
-FIELDS = (
-    word_field("topology", "network", MEANING, "name"),
-    word_field("cost_model", "cost model", MEANING),
-    word_field("packing", "packing", MEANING),
-    number_field("routers", "routers", MEANING),
-    number_field("radix", "radix", MEANING),
-    number_field("terminals", "terminals", MEANING),
-    number_field("electrical_cables", "electrical", MEANING),
-    number_field("optical_cables", "optical", MEANING),
-    number_field("cable_metres", "metres", MEANING, 5),
-    number_field("router_cost", "routers cost", MEANING, 6),
-    number_field("cable_cost", "cables cost", MEANING, 6),
-    number_field("circuit_cost", "circuits cost", MEANING, 6),
-    number_field("cost_per_terminal", "cost a terminal", MEANING, 5),
-    number_field("watts_per_terminal", "W a terminal", MEANING, 4),
-    number_field("energy_per_bit", "pJ a bit", MEANING, 4),
+def _for_many(worth: float | None) -> Cell:
+    return number(worth and MANY * worth, 4)
+
+
+FIELDS = fields(
+    COST,
+    *("topology", "cost_model", "packing", "routers", "radix", "terminals"),
+    *(("electrical_cables", "electrical"), ("optical_cables", "optical"), ("cable_metres", "metres", 5)),
+    *(("router_cost", "routers cost", 6), ("cable_cost", "cables cost", 6), ("circuit_cost", "circuits cost", 6)),
+    *(("cost_per_terminal", "cost a terminal", 5), ("watts_per_terminal", "W a terminal", 4)),
+    ("energy_per_bit", "pJ a bit", 4),
 )
-EQUAL_FIELDS = (
-    word_field("topology", "network", COMPARED, "name"),
-    word_field("cost_model", "cost model", COMPARED),
-    word_field("traffic", "traffic", COMPARED),
-    word_field("routing", "routing", COMPARED),
-    number_field("terminals", "terminals", COMPARED),
-    number_field("cost_per_terminal", "cost a terminal", COMPARED, 5),
-    number_field("throughput", "throughput", COMPARED, 4),
-    number_field("latency", "latency", COMPARED, 5),
-    Field(
-        "for 1,000",
-        lambda row: (
-            Cell("–", "number")
-            if row["saturation_per_cost"] is None
-            else Cell(f"{MANY * row['saturation_per_cost']:.4g}", "number", MANY * row["saturation_per_cost"])
-        ),
-        f"throughput for 1,000 units of currency of a terminal's cost; {COMPARED['saturation_per_cost']}",
-        "number",
-    ),
-    Field("front", lambda row: Cell("yes" if row["on_front"] else "", "short"), COMPARED["on_front"]),
+EQUAL_FIELDS = fields(
+    EQUAL_COST,
+    *("topology", "cost_model", "traffic", "routing", "terminals", ("cost_per_terminal", "cost a terminal", 5)),
+    *(("throughput", "", 4), ("latency", "", 5)),
+    ("saturation_per_cost", "for 1,000", lambda row: _for_many(row["saturation_per_cost"])),
+    ("on_front", "front"),
 )
 
 
@@ -129,7 +91,7 @@ def _panels(rows: Sequence[Record]) -> list[Panel]:
         Panel(
             f"equal_cost_{number}",
             f"{traffic} traffic, prices of {model}",
-            _chart(own),
+            _chart(own).draw([{**row, "front": LOOKS[not row["on_front"]].name} for row in own]),
             f"{escape(FRONT)} {counted(sum(row['on_front'] for row in own), 'network')} of {len(own):,} on the front.",
             wide=False,
         )
@@ -138,33 +100,18 @@ def _panels(rows: Sequence[Record]) -> list[Panel]:
 
 
 def _chart(rows: Sequence[Record]) -> Chart:
-    """Throughput over cost per terminal, a mark for each network, those on the front in blue."""
-    shown = ("topology", "routing", "cost_per_terminal", "throughput", "latency", "terminals", "on_front")
-    values: list[dict[str, Any]] = [{name: row[name] for name in shown} for row in rows]
-    currency = rows[0]["currency"]
-    colour = alt.Color("on_front:N", legend=None, scale=alt.Scale(domain=[True, False], range=[BLUE, GREY]))
-    return (
-        alt.Chart(inline(values))
-        .mark_point(filled=True, opacity=0.8, size=60)
-        .encode(
-            x=alt.X(
-                "cost_per_terminal:Q", title=f"cost of a terminal, {currency}", scale=alt.Scale(zero=False, padding=14)
-            ),
-            y=alt.Y("throughput:Q", title="throughput, flits/cycle/terminal", scale=alt.Scale(domainMin=0, padding=14)),
-            color=colour,
-            shape=alt.Shape(
-                "on_front:N", legend=None, scale=alt.Scale(domain=[True, False], range=["circle", "square"])
-            ),
-            tooltip=[
-                alt.Tooltip("topology:N", title="network"),
-                alt.Tooltip("routing:N"),
-                alt.Tooltip("cost_per_terminal:Q", title=f"cost of a terminal, {currency}", format=",.5~g"),
-                alt.Tooltip("throughput:Q", format=".4~g"),
-                alt.Tooltip("latency:Q", title="latency without load, cycles", format=".4~g"),
-                alt.Tooltip("terminals:Q", format=","),
-            ],
-        )
-        .properties(height=HEIGHT)
+    """Throughput over cost per terminal, a mark for each network."""
+    cost = f"cost of a terminal, {rows[0]['currency']}"
+    return Chart(
+        x=Axis("cost_per_terminal", cost),
+        y=Axis("throughput", "throughput, flits/cycle/terminal", zero=True),
+        line="front",
+        looks=LOOKS,
+        along=None,
+        size=60,
+        opacity=0.8,
+        tips={"topology": "network", "routing": "routing", "cost_per_terminal": cost, "throughput": "throughput"}
+        | {"latency": "latency without load, cycles", "terminals": "terminals", "on_front": "on the front"},
     )
 
 

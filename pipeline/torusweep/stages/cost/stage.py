@@ -24,7 +24,7 @@ from torusweep.stages.cost.record import widths_of
 from torusweep.stages.cost.spelled import COST_MODEL, PACKING
 
 if TYPE_CHECKING:
-    from torusweep.charts.section import Section, Tables
+    from torusweep.charts.section import Chapter, Tables
 
 
 def cost(
@@ -110,7 +110,7 @@ class CostQuestion(Question):
     def seconds(self, network: Network, request: Any) -> float:
         return 3e-3 + 2e-6 * network.plan.nodes * max(network.plan.degree, 1)
 
-    def section(self, tables: Tables) -> Section | None:
+    def section(self, tables: Tables) -> Chapter | None:
         # only a page draws, and the drawing library takes long to import
         from torusweep.stages.cost.section import section
 

@@ -10,40 +10,21 @@ from rich.console import Console
 from torusweep import costs
 from torusweep.costs.model import CostModel
 from torusweep.counts import counted
-from torusweep.questions.console import fact_table, number_table, print_heading, print_note, print_wide
+from torusweep.questions.console import Columns, print_facts, print_heading, print_note, print_rows
 
 MANY = 1000  # units of currency for which throughput is shown
-HEADINGS = ("network", "packing", "routers", "radix", "cables", "a terminal", "W", "cycles", "carries", "for 1,000", "")
 
 
 def print_cost(console: Console, record: dict[str, Any]) -> None:
     """A record of the table `cost`."""
-    print_heading(console, record["topology"])
-    console.print(fact_table(_facts(record)))
+    print_facts(console, record["topology"], _facts(record))
     _print_estimates(console, record["cost_model"])
 
 
 def print_comparison(console: Console, rows: Sequence[dict[str, Any]]) -> None:
     """Several networks, the cheapest first."""
     print_heading(console, f"{counted(len(rows), 'network')} by {rows[0]['cost_model']}, {rows[0]['date']}")
-    table = number_table(*HEADINGS, left=2)
-    table.columns[-1].justify = "left"
-    for row in rows:
-        carried, worth = row["throughput"], row["saturation_per_cost"]
-        table.add_row(
-            row["topology"],
-            row["packing"],
-            f"{row['routers']:,}",
-            str(row["radix"]),
-            f"{row['electrical_cables']:,} + {row['optical_cables']:,}",
-            _money(row["cost_per_terminal"]),
-            "" if row["watts_per_terminal"] is None else f"{row['watts_per_terminal']:.3g}",
-            "" if row["latency"] is None else f"{row['latency']:.4g}",
-            "" if carried is None else f"{carried:.4g} {row['routing']}",
-            "" if worth is None else f"{MANY * worth:.3g}",
-            "front" if row["on_front"] else "",
-        )
-    print_wide(console, table)
+    print_rows(console, rows, COLUMNS, left=("topology", "packing", _front))
     for note in (
         f"\nCables: electrical + optical. Cost in {rows[0]['currency']} and watts of a terminal; cycles over"
         " links between two terminals. Carries: flits a cycle and terminal",
@@ -56,12 +37,28 @@ def print_comparison(console: Console, rows: Sequence[dict[str, Any]]) -> None:
 
 def print_models(console: Console, models: Mapping[str, CostModel]) -> None:
     """Name, date and description of every model that comes with the program, and which parts are estimates."""
-    table = number_table("model", "date", "currency", "Gb/s", "what is priced", "estimates", left=3)
-    table.columns[4].justify = table.columns[5].justify = "left"
-    for name, model in models.items():
-        estimates = ", ".join(model.estimates())
-        table.add_row(name, model.dates(), model.currency, f"{model.bandwidth:g}", model.description, estimates)
-    print_wide(console, table)
+    parts = [{"name": name, "dates": model.dates(), "model": model} for name, model in models.items()]
+    print_rows(console, parts, MODEL_COLUMNS, left=[*MODEL_COLUMNS][:3] + [*MODEL_COLUMNS][4:])
+
+
+def _front(row: dict[str, Any]) -> str:
+    return "front" if row["on_front"] else ""
+
+
+COLUMNS: Columns = {
+    **{"topology": "network", "packing": "packing", "routers": "routers", "radix:d": "radix"},
+    lambda row: f"{row['electrical_cables']:,} + {row['optical_cables']:,}": "cables",
+    lambda row: _money(row["cost_per_terminal"]): "a terminal",
+    **{"watts_per_terminal:.3g": "W", "latency:.4g": "cycles"},
+    lambda row: row["throughput"] and f"{row['throughput']:.4g} {row['routing']}": "carries",
+    lambda row: row["saturation_per_cost"] and f"{MANY * row['saturation_per_cost']:.3g}": "for 1,000",
+    _front: "",
+}
+MODEL_COLUMNS: Columns = {
+    **{"name": "model", "dates": "date", lambda row: row["model"].currency: "currency"},
+    **{lambda row: f"{row['model'].bandwidth:g}": "Gb/s", lambda row: row["model"].description: "what is priced"},
+    lambda row: ", ".join(row["model"].estimates()): "estimates",
+}
 
 
 def _facts(record: dict[str, Any]) -> list[tuple[str, str]]:

@@ -8,24 +8,21 @@ from html import escape
 
 from torusweep.charts.section import (
     Cell,
+    Chapter,
     Field,
     Record,
-    Section,
     Tables,
+    fields,
     heading,
-    meanings,
     number,
-    number_field,
     paragraph,
     shared_field,
     table,
-    word_field,
 )
 from torusweep.stages.deadlock.columns import DEADLOCK
 
 CHANNELS_SHOWN = 3  # of a cycle
 VERDICTS = {"no": "bad", "unknown": "wait", "yes": "good"}  # verdict → style; worst first
-MEANING = meanings(DEADLOCK)
 LEAD = (
     "Can packets wait for each other in a circle, for ever? A fixed routing is free of deadlock if no channel depends"
     " on itself through others (Dally &amp; Seitz 1987); an adaptive one, if its escape channels do not (Duato 1993),"
@@ -34,7 +31,7 @@ LEAD = (
 )
 
 
-def section(tables: Tables) -> Section | None:
+def section(tables: Tables) -> Chapter | None:
     """Counts by routing and rule, arguments, and every verdict of the table `deadlock`; None if it has no row."""
     rows = tables.get("deadlock", ())
     if not rows:
@@ -53,7 +50,7 @@ def section(tables: Tables) -> Section | None:
         _arguments(rows),
         table(VERDICT_FIELDS, ordered),
     ]
-    return Section("deadlock", "Deadlock", parts)
+    return Chapter("deadlock", "Deadlock", parts)
 
 
 def _arguments(rows: Sequence[Record]) -> str:
@@ -83,27 +80,19 @@ def _count(verdict: str) -> Field:
     return Field(verdict, lambda rows: number(sum(row["deadlock_free"] == verdict for row in rows)), style="number")
 
 
-SHARED_FIELDS = (
-    word_field("routing", "routing", MEANING),
-    word_field("vc_rule", "rule", MEANING),
-    number_field("virtual_channels", "VCs", MEANING),
-)
+SHARED_FIELDS = fields(DEADLOCK, "routing", "vc_rule", "virtual_channels")
 COUNT_FIELDS = (
     *map(shared_field, SHARED_FIELDS),
     Field("networks", lambda rows: number(len(rows)), style="number"),
     *map(_count, VERDICTS),
 )
-VERDICT_FIELDS = (
-    word_field("topology", "network", MEANING, "name"),
+VERDICT_FIELDS = fields(
+    DEADLOCK,
+    "topology",
     *SHARED_FIELDS,
-    Field("acyclic", lambda row: Cell({True: "yes", False: "no", None: "–"}[row["acyclic"]]), MEANING["acyclic"]),
-    Field(
-        "deadlock-free",
-        lambda row: Cell(row["deadlock_free"], VERDICTS[row["deadlock_free"]]),
-        MEANING["deadlock_free"],
-    ),
-    number_field("least_virtual_channels", "least VCs", MEANING),
-    word_field("least_rule", "by rule", MEANING),
-    Field("argument", lambda row: Cell(_short(row["argument"]), "short"), MEANING["argument"]),
-    Field("a shortest cycle", lambda row: Cell(_cycle(row["cycle"]), "short"), MEANING["cycle"]),
+    "acyclic",
+    ("deadlock_free", "deadlock-free", lambda row: Cell(row["deadlock_free"], VERDICTS[row["deadlock_free"]])),
+    *(("least_virtual_channels", "least VCs"), ("least_rule", "by rule")),
+    ("argument", "", lambda row: Cell(_short(row["argument"]), "short")),
+    ("cycle", "a shortest cycle", lambda row: Cell(_cycle(row["cycle"]), "short")),
 )

@@ -16,7 +16,7 @@ from torusweep.stages.deadlock.layers import layers as layers_of
 from torusweep.stages.deadlock.rules import MAX_VIRTUAL_CHANNELS
 
 if TYPE_CHECKING:
-    from torusweep.charts.section import Section, Tables
+    from torusweep.charts.section import Chapter, Tables
 
 TWO_PASSES = ("valiant",)  # routings by way of another node
 WINDOW_HOP = 3e-5  # seconds for each hop of a line or ring, whose windows of routes are looked at one by one
@@ -113,7 +113,7 @@ class DeadlockQuestion(Question):
         graphs = 3 if request.virtual_channels == 1 else 1
         return 5e-3 + 5e-6 * arcs + WINDOW_HOP * graphs * max(planned.radices, default=0)
 
-    def section(self, tables: Tables) -> Section | None:
+    def section(self, tables: Tables) -> Chapter | None:
         # only a page draws, and the drawing library takes long to import
         from torusweep.stages.deadlock.section import section
 

@@ -8,15 +8,14 @@ from rich.console import Console
 from rich.text import Text
 
 from torusweep.counts import counted
-from torusweep.questions.console import fact_table, print_heading, print_note
+from torusweep.questions.console import print_facts, print_note
 
 MAX_CHANNELS = 32  # printed of a cycle; --json has all
 
 
 def print_verdict(console: Console, record: dict[str, Any], layered: dict[str, Any] | None) -> None:
     """A record of the table `deadlock`, with its cycle if it has one; layered: the record of its layers."""
-    print_heading(console, record["topology"])
-    console.print(fact_table([*_facts(record), *([] if layered is None else _layers(layered))]))
+    print_facts(console, record["topology"], [*_facts(record), *([] if layered is None else _layers(layered))])
     if record["cycle"]:
         verb = "waits for" if record["deadlock_free"] == "no" else "may request"
         print_note(console, f"\na packet in each of these channels {verb} the next; in the last, the first:")

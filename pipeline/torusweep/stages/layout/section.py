@@ -5,33 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 
-import altair as alt
-
-from torusweep.charts.chart import Chart, inline, log_ticks
-from torusweep.charts.networks import COLOURS
-from torusweep.charts.scatter import value_groups
-from torusweep.charts.section import (
-    Cell,
-    Field,
-    Panel,
-    Part,
-    Record,
-    Section,
-    Tables,
-    heading,
-    meanings,
-    number_field,
-    paragraph,
-    table,
-    word_field,
-)
+from torusweep.charts.chart import Drawing
+from torusweep.charts.drawing import Axis, Chart
+from torusweep.charts.section import Cell, Chapter, Panel, Record, Tables, fields, heading, listing, paragraph
 from torusweep.networks.families import build
 from torusweep.stages.layout.columns import LAYOUT
 from torusweep.stages.layout.drawing import svg_layout
 
 MOST_NETWORKS = 8  # of the chart, one of a family
-ROW_HEIGHT = 36  # pixels of the chart for a placement: its label, and its marks below it
-MEANING = meanings(LAYOUT)
 DRAWN = (  # network, placement, what to see
     (
         "torus(k=8, n=2)",
@@ -55,7 +36,7 @@ PLANE = (
 )
 
 
-def section(tables: Tables) -> Section | None:
+def section(tables: Tables) -> Chapter | None:
     """What folding changes, a chart of wire lengths, drawings, and the table `layout`; None without wires."""
     wired = [row for row in tables.get("layout", ()) if row["wire_length_max"] is not None]
     if not wired:
@@ -64,30 +45,25 @@ def section(tables: Tables) -> Section | None:
     caption = CAPTION + (FOLDING if _pairs(shown) else "")
     caption += PLANE if any("dimensions=" in row["placement"] for row in shown) else ""
     ordered = sorted(wired, key=lambda row: (row["places"], row["topology"], row["wire_length_max"]))
-    parts: list[Part] = [
-        paragraph(_folding(wired)),
-        [Panel("wire_lengths", "Wire lengths by placement", wire_lengths(shown), caption)] if shown else [],
-        _drawings({row["placement"].partition("(")[0] for row in wired}),
-        heading("Every placement", f"By size, all {len(wired):,}.") + table(FIELDS, ordered),
-    ]
-    return Section("layout", "Layout", parts)
+    return Chapter(
+        "layout",
+        "Layout",
+        [
+            paragraph(_folding(wired)),
+            [Panel("wire_lengths", "Wire lengths by placement", wire_lengths(shown), caption)] if shown else [],
+            _drawings({row["placement"].partition("(")[0] for row in wired}),
+            listing("Every placement", "By size, all {}.", FIELDS, ordered),
+        ],
+    )
 
 
-FIELDS = (
-    word_field("topology", "network", MEANING, "name"),
-    word_field("placement", "placement", MEANING),
-    Field(
-        "places",
-        lambda row: Cell(" × ".join(map(str, row["extent"])), "number", row["places"]),
-        MEANING["extent"],
-        "number",
-    ),
-    number_field("wire_length_max", "longest", MEANING, 5),
-    number_field("wire_length_max_euclidean", "Euclidean", MEANING, 5),
-    number_field("wire_length_mean", "mean", MEANING, 5),
-    number_field("wire_length_total", "total", MEANING, 5),
-    number_field("wire_density_max", "most across a gap", MEANING, 5),
-    number_field("layout_volume", "least volume", MEANING, 5),
+FIELDS = fields(
+    LAYOUT,
+    *("topology", "placement"),
+    ("extent", "places", lambda row: Cell(" × ".join(map(str, row["extent"])), "number", row["places"])),
+    *(("wire_length_max", "longest", 5), ("wire_length_max_euclidean", "Euclidean", 5)),
+    *(("wire_length_mean", "mean", 5), ("wire_length_total", "total", 5)),
+    *(("wire_density_max", "most across a gap", 5), ("layout_volume", "least volume", 5)),
 )
 
 
@@ -148,42 +124,27 @@ def _lengths(row: Record) -> tuple[tuple[int, int], ...]:
     return tuple((wires["length"], wires["wires"]) for wires in row["wire_length_histogram"])
 
 
-def wire_lengths(rows: Sequence[Record]) -> Chart:
+def wire_lengths(rows: Sequence[Record]) -> Drawing:
     """Lengths of wires, a row for each network and placement; the area of a mark is the share of wires that long."""
-    placements = value_groups(row["placement"] for row in rows)
     shares = []
     for row in rows:
         wires = sum(length["wires"] for length in row["wire_length_histogram"])
         own = {"layout": f"{row['topology']} · {row['placement']}", "placement": row["placement"]}
-        own["mean"] = row["wire_length_mean"]
         lengths = [length for length in row["wire_length_histogram"] if length["length"] > 0]
-        shares += [{**own, **length, "share": length["wires"] / wires} for length in lengths]
-    names = list(dict.fromkeys(share["layout"] for share in shares))
-    colours = alt.Scale(domain=[group.name for group in placements], range=[group.colour for group in placements])
-    base = alt.Chart(inline(shares)).encode(
-        y=alt.Y("layout:N", title=None, sort=names, axis=alt.Axis(labels=False, grid=True)),
-        color=alt.Color("placement:N", title=None, legend=alt.Legend(labelLimit=240), scale=colours),
-    )
-    scale = alt.Scale(type="log", nice=False, padding=14)
-    ticks = alt.Axis(values=log_ticks([share["length"] for share in shares]), format="~g")
-    marks = base.mark_circle(opacity=0.9).encode(
-        x=alt.X("length:Q", title="length of a wire, pitches", scale=scale, axis=ticks),
-        size=alt.Size("share:Q", legend=None, scale=alt.Scale(domain=[0, 1], range=[12, 260])),
-        tooltip=[
-            alt.Tooltip("layout:N", title="network, placement"),
-            alt.Tooltip("length:Q", title="length, pitches"),
-            alt.Tooltip("wires:Q", format=","),
-            alt.Tooltip("share:Q", title="share of the wires", format=".1%"),
-            alt.Tooltip("mean:Q", title="mean length", format=".4~g"),
-        ],
-    )
-    means = base.mark_tick(thickness=2, size=16).encode(x=alt.X("mean:Q"), color=alt.value(COLOURS["other"]))
-    labels = (  # above the marks: a phone has no room beside them
-        alt.Chart(inline([{"layout": name} for name in names]))
-        .mark_text(align="left", baseline="bottom", dy=-9, fontSize=11)
-        .encode(x=alt.value(4), y=alt.Y("layout:N", sort=names), text="layout:N")
-    )
-    return alt.layer(marks, means, labels).properties(height=60 + ROW_HEIGHT * len(names))
+        shares += [
+            {**own, **length, "share": length["wires"] / wires, "mean": row["wire_length_mean"]} for length in lengths
+        ]
+    return Chart(
+        x=Axis("length", "length of a wire, pitches", log=True),
+        y=Axis("layout", order=list(dict.fromkeys(share["layout"] for share in shares))),
+        line="placement",
+        along=None,
+        opacity=0.9,
+        area="share",
+        level="mean",
+        tips={"layout": "network, placement", "length": "length, pitches", "wires": "wires"}
+        | {"share": ("share of the wires", ".1%"), "mean": "mean length"},
+    ).draw(shares)
 
 
 def _drawings(placements: set[str]) -> str:

@@ -14,7 +14,7 @@ from torusweep.stages.layout.columns import LAYOUT
 from torusweep.stages.layout.placements import SIDES, Dimensions, default_placement
 
 if TYPE_CHECKING:
-    from torusweep.charts.section import Section, Tables
+    from torusweep.charts.section import Chapter, Tables
 
 PLACEMENT = Spelled(
     "where nodes are placed: folded, trellis(block=[4, 4]), …",
@@ -69,7 +69,7 @@ class LayoutQuestion(Question):
     def seconds(self, network: Network, request: Any) -> float:
         return 1e-3 + 4e-7 * network.plan.nodes * max(network.plan.degree, 1)
 
-    def section(self, tables: Tables) -> Section | None:
+    def section(self, tables: Tables) -> Chapter | None:
         # only a page draws, and the drawing library takes long to import
         from torusweep.stages.layout.section import section
 

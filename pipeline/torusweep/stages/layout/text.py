@@ -9,7 +9,7 @@ from rich.text import Text
 
 from torusweep.counts import counted
 from torusweep.networks.topology import Topology
-from torusweep.questions.console import BAR_WIDTH, fact_table, print_heading, print_note
+from torusweep.questions.console import print_bars, print_facts, print_note
 from torusweep.stages.layout.drawing import text_layout
 
 MAX_ROWS = 12  # of the histogram of lengths; --json has all
@@ -17,11 +17,10 @@ MAX_ROWS = 12  # of the histogram of lengths; --json has all
 
 def print_layout(console: Console, record: dict[str, Any], network: Topology) -> None:
     """A record of the table `layout`, its histogram of lengths, and a drawing if the layout is a small plane."""
-    print_heading(console, record["topology"])
-    console.print(fact_table(_facts(record)))
+    print_facts(console, record["topology"], _facts(record))
     if len(record["wire_length_histogram"]) > 1:
         print_note(console, "\nwires of each length")
-        console.print(Text(_bars(record["wire_length_histogram"])))
+        print_bars(console, _bars(record["wire_length_histogram"]))
     drawing = text_layout(network, record["placement"])
     if drawing:
         print_note(console, f"\nthe {'node' if record['block'] is None else 'cabinet'} at each place, by its address")
@@ -62,14 +61,10 @@ def _facts(record: dict[str, Any]) -> list[tuple[str, str]]:
     return facts
 
 
-def _bars(histogram: list[dict[str, int]]) -> str:
+def _bars(histogram: list[dict[str, int]]) -> list[tuple[str, float, float, str]]:
     """A bar for each length; the longest share one where there are more than MAX_ROWS."""
     rows = [(str(entry["length"]), entry["wires"]) for entry in histogram]
     if len(rows) > MAX_ROWS:
         rest = rows[MAX_ROWS - 1 :]
         rows = [*rows[: MAX_ROWS - 1], (f"{rest[0][0]}–{rest[-1][0]}", sum(wires for _, wires in rest))]
-    largest, width = max(wires for _, wires in rows), max(len(label) for label, _ in rows)
-    return "\n".join(
-        f"{label:>{width}} {'█' * max(1, round(BAR_WIDTH * wires / largest)):<{BAR_WIDTH}} {wires:,}"
-        for label, wires in rows
-    )
+    return [(label, wires, wires, f"{wires:,}") for label, wires in rows]

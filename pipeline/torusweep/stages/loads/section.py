@@ -6,39 +6,22 @@ from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import Any
 
-import altair as alt
-
-from torusweep.charts.chart import Chart
-from torusweep.charts.lines import Line, line_chart
-from torusweep.charts.section import (
-    Cell,
-    Field,
-    Panel,
-    Part,
-    Record,
-    Section,
-    Tables,
-    heading,
-    meanings,
-    number,
-    number_field,
-    table,
-    word_field,
-)
+from torusweep.charts.drawing import Axis, Chart
+from torusweep.charts.looks import Look
+from torusweep.charts.section import Cell, Chapter, Field, Panel, Part, Record, Tables, fields, listing, number
 from torusweep.stages.loads.columns import LOADS
 
-MEANING = meanings(LOADS)
 # (family, dimensions) → its line; dashed: two dimensions
 LINES = {
-    ("rt", None): Line("RT, 2a × a", "#006DAD", "circle", (5, 3)),
-    ("rtt", None): Line("RTT, twisted", "#CB73A3", "diamond", (5, 3)),
-    ("pt", None): Line("PT, 2a × a × a", "#006DAD", "square"),
-    ("ptt", None): Line("PTT, twisted in xy", "#C48600", "triangle-up"),
-    ("pdtt", None): Line("PDTT, twisted twice", "#CB73A3", "cross"),
-    ("torus", 3): Line("3D torus, degree 6", "#379AD8", "cross"),
-    ("pruned_torus", 3): Line("pruned, degree 4", "#B84300", "square"),
-    ("directed_torus", 3): Line("directed, degree 3", "#008A62", "triangle-right"),
-    ("pruned_directed_torus", 3): Line("pruned and directed, degree 2", "#7C818A", "triangle-down"),
+    ("rt", None): Look("RT, 2a × a", "#006DAD", "circle", (5, 3)),
+    ("rtt", None): Look("RTT, twisted", "#CB73A3", "diamond", (5, 3)),
+    ("pt", None): Look("PT, 2a × a × a", "#006DAD", "square"),
+    ("ptt", None): Look("PTT, twisted in xy", "#C48600", "triangle-up"),
+    ("pdtt", None): Look("PDTT, twisted twice", "#CB73A3", "cross"),
+    ("torus", 3): Look("3D torus, degree 6", "#379AD8", "cross"),
+    ("pruned_torus", 3): Look("pruned, degree 4", "#B84300", "square"),
+    ("directed_torus", 3): Look("directed, degree 3", "#008A62", "triangle-right"),
+    ("pruned_directed_torus", 3): Look("pruned and directed, degree 2", "#7C818A", "triangle-down"),
 }
 CAPTION = "Uniform traffic (every pair of nodes equally), split evenly over all shortest paths; higher is better."
 TWISTED = (
@@ -53,16 +36,17 @@ PRUNED = (
 )
 
 
-def section(tables: Tables) -> Section | None:
+def section(tables: Tables) -> Chapter | None:
     """Saturation loads, collective operations and bounds of the table `loads`; None if it has nothing to compare."""
     rows = joined(tables.get("static", ()), tables.get("loads", ()))
     drawn = [row for row in rows if _is_drawn(row)]
     panels = []
     if drawn:
-        title = "Saturation load against size"
-        panels = [Panel("saturation_against_size", title, saturation_against_size(drawn), escape(caption(drawn)))]
+        named = [{**row, "line": line.name} for row in drawn if (line := _line(row))]
+        chart = SATURATION.draw(sorted(named, key=lambda row: (row["nodes"], row["topology"])))
+        panels = [Panel("saturation_against_size", "Saturation load against size", chart, escape(caption(drawn)))]
     parts: list[Part] = [panels, _by_traffic(rows), _by_routing(rows), _collectives(rows), _bounds(rows)]
-    return Section("loads", "Channel loads", parts) if any(parts) else None
+    return Chapter("loads", "Channel loads", parts) if any(parts) else None
 
 
 def joined(static: Iterable[Record], loads: Iterable[Record]) -> list[dict[str, Any]]:
@@ -80,7 +64,7 @@ def caption(rows: Iterable[Record]) -> str:
     return CAPTION + TWISTED * (not families.isdisjoint({"rtt", "ptt", "pdtt"})) + PRUNED * ("pruned_torus" in families)
 
 
-def _line(row: Record) -> Line | None:
+def _line(row: Record) -> Look | None:
     return LINES.get((row["family"], dict(row["parameters"]).get("n")))
 
 
@@ -92,30 +76,19 @@ def _is_drawn(row: Record) -> bool:
     return minimal_uniform and row["saturation_load"] is not None and _line(row) is not None
 
 
-def saturation_against_size(rows: Iterable[Record]) -> Chart:
-    """Saturation load against nodes, a line for each of LINES; rows as `joined` gives them."""
-    columns = ("topology", "nodes", "degree_max", "saturation_load", "link_utilization", "mean_hops")
-    shown = [{**{name: row[name] for name in columns}, "line": line.name} for row in rows if (line := _line(row))]
-    shown.sort(key=lambda row: (row["line"], row["nodes"], row["topology"]))
-    scale = alt.Scale(type="log", nice=False, padding=12)
-    x = alt.X("nodes:Q", title="nodes", scale=scale, axis=alt.Axis(format="~s", tickCount=6))
-    y = alt.Y("saturation_load:Q", title="saturation load, flits/cycle/terminal", scale=scale)
-    tooltip = [
-        alt.Tooltip("topology:N", title="network"),
-        alt.Tooltip("nodes:Q", format=","),
-        alt.Tooltip("degree_max:Q", title="degree"),
-        alt.Tooltip("saturation_load:Q", title="saturation load", format=".6~g"),
-        alt.Tooltip("link_utilization:Q", title="link utilization", format=".4~g"),
-        alt.Tooltip("mean_hops:Q", title="mean path, hops", format=".6~g"),
-    ]
-    return line_chart(shown, list(LINES.values()), x, y, tooltip, size=50)
+SATURATION = Chart(
+    x=Axis("nodes", "nodes", log=True),
+    y=Axis("saturation_load", "saturation load, flits/cycle/terminal", log=True),
+    looks=tuple(LINES.values()),
+    size=50,
+    tips={"topology": "network", "nodes": "nodes", "degree_max": "degree", "saturation_load": "saturation load"}
+    | {"link_utilization": "link utilization", "mean_hops": "mean path, hops"},
+)
 
 
 # --- tables ---------------------------------------------------------------------------------------
 
-NETWORK = word_field("topology", "network", MEANING, "name")
-ROUTING = word_field("routing", "routing", MEANING)
-TRAFFIC = word_field("traffic", "traffic", MEANING)
+NETWORK, ROUTING, TRAFFIC = fields(LOADS, "topology", "routing", "traffic")
 NODES = Field("nodes", lambda row: number(row["nodes"]), style="number")
 
 
@@ -135,7 +108,7 @@ def _by_routing(rows: Sequence[Record]) -> str:
     return _pivot(rows, "By routing", note, (NETWORK, TRAFFIC), "routing", "saturation_load")
 
 
-def _pivot(rows: Sequence[Record], title: str, note: str, fields: tuple[Field, Field], across: str, value: str) -> str:
+def _pivot(rows: Sequence[Record], title: str, note: str, leading: tuple[Field, Field], across: str, value: str) -> str:
     """A table of `value` with a column for each value of `across`; only rows that have several."""
     key = {"traffic": "routing", "routing": "traffic"}[across]
     found: dict[tuple[str, str], dict[str, Record]] = {}
@@ -151,10 +124,10 @@ def _pivot(rows: Sequence[Record], title: str, note: str, fields: tuple[Field, F
         def cell(by_column: Mapping[str, Record]) -> Cell:
             return number(by_column[name][value] if name in by_column else None, 4)
 
-        return Field(name, cell, MEANING[value], "number")
+        return fields(LOADS, (value, name, cell))[0]
 
     names = dict.fromkeys(row[across] for row in rows)
-    return _table(title, note, [*map(first, (*fields, NODES)), *map(of, names)], several)
+    return _listing(title, note, [*map(first, (*leading, NODES)), *map(of, names)], several)
 
 
 def _order(row: Record, *columns: str) -> tuple[Any, ...]:
@@ -166,13 +139,13 @@ def _collectives(rows: Sequence[Record]) -> str:
         "The phases of an operation follow each other, each at the rate that its busiest channel allows. Bus bandwidth"
         " compares networks of any size: 2(N-1)/N over the time for one flit of every terminal's message."
     )
-    fields = [
-        number_field("collective_time", "cycles a flit", MEANING, 4),
-        number_field("bus_bandwidth", "bus bandwidth", MEANING, 4),
-        number_field("terminal_bus_bandwidth", "with one port a terminal", MEANING, 4),
+    shown = fields(
+        LOADS,
+        *(("collective_time", "cycles a flit", 4), ("bus_bandwidth", "", 4)),
+        ("terminal_bus_bandwidth", "with one port a terminal", 4),
         Field("phases", lambda row: number(len(row["phases"] or ())), style="number"),
-    ]
-    return _records("Collective operations", note, fields, [row for row in rows if row["collective_time"] is not None])
+    )
+    return _records("Collective operations", note, shown, [row for row in rows if row["collective_time"] is not None])
 
 
 def _bounds(rows: Sequence[Record]) -> str:
@@ -180,26 +153,21 @@ def _bounds(rows: Sequence[Record]) -> str:
         "In flits/cycle/terminal: the load that this routing carries, the most that any routing could carry, and the"
         " load under the permutation that is worst for this routing."
     )
-    fields = [
-        number_field("saturation_load", "saturation load", MEANING, 4),
-        number_field("capacity", "capacity", MEANING, 4),
-        number_field("capacity_minimal", "by minimal routing", MEANING, 4),
-        number_field("capacity_share", "share of capacity", MEANING, 4),
-        number_field("worst_case_saturation_load", "worst permutation", MEANING, 4),
-        Field("method", lambda row: Cell(row["bounds_method"], "argument"), MEANING["bounds_method"]),
-    ]
-    known = ("capacity", "worst_case_saturation_load")
-    shown = [row for row in rows if row["bounds_method"] or any(row[name] is not None for name in known)]
-    return _records("Bounds over all routings", note, fields, shown)
+    shown = fields(
+        LOADS,
+        *(("saturation_load", "", 4), ("capacity", "", 4), ("capacity_minimal", "by minimal routing", 4)),
+        *(("capacity_share", "share of capacity", 4), ("worst_case_saturation_load", "worst permutation", 4)),
+        ("bounds_method", "method", lambda row: Cell(row["bounds_method"], "argument")),
+    )
+    known = ("bounds_method", "capacity", "worst_case_saturation_load")
+    return _records("Bounds over all routings", note, shown, [row for row in rows if any(row[name] for name in known)])
 
 
-def _records(title: str, note: str, fields: Sequence[Field], rows: Sequence[Record]) -> str:
+def _records(title: str, note: str, shown: Sequence[Field], rows: Sequence[Record]) -> str:
     """A table with a row a record, by nodes and name."""
     ordered = sorted(rows, key=lambda row: _order(row, "routing", "traffic"))
-    return _table(title, note, [NETWORK, ROUTING, TRAFFIC, NODES, *fields], ordered)
+    return _listing(title, note, [NETWORK, ROUTING, TRAFFIC, NODES, *shown], ordered)
 
 
-def _table(title: str, note: str, fields: Sequence[Field], rows: Sequence[Any]) -> str:
-    if not rows:
-        return ""
-    return heading(title, f"{note} All {len(rows):,}, the smallest networks first.") + table(fields, rows)
+def _listing(title: str, note: str, shown: Sequence[Field], rows: Sequence[Any]) -> str:
+    return listing(title, f"{note} All {{}}, the smallest networks first.", shown, rows)

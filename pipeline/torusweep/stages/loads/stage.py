@@ -28,8 +28,7 @@ from torusweep.traffic import traffic as pattern_on
 from torusweep.traffic.reach import check_reach
 
 if TYPE_CHECKING:
-    from torusweep.charts.section import Section as PageSection
-    from torusweep.charts.section import Tables
+    from torusweep.charts.section import Chapter, Tables
 
 ROOTS = 16  # whose loads are followed at once (torusweep_kernels.loads)
 DENSE = ("hot_region", "hot_spot", "demand")  # patterns, besides the symmetric ones, in which a source sends to many
@@ -176,7 +175,7 @@ class LoadsQuestion(Question):
             roots, demands = ROOTS, min(layered.BLOCK, planned.nodes**2)
         return own * states + 25 * planned.nodes * states * roots + 16 * demands
 
-    def section(self, tables: Tables) -> PageSection | None:
+    def section(self, tables: Tables) -> Chapter | None:
         # only a page draws, and the drawing library takes long to import
         from torusweep.stages.loads.section import section
 

@@ -6,10 +6,9 @@ from math import isclose
 from typing import Any
 
 from rich.console import Console
-from rich.text import Text
 
 from torusweep.counts import counted
-from torusweep.questions.console import BAR_WIDTH, fact_table, print_heading, print_note
+from torusweep.questions.console import print_bars, print_facts, print_note
 
 Record = dict[str, Any]
 Facts = list[tuple[str, str]]
@@ -25,11 +24,12 @@ BOUNDS = (  # label, column, unit
 
 def print_loads(console: Console, record: Record, computed_by: str) -> None:
     """A record of the table `loads`, and the loads of each link class as bars."""
-    print_heading(console, record["topology"])
-    console.print(fact_table(_facts(record)))
+    print_facts(console, record["topology"], _facts(record))
     if record["per_class_load"] and record["max_channel_load"]:
         print_note(console, "\nload of the channels, by link class, in flits per cycle")
-        console.print(Text(_bars(record["per_class_load"], record["max_channel_load"])))
+        loads = record["per_class_load"].items()  # dark up to the mean, light up to the maximum
+        bars = [(name, own["mean"], own["max"], f"mean {own['mean']:.6g}, max {own['max']:.6g}") for name, own in loads]
+        print_bars(console, bars, indent="  ")
     print_note(console, f"computed by {computed_by}")
 
 
@@ -101,14 +101,3 @@ def _bounds(record: Record) -> Facts:
         label, value = facts[0]
         facts[0] = (label, f"{value}; this routing reaches {100 * record['capacity_share']:.4g} %")
     return [*facts, ("bounds by", record["bounds_method"])]
-
-
-def _bars(classes: dict[str, dict[str, float]], largest: float) -> str:
-    """A bar for each class: dark up to the mean, light up to the maximum."""
-    width = max(len(name) for name in classes)
-    lines = []
-    for name, load in classes.items():
-        mean, peak = (round(BAR_WIDTH * load[kind] / largest) for kind in ("mean", "max"))
-        bar = "█" * mean + "░" * (peak - mean)
-        lines.append(f"  {name:<{width}} {bar:<{BAR_WIDTH}} mean {load['mean']:.6g}, max {load['max']:.6g}")
-    return "\n".join(lines)

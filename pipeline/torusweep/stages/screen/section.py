@@ -6,39 +6,25 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from typing import Any
 
-import altair as alt
-
-from torusweep.charts.chart import Chart, log_ticks
-from torusweep.charts.lines import Line, compared, line_chart
-from torusweep.charts.section import (
-    Panel,
-    Record,
-    Section,
-    Tables,
-    heading,
-    meanings,
-    number_field,
-    paragraph,
-    table,
-    word_field,
-)
+from torusweep.charts.drawing import Axis, Chart, compared
+from torusweep.charts.looks import Look
+from torusweep.charts.section import Chapter, Panel, Record, Tables, fields, heading, paragraph, table
 from torusweep.networks.families import plan
 from torusweep.screening.best_table import BOUND, GREATEST_SATURATION, LEAST_MEAN
 from torusweep.screening.columns import BEST
 
-MEANING = meanings(BEST)
 LONGEST_SIDE = 2  # times the shortest one: of the rectangular tori that are drawn
 FEWEST_NODES = 16  # of what is drawn and counted as a gain
 LINES = {  # network → its line
-    LEAST_MEAN: Line("best lattice", "#006DAD", "circle"),
-    GREATEST_SATURATION: Line("best lattice", "#006DAD", "circle"),
-    "square torus": Line("square torus", "#B84300", "square", (5, 3)),
-    "cube": Line("cube", "#B84300", "square", (5, 3)),
-    "rectangular torus": Line("rectangular torus", "#C48600", "diamond", (5, 3)),
-    "RTT": Line("RTT", "#CB73A3", "cross"),
-    "PTT": Line("PTT", "#008A62", "triangle-up"),
-    "PDTT, the FCC lattice": Line("PDTT, the FCC lattice", "#CB73A3", "cross"),
-    "BCC lattice": Line("BCC lattice", "#379AD8", "triangle-down"),
+    LEAST_MEAN: Look("best lattice", "#006DAD", "circle"),
+    GREATEST_SATURATION: Look("best lattice", "#006DAD", "circle"),
+    "square torus": Look("square torus", "#B84300", "square", (5, 3)),
+    "cube": Look("cube", "#B84300", "square", (5, 3)),
+    "rectangular torus": Look("rectangular torus", "#C48600", "diamond", (5, 3)),
+    "RTT": Look("RTT", "#CB73A3", "cross"),
+    "PTT": Look("PTT", "#008A62", "triangle-up"),
+    "PDTT, the FCC lattice": Look("PDTT, the FCC lattice", "#CB73A3", "cross"),
+    "BCC lattice": Look("BCC lattice", "#379AD8", "triangle-down"),
 }
 QUANTITIES = (  # column, title, the winner that is drawn, caption
     ("mean_distance", "Mean distance relative to the bound", LEAST_MEAN, "Lower is better."),
@@ -51,7 +37,7 @@ DRAWN = (
 )
 
 
-def section(tables: Tables) -> Section | None:
+def section(tables: Tables) -> Chapter | None:
     """Charts of the table `best` for each number of dimensions, and the table; None without it."""
     rows = tables.get("best", ())
     if not rows:
@@ -60,7 +46,7 @@ def section(tables: Tables) -> Section | None:
         Panel(
             f"best_{column}_{dimensions}d",
             f"{title}, {dimensions}D",
-            _against_size(drawn, column),
+            _against_size(column, title.split(" rel")[0].lower()).draw(drawn),
             caption,
             wide=False,
         )
@@ -70,19 +56,13 @@ def section(tables: Tables) -> Section | None:
     ]
     listed = heading("Every size", "Winners, networks of that size that people know, the bound.")
     note = paragraph(f"{_worth(rows)} {escape(DRAWN)}")
-    return Section("best", "The best of all lattices", [note, panels, listed + table(FIELDS, rows)])
+    return Chapter("best", "The best of all lattices", [note, panels, listed + table(FIELDS, rows)])
 
 
-FIELDS = (
-    number_field("dimensions", "dimensions", MEANING),
-    number_field("nodes", "nodes", MEANING),
-    word_field("network", "network", MEANING),
-    word_field("topology", "spelling", MEANING, "name"),
-    number_field("mean_distance", "mean distance", MEANING, 6),
-    number_field("diameter", "diameter", MEANING),
-    number_field("saturation_load", "saturation", MEANING, 6),
-    number_field("attained", "lattices as good", MEANING),
-    number_field("lattices", "lattices", MEANING),
+FIELDS = fields(
+    BEST,
+    *("dimensions", "nodes", "network", ("topology", "spelling"), ("mean_distance", "", 6), "diameter"),
+    *(("saturation_load", "saturation", 6), ("attained", "lattices as good"), "lattices"),
 )
 
 
@@ -125,20 +105,12 @@ def _is_compact(row: Record) -> bool:
     return max(sides) <= LONGEST_SIDE * min(sides)
 
 
-def _against_size(rows: Sequence[dict[str, Any]], column: str) -> Chart:
-    ticks = alt.Axis(values=log_ticks([row["nodes"] for row in rows]), format="~s")
-    tooltip = [
-        alt.Tooltip("line:N", title="network"),
-        alt.Tooltip("topology:N", title="spelling"),
-        alt.Tooltip("nodes:Q", format=","),
-        alt.Tooltip(f"{column}:Q", title=MEANING[column], format=".6~g"),
-        alt.Tooltip("share:Q", title="relative to the bound", format=".4~f"),
-    ]
-    return line_chart(
-        rows,
-        list(dict.fromkeys(LINES.values())),
-        alt.X("nodes:Q", title="nodes", scale=alt.Scale(type="log", nice=False, padding=14), axis=ticks),
-        alt.Y("share:Q", title="relative to the bound", scale=alt.Scale(zero=False, padding=14)),
-        tooltip,
+def _against_size(column: str, title: str) -> Chart:
+    return Chart(
+        x=Axis("nodes", "nodes", log=True),
+        y=Axis("share", "relative to the bound"),
+        looks=tuple(dict.fromkeys(LINES.values())),
         size=20,
+        tips={"line": "network", "topology": "spelling", "nodes": "nodes", column: title}
+        | {"share": "relative to the bound"},
     )

@@ -25,7 +25,7 @@ from torusweep.stages.screen.network_row import network_row, rows_together
 from torusweep.tables.columns import arrow_schema
 
 if TYPE_CHECKING:
-    from torusweep.charts.section import Section, Tables
+    from torusweep.charts.section import Chapter, Tables
 
 COMPARED = 2.5e-7  # seconds that it takes to compare an image of a lattice or step set, on a core
 MEASURED = 1.8e-8  # seconds a node and dimension of a lattice
@@ -236,7 +236,7 @@ class ScreenQuestion(Question):
         found |= zip(held, rows_together(list(held.values()), options))
         return [found[place] for place in range(len(found))]
 
-    def section(self, tables: Tables) -> Section | None:
+    def section(self, tables: Tables) -> Chapter | None:
         # only a page draws, and the drawing library takes long to import
         from torusweep.stages.screen.section import section
 

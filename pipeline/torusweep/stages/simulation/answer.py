@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 from rich.console import Console
@@ -19,7 +19,7 @@ from torusweep.stages.simulation.text import print_simulation
 from torusweep.workloads import Workload
 
 if TYPE_CHECKING:
-    import altair as alt
+    from torusweep.charts.chart import Drawing
 
 CUT = 2.5  # times the largest latency that is not of a saturated network: there the figure's axis ends
 
@@ -74,31 +74,32 @@ class Simulation(Records):
     def print(self, console: Console, computed_by: str) -> None:
         print_simulation(console, self.rows)
 
-    def figure(self, *, dark: bool = False) -> alt.LayerChart:
+    def figure(self, *, dark: bool = False) -> Drawing:
         """Latency against offered load, with 95 % confidence intervals: an Altair chart, which a notebook shows.
 
         Raises BadInput where no row has an offered load and a latency.
         """
         # only a figure needs the drawing library, which takes long to import
         from torusweep.charts.chart import DARK, LIGHT, config
-        from torusweep.charts.curves import curves
-        from torusweep.charts.scatter import value_groups
+        from torusweep.charts.drawing import Axis, Chart
 
         rows = [row for row in self.rows if row["offered_load"] is not None and row["total_latency"] is not None]
         if not rows:
             raise BadInput("expected loads to draw latency against, got none; simulate([0.1, 0.2, 0.3])")
         line = ", ".join(map(str, (rows[0]["topology"], rows[0]["routing"])))
-        points = []
+        points: list[dict[str, Any]] = []
         for row in rows:
             mean, error = row["total_latency"], row["total_latency_error"]
             ends = {} if error is None else {"low": mean - error, "high": mean + error}
-            place = {"x": row["offered_load"], "y": mean, "along": row["offered_load"]}
-            points.append({**place, **ends, "group": line, "line": line, "hollow": bool(row["saturated"])})
-        below = [point["y"] for point in points if not point["hollow"]]
+            points.append({**row, **ends, "line": line, "saturated": bool(row["saturated"])})
+        below = [point["total_latency"] for point in points if not point["saturated"]]
         # there a saturated network's latency, which grows with the run, leaves the chart
-        most = CUT * max(below) if below and max(point["y"] for point in points) > CUT * max(below) else None
-        titles = {"x": "offered load, flits per cycle and terminal", "y": "mean latency, cycles"}
-        drawn = curves(points, value_groups([line]), titles, "", most)
+        cut = below and max(point["total_latency"] for point in points) > CUT * max(below)
+        drawn = Chart(
+            x=Axis("offered_load", "offered load, flits per cycle and terminal"),
+            y=Axis("total_latency", "mean latency, cycles", domain=(0, CUT * max(below)) if cut else None),
+            hollow="saturated",
+        ).draw(points)
         theme = DARK if dark else LIGHT
         settings = {**config(theme), "background": theme.paper}
         return drawn.properties(width=520, height=320).configure(**settings)

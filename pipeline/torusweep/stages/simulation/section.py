@@ -7,52 +7,38 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from typing import Any
 
-import altair as alt
-
-from torusweep.charts.chart import Chart, inline
-from torusweep.charts.lines import cut_above
-from torusweep.charts.scatter import value_groups
+from torusweep.charts.chart import Drawing
+from torusweep.charts.drawing import Axis, Chart, cut_above, spread
 from torusweep.charts.section import (
     Cell,
+    Chapter,
     Field,
     Panel,
-    Part,
     Record,
-    Section,
     Tables,
-    heading,
-    meanings,
+    fields,
+    listing,
     number,
-    number_field,
     paragraph,
     shared_field,
-    table,
-    word_field,
 )
 from torusweep.stages.simulation.columns import SIMULATION
 
 MOST_LINES = 8  # of a chart
 MOST_CHARTS = 6
 KNEE = 6  # the axis of latency ends at this multiple of the least latency
-SHARED = (
-    "traffic",
-    "router",
-    "switching",
-    "virtual_channels",
-    "packet_flits",
-    "packet_mix",
-)  # by the curves of a chart
+# by the curves of a chart
+SHARED = ("traffic", "router", "switching", "virtual_channels", "packet_flits", "packet_mix")
 CURVE = ("topology", "routing", "vc_rule", "injection", "buffer_flits")  # what distinguishes these curves
-MEANING = meanings(SIMULATION)
 CAPTION = (
     "Each line is a network, each mark a simulated load; lower and further right is better. Latency is from a packet's"
     " generation to its tail's arrival. A curve that turns upwards is close to saturation, where queues grow with the"
-    " run; larger, faint marks are saturated."
+    " run; marks with a white centre are saturated."
 )
 Curve = Sequence[Record]  # of one network, routing and router, by offered load
 
 
-def section(tables: Tables) -> Section | None:
+def section(tables: Tables) -> Chapter | None:
     """Latency curves, where each saturates, and times of workloads of the table `simulation`; None if it has no row."""
     rows = tables.get("simulation", ())
     if not rows:
@@ -60,13 +46,16 @@ def section(tables: Tables) -> Section | None:
     curves = _curves(rows)
     panels = _panels(curves)
     workloads = [row for row in rows if row["offered_load"] is None]
-    parts: list[Part] = [
-        paragraph(CAPTION) if panels else "",
-        panels,
-        _saturations(curves, tables.get("loads", ())),
-        _workloads(workloads),
-    ]
-    return Section("simulation", "Simulation", parts)
+    return Chapter(
+        "simulation",
+        "Simulation",
+        [
+            paragraph(CAPTION) if panels else "",
+            panels,
+            _saturations(curves, tables.get("loads", ())),
+            _workloads(workloads),
+        ],
+    )
 
 
 def _curves(rows: Iterable[Record]) -> list[Curve]:
@@ -88,12 +77,11 @@ def _panels(curves: Sequence[Curve]) -> list[Panel]:
             groups.setdefault(tuple(curve[0][name] for name in SHARED), []).append(curve)
     panels = []
     for place, group in enumerate(sorted(groups.values(), key=len, reverse=True)[:MOST_CHARTS]):
-        first, count = group[0][0], min(MOST_LINES, len(group))
-        chosen = [group[i * (len(group) - 1) // max(1, count - 1)] for i in range(count)]
+        first, chosen = group[0][0], spread(group, MOST_LINES)
         title = f"{first['traffic']} traffic, router {first['router']}"
         lengths = first["packet_mix"] or first["packet_flits"]
         router = f"{first['virtual_channels']} virtual channels, packets of {lengths} flits."
-        some = f" {count} of {len(group)} networks; the table has all." if count < len(group) else ""
+        some = f" {len(chosen)} of {len(group)} networks; the table has all." if len(chosen) < len(group) else ""
         panels.append(
             Panel(
                 f"simulated_{place}",
@@ -107,66 +95,30 @@ def _panels(curves: Sequence[Curve]) -> list[Panel]:
     return panels
 
 
-def latency_against_load(curves: Sequence[Curve]) -> Chart:
+def latency_against_load(curves: Sequence[Curve]) -> Drawing:
     """Mean total latency against accepted load, a line a network (and routing, where a network has several)."""
     routings: dict[str, set[str]] = {}
     for curve in curves:
         routings.setdefault(curve[0]["topology"], set()).add(curve[0]["routing"])
-    columns = ("offered_load", "accepted_load", "total_latency", "total_latency_error", "p99_latency", "routing")
-    rows = []
+    rows: list[dict[str, Any]] = []
     for curve in curves:
         name = curve[0]["topology"]
-        if len(routings[name]) > 1:
-            name = f"{name}, {curve[0]['routing']}"
-        measured = [row for row in curve if row["total_latency"] is not None]
-        rows += [{**{column: row[column] for column in (*columns, "saturated")}, "line": name} for row in measured]
+        line = f"{name}, {curve[0]['routing']}" if len(routings[name]) > 1 else name
+        rows += [{**row, "line": line} for row in curve if row["total_latency"] is not None]
     most = KNEE * min(row["total_latency"] for row in rows)
-    lines = value_groups(row["line"] for row in rows)
-    names = [line.name for line in lines]
-    legend = alt.Legend(labelLimit=240)
-    colours = alt.Scale(domain=names, range=[line.colour for line in lines])
-    symbols = alt.Scale(domain=names, range=[line.symbol for line in lines])
-    base = alt.Chart(inline(cut_above(rows, "accepted_load", "total_latency", most))).encode(
-        x=alt.X(
-            "accepted_load:Q",
-            title="accepted load, flits/cycle/terminal",
-            axis=alt.Axis(format="~g"),
-            scale=alt.Scale(zero=True, nice=False),
-        ),
-        y=alt.Y(
-            "total_latency:Q",
-            title="mean latency, cycles",
-            axis=alt.Axis(format=",.6~r"),
-            scale=alt.Scale(domain=[0, most], nice=False),
-        ),
-        color=alt.Color("line:N", title=None, legend=legend, scale=colours),
-        order="offered_load:Q",
-    )
-    marks = base.mark_point(filled=True, clip=True).encode(
-        shape=alt.Shape("line:N", title=None, legend=legend, scale=symbols),
-        size=alt.when("datum.saturated").then(alt.value(110)).otherwise(alt.value(45)),
-        opacity=alt.when("datum.saturated").then(alt.value(0.5)).otherwise(alt.value(1)),
-        tooltip=[
-            alt.Tooltip("line:N", title="network"),
-            alt.Tooltip("routing:N"),
-            alt.Tooltip("offered_load:Q", title="offered load", format=".4~g"),
-            alt.Tooltip("accepted_load:Q", title="accepted load", format=".4~g"),
-            alt.Tooltip("total_latency:Q", title="mean latency, cycles", format=".4~g"),
-            alt.Tooltip("total_latency_error:Q", title="±", format=".2~g"),
-            alt.Tooltip("p99_latency:Q", title="99 % within, cycles", format=","),
-        ],
-    )
-    return alt.layer(base.mark_line(strokeWidth=2, clip=True), marks)
+    return Chart(
+        x=Axis("accepted_load", "accepted load, flits/cycle/terminal", zero=True),
+        y=Axis("total_latency", "mean latency, cycles", domain=(0, most)),
+        along="offered_load",
+        hollow="saturated",
+        tips={"line": "network", "routing": "routing", "offered_load": "offered load", "accepted_load": "accepted load"}
+        | {"total_latency": "mean latency, cycles", "total_latency_error": "±", "p99_latency": "99 % within, cycles"},
+    ).draw(cut_above(rows, "accepted_load", "total_latency", most))
 
 
 # --- tables ---------------------------------------------------------------------------------------
 
-POINT = (  # the columns that name a simulated point
-    word_field("topology", "network", MEANING, "name"),
-    word_field("routing", "routing", MEANING),
-    word_field("traffic", "traffic", MEANING),
-    word_field("router", "router", MEANING),
-)
+POINT = fields(SIMULATION, "topology", "routing", "traffic", "router")  # the columns that name a simulated point
 
 
 def _saturations(curves: Sequence[Curve], loads: Iterable[Record]) -> str:
@@ -174,9 +126,6 @@ def _saturations(curves: Sequence[Curve], loads: Iterable[Record]) -> str:
     if not curves:
         return ""
     carried = {(row["topology"], row["routing"], row["traffic"]): row["terminal_saturation_load"] for row in loads}
-
-    def least_latency(curve: Curve) -> Cell:
-        return number(curve[0]["total_latency"], 4)
 
     def most_accepted(curve: Curve) -> Cell:
         return number(max((row["accepted_load"] for row in curve if row["accepted_load"] is not None), default=None), 4)
@@ -187,30 +136,30 @@ def _saturations(curves: Sequence[Curve], loads: Iterable[Record]) -> str:
     def deadlock(curve: Curve) -> Cell:
         return Cell("deadlock", "bad") if any(row["deadlocked"] for row in curve) else Cell("")
 
-    named = (*POINT, number_field("virtual_channels", "VCs", MEANING))
-    saturation = MEANING["simulated_saturation"] + "; if it was not sought, the simulated loads next to it"
-    fields = [
+    named = [*POINT, *fields(SIMULATION, "virtual_channels")]
+    shown = fields(
+        SIMULATION,
         *map(shared_field, named),
         Field("loads", lambda curve: number(len({row["offered_load"] for row in curve})), "simulated loads", "number"),
-        Field("zero-load latency", least_latency, "at the least load simulated: " + MEANING["total_latency"], "number"),
-        Field("most accepted", most_accepted, MEANING["accepted_load"], "number"),
-        Field("saturates at", _saturation, saturation, "number"),
+        ("total_latency", "zero-load latency", lambda curve: number(curve[0]["total_latency"], 4)),
+        ("accepted_load", "most accepted", most_accepted),
+        ("simulated_saturation", "saturates at", _saturation),
         Field(
             "links carry",
             carried_by_links,
             "load at which the busiest channel or terminal is full, computed from channel loads (table loads)",
             "number",
         ),
-        Field("", deadlock, MEANING["deadlocked"]),
-    ]
+        Field("", deadlock, "whether packets wait for each other for ever"),
+    )
     ordered = sorted(
         curves, key=lambda curve: [curve[0][name] for name in ("topology", "routing", "traffic", "router")]
     )
     note = (
-        "Loads in flits/cycle/terminal, latencies in cycles. A simulated router cannot use every cycle of its links, so"
-        f" it saturates below the load that they can carry. All {len(curves):,} curves."
+        "Loads in flits/cycle/terminal, latencies in cycles; zero-load: at the least load simulated. A simulated router"
+        " cannot use every cycle of its links, so it saturates below the load that they can carry. All {} curves."
     )
-    return heading("Saturation", note) + table(fields, ordered)
+    return listing("Saturation", note, shown, ordered)
 
 
 def _saturation(curve: Curve) -> Cell:
@@ -228,16 +177,9 @@ def _saturation(curve: Curve) -> Cell:
 
 def _workloads(rows: Sequence[Record]) -> str:
     """A row for each workload or fixed batch: the time until all of it is delivered."""
-    if not rows:
-        return ""
-    fields = (
-        *POINT,
-        word_field("workload", "workload", MEANING),
-        number_field("packets_each", "packets each", MEANING),
-        number_field("delivery_time", "delivered after, cycles", MEANING, 6),
-    )
+    time = ("delivery_time", "delivered after, cycles", 6)
+    shown = [*POINT, *fields(SIMULATION, "workload", "packets_each", time)]
     ordered = sorted(
         rows, key=lambda row: (row["workload"] or row["traffic"], row["delivery_time"] or math.inf, row["topology"])
     )
-    note = f"Time until a fixed amount of traffic is delivered. All {len(rows):,}."
-    return heading("Workloads", note) + table(fields, ordered)
+    return listing("Workloads", "Time until a fixed amount of traffic is delivered. All {}.", shown, ordered)

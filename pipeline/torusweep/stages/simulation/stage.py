@@ -35,7 +35,7 @@ from torusweep.workloads import workload as workload_on
 from torusweep.workloads.messages import least_cycles
 
 if TYPE_CHECKING:
-    from torusweep.charts.section import Section, Tables
+    from torusweep.charts.section import Chapter, Tables
 
 MOST_COMBINATIONS = 2_000  # of one entry; it takes up to 10 ms to check one on a network
 MOST_SEEDS = 2**63 - 1
@@ -265,7 +265,7 @@ class SimulationQuestion(Question):
             found |= zip(requests, rows_together(network, spelled, options))
         return [found[place] for place in range(len(found))]
 
-    def section(self, tables: Tables) -> Section | None:
+    def section(self, tables: Tables) -> Chapter | None:
         # only a page draws, and the drawing library takes long to import
         from torusweep.stages.simulation.section import section
 

@@ -10,30 +10,17 @@ from rich.console import Console
 from rich.text import Text
 
 from torusweep.counts import counted
-from torusweep.questions.console import (
-    BAR_WIDTH,
-    fact_table,
-    number_table,
-    print_heading,
-    print_note,
-    print_wide,
-)
+from torusweep.questions.console import BAR_WIDTH, Columns, print_facts, print_note, print_rows
 
 MAX_CHANNELS = 32  # printed of a cyclic wait; --json has all
-HEADINGS = ("offered", "accepted", "network\nlatency", "total\nlatency", "p50", "p99", "busiest\nchannel", "verdict")
-
 Row = dict[str, Any]
 
 
 def print_simulation(console: Console, rows: Sequence[Row]) -> None:
     """Rows of the table `simulation` that differ in their load only."""
-    print_heading(console, rows[0]["topology"])
-    console.print(fact_table(_facts(rows[0])))
+    print_facts(console, rows[0]["topology"], _facts(rows[0]))
     console.print()
-    table = number_table(*HEADINGS)
-    for row in rows:
-        table.add_row(*_numbers(row))
-    print_wide(console, table)
+    print_rows(console, rows, COLUMNS)
     print_note(console, "loads in flits per cycle and terminal, latencies in cycles, ± half a 95 % confidence interval")
     if any(map(_maybe_saturated, rows)):
         print_note(
@@ -97,23 +84,14 @@ def _packets(row: Row) -> str:
     return packets if queue is None else f"{packets}, source queues of {counted(queue, 'packet')}"
 
 
-def _numbers(row: Row) -> list[str]:
+def _verdict(row: Row) -> str:
     if row["deadlocked"]:
-        verdict = "deadlock"
-    elif row["saturated"]:
-        verdict = "saturated"
-    else:
-        verdict = "saturated?" if _maybe_saturated(row) else ""
-    busiest = row["max_channel_utilization"]
-    return [
-        "–" if row["offered_load"] is None else f"{row['offered_load']:.4g}",
-        _estimate(row, "accepted_load", 4),
-        _estimate(row, "network_latency", 2),
-        _estimate(row, "total_latency", 2),
-        *("–" if row[name] is None else f"{row[name]:,}" for name in ("p50_latency", "p99_latency")),
-        "–" if busiest is None else f"{100 * busiest:.1f} %",
-        verdict,
-    ]
+        return "deadlock"
+    return "saturated" if row["saturated"] else "saturated?" if _maybe_saturated(row) else ""
+
+
+def _per_cent(share: float | None) -> str | None:
+    return None if share is None else f"{100 * share:.1f} %"
 
 
 def _maybe_saturated(row: Row) -> bool:
@@ -131,6 +109,17 @@ def _estimate(row: Row, name: str, digits: int) -> str:
     if error > 0:
         digits = min(digits, max(0, 1 - floor(log10(error))))
     return f"{row[name]:,.{digits}f}±{error:,.{digits}f}"
+
+
+COLUMNS: Columns = {
+    "offered_load:.4g": "offered",
+    lambda row: _estimate(row, "accepted_load", 4): "accepted",
+    lambda row: _estimate(row, "network_latency", 2): "network\nlatency",
+    lambda row: _estimate(row, "total_latency", 2): "total\nlatency",
+    **{"p50_latency": "p50", "p99_latency": "p99"},
+    lambda row: _per_cent(row["max_channel_utilization"]): "busiest\nchannel",
+    _verdict: "verdict",
+}
 
 
 def _curve(rows: Sequence[Row]) -> str:

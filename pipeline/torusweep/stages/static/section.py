@@ -7,29 +7,28 @@ from collections.abc import Callable, Iterable, Sequence
 from html import escape
 from typing import Any
 
-import altair as alt
 import numpy as np
 
-from torusweep.charts.chart import DARK, LIGHT, Chart, inline, log_ticks
-from torusweep.charts.networks import COLOURS, SHAPES, TOOLTIP, TOOLTIP_COLUMNS, comparable, distinct
-from torusweep.charts.networks import kind as kind_of
+from torusweep.charts.chart import DARK, LIGHT, Drawing
+from torusweep.charts.drawing import Axis, Chart, spread
+from torusweep.charts.looks import KINDS
+from torusweep.charts.looks import kind as kind_of
+from torusweep.charts.networks import TIPS, comparable, distinct
 from torusweep.charts.networks import series as series_of
 from torusweep.charts.sample import sampled
 from torusweep.charts.section import (
     MOST_ROWS,
     Cell,
+    Chapter,
     Field,
     Panel,
     Record,
-    Section,
     Tables,
+    fields,
     heading,
-    meanings,
     number,
-    number_field,
     paragraph,
     table,
-    word_field,
 )
 from torusweep.networks.families import FAMILIES, build
 from torusweep.networks.picture import SMALL
@@ -39,11 +38,9 @@ from torusweep.stages.static.columns import STATIC
 
 MOST_DRAWN = 1500  # networks in a chart; the explorer has more
 MOST_NETWORKS = MOST_ROWS  # of the table of networks; of more, some of each family are shown
-MEANING = meanings(STATIC)
-GREY = COLOURS["other"]
 
 
-def section(tables: Tables) -> Section | None:
+def section(tables: Tables) -> Chapter | None:
     """Charts, families, networks and pictures of the table `static`; None if it has no row."""
     networks = distinct(tables.get("static", ()))
     if not networks:
@@ -52,7 +49,7 @@ def section(tables: Tables) -> Section | None:
     present = {record["family"] for record in networks}
     families = sorted(present, key=lambda family: (order.get(family, len(order)), family))
     drawn = [family for family in FAMILIES if family in present and family in SMALL]
-    return Section("networks", "Networks", [*_charts(networks), *_tables(networks, families), _pictures(drawn)])
+    return Chapter("networks", "Networks", [*_charts(networks), *_tables(networks, families), _pictures(drawn)])
 
 
 # --- charts ---------------------------------------------------------------------------------------
@@ -87,27 +84,31 @@ def _charts(networks: Sequence[Record]) -> list[str | list[Panel]]:
     return [paragraph(note) if len(some) < len(records) else "", panels]
 
 
-def distance_against_size(records: Iterable[Record]) -> Chart:
+CLOUD = Chart(
+    x=Axis("nodes", "nodes", log=True),
+    y=Axis("mean_distance", "mean distance, hops", log=True),
+    line="kind",
+    looks=tuple(KINDS.values()),
+    detail="series",
+    size=55,
+    tips=TIPS,
+    pick=True,
+)
+
+
+def distance_against_size(records: Iterable[Record]) -> Drawing:
     """Mean distance against nodes; a click on the legend highlights a kind."""
-    return alt.layer(*_cloud(_points(records), "mean_distance", "mean distance, hops"))
+    return CLOUD.draw(_points(records))
 
 
-def cost_against_size(records: Iterable[Record]) -> Chart:
+def cost_against_size(records: Iterable[Record]) -> Drawing:
     """Cost against nodes, with the Pareto front as a line."""
     rows = _points(records)
-    line = (
-        alt.Chart(inline(largest_for_cost(rows)))
-        .mark_line(interpolate="step-before", strokeWidth=1.5, strokeDash=[4, 3], color=GREY)
-        .encode(x="nodes:Q", y="cost:Q")
-    )
-    return alt.layer(line, alt.layer(*_cloud(rows, "cost", "cost: diameter × degree")))
+    return CLOUD._replace(y=Axis("cost", "cost: diameter × degree", log=True), front=largest_for_cost(rows)).draw(rows)
 
 
 def _points(records: Iterable[Record]) -> list[dict[str, Any]]:
-    return [
-        {**{name: record[name] for name in TOOLTIP_COLUMNS}, "kind": kind_of(record), "series": series_of(record)}
-        for record in comparable(records)
-    ]
+    return [{**record, "kind": kind_of(record), "series": series_of(record)} for record in comparable(records)]
 
 
 def largest_for_cost(rows: Iterable[Record]) -> list[dict[str, Any]]:
@@ -117,32 +118,6 @@ def largest_for_cost(rows: Iterable[Record]) -> list[dict[str, Any]]:
         if not front or row["cost"] < front[-1]["cost"]:
             front.append({"topology": row["topology"], "nodes": row["nodes"], "cost": row["cost"]})
     return front[::-1]
-
-
-def _cloud(rows: list[dict[str, Any]], column: str, title: str) -> tuple[alt.Chart, alt.Chart]:
-    """Lines that join a series, and marks; a click on the legend fades the other kinds."""
-    present = [name for name in COLOURS if any(row["kind"] == name for row in rows)]
-    legend = alt.Legend(symbolOpacity=1)
-    pick = alt.selection_point(name="kind", fields=["kind"], bind="legend")
-    colours = alt.Scale(domain=present, range=[COLOURS[name] for name in present])
-    shapes = alt.Scale(domain=present, range=[SHAPES[name] for name in present])
-    colour = alt.Color("kind:N", title=None, legend=legend, scale=colours)
-    ticks = alt.Axis(format="~s", values=log_ticks([row["nodes"] for row in rows]))
-    scale = alt.Scale(type="log", nice=False, padding=12)
-    base = alt.Chart(inline(rows)).encode(
-        x=alt.X("nodes:Q", title="nodes", scale=scale, axis=ticks),
-        y=alt.Y(f"{column}:Q", title=title, scale=scale, axis=alt.Axis(tickCount=6)),
-    )
-    lines = base.mark_line(strokeWidth=1).encode(
-        color=colour, detail="series:N", opacity=alt.when(pick).then(alt.value(0.45)).otherwise(alt.value(0.04))
-    )
-    marks = base.mark_point(filled=True, size=55).encode(
-        color=colour,
-        shape=alt.Shape("kind:N", title=None, legend=legend, scale=shapes),
-        tooltip=TOOLTIP,
-        opacity=alt.when(pick).then(alt.value(0.9)).otherwise(alt.value(0.07)),
-    )
-    return lines, marks.add_params(pick)
 
 
 # --- tables ---------------------------------------------------------------------------------------
@@ -180,16 +155,10 @@ def _range(title: str, column: str, show: Callable[[Any], str] = str) -> Field:
     return Field(title, cell, style="number")
 
 
-NETWORK_FIELDS = (
-    word_field("topology", "network", MEANING, "name"),
-    number_field("nodes", "nodes", MEANING),
-    number_field("links", "links", MEANING),
-    number_field("degree_max", "degree", MEANING),
-    number_field("diameter", "diameter", MEANING),
-    number_field("mean_distance", "mean distance", MEANING),
-    number_field("cost", "cost", MEANING),
-    number_field("edge_connectivity", "link connectivity", MEANING),
-    number_field("bisection_upper", "best known bisection", MEANING),
+NETWORK_FIELDS = fields(
+    STATIC,
+    *("topology", "nodes", "links", "degree_max", "diameter", "mean_distance", "cost"),
+    *(("edge_connectivity", "link connectivity"), ("bisection_upper", "best known bisection")),
     Field(
         "look alike",
         _symmetric,
@@ -217,9 +186,7 @@ def _some_of_each(networks: Sequence[Record], families: list[str]) -> Sequence[R
     chosen: list[Record] = []
     for family in families:
         own = [record for record in networks if record["family"] == family]
-        own.sort(key=lambda record: (record["nodes"], record["topology"]))
-        count = min(share, len(own))
-        chosen += [own[i * (len(own) - 1) // max(1, count - 1)] for i in range(count)]
+        chosen += spread(sorted(own, key=lambda record: (record["nodes"], record["topology"])), share)
     return chosen
 
 

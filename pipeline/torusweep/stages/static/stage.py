@@ -17,7 +17,7 @@ from torusweep.stages.static.route_lengths import MAX_PAIRS
 from torusweep.stages.static.spectrum import INERTIA_NODES
 
 if TYPE_CHECKING:
-    from torusweep.charts.section import Section, Tables
+    from torusweep.charts.section import Chapter, Tables
 
 ROUTED_PAIR = 4e-7  # seconds that the length of a hierarchical route takes
 LONGEST_FAULT_SEARCH = 15.0  # seconds on a core; longer (fault_diameter.EXHAUSTIVE_WORK): a sample
@@ -80,7 +80,7 @@ class StaticQuestion(Question):
     def seconds(self, network: Network, request: Any) -> float:
         return _seconds(network.plan, request.fault_nodes)
 
-    def section(self, tables: Tables) -> Section | None:
+    def section(self, tables: Tables) -> Chapter | None:
         # only a page draws, and the drawing library takes long to import
         from torusweep.stages.static.section import section
 

@@ -1,0 +1,374 @@
+"""Charts, declared: what stands along the axes, what a colour means, what a pointer shows. They are drawn here.
+
+Every line has its own colour, symbol and dash, so that no reader depends on colour alone.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import groupby, pairwise
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+import altair as alt
+
+from torusweep.charts.chart import Drawing, inline, log_ticks
+from torusweep.charts.looks import BLUE, GREY, Look, value_looks
+
+Row = Mapping[str, Any]
+Tips = Mapping[str, Sequence[str]]
+
+PAPER = "#ffffff"  # the centre of a hollow mark
+THOUSANDS = 10_000  # from here on an axis is labelled 20k; SI prefixes below 1 (20m for 0.02) are avoided
+SOLID = (1, 0)
+VARIANTS = {"as printed": [4, 3], "corrected": [1, 0]}  # dashes of a paper's model with and without its error
+NUMBER = ",.5~r"  # no exponent
+ENDS = ("low", "high"), ("left", "right")  # columns of the ends of error bars, of y and of x
+ROW_HEIGHT, AXIS_HEIGHT = 36, 60  # pixels of a row that a word names, and of the axis and its title below the rows
+WIDTH = 740  # pixels above a chart
+LABEL = 320  # pixels of a legend's label, at most
+CHARACTER = 7  # pixels, about
+
+
+class Axis(NamedTuple):
+    """An axis.
+
+    column  whose values stand along it
+    title   '' for none
+    log     logarithmic
+    zero    of a linear one: begins at 0
+    domain  where it ends, and what lies outside is cut; None: it shows all
+    format  of its labels, in d3's notation; '' for one that suits the values
+    whole   ticks at whole numbers only
+    ticks   where they are; () where they suit
+    order   of values that are words; None: they are numbers
+    """
+
+    column: str
+    title: str = ""
+    log: bool = False
+    zero: bool = False
+    domain: tuple[float, float] | None = None
+    format: str = ""
+    whole: bool = False
+    ticks: Sequence[float] = ()
+    order: Sequence[str] | None = None
+
+    def of(self, channel: type[alt.X] | type[alt.Y], rows: Iterable[Row], *, words: bool) -> Any:
+        """This axis of a drawing. rows: those that it shows, which decide its ticks; words: whether it has labels."""
+        if self.order is not None:
+            axis = alt.Axis(labelAngle=0, labelLimit=110 if channel is alt.Y else 0, labels=words, grid=not words)
+            return channel(f"{self.column}:N", title=self.title or None, sort=list(self.order), axis=axis)
+        values = [row[self.column] for row in rows if row.get(self.column) is not None]
+        scale: dict[str, Any] = {"type": "log"} if self.log else {"zero": self.zero}
+        if self.domain:
+            scale |= {"domain": list(self.domain), "nice": False}
+        elif not self.zero:
+            scale |= {"nice": False, "padding": 14}
+        large = max(map(abs, values), default=0) >= THOUSANDS
+        ticks: dict[str, Any] = {"tickMinStep": 1} if self.whole else {"tickCount": 8}
+        if self.ticks or self.log:
+            ticks = {"values": list(self.ticks) or log_ticks([*values, *(self.domain or ())])}
+        axis = alt.Axis(format=self.format or ("~s" if large else ".6~r"), **ticks)
+        return channel(f"{self.column}:Q", title=self.title or None, scale=alt.Scale(**scale), axis=axis)
+
+
+class Chart(NamedTuple):
+    """Marks over two columns, and lines through them. Columns of a chart are keys of its rows.
+
+    line     the column that decides a mark's colour and symbol; '' for one colour
+    looks    of its values, in the legend's order; () for the next colour and symbol each, by name; a title for numbers
+             on a scale of colours
+    tips     what a pointer at a mark shows: columns, and what they are called, with a format if it is not NUMBER
+    along    the column in whose order lines join their marks; '' for that of x, None for no lines
+    detail   the column whose values have a line each, with the looks of `line`
+    size     of a mark, square pixels
+    opacity  of a mark
+    area     the column of a mark's share of the largest area
+    band     columns of the ends of a band about each line
+    level    a column with one value for each line: a rule across the chart (a tick in a row or a bar); or a number
+    hollow   the column that is true of marks with a white centre
+    ringed   the column that is true of marks with a ring around them
+    names    the column of names beside marks; without lines, marks that have one are larger
+    front    rows of a dashed staircase below the marks
+    pick     a click on a name in the legend fades the other lines
+    bar      bars side by side instead of marks, a group for each word of an axis
+
+    A y axis of words gives each a row, whose name stands above its marks: a phone has no room beside them.
+    Rows may have the ends of error bars (ENDS) and one of VARIANTS (variant), which decides the dash.
+    """
+
+    x: Axis
+    y: Axis
+    line: str = "line"
+    looks: Sequence[Look] | str = ()
+    tips: Tips = MappingProxyType({})
+    along: str | None = ""
+    detail: str = ""
+    size: int = 40
+    opacity: float = 1
+    area: str = ""
+    band: tuple[str, str] | None = None
+    level: str | float = ""
+    hollow: str = ""
+    ringed: str = ""
+    names: str = ""
+    front: Sequence[Row] = ()
+    pick: bool = False
+    bar: bool = False
+
+    def draw(self, rows: Sequence[Row], legend: alt.Legend | None = None) -> Drawing:
+        """The chart of these rows. legend: if not a page's, whose script decides how many names stand in a row."""
+        present = {row[self.line] for row in rows} if self.line else set()
+        known = [] if isinstance(self.looks, str) else self.looks or value_looks(sorted(present))
+        looks = [look for look in known if look.name in present]
+        values = self._values(rows, looks)
+        base, shape = self._base(values, looks, legend or alt.Legend(symbolOpacity=1, labelLimit=240))
+        tips = {name: said for name, said in self.tips.items() if any(name in row for row in values)}
+        tooltip = [_tip(name, said, values) for name, said in tips.items()]
+        if self.bar:
+            return self._bars(base, tooltip)
+        layers = [*self._below(base, values), *self._lines(base, values), *self._marks(base, shape, tooltip, values)]
+        if self.y.order is not None:
+            return alt.layer(*layers).properties(height=AXIS_HEIGHT + ROW_HEIGHT * len(self.y.order))
+        return layers[0] if len(layers) == 1 else alt.layer(*layers)
+
+    def _values(self, rows: Sequence[Row], looks: Sequence[Look]) -> list[dict[str, Any]]:
+        """The rows of these lines, with no more columns than the chart needs, and with the dash of their line."""
+        own: tuple[Any, ...] = (self.x.column, self.y.column, self.line, self.along, self.detail, self.area, self.level)
+        own += (self.hollow, self.ringed, self.names, "variant", *(self.band or ()), *ENDS[0], *ENDS[1])
+        columns = {*own, *self.tips}
+        values = [{name: value for name, value in row.items() if name in columns} for row in rows]
+        if not looks:
+            return values
+        dashed = any(look.dash != SOLID for look in looks)
+        dashes = {look.name: {"dash": str(look.dash)} if dashed else {} for look in looks}
+        return [row | dashes[row[self.line]] for row in values if row[self.line] in dashes]
+
+    def _base(
+        self, values: list[dict[str, Any]], looks: Sequence[Look], legend: alt.Legend
+    ) -> tuple[alt.Chart, dict[str, Any]]:
+        """(axes and colours, the symbols of marks)."""
+        most = math.inf if self.y.domain is None else self.y.domain[1]
+        shown = values if most == math.inf else [row for row in values if row[self.y.column] <= most]
+        x, y = self.x.of(alt.X, shown, words=True), self.y.of(alt.Y, shown, words=self.bar)
+        encoding: dict[str, Any] = {"x": x, "y": y}
+        shape: dict[str, Any] = {}
+        if looks:
+            names, colours, symbols, _ = (list(column) for column in zip(*looks))
+            of: dict[str, Any] = {"shorthand": f"{self.line}:N", "title": None, "legend": legend}
+            encoding["color"] = alt.Color(**of, scale=alt.Scale(domain=names, range=colours))
+            shape["shape"] = alt.Shape(**of, scale=alt.Scale(domain=names, range=symbols))
+        elif isinstance(self.looks, str):
+            whole = all(isinstance(row[self.line], int) for row in values)
+            beside = alt.Legend(orient="right", tickMinStep=1 if whole else alt.Undefined, format=".6~r")
+            scale = alt.Scale(scheme="viridis")
+            encoding["color"] = alt.Color(f"{self.line}:Q", title=self.looks, legend=beside, scale=scale)
+        else:
+            encoding["color"] = alt.value(BLUE)
+        if self.detail:
+            encoding["detail"] = f"{self.detail}:N"
+        return alt.Chart(inline(values)).encode(**encoding), shape
+
+    def _below(self, base: alt.Chart, values: list[dict[str, Any]]) -> list[alt.Chart]:
+        """What lies below lines and marks: the front, rules, bands, error bars."""
+        layers = []
+        if self.front:
+            stairs = alt.Chart(inline(self.front)).mark_line(
+                interpolate="step-before", strokeWidth=1.5, strokeDash=[4, 3], color=GREY
+            )
+            layers.append(stairs.encode(x=f"{self.x.column}:Q", y=f"{self.y.column}:Q"))
+        if isinstance(self.level, float):
+            layers.append(alt.Chart(inline([{"level": self.level}])).mark_rule(color=GREY).encode(y="level:Q"))
+        elif self.level and self.y.order is None:
+            levels = {row[self.line]: row for row in values if row[self.level] is not None}
+            rules = alt.Chart(
+                inline([{name: row[name] for name in (self.line, self.level)} for row in levels.values()])
+            )
+            colour = alt.Color(f"{self.line}:N", legend=base.encoding.color["legend"])
+            layers.append(rules.mark_rule(strokeWidth=1, opacity=0.6).encode(y=f"{self.level}:Q", color=colour))
+        x, y, clip = base.encoding.x, base.encoding.y, self.y.domain is not None
+        if self.band:
+            band = base.mark_area(opacity=0.18, clip=clip)
+            layers.append(band.encode(y=_of(y, self.band[0]), y2=f"{self.band[1]}:Q"))
+        for ends, axis, level in ((ENDS[0], y, False), (ENDS[1], x, True)):
+            if any(row.get(ends[0]) is not None for row in values) and not self.band:
+                known = base.transform_filter(f"isValid(datum.{ends[0]})")
+                rule = known.mark_rule(strokeWidth=1.2, clip=clip)
+                layers.append(rule.encode(_of(axis, ends[0]), **{"x2" if level else "y2": f"{ends[1]}:Q"}))
+                upright: Any = "vertical" if level else "horizontal"
+                tick = known.mark_tick(orient=upright, size=7, thickness=1.2, opacity=1, clip=clip)
+                layers += [tick.encode(_of(axis, end)) for end in ends]
+        return layers
+
+    def _lines(self, base: alt.Chart, values: list[dict[str, Any]]) -> list[alt.Chart]:
+        if self.along is None:
+            return []
+        lines = base.mark_line(strokeWidth=1 if self.pick else 2, clip=self.y.domain is not None)
+        variants = [name for name in VARIANTS if any(row.get("variant") == name for row in values)]
+        dashes = list(dict.fromkeys(row["dash"] for row in values if "dash" in row))
+        if variants:
+            scale = alt.Scale(domain=variants, range=[VARIANTS[name] for name in variants])
+            below = alt.Legend(orient="bottom")
+            lines = lines.encode(strokeDash=alt.StrokeDash("variant:N", title=None, legend=below, scale=scale))
+        elif dashes:  # a field of its own: a dash by the line's name would show in the legend's marks
+            scale = alt.Scale(domain=dashes, range=[json.loads(f"[{dash[1:-1]}]") for dash in dashes])
+            lines = lines.encode(strokeDash=alt.StrokeDash("dash:N", legend=None, scale=scale))
+        if self.along:
+            lines = lines.encode(order=f"{self.along}:Q")
+        return [self._picked(lines, 0.45, 0.04)]
+
+    def _marks(
+        self, base: alt.Chart, shape: dict[str, Any], tooltip: list[alt.Tooltip], values: list[dict[str, Any]]
+    ) -> list[alt.Chart]:
+        """The marks, and what stands on, around and beside them."""
+        clip = self.y.domain is not None
+        marks = base.mark_point(filled=True, opacity=self.opacity, size=self.size, clip=clip)
+        marks = marks.encode(tooltip=tooltip, **shape) if tooltip else marks.encode(**shape)
+        if self.names and self.along is None:
+            is_named = alt.when(f"datum.{self.names}")
+            marks = marks.encode(
+                size=is_named.then(alt.value(3 * self.size)).otherwise(alt.value(self.size)),
+                opacity=is_named.then(alt.value(1)).otherwise(alt.value(self.opacity)),
+            )
+        if self.area:
+            scale = alt.Scale(domain=[0, 1], range=[12, 260])
+            marks = marks.encode(size=alt.Size(f"{self.area}:Q", legend=None, scale=scale))
+        layers = [self._picked(marks, 0.9, 0.07, first=True)]
+        if any(row.get(self.hollow) for row in values):
+            centres = base.transform_filter(f"datum.{self.hollow}")
+            centres = centres.mark_point(filled=True, opacity=1, size=0.3 * self.size, clip=clip)
+            layers.append(centres.encode(color=alt.value(PAPER), **shape))
+        if self.ringed:
+            rings = base.transform_filter(f"datum.{self.ringed}").mark_point(size=220, strokeWidth=2)
+            layers.append(rings.encode(color=alt.value(GREY)))
+        if self.level and self.y.order is not None:
+            ticks = base.mark_tick(thickness=2, size=16)
+            layers.append(ticks.encode(x=_of(base.encoding.x, str(self.level)), color=alt.value(GREY)))
+        if self.names:
+            named = alt.Chart(base.data).transform_filter(f"datum.{self.names}")  # in the colour of text
+            text = named.mark_text(align="left", dx=8, dy=0 if self.along is None else 14, fontSize=10.5, clip=clip)
+            layers.append(text.encode(x=base.encoding.x, y=base.encoding.y, text=f"{self.names}:N"))
+        if self.y.order is not None:
+            column = self.y.column
+            text = alt.Chart(inline([{column: name} for name in self.y.order]))
+            text = text.mark_text(align="left", baseline="bottom", dy=-9, fontSize=11)
+            layers.append(
+                text.encode(x=alt.value(4), y=alt.Y(f"{column}:N", sort=list(self.y.order)), text=f"{column}:N")
+            )
+        return layers
+
+    def _picked(self, chart: alt.Chart, opacity: float, faded: float, *, first: bool = False) -> alt.Chart:
+        """Faded where another line is picked."""
+        if not self.pick:
+            return chart
+        pick = alt.selection_point(name=self.line, fields=[self.line], bind="legend")
+        shown = chart.encode(opacity=alt.when(pick).then(alt.value(opacity)).otherwise(alt.value(faded)))
+        return shown.add_params(pick) if first else shown
+
+    def _bars(self, base: alt.Chart, tooltip: list[alt.Tooltip]) -> Drawing:
+        """Bars; a name beyond the end of each, a tick at its level."""
+        flat = self.y.order is not None
+        names = base.encoding.color["scale"]["domain"]
+        if flat:
+            base = base.encode(yOffset=alt.YOffset(f"{self.line}:N", sort=names))
+        else:
+            base = base.encode(xOffset=alt.XOffset(f"{self.line}:N", sort=names))
+        layers = [base.mark_bar().encode(tooltip=tooltip)]
+        if self.names:
+            text = base.mark_text(align="left", dx=4, fontSize=9) if flat else base.mark_text(dy=-7, fontSize=10)
+            layers.append(text.encode(text=f"{self.names}:N", color=alt.value(GREY)))
+        if self.level:
+            layers.append(base.mark_tick(thickness=2).encode(y=f"{self.level}:Q", color=alt.value(GREY)))
+        return alt.layer(*layers)
+
+
+def _of(axis: alt.X | alt.Y, field: str) -> alt.X | alt.Y:
+    """The same axis over another field."""
+    other = axis.copy(deep=False)
+    other.shorthand = f"{field}:Q"
+    return other
+
+
+def _tip(column: str, said: Sequence[str], rows: Iterable[Row]) -> alt.Tooltip:
+    """A line of what a pointer shows; numbers in a format that suits them."""
+    title, form = (said, "") if isinstance(said, str) else said
+    value = next((row[column] for row in rows if row.get(column) is not None), "")
+    if isinstance(value, str | bool):
+        return alt.Tooltip(f"{column}:N", title=title)
+    return alt.Tooltip(f"{column}:Q", title=title, format=form or ("," if isinstance(value, int) else NUMBER))
+
+
+def key(looks: Sequence[Look]) -> alt.Legend:
+    """A file's legend: above the chart if it fits in three rows there, else beside it."""
+    longest = min(LABEL, max(len(look.name) for look in looks) * CHARACTER)
+    columns = max(1, WIDTH // (longest + 36))
+    if len(looks) <= 3 * columns:
+        rows = -(-len(looks) // columns)
+        return alt.Legend(columns=-(-len(looks) // rows), labelLimit=LABEL, symbolOpacity=1, symbolLimit=0)
+    beside = -(-len(looks) // 22)  # rows that stand beside a chart
+    return alt.Legend(orient="right", columns=beside, labelLimit=LABEL, symbolOpacity=1, symbolLimit=0)
+
+
+# --- rows that a chart shows ----------------------------------------------------------------------
+
+
+def compared(rows: list[dict[str, Any]], along: str) -> list[dict[str, Any]]:
+    """The rows, or none unless they have two lines and two places along the axis: fewer compare nothing."""
+    return rows if min(len({row[name] for row in rows}) for name in ("line", along)) > 1 else []
+
+
+def spread(rows: Sequence[Any], most: int) -> list[Any]:
+    """At most so many of the rows, from the first to the last."""
+    count = min(most, len(rows))
+    return [rows[i * (len(rows) - 1) // max(1, count - 1)] for i in range(count)]
+
+
+def cut_above(
+    rows: Iterable[dict[str, Any]], along: str, column: str, most: float, *, logarithmic: bool = False
+) -> list[dict[str, Any]]:
+    """The rows up to twice `most`; where a line crosses that value, the point of the crossing.
+
+    rows  line by line (line, variant, message_bits), each in order along the axis
+
+    The chart clips the lines at `most`. Without the rest they look the same, but SVG files and printers
+    would draw every dash outside.
+    """
+    end = 2 * most
+    scale = math.log if logarithmic else float
+    kept: list[dict[str, Any]] = []
+    for _, line in groupby(rows, key=lambda row: (row["line"], row.get("variant"), row.get("message_bits"))):
+        points = list(line)
+        kept += points[:1] if points[0][column] <= end else []
+        for a, b in pairwise(points):
+            if (a[column] <= end) != (b[column] <= end):
+                share = (scale(end) - scale(a[column])) / (scale(b[column]) - scale(a[column]))
+                kept.append({**b, along: a[along] + share * (b[along] - a[along]), column: end})
+            if b[column] <= end:
+                kept.append(b)
+    return kept
+
+
+def explorer_chart(looks: Sequence[Look]) -> Drawing:
+    """The page's chart over the fields x and y; its script adds titles, scales and the data sets points and front."""
+    x, y = (
+        channel(name, scale=alt.Scale(nice=False, padding=14)) for channel, name in ((alt.X, "x:Q"), (alt.Y, "y:Q"))
+    )
+    front = alt.Chart(alt.NamedData("front")).mark_line(strokeDash=[4, 3], strokeWidth=1.5, color=GREY)
+    names, colours, symbols, _ = (list(column) for column in zip(*looks))
+    marks = alt.Chart(alt.NamedData("points")).mark_point(filled=True)
+    marks = marks.encode(
+        x=x,
+        y=y,
+        color=alt.Color("group:N", title=None, legend=None, scale=alt.Scale(domain=names, range=colours)),
+        shape=alt.Shape("group:N", title=None, legend=None, scale=alt.Scale(domain=names, range=symbols)),
+        opacity=alt.Opacity("front:Q", legend=None, scale=alt.Scale(domain=[0, 1], range=[0.5, 1])),
+        tooltip=[
+            alt.Tooltip("topology:N", title="network"),
+            *(alt.Tooltip(f"{name}:Q", format=",.6~g") for name in ("x", "y")),
+            *(alt.Tooltip(f"{name}:Q", format=",") for name in ("nodes", "degree")),
+        ],
+    )
+    return alt.layer(front.encode(x=x, y=y, order="place:Q"), marks)

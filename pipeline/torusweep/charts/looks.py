@@ -1,0 +1,112 @@
+"""How marks and lines look: a colour and a symbol for each family, line or value.
+
+Colour always goes with a second sign (symbol or dash). The colours have the hues of Okabe and Ito
+(2008), which colour-blind readers can tell apart; each is light enough for a contrast of 3 : 1
+(WCAG 2.1) on white paper and on the dark page.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from itertools import groupby
+from typing import Any, NamedTuple
+
+from torusweep.networks.families import FAMILIES, KIND_OF
+
+
+class Look(NamedTuple):
+    """Of a line, or of marks that belong together. name: in the legend."""
+
+    name: str
+    colour: str
+    symbol: str
+    dash: tuple[int, ...] = (1, 0)
+
+
+# Vega's symbols as SVG paths, each about as large as the unit circle
+SYMBOLS = {
+    "circle": "M-1,0A1,1,0,1,1,1,0A1,1,0,1,1,-1,0Z",
+    "square": "M-.9,-.9H.9V.9H-.9Z",
+    "diamond": "M0,-1.2L.9,0L0,1.2L-.9,0Z",
+    "triangle-up": "M0,-1L1.1,.9H-1.1Z",
+    "cross": "M-1,-.35H-.35V-1H.35V-.35H1V.35H.35V1H-.35V.35H-1Z",
+    "triangle-down": "M0,1L1.1,-.9H-1.1Z",
+    "triangle-right": "M1,0L-.9,1.1V-1.1Z",
+    "triangle-left": "M-1,0L.9,1.1V-1.1Z",
+}
+KINDS = {  # of families (torusweep.networks.families.KIND_OF), in the order of legends
+    look.name: look
+    for look in (
+        Look("torus", "#006DAD", "circle"),
+        Look("mesh", "#379AD8", "cross"),
+        Look("pruned", "#B84300", "square"),
+        Look("directed", "#008A62", "triangle-right"),
+        Look("twisted", "#CB73A3", "diamond"),
+        Look("hierarchical", "#C48600", "triangle-up"),
+        Look("HyperX", "#8A63D2", "square"),
+        Look("Dragonfly", "#D64550", "triangle-left"),
+        Look("fat tree", "#5C8A00", "triangle-down"),
+        Look("diameter two", "#00899B", "diamond"),
+        Look("random", "#A0714F", "cross"),
+        Look("de Bruijn", "#7A7A00", "circle"),
+        Look("HammingMesh", "#916FB8", "triangle-down"),
+        Look("other", "#7C818A", "stroke"),
+    )
+}
+BLUE, GREY = KINDS["torus"].colour, KINDS["other"].colour
+SIX = (  # for lines that are named by a value
+    Look("", "#006DAD", "circle"),
+    Look("", "#C48600", "square"),
+    Look("", "#008A62", "triangle-up"),
+    Look("", "#B84300", "diamond"),
+    Look("", "#379AD8", "cross"),
+    Look("", "#CB73A3", "triangle-down"),
+)
+# kinds whose colours differ most, for values that are no kinds: the two blues are apart
+SERIES = ("torus", "pruned", "directed", "twisted", "hierarchical", "mesh", "other")
+DASHES = ((1, 0), (6, 3), (2, 2), (8, 3, 2, 3))  # the next one where the colours begin again
+
+
+def kind(record: Mapping[str, Any]) -> str:
+    """The kind of a network, which decides its colour: its family's, or directed."""
+    return "directed" if record["directed"] else KIND_OF.get(record["family"], "other")
+
+
+def group_of(record: Mapping[str, Any]) -> tuple[str, str]:
+    """(kind, name) of the designs that share a look: a family, its directed networks apart."""
+    family = record["family"]
+    return kind(record), f"{family}, directed" if record["directed"] and "directed" not in family else family
+
+
+def network_looks(names: Iterable[tuple[str, str]]) -> list[Look]:
+    """The looks of some designs, kind by kind: a colour for each kind, a symbol for each of its families.
+
+    names  (kind, name) of each design, as of `group_of`
+    """
+    order, place = ({name: number for number, name in enumerate(table)} for table in (KINDS, FAMILIES))
+    present = sorted(set(names), key=lambda item: (order[item[0]], place.get(item[1], len(place)), item[1]))
+    symbols = list(SYMBOLS)
+    found = [
+        Look(name, KINDS[kind].colour, symbols[number % len(symbols)])
+        for kind, of_kind in groupby(present, key=lambda item: item[0])
+        for number, (_, name) in enumerate(of_kind)
+    ]
+    return [look._replace(dash=_dash(number)) for number, look in enumerate(found)]
+
+
+def value_looks(values: Iterable[str]) -> list[Look]:
+    """A look for each value, in this order, each with the next colour and the next symbol: 56 differ."""
+    symbols = list(SYMBOLS)
+    return [
+        Look(value, KINDS[SERIES[number % len(SERIES)]].colour, symbols[number % len(symbols)], _dash(number))
+        for number, value in enumerate(dict.fromkeys(values))
+    ]
+
+
+def named_looks(names: Iterable[str]) -> list[Look]:
+    """SIX for as many lines, in this order."""
+    return [look._replace(name=name) for look, name in zip(SIX, dict.fromkeys(names))]
+
+
+def _dash(number: int) -> tuple[int, ...]:
+    return DASHES[number // len(SERIES) % len(DASHES)]
