@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from pathlib import Path
 from typing import Any
@@ -24,7 +23,6 @@ from tests.run.test_stages import LOADED, LOADS, SCREEN, TORUS
 
 NETWORKS = f"sweep: rings\ntopologies: {list(LOADED)}\n"
 CONFIG = f"{NETWORKS}loads:{LOADS.section}"
-PLAIN = {"DASK_DISTRIBUTED__WORKER__PRELOAD": "[]"}
 
 
 def make(run: Run, config: str, *steps: str, **how: object) -> None:
@@ -112,22 +110,6 @@ def _fails_on_meshes(topology, **how):
     if topology.family == "mesh":
         raise ZeroDivisionError("made up")
     return exact_loads(topology, **how)
-
-
-def test_the_whole_pipeline_declares_the_table_and_keeps_it(rings: Run):
-    rings.config.write_text(CONFIG)
-    status, said = rings.call("run", "rings.yaml", "--workers", "0", **PLAIN)
-    assert status == 0, said
-    assert "28 points, about " in said
-    assert "loads.parquet   23 rows" in said
-    assert (rings.folder / "report.html").exists()
-    tables = json.loads((rings.folder / "manifest.json").read_bytes())["tables"]
-    assert set(tables) == {"points", "static", "loads", "distances", "verification"}
-    made = (rings.folder / "loads.parquet").stat().st_mtime_ns
-    status, said = rings.call("run", "rings.yaml")
-    assert status == 0
-    assert "Nothing to be done" in said
-    assert (rings.folder / "loads.parquet").stat().st_mtime_ns == made
 
 
 # --- tables made of others ------------------------------------------------------------------------
