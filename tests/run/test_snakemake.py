@@ -97,7 +97,7 @@ topologies:
   - {family: rt, a: {from: 4, to: 8, step: 2}}
   - {family: rtt, a: {from: 4, to: 8, step: 2}}
 loads: [{traffic: uniform}]
-"""  # two of the networks that C10's figure of distances compares
+"""  # two of the networks that C10's figures of distances and saturation compare
 
 
 @pytest.fixture(scope="module")
@@ -138,7 +138,7 @@ def test_the_report_has_the_page_and_the_figures(made: Run):
     categories = json.loads(re.search(r"categories = ({.*?});", text)[1])
     assert {name: sorted(file for files in parts.values() for file in files) for name, parts in categories.items()} == {
         "The sweep": ["results/rings/checked.txt", "results/rings/report.html"],
-        "The papers' figures": ["results/rings/figures/c10-distances.svg"],
+        "The papers' figures": [f"results/rings/figures/c10-{name}.svg" for name in ("distances", "saturation")],
     }
     assert "Figure <strong>distances</strong> of <strong>c10</strong>" in text
     assert text.count("docs/papers.md") == 1
