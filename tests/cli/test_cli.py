@@ -43,9 +43,13 @@ def test_help_imports_nothing_heavy():
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip() == "[]"
 
 
-def test_a_process_ends_with_the_status_of_bad_input():
-    run = torusweep("decribe", "torus(k=8, n=3)")
-    assert (run.returncode, run.stdout) == (2, "")
+@pytest.mark.parametrize(
+    "arguments", [("decribe", "torus(k=8, n=3)"), ("query", "SELECT 1", "--results", "/no/such/folder")]
+)
+def test_bad_input_is_one_line_and_a_status(arguments):
+    """Of a process; tests/refusals has the words of all others."""
+    run = torusweep(*arguments)
+    assert (run.returncode, run.stdout, run.stderr.count("\n")) == (2, "", 1)
     assert run.stderr.startswith("torusweep: ")
 
 
