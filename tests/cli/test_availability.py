@@ -36,31 +36,6 @@ def test_rows_as_json():
     assert rows[0]["draws"] == 50
 
 
-@pytest.mark.parametrize(
-    ("arguments", "says"),
-    [
-        ((), "--links: expected links, routers or cubes that fail, got none; add a number, as 1"),
-        (
-            ("--links", "many"),
-            "--links: expected a whole number that fail at a time, as 2, or a probability from 0 to 1, as 0.005",
-        ),
-        (("--links", "-1"), "got -1"),
-        (("--links", "nan"), "got nan"),
-        (("--links", "9"), "failures=9: expected at most the 8 links of ring(k=8)"),
-        (("--links", "9" * 30), "expected a whole number that fail at a time"),
-        (("--cubes", "1"), "expected one of cube_pod, torus"),
-        (("--links", "1", "--measure", "distanc"), "unknown measure 'distanc' (did you mean 'distances'?)"),
-        (("--links", "1", "--measure", ""), "expected a measure, got none; choose of connectivity, distances"),
-        (("--links", "1", "--measure", ","), "expected a measure, got none"),
-        (("--links", "1", "--draws", "0"), "'--draws': 0 is not in the range"),
-    ],
-)
-def test_what_is_refused(arguments: tuple[str, ...], says: str):
-    said = torusweep("availability", "ring(k=8)", *arguments)
-    assert not settled(said)
-    assert says in said.err
-
-
 def test_too_many_draws_are_refused_before_any_is_made(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("torusweep.stages.availability.memory.default_memory", lambda: 100_000)
     monkeypatch.setattr("torusweep.stages.availability.stage.availability_rows", None)

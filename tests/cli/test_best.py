@@ -154,27 +154,3 @@ def test_known_networks_that_do_not_meet_the_condition_are_marked():
         (line,) = [line for line in said(*asked).splitlines() if line.startswith("cube ")]
         assert line.endswith("torus(k=4, n=3)" if met else f"torus(k=4, n=3)  {mark}")
     assert mark not in said("--nodes", "64")
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--nodes", "12", "--minimise", "diametre"], "did you mean 'diameter'"),
-        (["--nodes", "12", "--minimise", "diameter,diameter"], "expected each column once"),
-        (["--nodes", "12", "--minimise", "diameter", "--maximise", "diameter"], "expected each column once"),
-        (["--nodes", "12", "--where", "diameter < 1"], "none of the 455 lattices meets the condition"),
-        (["--nodes", "12", "--where", "diameter <"], "expected one SQL condition"),
-        (["--nodes", "12", "--where", "diametre < 9"], "diametre"),
-        (["--nodes", "12", "--results", "nowhere"], "run the sweep first"),
-        (["--nodes", "12", "--dimensions", "2", "--circulant-steps", "2"], "got both; leave one out"),
-        (["--nodes", "5", "--circulant-steps", "3"], "nodes: expected 6 … 65,536 for 3 steps, got 5"),
-        (["--nodes", "12", "--circulant-steps", "2", "--where", "diameter < 1"], "none of the 11 circulants meets"),
-        (["--nodes", "12", "--cost-model", "2014-bista"], "did you mean '2014-besta'?"),
-        (["--nodes", "12", "--beside", "toruss(k=4, n=2)"], "did you mean 'torus'?"),
-    ],
-)
-def test_bad_input_is_one_line(arguments, message):
-    done = CliRunner().invoke(torusweep, ["best", *arguments], standalone_mode=False)
-    assert isinstance(done.exception, BadInput)
-    assert message in str(done.exception)
-    assert "\n" not in str(done.exception)

@@ -74,26 +74,3 @@ def test_a_simulation_stands_beside():
     row = json.loads(said.out)[1]
     assert row["simulated_flits"] == 256 * 64
     assert row["simulated_cycles"] / row["simulated_flits"] == pytest.approx(row["cycles"], rel=0.05)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "says"),
-    [
-        (["ring(k=8)", "all_gathr"], "unknown operation 'all_gathr' (did you mean 'all_gather'?)"),
-        (["ring(k=8)", "all_gather", "--algorithm", "rings,buket"], "(did you mean 'bucket'?)"),
-        (["ring(k=8)", "broadcast", "--algorithm", "ring"], "algorithm ring computes all_gather"),
-        (["ring(k=8)", "broadcast", "--root", "8"], "expected a root from 0 to 7, got 8; name a terminal"),
-        (["ring(k=8)", "all_gather", "--bytes", "many"], "--bytes: expected"),
-        (["ring(k=8)", "all_gather", "--latency", "1us"], "--latency: expected together with bytes"),
-        (["ring(k=8)", "all_gather", "--bytes", "1MiB", "--bandwidth", "50Gb/s"], "--bandwidth: expected"),
-        (["ring(k=8)", "all_gather", "--algorithm", "optimum", "--simulate", "8"], "--simulate: expected an algorithm"),
-        (["faulty(ring(k=8), links=2, seed=1)", "all_gather"], "expected paths between all terminals, got 2 parts"),
-        (["torus(k=64, n=3)", "all_gather", "--algorithm", "ring"], "choose a smaller network, or the optimum alone"),
-        (["mesh(k=3, n=2)", "all_gather", "--algorithm", "rings"], "choose algorithm ring or trees"),
-    ],
-)
-def test_bad_input_is_one_line(arguments, says):
-    said = torusweep("collective", *arguments)
-    assert (said.status, said.out) == (2, "")
-    assert says in said.err
-    assert len(said.err.splitlines()) == 1

@@ -153,21 +153,6 @@ def test_a_slice_is_free_of_deadlock_as_said(job):
 
 
 @pytest.mark.parametrize(
-    ("network", "options", "message"),
-    [
-        ("torus(k=4, n=3)", (), "axes: expected a product of 64, the nodes of torus(k=4, n=3), got dp 4 × tp 4 = 16"),
-        ("ccc(n=3)", (), "expected a slice, torus, mesh or twisted torus"),
-        ("pruned_xy(k=4)", (), "expected a connected network"),
-        ("mesh(k=4, n=2)", ("--bandwidth", "50"), "--bandwidth: expected a bandwidth"),
-        ("mesh(k=4, n=2)", ("--latency", "1"), "--latency: expected a time such as 1us"),
-        ("mesh(k=4, n=2)", ("-o", "devices.txt"), "expected a file that ends in .npy or .json"),
-    ],
-)
-def test_bad_arguments_are_refused_in_one_line(job, network, options, message):
-    assert message in refused(network, "--job", job, *options)
-
-
-@pytest.mark.parametrize(
     ("text", "message"),
     [
         ("", ":1:1: expected a mapping with 'axes'"),

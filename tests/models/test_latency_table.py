@@ -10,7 +10,6 @@ import numpy as np
 import pyarrow as pa
 import pytest
 import torusweep as ts
-from click.testing import CliRunner
 from torusweep.errors import BadInput, Refused
 from torusweep.library.records import loads_record
 from torusweep.models import dally
@@ -26,7 +25,7 @@ from torusweep.sweeps.latency import latency_table
 from torusweep.sweeps.requested_points import requested_points
 from torusweep.tables.store import open_table
 
-from tests.models.latency_sweep import command, load_sweep, of, run, said
+from tests.models.latency_sweep import load_sweep, of, run, said
 
 P04 = "model: parhami-kwai-2004, message_bits: [96, 384]"
 SWEEP = f"""
@@ -170,39 +169,6 @@ def test_a_sweep_that_no_longer_asks_loses_its_table(tmp_path):
 # --- refusals -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("entry", "place", "says"),
-    [
-        ("{model: parhami, message_bits: 96}", "latency[0]", "parhami-kwai-2004 or model: dally-1990"),
-        (f"{{{P04}}}", "latency[0]", "got neither"),
-        (f"{{{P04}, rates: {{from: 0, to: 1}}}}", "latency[0].rates", "with count or step"),
-        (f"{{{P04}, rates: {{from: 0, to: 1, cuont: 3}}}}", "latency[0].rates", "did you mean 'count'"),
-        (f"{{{P04}, rates: -1}}", "latency[0].rates", "got -1"),
-        (f"{{{P04}, rates: 1, wire_delay: linear}}", "latency[0]", "parhami-kwai-2004 has no key 'wire_delay'"),
-        ("{model: dally-1990, nodes: 256, message_bits: 0}", "latency[0].message_bits", "got 0"),
-        ("{model: dally-1990, nodes: 256, message_bits: 9, rates: 1}", "latency[0]", "dally-1990 has no key 'rates'"),
-        ("{model: dally-1990, nodes: 256, message_bits: 9, locality: 1.5}", "latency[0].locality", "got 1.5"),
-        ("{model: dally-1990, nodes: {to: 256}, message_bits: 9}", "latency[0].nodes", "a list"),
-        (f"{{{P04}, rates: 1, constant: money}}", "latency[0].constant", "pins or bisection or wiring_volume"),
-        (
-            f"{{{P04}, rates: 1, constant: bisection, pins: 9}}",
-            "latency[0]",
-            "say budget, in wires across the middle a node",
-        ),
-        (f"{{{P04}, rates: 1, pins: 9, budget: 9}}", "latency[0]", "got a budget, too"),
-        (f"{{{P04}, rates: 1, placement: folded}}", "latency[0]", "constant wiring_volume only"),
-        (f"{{{P04}, rates: 1, budget: 0}}", "latency[0].budget", "got 0"),
-    ],
-)
-def test_a_wrong_entry_is_refused_where_it_stands(tmp_path, entry, place, says):
-    with pytest.raises(BadInput) as caught:
-        load_sweep(tmp_path, f"topologies: [ring(k=8)]\nlatency:\n  - {entry}\n")
-    assert str(caught.value).startswith(f"{tmp_path}/my.yaml:4:")
-    assert f": {place}: " in str(caught.value)
-    assert says in str(caught.value)
-    assert "\n" not in str(caught.value)
-
-
 def test_an_entry_that_chooses_nothing_or_too_much_is_refused_before_anything_runs(tmp_path):
     networks = "topologies: [ring(k=8)]\nlatency:\n"
     with pytest.raises(BadInput, match=r":4:.* latency\[0\]: expected at least one network, got none"):
@@ -330,40 +296,6 @@ def test_a_person_reads_both_variants_and_all_dimensions():
     assert "best dimension 4; dimension 4: 47.1439 cycles" in said(
         "--model", "dally-1990", "--nodes", "16384", "--message-bits", "150"
     )
-
-
-@pytest.mark.parametrize(
-    ("arguments", "says"),
-    [
-        ([], "expected a topology"),
-        (["ring(k=8)", "--pins", "9", "--budget", "9"], "got a budget, too"),
-        (["ring(k=8)", "--pins", "9", "--constant", "bisection"], "wires across the middle a node"),
-        (["ring(k=8)", "--placement", "folded"], "constant wiring_volume only"),
-        (["ring(k=8)", "--constant", "wiring_volume", "--placement", "fold"], "did you mean 'folded'"),
-        (["ring(k=8)", "--constant", "bisection", "--budget", "0.1"], "raise the budget"),
-        (["--model", "dally-1990", "--nodes", "16", "--constant", "pins"], "--constant"),
-        (["ring(k=8)", "--rate", "0.1", "--nodes", "8"], "--nodes"),
-        (["toru(k=8, n=2)", "--rate", "1"], "did you mean 'torus'"),
-        (["pruned_xy(k=4)", "--rate", "1"], "connected"),
-        (["--model", "dally-1990"], "expected nodes"),
-        (["ring(k=8)", "--model", "dally-1990", "--nodes", "8"], "ring(k=8)"),
-        (["--model", "dally-1990", "--nodes", "16", "--rate", "1"], "--rate"),
-        (["--model", "dally-1990", "--nodes", "16", "--dimension", "5"], "2, 3, 4"),
-        (["--model", "dally-1990", "--nodes", "17", "--radices", "whole"], "whole radices"),
-    ],
-)
-def test_the_command_refuses_in_one_line(arguments, says):
-    with pytest.raises(BadInput) as caught:
-        CliRunner().invoke(command, arguments, catch_exceptions=False)
-    assert says in str(caught.value)
-    assert "\n" not in str(caught.value)
-
-
-@pytest.mark.parametrize("option", ["--budget", "--rate"])
-def test_what_is_no_number_is_refused(option):
-    said = CliRunner().invoke(command, ["ring(k=8)", option, "nan"])
-    assert said.exit_code == 2
-    assert "expected a number, got nan" in said.stderr
 
 
 @pytest.mark.parametrize("links", ["bandwidths=[2]", "latencies=[1, 5]"])

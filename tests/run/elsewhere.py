@@ -109,12 +109,14 @@ class Elsewhere:
         until(lambda: "Registered to" in self.log(f"worker{number}"))
         return process
 
-    def config(self) -> str:
+    @property
+    def cluster(self) -> str:
+        """The section of a configuration."""
         tls = ", ".join(f"{name}: '{path}'" for name, path in self.tls.items())
-        return (
-            "sweep: rings\ntopologies:\n  - {family: ring, k: {from: 3, to: 42}}\n"
-            f"cluster: {{scheduler: '{self.address}', tls: {{{tls}}}, batch_seconds: 0.01}}\n"
-        )
+        return f"{{scheduler: '{self.address}', tls: {{{tls}}}, batch_seconds: 0.01}}"
+
+    def config(self) -> str:
+        return f"sweep: rings\ntopologies:\n  - {{family: ring, k: {{from: 3, to: 42}}}}\ncluster: {self.cluster}\n"
 
     def end(self) -> None:
         for process in self.processes:

@@ -5,10 +5,13 @@ from __future__ import annotations
 import itertools
 import json
 import os
+import re
+import shutil
 import signal
 import subprocess
 import sys
 import threading
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -88,8 +91,62 @@ def test_less_than_a_sweep_is_made_where_snakemake_is_asked_for_less(rings: Run)
         assert made <= set(files(rings)) <= FILES - {"report.html", "checked.txt"}
 
 
-def test_a_short_step_that_fails_says_why_in_one_line_and_no_table_is_lost(rings: Run):
-    assert rings.call("run", "rings.yaml", "--workers", "0")[0] == 0
+CONFIG = """\
+sweep: rings
+topologies:
+  - {family: rt, a: {from: 4, to: 8, step: 2}}
+  - {family: rtt, a: {from: 4, to: 8, step: 2}}
+loads: [{traffic: uniform}]
+"""  # two of the networks that C10's figures of distances and saturation compare
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """A whole sweep with loads; nothing of it changes."""
+    run = Run(tmp_path_factory.mktemp("made"))
+    run.config.write_text(CONFIG)
+    status, said = run.call("run", "rings.yaml", "--workers", "0")
+    assert status == 0, said
+    assert "12 points, about " in said
+    assert "loads.parquet   6 rows" in said
+    return run
+
+
+def test_the_whole_pipeline_declares_its_tables_and_keeps_them(made: Run):
+    tables = json.loads((made.folder / "manifest.json").read_bytes())["tables"]
+    assert set(tables) == {"points", "static", "loads", "distances", "verification"}
+    before = files(made)
+    assert set(before) == FILES | {"loads.parquet"}
+    status, said = made.call("run", "rings.yaml")
+    assert (status, files(made)) == (0, before), said
+    assert "Nothing to be done" in said
+
+
+def test_the_report_has_the_page_and_the_figures(made: Run):
+    """snakemake --report: the page, the papers' figures and the verdicts in one archive, by category, with captions."""
+    snakemake = (
+        f"from snakemake.cli import main; main(['--snakefile', {str(SNAKEFILE)!r}, *__import__('sys').argv[1:]])"
+    )
+    status, said = plain(made, snakemake, "--configfile", "rings.yaml", "--report", "report.zip")
+    assert status == 0, said
+    with zipfile.ZipFile(made.home / "report.zip") as archive:
+        names = {name.rsplit("/", 1)[-1]: name for name in archive.namelist()}
+        assert archive.read(names["c10-distances.svg"]).startswith(b"<svg")
+        page = next(name for name in archive.namelist() if "/data/" in name and name.endswith("/report.html"))
+        assert archive.read(page) == (made.folder / "report.html").read_bytes()
+        text = archive.read("report/report.html").decode()
+    categories = json.loads(re.search(r"categories = ({.*?});", text)[1])
+    assert {name: sorted(file for files in parts.values() for file in files) for name, parts in categories.items()} == {
+        "The sweep": ["results/rings/checked.txt", "results/rings/report.html"],
+        "The papers' figures": [f"results/rings/figures/c10-{name}.svg" for name in ("distances", "saturation")],
+    }
+    assert "Figure <strong>distances</strong> of <strong>c10</strong>" in text
+    assert text.count("docs/papers.md") == 1
+    assert "{{" not in "".join(re.findall(r'"caption": "(.*?)"', text))
+
+
+def test_a_short_step_that_fails_says_why_in_one_line_and_no_table_is_lost(made: Run, rings: Run):
+    shutil.copytree(made.home, rings.home, dirs_exist_ok=True)
     path = rings.folder / "verification.parquet"
     path.write_bytes(path.read_bytes() + b"?")
     (rings.folder / "checked.txt").unlink()

@@ -6,11 +6,8 @@ import json
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
-import click
-import pytest
 from click.testing import CliRunner
 from torusweep import cli
-from torusweep.errors import BadInput
 from torusweep.networks.families import build
 from torusweep.stages.layout import layout_record, place
 from torusweep.stages.layout.drawing import svg_layout, text_layout
@@ -64,24 +61,3 @@ def test_a_drawing_in_svg_has_every_place_and_wire(tmp_path: Path):
     assert len(list(drawn.iter(f"{name}path"))) == network.links
     assert drawn[0].text == "rtt(a=4), trellis"
     assert len(list(ET.fromstring(svg_layout(build("rtt(a=16)"), "trellis(block=[4, 4])")).iter(f"{name}path"))) == 64
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["pdtt(a=4)", "--placement", "trellis"], "choose shuffled"),
-        (
-            ["torus(k=4, n=3)", "--svg", "x.svg"],
-            "--svg: expected a layout in a plane to draw, got folded in space",
-        ),
-        (["torus(k=40, n=2)", "--svg", "x.svg"], "at most 1024 places"),
-        (["torus(k=4, n=2)", "--block", "a"], "--block: expected whole numbers between commas"),
-        (["torus(k=4, n=2)", "--dimensions", "0"], "0 is not in the range 1<=x<=3"),
-    ],
-)
-def test_refusals_take_one_line(arguments, message):
-    with pytest.raises((BadInput, click.BadParameter)) as caught:
-        run(*arguments)
-    assert message in str(caught.value)
-    assert "\n" not in str(caught.value)
-    assert not Path("x.svg").exists()

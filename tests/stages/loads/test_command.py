@@ -65,20 +65,6 @@ def test_help_lists_every_pattern_and_routing():
     assert set(ROUTINGS) <= {word.strip(":;.,") for word in text}
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (["--method", "exact", "--packets", "1000"], "--packets: expected with method monte-carlo only, got exact"),
-        (["--channels", "--bounds"], "expected --channels or --bounds, got both"),
-        (["--routing", "adaptive"], "'torusweep deadlock' analyses it"),
-    ],
-)
-def test_options_without_effect_are_refused(options: list[str], message: str):
-    result = CliRunner().invoke(cli.torusweep, ["loads", "ring(k=4)", *options])
-    assert result.exit_code != 0
-    assert message in str(result.exception) + result.output
-
-
 def test_the_text_of_a_sample_has_both_bounds():
     result = CliRunner().invoke(
         cli.torusweep,

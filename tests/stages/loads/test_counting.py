@@ -48,9 +48,12 @@ def test_networks_that_are_joined_by_construction_are(spelling: str):
     assert topology.plan.joined == (spelling in JOINED or spelling.startswith("illiac"))
 
 
+QUESTION = LoadsQuestion()
+
+
 def answer(spelling: str, request: LoadsRequest) -> str:
     try:
-        LoadsQuestion().check(Network(spelling), request)
+        QUESTION.check(Network(spelling), request)
     except BadInput as refusal:
         return f"{type(refusal).__name__} {refusal}"
     return "suits"

@@ -128,18 +128,6 @@ def test_numbers_are_complete_in_a_narrow_terminal():
         assert [p50, p99] == [f"{row['p50_latency']:,}", f"{row['p99_latency']:,}"]
 
 
-def test_a_precision_of_zero_is_refused():
-    result = CliRunner().invoke(simulate, ["ring(k=4)", "--find-saturation", "--precision", "0"])
-    assert result.exit_code == 2
-    assert "'--precision': 0.0 is not in the range 0<x<=1" in result.output
-
-
-def test_a_buffer_beyond_the_kernels_is_refused():
-    result = CliRunner().invoke(simulate, ["ring(k=4)", "--load", "0.1", "--buffer-flits", "32768"])
-    assert result.exit_code == 2
-    assert "'--buffer-flits': 32768 is not in the range 1<=x<=32767" in result.output
-
-
 def test_every_parameter_of_the_router_is_in_all_doors():
     names = {field.name for field in fields(Parameters)}
     assert names <= {parameter.name for parameter in simulate.params}
@@ -149,27 +137,6 @@ def test_every_parameter_of_the_router_is_in_all_doors():
 
 def test_help_names_every_router():
     assert all(name in simulate.help for name in PRESETS)
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ((), "expected --load, --find-saturation, --packets-each or --workload, got none; for example --load 0.2"),
-        (("--precision", "0.1", "--load", "0.1"), "--precision: expected with --find-saturation only"),
-        (("--load", "nan"), "--load: nan: expected a number"),
-        (("--load", "0.1", "--virtual-channels", "1"), "choose rule dateline with 2 virtual channels or more"),
-        (("--load", "0.1", "--warm-up", "10000"), "warm_up=10000"),
-        (
-            ("--load", "0.1", "--router", "bluegene", "--packet-flits", "16384"),
-            "packet_flits=16384: expected packets that fit into buffers of 32,767",
-        ),
-        (("--load", "99", "--packet-flits", "1"), "expected at most a packet per terminal and cycle"),
-    ],
-)
-def test_refusals(options, message):
-    with pytest.raises(BadInput) as caught:
-        CliRunner().invoke(simulate, ["ring(k=4)", *options], catch_exceptions=False)
-    assert message in str(caught.value)
 
 
 @pytest.mark.parametrize(
