@@ -141,7 +141,7 @@ def test_the_report_has_the_page_and_the_figures(made: Run):
         "The papers' figures": [f"results/rings/figures/c10-{name}.svg" for name in ("distances", "saturation")],
     }
     assert "Figure <strong>distances</strong> of <strong>c10</strong>" in text
-    assert text.count("docs/papers.md") == 1
+    assert text.count("docs/papers.md") == 2  # once for each figure
     assert "{{" not in "".join(re.findall(r'"caption": "(.*?)"', text))
 
 
