@@ -30,6 +30,7 @@ from torusweep.networks.topology import Plan, Topology
 
 Maker = Callable[..., Schedule]
 OPTIMUM = "optimum"  # in place of an algorithm: the best of all
+BEST_KNOWN = "best_known"  # what stands in a table for it where a lower bound is all that is proved
 EVERY = "all"
 # what the names of algorithms say about the networks that suit them
 POWERS_OF_2 = ("halving_doubling", "recursive_doubling")
@@ -89,7 +90,7 @@ ALGORITHMS = {
     ),
     "tree": Algorithm("down one tree of shortest paths, in pieces", spread=broadcast_tree),
     "trees": Algorithm(
-        "down spanning trees that attain the optimum together, in pieces",
+        "down spanning trees, as many as fit the links, in pieces",
         gather=gather_trees,
         spread=broadcast_trees,
         reduce_all=all_reduce_trees,
