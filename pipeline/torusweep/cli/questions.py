@@ -73,6 +73,7 @@ def command_of(question: Any) -> click.Command:
                 answer = asides[0].answer(values)
             else:
                 answer = question.answer(asked, how, values, lambda name: written.get(name, _dashed(name)))
+                answer = answer if topology is None else answer.labelled(networks[0].plan.names)
         if output is not None:
             answer.write(output)
         for remark in answer.remarks:

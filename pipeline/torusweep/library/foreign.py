@@ -15,6 +15,7 @@ import scipy
 from torusweep.errors import BadInput, one_line
 from torusweep.networks.link_kinds import LinkKinds, link_kinds
 from torusweep.networks.link_lists import network_of_links
+from torusweep.networks.names import names_or_none, order_of_names
 from torusweep.networks.topology import Topology
 from torusweep.stages.loads import class_name
 
@@ -31,7 +32,7 @@ class Listed(NamedTuple):
 
     links     int32[E, 2] or int64[E, 2], 0 … N − 1
     directed  None: the graph does not say
-    labels    the graph's own names of its nodes, in its order; None: their numbers
+    labels    the graph's own names of its nodes, in the order of their numbers; None: these numbers
     notes     what is left out
     kinds     bandwidths and latencies of the links; None: all are alike
     """
@@ -73,6 +74,7 @@ def network_of(
         name=None if name is None else checked_name(name),
         notes=listed.notes,
         kinds=listed.kinds,
+        names=None if listed.labels is None else names_or_none(listed.labels),
     )
     return topology, listed.labels
 
@@ -142,6 +144,8 @@ def _is_of(graph: object, library: str, kind: str) -> bool:
 
 def _of_networkx(graph: Any) -> Listed:
     labels = tuple(graph)
+    order = order_of_names(labels)
+    labels = labels if order is None else tuple(labels[place] for place in order.tolist())
     number = {label: place for place, label in enumerate(labels)}
     ends = (number[end] for link in graph.edges() for end in link)
     links = np.fromiter(ends, np.int32, 2 * graph.number_of_edges()).reshape(-1, 2)

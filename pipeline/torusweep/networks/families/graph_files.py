@@ -60,6 +60,8 @@ def graph(path: File, format: Format = None, directed: Directed = None) -> Plan:
         bandwidths=found.bandwidths,
         latencies=found.latencies,
         notes=found.notes,
+        names=found.names,
+        terminal_names=found.terminal_names,
     )
 
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from torusweep.errors import BadInput, one_line, printable
 from torusweep.networks.families.graph_listing import ABSENT, HEADINGS, LARGEST, SHOWN, Listing, fail, note_names
+from torusweep.networks.names import names_or_none
 
 
 def edge_list(path: Path) -> Listing:
@@ -102,6 +103,7 @@ def anynet(path: Path) -> Listing:
             " got routers only, so that nothing sends"
         )
     listing.terminals = [router_of[node] for node in sorted(router_of)]
+    listing.terminal_names = names_or_none(sorted(router_of))
     if any(cycles != ABSENT for cycles in latencies):
         listing.numbers["latency"] = np.array(latencies, np.int64)
     if unused:

@@ -177,6 +177,7 @@ class _Reader:
         for source, target, line in self.edges:
             listing.link(self._number(source, line), self._number(target, line))
         listing.nodes = np.arange(len(self.names))
+        listing.names = tuple(self.names)
         for name, column in self.columns.items():
             column.extend([nan if name == BANDWIDTH else ABSENT] * (len(self.edges) - len(column)))
             listing.numbers[name] = np.array(column, np.float64 if name == BANDWIDTH else np.int64)

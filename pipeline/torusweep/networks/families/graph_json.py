@@ -52,7 +52,7 @@ def node_link(path: Path) -> Listing:
         numbers[name] = place
     if any(isinstance(name, str) for name in numbers):
         note_names(listing, {str(name): number for name, number in numbers.items()})
-    listing.nodes = np.arange(len(nodes))
+    listing.nodes, listing.names = np.arange(len(nodes)), tuple(numbers)
     links = _objects(path, document, "edges" if "edges" in document else "links")
     for place, link in enumerate(links):
         ends = []
@@ -128,12 +128,12 @@ def _is_text(value: Any) -> bool:
 
 
 def _name(path: Path, value: Any) -> Hashable:
-    """What a node is called: a number, or a text; lists, which stand for Python's tuples, as text."""
+    """What a node is called: a number, or a text; lists stand for Python's tuples, as whose text they are read."""
     if isinstance(value, str | int | float):
         return value
     if not isinstance(value, list) or any(isinstance(part, list | dict) for part in value):
         _refuse(path, f"expected a number or a name as a node, got {_shown(value)}")
-    return json.dumps(value)
+    return str(tuple(value))
 
 
 def _whole(path: Path, name: str, value: Any) -> int:

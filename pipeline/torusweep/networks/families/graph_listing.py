@@ -6,11 +6,12 @@ from array import array
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 
 from torusweep.errors import BadInput, Refused, one_line, printable
+from torusweep.networks.names import order_of_names
 from torusweep.networks.topology import default_memory
 
 HEADINGS = {("source", "target"), ("source", "destination"), ("from", "to"), ("src", "dst"), ("u", "v")}
@@ -37,6 +38,8 @@ class Listing:
                   none (NaN where it has no bandwidth)
     width         ports of a node, used or not; None: the format does not say
     classes       names of the link classes
+    names         what the file calls the nodes 0, 1, …; None: their numbers
+    terminal_names   what it calls the terminals, where they have names of their own
     """
 
     tails: array[int] | np.ndarray = field(default_factory=lambda: array("q"))
@@ -48,6 +51,8 @@ class Listing:
     numbers: dict[str, np.ndarray] = field(default_factory=dict)
     width: int | None = None
     classes: tuple[str, ...] = ()
+    names: tuple[Any, ...] | None = None
+    terminal_names: tuple[Any, ...] | None = None
     notes: list[str] = field(default_factory=list)
 
     def link(self, tail: int, head: int) -> None:
@@ -62,8 +67,10 @@ class Listing:
 
 
 def note_names(listing: Listing, names: dict[str, int]) -> None:
-    """Add a note which names got which numbers, if there are names."""
+    """Keep the names, and add a note which got which numbers, if there are names."""
     if names:
+        listing.names = tuple(names)
+    if names and order_of_names(listing.names or ()) is None:
         some = ", ".join(f"{number} is {one_line(printable(name), 20)}" for name, number in islice(names.items(), 3))
         more = ", …" if len(names) > 3 else ""
         listing.notes.append(f"named nodes numbered in the order of the file: {some}{more}")

@@ -26,7 +26,8 @@ from torusweep.networks.topology import default_memory
 from torusweep.tables.parquet import foreign_table
 
 COPIES = 12  # of a file's numbers that are in memory at a time, while links are sorted
-NODES, DIRECTED, TERMINALS, PORTS, CLASSES = "nodes", "directed", "terminals", "ports", "classes"  # keys of metadata
+# keys of metadata
+NODES, DIRECTED, TERMINALS, PORTS, CLASSES, NAMES = "nodes", "directed", "terminals", "ports", "classes", "names"
 
 
 def parquet_links(path: Path) -> Listing:
@@ -36,7 +37,7 @@ def parquet_links(path: Path) -> Listing:
     texts, which are numbered in the order of the file. The columns port, target_port, link_class, target_link_class,
     multiplicity, bandwidth (flits a cycle) and latency (cycles) are read where they are numbers; other columns are
     ignored. The file's metadata may say, as JSON, nodes (their number), directed, terminals (node of each), ports (of a
-    node) and classes (names).
+    node), classes (names) and names (of nodes 0, 1, …).
     """
     try:
         table = foreign_table(path.read_bytes(), default_memory() // COPIES)
@@ -58,7 +59,7 @@ def parquet_links(path: Path) -> Listing:
         raise BadInput(f"{printable(path)}: {refusal}") from None
 
 
-_KEYS = {key.encode() for key in (NODES, DIRECTED, TERMINALS, PORTS, CLASSES)}
+_KEYS = {key.encode() for key in (NODES, DIRECTED, TERMINALS, PORTS, CLASSES, NAMES)}
 
 
 def _listing(table: pa.Table, names: list[str], metadata: dict[str, str]) -> Listing:
@@ -150,6 +151,15 @@ def _read_metadata(listing: Listing, metadata: dict[str, str]) -> None:
         if largest >= nodes:
             raise BadInput(f"metadata nodes: expected more than the largest node, {largest:,}, got {nodes:,}")
         listing.nodes = np.arange(nodes)
+        if NAMES in metadata:
+            names = _json(metadata, NAMES)
+            if (
+                not isinstance(names, list)
+                or len(names) != nodes
+                or not all(type(name) in (int, str) for name in names)
+            ):
+                raise BadInput(f"metadata names: expected a number or a text for each of {nodes:,} nodes")
+            listing.names = tuple(names)
     if PORTS in metadata:
         listing.width = _count(metadata, PORTS, most)
     if CLASSES in metadata:

@@ -62,11 +62,25 @@ COLLECTIVES = (
         "tail and head of the channel that carries most; null for the best of all",
     ),
     Column(
+        "busiest_link_names",
+        "list<string>",
+        "",
+        "the same, as the network's file or graph calls the nodes; null where they have numbers only",
+        more=True,
+    ),
+    Column(
         "cut_nodes",
         "list<int64>",
         "nodes",
         "what proves the bound: the set of nodes, the smaller side, whose channels limit it; null where a partition"
         " into more sets, or a linear program, does",
+    ),
+    Column(
+        "cut_node_names",
+        "list<string>",
+        "",
+        "the same, as the network's file or graph calls the nodes; null where they have numbers only",
+        more=True,
     ),
     Column("cut_enters", "bool", "", "whether the data must enter that set, rather than leave it"),
     Column("cut_terminals", "int64", "", "terminals whose data must cross; 1 for operations that copy or add up"),

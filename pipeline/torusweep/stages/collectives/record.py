@@ -12,6 +12,7 @@ from torusweep.collectives.cost import Cost, cost_of
 from torusweep.collectives.operations import OPERATIONS
 from torusweep.collectives.optimum import Cut, Optimum, Partition
 from torusweep.errors import BadInput
+from torusweep.networks.names import texts_of
 from torusweep.networks.topology import Topology
 from torusweep.stages.collectives.columns import COLLECTIVES
 
@@ -49,6 +50,8 @@ def record_of(
     # rounding may lift it above 1 by a digit
     share = min(1.0, bound / cycles) if bound and cycles else None
     met = best is not None and best.met
+    link = _busiest(topology, cost) if cost else None
+    proof = _proof(best.proof if best else None)
     values = {
         "topology": topology.spelling,
         "operation": operation,
@@ -66,8 +69,10 @@ def record_of(
         "steps": cost.steps if cost else None,
         "latency_hops": cost.hops if cost else None,
         "pipelined": cost.pipelined if cost else None,
-        "busiest_link": _busiest(topology, cost) if cost else None,
-        **_proof(best.proof if best else None),
+        "busiest_link": link,
+        "busiest_link_names": texts_of(topology.plan.names, link) if link else None,
+        **proof,
+        "cut_node_names": texts_of(topology.plan.names, proof["cut_nodes"]) if proof["cut_nodes"] else None,
         "method": method,
     }
     return {column.name: values[column.name] for column in COLLECTIVES}

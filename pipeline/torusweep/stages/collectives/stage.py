@@ -10,6 +10,7 @@ from pydantic import create_model
 from torusweep.collectives.algorithms import EVERY, OPTIMUM, algorithms_for, check_suits
 from torusweep.collectives.operations import OPERATIONS, operation_of
 from torusweep.errors import BadInput
+from torusweep.networks.names import number_of, terminal_names
 from torusweep.networks.topology import Meaning, Topology, Whole
 from torusweep.questions.entry import Choice, under
 from torusweep.questions.parameters import Absent, InTables, NotSwept, Option, Positional, Spelled, Swept
@@ -87,6 +88,8 @@ def collective(
     0.46875
     """
     name = operation_of(operation)
+    with under("root"):
+        root = number_of(terminal_names(network), root, "root") if root else root
     chosen = [one for one in algorithms_for(name, algorithms or [EVERY]) if one != OPTIMUM]
     timing = timing_of(bytes or (), bandwidth, latency)
     if simulate is not None and not chosen:

@@ -34,7 +34,7 @@ def print_collective(console: Console, rows: Sequence[Row], left_out: Mapping[st
             f"{row['bus_bandwidth']:.5g}",
             f"{row['steps']:,}",
             f"{row['latency_hops']:,}",
-            "{} → {}".format(*row["busiest_link"]),
+            "{} → {}".format(*(row["busiest_link_names"] or row["busiest_link"])),
             *(_simulated(row) if runs else ()),
         )
     console.print()
@@ -82,7 +82,7 @@ def _proof(best: Row) -> list[tuple[str, str]]:
     if nodes is None:
         return [("bottleneck", f"{ways} between {parts:,} sets of nodes")]
     more = f" … ({len(nodes):,} nodes)" if len(nodes) > MOST_NODES else ""
-    names = ", ".join(map(str, nodes[:MOST_NODES])) + more
+    names = ", ".join(map(str, (best["cut_node_names"] or nodes)[:MOST_NODES])) + more
     side = f"node {names}" if len(nodes) == 1 else f"nodes {names}"
     verb = ("enter" if best["cut_enters"] else "leave") + ("s" if best["cut_capacity"] == 1 else "")
     terminals = best["cut_terminals"]

@@ -14,6 +14,7 @@ from pydantic import Field, create_model
 
 from torusweep.counts import counted, duration
 from torusweep.errors import BadInput, Refused
+from torusweep.networks.names import terminal_names
 from torusweep.networks.topology import Meaning, Number, Topology, Whole
 from torusweep.questions.entry import Choice, under
 from torusweep.questions.parameters import Absent, NotSwept, Option, Read
@@ -104,7 +105,7 @@ def simulate(
     remarks: tuple[str, ...] = ()
     done: list[Completion] = []
     if parameters.workload is not None:
-        spelling, messages = workload_on(parameters.workload, len(network.terminals))
+        spelling, messages = workload_on(parameters.workload, len(network.terminals), terminal_names(network))
         remarks = tuple(f"note: {spelling}: {note}" for note in messages.notes)
         _announce_workload(network, how, spelling, messages, len(seeds))
     elif not packets_each:
