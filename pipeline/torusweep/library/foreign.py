@@ -7,12 +7,15 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import scipy
 
 from torusweep.errors import BadInput, one_line
+from torusweep.networks.families.graph_listing import ENDPOINTS, terminals_of
+from torusweep.networks.families.graph_numbers import known_names, whole_of
 from torusweep.networks.link_kinds import LinkKinds, link_kinds
 from torusweep.networks.link_lists import network_of_links
 from torusweep.networks.names import names_or_none, order_of_names
@@ -35,6 +38,7 @@ class Listed(NamedTuple):
     labels    the graph's own names of its nodes, in the order of their numbers; None: these numbers
     notes     what is left out
     kinds     bandwidths and latencies of the links; None: all are alike
+    terminals   int32[T], node of each terminal, where the graph says it
     """
 
     links: np.ndarray
@@ -43,6 +47,7 @@ class Listed(NamedTuple):
     labels: tuple[Any, ...] | None = None
     notes: tuple[str, ...] = ()
     kinds: LinkKinds | None = None
+    terminals: np.ndarray | None = None
 
 
 def network_of(
@@ -56,7 +61,8 @@ def network_of(
 
     nodes      number of nodes of an array of links; None: the largest number in it, and one
     directed   None: as the graph says; an array or a matrix is undirected
-    terminals  nodes with a terminal, as the graph names them; one that is named twice has two. None: all nodes
+    terminals  nodes with a terminal, as the graph names them; one that is named twice has two. None: as many as the
+               attribute terminals (or endpoints) of networkx' nodes says, or all nodes
     Raises BadInput for what is no graph, Refused for one that is too large.
     """
     listed = _listed(graph, nodes, directed)
@@ -70,7 +76,7 @@ def network_of(
         listed.links,
         listed.nodes,
         directed=bool(listed.directed if directed is None else directed),
-        terminals=None if terminals is None else _terminals(terminals, listed),
+        terminals=listed.terminals if terminals is None else _terminals(terminals, listed),
         name=None if name is None else checked_name(name),
         notes=listed.notes,
         kinds=listed.kinds,
@@ -152,10 +158,25 @@ def _of_networkx(graph: Any) -> Listed:
     attributes: set[str] = set()
     for *_, data in graph.edges(data=True):
         attributes.update(data)
-    kinds = _kinds({name: [data.get(name) for *_, data in graph.edges(data=True)] for name in attributes & LINK_DATA})
+    notes: list[str] = []
+    called = known_names((name for name in attributes if isinstance(name, str)), notes)
+    called = {known: name for known, name in called.items() if known in LINK_DATA}
+    kinds = _kinds({known: [data.get(name) for *_, data in graph.edges(data=True)] for known, name in called.items()})
     if not graph.is_directed():
         links.sort(axis=1)  # parallel links may be listed in both orders
-    return Listed(links, len(labels), bool(graph.is_directed()), labels, _unused(attributes - LINK_DATA), kinds)
+    notes += _unused(attributes - set(called.values()))
+    return Listed(links, len(labels), bool(graph.is_directed()), labels, tuple(notes), kinds, _endpoints(graph, labels))
+
+
+def _endpoints(graph: Any, labels: tuple[Any, ...]) -> np.ndarray | None:
+    """int32[T]: node of each terminal, as many as the attribute of a node says; None where no node has one."""
+    given = [
+        next((graph.nodes[label][key] for key in ENDPOINTS if key in graph.nodes[label]), None) for label in labels
+    ]
+    if all(value is None for value in given):
+        return None
+    counts = [0 if value is None else whole_of("endpoints of nodes", value) for value in given]
+    return terminals_of(Path("graph"), np.array(counts, np.int64)).astype(np.int32)
 
 
 def _of_igraph(graph: Any) -> Listed:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from array import array
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -22,6 +24,7 @@ ABSENT = -1  # in a column of numbers: this link has none
 # the cycles over each of these
 LINK_NUMBERS = ("port", "target_port", "link_class", "target_link_class", "multiplicity", "latency")
 BANDWIDTH = "bandwidth"  # the same, as a number that need not be whole: flits a cycle of one link
+ENDPOINTS = {"endpoints", "terminals"}  # names of the number of terminals of a node
 MOST_PARALLEL = 2**31 - 1  # links of one channel; they are stored as int32
 
 
@@ -36,6 +39,7 @@ class Listing:
     parallel      whether a repeated link is a second, parallel link
     numbers       columns of LINK_NUMBERS and BANDWIDTH that the file has, a number for each link, ABSENT where it has
                   none (NaN where it has no bandwidth)
+    weight        float64[L], a number of each link whose meaning the file does not say, NaN where it has none
     width         ports of a node, used or not; None: the format does not say
     classes       names of the link classes
     names         what the file calls the nodes 0, 1, …; None: their numbers
@@ -49,6 +53,7 @@ class Listing:
     directed: bool | None = None
     parallel: bool = True
     numbers: dict[str, np.ndarray] = field(default_factory=dict)
+    weight: np.ndarray | None = None
     width: int | None = None
     classes: tuple[str, ...] = ()
     names: tuple[Any, ...] | None = None
@@ -92,6 +97,15 @@ def terminals_of(path: Path, counts: np.ndarray) -> np.ndarray:
     if (counts > most).any() or counts.sum() > most:
         raise Refused(f"{printable(path)}: more than {most:,} endpoints are more than this machine's memory can hold")
     return np.repeat(np.arange(len(counts)), counts)
+
+
+@contextmanager
+def named(path: Path) -> Iterator[None]:
+    """Begin a refusal with the file's name."""
+    try:
+        yield
+    except BadInput as refusal:
+        raise type(refusal)(f"{printable(path)}: {refusal}") from None
 
 
 def fail(path: Path, line: int, reason: str) -> NoReturn:

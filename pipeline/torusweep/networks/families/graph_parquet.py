@@ -21,6 +21,7 @@ from torusweep.networks.families.graph_listing import (
     class_names,
     note_names,
 )
+from torusweep.networks.families.graph_numbers import WEIGHT, known_names, set_column, set_numbers
 from torusweep.networks.link_kinds import MOST_BANDWIDTH
 from torusweep.networks.topology import default_memory
 from torusweep.tables.parquet import foreign_table
@@ -35,9 +36,10 @@ def parquet_links(path: Path) -> Listing:
 
     The ends may also be called source and destination, from and to, src and dst, u and v. They are whole numbers, or
     texts, which are numbered in the order of the file. The columns port, target_port, link_class, target_link_class,
-    multiplicity, bandwidth (flits a cycle) and latency (cycles) are read where they are numbers; other columns are
-    ignored. The file's metadata may say, as JSON, nodes (their number), directed, terminals (node of each), ports (of a
-    node), classes (names) and names (of nodes 0, 1, …).
+    multiplicity, bandwidth (flits a cycle), latency (cycles) and weight are read, of any type whose values are numbers
+    (`torusweep.networks.families.graph_numbers`); other columns are ignored. The file's metadata may say, as JSON,
+    nodes (their number), directed, terminals (node of each), ports (of a node), classes (names) and names (of nodes
+    0, 1, …).
     """
     try:
         table = foreign_table(path.read_bytes(), default_memory() // COPIES)
@@ -63,7 +65,9 @@ _KEYS = {key.encode() for key in (NODES, DIRECTED, TERMINALS, PORTS, CLASSES, NA
 
 
 def _listing(table: pa.Table, names: list[str], metadata: dict[str, str]) -> Listing:
-    ends = next((pair for pair in HEADINGS if all(names.count(end) == 1 for end in pair)), None)
+    plain = [name.strip().lower() for name in names]
+    pair = next((pair for pair in HEADINGS if all(plain.count(end) == 1 for end in pair)), None)
+    ends = None if pair is None else [names[plain.index(end)] for end in pair]
     if ends is None:
         raise BadInput(f"expected the columns source and target, got {one_line(printable(', '.join(names))) or 'none'}")
     columns = [table.column(end) for end in ends]
@@ -75,11 +79,16 @@ def _listing(table: pa.Table, names: list[str], metadata: dict[str, str]) -> Lis
         listing.tails, listing.heads = (_nodes(end, column) for end, column in zip(ends, columns))
     else:
         listing.tails, listing.heads = _named(listing, columns)
-    for name in LINK_NUMBERS:
-        if names.count(name) == 1 and pa.types.is_integer(table.column(name).type):
-            listing.numbers[name] = _whole(name, table.column(name))
-    if names.count(BANDWIDTH) == 1 and _is_number(table.column(BANDWIDTH).type):
-        listing.numbers[BANDWIDTH] = _bandwidths(table.column(BANDWIDTH))
+    for name, called in known_names(names, listing.notes).items():
+        if names.count(called) > 1:
+            raise BadInput(f"expected one column {one_line(printable(called))}, got {names.count(called)}; remove one")
+        column = table.column(called)
+        if name in LINK_NUMBERS and pa.types.is_integer(column.type):
+            listing.numbers[name] = _whole(name, column)
+        elif name in (BANDWIDTH, WEIGHT) and _is_number(column.type):
+            set_column(listing, name, _widths(name, column))
+        elif column.null_count < len(column):  # decimals, texts, …
+            set_numbers(listing, {name: [None if value != value else value for value in column.to_pylist()]})
     _read_metadata(listing, metadata)
     return listing
 
@@ -125,12 +134,13 @@ def _is_number(kind: pa.DataType) -> bool:
     return pa.types.is_integer(kind) or pa.types.is_floating(kind)
 
 
-def _bandwidths(column: pa.ChunkedArray[Any]) -> np.ndarray:
-    """float64[L]: flits a cycle of links; NaN where a row has none."""
+def _widths(name: str, column: pa.ChunkedArray[Any]) -> np.ndarray:
+    """float64[L]: numbers above 0, as flits a cycle; NaN where a row has none."""
     numbers = column.cast(pa.float64()).fill_null(pa.scalar(np.nan, pa.float64())).to_numpy()
     wrong = column.is_valid().to_numpy(zero_copy_only=False) & ~((numbers > 0) & (numbers <= MOST_BANDWIDTH))
     if wrong.any():
-        raise BadInput(f"{BANDWIDTH}: expected flits a cycle above 0, got {numbers[int(np.argmax(wrong))]}")
+        what = "flits a cycle above 0" if name == BANDWIDTH else "numbers above 0"
+        raise BadInput(f"{name}: expected {what}, got {numbers[int(np.argmax(wrong))]}")
     return numbers
 
 
