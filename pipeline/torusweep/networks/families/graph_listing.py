@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import islice
@@ -16,7 +16,12 @@ from torusweep.errors import BadInput, Refused, one_line, printable
 from torusweep.networks.names import order_of_names
 from torusweep.networks.topology import default_memory
 
-HEADINGS = {("source", "target"), ("source", "destination"), ("from", "to"), ("src", "dst"), ("u", "v")}
+# names of the columns of a link's ends, in any capitals
+HEADINGS = {
+    *(("source", "target"), ("source", "destination"), ("from", "to"), ("src", "dst"), ("u", "v"), ("tail", "head")),
+    *(("node1", "node2"), ("node_1", "node_2"), ("node_a", "node_b"), ("start", "end"), ("from_node", "to_node")),
+    *(("source_node", "target_node"), ("src_node", "dst_node")),
+}
 SHOWN = 60  # characters of a wrong name that a message repeats
 LARGEST = 2**62  # node number; they are stored as int64
 ABSENT = -1  # in a column of numbers: this link has none
@@ -69,6 +74,13 @@ class Listing:
     def name(self, node: int) -> None:
         assert isinstance(self.nodes, array)
         self.nodes.append(node)
+
+
+def ends_of(columns: Sequence[str]) -> list[int] | None:
+    """The places of the two columns that have the ends of links; None where there are none, or several such pairs."""
+    plain = [name.strip().lower() for name in columns]
+    found = [pair for pair in HEADINGS if all(plain.count(end) == 1 for end in pair)]
+    return [plain.index(end) for end in found[0]] if len(found) == 1 else None
 
 
 def note_names(listing: Listing, names: dict[str, int]) -> None:

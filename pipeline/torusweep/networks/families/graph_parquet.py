@@ -14,11 +14,11 @@ from torusweep.errors import BadInput, Refused, one_line, printable
 from torusweep.networks.families.graph_listing import (
     ABSENT,
     BANDWIDTH,
-    HEADINGS,
     LARGEST,
     LINK_NUMBERS,
     Listing,
     class_names,
+    ends_of,
     note_names,
 )
 from torusweep.networks.families.graph_numbers import WEIGHT, known_names, set_column, set_numbers
@@ -65,11 +65,10 @@ _KEYS = {key.encode() for key in (NODES, DIRECTED, TERMINALS, PORTS, CLASSES, NA
 
 
 def _listing(table: pa.Table, names: list[str], metadata: dict[str, str]) -> Listing:
-    plain = [name.strip().lower() for name in names]
-    pair = next((pair for pair in HEADINGS if all(plain.count(end) == 1 for end in pair)), None)
-    ends = None if pair is None else [names[plain.index(end)] for end in pair]
-    if ends is None:
+    places = ends_of(names)
+    if places is None:
         raise BadInput(f"expected the columns source and target, got {one_line(printable(', '.join(names))) or 'none'}")
+    ends = [names[place] for place in places]
     columns = [table.column(end) for end in ends]
     for end, column in zip(ends, columns):
         if column.null_count:
