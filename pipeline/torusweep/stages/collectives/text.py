@@ -47,8 +47,7 @@ def print_collective(console: Console, rows: Sequence[Row], left_out: Mapping[st
             most = -(-row["latency_hops"] // row["steps"])
             print_note(
                 console,
-                f"{row['algorithm']}: no Hamiltonian cycle is known here, so messages go up to {most} hops"
-                " (a grid of odd sides has none)",
+                f"{row['algorithm']}: no Hamiltonian cycle is known here, so messages go up to {most} hops",
             )
     for reason in left_out.values():
         print_note(console, f"left out: {reason}")
