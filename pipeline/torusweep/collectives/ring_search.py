@@ -12,8 +12,9 @@ from torusweep_kernels.cuts import Channels
 SEED = 1  # of the searches: the same rings in every run
 ROTATIONS = 400  # for each node, until a search for a single ring gives up
 MOVES = 200_000  # channels that a search for a ring of one direction looks at, about, beside two for each node
-TRIES = 200  # packings that are tried, of a small network
-MOST_TRIED = 200_000  # channels over which rings of all tries go
+TRIES = 40  # packings that are tried, of a small network
+PATIENCE = 40  # rotations or exchanges for each node, in place of ROTATIONS, where a ring is one of a packing
+MOST_TRIED = 20_000  # channels over which rings of all tries go
 MOST_RINGS = 64  # that a packing may have
 Widths = list[dict[int, int]]  # of each node: head → links that are left
 
@@ -34,14 +35,14 @@ def packed_rings(channels: Channels, *, directed: bool) -> list[list[int]]:
     if nodes < 3 or not most:
         return []
     draw, best = random.Random(SEED), list[list[int]]()
-    search: Callable[[Widths, random.Random], list[int] | None] = directed_ring if directed else rotated
+    search: Callable[[Widths, random.Random, int], list[int] | None] = directed_ring if directed else rotated
     for _ in range(max(1, min(TRIES, MOST_TRIED // (nodes * most)))):
         left: Widths = [{} for _ in range(nodes)]
         for node, head, width in zip(tail.tolist(), channels.to.tolist(), widths.tolist()):
             if width:
                 left[node][head] = width
         rings: list[list[int]] = []
-        while len(rings) < most and (order := search(left, draw)) is not None:
+        while len(rings) < most and (order := search(left, draw, PATIENCE if best or rings else ROTATIONS)) is not None:
             rings.append(order)
             for one, other in zip(order, [*order[1:], order[0]]):
                 for node, head in ((one, other),) if directed else ((one, other), (other, one)):
@@ -49,7 +50,7 @@ def packed_rings(channels: Channels, *, directed: bool) -> list[list[int]]:
                     if not left[node][head]:
                         del left[node][head]
         best = max(best, rings, key=len)
-        if len(best) == most:
+        if len(best) in (0, most):
             break
     return best
 
@@ -59,14 +60,14 @@ def _most(tail: np.ndarray, head: np.ndarray, widths: np.ndarray, nodes: int) ->
     return min(int(np.bincount(end, widths, nodes).min()) for end in (tail, head))
 
 
-def rotated(neighbours: Sequence[dict[int, int]], draw: random.Random) -> list[int] | None:
+def rotated(neighbours: Sequence[dict[int, int]], draw: random.Random, patience: int = ROTATIONS) -> list[int] | None:
     """A Hamiltonian cycle by Pósa's rotations; None where the search gives up."""
     nodes = len(neighbours)
     if nodes < 3 or min(sum(widths.values()) for widths in neighbours) < 2:
         return None
     heads = list(map(list, neighbours))
     path, place = [0], {0: 0}
-    for _ in range(ROTATIONS * nodes):
+    for _ in range(patience * nodes):
         end = path[-1]
         if len(path) == nodes and path[0] in neighbours[end]:
             return path
@@ -87,7 +88,7 @@ def rotated(neighbours: Sequence[dict[int, int]], draw: random.Random) -> list[i
     return None
 
 
-def directed_ring(heads: Sequence[dict[int, int]], draw: random.Random) -> list[int] | None:
+def directed_ring(heads: Sequence[dict[int, int]], draw: random.Random, patience: int = ROTATIONS) -> list[int] | None:
     """A Hamiltonian cycle of links of one direction; None where there is none, or the search gives up.
 
     Cycles that cover all nodes are a perfect matching of tails and heads. Exchanging links along an alternating cycle
@@ -106,7 +107,7 @@ def directed_ring(heads: Sequence[dict[int, int]], draw: random.Random) -> list[
         return None
     following: list[int] = matched.tolist()
     count = len(_cycles(following))
-    for _ in range(MOVES // len(listed) + 2 * nodes):
+    for _ in range(min(patience * nodes, MOVES // len(listed) + 2 * nodes)):
         if count == 1:
             return _cycles(following)[0]
         tail, head = draw.choice(listed)
