@@ -99,3 +99,11 @@ def test_bad_input_is_one_line(arguments, says):
     assert (said.status, said.out) == (2, "")
     assert says in said.err
     assert len(said.err.splitlines()) == 1
+
+
+@pytest.mark.parametrize(("flits", "most"), [(64, 0.05), (512, 0.05)])
+def test_a_short_pipeline_is_compared_with_its_own_fill(flits: int, most: float):
+    """A single piece goes through the trees' steps alone, each of which loads few links: 0.8125 cycles a flit."""
+    said = torusweep(*("collective", "torus(k=4, n=2)", "all_reduce", "--algorithm", "trees", "--simulate", str(flits)))
+    line = next(line for line in said.out.splitlines() if line.startswith("trees"))
+    assert abs(float(line.split()[-1].removesuffix("%"))) < 100 * most

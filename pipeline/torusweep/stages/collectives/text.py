@@ -54,8 +54,7 @@ def print_collective(console: Console, rows: Sequence[Row], left_out: Mapping[st
 
 
 def _simulated(row: Row) -> tuple[str, str]:
-    steps = row["steps"] if row["pipelined"] else 1
-    run = Simulated(row["simulated_cycles"], row["simulated_flits"], row["simulated_pieces"], steps)
+    run = Simulated(*(row[f"simulated_{name}"] for name in ("cycles", "flits", "pieces", "alone")))
     return f"{run.cycles_per_flit:.6g}", f"{run.difference(row['cycles']):+.1%}"
 
 
