@@ -43,7 +43,7 @@ class Simulated(NamedTuple):
         return self.cycles / self.size
 
     def difference(self, cycles_per_flit: float) -> float:
-        """How much longer it took than bandwidth says: the first piece goes alone, the others follow it at full load."""
+        """How much longer it took than bandwidth says: the first piece goes alone, others follow at full load."""
         alone = cycles_per_flit if self.alone is None else self.alone
         return self.cycles_per_flit / (cycles_per_flit + (alone - cycles_per_flit) / self.pieces) - 1
 
