@@ -360,8 +360,11 @@ def test_named_nodes_in_the_path_alone(name, write):
         )
 
 
-def test_data_behind_an_edge_is_not_read():
-    assert links_of(build(graph_file("data.edges", "0 1 {'weight': 3, 'name': 'a b'}\n1 2 {}\n"))) == {
+def test_data_behind_an_edge_that_is_no_number_of_a_link_is_not_read():
+    spelled = graph_file("data.edges", "0 1 {'weight': 3, 'name': 'a b'}\n1 2 {}\n")
+    with pytest.raises(BadInput, match="got weight, which may mean either"):
+        build(spelled)
+    assert links_of(build(spelled.replace(")", ', weights="none")'))) == {
         (0, 1),
         (1, 0),
         (1, 2),

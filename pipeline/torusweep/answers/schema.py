@@ -23,7 +23,7 @@ ROWS = {  # what a row of a table is
     "channel_loads": "a network, routing, traffic and channel: its load",
     "deadlock": "a network, routing and virtual-channel rule: verdict",
     "layout": "a network and placement: wires, volume",
-    "collectives": "a network, operation and algorithm: time, share of the optimum",
+    "collectives": "a network, operation and algorithm: time, bound, share of the bound",
     "cost": "a network, cost model and packing: routers, cables, prices, watts",
     "availability": "a network, failures and measure: its distribution over draws",
     "screen": "a network, or a class of lattices: distances, loads, bounds",

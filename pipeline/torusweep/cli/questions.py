@@ -82,6 +82,7 @@ def command_of(question: Any) -> click.Command:
                 answer = asides[0].answer(values)
             else:
                 answer = question.answer(asked, how, values, lambda name: written.get(name, _dashed(name)))
+                answer = answer if topology is None else answer.labelled(networks[0].plan.names)
         for name in shorter:
             answer = getattr(answer, name)
         if output is not None:

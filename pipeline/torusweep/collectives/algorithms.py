@@ -30,11 +30,12 @@ from torusweep.networks.topology import Plan, Topology
 
 Maker = Callable[..., Schedule]
 OPTIMUM = "optimum"  # in place of an algorithm: the best of all
+BEST_KNOWN = "best_known"  # what stands in a table for it where a lower bound is all that is proved
 EVERY = "all"
 # what the names of algorithms say about the networks that suit them
 POWERS_OF_2 = ("halving_doubling", "recursive_doubling")
 ON_AXES = ("by_dimension", "bucket")
-ON_RINGS = ("rings",)
+BOTH_WAYS = ("ring",)
 
 
 class Algorithm(NamedTuple):
@@ -69,7 +70,7 @@ class Algorithm(NamedTuple):
 ALGORITHMS = {
     "one_way_ring": Algorithm("one ring through all nodes, in one direction", gather=one_way_ring),
     "ring": Algorithm("one ring through all nodes, half of the data in each direction", gather=ring),
-    "rings": Algorithm("all rings that share no link, in both directions", gather=rings),
+    "rings": Algorithm("all rings that share no link, in all directions that links have", gather=rings),
     "by_dimension": Algorithm("along one axis after another", gather=by_dimension, exchange=all_to_all_by_dimension),
     "bucket": Algorithm(
         "along all axes at once, a part of the data for each", gather=bucket, exchange=all_to_all_bucket
@@ -89,7 +90,7 @@ ALGORITHMS = {
     ),
     "tree": Algorithm("down one tree of shortest paths, in pieces", spread=broadcast_tree),
     "trees": Algorithm(
-        "down spanning trees that attain the optimum together, in pieces",
+        "down spanning trees, as many as fit the links, in pieces",
         gather=gather_trees,
         spread=broadcast_trees,
         reduce_all=all_reduce_trees,
@@ -131,7 +132,7 @@ def check_suits(algorithm: str, plan: Plan, spelling: str) -> None:
         says = f"expected a power of 2 nodes, got {plan.nodes:,}"
     elif algorithm in ON_AXES and not may_have_axes(plan, spelling):
         says = "expected a lattice, or a product of rings and lines"
-    elif algorithm in ON_RINGS and plan.directed:
+    elif algorithm in BOTH_WAYS and plan.directed:
         says = "expected links in both directions"
     if says:
         raise BadInput(f"algorithm {algorithm} on {spelling}: {says}; choose algorithm trees or direct")

@@ -1,4 +1,6 @@
-"""The least time of a collective operation on a network, each with the cut or the program that proves it.
+"""Bounds of the time of a collective operation on a network, with the cut or the program that proves them.
+
+Where a theorem attains the bound it is the optimum; elsewhere `best_known` looks for the least time known.
 
 Times are in cycles per flit of the operation's size (`operations`), for sizes so large that bandwidth decides. Each
 channel carries its bandwidth; terminals send and receive on all their node's channels at once.
@@ -14,6 +16,7 @@ from torusweep_kernels.cuts import RatioCut, least_ratio_cut, strength
 from torusweep_kernels.loads import minimal_loads
 
 from torusweep.capacity import capacity
+from torusweep.capacity.throughput import CLOSED
 from torusweep.collectives.channels import alike, channels_of, cycles_of, weight_of
 from torusweep.collectives.operations import OPERATIONS, check_network
 from torusweep.counts import counted
@@ -25,10 +28,11 @@ from torusweep.networks.topology import NO_PORT, Topology
 
 FEW_PHASES = 3  # of a maximum flow out of one node, through a few channels
 MOST_WORK = 2e10  # channels that all maximum flows together may look at; about a minute
-TREES = "attained by packing spanning trees (Edmonds 1973)"
-SPLIT = "attained by packing trees (Edmonds 1973; Bang-Jensen, Frank & Jackson 1995)"
+TREES = "packing spanning trees (Edmonds 1973)"
+SPLIT = "packing trees (Edmonds 1973; Bang-Jensen, Frank & Jackson 1995)"
+PACKED = "packing undirected spanning trees (Nash-Williams 1961; Tutte 1961)"
+HALVES = "reduce-scatter and all-gather"
 UNKNOWN = "whether it is attained is not known"
-PACKED = "attained by packing undirected spanning trees (Nash-Williams 1961; Tutte 1961)"
 MOST_ROUTED = 20_000  # terminals of an all-to-all over shortest paths; some seconds
 MOST_STRENGTH = 30_000_000  # pairs of node and channel; some seconds
 
@@ -66,21 +70,37 @@ class Partition(NamedTuple):
 
 
 class Optimum(NamedTuple):
-    """bound: no algorithm takes less; attained: some algorithm takes this; both in cycles per flit of the size.
+    """bound: no algorithm takes less; attained: the best known takes this; both in cycles per flit of the size.
 
-    attained  None where it is not known
+    attained  None where none is known
     proof     the cut or partition that proves the bound; None where a linear program does
-    method    what proves the bound, and what attains it
+    because   what proves the bound
+    by        what takes the time attained; "" where `because` says it
     """
 
     bound: float
     attained: float | None
     proof: Cut | Partition | None
-    method: str
+    because: str
+    by: str = ""
+
+    @property
+    def met(self) -> bool:
+        """Whether the two meet, so that both are the optimum; linear programs prove as many digits as `CLOSED`."""
+        return self.attained is not None and self.attained <= self.bound * (1 + CLOSED)
+
+    @property
+    def method(self) -> str:
+        """What proves the bound, and what attains it or comes next to it."""
+        if self.attained is None:
+            return f"no less: {self.because}; {UNKNOWN}"
+        if self.met:
+            return f"{self.because}; attained by {self.by}" if self.by else self.because
+        return f"no less: {self.because}; best known: {self.by or self.because}"
 
 
 def optimum(topology: Topology, operation: str, *, root: int = 0, use_symmetry: bool = True) -> Optimum:
-    """The optimum of an operation.
+    """What no algorithm beats, and what theorems attain.
 
     root   of broadcast and reduce: a terminal
 
@@ -126,13 +146,12 @@ def _gathered(topology: Topology, *, reverse: bool, use_symmetry: bool) -> Optim
     cut = _cut(topology, best, best.weight, enters=reverse)
     alone = int(np.bincount(best.inside).min()) == 1
     flows = f"{counted(best.flows, 'maximum flow')}: no cut is narrower for the data that must cross it"
-    attained = _attained(topology, weight)
-    time = None if attained == UNKNOWN else float(ratio)
-    return Optimum(float(ratio), time, cut, f"{'a node' if alone else 'a cut'}, {flows}; {attained}")
+    by = _attained(topology, weight)
+    return Optimum(float(ratio), float(ratio) if by else None, cut, f"{'a node' if alone else 'a cut'}, {flows}", by)
 
 
 def _attained(topology: Topology, weight: np.ndarray) -> str:
-    """What attains the bound by cuts of trees out of terminals, or into them.
+    """What attains the bound by cuts of trees out of terminals, or into them; "" where that is not known.
 
     Trees to all nodes can be packed as no cut is too narrow (Edmonds 1973). A node without a terminal need not be in
     them; its channels in and out can be joined in pairs if they are equally many (Bang-Jensen, Frank & Jackson 1995).
@@ -142,7 +161,7 @@ def _attained(topology: Topology, weight: np.ndarray) -> str:
     bare = (weight == 0) & (entering + leaving > 0)  # failed nodes have no channels
     if not bare.any():
         return TREES
-    return SPLIT if (entering == leaving)[bare].all() else UNKNOWN
+    return SPLIT if (entering == leaving)[bare].all() else ""
 
 
 def _check_work(topology: Topology, visits: float, remedy: str) -> None:
@@ -178,8 +197,8 @@ def _from_root(topology: Topology, operation: str, root: int) -> Optimum:
     best = least_ratio_cut(channels, source, sinks[sinks != node])
     cut = _cut(topology, best, 1, enters=reverse)
     method = f"the narrowest of {counted(best.flows, 'minimum cut')} between the root and another terminal"
-    attained, time = _attained(topology, weight), float(1 / cut.capacity)
-    return Optimum(time, None if attained == UNKNOWN else time, cut, f"{method}; {attained}")
+    by, time = _attained(topology, weight), float(1 / cut.capacity)
+    return Optimum(time, time if by else None, cut, method, by)
 
 
 def _all_to_all(topology: Topology, *, use_symmetry: bool) -> Optimum:
@@ -202,8 +221,8 @@ def _all_to_all(topology: Topology, *, use_symmetry: bool) -> Optimum:
     present = topology.ports != NO_PORT
     flits = int(present.sum()) if topology.bandwidth is None else float(topology.bandwidth[present].sum())
     bound = loads.hops / terminals / flits
-    method = "hops of shortest paths over all channels; attained: minimal routing (the linear program is too large)"
-    return Optimum(min(bound, busiest), busiest, None, method)
+    method = "hops of shortest paths over all channels, as the linear program is too large"
+    return Optimum(min(bound, busiest), busiest, None, method, "minimal routing")
 
 
 def _all_reduce(topology: Topology, *, use_symmetry: bool) -> Optimum:
@@ -236,7 +255,7 @@ def _all_reduce(topology: Topology, *, use_symmetry: bool) -> Optimum:
     links = int(crossing.sum()) if topology.capacity is None else int(topology.capacity[tail, port][crossing].sum())
     flits = Fraction(2 * (parts - 1) * found.trees, found.links * cycles_of(topology))
     partition = Partition(found.part, parts, links, flits)
-    return Optimum(time, time, partition, f"{_messages(topology, partition)}; {PACKED}")
+    return Optimum(time, time, partition, _messages(topology, partition), PACKED)
 
 
 def _symmetric_all_reduce(topology: Topology) -> Optimum:
@@ -245,7 +264,7 @@ def _symmetric_all_reduce(topology: Topology) -> Optimum:
     flits = 2 * topology.links * (topology.plan.bandwidths or (Fraction(1),))[0]
     partition = Partition(np.arange(nodes, dtype=np.int32), nodes, 2 * topology.links, flits)
     time = float(2 * (nodes - 1) / flits)
-    return Optimum(time, time, partition, f"{_messages(topology, partition)}, all nodes look alike; {PACKED}")
+    return Optimum(time, time, partition, f"{_messages(topology, partition)}, all nodes look alike", PACKED)
 
 
 def _messages(topology: Topology, partition: Partition) -> str:
@@ -279,9 +298,8 @@ def _bounded_all_reduce(topology: Topology, weight: np.ndarray, *, use_symmetry:
         bound, proof = float(1 / narrowest.capacity), narrowest
         method = "the narrowest cut, which each flit of the sum crosses"
     if gathered.attained is None or scattered.attained is None:
-        return Optimum(bound, None, proof, f"no less: {method}; {UNKNOWN}")
-    attained = gathered.attained + scattered.attained
-    return Optimum(bound, attained, proof, f"no less: {method}; attained: reduce-scatter and all-gather")
+        return Optimum(bound, None, proof, method)
+    return Optimum(bound, gathered.attained + scattered.attained, proof, method, HALVES)
 
 
 def _narrowest(topology: Topology, weight: np.ndarray) -> Cut:

@@ -8,6 +8,7 @@ import numpy as np
 
 from torusweep.collectives.rings import disjoint_rings, ring_of
 from torusweep.collectives.schedule import Schedule, Transfers, check_transfers, schedule, together
+from torusweep.errors import BadInput
 from torusweep.networks.topology import Topology
 
 
@@ -21,13 +22,16 @@ def one_way_ring(topology: Topology) -> Schedule:
 
 def ring(topology: Topology) -> Schedule:
     """All-gather on one ring, half of the data in each direction."""
+    if topology.directed:
+        raise BadInput(f"{topology.spelling}: expected links in both directions; choose one_way_ring, rings or trees")
     order = ring_of(topology)[0]
     return _on_rings(topology, [order, order[::-1]])
 
 
 def rings(topology: Topology) -> Schedule:
-    """All-gather on all rings that share no link, in both directions: the data are divided among them."""
-    return _on_rings(topology, [way for order in disjoint_rings(topology) for way in (order, order[::-1])])
+    """All-gather on all rings that share no link, in both directions if links have them: the data are divided."""
+    orders = disjoint_rings(topology)
+    return _on_rings(topology, orders if topology.directed else [way for one in orders for way in (one, one[::-1])])
 
 
 def _on_rings(topology: Topology, orders: Sequence[np.ndarray]) -> Schedule:

@@ -9,12 +9,12 @@ from math import prod
 import numpy as np
 
 from torusweep.collectives.axes import NOWHERE, axes_of, link_keys
+from torusweep.collectives.channels import alike, channels_of
 from torusweep.collectives.link_sets import exchanged
+from torusweep.collectives.ring_search import SEED, directed_ring, packed_rings, rotated
 from torusweep.errors import BadInput
 from torusweep.networks.topology import Topology
 
-SEED = 1  # of the searches: the same rings in every run
-ROTATIONS = 400  # for each node, until a search for a single ring gives up
 Links = set[tuple[int, int]]
 
 
@@ -22,52 +22,51 @@ def ring_of(topology: Topology) -> tuple[np.ndarray, int]:
     """(int32[N] the nodes in the order of a ring, the most hops between two that follow each other).
 
     One hop where a Hamiltonian cycle is found: through the box of the addresses where that is a grid, else by rotations
-    of a growing path (Pósa 1976). Otherwise an order with messages over several hops: two in a grid of odd sides,
-    which is bipartite with one node more of one colour, so that it has no Hamiltonian cycle.
+    of a growing path (Pósa 1976), or from cycles that cover a network of one-way links. Otherwise an order with
+    messages over several hops: two in a grid of odd sides, which is bipartite with one node more of one colour, so that
+    it has no Hamiltonian cycle.
     """
     present = set(link_keys(topology).tolist())
-    for order in _grid_orders(topology.plan.radices):
-        if len(order) == topology.nodes and _is_ring(order, present):
-            return np.array(order, np.int32), 1
+    for forth in _grid_orders(topology.plan.radices):
+        for order in (forth, forth[::-1]):
+            if len(order) == topology.nodes and _is_ring(order, present):
+                return np.array(order, np.int32), 1
     neighbours, everyone = _neighbours(topology), list(range(topology.nodes))
-    rotated = _rotated(neighbours) if not topology.directed else None
-    if rotated is not None:
-        return np.array(rotated, np.int32), 1
+    heads = [dict.fromkeys(row, 1) for row in neighbours]
+    found = (directed_ring if topology.directed else rotated)(heads, random.Random(SEED))
+    if found is not None and topology.nodes > 2:
+        return np.array(found, np.int32), 1
     orders = [order for order in _grid_orders(topology.plan.radices) if len(order) == topology.nodes]
     hops, number = min((_most_hops(order, neighbours), number) for number, order in enumerate([*orders, everyone]))
     return np.array([*orders, everyone][number], np.int32), hops
 
 
 def disjoint_rings(topology: Topology) -> list[np.ndarray]:
-    """Hamiltonian cycles that share no link, int32[N] each: as many as axes of three nodes or more, if they are found.
+    """Hamiltonian cycles, int32[N] each, that share no link, or of which no more go over a link than it carries.
 
     The rings of each axis are a set of links with two at every node. Exchanging the sides of a square between two
     such sets keeps that, and joins rings, until each set is one ring (Kotzig 1973 and Foregger 1978 prove that tori of
-    two and three dimensions have such sets). Where a network has no such axes, a ring is sought that leaves others.
+    two and three dimensions have such sets). Where a network has no such axes, where links are parallel or wider than
+    others, and where they have one direction, rings are packed at random (`ring_search`).
     """
-    if topology.directed:
-        raise BadInput(f"{topology.spelling}: expected links in both directions; choose one_way_ring or trees")
     try:
-        axes = axes_of(topology)
+        axes = axes_of(topology) if not topology.directed else []
     except BadInput:
         axes = []
-    if len(axes) > 1 and all(axis.closed for axis in axes):
+    if alike(topology) and len(axes) > 1 and all(axis.closed for axis in axes):
         found = exchanged(topology.nodes, axes)
         if found is not None:
             return found
-    rings = []
-    neighbours = _neighbours(topology)
+    rings = [np.array(order, np.int32) for order in packed_rings(channels_of(topology), directed=topology.directed)]
+    if rings:
+        return rings
     first, hops = ring_of(topology)
     if hops > 1 or topology.nodes < 3:  # two nodes have one link, which both steps of their ring take
-        raise BadInput(f"{topology.spelling}: expected a Hamiltonian cycle, found none; choose algorithm ring or trees")
-    order: list[int] | None = first.tolist()
-    while order is not None:
-        rings.append(np.array(order, np.int32))
-        for one, other in zip(order, order[1:] + order[:1]):
-            neighbours[one].remove(other)
-            neighbours[other].remove(one)
-        order = _rotated(neighbours) if min(map(len, neighbours)) >= 2 else None
-    return rings
+        other = "one_way_ring" if topology.directed else "ring"
+        raise BadInput(
+            f"{topology.spelling}: expected a Hamiltonian cycle, found none; choose algorithm {other} or trees"
+        )
+    return [first]
 
 
 def _neighbours(topology: Topology) -> list[list[int]]:
@@ -146,31 +145,3 @@ def _odd_grid(side: int, stride: int, columns: Sequence[int]) -> list[int]:
         else:
             woven.append(node)
     return [*woven, columns[0]]
-
-
-def _rotated(neighbours: Sequence[Sequence[int]]) -> list[int] | None:
-    """A Hamiltonian cycle by Pósa's rotations; None where the search gives up."""
-    nodes = len(neighbours)
-    if nodes < 3 or min(map(len, neighbours)) < 2:
-        return None
-    draw = random.Random(SEED)
-    path, place = [0], {0: 0}
-    for _ in range(ROTATIONS * nodes):
-        end = path[-1]
-        if len(path) == nodes and path[0] in neighbours[end]:
-            return path
-        fresh = [head for head in neighbours[end] if head not in place]
-        if fresh:
-            # to the neighbour that has the fewest ways on, so that it is not left behind
-            ways = [sum(head not in place for head in neighbours[node]) for node in fresh]
-            least = min(ways)
-            head = draw.choice([node for node, number in zip(fresh, ways) if number == least])
-            place[head] = len(path)
-            path.append(head)
-            continue
-        pivot = draw.choice(neighbours[end])
-        start = place[pivot] + 1
-        path[start:] = path[start:][::-1]
-        for position in range(start, len(path)):
-            place[path[position]] = position
-    return None

@@ -1,4 +1,4 @@
-"""Algorithms on spanning trees that attain the optimum together; the data flow through them in pieces."""
+"""Algorithms on spanning trees, as many as fit the links; the data flow through them in pieces."""
 
 from __future__ import annotations
 
@@ -67,8 +67,8 @@ def broadcast_tree(topology: Topology, root: int) -> Schedule:
 def all_reduce_trees(topology: Topology) -> Schedule:
     """All-reduce on undirected trees: sums go up to the middle of each tree, and come back down against them.
 
-    The trees attain the optimum: as many as the strength of the network allows. Where reduce-scatter and all-gather
-    attain it, too, their trees are taken: they are shorter.
+    The trees attain the optimum: as many as the strength of the network, of links of two directions, allows. Where
+    reduce-scatter and all-gather attain it, too, their trees are taken: they are shorter.
     """
     channels = channels_of(topology)
     nodes, roots = topology.nodes, orbits(topology).representatives

@@ -13,6 +13,7 @@ import pyarrow.csv
 
 from torusweep.interchange.formats import Format
 from torusweep.interchange.links import links_of
+from torusweep.networks.names import column_of
 from torusweep.networks.topology import Topology
 from torusweep.tables.store import publish
 
@@ -22,7 +23,8 @@ HEADING = b"source,target\n"  # Arrow would put the names in quotes
 def write(topology: Topology, path: Path) -> list[Path]:
     """Write a line for each link; parallel links are lines of their own."""
     source, target = links_of(topology).repeated()
-    table = pa.table({"source": source, "target": target})
+    names = topology.plan.names if _are_words(topology) else None
+    table = pa.table({"source": column_of(names, source), "target": column_of(names, target)})
     with_commas = path.suffix.lower() == ".csv"
     options = pyarrow.csv.WriteOptions(
         include_header=False, delimiter="," if with_commas else " ", quoting_style="none"
@@ -32,6 +34,15 @@ def write(topology: Topology, path: Path) -> list[Path]:
     pyarrow.csv.write_csv(table, sink, options)
     publish(path, sink.getvalue())
     return [path]
+
+
+def _are_words(topology: Topology) -> bool:
+    """Whether all names can stand in an edge list, and are read there as they are."""
+    names = topology.plan.names
+    if names is None or all(isinstance(name, int) for name in names):
+        return names is not None
+    texts = list(map(str, names))
+    return all(text.split() == [text] and text[:1].isalpha() and not set(text) & set(",;#%'\"") for text in texts)
 
 
 FORMAT = Format(

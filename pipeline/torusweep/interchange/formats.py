@@ -14,6 +14,7 @@ from torusweep.counts import counted
 from torusweep.errors import BadInput
 from torusweep.interchange.links import in_node_order, one_each, terminal_counts
 from torusweep.networks.links import channel_matrix
+from torusweep.networks.names import named
 from torusweep.networks.topology import NO_PORT, Topology
 
 
@@ -125,6 +126,11 @@ def _isolated(topology: Topology) -> str:
     return f"{counted(count, 'node')} without links; later ones get smaller numbers" if count else ""
 
 
+def _names(topology: Topology) -> str:
+    names = topology.plan.names
+    return "" if names is None else f"what nodes are called; 0 … {topology.nodes - 1:,} stand for {named(names)}"
+
+
 def _construction(topology: Topology) -> str:
     if topology.family == "graph":
         return ""
@@ -142,6 +148,7 @@ LOSSES: dict[str, Callable[[Topology], str]] = {
     "terminals": _terminals,
     "terminal order": _terminal_order,
     "isolated nodes": _isolated,
+    "names": _names,
     "construction": _construction,
 }
 

@@ -65,6 +65,11 @@ def links_of(topology: Topology) -> Links:
     return Links(tail[forth], head[forth], port[forth], port[back], kind[forth], other, weight[forth], *of_links)
 
 
+def ids_of(topology: Topology) -> list[str]:
+    """What the nodes are called in a file: as in the one that the network was read from, else by number."""
+    return list(map(str, topology.plan.names or range(topology.nodes)))
+
+
 def terminal_counts(topology: Topology) -> np.ndarray:
     """int64[N]: number of terminals of each node."""
     return np.bincount(topology.terminals, minlength=topology.nodes)

@@ -18,15 +18,17 @@ from torusweep.tables.store import publish
 
 def text(topology: Topology) -> str:
     """The network as a JSON document, a line for each node and link."""
-    links = links_of(topology)
+    links, names = links_of(topology), topology.plan.names or range(topology.nodes)
+    ids = [json.dumps(name) if isinstance(name, int | str) else json.dumps(str(name)) for name in names]
     numbers = links.numbers()
     graph = {"name": topology.spelling, "ports": topology.ports.shape[1], "classes": list(topology.plan.classes)}
     if not in_node_order(topology):
-        graph["terminals"] = topology.terminals.tolist()
-    nodes = [f'{{"id": {node}, "endpoints": {count}}}' for node, count in enumerate(terminal_counts(topology).tolist())]
+        graph["terminals"] = [names[node] for node in topology.terminals.tolist()]
+    nodes = [f'{{"id": {node}, "endpoints": {count}}}' for node, count in zip(ids, terminal_counts(topology).tolist())]
     form = "".join(f', "{name}": %s' for name in numbers)
-    rows = zip(links.source.tolist(), links.target.tolist(), *(column.tolist() for column in numbers.values()))
-    edges = [f'{{"source": %d, "target": %d{form}}}' % row for row in rows]
+    ends = ([ids[node] for node in column.tolist()] for column in (links.source, links.target))
+    rows = zip(*ends, *(column.tolist() for column in numbers.values()))
+    edges = [f'{{"source": %s, "target": %s{form}}}' % row for row in rows]
     head = f'"directed": {json.dumps(topology.directed)}, "multigraph": false, "graph": {json.dumps(graph)}'
     separator = ",\n"
     return f'{{{head},\n"nodes": [\n{separator.join(nodes)}\n],\n"edges": [\n{separator.join(edges)}\n]}}\n'

@@ -29,6 +29,8 @@ def write(topology: Topology, path: Path) -> list[Path]:
         "classes": list(topology.plan.classes),
         "network": topology.spelling,
     }
+    if topology.plan.names is not None:
+        about["names"] = [name if isinstance(name, int) else str(name) for name in topology.plan.names]
     if not one_each(topology):
         about["terminals"] = topology.terminals.tolist()
     publish(path, parquet(table, {key: json.dumps(value) for key, value in about.items()}))

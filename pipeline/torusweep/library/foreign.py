@@ -7,14 +7,18 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import scipy
 
 from torusweep.errors import BadInput, one_line
+from torusweep.networks.families.graph_listing import ENDPOINTS, terminals_of
+from torusweep.networks.families.graph_numbers import known_names, whole_of
 from torusweep.networks.link_kinds import LinkKinds, link_kinds
 from torusweep.networks.link_lists import network_of_links
+from torusweep.networks.names import names_or_none, order_of_names
 from torusweep.networks.topology import Topology
 
 LONGEST_NAME = 200
@@ -30,9 +34,10 @@ class Listed(NamedTuple):
 
     links     int32[E, 2] or int64[E, 2], 0 … N − 1
     directed  None: the graph does not say
-    labels    the graph's own names of its nodes, in its order; None: their numbers
+    labels    the graph's own names of its nodes, in the order of their numbers; None: these numbers
     notes     what is left out
     kinds     bandwidths and latencies of the links; None: all are alike
+    terminals   int32[T], node of each terminal, where the graph says it
     """
 
     links: np.ndarray
@@ -41,6 +46,7 @@ class Listed(NamedTuple):
     labels: tuple[Any, ...] | None = None
     notes: tuple[str, ...] = ()
     kinds: LinkKinds | None = None
+    terminals: np.ndarray | None = None
 
 
 def network_of(
@@ -54,7 +60,8 @@ def network_of(
 
     nodes      number of nodes of an array of links; None: the largest number in it, and one
     directed   None: as the graph says; an array or a matrix is undirected
-    terminals  nodes with a terminal, as the graph names them; one that is named twice has two. None: all nodes
+    terminals  nodes with a terminal, as the graph names them; one that is named twice has two. None: as many as the
+               attribute terminals (or endpoints) of networkx' nodes says, or all nodes
     Raises BadInput for what is no graph, Refused for one that is too large.
     """
     listed = _listed(graph, nodes, directed)
@@ -68,10 +75,11 @@ def network_of(
         listed.links,
         listed.nodes,
         directed=bool(listed.directed if directed is None else directed),
-        terminals=None if terminals is None else _terminals(terminals, listed),
+        terminals=listed.terminals if terminals is None else _terminals(terminals, listed),
         name=None if name is None else checked_name(name),
         notes=listed.notes,
         kinds=listed.kinds,
+        names=None if listed.labels is None else names_or_none(listed.labels),
     )
     return topology, listed.labels
 
@@ -141,16 +149,33 @@ def _is_of(graph: object, library: str, kind: str) -> bool:
 
 def _of_networkx(graph: Any) -> Listed:
     labels = tuple(graph)
+    order = order_of_names(labels)
+    labels = labels if order is None else tuple(labels[place] for place in order.tolist())
     number = {label: place for place, label in enumerate(labels)}
     ends = (number[end] for link in graph.edges() for end in link)
     links = np.fromiter(ends, np.int32, 2 * graph.number_of_edges()).reshape(-1, 2)
     attributes: set[str] = set()
     for *_, data in graph.edges(data=True):
         attributes.update(data)
-    kinds = _kinds({name: [data.get(name) for *_, data in graph.edges(data=True)] for name in attributes & LINK_DATA})
+    notes: list[str] = []
+    called = known_names((name for name in attributes if isinstance(name, str)), notes)
+    called = {known: name for known, name in called.items() if known in LINK_DATA}
+    kinds = _kinds({known: [data.get(name) for *_, data in graph.edges(data=True)] for known, name in called.items()})
     if not graph.is_directed():
         links.sort(axis=1)  # parallel links may be listed in both orders
-    return Listed(links, len(labels), bool(graph.is_directed()), labels, _unused(attributes - LINK_DATA), kinds)
+    notes += _unused(attributes - set(called.values()))
+    return Listed(links, len(labels), bool(graph.is_directed()), labels, tuple(notes), kinds, _endpoints(graph, labels))
+
+
+def _endpoints(graph: Any, labels: tuple[Any, ...]) -> np.ndarray | None:
+    """int32[T]: node of each terminal, as many as the attribute of a node says; None where no node has one."""
+    given = [
+        next((graph.nodes[label][key] for key in ENDPOINTS if key in graph.nodes[label]), None) for label in labels
+    ]
+    if all(value is None for value in given):
+        return None
+    counts = [0 if value is None else whole_of("endpoints of nodes", value) for value in given]
+    return terminals_of(Path("graph"), np.array(counts, np.int64)).astype(np.int32)
 
 
 def _of_igraph(graph: Any) -> Listed:

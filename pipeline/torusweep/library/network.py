@@ -44,6 +44,10 @@ def network(
     terminals  nodes that send and receive, as the graph names them; by default all
     name       that stands for a graph in memory in tables; by default graph(nodes=N, links=E)
 
+    Nodes of a file or a graph are numbered 0 … N − 1: whole numbers, also written as text, in their order, names in the
+    order of the file or graph; `labels` has them in this order. Demands, routing tables, routing functions and messages
+    name nodes as the file or graph does.
+
     Of a graph in memory, a repeated link is several parallel links, a link from a node to itself is left out, and
     weights are not used; `notes` says so. Links of networkx and igraph may have the attributes bandwidth (flits a
     cycle) and latency (cycles). A sweep cannot name it: for a sweep, write the graph to a file.
@@ -62,9 +66,9 @@ def network(
         for key, value in given.items():
             if value is not None:
                 raise BadInput(f"{key}: expected with a graph in memory only, got {graph}; leave it out")
-        return Network(build(str(graph)))
+        graph = build(str(graph))
     if isinstance(graph, Topology):
-        return Network(graph)
+        return Network(graph, graph.plan.names)
     topology, labels = network_of(graph, nodes, directed, terminals, name)
     return Network(topology, labels)
 
@@ -73,7 +77,7 @@ class Network:
     """A network, and what can be computed of it.
 
     topology  its arrays (`torusweep.Topology`): ports, link classes, capacities, terminals
-    labels    the names that a foreign graph gives its nodes, in its order; None: they are numbers
+    labels    the names that a file or a graph gives its nodes, in the order of their numbers; None: these numbers
     """
 
     def __init__(self, topology: Topology, labels: tuple[Any, ...] | None = None) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from torusweep_kernels.adjacency import MOST_LINKS, Rows, rows_of_links, table_of_rows
@@ -25,6 +26,7 @@ def network_of_links(
     name: str | None = None,
     notes: Sequence[str] = (),
     kinds: LinkKinds | None = None,
+    names: tuple[Any, ...] | None = None,
     memory: int | None = None,
 ) -> Topology:
     """The network of a list of links; ports in the order of the neighbours' numbers.
@@ -36,6 +38,7 @@ def network_of_links(
     name       that stands for the network in tables; None: graph(nodes=N, links=E)
     notes      remarks that its tables carry
     kinds      classes of the links, with bandwidths and latencies; None: all are alike
+    names      what the nodes are called; None: their numbers
     memory     limit in bytes; None: half of the machine's
     Raises BadInput where links between two nodes are of different kinds, Refused where the table of ports needs more
     memory.
@@ -61,6 +64,7 @@ def network_of_links(
         bandwidths=() if kinds is None else kinds.bandwidths,
         latencies=() if kinds is None else kinds.latencies,
         notes=(*notes, *_remarks(rows)),
+        names=names,
     )
     if plan.bytes > limit:
         raise Refused(

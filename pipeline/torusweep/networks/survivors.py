@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import compress
 
 import numpy as np
 
@@ -30,6 +31,7 @@ def surviving_network(topology: Topology) -> Topology:
             symmetries=no_symmetries,
             bisection=None,
             bisection_source="",
+            names=None if topology.plan.names is None else tuple(compress(topology.plan.names, alive)),
         ),
         number[topology.ports[alive]],
         topology.link_class[alive],

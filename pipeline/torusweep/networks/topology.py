@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, cached_property
 from math import log10
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from torusweep_kernels.adjacency import is_symmetric
@@ -106,6 +106,8 @@ class Plan:
     latencies   cycles that a flit takes over a link of each class; () = 1 each
     notes       remarks for the user: what was left out of a file, which faults
     structure   construction of the network, for the routings that depend on it: a Lattice, a Hierarchy, …
+    names       of the nodes in the user's file or graph (torusweep.networks.names); None: their numbers
+    terminal_names   of the terminals, where the file has others for them than for their nodes
     joined      whether every node has one terminal and reaches every other, whatever the parameters: what is then
                 known of a traffic needs no arrays; False where the construction does not show it
     """
@@ -124,6 +126,8 @@ class Plan:
     notes: tuple[str, ...] = ()
     structure: object | None = None
     joined: bool = False
+    names: tuple[Any, ...] | None = None
+    terminal_names: tuple[Any, ...] | None = None
 
     @property
     def bytes(self) -> int:

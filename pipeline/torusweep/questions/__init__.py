@@ -20,7 +20,10 @@ QUESTIONS = {
     "capacity": ("torusweep.stages.loads.capacity", "The most that any routing can carry of a traffic, with proof."),
     "loads": ("torusweep.stages.loads.stage", "Load of every channel under a routing and a traffic pattern."),
     "deadlock": ("torusweep.stages.deadlock.stage", "Whether a routing can deadlock: a proof, or the cycle."),
-    "collective": ("torusweep.stages.collectives.stage", "What a collective operation takes, beside the optimum."),
+    "collective": (
+        "torusweep.stages.collectives.stage",
+        "What a collective operation takes, beside what none can beat.",
+    ),
     "availability": (
         "torusweep.stages.availability.stage",
         "What is left after failures of links, routers or cubes.",

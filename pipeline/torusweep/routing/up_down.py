@@ -8,6 +8,7 @@ import numpy as np
 import scipy
 
 from torusweep.errors import BadInput, Refused
+from torusweep.networks.names import number_of
 from torusweep.networks.topology import NO_PORT, Meaning, Topology, Whole, require
 from torusweep.routing.forms import LayeredRouting
 
@@ -33,6 +34,7 @@ def up_down(topology: Topology, root: Root = 0, split: Split = "paths") -> Layer
             f"routing up_down on {topology.spelling}: expected bidirectional links, got a directed network;"
             " choose minimal, which suits every network"
         )
+    root = number_of(topology.plan.names, root, "root")
     require(root < nodes, "root", root, f"0 … {nodes - 1}", f"{topology.spelling} has {nodes} nodes")
     if width > MAX_PORTS:
         raise Refused(

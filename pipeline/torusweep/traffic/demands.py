@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -10,6 +11,7 @@ import scipy
 
 from torusweep.counts import counted
 from torusweep.errors import BadInput, one_line
+from torusweep.networks.names import numbers_of, terminal_names
 from torusweep.networks.topology import Topology, default_memory
 from torusweep.tables.foreign import expect_valid, numbers, read_foreign
 from torusweep.traffic.matrix import Traffic, from_pairs
@@ -23,7 +25,8 @@ def demand(topology: Topology, path: str) -> Traffic:
     """A demand matrix from a file: a list of pairs (CSV or Parquet), or T lines of T numbers (CSV).
 
     A list has the columns source, destination, demand; others are ignored. Source and destination are numbers of
-    terminals, 0 … T − 1. Pairs that are not listed have no demand; repeated pairs add up. A CSV file without
+    terminals, 0 … T − 1; of a network from a file or a graph they are what it calls its nodes, unless a node has
+    several terminals. Pairs that are not listed have no demand; repeated pairs add up. A CSV file without
     a line of column names is the matrix itself: line s, column t has the demand from s to t, as numpy.savetxt
     writes it. Demands may be in any unit; they are scaled to a mean of one flit per terminal. The path is relative
     to the current directory.
@@ -34,9 +37,9 @@ def demand(topology: Topology, path: str) -> Traffic:
     table = read_foreign(Path(path), what="demand file", columns=COLUMNS, most_rows=most, memory=default_memory())
     if isinstance(table, np.ndarray):
         return from_pairs(_square(table, terminals))
-    source, destination, amount = (_column(table, name) for name in COLUMNS)
-    for name, number in (("source", source), ("destination", destination)):
-        expect_valid(name, (number >= 0) & (number < terminals), number, f"numbers of terminals, 0 … {terminals - 1}")
+    columns = {name: _column(table, name) for name in COLUMNS}
+    source, destination = (_ends(topology, name, columns[name]) for name in COLUMNS[:2])
+    amount = numbers(columns["demand"], "demand", pa.float64())
     expect_valid("demand", _in_range(amount), amount, f"0 or numbers of {LEAST:g} … {MOST:g}")
     if not amount.any():
         raise BadInput("expected some demand above 0, got none; list what the terminals send")
@@ -93,10 +96,20 @@ def _in_range(amount: np.ndarray) -> np.ndarray:
     return (amount == 0) | (amount >= LEAST) & (amount <= MOST)
 
 
-def _column(table: pa.Table, name: str) -> np.ndarray:
-    """The values of a column: int64[rows], for demand float64[rows]."""
+def _ends(topology: Topology, name: str, column: pa.ChunkedArray[Any]) -> np.ndarray:
+    """int64[rows]: the terminals of a column."""
+    names, terminals = terminal_names(topology), len(topology.terminals)
+    if names is not None:
+        return numbers_of(names, column, name, "nodes with a terminal")
+    number = numbers(column, name, pa.int64())
+    expect_valid(name, (number >= 0) & (number < terminals), number, f"numbers of terminals, 0 … {terminals - 1}")
+    return number
+
+
+def _column(table: pa.Table, name: str) -> pa.ChunkedArray[Any]:
+    """A column of the list."""
     if table.column_names.count(name) != 1:
         raise BadInput(
             f"expected the columns {', '.join(COLUMNS)}, got {one_line(', '.join(table.column_names)) or 'none'}"
         )
-    return numbers(table.column(name), name, pa.float64() if name == "demand" else pa.int64())
+    return table.column(name)

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import numpy as np
 
+from torusweep.networks.names import number_of
 from torusweep.networks.topology import Number, Topology, Whole, require
 from torusweep.traffic.matrix import Traffic, same_from_all
 
@@ -30,7 +31,7 @@ def hot_spot(topology: Topology, node: Node = 0, percent: Share = 10) -> Traffic
 
     Source: Pfister & Norton 1985.
     """
-    hot = topology.terminals == node
+    hot = topology.terminals == number_of(topology.plan.names, node, "node")
     require(bool(hot.any()), "node", node, "a node that has a terminal", "nodes without terminal receive nothing")
     common = np.full(len(hot), (1 - percent / 100) / len(hot))
     common[hot] += percent / 100 / int(hot.sum())

@@ -14,7 +14,7 @@ from torusweep.errors import BadInput
 from torusweep.networks.naming import resolve
 from torusweep.workloads.cg import cg
 from torusweep.workloads.collectives import all_to_all, ring_all_reduce
-from torusweep.workloads.files import file
+from torusweep.workloads.files import file, named_file
 from torusweep.workloads.is_ft import ft, integer_sort
 from torusweep.workloads.lu import lu
 from torusweep.workloads.messages import Program, Workload
@@ -37,15 +37,18 @@ READERS = {"csv": "file", "parquet": "file", "goal": "goal", "et": "chakra"}  # 
 _SUFFIX = re.compile(rf"[^()]+\.({'|'.join(READERS)})", re.IGNORECASE)
 
 
-def workload(spelling: str, terminals: int) -> tuple[str, Workload]:
+def workload(spelling: str, terminals: int, names: tuple[Any, ...] | None = None) -> tuple[str, Workload]:
     """Return (canonical spelling, messages) of a workload for a number of terminals.
 
     spelling   `cg`, `is(keys=65536)`, `file(path="messages.csv")`, `goal(path="app.goal", cycles_per_us=500)`, or just
                the name of the file
+    names      of the terminals, which the messages of a file may have as tasks; None: they are numbers
     Raises BadInput if the name, a parameter or the file is wrong, or if there are too few terminals.
     """
     canonical_spelling, function, values = _resolve(spelling)
     try:
+        if function is file and names is not None:
+            return canonical_spelling, named_file(terminals, names, **values)
         return canonical_spelling, function(terminals, **values)
     except BadInput as refusal:
         raise type(refusal)(f"workload {canonical_spelling}: {refusal}") from None

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
 from torusweep.errors import BadInput, nearest, one_line, printable
+from torusweep.networks.names import has_no_numbers, number_of
 from torusweep.networks.topology import Meaning
 from torusweep.workloads.file_rows import Row, rows_of
 from torusweep.workloads.messages import Workload, flits_of
@@ -41,7 +42,8 @@ def file(terminals: int, path: File) -> Workload:
     delay; messages.csv alone is the same as path="messages.csv".
 
     message       a name without blanks, different for each message
-    source, destination   tasks, whole numbers from 0; the number of tasks is the largest plus 1
+    source, destination   tasks, whole numbers from 0; the number of tasks is the largest plus 1. On a network from a
+                  file or a graph they are what it calls its nodes, unless a node has several terminals
     flits, bytes  size of the message, in one of the two columns; a flit has 4 bytes. A message of a task to
                   itself may have any size; it takes no time except its delay
     depends_on    names of the messages that must be delivered before, separated by blanks; optional
@@ -50,8 +52,16 @@ def file(terminals: int, path: File) -> Workload:
     be in any order.
     Source: the file.
     """
+    return named_file(terminals, None, path)
+
+
+def named_file(terminals: int, names: tuple[Any, ...] | None, path: str) -> Workload:
+    """`file` on a network whose terminals have names.
+
+    Where these are texts that are no numbers, whole numbers are tasks as well.
+    """
     where = printable(Path(path))
-    messages = _read(Path(path), where)
+    messages = _read(Path(path), where, names)
     tasks = 1 + max(max(one.source, one.destination) for one in messages)
     if tasks > terminals:
         far = next(one for one in messages if max(one.source, one.destination) == tasks - 1)
@@ -72,10 +82,10 @@ def file(terminals: int, path: File) -> Workload:
     return Workload(tasks, source.astype(np.int32), destination.astype(np.int32), flits, delay, place[waits], names)
 
 
-def _read(path: Path, where: str) -> list[_Message]:
+def _read(path: Path, where: str, names: tuple[Any, ...] | None) -> list[_Message]:
     head, columns, rows = rows_of(path, where)
     _check_columns(columns, head)
-    return [_message(row) for row in rows]
+    return [_message(row, names) for row in rows]
 
 
 def _check_columns(columns: Sequence[str], where: str) -> None:
@@ -93,7 +103,7 @@ def _check_columns(columns: Sequence[str], where: str) -> None:
         )
 
 
-def _message(row: Row) -> _Message:
+def _message(row: Row, names: tuple[Any, ...] | None) -> _Message:
     where, place, values = row
 
     def whole(name: str, least: int, most: int) -> int:
@@ -107,7 +117,14 @@ def _message(row: Row) -> _Message:
     if values["message"].split() != [values["message"]]:
         name = one_line(values["message"], SHOWN)
         raise BadInput(f"{where}: message: expected a name without blanks, got '{name}'; give it one")
-    source, destination = whole("source", 0, 2**31 - 2), whole("destination", 0, 2**31 - 2)
+
+    def task(name: str) -> int:
+        text = values[name]
+        if names is None or (has_no_numbers(names) and text.isdecimal() and text not in map(str, names)):
+            return whole(name, 0, 2**31 - 2)
+        return int(number_of(names, text, f"{where}: {name}"))
+
+    source, destination = task("source"), task("destination")
     least = 0 if source == destination else 1
     flits = whole("flits", least, MOST_FLITS) if "flits" in values else flits_of(whole("bytes", least, 4 * MOST_FLITS))
     delay = whole("delay", 0, MOST_DELAY) if values.get("delay") else 0

@@ -12,7 +12,8 @@ from typing import Annotated
 from torusweep.errors import BadInput, Refused, printable
 from torusweep.networks.families.graph_formats import READERS, SUFFIXES
 from torusweep.networks.families.graph_links import Graph, degree, graph_of, wire
-from torusweep.networks.families.graph_listing import Listing
+from torusweep.networks.families.graph_listing import Listing, named
+from torusweep.networks.families.graph_numbers import Weights, with_weights
 from torusweep.networks.spelling import Spelling, parse
 from torusweep.networks.topology import Meaning, Plan, default_memory
 
@@ -29,8 +30,12 @@ Directed = Annotated[
     bool | None, Meaning("each line is a link in one direction; a file of GraphML or JSON says so itself")
 ]
 
+Weighing = Annotated[
+    Weights | None, Meaning("what weights of links mean: bandwidth in flits a cycle, latency in cycles, or nothing")
+]
 
-def graph(path: File, format: Format = None, directed: Directed = None) -> Plan:
+
+def graph(path: File, format: Format = None, directed: Directed = None, weights: Weighing = None) -> Plan:
     """A network from a file: edgelist, adjlist, graphml, anynet (BookSim2), networkx-json or parquet, by its suffix.
 
     The path is relative to the current directory; where no other parameter is given, the path alone stands for
@@ -40,7 +45,7 @@ def graph(path: File, format: Format = None, directed: Directed = None) -> Plan:
     several terminals or none; means are over terminals. What `torusweep export` wrote as graphml, networkx-json
     or parquet is read with its ports, link classes, parallel links and terminals. Links may have a bandwidth, flits
     a cycle of one link, and a latency, cycles, in graphml, networkx-json and parquet, a latency in anynet: links of
-    equal class, bandwidth and latency are a link class.
+    equal class, bandwidth and latency are a link class. A weight may mean either, and `weights` says which.
 
     Constraints: a suffix of .edges, .edgelist, .el, .csv, .adj, .adjlist, .graphml, .xml, .anynet, .json or .parquet,
     or format="…"; directed must agree with the file.
@@ -49,7 +54,7 @@ def graph(path: File, format: Format = None, directed: Directed = None) -> Plan:
     file = Path(path)
     reader = _reader(file, format)
     signature = _file_signature(file)
-    found = _read(file, reader, directed, signature)
+    found = _read(file, reader, directed, signature, weights)
     return Plan(
         nodes=found.nodes,
         degree=degree(found),
@@ -60,6 +65,8 @@ def graph(path: File, format: Format = None, directed: Directed = None) -> Plan:
         bandwidths=found.bandwidths,
         latencies=found.latencies,
         notes=found.notes,
+        names=found.names,
+        terminal_names=found.terminal_names,
     )
 
 
@@ -135,10 +142,12 @@ def _file_signature(path: Path) -> tuple[int, int]:
 
 
 @lru_cache(maxsize=2)
-def _read(path: Path, reader: str, directed: bool | None, signature: tuple[int, int]) -> Graph:
+def _read(path: Path, reader: str, directed: bool | None, signature: tuple[int, int], weights: Weights | None) -> Graph:
     try:
         read: Callable[[Path], Listing] = resolve_name(READERS[reader])
         listing = read(path)
+        with named(path):
+            with_weights(listing, weights)
     except OSError as error:
         raise BadInput(f"{printable(path)}: expected a readable file, got: {error.strerror}") from None
     if listing.directed is not None and directed is not None and directed != listing.directed:

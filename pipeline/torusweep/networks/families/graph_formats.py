@@ -5,35 +5,56 @@ Each reader returns a `Listing` with the node numbers of the file. Errors name t
 
 from __future__ import annotations
 
+import csv
+import re
+from ast import literal_eval
 from collections.abc import Callable, Iterator
+from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from torusweep.errors import BadInput, one_line, printable
-from torusweep.networks.families.graph_listing import ABSENT, HEADINGS, LARGEST, SHOWN, Listing, fail, note_names
+from torusweep.networks.families.graph_listing import (
+    ABSENT,
+    LARGEST,
+    SHOWN,
+    Listing,
+    ends_of,
+    fail,
+    named,
+    note_names,
+)
+from torusweep.networks.families.graph_numbers import known_names, set_numbers
+from torusweep.networks.names import names_or_none
+
+# a name in quotes, a tuple of Python, or a word
+WORD = re.compile(r"""\"([^\"]*)\"|'([^']*)'|(\([^()]*\))|([^\s,\"'()]+)""")
 
 
 def edge_list(path: Path) -> Listing:
     """Read an edge list: two nodes per line, separated by blanks or a comma; '#' and '%' begin comments.
 
-    Nodes are numbers, or names if the first line has one. The data that networkx writes behind an edge, in braces, is
-    not read; a first line `source,target` is the heading of a CSV file.
+    Nodes are numbers, or names if the first line has one; names with blanks stand in quotes or, as Python's tuples, in
+    parentheses. Of the data that networkx writes behind an edge, in braces, the numbers of links are read
+    (`torusweep.networks.families.graph_numbers`). A first line `source,target` is the heading of a CSV file, which may
+    have other columns: numbers of links are read, an index and others are not.
     """
     listing = Listing()
     numbered: Callable[[Path, int, str], int] = _number
     names: dict[str, int] = {}
-    first = True
-    for line, words in _lines(path):
-        if len(words) > 2 and words[2].startswith("{"):
-            del words[2:]
-        if first:
-            first = False
-            if tuple(word.lower() for word in words) in HEADINGS:
-                first = True
-                continue
-            if any(_is_name(word) for word in words[:2]):
-                numbered = _numbering(names)
+    data: dict[int, dict[str, Any]] = {}  # of a link, in braces
+    opening: tuple[int, str] | None = None  # line and text of the first link
+    for line, text in _texts(path):
+        if opening is None and (places := ends_of(fields := _comma_separated(text))) is not None:
+            if len(fields) > 2:
+                return _of_columns(path, fields, places, line)
+            continue
+        words, braces = _words(text)
+        if opening is None and any(_is_name(word) for word in words[:2]):
+            numbered = _numbering(names)
+        opening = opening or (line, text)
         if len(words) != 2:
             fail(
                 path,
@@ -42,8 +63,72 @@ def edge_list(path: Path) -> Listing:
                 " weights are not read, isolated nodes go into an adjacency list",
             )
         listing.link(numbered(path, line, words[0]), numbered(path, line, words[1]))
+        if braces:
+            data[len(listing.tails) - 1] = _data(path, line, braces)
+    if opening is not None:
+        _expect_link(path, *opening, listing, names)
+    with named(path):
+        called = known_names(dict.fromkeys(name for found in data.values() for name in found), listing.notes)
+        rows = range(len(listing.tails))
+        set_numbers(listing, {known: [data.get(row, {}).get(name) for row in rows] for known, name in called.items()})
     note_names(listing, names)
     return listing
+
+
+def _expect_link(path: Path, line: int, text: str, listing: Listing, names: dict[str, int]) -> None:
+    """Refuse a first line that looks like an unknown heading: two names that no other link has."""
+    first, others = {listing.tails[0], listing.heads[0]}, (*listing.tails[1:], *listing.heads[1:])
+    if not names or not others or not first.isdisjoint(others) or not all(map(_is_name, islice(names, len(first)))):
+        return
+    numbers = all(name.isdigit() for name in islice(names, len(first), None))
+    if "," in text or numbers:
+        shown = one_line(printable(text.strip()), SHOWN)
+        fail(
+            path,
+            line,
+            f"expected a heading such as source,target, or a link, got '{shown}', whose names no other line has;"
+            " name the columns source,target, or list this link further down",
+        )
+
+
+def _of_columns(path: Path, heading: list[str], places: list[int], line: int) -> Listing:
+    """The links of a CSV file whose heading has other columns, too."""
+    listing = Listing()
+    ends: list[list[str]] = [[], []]
+    with named(path):
+        called = {known: heading.index(name) for known, name in known_names(heading, listing.notes).items()}
+    values: dict[str, list[str | None]] = {known: [] for known in called}
+    rows: list[int] = []
+    for number, text in _texts(path):
+        if number <= line:
+            continue
+        fields = _comma_separated(text)
+        if len(fields) != len(heading):
+            fail(path, number, f"expected {len(heading)} fields, as in the heading, got {len(fields)}")
+        rows.append(number)
+        for end, place in zip(ends, places):
+            end.append(fields[place])
+        for known, place in called.items():
+            values[known].append(fields[place] or None)
+    names: dict[str, int] = {}
+    numbered = _number if all(text.isdigit() for end in ends for text in end) else _numbering(names)
+    for number, tail, head in zip(rows, *ends):
+        if not tail or not head:
+            fail(path, number, "expected a node at both ends, got an empty field")
+        listing.link(numbered(path, number, tail), numbered(path, number, head))
+    with named(path):
+        set_numbers(listing, {known: column for known, column in values.items() if any(column)})
+    read = {*places, *called.values()}
+    left = [name for place, name in enumerate(heading) if place not in read and name and not _is_index(name)]
+    if left:
+        listing.notes.append(f"columns not read: {one_line(printable(', '.join(left)), SHOWN)}")
+    note_names(listing, names)
+    return listing
+
+
+def _is_index(name: str) -> bool:
+    """Whether a column has the numbers of the rows, which pandas writes."""
+    return name.lower() in ("index", "unnamed: 0")
 
 
 def adjacency_list(path: Path) -> Listing:
@@ -102,6 +187,7 @@ def anynet(path: Path) -> Listing:
             " got routers only, so that nothing sends"
         )
     listing.terminals = [router_of[node] for node in sorted(router_of)]
+    listing.terminal_names = names_or_none(sorted(router_of))
     if any(cycles != ABSENT for cycles in latencies):
         listing.numbers["latency"] = np.array(latencies, np.int64)
     if unused:
@@ -159,6 +245,12 @@ def _parse_ends(path: Path, line: int, words: list[str]) -> list[tuple[str, int,
 
 def _lines(path: Path) -> Iterator[tuple[int, list[str]]]:
     """Yield (line number, words) of every line that is neither empty nor a comment."""
+    for number, text in _texts(path):
+        yield number, _words(text)[0]
+
+
+def _texts(path: Path) -> Iterator[tuple[int, str]]:
+    """Yield (line number, text) of every line that has something before a comment."""
     with path.open("rb") as file:
         for number, raw in enumerate(file, start=1):
             if b"\0" in raw:
@@ -171,9 +263,36 @@ def _lines(path: Path) -> Iterator[tuple[int, list[str]]]:
                     number,
                     f"expected UTF-8 text, got byte 0x{raw[error.start]:02x} at position {error.start + 1}",
                 )
-            words = text.partition("#")[0].partition("%")[0].replace(",", " ").split()
-            if words:
-                yield number, words
+            text = text.partition("#")[0].partition("%")[0]
+            if text.replace(",", " ").strip():
+                yield number, text
+
+
+def _words(text: str) -> tuple[list[str], str]:
+    """(words of a line, separated by blanks or commas, without quotes; data in braces at its end)."""
+    text, brace, data = text.partition("{")
+    if not any(mark in text for mark in "\"'("):
+        return text.replace(",", " ").split(), brace + data.strip()
+    words = [next(part for part in found if part) for found in WORD.findall(text) if any(found)]
+    return words, brace + data.strip()
+
+
+def _comma_separated(text: str) -> list[str]:
+    """The fields of a line of CSV, or the words of a line without commas."""
+    if "," not in text:
+        return text.split()
+    return [field.strip() for field in next(csv.reader([text.strip()], skipinitialspace=True))]
+
+
+def _data(path: Path, line: int, text: str) -> dict[str, Any]:
+    """What networkx writes of an edge."""
+    try:
+        found = literal_eval(text)
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        found = None
+    if not isinstance(found, dict):
+        fail(path, line, f"expected data in braces as networkx writes it, got {one_line(printable(text), SHOWN)}")
+    return {name: value for name, value in found.items() if isinstance(name, str)}
 
 
 def _number(path: Path, line: int, word: str) -> int:
@@ -183,7 +302,7 @@ def _number(path: Path, line: int, word: str) -> int:
 
 
 def _is_name(word: str) -> bool:
-    return word[0].isalpha() or word[0] in "_\"'"
+    return word[0].isalpha() or word[0] in "_("
 
 
 def _numbering(names: dict[str, int]) -> Callable[[Path, int, str], int]:

@@ -14,6 +14,7 @@ from torusweep.errors import BadInput, one_line, printable
 from torusweep.networks.families.graph_listing import (
     ABSENT,
     BANDWIDTH,
+    ENDPOINTS,
     LINK_NUMBERS,
     SHOWN,
     Listing,
@@ -21,6 +22,7 @@ from torusweep.networks.families.graph_listing import (
     fail,
     terminals_of,
 )
+from torusweep.networks.families.graph_numbers import OTHERS, known_names, set_column
 from torusweep.networks.link_kinds import bandwidth_of
 
 CHUNK = 2**16  # bytes read at a time
@@ -32,12 +34,12 @@ OF_THE_GRAPH = ("ports", "classes", "terminals")
 def graphml(path: Path) -> Listing:
     """Read the nodes (numbered in the order of the file) and edges of GraphML.
 
-    Data is read under these names only, as `torusweep export` writes it; other data and GraphML's <port> are ignored:
-    of edges the numbers port, target_port, link_class, target_link_class, multiplicity, bandwidth (flits a cycle of
-    one of parallel links) and latency (cycles); of nodes the number
-    endpoints (terminals; SST's Merlin reads it too); of the graph ports (of a node), classes (names, a JSON list)
-    and terminals (node of each, separated by blanks). Entity declarations, nested graphs and hyperedges are errors;
-    no other file is read.
+    Data is read under these names only, as `torusweep export` writes it, whatever its type and capitals; other data and
+    GraphML's <port> are ignored: of edges the numbers port, target_port, link_class, target_link_class, multiplicity,
+    bandwidth (flits a cycle of one of parallel links), latency (cycles) and weight; of nodes the number
+    endpoints, or terminals (SST's Merlin reads the first, too); of the graph ports (of a node), classes (names, a JSON
+    list) and terminals (node of each, separated by blanks). Entity declarations, nested graphs and hyperedges are
+    errors; no other file is read.
     """
     reader = _Reader(path)
     try:
@@ -56,10 +58,12 @@ def graphml(path: Path) -> Listing:
 
 
 class _Key(NamedTuple):
-    """A declared <key>: what it is of ("edge", "node", "graph"), and its name."""
+    """A declared <key>: its id, what it is of ("edge", "node", "graph" or "all"), name, and whether it has numbers."""
 
+    id: str
     of: str
     name: str
+    numeric: bool
 
 
 class _Reader:
@@ -71,12 +75,15 @@ class _Reader:
         self.directed = False
         self.names: dict[str, int] = {}
         self.edges: list[tuple[str, str, int]] = []
-        self.keys: dict[str, _Key] = {}
-        self.columns: dict[str, list[float]] = {}  # of LINK_NUMBERS, BANDWIDTH; up to the last edge that has one
+        self.declared: list[_Key] = []
+        self.defaults: dict[str, tuple[str, int]] = {}  # id of a key → text, line
+        self.keys: dict[tuple[str, str], str] = {}  # ("edge", "node" or "graph", id of a key) → what is read
+        self.notes: list[str] = []  # on these
+        self.columns: dict[str, list[float]] = {}  # of KNOWN; up to the last edge that has one
         self.endpoints: dict[int, int] = {}  # node → its number of terminals
         self.graph_data: dict[str, tuple[str, int]] = {}  # name → text, line
         self.inside: list[str] = []  # "graph", "node", "edge": elements whose data comes
-        self.key: _Key | None = None  # of the <data> element being read
+        self.key: str | None = None  # what the <data> or <default> element being read has
         self.text: list[str] = []
         self.parser = expat.ParserCreate()
         self.parser.buffer_text = True
@@ -98,6 +105,7 @@ class _Reader:
             if self.graphs > 1:
                 self.fail("expected one graph, got another or a nested one")
             self.directed = self._attribute(name, attributes, "edgedefault") == "directed"
+            self._resolve()
             self.inside.append(name)
         elif name == "node":
             label = self._attribute(name, attributes, "id")
@@ -116,10 +124,12 @@ class _Reader:
         elif name == "hyperedge":
             self.fail("expected edges, got a hyperedge, which is not a link between two nodes")
         elif name == "key":
-            self._declare(attributes)
+            of, called, kind = (attributes.get(key, "") for key in ("for", "attr.name", "attr.type"))
+            self.declared.append(_Key(attributes.get("id", ""), of, called, kind in NUMERIC))
+        elif name == "default" and self.declared and not self.graphs:
+            self.key, self.text = name, []
         elif name == "data" and self.inside:
-            key = self.keys.get(attributes.get("key", ""))
-            self.key = key if key is not None and key.of == self.inside[-1] else None
+            self.key = self.keys.get((self.inside[-1], attributes.get("key", "")))
             self.text = []
 
     def characters(self, text: str) -> None:
@@ -128,8 +138,12 @@ class _Reader:
 
     def end(self, name: str) -> None:
         name = name.rpartition(":")[2]
-        if name == "data" and self.key is not None:
-            self._store(self.key.name, "".join(self.text).strip())
+        if name in ("data", "default") and self.key is not None:
+            text = "".join(self.text).strip()
+            if name == "default":
+                self.defaults[self.declared[-1].id] = text, self.parser.CurrentLineNumber
+            else:
+                self._store(self.key, text)
             self.key = None
         elif name in ("graph", "node", "edge") and self.inside and self.inside[-1] == name:
             self.inside.pop()
@@ -139,35 +153,56 @@ class _Reader:
             self.fail(f"expected <{name}> with the attribute {key}")
         return attributes[key]
 
-    def _declare(self, attributes: dict[str, str]) -> None:
-        """Remember a key whose data is read: numbers of links and nodes, and texts of the graph."""
-        of, name, kind = (attributes.get(key, "") for key in ("for", "attr.name", "attr.type"))
-        wanted = {"edge": (*LINK_NUMBERS, BANDWIDTH), "node": ("endpoints",), "graph": OF_THE_GRAPH}.get(of, ())
-        if name in wanted and (of == "graph" or kind in NUMERIC):
-            self.keys[attributes.get("id", "")] = _Key(of, name)
+    def _resolve(self) -> None:
+        """Find the keys whose data is read: numbers of links and nodes, and texts of the graph."""
+        links = [key for key in self.declared if key.of in ("edge", "all", "")]
+        for key in links:
+            if key.name in OTHERS and not key.numeric:
+                self.notes.append(f"{key.name} of links not read: its type is not a number's")
+        links = [key for key in links if key.numeric or key.name not in OTHERS]
+        try:
+            called = known_names(dict.fromkeys(key.name for key in links), self.notes)
+        except BadInput as refusal:
+            self.fail(str(refusal))
+        known = {name: what for what, name in called.items()}
+        self.keys = {("edge", key.id): known[key.name] for key in links if key.name in known}
+        for key in self.declared:
+            if key.of in ("node", "all", "") and key.name.strip().lower() in ENDPOINTS:
+                self.keys["node", key.id] = "endpoints"
+            if key.of in ("graph", "all", "") and key.name in OF_THE_GRAPH:
+                self.keys["graph", key.id] = key.name
 
     def _store(self, name: str, text: str) -> None:
         match self.inside[-1]:
             case "edge":
                 column = self.columns.setdefault(name, [])
-                column.extend([nan if name == BANDWIDTH else ABSENT] * (len(self.edges) - 1 - len(column)))
-                column.append(self._bandwidth(text) if name == BANDWIDTH else self._whole(name, text))
+                column.extend([self._absent(name)] * (len(self.edges) - 1 - len(column)))
+                column.append(self._number_of(name, text, self.parser.CurrentLineNumber))
             case "node":
-                self.endpoints[len(self.names) - 1] = self._whole(name, text)
+                self.endpoints[len(self.names) - 1] = self._whole(name, text, self.parser.CurrentLineNumber)
             case _:
                 self.graph_data[name] = (text, self.parser.CurrentLineNumber)
 
-    def _whole(self, name: str, text: str) -> int:
+    def _absent(self, name: str) -> float:
+        """The number of a link that has none."""
+        return ABSENT if name in LINK_NUMBERS else nan
+
+    def _number_of(self, name: str, text: str, line: int) -> float:
+        return self._whole(name, text, line) if name in LINK_NUMBERS else self._width(name, text, line)
+
+    def _whole(self, name: str, text: str, line: int) -> int:
         digits = text.removesuffix(".0")
         if not (digits.isascii() and digits.isdigit() and len(digits) <= 10):
-            self.fail(f"expected a whole number below 10¹⁰ as {name}, got {one_line(printable(text), SHOWN)!r}")
+            got = one_line(printable(text), SHOWN)
+            fail(self.path, line, f"expected a whole number below 10¹⁰ as {name}, got {got!r}")
         return int(digits)
 
-    def _bandwidth(self, text: str) -> float:
+    def _width(self, name: str, text: str, line: int) -> float:
         try:
-            return float(bandwidth_of(float(text)))
+            return float(bandwidth_of(text if "/" in text else float(text)))
         except (ValueError, BadInput):
-            self.fail(f"expected flits a cycle above 0 as bandwidth, got {one_line(printable(text), SHOWN)!r}")
+            what = "flits a cycle" if name == BANDWIDTH else "a number"
+            fail(self.path, line, f"expected {what} above 0 as {name}, got {one_line(printable(text), SHOWN)!r}")
 
     def listing(self) -> Listing:
         """What the file lists. Raises BadInput for links and terminals at nodes that it does not declare."""
@@ -177,11 +212,21 @@ class _Reader:
         for source, target, line in self.edges:
             listing.link(self._number(source, line), self._number(target, line))
         listing.nodes = np.arange(len(self.names))
-        for name, column in self.columns.items():
-            column.extend([nan if name == BANDWIDTH else ABSENT] * (len(self.edges) - len(column)))
-            listing.numbers[name] = np.array(column, np.float64 if name == BANDWIDTH else np.int64)
+        listing.names = tuple(self.names)
+        listing.notes += self.notes
+        usual = {
+            name: self.defaults[key] for (of, key), name in self.keys.items() if of == "edge" and key in self.defaults
+        }
+        for name in {**self.columns, **usual}:
+            column = self.columns.get(name, [])
+            column.extend([self._absent(name)] * (len(self.edges) - len(column)))
+            found = np.array(column, np.int64 if name in LINK_NUMBERS else np.float64)
+            if name in usual:
+                none = found == ABSENT if name in LINK_NUMBERS else np.isnan(found)
+                found[none] = self._number_of(name, *usual[name])
+            set_column(listing, name, found)
         if "ports" in self.graph_data:
-            listing.width = self._width(*self.graph_data["ports"])
+            listing.width = self._ports(*self.graph_data["ports"])
         if "classes" in self.graph_data:
             listing.classes = self._classes(*self.graph_data["classes"])
         listing.terminals = self._terminals()
@@ -192,7 +237,7 @@ class _Reader:
             fail(self.path, line, f"expected a declared node, got {one_line(label, SHOWN)!r}")
         return self.names[label]
 
-    def _width(self, text: str, line: int) -> int:
+    def _ports(self, text: str, line: int) -> int:
         if not (text.isascii() and text.isdigit() and len(text) <= 9):
             fail(self.path, line, f"expected the number of ports of a node, got {one_line(printable(text), SHOWN)!r}")
         return int(text)
@@ -208,8 +253,9 @@ class _Reader:
         if "terminals" in self.graph_data:
             text, line = self.graph_data["terminals"]
             return np.array([self._number(label, line) for label in text.split()], np.int64)
-        if not self.endpoints:
+        usual = [self.defaults[key] for of, key in self.keys if of == "node" and key in self.defaults]
+        if not self.endpoints and not usual:
             return None
-        counts = np.zeros(len(self.names), np.int64)
+        counts = np.full(len(self.names), self._whole("endpoints", *usual[0]) if usual else 0, np.int64)
         counts[list(self.endpoints)] = list(self.endpoints.values())
         return terminals_of(self.path, counts)

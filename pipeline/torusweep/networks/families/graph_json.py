@@ -14,16 +14,20 @@ from torusweep.errors import BadInput, one_line, printable
 from torusweep.networks.families.graph_listing import (
     ABSENT,
     BANDWIDTH,
+    ENDPOINTS,
     LINK_NUMBERS,
     SHOWN,
     Listing,
     class_names,
     fail,
+    named,
     note_names,
     terminals_of,
 )
+from torusweep.networks.families.graph_numbers import known_names, set_column
 from torusweep.networks.link_kinds import MOST_BANDWIDTH
 
+CLASSES = ("link_class", "target_link_class")  # which `Network.to_networkx` names
 MOST = 2**31  # numbers of links and nodes are below
 
 
@@ -31,8 +35,8 @@ def node_link(path: Path) -> Listing:
     """Read node-link JSON, as networkx.node_link_data makes it: lists of nodes and of links (or edges).
 
     Nodes are numbered in the order of the file. Of links the numbers port, target_port, link_class, target_link_class
-    multiplicity, bandwidth and latency are read, of nodes endpoints, of the graph ports, classes and terminals (nodes);
-    see `torusweep.networks.families.graph_graphml`. Other data is ignored.
+    multiplicity, bandwidth, latency and weight are read, of nodes endpoints (or terminals), of the graph ports, classes
+    and terminals (nodes); see `torusweep.networks.families.graph_graphml`. Other data is ignored.
     """
     document = _parse(path)
     if not isinstance(document, dict):
@@ -52,7 +56,7 @@ def node_link(path: Path) -> Listing:
         numbers[name] = place
     if any(isinstance(name, str) for name in numbers):
         note_names(listing, {str(name): number for name, number in numbers.items()})
-    listing.nodes = np.arange(len(nodes))
+    listing.nodes, listing.names = np.arange(len(nodes)), tuple(numbers)
     links = _objects(path, document, "edges" if "edges" in document else "links")
     for place, link in enumerate(links):
         ends = []
@@ -64,13 +68,17 @@ def node_link(path: Path) -> Listing:
                 _refuse(path, f"expected a listed node as {end} of link {place}, got {_shown(link[end])}")
             ends.append(numbers[name])
         listing.link(*ends)
-    for name in LINK_NUMBERS:
-        if any(name in link for link in links):
-            column = [_whole(path, name, link[name]) if name in link else ABSENT for link in links]
+    with named(path):
+        called = known_names(dict.fromkeys(key for link in links for key in link), listing.notes)
+    for name, key in called.items():
+        if name in CLASSES and any(isinstance(link.get(key), str) for link in links):
+            listing.notes.append(f"{name} of links not read: it is text")
+        elif name in LINK_NUMBERS:
+            column = [_whole(path, name, link[key]) if key in link else ABSENT for link in links]
             listing.numbers[name] = np.array(column, np.int64)
-    if any(BANDWIDTH in link for link in links):
-        widths = [_bandwidth(path, link[BANDWIDTH]) if BANDWIDTH in link else nan for link in links]
-        listing.numbers[BANDWIDTH] = np.array(widths, np.float64)
+        else:
+            widths = [_width(path, name, link[key]) if key in link else nan for link in links]
+            set_column(listing, name, np.array(widths, np.float64))
     _read_graph(path, document.get("graph", {}), nodes, numbers, listing)
     return listing
 
@@ -118,8 +126,9 @@ def _read_graph(
                 _refuse(path, f"expected a listed node in terminals, got {_shown(node)}")
             found.append(numbers[_name(path, node)])
         listing.terminals = np.array(found, np.int64)
-    elif any("endpoints" in node for node in nodes):
-        counts = [_whole(path, "endpoints", node["endpoints"]) if "endpoints" in node else 0 for node in nodes]
+    elif any(ENDPOINTS & node.keys() for node in nodes):
+        given = [next((node[key] for key in ENDPOINTS & node.keys()), 0) for node in nodes]
+        counts = [_whole(path, "endpoints", value) for value in given]
         listing.terminals = terminals_of(path, np.array(counts, np.int64))
 
 
@@ -128,12 +137,12 @@ def _is_text(value: Any) -> bool:
 
 
 def _name(path: Path, value: Any) -> Hashable:
-    """What a node is called: a number, or a text; lists, which stand for Python's tuples, as text."""
+    """What a node is called: a number, or a text; lists stand for Python's tuples, as whose text they are read."""
     if isinstance(value, str | int | float):
         return value
     if not isinstance(value, list) or any(isinstance(part, list | dict) for part in value):
         _refuse(path, f"expected a number or a name as a node, got {_shown(value)}")
-    return json.dumps(value)
+    return str(tuple(value))
 
 
 def _whole(path: Path, name: str, value: Any) -> int:
@@ -142,9 +151,10 @@ def _whole(path: Path, name: str, value: Any) -> int:
     return value
 
 
-def _bandwidth(path: Path, value: Any) -> float:
+def _width(path: Path, name: str, value: Any) -> float:
     if not isinstance(value, int | float) or isinstance(value, bool) or not 0 < value <= MOST_BANDWIDTH:
-        _refuse(path, f"expected flits a cycle above 0 as bandwidth, got {_shown(value)}")
+        what = "flits a cycle" if name == BANDWIDTH else "numbers"
+        _refuse(path, f"expected {what} above 0 as {name}, got {_shown(value)}")
     return float(value)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from torusweep.counts import counted
 from torusweep.errors import BadInput, printable
 from torusweep.networks.families.graph_listing import ABSENT, BANDWIDTH, MOST_PARALLEL, Listing
 from torusweep.networks.link_kinds import LinkKinds, link_kinds
+from torusweep.networks.names import names_or_none, order_of_names
 from torusweep.networks.topology import NO_PORT, Wiring
 
 MOST_PORTS = 2**20  # of a node
@@ -30,6 +31,7 @@ class Graph(NamedTuple):
     width       ports of a node at least
     classes     names of the link classes
     bandwidths, latencies   of them, as of `Plan`
+    names, terminal_names   as of `Plan`
     """
 
     nodes: int
@@ -45,6 +47,8 @@ class Graph(NamedTuple):
     classes: tuple[str, ...] = ()
     bandwidths: tuple[Fraction, ...] = ()
     latencies: tuple[int, ...] = ()
+    names: tuple[Any, ...] | None = None
+    terminal_names: tuple[Any, ...] | None = None
 
 
 class Links(NamedTuple):
@@ -74,10 +78,18 @@ def graph_of(path: Path, listing: Listing, directed: bool) -> Graph:
     if not n:
         raise BadInput(f"{printable(path)}: expected links or nodes, got an empty file")
     notes = list(listing.notes)
+    terminals = None if listing.terminals is None else np.searchsorted(ids, listing.terminals).astype(np.int32)
+    names = None if listing.names is None else names_or_none(listing.names)
     if ids[-1] != n - 1:
         notes.append(f"node numbers {ids[0]} … {ids[-1]} renumbered 0 … {n - 1}, in their order")
         tails, heads = np.searchsorted(ids, tails), np.searchsorted(ids, heads)
-    terminals = None if listing.terminals is None else np.searchsorted(ids, listing.terminals).astype(np.int32)
+        names = tuple(ids.tolist())
+    elif names is not None and (order := order_of_names(names)) is not None:
+        place = np.empty(n, np.int64)
+        place[order] = np.arange(n)
+        tails, heads = place[tails], place[heads]
+        terminals = None if terminals is None else place[terminals].astype(np.int32)
+        names = names_or_none([names[node] for node in order.tolist()])
     loops = int((tails == heads).sum())
     keep = slice(None)
     if loops:
@@ -87,10 +99,12 @@ def graph_of(path: Path, listing: Listing, directed: bool) -> Graph:
     numbers = {name: column[keep] for name, column in listing.numbers.items()}
     links = _multiplicity(path, numbers, len(tails))
     if "port" in numbers and not (missing := _without_ports(n, tails, heads, numbers, directed)):
-        return _with_ports(path, listing, Links(n, directed, tails, heads, links, numbers), terminals, notes)
+        graph = _with_ports(path, listing, Links(n, directed, tails, heads, links, numbers), terminals, notes)
+        return graph._replace(names=names, terminal_names=listing.terminal_names)
     if "port" in numbers:
         notes.append(f"port numbers not read: {missing}")
-    return _counted(path, listing, Links(n, directed, tails, heads, links, numbers), terminals, notes)
+    graph = _counted(path, listing, Links(n, directed, tails, heads, links, numbers), terminals, notes)
+    return graph._replace(names=names, terminal_names=listing.terminal_names)
 
 
 def _counted(path: Path, listing: Listing, links: Links, terminals: np.ndarray | None, notes: list[str]) -> Graph:

@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 from array import array
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 
 from torusweep.errors import BadInput, Refused, one_line, printable
+from torusweep.networks.names import order_of_names
 from torusweep.networks.topology import default_memory
 
-HEADINGS = {("source", "target"), ("source", "destination"), ("from", "to"), ("src", "dst"), ("u", "v")}
+# names of the columns of a link's ends, in any capitals
+HEADINGS = {
+    *(("source", "target"), ("source", "destination"), ("from", "to"), ("src", "dst"), ("u", "v"), ("tail", "head")),
+    *(("node1", "node2"), ("node_1", "node_2"), ("node_a", "node_b"), ("start", "end"), ("from_node", "to_node")),
+    *(("source_node", "target_node"), ("src_node", "dst_node")),
+}
 SHOWN = 60  # characters of a wrong name that a message repeats
 LARGEST = 2**62  # node number; they are stored as int64
 ABSENT = -1  # in a column of numbers: this link has none
@@ -21,6 +29,7 @@ ABSENT = -1  # in a column of numbers: this link has none
 # the cycles over each of these
 LINK_NUMBERS = ("port", "target_port", "link_class", "target_link_class", "multiplicity", "latency")
 BANDWIDTH = "bandwidth"  # the same, as a number that need not be whole: flits a cycle of one link
+ENDPOINTS = {"endpoints", "terminals"}  # names of the number of terminals of a node
 MOST_PARALLEL = 2**31 - 1  # links of one channel; they are stored as int32
 
 
@@ -35,8 +44,11 @@ class Listing:
     parallel      whether a repeated link is a second, parallel link
     numbers       columns of LINK_NUMBERS and BANDWIDTH that the file has, a number for each link, ABSENT where it has
                   none (NaN where it has no bandwidth)
+    weight        float64[L], a number of each link whose meaning the file does not say, NaN where it has none
     width         ports of a node, used or not; None: the format does not say
     classes       names of the link classes
+    names         what the file calls the nodes 0, 1, …; None: their numbers
+    terminal_names   what it calls the terminals, where they have names of their own
     """
 
     tails: array[int] | np.ndarray = field(default_factory=lambda: array("q"))
@@ -46,8 +58,11 @@ class Listing:
     directed: bool | None = None
     parallel: bool = True
     numbers: dict[str, np.ndarray] = field(default_factory=dict)
+    weight: np.ndarray | None = None
     width: int | None = None
     classes: tuple[str, ...] = ()
+    names: tuple[Any, ...] | None = None
+    terminal_names: tuple[Any, ...] | None = None
     notes: list[str] = field(default_factory=list)
 
     def link(self, tail: int, head: int) -> None:
@@ -61,9 +76,18 @@ class Listing:
         self.nodes.append(node)
 
 
+def ends_of(columns: Sequence[str]) -> list[int] | None:
+    """The places of the two columns that have the ends of links; None where there are none, or several such pairs."""
+    plain = [name.strip().lower() for name in columns]
+    found = [pair for pair in HEADINGS if all(plain.count(end) == 1 for end in pair)]
+    return [plain.index(end) for end in found[0]] if len(found) == 1 else None
+
+
 def note_names(listing: Listing, names: dict[str, int]) -> None:
-    """Add a note which names got which numbers, if there are names."""
+    """Keep the names, and add a note which got which numbers, if there are names."""
     if names:
+        listing.names = tuple(names)
+    if names and order_of_names(listing.names or ()) is None:
         some = ", ".join(f"{number} is {one_line(printable(name), 20)}" for name, number in islice(names.items(), 3))
         more = ", …" if len(names) > 3 else ""
         listing.notes.append(f"named nodes numbered in the order of the file: {some}{more}")
@@ -85,6 +109,15 @@ def terminals_of(path: Path, counts: np.ndarray) -> np.ndarray:
     if (counts > most).any() or counts.sum() > most:
         raise Refused(f"{printable(path)}: more than {most:,} endpoints are more than this machine's memory can hold")
     return np.repeat(np.arange(len(counts)), counts)
+
+
+@contextmanager
+def named(path: Path) -> Iterator[None]:
+    """Begin a refusal with the file's name."""
+    try:
+        yield
+    except BadInput as refusal:
+        raise type(refusal)(f"{printable(path)}: {refusal}") from None
 
 
 def fail(path: Path, line: int, reason: str) -> NoReturn:

@@ -14,19 +14,21 @@ from torusweep.errors import BadInput, Refused, one_line, printable
 from torusweep.networks.families.graph_listing import (
     ABSENT,
     BANDWIDTH,
-    HEADINGS,
     LARGEST,
     LINK_NUMBERS,
     Listing,
     class_names,
+    ends_of,
     note_names,
 )
+from torusweep.networks.families.graph_numbers import WEIGHT, known_names, set_column, set_numbers
 from torusweep.networks.link_kinds import MOST_BANDWIDTH
 from torusweep.networks.topology import default_memory
 from torusweep.tables.parquet import foreign_table
 
 COPIES = 12  # of a file's numbers that are in memory at a time, while links are sorted
-NODES, DIRECTED, TERMINALS, PORTS, CLASSES = "nodes", "directed", "terminals", "ports", "classes"  # keys of metadata
+# keys of metadata
+NODES, DIRECTED, TERMINALS, PORTS, CLASSES, NAMES = "nodes", "directed", "terminals", "ports", "classes", "names"
 
 
 def parquet_links(path: Path) -> Listing:
@@ -34,9 +36,10 @@ def parquet_links(path: Path) -> Listing:
 
     The ends may also be called source and destination, from and to, src and dst, u and v. They are whole numbers, or
     texts, which are numbered in the order of the file. The columns port, target_port, link_class, target_link_class,
-    multiplicity, bandwidth (flits a cycle) and latency (cycles) are read where they are numbers; other columns are
-    ignored. The file's metadata may say, as JSON, nodes (their number), directed, terminals (node of each), ports (of a
-    node) and classes (names).
+    multiplicity, bandwidth (flits a cycle), latency (cycles) and weight are read, of any type whose values are numbers
+    (`torusweep.networks.families.graph_numbers`); other columns are ignored. The file's metadata may say, as JSON,
+    nodes (their number), directed, terminals (node of each), ports (of a node), classes (names) and names (of nodes
+    0, 1, …).
     """
     try:
         table = foreign_table(path.read_bytes(), default_memory() // COPIES)
@@ -58,13 +61,14 @@ def parquet_links(path: Path) -> Listing:
         raise BadInput(f"{printable(path)}: {refusal}") from None
 
 
-_KEYS = {key.encode() for key in (NODES, DIRECTED, TERMINALS, PORTS, CLASSES)}
+_KEYS = {key.encode() for key in (NODES, DIRECTED, TERMINALS, PORTS, CLASSES, NAMES)}
 
 
 def _listing(table: pa.Table, names: list[str], metadata: dict[str, str]) -> Listing:
-    ends = next((pair for pair in HEADINGS if all(names.count(end) == 1 for end in pair)), None)
-    if ends is None:
+    places = ends_of(names)
+    if places is None:
         raise BadInput(f"expected the columns source and target, got {one_line(printable(', '.join(names))) or 'none'}")
+    ends = [names[place] for place in places]
     columns = [table.column(end) for end in ends]
     for end, column in zip(ends, columns):
         if column.null_count:
@@ -74,11 +78,16 @@ def _listing(table: pa.Table, names: list[str], metadata: dict[str, str]) -> Lis
         listing.tails, listing.heads = (_nodes(end, column) for end, column in zip(ends, columns))
     else:
         listing.tails, listing.heads = _named(listing, columns)
-    for name in LINK_NUMBERS:
-        if names.count(name) == 1 and pa.types.is_integer(table.column(name).type):
-            listing.numbers[name] = _whole(name, table.column(name))
-    if names.count(BANDWIDTH) == 1 and _is_number(table.column(BANDWIDTH).type):
-        listing.numbers[BANDWIDTH] = _bandwidths(table.column(BANDWIDTH))
+    for name, called in known_names(names, listing.notes).items():
+        if names.count(called) > 1:
+            raise BadInput(f"expected one column {one_line(printable(called))}, got {names.count(called)}; remove one")
+        column = table.column(called)
+        if name in LINK_NUMBERS and pa.types.is_integer(column.type):
+            listing.numbers[name] = _whole(name, column)
+        elif name in (BANDWIDTH, WEIGHT) and _is_number(column.type):
+            set_column(listing, name, _widths(name, column))
+        elif column.null_count < len(column):  # decimals, texts, …
+            set_numbers(listing, {name: [None if value != value else value for value in column.to_pylist()]})
     _read_metadata(listing, metadata)
     return listing
 
@@ -124,12 +133,13 @@ def _is_number(kind: pa.DataType) -> bool:
     return pa.types.is_integer(kind) or pa.types.is_floating(kind)
 
 
-def _bandwidths(column: pa.ChunkedArray[Any]) -> np.ndarray:
-    """float64[L]: flits a cycle of links; NaN where a row has none."""
+def _widths(name: str, column: pa.ChunkedArray[Any]) -> np.ndarray:
+    """float64[L]: numbers above 0, as flits a cycle; NaN where a row has none."""
     numbers = column.cast(pa.float64()).fill_null(pa.scalar(np.nan, pa.float64())).to_numpy()
     wrong = column.is_valid().to_numpy(zero_copy_only=False) & ~((numbers > 0) & (numbers <= MOST_BANDWIDTH))
     if wrong.any():
-        raise BadInput(f"{BANDWIDTH}: expected flits a cycle above 0, got {numbers[int(np.argmax(wrong))]}")
+        what = "flits a cycle above 0" if name == BANDWIDTH else "numbers above 0"
+        raise BadInput(f"{name}: expected {what}, got {numbers[int(np.argmax(wrong))]}")
     return numbers
 
 
@@ -150,6 +160,15 @@ def _read_metadata(listing: Listing, metadata: dict[str, str]) -> None:
         if largest >= nodes:
             raise BadInput(f"metadata nodes: expected more than the largest node, {largest:,}, got {nodes:,}")
         listing.nodes = np.arange(nodes)
+        if NAMES in metadata:
+            names = _json(metadata, NAMES)
+            if (
+                not isinstance(names, list)
+                or len(names) != nodes
+                or not all(type(name) in (int, str) for name in names)
+            ):
+                raise BadInput(f"metadata names: expected a number or a text for each of {nodes:,} nodes")
+            listing.names = tuple(names)
     if PORTS in metadata:
         listing.width = _count(metadata, PORTS, most)
     if CLASSES in metadata:

@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 
 from torusweep.counts import counted
 from torusweep.errors import BadInput, one_line
+from torusweep.networks.names import column_of, numbers_of
 from torusweep.networks.topology import NO_PORT, Topology, default_memory
 from torusweep.routing.forms import TableRouting
 from torusweep.routing.tables.rows import Rows, table_routing
@@ -31,7 +32,7 @@ def table(topology: Topology, path: str) -> TableRouting:
     comes from, empty where it is injected) or input_port; state and next_state, which the packet carries (0 where it is
     injected); virtual_channel (class of the next hop, for rule table); share (of packets, in any unit; equal without
     it). A CSV file without a line of names is a matrix: line s, column t has the next node from s towards t, −1 where
-    there is none.
+    there is none. Nodes of a network from a file or a graph are called as there; a matrix numbers them, in their order.
 
     Constraint: a row for every packet between terminals on its way, and no loop.
     Source: the file.
@@ -79,10 +80,9 @@ def _whole(matrix: np.ndarray) -> np.ndarray:
 def rows_of_table(topology: Topology, table: pa.Table) -> Rows:
     """The rows of a table with the columns of `table`. Raises BadInput, naming column and row, for what is wrong."""
     names = _names(table)
-    nodes = topology.nodes
-    at, destination = (_nodes(table, name, nodes) for name in ("at", "destination"))
+    at, destination = (_nodes(topology, table, name) for name in ("at", "destination"))
     if "to" in names:
-        to = _nodes(table, "to", nodes)
+        to = _nodes(topology, table, "to")
         port = _ports_to(topology, at, to)
         _expect_link("to", (port >= 0) | (to == at) & (at == destination), to, at, topology)
     else:
@@ -119,7 +119,10 @@ def _names(table: pa.Table) -> set[str]:
     return set(names)
 
 
-def _nodes(table: pa.Table, name: str, nodes: int) -> np.ndarray:
+def _nodes(topology: Topology, table: pa.Table, name: str) -> np.ndarray:
+    names, nodes = topology.plan.names, topology.nodes
+    if names is not None:
+        return numbers_of(names, table.column(name), name, "nodes")
     found = numbers(table.column(name), name, pa.int64())
     expect_valid(name, (found >= 0) & (found < nodes), found, f"numbers of nodes, 0 … {nodes - 1}")
     return found
@@ -142,7 +145,11 @@ def _inputs(topology: Topology, table: pa.Table, names: set[str], at: np.ndarray
     given = np.asarray(column.is_valid())
     if not given.any():  # a column of nothing has no type of numbers
         return np.full(len(column), NO_PORT)
-    found = numbers(pc.coalesce(column, pa.scalar(NO_PORT, column.type)), name, pa.int64())
+    if name == "from" and topology.plan.names is not None:
+        found = np.full(len(column), NO_PORT, np.int64)
+        found[given] = numbers_of(topology.plan.names, column.drop_null(), name, "nodes")
+    else:
+        found = numbers(pc.coalesce(column, pa.scalar(NO_PORT, column.type)), name, pa.int64())
     if name == "from":
         links = found >= 0
         links[links] = found[links] < topology.nodes
@@ -188,13 +195,15 @@ def columns_of(topology: Topology, rows: Rows) -> pa.Table:
 
 
 def _columns(topology: Topology, rows: Rows) -> Iterator[tuple[str, pa.Array[Any]]]:
-    yield "at", pa.array(rows.at.astype(np.int32))
-    yield "destination", pa.array(rows.destination.astype(np.int32))
+    names = topology.plan.names
+    yield "at", column_of(names, rows.at)
+    yield "destination", column_of(names, rows.destination)
     if rows.input is not None:
-        yield "from", pa.array(rows.input.astype(np.int32), mask=rows.input < 0)
+        known = column_of(names, rows.input)
+        yield "from", pa.array(rows.input.astype(np.int32), mask=rows.input < 0) if names is None else known
     if rows.state is not None:
         yield "state", pa.array(rows.state.astype(np.int32))
-    yield "to", pa.array(np.where(rows.port == NO_PORT, rows.at, topology.ports[rows.at, rows.port]).astype(np.int32))
+    yield "to", column_of(names, np.where(rows.port == NO_PORT, rows.at, topology.ports[rows.at, rows.port]))
     if rows.following is not None:
         yield "next_state", pa.array(rows.following.astype(np.int32))
     if rows.kind is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from itertools import count
 from numbers import Integral, Real
 from typing import Any
@@ -87,9 +87,11 @@ def table_from(topology: Topology, given: Any) -> TableRouting:
 def table_from_function(topology: Topology, function: NextHops) -> TableRouting:
     """A routing from a function (at, destination) → the next node, or a list of (next node, share).
 
-    It is called once for every node that packets to a destination reach; never at the destination. What it raises
-    passes through.
+    Nodes are what the network's graph or file calls them. It is called once for every node that packets to a
+    destination reach; never at the destination. What it raises passes through.
     """
+    names = topology.plan.names or range(topology.nodes)
+    number = {name: place for place, name in enumerate(names)}
     terminals = np.unique(topology.terminals).tolist()
     neighbours = [set(row) - {-1} for row in topology.ports.tolist()]
     ports = [{to: port for port, to in reversed(list(enumerate(row)))} for row in topology.ports.tolist()]
@@ -99,11 +101,13 @@ def table_from_function(topology: Topology, function: NextHops) -> TableRouting:
         waiting = [source for source in terminals if source != destination]
         while waiting:
             at = waiting.pop()
-            for to, share in _answer(function(at, destination), at, destination):
+            place, goal = names[at], names[destination]
+            for given, share in _answer(function(place, goal), place, goal, number):
+                to = number.get(given, -1)
                 if to not in neighbours[at]:
+                    known = ", ".join(str(names[other]) for other in sorted(neighbours[at]))
                     raise BadInput(
-                        f"expected a neighbour of {at} towards {destination}, got {to};"
-                        f" there are {', '.join(map(str, sorted(neighbours[at])))}"
+                        f"expected a neighbour of {place} towards {goal}, got {one_line(given, 60)}; there are {known}"
                     )
                 listed.append((at, destination, ports[at][to], share))
                 if to not in seen:
@@ -114,13 +118,13 @@ def table_from_function(topology: Topology, function: NextHops) -> TableRouting:
     return table_routing(topology, Rows(at, destination, port, weight=weight))
 
 
-def _answer(answer: Any, at: int, destination: int) -> list[tuple[int, float]]:
+def _answer(answer: Any, at: Any, destination: Any, known: Mapping[Any, int]) -> list[tuple[Any, float]]:
     """The next nodes and their shares, checked."""
-    if isinstance(answer, Integral):
-        return [(int(answer), 1.0)]
+    if isinstance(answer, Integral) or (isinstance(answer, Hashable) and answer in known):
+        return [(answer, 1.0)]
     pairs = list(answer) if isinstance(answer, Iterable) and not isinstance(answer, str) else []
     valid = bool(pairs) and all(
-        isinstance(pair, tuple | list) and len(pair) == 2 and isinstance(pair[0], Integral) and _is_share(pair[1])
+        isinstance(pair, tuple | list) and len(pair) == 2 and _is_node(pair[0], known) and _is_share(pair[1])
         for pair in pairs
     )
     if not valid:
@@ -128,7 +132,11 @@ def _answer(answer: Any, at: int, destination: int) -> list[tuple[int, float]]:
             f"expected a node or a list of (node, share of {LEAST:g} … {MOST:g}) at {at} towards {destination},"
             f" got {one_line(answer, 80)}"
         )
-    return [(int(to), float(share)) for to, share in pairs]
+    return [(to, float(share)) for to, share in pairs]
+
+
+def _is_node(given: Any, known: Mapping[Any, int]) -> bool:
+    return isinstance(given, Integral) or (isinstance(given, Hashable) and given in known)
 
 
 def _is_share(given: Any) -> bool:

@@ -13,7 +13,8 @@ AVAILABILITY = (
         "",
         "connected: whether all surviving terminals reach each other; largest_component: share of all terminals in the"
         " largest component of survivors; diameter, mean_distance, saturation_load: of the survivors, as in the tables"
-        " static and loads; all_reduce: time of an all-reduce, as in the table collectives; deadlock_free: whether"
+        " static and loads; all_reduce: least time of an all-reduce, or where that is not known what reduce-scatter"
+        " and all-gather take; deadlock_free: whether"
         " up*/down* routes the survivors; virtual_channels: enough for minimal routes, one a pair, in layers without a"
         " cycle",
     ),

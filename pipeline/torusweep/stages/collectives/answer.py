@@ -16,7 +16,7 @@ from torusweep.stages.collectives.text import print_collective
 
 @dataclass(frozen=True, repr=False)
 class Collective(Records):
-    """A collective operation: its optimum with proof, then every algorithm, the fastest first.
+    """A collective operation: optimum, or bound and best known, with proof; then every algorithm, the fastest first.
 
     Rows of the table `collectives`; an algorithm that was simulated has the columns simulated_… too. With sizes, rows
     have bandwidth, latency and times, too: seconds, bandwidths and pieces of each size.
@@ -27,12 +27,11 @@ class Collective(Records):
     without: str = field(default="", kw_only=True)
     left_out: Mapping[str, str] = field(default_factory=dict, kw_only=True)
     columns = COLLECTIVES
-    main = ("algorithm", "cycles", "optimum_share", "bus_bandwidth", "steps", "latency_hops")
+    main = ("algorithm", "cycles", "bound_share", "bus_bandwidth", "steps", "latency_hops")
 
     def heading(self) -> str:
-        return (
-            f"{self.rows[0]['topology']}, {self.rows[0]['operation']}, optimum {value_text(self.optimum)} cycles/flit"
-        )
+        known = f"at least {value_text(self.bound)}" if self.optimum is None else f"optimum {value_text(self.optimum)}"
+        return f"{self.rows[0]['topology']}, {self.rows[0]['operation']}, {known} cycles/flit"
 
     @property
     def reason(self) -> str:
@@ -40,9 +39,19 @@ class Collective(Records):
         return self.without
 
     @property
-    def optimum(self) -> float:
+    def optimum(self) -> float | None:
+        """Cycles per flit of the operation's size: no algorithm takes less, and one takes this; None: not known."""
+        return self.rows[0]["optimum"]
+
+    @property
+    def bound(self) -> float:
         """Cycles per flit of the operation's size: no algorithm takes less."""
-        return float(self.rows[0]["optimum"])
+        return float(self.rows[0]["bound"])
+
+    @property
+    def best_known(self) -> float | None:
+        """Cycles per flit of the operation's size: the least that is known; None: nothing is."""
+        return self.rows[0]["best_known"]
 
     def print(self, console: Console, computed_by: str) -> None:
         print_collective(console, self.rows, self.left_out)

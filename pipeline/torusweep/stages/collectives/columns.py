@@ -5,7 +5,13 @@ from torusweep.tables.columns import Column
 COLLECTIVES = (
     Column("topology", "string", "", "canonical spelling"),
     Column("operation", "string", "", "all_gather, reduce_scatter, all_reduce, broadcast, reduce or all_to_all"),
-    Column("algorithm", "string", "", "as 'torusweep collective --help' lists them; optimum: the best of all"),
+    Column(
+        "algorithm",
+        "string",
+        "",
+        "as 'torusweep collective --help' lists them; optimum: the best of all; best_known: in its place where its time"
+        " is more than the bound, or none is known",
+    ),
     Column("terminals", "int64", "", "that take part: all", more=True),
     Column("root", "int64", "", "terminal from which, or to which, the data go; null without a root"),
     Column(
@@ -13,11 +19,24 @@ COLLECTIVES = (
         "double",
         "cycles/flit",
         "time for each flit of the operation's size (as nccl-tests define it), if bandwidth decides and all channels of"
-        " a node work at once; null where the algorithm does not suit the network, or no algorithm is known to attain"
-        " the optimum",
+        " a node work at once; null where the algorithm does not suit the network, and where no best is known",
     ),
-    Column("optimum", "double", "cycles/flit", "no algorithm takes less; null if it is too large to compute"),
-    Column("optimum_share", "double", "", "optimum / cycles", more=True),
+    Column("bound", "double", "cycles/flit", "no algorithm takes less; null if it is too large to compute"),
+    Column(
+        "best_known",
+        "double",
+        "cycles/flit",
+        "the least time known: what a theorem attains, else the fastest algorithm; null where none is known",
+    ),
+    Column(
+        "optimum",
+        "double",
+        "cycles/flit",
+        "the least time of any algorithm, proved: bound and best_known meet (a linear program: to 1e-6); null where"
+        " they do not",
+    ),
+    Column("optimum_share", "double", "", "optimum / cycles; null where the optimum is not known", more=True),
+    Column("bound_share", "double", "", "bound / cycles: at least this share of the optimum is reached", more=True),
     Column("algorithm_bandwidth", "double", "flits/cycle", "size over time, 1 / cycles", more=True),
     Column(
         "bus_bandwidth",
@@ -27,24 +46,41 @@ COLLECTIVES = (
         " terminals",
         more=True,
     ),
-    Column("steps", "int64", "", "messages that follow each other; null for the optimum"),
+    Column("steps", "int64", "", "messages that follow each other; null for the best of all"),
     Column(
         "latency_hops",
         "int64",
         "hops",
         "hops of the longest message of each step, summed: times the latency of a hop it is the time for no data;"
-        " null for the optimum",
+        " null for the best of all",
     ),
     Column("pipelined", "bool", "", "whether the data go through the steps in pieces that follow each other"),
     Column(
-        "busiest_link", "list<int64>", "nodes", "tail and head of the channel that carries most; null for the optimum"
+        "busiest_link",
+        "list<int64>",
+        "nodes",
+        "tail and head of the channel that carries most; null for the best of all",
+    ),
+    Column(
+        "busiest_link_names",
+        "list<string>",
+        "",
+        "the same, as the network's file or graph calls the nodes; null where they have numbers only",
+        more=True,
     ),
     Column(
         "cut_nodes",
         "list<int64>",
         "nodes",
-        "what proves the optimum: the set of nodes, the smaller side, whose channels limit it; null where a partition"
+        "what proves the bound: the set of nodes, the smaller side, whose channels limit it; null where a partition"
         " into more sets, or a linear program, does",
+    ),
+    Column(
+        "cut_node_names",
+        "list<string>",
+        "",
+        "the same, as the network's file or graph calls the nodes; null where they have numbers only",
+        more=True,
     ),
     Column("cut_enters", "bool", "", "whether the data must enter that set, rather than leave it"),
     Column("cut_terminals", "int64", "", "terminals whose data must cross; 1 for operations that copy or add up"),
@@ -57,12 +93,12 @@ COLLECTIVES = (
         more=True,
     ),
     Column("cut_bandwidth", "double", "flits/cycle", "of these channels together", more=True),
-    Column("parts", "int64", "", "sets of the partition that proves the optimum of an all_reduce; null: a cut"),
+    Column("parts", "int64", "", "sets of the partition that proves the bound of an all_reduce; null: a cut"),
     Column(
         "part_of_node",
         "list<int64>",
         "",
         "set of each node in that partition, -1 where it has no terminal; null where each node is a set of its own",
     ),
-    Column("method", "string", "", "what proves the optimum and what attains it, or why there is none"),
+    Column("method", "string", "", "what proves the bound and what attains it or is known best, or why there is none"),
 )

@@ -1,4 +1,4 @@
-"""What an operation takes on a network: the optimum, every algorithm beside it, and the time for sizes."""
+"""What an operation takes on a network: bound and best known, every algorithm, and the time for sizes."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from torusweep.collectives.algorithms import OPTIMUM, schedule_of
+from torusweep.collectives.best_known import best_known
 from torusweep.collectives.cost import Cost, cost_of
 from torusweep.collectives.optimum import optimum
 from torusweep.counts import counted
@@ -56,39 +57,42 @@ def compared(
     timing: Timing | None,
     use_symmetry: bool,
 ) -> tuple[list[Row], dict[str, str]]:
-    """(the optimum, then the algorithms, the fastest first; algorithm → why it does not suit the network).
+    """(the best of all, then the algorithms, the fastest first; algorithm → why it does not suit the network).
 
     every   whether each algorithm must suit
     flits   of each equal part of the data in a simulation; None: none
     """
-    best = optimum(network, operation, root=root, use_symmetry=use_symmetry)
-    rows, left_out = [], {}
+    bounds = optimum(network, operation, root=root, use_symmetry=use_symmetry)
+    costs, runs, left_out = {}, {}, {}
     for algorithm in algorithms:
         try:
             schedule = schedule_of(network, operation, algorithm, root=root)
-            run = {} if flits is None else simulated(network, schedule, flits).columns()
+            runs[algorithm] = {} if flits is None else simulated(network, schedule, flits).columns()
         except BadInput as refusal:
             if every:
                 raise
             left_out[algorithm] = str(refusal)
             continue
-        cost = cost_of(network, schedule)
+        costs[algorithm] = cost_of(network, schedule)
+    measured = {algorithm: cost.cycles for algorithm, cost in costs.items()}
+    best = best_known(network, operation, root=root, use_symmetry=use_symmetry, bounds=bounds, measured=measured)
+    rows = []
+    for algorithm, cost in sorted(costs.items(), key=lambda pair: pair[1].cycles):
         row = record_of(network, operation, algorithm, root, best, cost, best.method)
-        rows.append(row | run | _times(row, cost, timing))
-    rows.sort(key=lambda row: row["cycles"])
+        rows.append(row | runs[algorithm] | _times(row, cost, timing))
     least = record_of(network, operation, OPTIMUM, root, best, None, best.method)
     return [least | _times(least, None, timing), *rows], left_out
 
 
 def _times(row: Row, cost: Cost | None, timing: Timing | None) -> Row:
-    """Of each size its time and bandwidths; of the optimum (no cost) what bandwidth alone allows."""
+    """Of each size its time and bandwidths; of the best of all (no cost) what the bound allows: no less."""
     if timing is None:
         return {}
     share = row["bus_bandwidth"] / row["algorithm_bandwidth"] if row["algorithm_bandwidth"] else None
     _, bandwidth, latency = timing
     times = []
     for number in timing.sizes:
-        seconds = cost.seconds(number, bandwidth, latency) if cost else row["optimum"] * number / bandwidth
+        seconds = cost.seconds(number, bandwidth, latency) if cost else row["bound"] * number / bandwidth
         times.append(
             {
                 "bytes": number,

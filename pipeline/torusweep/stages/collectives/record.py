@@ -6,11 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from torusweep.collectives.algorithms import OPTIMUM, schedule_of
+from torusweep.collectives.algorithms import BEST_KNOWN, OPTIMUM, schedule_of
+from torusweep.collectives.best_known import best_known
 from torusweep.collectives.cost import Cost, cost_of
 from torusweep.collectives.operations import OPERATIONS
-from torusweep.collectives.optimum import Cut, Optimum, Partition, optimum
+from torusweep.collectives.optimum import Cut, Optimum, Partition
 from torusweep.errors import BadInput
+from torusweep.networks.names import texts_of
 from torusweep.networks.topology import Topology
 from torusweep.stages.collectives.columns import COLLECTIVES
 
@@ -18,9 +20,9 @@ from torusweep.stages.collectives.columns import COLLECTIVES
 def collective_record(
     topology: Topology, operation: str, algorithm: str, root: int = 0, *, use_symmetry: bool = True
 ) -> dict[str, Any]:
-    """The row of one algorithm, or of the optimum; nulls and the reason where there is none."""
+    """The row of one algorithm, or of the best known; nulls and the reason where there is none."""
     try:
-        best = optimum(topology, operation, root=root, use_symmetry=use_symmetry)
+        best = best_known(topology, operation, root=root, use_symmetry=use_symmetry)
     except BadInput as refusal:
         return record_of(topology, operation, algorithm, root, None, None, str(refusal))
     if algorithm == OPTIMUM:
@@ -45,23 +47,32 @@ def record_of(
     terminals = len(topology.terminals)
     cycles = cost.cycles if cost else best.attained if best and algorithm == OPTIMUM else None
     bound = best.bound if best else None
+    # rounding may lift it above 1 by a digit
+    share = min(1.0, bound / cycles) if bound and cycles else None
+    met = best is not None and best.met
+    link = _busiest(topology, cost) if cost else None
+    proof = _proof(best.proof if best else None)
     values = {
         "topology": topology.spelling,
         "operation": operation,
-        "algorithm": algorithm,
+        "algorithm": BEST_KNOWN if algorithm == OPTIMUM and best and not met else algorithm,
         "terminals": terminals,
         "root": root if OPERATIONS[operation].rooted else None,
         "cycles": cycles,
-        "optimum": bound,
-        # rounding may lift it above 1 by a digit
-        "optimum_share": min(1.0, bound / cycles) if bound and cycles else None,
+        "bound": bound,
+        "best_known": best.attained if best else None,
+        "optimum": bound if met else None,
+        "optimum_share": share if met else None,
+        "bound_share": share,
         "algorithm_bandwidth": 1 / cycles if cycles else None,
         "bus_bandwidth": OPERATIONS[operation].bus(terminals) / cycles if cycles else None,
         "steps": cost.steps if cost else None,
         "latency_hops": cost.hops if cost else None,
         "pipelined": cost.pipelined if cost else None,
-        "busiest_link": _busiest(topology, cost) if cost else None,
-        **_proof(best.proof if best else None),
+        "busiest_link": link,
+        "busiest_link_names": texts_of(topology.plan.names, link) if link else None,
+        **proof,
+        "cut_node_names": texts_of(topology.plan.names, proof["cut_nodes"]) if proof["cut_nodes"] else None,
         "method": method,
     }
     return {column.name: values[column.name] for column in COLLECTIVES}

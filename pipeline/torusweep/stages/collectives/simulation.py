@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from torusweep.collectives.cost import messages_of
+from torusweep.collectives.cost import cost_of, messages_of
 from torusweep.collectives.schedule import Schedule
 from torusweep.errors import BadInput, Refused
 from torusweep.networks.topology import Topology
@@ -28,24 +28,29 @@ NEVER = -1
 
 
 class Simulated(NamedTuple):
-    """cycles: until all is delivered; size: flits of the operation; pieces: of each chunk in a pipeline of `steps`."""
+    """cycles: until all is delivered; size: flits of the operation; pieces: of each chunk in a pipeline.
+
+    alone   cycles a flit of one piece that goes through all steps before the next begins; None without a pipeline
+    """
 
     cycles: int
     size: int
     pieces: int
-    steps: int
+    alone: float | None
 
     @property
     def cycles_per_flit(self) -> float:
         return self.cycles / self.size
 
     def difference(self, cycles_per_flit: float) -> float:
-        """How much longer it took than bandwidth says; P pieces in a pipeline of D steps take (P + D − 1) / P of it."""
-        return self.cycles_per_flit / (cycles_per_flit * (1 + (self.steps - 1) / self.pieces)) - 1
+        """How much longer it took than bandwidth says: the first piece goes alone, others follow at full load."""
+        alone = cycles_per_flit if self.alone is None else self.alone
+        return self.cycles_per_flit / (cycles_per_flit + (alone - cycles_per_flit) / self.pieces) - 1
 
     def columns(self) -> dict[str, Any]:
         """For --json."""
-        return {"simulated_cycles": self.cycles, "simulated_flits": self.size, "simulated_pieces": self.pieces}
+        numbers = {"simulated_cycles": self.cycles, "simulated_flits": self.size, "simulated_pieces": self.pieces}
+        return {**numbers, "simulated_alone": self.alone}
 
 
 def simulated(topology: Topology, schedule: Schedule, flits: int) -> Simulated:
@@ -80,8 +85,10 @@ def simulated(topology: Topology, schedule: Schedule, flits: int) -> Simulated:
     completion = outcome.completion
     if completion is None or outcome.stalled >= 0 or (completion.delivered == NEVER).any():
         raise BadInput(f"{name}: expected that all messages arrive, got a deadlock; choose another algorithm")
-    pieces, steps = (_pieces(schedule, flits), schedule.steps) if schedule.pipelined else (1, 1)
-    return Simulated(int(completion.delivered.max()) + 1, schedule.units * flits, pieces, steps)
+    pieces, alone = 1, None
+    if schedule.pipelined:
+        pieces, alone = _pieces(schedule, flits), cost_of(topology, schedule._replace(pipelined=False)).cycles
+    return Simulated(int(completion.delivered.max()) + 1, schedule.units * flits, pieces, alone)
 
 
 def _in_steps(schedule: Schedule, flits: int) -> Workload:

@@ -1,4 +1,4 @@
-"""The stage `collectives`: the optimum of collective operations, and what algorithms take."""
+"""The stage `collectives`: bounds of collective operations, and what algorithms take."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from pydantic import create_model
 from torusweep.collectives.algorithms import EVERY, OPTIMUM, algorithms_for, check_suits
 from torusweep.collectives.operations import OPERATIONS, operation_of
 from torusweep.errors import BadInput
+from torusweep.networks.names import number_of, terminal_names
 from torusweep.networks.topology import Meaning, Topology, Whole
 from torusweep.questions.entry import Choice, under
 from torusweep.questions.parameters import Absent, InTables, NotSwept, Option, Positional, Spelled, Swept
@@ -75,17 +76,20 @@ def collective(
     ]
     | None = None,
 ) -> Collective:
-    """What a collective operation takes: every algorithm that suits, beside the least time that any could take.
+    """What a collective operation takes: every algorithm that suits, beside what none can beat.
 
     Times are in cycles for each flit of the operation's size: of the gathered vector for all_gather, of each terminal's
     vector for the others, as nccl-tests count it. A channel carries a flit a cycle in each direction; a node uses all
-    its channels at once. The optimum comes with what proves it: a cut, a partition, or a linear program.
+    its channels at once. The bound comes with what proves it: a cut, a partition, or a linear program. It is the
+    optimum where an algorithm attains it, and stands beside the best known where none is known to.
 
     >>> import torusweep as ts
     >>> ts.network("torus(k=4, n=2)").collective("all_reduce").optimum
     0.46875
     """
     name = operation_of(operation)
+    with under("root"):
+        root = number_of(terminal_names(network), root, "root") if root else root
     chosen = [one for one in algorithms_for(name, algorithms or [EVERY]) if one != OPTIMUM]
     timing = timing_of(bytes or (), bandwidth, latency)
     if simulate is not None and not chosen:
@@ -120,7 +124,7 @@ class CollectivesQuestion(Question):
         'collective "faulty(torus(k=8, n=2), links=1, seed=1)" all_reduce --algorithm trees,ring',
         'collective "torus(k=4, n=2)" all_gather --algorithm bucket --simulate 256',
     )
-    description = "collective operations whose optimum and algorithms are computed; without it, none"
+    description = "collective operations whose bounds and algorithms are computed; without it, none"
     distinguishing = ("operation", "algorithm")
 
     def _entry(self) -> type[Choice]:

@@ -18,10 +18,13 @@ Row = dict[str, Any]
 
 
 def print_collective(console: Console, rows: Sequence[Row], left_out: Mapping[str, str]) -> None:
-    """The optimum and its proof, a line for each algorithm, and a table of times."""
+    """The optimum, or bound and best known, with proof; a line for each algorithm, and a table of times."""
     best, *shown = rows
-    print_facts(console, f"{best['operation']} on {best['topology']}", _facts(best, [row["cycles"] for row in shown]))
-    columns = {**COLUMNS, **(SIMULATED if any("simulated_cycles" in row for row in shown) else {})}
+    print_facts(console, f"{best['operation']} on {best['topology']}", _facts(best))
+    share = "of bound" if best["optimum"] is None else "of optimum"
+    columns = {**{_algorithm: "algorithm", "cycles:.6g": "cycles/flit", _share: share}, **COLUMNS}
+    if any("simulated_cycles" in row for row in shown):
+        columns |= SIMULATED
     console.print()
     print_rows(console, shown, columns, left=(_algorithm,))
     if "times" in best:
@@ -32,8 +35,7 @@ def print_collective(console: Console, rows: Sequence[Row], left_out: Mapping[st
             most = -(-row["latency_hops"] // row["steps"])
             print_note(
                 console,
-                f"{row['algorithm']}: no Hamiltonian cycle is known here, so messages go up to {most} hops"
-                " (a grid of odd sides has none)",
+                f"{row['algorithm']}: no Hamiltonian cycle is known here, so messages go up to {most} hops",
             )
     for reason in left_out.values():
         print_note(console, f"left out: {reason}")
@@ -43,15 +45,17 @@ def _algorithm(row: Row) -> str:
     return str(row["algorithm"]) + (", in pieces" if row["pipelined"] else "")
 
 
+def _share(row: Row) -> str:
+    return f"{100 * row['bound_share']:.4g} %"
+
+
 def _simulated(row: Row) -> Simulated:
-    steps = row["steps"] if row["pipelined"] else 1
-    return Simulated(row["simulated_cycles"], row["simulated_flits"], row["simulated_pieces"], steps)
+    return Simulated(*(row[f"simulated_{name}"] for name in ("cycles", "flits", "pieces", "alone")))
 
 
 COLUMNS: Columns = {
-    **{_algorithm: "algorithm", "cycles:.6g": "cycles/flit"},
-    **{lambda row: f"{100 * row['optimum_share']:.4g} %": "of optimum", "bus_bandwidth:.5g": "bus bandwidth"},
-    **{"steps": "steps", "latency_hops": "hops", lambda row: "{} → {}".format(*row["busiest_link"]): "busiest link"},
+    **{"bus_bandwidth:.5g": "bus bandwidth", "steps": "steps", "latency_hops": "hops"},
+    lambda row: "{} → {}".format(*(row["busiest_link_names"] or row["busiest_link"])): "busiest link",
 }
 SIMULATED: Columns = {
     lambda row: f"{_simulated(row).cycles_per_flit:.6g}": "simulated",
@@ -59,16 +63,14 @@ SIMULATED: Columns = {
 }
 
 
-def _facts(best: Row, cycles: Sequence[float]) -> list[tuple[str, str]]:
-    """What is known of the optimum. cycles: of the algorithms, one of which may take less than what is attained."""
+def _facts(best: Row) -> list[tuple[str, str]]:
+    """The optimum, or where it is not known its bound and the best known."""
     unit = "cycles for each flit of the size"
-    bound = f"{best['optimum']:.7g} {unit}"
-    known = [*cycles] if best["cycles"] is None else [best["cycles"], *cycles]
-    if not known:
-        bound = f"at least {bound}"
-    elif min(known) > best["optimum"] * (1 + 1e-6):
-        bound = f"between {best['optimum']:.7g} and {min(known):.7g} {unit}"
-    facts = [("optimum", bound)]
+    if best["optimum"] is not None:
+        facts = [("optimum", f"{best['optimum']:.7g} {unit}")]
+    else:
+        known = "none" if best["cycles"] is None else f"{best['cycles']:.7g} {unit}"
+        facts = [("bound", f"{best['bound']:.7g} {unit}: no algorithm takes less"), ("best known", known)]
     if best["bus_bandwidth"]:
         facts.append(("bus bandwidth", f"{best['bus_bandwidth']:.6g} flits/cycle/terminal"))
     facts.append(("terminals", f"{best['terminals']:,}"))
@@ -83,7 +85,7 @@ def _proof(best: Row) -> list[tuple[str, str]]:
     if nodes is None:
         return [("bottleneck", f"{ways} between {parts:,} sets of nodes")]
     more = f" … ({len(nodes):,} nodes)" if len(nodes) > MOST_NODES else ""
-    names = ", ".join(map(str, nodes[:MOST_NODES])) + more
+    names = ", ".join(map(str, (best["cut_node_names"] or nodes)[:MOST_NODES])) + more
     side = f"node {names}" if len(nodes) == 1 else f"nodes {names}"
     verb = ("enter" if best["cut_enters"] else "leave") + ("s" if best["cut_capacity"] == 1 else "")
     terminals = best["cut_terminals"]

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
 
+from torusweep.networks.names import name_of
 from torusweep.networks.topology import Topology
 from torusweep.routing import GivenRouting, Routing
 from torusweep.routing.forms import AdaptiveRouting, LayeredRouting, SourceRouting, TableRouting
@@ -26,6 +28,8 @@ from torusweep.stages.deadlock.progress import Progress, part_of
 from torusweep.stages.deadlock.routing_case import Case, chooses, deadlock_case, resolve_routing
 from torusweep.stages.deadlock.rules import Rule, none
 from torusweep.stages.deadlock.verdict import BUBBLE, TOGETHER, Verdict, proves_deadlock_free, verdict
+
+NUMBER = re.compile(r"\d+")
 
 
 def deadlock_record(
@@ -69,6 +73,10 @@ def deadlock_record(
             packets = together.packets
         elif not isinstance(form, AdaptiveRouting):
             packets = packets_of(form, rule, virtual_channels, found.cycle, entering=found.deadlock_free == "no")
+    if packets is not None and topology.plan.names is not None:
+        packets = [
+            NUMBER.sub(lambda found: f"{found[0]} ({name_of(topology, int(found[0]))})", each) for each in packets
+        ]
     values = {
         "topology": topology.spelling,
         "routing": case.routing,
@@ -156,7 +164,10 @@ def _channel_words(form: Routing | AdaptiveRouting, shares: np.ndarray, channel:
         str(node // int(np.prod(topology.plan.radices[:i], dtype=np.int64)) % side)
         for i, side in enumerate(topology.plan.radices)
     ]
-    where = f"to {topology.ports[node, port]}"
+    head = int(topology.ports[node, port])
+    where = f"to {head}"
+    if topology.plan.names is not None:  # beside the number, in place of the digits
+        digits, where = [str(name_of(topology, node))], f"{where} ({name_of(topology, head)})"
     if isinstance(form, SourceRouting | AdaptiveRouting):
         moves = form.escape.moves if isinstance(form, AdaptiveRouting) else form.moves
         d = int(np.flatnonzero(moves.port[node] == port)[0])

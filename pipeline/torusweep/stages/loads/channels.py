@@ -10,7 +10,7 @@ import pyarrow as pa
 from torusweep.networks.topology import NO_PORT, Topology
 from torusweep.routing import Routing
 from torusweep.stages.loads.collectives import Collective, PhaseTime
-from torusweep.stages.loads.columns import CHANNEL_LOADS, LOADS
+from torusweep.stages.loads.columns import CHANNEL_LOADS, CHANNEL_NAMES, LOADS
 from torusweep.tables.columns import arrow_schema
 
 
@@ -132,6 +132,10 @@ def channel_table(loads: ChannelLoads) -> pa.Table:
         "class": names.take(pa.array(kind)),
         "load": loads.load[tail, port],
     }
+    if topology.plan.names is not None:
+        names = pa.array(list(map(str, topology.plan.names)), pa.string())
+        columns |= {f"{end}_name": names.take(pa.array(columns[end])) for end in ("from", "to")}
+        return pa.table(columns, schema=arrow_schema((*CHANNEL_LOADS, *CHANNEL_NAMES)))
     return pa.table(columns, schema=arrow_schema(CHANNEL_LOADS))
 
 

@@ -166,3 +166,7 @@ CHANNEL_LOADS = (
         "flits over the channel, divided by its bandwidth, at one flit injected per terminal and cycle",
     ),
 )
+CHANNEL_NAMES = (  # beside them, of a network from a file or a graph with names
+    Column("from_name", "string", "", "what the network's file or graph calls the node that the channel leaves"),
+    Column("to_name", "string", "", "what it calls the node that it leads to"),
+)

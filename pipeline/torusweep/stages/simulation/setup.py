@@ -10,6 +10,7 @@ import numpy as np
 from torusweep_kernels.router import Router, Wiring
 
 from torusweep.errors import BadInput
+from torusweep.networks.names import terminal_names
 from torusweep.networks.topology import NO_PORT, Topology
 from torusweep.routing import GivenRouting, Routing, SourceRouting
 from torusweep.stages.deadlock import least_rule
@@ -117,7 +118,9 @@ def set_up(
     requested = parameters.canonical()
     router = preset(requested.router)
     traffic_name, traffic = pattern_on(requested.traffic, topology)
-    messages = None if requested.workload is None else workload_on(requested.workload, len(topology.terminals))[1]
+    messages = None
+    if requested.workload is not None:
+        messages = workload_on(requested.workload, len(topology.terminals), terminal_names(topology))[1]
     longest = requested.packet_mix and lengths_of(requested.packet_mix).longest
     switching = requested.switching or router.switching
     flits = longest or requested.packet_flits or router.packet_flits

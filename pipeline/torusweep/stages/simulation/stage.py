@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import product
-from math import prod
+from math import ceil, prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
@@ -14,6 +14,7 @@ from pydantic import Field, create_model
 
 from torusweep.counts import counted, duration
 from torusweep.errors import BadInput, Refused
+from torusweep.networks.names import terminal_names
 from torusweep.networks.topology import Meaning, Number, Topology, Whole
 from torusweep.questions.entry import Choice, under
 from torusweep.questions.parameters import Absent, NotSwept, Option, Read
@@ -41,6 +42,7 @@ MOST_COMBINATIONS = 2_000  # of one entry; it takes up to 10 ms to check one on 
 MOST_SEEDS = 2**63 - 1
 NODE_CYCLE = 1e-7  # seconds that a simulated node takes a cycle: 0.6e-7 at light load, 1.2e-7 at much
 SEVERAL = 4  # times as many where ports send several flits a cycle (bluegene: 1.6e-7 to 7e-7)
+LEAST_CYCLES, LEAST_PACKETS = 1000, 100  # of a run that says something
 WORKLOAD_CYCLES = 100_000  # that a workload takes, for want of a better estimate
 SATURATION_RUNS = 15  # experiments until saturation is found
 ANNOUNCED_SECONDS = 5.0  # runs that take longer are announced
@@ -104,7 +106,7 @@ def simulate(
     remarks: tuple[str, ...] = ()
     done: list[Completion] = []
     if parameters.workload is not None:
-        spelling, messages = workload_on(parameters.workload, len(network.terminals))
+        spelling, messages = workload_on(parameters.workload, len(network.terminals), terminal_names(network))
         remarks = tuple(f"note: {spelling}: {note}" for note in messages.notes)
         _announce_workload(network, how, spelling, messages, len(seeds))
     elif not packets_each:
@@ -124,7 +126,24 @@ def simulate(
             progress=None if report is None else lambda count: report(count if saturation else count / runs),
             completions=done,
         )
+    _expect_packets(network, rows)
     return Simulation(rows, messages=messages, done=done, remarks=remarks)
+
+
+def _expect_packets(network: Topology, rows: Sequence[dict[str, Any]]) -> None:
+    """Raise BadInput where a run at a load was too short to measure a packet: 0 accepted says nothing."""
+    for row in rows:
+        load = row["offered_load"]
+        if load is None or row["packets"] or row["deadlocked"]:
+            continue
+        flits = row["packet_flits"] or 1
+        packets = f"packets of {counted(flits, 'flit')}"
+        wanted = max(LEAST_CYCLES, ceil(LEAST_PACKETS * flits / (load * len(network.terminals))))
+        with under("cycles"):
+            raise BadInput(
+                f"expected enough for {packets} to arrive after the warm-up at load {load:g}, got"
+                f" {row['cycles']:,}, in which none did; choose {wanted:,} or more"
+            )
 
 
 def _announce(network: Topology, how: How, request: Request) -> None:

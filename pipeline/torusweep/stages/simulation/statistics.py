@@ -63,7 +63,8 @@ class Figures(NamedTuple):
     network, total   latency from entry, and from generation, to the arrival of the tail
     quantiles        50 % and 99 % of the total latency; None without packets
     histogram        (lower end, packets) of the non-empty bins of the total latency
-    saturated        accepted < 0.98 × generated with 95 % confidence; None where it is less without that confidence
+    saturated        accepted < 0.98 × generated with 95 % confidence; None where it is less without that confidence, or
+                     fewer packets were generated than there are batches
     """
 
     warm_up: int
@@ -98,6 +99,7 @@ def figures(runs: Sequence[Run], warm_up: int | None = None) -> Figures:
     generated = np.concatenate([window.generated for window in windows])
     packets = np.concatenate([window.packets for window in windows])
     total = np.concatenate([window.total for window in windows])
+    sent = sum(int(((run.time >= begin) & (run.time < run.end)).sum()) for run, begin in zip(runs, warm))
     lag = _ratio(flits - MIN_ACCEPTED * generated, width)
     return Figures(
         warm_up=max(warm),
@@ -112,7 +114,7 @@ def figures(runs: Sequence[Run], warm_up: int | None = None) -> Figures:
         total=_estimate(np.concatenate([window.total_sum for window in windows]), packets),
         quantiles=None if not len(total) else _quantiles(total),
         histogram=histogram(total),
-        saturated=lag[0] < 0 and (lag[0] + _student(len(width), CONFIDENCE) * lag[1] < 0 or None),
+        saturated=lag[0] < 0 and ((sent >= BATCHES and lag[0] + _student(len(width), CONFIDENCE) * lag[1] < 0) or None),
     )
 
 

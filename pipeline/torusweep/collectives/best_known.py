@@ -1,0 +1,69 @@
+"""The least time known of a collective operation: of what theorems attain, and of all algorithms that suit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from weakref import WeakKeyDictionary
+
+from torusweep.collectives.algorithms import OPTIMUM, algorithms_for, schedule_of
+from torusweep.collectives.cost import cost_of
+from torusweep.collectives.optimum import Optimum, optimum
+from torusweep.errors import BadInput
+from torusweep.networks.topology import Topology
+
+MOST_TRIED = 1024  # nodes of a network on which all algorithms are measured for it; some seconds
+# of networks that are in use: each algorithm's row has the same optimum
+_known: WeakKeyDictionary[Topology, dict[tuple[str, int, bool], Optimum]] = WeakKeyDictionary()
+
+
+def best_known(
+    topology: Topology,
+    operation: str,
+    *,
+    root: int = 0,
+    use_symmetry: bool = True,
+    bounds: Optimum | None = None,
+    measured: Mapping[str, float] | None = None,
+) -> Optimum:
+    """The bound of `optimum`, and the least time that is known.
+
+    Where a theorem attains the bound, no algorithm is measured. Elsewhere all are, on networks of up to `MOST_TRIED`
+    nodes.
+
+    bounds, measured   the network's `optimum` and cycles of algorithms, where they are there already
+
+    Raises as `optimum` does.
+    """
+    of_network = _known.setdefault(topology, {})
+    key = (operation, root, use_symmetry)
+    found = of_network.get(key)
+    if found is None:
+        found = bounds or optimum(topology, operation, root=root, use_symmetry=use_symmetry)
+        if not found.met:
+            found = _least(found, _measured(topology, operation, root, dict(measured or {})))
+        of_network[key] = found
+    return found if found.met else _least(found, measured or {})
+
+
+def _measured(topology: Topology, operation: str, root: int, known: dict[str, float]) -> dict[str, float]:
+    """Cycles of all algorithms that suit."""
+    if topology.nodes > MOST_TRIED:
+        return known
+    for algorithm in algorithms_for(operation, ["all"]):
+        if algorithm == OPTIMUM or algorithm in known:
+            continue
+        try:
+            known[algorithm] = cost_of(topology, schedule_of(topology, operation, algorithm, root=root)).cycles
+        except BadInput:  # it does not suit
+            continue
+    return known
+
+
+def _least(found: Optimum, cycles: Mapping[str, float]) -> Optimum:
+    """With the time of the fastest algorithm, where that is less than what is known."""
+    if not cycles:
+        return found
+    fastest = min(cycles, key=lambda name: cycles[name])
+    if found.attained is not None and found.attained <= cycles[fastest]:
+        return found
+    return found._replace(attained=cycles[fastest], by=f"algorithm {fastest}")

@@ -1,0 +1,114 @@
+"""Numbers of links in graph files: which columns have them, whatever they are called, and their values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from numbers import Real
+from typing import Any, Literal
+
+import numpy as np
+
+from torusweep.errors import BadInput, one_line, printable
+from torusweep.networks.families.graph_listing import ABSENT, BANDWIDTH, LINK_NUMBERS, MOST_PARALLEL, SHOWN, Listing
+from torusweep.networks.link_kinds import bandwidth_of
+
+WEIGHT = "weight"  # a number of which the file does not say what it means
+KNOWN = (*LINK_NUMBERS, BANDWIDTH, WEIGHT)
+ALSO_CALLED = {"capacity": BANDWIDTH, "bw": BANDWIDTH, "delay": "latency", "weights": WEIGHT}
+OTHERS = ("port", "target_port", "link_class", "target_link_class")  # texts of these names are other programs'
+Weights = Literal["bandwidth", "latency", "none"]
+
+
+def known_names(names: Iterable[str], notes: list[str]) -> dict[str, str]:
+    """What is read → what the file calls it. Capitals, hyphens and blanks do not count; `notes` gets what is unusual.
+
+    Raises BadInput where two mean the same.
+    """
+    found: dict[str, str] = {}
+    for name in sorted(names, key=lambda name: name not in KNOWN):  # a name as it should be goes first
+        plain = name.strip().lower().replace("-", "_").replace(" ", "_")
+        known = ALSO_CALLED.get(plain, plain)
+        if known not in KNOWN:
+            continue
+        if known not in found:
+            found[known] = name
+        elif found[known] == known:
+            notes.append(f"{one_line(printable(name), SHOWN)} of links not read: {known} is there")
+        else:
+            both = " and ".join(one_line(printable(each), SHOWN) for each in (found[known], name))
+            raise BadInput(f"expected one column for {known} of links, got {both}, which mean it; remove one")
+    notes += [
+        f"{one_line(printable(name), SHOWN)} of links read as {known}"
+        for known, name in found.items()
+        if name.strip().lower() != known and known != WEIGHT
+    ]
+    return found
+
+
+def whole_of(name: str, value: Any) -> int:
+    """A number of a link that is whole. Raises BadInput."""
+    number = value
+    if isinstance(value, str):
+        digits = value.strip().removesuffix(".0")
+        number = int(digits) if digits.isascii() and digits.isdigit() and len(digits) <= 10 else None
+    real = (isinstance(number, Real) and not isinstance(number, bool)) or type(number).__name__ == "Decimal"
+    if not real or number != number or not 0 <= number <= MOST_PARALLEL or number != int(number):
+        raise BadInput(f"{name}: expected whole numbers, 0 … 2³¹ − 1, got {one_line(printable(value), SHOWN)}")
+    return int(number)
+
+
+def width_of(name: str, value: Any) -> float:
+    """A number of a link above 0. Raises BadInput."""
+    try:
+        if isinstance(value, bool):
+            raise ValueError
+        return float(bandwidth_of(value.strip() if isinstance(value, str) else float(value)))
+    except (BadInput, ValueError, TypeError, OverflowError):
+        what = "flits a cycle above 0" if name == BANDWIDTH else "numbers above 0"
+        raise BadInput(f"{name}: expected {what}, got {one_line(printable(value), SHOWN)}") from None
+
+
+def set_numbers(listing: Listing, columns: Mapping[str, Sequence[Any]]) -> None:
+    """Keep columns, by what is read, whose values are numbers or texts; None where a link has none.
+
+    Raises BadInput for another value; ports and classes that are texts get a note.
+    """
+    for name, values in columns.items():
+        try:
+            if name in (BANDWIDTH, WEIGHT):
+                widths = [np.nan if value is None else width_of(name, value) for value in values]
+                set_column(listing, name, np.array(widths, np.float64))
+            else:
+                whole = [ABSENT if value is None else whole_of(name, value) for value in values]
+                set_column(listing, name, np.array(whole, np.int64))
+        except BadInput as wrong:
+            if name not in OTHERS:
+                raise
+            listing.notes.append(f"not read of links: {wrong}")
+
+
+def set_column(listing: Listing, name: str, column: np.ndarray) -> None:
+    if name == WEIGHT:
+        listing.weight = column
+    else:
+        listing.numbers[name] = column
+
+
+def with_weights(listing: Listing, weights: Weights | None) -> None:
+    """Give the weights of links the meaning that the user says. Raises BadInput where it is not said."""
+    weight, listing.weight = listing.weight, None
+    if weight is None or np.isnan(weight).all():
+        return
+    if weights is None:
+        raise BadInput(
+            'expected bandwidth or latency of links, got weight, which may mean either; say weights="bandwidth" (flits'
+            ' a cycle), "latency" (cycles) or "none"'
+        )
+    if weights == "none":
+        listing.notes.append("weight of links not read")
+    elif weights in listing.numbers:
+        raise BadInput(f'weights="{weights}": expected a file without {weights}, got one that has it beside weight')
+    elif weights == BANDWIDTH:
+        listing.numbers[BANDWIDTH] = weight
+    else:
+        set_numbers(listing, {"latency": [None if np.isnan(value) else value for value in weight.tolist()]})

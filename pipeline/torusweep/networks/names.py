@@ -1,0 +1,148 @@
+"""What the user's file or graph calls its nodes: other files, options and answers speak these names.
+
+A network that is read from a file or a graph numbers its nodes 0 … N − 1: whole numbers in their order, names in the
+order of the file. `Plan.names` has what they are called there; None: their numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from torusweep.counts import counted
+from torusweep.errors import BadInput, one_line, printable
+from torusweep.networks.topology import Topology
+
+SHOWN = 40  # characters of a name in a message
+
+
+def order_of_names(names: Sequence[Any]) -> np.ndarray | None:
+    """int64[N]: the places of the nodes in the order in which they are numbered; None: as they are.
+
+    Whole numbers, also as texts, are in the order of these numbers.
+    """
+    numbers = [_whole(name) for name in names]
+    known = [number for number in numbers if number is not None]
+    if len(known) < len(names) or len(set(known)) < len(names) or known == sorted(known):
+        return None
+    return np.argsort(np.array(known, object), kind="stable").astype(np.int64)
+
+
+def names_or_none(names: Sequence[Any]) -> tuple[Any, ...] | None:
+    """The names; None where they are the numbers 0 … N − 1, in this order."""
+    plain = all(_whole(name) == place for place, name in enumerate(names))
+    return None if plain else tuple(names)
+
+
+def _whole(name: Any) -> int | None:
+    """A name that is a whole number, or its digits."""
+    if isinstance(name, bool):
+        return None
+    if isinstance(name, int | np.integer):
+        return int(name)
+    digits = isinstance(name, str) and name.isascii() and name.isdigit() and (name == "0" or name[0] != "0")
+    return int(name) if digits and len(name) < 20 else None
+
+
+def terminal_names(topology: Topology) -> tuple[Any, ...] | None:
+    """What the terminals are called: as the file says, or as their nodes, if no node has two; None: their numbers."""
+    plan = topology.plan
+    if plan.terminal_names is not None or plan.names is None:
+        return plan.terminal_names
+    if len(np.unique(topology.terminals)) < len(topology.terminals):
+        return None
+    return tuple(plan.names[node] for node in topology.terminals.tolist())
+
+
+def name_of(topology: Topology, node: int) -> Any:
+    """What a node is called."""
+    return node if topology.plan.names is None else topology.plan.names[node]
+
+
+def texts_of(names: tuple[Any, ...] | None, nodes: Iterable[int]) -> list[str] | None:
+    """The names of some nodes for a table; None where nodes have none."""
+    return None if names is None else [str(names[node]) for node in nodes]
+
+
+def column_of(names: tuple[Any, ...] | None, nodes: np.ndarray) -> pa.Array[Any]:
+    """Nodes as a column that `numbers_of` reads: by name, or by number where they have none."""
+    if names is None:
+        return pa.array(nodes.astype(np.int32))
+    whole = all(isinstance(name, int) for name in names)
+    known = pa.array(list(names), pa.int64()) if whole else pa.array(list(map(str, names)), pa.string())
+    places: pa.Array[Any] = pa.array(nodes.astype(np.int64), pa.int64(), mask=nodes < 0)
+    return known.take(places)
+
+
+def numbers_of(names: tuple[Any, ...], column: pa.ChunkedArray[Any], name: str, things: str) -> np.ndarray:
+    """int64[R]: the numbers of nodes or terminals that a column names; `name` and `things` are for messages."""
+    if column.null_count:
+        raise BadInput(f"{name}: expected {things} in every row, got {counted(column.null_count, 'row')} without")
+    given = _as_texts(column)
+    found = pc.index_in(given, value_set=_texts(names))
+    if found.null_count:
+        row = int(np.argmin(found.is_valid().to_numpy(zero_copy_only=False)))
+        raise BadInput(
+            f"{name}: expected {things} as the network's file or graph names them, {named(names)}, got"
+            f" {one_line(printable(given[row]), SHOWN)} in row {row + 1}"
+        )
+    return found.cast(pa.int64()).to_numpy()
+
+
+def number_of(names: tuple[Any, ...] | None, given: Any, name: str) -> Any:
+    """The number of a node or terminal that an option or an argument names; `given` where they have numbers only.
+
+    0, the default of options, is the first where no node is called so. Where all names are texts that are no numbers, a
+    number stands for the place in the order of the file.
+    """
+    if names is None:
+        return given
+    place = _places(names).get(str(given))
+    if place is not None:
+        return place
+    if isinstance(given, int) and (not given or has_no_numbers(names)):
+        return given
+    raise BadInput(
+        f"{name}: expected a node as the network's file or graph names it, {named(names)}, got"
+        f" {one_line(printable(given), SHOWN)}"
+    )
+
+
+@lru_cache(maxsize=4)
+def has_no_numbers(names: tuple[Any, ...]) -> bool:
+    """Whether no node is called by a whole number, so that a number can only be its place."""
+    return all(_whole(name) is None for name in names)
+
+
+def named(names: tuple[Any, ...]) -> str:
+    """The first names, for a message."""
+    shown = ", ".join(one_line(printable(name), SHOWN) for name in names[:3])
+    return shown + (", …" if len(names) > 3 else "")
+
+
+def _as_texts(column: pa.ChunkedArray[Any]) -> pa.ChunkedArray[Any]:
+    try:
+        if pa.types.is_floating(column.type):  # whole numbers of a column that had gaps
+            column = column.cast(pa.int64())
+        return column.cast(pa.string())
+    except pa.ArrowException as error:
+        raise BadInput(f"expected names or whole numbers, got: {one_line(error)}") from None
+
+
+@lru_cache(maxsize=4)
+def _texts(names: tuple[Any, ...]) -> pa.Array[Any]:
+    _places(names)  # which differ
+    return pa.array(list(map(str, names)), pa.string())
+
+
+@lru_cache(maxsize=4)
+def _places(names: tuple[Any, ...]) -> dict[str, int]:
+    places = {str(name): place for place, name in enumerate(names)}
+    if len(places) < len(names):
+        raise BadInput("expected nodes whose names differ as text, got two alike, as 1 and '1'; rename one")
+    return places
