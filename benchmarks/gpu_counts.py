@@ -16,7 +16,8 @@ from typing import Any
 from unittest.mock import patch
 
 import numpy as np
-from torusweep.questions.stage import Network, Options
+from torusweep.questions.how import How
+from torusweep.questions.stage import Network
 from torusweep.stages import STAGES
 from torusweep.stages.simulation import Parameters, Request
 from torusweep.stages.simulation.stage import SimulationRequest
@@ -69,10 +70,10 @@ def simulations(spelling: str, number: int) -> dict[str, Callable[[str, int | No
 
     def one_by_one(name: str, threads: int | None) -> None:
         for point in points:
-            stage.rows(*point, Options(name, threads=threads))
+            stage.rows(*point, How(name, threads=threads))
 
     def together(name: str, threads: int | None) -> None:
-        assert not any(isinstance(rows, Exception) for rows in stage.rows_of_many(points, Options(name)))
+        assert not any(isinstance(rows, Exception) for rows in stage.rows_of_many(points, How(name)))
 
     called = f"simulation, {number} points of {spelling}"
     return {f"{called}, one by one": one_by_one, f"{called}, together": together}

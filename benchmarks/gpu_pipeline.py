@@ -52,7 +52,7 @@ simulation:
 
 def alike(stage: str) -> Iterator[Row]:
     """Whether every point of the stage has the same rows, byte for byte, with the GPU and with Numba."""
-    from torusweep.questions.stage import Options
+    from torusweep.questions.how import How
     from torusweep.sweeps.configuration import load
     from torusweep.sweeps.points import rows_of_many
     from torusweep.sweeps.requested_points import requested_points
@@ -64,7 +64,7 @@ def alike(stage: str) -> Iterator[Row]:
         points = [point for point in requested_points(load(config)) if point.stage == stage]
 
     def written(backend: str) -> list[bytes]:
-        found = rows_of_many(points, Options(backend))
+        found = rows_of_many(points, How(backend))
         wrong = [error for error in found if isinstance(error, Exception)]
         if wrong:
             raise wrong[0]

@@ -7,7 +7,7 @@ from pathlib import Path
 import altair as alt
 from torusweep.charts.chart import LIGHT, config, save, specification
 from torusweep.networks.families import build
-from torusweep.questions.stage import Options
+from torusweep.questions.how import How
 from torusweep.stages.availability import AvailabilityRequest, availability_rows
 from torusweep.stages.availability.section import distribution
 
@@ -35,7 +35,7 @@ def main() -> None:
         network = build(spelling)
         for probability in PROBABILITIES:
             request = AvailabilityRequest("links", None, probability, draws=DRAWS, sample=SAMPLE)
-            found = availability_rows(network, request, Options())
+            found = availability_rows(network, request, How())
             rows += [{**row, "name": name} for row in found if row["mean"] is not None]
             for row in found:
                 print(name, probability, row["measure"], row["measured"], *(row[column] for column in VALUES))

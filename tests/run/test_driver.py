@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from torusweep.errors import BadInput
-from torusweep.questions.stage import Options
+from torusweep.questions.how import How
 from torusweep.run import driver as sweep
 from torusweep.run.tasks import Outcome
 from torusweep.stages.all_columns import schema_of
@@ -262,7 +262,7 @@ def test_the_table_is_the_same_bytes_whatever_way_it_was_computed(rings: Run):
 def test_a_network_too_large_for_the_gpu_is_computed_on_the_cpu_and_the_shard_says_so(
     rings: Run, monkeypatch: pytest.MonkeyPatch
 ):  # 30
-    def rows_of_many(points: list[Point], options: Options) -> list[pa.Table | Exception]:
+    def rows_of_many(points: list[Point], options: How) -> list[pa.Table | Exception]:
         refused = GpuOutOfMemory("made up")
         small = options.backend == "cupy"
         return [

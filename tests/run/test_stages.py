@@ -14,7 +14,8 @@ import pyarrow.parquet as pq
 import pytest
 from torusweep.costs import MODELS
 from torusweep.networks.families import build
-from torusweep.questions.stage import Network, Options, attempt
+from torusweep.questions.how import How
+from torusweep.questions.stage import Network, attempt
 from torusweep.stages import STAGES
 from torusweep.stages.cost import cost_record
 from torusweep.sweeps.points import Point, keyed, rows_of_many
@@ -354,7 +355,7 @@ def test_a_batch_has_the_rows_of_each_point_alone(
     points = [Point.of_record(row) for row in pq.read_table(rings.folder / "points.parquet").to_pylist()]
     batches: list[int] = []
 
-    def kept(batch: list[Point], options: Options) -> list[pa.Table | Exception]:
+    def kept(batch: list[Point], options: How) -> list[pa.Table | Exception]:
         batches.append(len(batch))
         return rows_of_many(batch, options)
 
@@ -376,4 +377,4 @@ def test_a_batch_has_the_rows_of_each_point_alone(
 
 
 def row_alone(point: Point) -> pa.Table:
-    return keyed(point, STAGES[point.stage].rows(Network(point.topology), point.request, Options("numba", threads=1)))
+    return keyed(point, STAGES[point.stage].rows(Network(point.topology), point.request, How("numba", threads=1)))

@@ -21,9 +21,9 @@ from torusweep.networks.families import build
 from torusweep.networks.topology import Meaning, Whole
 from torusweep.questions.answer import Records, Row
 from torusweep.questions.entry import under
+from torusweep.questions.how import How
 from torusweep.questions.parameters import AlsoCalled, Read, Spelled
-from torusweep.questions.question import Askable, How
-from torusweep.questions.stage import Options
+from torusweep.questions.question import Askable
 from torusweep.screening.atlas import screened_before
 from torusweep.screening.best import Best, best_lattices, objectives
 from torusweep.screening.circulants import MOST_STEPS
@@ -161,8 +161,7 @@ def best(
     chosen = objectives(minimise, maximise)
     space = _space(nodes, dimensions, circulant_steps)
     space.check()
-    options = Options(how.backend)
-    others = [network_row(build(spelling), options) for spelling in dict.fromkeys(beside)]
+    others = [network_row(build(spelling), how) for spelling in dict.fromkeys(beside)]
     with under("cost_model"):
         # what is wrong with it is said before the search
         model = None if cost_model is None else costs.readable(str(cost_model))

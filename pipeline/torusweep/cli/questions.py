@@ -22,8 +22,9 @@ from torusweep.networks.families import build
 from torusweep.networks.signature import signature_of
 from torusweep.networks.spelling import Word, format_value
 from torusweep.questions.console import open_console
+from torusweep.questions.how import How
 from torusweep.questions.parameters import AlsoCalled, Option, Parameter, Positional, Read
-from torusweep.questions.question import Askable, How
+from torusweep.questions.question import Askable
 
 
 def command_of(question: Any) -> click.Command:

@@ -18,8 +18,9 @@ from torusweep.graph_search.run import search as run_search
 from torusweep.graph_search.wanted import MOST_CHAINS, MOST_DEGREE, MOST_NODES, Wanted
 from torusweep.networks.topology import Meaning, Number, Whole
 from torusweep.questions.entry import under
+from torusweep.questions.how import How
 from torusweep.questions.parameters import AlsoCalled
-from torusweep.questions.question import Askable, How
+from torusweep.questions.question import Askable
 
 SECONDS = 60.0
 

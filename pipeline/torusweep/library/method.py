@@ -11,8 +11,9 @@ from torusweep_kernels.backend import BACKENDS
 from torusweep.errors import BadInput, nearest, one_line
 from torusweep.questions import question_named
 from torusweep.questions.answer import Answer
+from torusweep.questions.how import How
 from torusweep.questions.parameters import Parameter, declared
-from torusweep.questions.question import Askable, How
+from torusweep.questions.question import Askable
 
 
 class Method:

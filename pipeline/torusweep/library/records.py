@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from torusweep.library.network import Network
 from torusweep.networks.topology import Topology
-from torusweep.questions.question import How
+from torusweep.questions.how import How
 from torusweep.routing.tables.objects import routing_of
 from torusweep.stages import static
 from torusweep.stages.loads.stage import loads

@@ -23,7 +23,8 @@ from torusweep.models.table import (
 from torusweep.networks.topology import Meaning, Number, Topology, Whole
 from torusweep.questions.answer import Row
 from torusweep.questions.entry import MOST_NODES, under
-from torusweep.questions.question import Askable, How
+from torusweep.questions.how import How
+from torusweep.questions.question import Askable
 
 MOST = 10**9  # bits, rates, delays and budgets
 

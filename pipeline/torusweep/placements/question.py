@@ -15,7 +15,8 @@ from torusweep.placements.machine import machine
 from torusweep.placements.ranking import Links, check_axes, rank
 from torusweep.quantities import bandwidth_of, seconds_of
 from torusweep.questions.entry import under
-from torusweep.questions.question import Askable, How
+from torusweep.questions.how import How
+from torusweep.questions.question import Askable
 
 
 def place(

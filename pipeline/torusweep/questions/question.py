@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import field, make_dataclass
 from itertools import product
 from pathlib import Path
 from pkgutil import resolve_name
-from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Protocol
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
 from pydantic import BeforeValidator, Field, create_model
 
@@ -21,60 +20,9 @@ from torusweep.errors import BadInput
 from torusweep.networks.topology import Plan, Topology
 from torusweep.questions.answer import Answer
 from torusweep.questions.entry import Choice, Section, Spellings, under
+from torusweep.questions.how import How
 from torusweep.questions.parameters import Absent, NotSwept, Parameter, Several, Swept, grouped, parameters_of
-from torusweep.questions.stage import Network, Options, Rows, Stage
-
-Report = Callable[[float], None]
-
-
-class Progress(Protocol):
-    """What shows how far a computation is."""
-
-    def share(self, work: str) -> AbstractContextManager[Report | None]:
-        """A function to call with the share of the work that is done, 0 … 1."""
-        ...
-
-    def count(self, things: str, total: int | None = None) -> AbstractContextManager[Report | None]:
-        """A function to call with the number of things done; total: how many there are at most, if known."""
-        ...
-
-    def wait(self, work: str) -> AbstractContextManager[None]:
-        """Work of unknown length."""
-        ...
-
-    def say(self, line: str) -> None:
-        """What whoever waits should know before long work begins."""
-        ...
-
-
-class Silence:
-    """Shows nothing."""
-
-    def share(self, work: str) -> AbstractContextManager[None]:
-        return nullcontext()
-
-    def count(self, things: str, total: int | None = None) -> AbstractContextManager[None]:
-        return nullcontext()
-
-    def wait(self, work: str) -> AbstractContextManager[None]:
-        return nullcontext()
-
-    def say(self, line: str) -> None:
-        return
-
-
-class How(NamedTuple):
-    """How an answer is computed; the answer does not depend on it.
-
-    threads   None: all cores
-    memory    bytes that a network's arrays may take; None: half the machine's
-    """
-
-    backend: str = "auto"
-    use_symmetry: bool = True
-    threads: int | None = None
-    memory: int | None = None
-    progress: Progress = Silence()
+from torusweep.questions.stage import Network, Rows, Stage
 
 
 class Part(NamedTuple):
@@ -300,10 +248,10 @@ class Question(Askable, Stage):
         spelled = [(one.spelled.files, getattr(request, one.column)) for one in self.swept if one.spelled is not None]
         return [file for files, text in reversed(spelled) if files and text for file in resolve_name(files)(text)]
 
-    def rows(self, network: Network, request: Any, options: Options) -> Rows:
+    def rows(self, network: Network, request: Any, how: How) -> Rows:
         values = {one.name: getattr(request, one.column) for one in self.swept}
         asked = [network.topology] if self.about == "networks" else network.topology
-        found = type(self).ask(asked, How(*options), **self._taken(values)).json
+        found = type(self).ask(asked, how, **self._taken(values)).json
         return found if isinstance(found, list) else [found]
 
 

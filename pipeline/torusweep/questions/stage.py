@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import pyarrow as pa
 
 from torusweep.networks.families import build, plan
 from torusweep.networks.topology import Plan, Topology
 from torusweep.questions.entry import Choice
+from torusweep.questions.how import How
 from torusweep.tables.columns import Column
 
 if TYPE_CHECKING:
@@ -21,23 +22,11 @@ Rows = list[dict[str, Any]] | pa.Table
 Result = TypeVar("Result")
 
 
-class Options(NamedTuple):
-    """How rows are computed. Rows do not depend on it.
-
-    memory   bytes that the network's arrays may take; half the machine's where None
-    """
-
-    backend: str = "auto"
-    use_symmetry: bool = True
-    threads: int | None = None
-    memory: int | None = None
-
-
 class Network:
     """A network of a sweep, built when its arrays are first needed.
 
     spelling  canonical; that of a design space in a stage whose entries name such (`Stage.spaces`): it has no plan
-    memory    as of `Options`
+    memory    as of `How`
     """
 
     def __init__(self, spelling: str, memory: int | None = None) -> None:
@@ -120,14 +109,14 @@ class Stage(Protocol):
         """Rows of a request, about."""
         return 1
 
-    def rows(self, network: Network, request: Any, options: Options) -> Rows:
+    def rows(self, network: Network, request: Any, options: How) -> Rows:
         """The rows of one point: records, or an Arrow table where they are many; exactly the stage's columns, in order.
 
         Raises BadInput where the request does not suit the network, Refused where it does not fit, BackendUnavailable.
         """
         ...
 
-    def rows_of_many(self, points: Iterable[tuple[Network, Any]], options: Options) -> list[Rows | Exception]:
+    def rows_of_many(self, points: Iterable[tuple[Network, Any]], options: How) -> list[Rows | Exception]:
         """The rows of each point, in order, or what `rows` raises for it: a point that fails does so alone.
 
         points   networks and requests. It may be an iterator, so that a network is let go when it is not needed any

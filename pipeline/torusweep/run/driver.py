@@ -30,7 +30,7 @@ from torusweep_kernels.backend import (
 
 from torusweep.counts import counted
 from torusweep.errors import BadInput
-from torusweep.questions import stage
+from torusweep.questions.how import How
 from torusweep.questions.stage import attempt
 from torusweep.run import this_worker
 from torusweep.run.progress import progress
@@ -108,7 +108,7 @@ def run_batch(points: Sequence[Point], keys: Sequence[str], options: Options) ->
         )
     share_gpus(this_worker.number_of_worker())
     start, clock, backend = time.time(), time.monotonic(), backend_of_calls(options.backend)
-    how = stage.Options(backend, options.use_symmetry, this_worker.threads_of_worker(), options.memory)
+    how = How(backend, options.use_symmetry, this_worker.threads_of_worker(), options.memory)
     wrong = [attempt(_check_key, point, key) for point, key in zip(points, keys, strict=True)]
     with resolved_backends() as resolved:
         every = rows_of_many([point for point, error in zip(points, wrong) if error is None], how)

@@ -19,7 +19,8 @@ import torusweep_kernels
 import torusweep
 from torusweep.errors import BadInput
 from torusweep.networks.families import files_of
-from torusweep.questions.stage import Network, Options, Rows, attempt
+from torusweep.questions.how import How
+from torusweep.questions.stage import Network, Rows, attempt
 from torusweep.stages import STAGES
 from torusweep.tables.columns import arrow_schema
 
@@ -93,7 +94,7 @@ class Point:
         return cls(record["stage"], record["topology"], request(**given))
 
 
-def rows_of_many(points: Sequence[Point], options: Options) -> list[pa.Table | Exception]:
+def rows_of_many(points: Sequence[Point], options: How) -> list[pa.Table | Exception]:
     """The rows of each of a stage's points after their key (torusweep.tables.store.shard_schema), or why it has none.
 
     Rows depend on their point and the code alone. The exceptions are BadInput for a network that cannot be built or a

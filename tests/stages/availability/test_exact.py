@@ -13,7 +13,7 @@ import pytest
 from torusweep.errors import BadInput
 from torusweep.library.records import loads_record
 from torusweep.networks.families import build
-from torusweep.questions.stage import Options
+from torusweep.questions.how import How
 from torusweep.stages.availability import AvailabilityRequest, availability_rows
 from torusweep.stages.availability.request import measures_of
 from torusweep.stages.static import static_record
@@ -27,7 +27,7 @@ def rows_of(spelling: str, fails: str, amount: int | float, measures: str = CHEA
     """The rows of a request, by measure."""
     count, probability = (amount, None) if isinstance(amount, int) else (None, amount)
     request = AvailabilityRequest(fails, count, probability, **{"measures": measures, "draws": 5000, **more})
-    return {row["measure"]: row for row in availability_rows(build(spelling), request, Options(threads=1))}
+    return {row["measure"]: row for row in availability_rows(build(spelling), request, How(threads=1))}
 
 
 def expect_all(rows: dict[str, Any], found: list[oracle.After]) -> None:

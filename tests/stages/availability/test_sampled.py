@@ -11,7 +11,7 @@ import pytest
 from scipy import stats
 from torusweep.errors import Refused
 from torusweep.networks.families import build
-from torusweep.questions.stage import Options
+from torusweep.questions.how import How
 from torusweep.stages.availability import MEASURES, AvailabilityRequest, availability_rows
 from torusweep.stages.availability.draws import draws_of
 from torusweep.stages.availability.measures import size_of
@@ -25,7 +25,7 @@ CONNECTED = 1 - 16 / comb(32, 4)  # of hypercube(n=4): only all links of one nod
 
 
 def rows_of(request: AvailabilityRequest, spelling: str = "hypercube(n=4)", **options: Any) -> list[dict[str, Any]]:
-    return availability_rows(build(spelling), request, Options(**options))
+    return availability_rows(build(spelling), request, How(**options))
 
 
 def test_draws_depend_on_neither_threads_nor_backend():
@@ -149,7 +149,7 @@ def test_what_takes_too_long_is_not_computed_and_says_so():
     assert MEASURES["distances"].draws(size, 1000, 3) == 1000
     assert MEASURES["connectivity"].draws(size, 10**6, 3) == 10**6
     request = AvailabilityRequest("links", 2, None, draws=10, measures="minimal_rerouting")
-    (row,) = availability_rows(large, request, Options())
+    (row,) = availability_rows(large, request, How())
     assert (row["mean"], row["draws"]) == (None, 0)
     assert "takes too long; name a sample" in row["method"]
 

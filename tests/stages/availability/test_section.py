@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from torusweep.charts.chart import specification
 from torusweep.networks.families import build
-from torusweep.questions.stage import Options
+from torusweep.questions.how import How
 from torusweep.stages.availability import AvailabilityRequest, availability_rows
 from torusweep.stages.availability.section import section
 
@@ -21,9 +21,9 @@ def rows() -> list[dict[str, Any]]:
     for spelling in ("ring(k=8)", "hypercube(n=3)"):
         for count in (0, 1, 2):
             request = AvailabilityRequest("links", count, None, measures="connectivity, distances")
-            found += availability_rows(build(spelling), request, Options(backend="numpy"))
+            found += availability_rows(build(spelling), request, How(backend="numpy"))
         found += availability_rows(
-            build(spelling), AvailabilityRequest("routers", None, 0.1, measures="connectivity"), Options()
+            build(spelling), AvailabilityRequest("routers", None, 0.1, measures="connectivity"), How()
         )
     return found
 

@@ -13,7 +13,8 @@ from torusweep.errors import BadInput, Refused
 from torusweep.library.records import loads_record
 from torusweep.networks.families import build, plan
 from torusweep.networks.symmetry import is_automorphism
-from torusweep.questions.stage import Network, Options
+from torusweep.questions.how import How
+from torusweep.questions.stage import Network
 from torusweep.screening import bounds
 from torusweep.screening.circulants import circulant_count
 from torusweep.screening.lattices import lattice_count
@@ -42,7 +43,7 @@ NETWORKS = [
 
 
 def screened(spelling: str, each: str | None = None) -> list[dict]:
-    rows = STAGES["screen"].rows(Network(spelling), ScreenRequest(each), Options())
+    rows = STAGES["screen"].rows(Network(spelling), ScreenRequest(each), How())
     return rows if isinstance(rows, list) else rows.to_pylist()
 
 
@@ -100,12 +101,12 @@ def points(tmp_path) -> list[Point]:
     return [Point("screen", spelling, ScreenRequest("class" if space_of(spelling) else None)) for spelling in spellings]
 
 
-def one_by_one(points: Sequence[Point], options: Options) -> list[pa.Table]:
+def one_by_one(points: Sequence[Point], options: How) -> list[pa.Table]:
     stage = STAGES["screen"]
     return [keyed(point, stage.rows(Network(point.topology), point.request, options)) for point in points]
 
 
-@pytest.mark.parametrize("options", [Options("numba"), Options("numpy", threads=1), Options("numba", False)])
+@pytest.mark.parametrize("options", [How("numba"), How("numpy", threads=1), How("numba", False)])
 @pytest.mark.parametrize("together", [TOGETHER, 1])
 def test_rows_of_many_are_those_of_each(points, options, together, monkeypatch):
     """To the byte; whether a batch is computed as a whole or in groups."""
@@ -124,7 +125,7 @@ def test_the_distances_of_small_networks_are_one_call(points, monkeypatch):
         return many_distances(tasks, **options)
 
     monkeypatch.setattr("torusweep.stages.screen.network_row.many_distances", counted_call)
-    rows_of_many(points, Options("numba"))
+    rows_of_many(points, How("numba"))
     # the large network first, since it does not wait for the others; two terminals at a node are two binary digits
     assert calls == [1, len(NETWORKS) + 2 + 1 + 1]
 
@@ -147,7 +148,7 @@ def test_symmetries_are_proved_once_for_a_row(monkeypatch):
 @pytest.mark.parametrize("refused_together", [False, True])
 def test_a_network_that_fails_fails_alone(points, monkeypatch, refused_together):
     """Also where the kernel refuses all of them together: each is then tried alone."""
-    good = one_by_one(points, Options("numba"))
+    good = one_by_one(points, How("numba"))
     bad = {
         0: (Point("screen", 'graph(path="nowhere.edges")', ScreenRequest()), BadInput, "nowhere.edges"),
         5: (Point("screen", "torus(k=1, n=2)", ScreenRequest()), BadInput, "k=1"),
@@ -164,7 +165,7 @@ def test_a_network_that_fails_fails_alone(points, monkeypatch, refused_together)
 
     if refused_together:
         monkeypatch.setattr("torusweep.stages.screen.network_row.many_distances", refusing)
-    found = rows_of_many(mixed, Options("numba", memory=2**28))
+    found = rows_of_many(mixed, How("numba", memory=2**28))
     for place, (_, kind, said) in bad.items():
         assert isinstance(found[place], kind), found[place]
         assert said in str(found[place])
@@ -276,7 +277,7 @@ def test_what_cannot_be_screened_is_one_line(tmp_path, entry, kind, said):
 
 
 def test_row_groups_are_small_enough_to_be_skipped(tmp_path):
-    rows = STAGES["screen"].rows(Network("lattices(dimensions=3, nodes=64)"), ScreenRequest("class"), Options())
+    rows = STAGES["screen"].rows(Network("lattices(dimensions=3, nodes=64)"), ScreenRequest("class"), How())
     many = rows.take(np.resize(np.arange(rows.num_rows), ROW_GROUP + 1))
     path = tmp_path / "many.parquet"
     path.write_bytes(parquet(many, {}))

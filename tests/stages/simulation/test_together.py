@@ -10,7 +10,8 @@ import pyarrow as pa
 import pytest
 from torusweep.errors import BadInput, Refused
 from torusweep.questions import stage
-from torusweep.questions.stage import Network, Options
+from torusweep.questions.how import How
+from torusweep.questions.stage import Network
 from torusweep.stages import STAGES
 from torusweep.stages.simulation import Parameters, Request, choice, record, runs
 from torusweep.stages.simulation.setup import set_up
@@ -80,7 +81,7 @@ OF_TORUS = [one for one in POINTS if one.topology == TORUS]
 
 
 def alone(one: Point) -> pa.Table:
-    return keyed(one, STAGE.rows(Network(one.topology), one.request, Options("numba")))
+    return keyed(one, STAGE.rows(Network(one.topology), one.request, How("numba")))
 
 
 @pytest.fixture(scope="module")
@@ -113,7 +114,7 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 def test_rows_of_many_are_those_of_each(rows_alone, monkeypatch, calls, together, threads):
     """To the byte, whatever shares a call."""
     monkeypatch.setattr(runs, "TOGETHER", together)
-    compare(rows_of_many(POINTS, Options("numba", threads=threads)), POINTS, rows_alone)
+    compare(rows_of_many(POINTS, How("numba", threads=threads)), POINTS, rows_alone)
     assert (max(calls) > MOST_ALONE) == bool(together)
 
 
@@ -121,12 +122,12 @@ def test_rows_of_many_are_those_of_each(rows_alone, monkeypatch, calls, together
 def test_neither_order_nor_neighbours_matter(rows_alone, seed):
     draw = random.Random(seed)
     some = draw.sample(POINTS, draw.randint(2, 12))
-    compare(rows_of_many(some, Options("numba", threads=1)), some, rows_alone)
+    compare(rows_of_many(some, How("numba", threads=1)), some, rows_alone)
 
 
 def test_the_specification_gives_the_same(rows_alone):
     some = [POINTS[0], POINTS[1], POINTS[3]]
-    compare(rows_of_many(some, Options("numpy")), some, rows_alone)
+    compare(rows_of_many(some, How("numpy")), some, rows_alone)
 
 
 def test_a_deadlock_is_its_own_points(rows_alone):
@@ -137,7 +138,7 @@ def test_a_deadlock_is_its_own_points(rows_alone):
 
 def test_points_that_are_alike_share_calls(calls):
     """Two loads of a point and one of another; the searches of two points, step by step."""
-    rows_of_many([point(TORUS, (0.1, 0.3)), point(TORUS, traffic="transpose")], Options("numba"))
+    rows_of_many([point(TORUS, (0.1, 0.3)), point(TORUS, traffic="transpose")], How("numba"))
     assert calls == [3]
     calls.clear()
     searches = [point(TORUS, (), precision=precision, traffic="tornado") for precision in (0.2, 0.03)]
@@ -145,7 +146,7 @@ def test_points_that_are_alike_share_calls(calls):
         alone(one)
     one_by_one = calls.copy()
     calls.clear()
-    rows_of_many(searches, Options("numba"))
+    rows_of_many(searches, How("numba"))
     assert sum(calls) == sum(one_by_one)
     assert max(calls) == 2 * max(one_by_one)
     assert len(calls) < len(one_by_one)
@@ -164,7 +165,7 @@ def test_points_that_are_alike_share_calls(calls):
 )
 def test_others_do_not(calls, one, other):
     points = [point(TORUS, **one), point(TORUS, **other)]
-    assert all(isinstance(rows, pa.Table) for rows in rows_of_many(points, Options("numba")))
+    assert all(isinstance(rows, pa.Table) for rows in rows_of_many(points, How("numba")))
     assert calls == [1, 1]
 
 
@@ -175,7 +176,7 @@ def test_a_network_is_built_and_its_routing_proved_once(monkeypatch):
     monkeypatch.setattr(choice, "is_proved_free", counting(proved, choice.is_proved_free))
     alone(POINTS[0])
     once = len(proved)
-    rows_of_many([POINTS[0], POINTS[27], *POINTS[1:5]], Options("numba"))
+    rows_of_many([POINTS[0], POINTS[27], *POINTS[1:5]], How("numba"))
     assert built == [TORUS, TORUS, BROKEN]
     proofs_of_torus = [case for case in proved[once:] if case.form.topology.spelling == TORUS]
     assert len(proofs_of_torus) == once > 0
@@ -215,7 +216,7 @@ def test_a_point_that_fails_fails_alone(rows_alone, monkeypatch, refused_togethe
 
     if refused_together:
         monkeypatch.setattr(runs, "simulate", refusing)
-    found = dict(zip(mixed, rows_of_many(mixed, Options("numba", memory=2**28)), strict=True))
+    found = dict(zip(mixed, rows_of_many(mixed, How("numba", memory=2**28)), strict=True))
     for one, kind, said in BAD:
         assert isinstance(found[one], kind), found[one]
         assert said in str(found[one])
@@ -244,7 +245,7 @@ def test_a_point_that_the_kernel_refuses_fails_alone(rows_alone, monkeypatch):
     monkeypatch.setattr(runs, "_generated", late)
     monkeypatch.setattr(record, "_row", broken)
     points = [POINTS[1], POINTS[2], point(TORUS, traffic="bit_complement"), POINTS[0]]
-    first, second, third, last = rows_of_many(points, Options("numba"))
+    first, second, third, last = rows_of_many(points, How("numba"))
     compare([first, last], [points[0], points[-1]], rows_alone)
     assert isinstance(second, BadInput)
     assert isinstance(third, ArithmeticError)
@@ -259,7 +260,7 @@ def test_a_lost_gpu_is_asked_once(monkeypatch):
         raise GpuLost("made up")
 
     monkeypatch.setattr(runs, "simulate", lose)
-    found = rows_of_many(POINTS[:2], Options("numba"))
+    found = rows_of_many(POINTS[:2], How("numba"))
     assert [type(rows) for rows in found] == [GpuLost, GpuLost]
     assert calls == ["numba"]
 
@@ -281,7 +282,7 @@ def test_what_shares_a_call_fits_into_memory(rows_alone, monkeypatch, memory):
 
     monkeypatch.setattr(runs, "_run_group", kept)
     some = OF_TORUS[:9]
-    compare(rows_of_many(some, Options("numba", memory=memory)), some, rows_alone)
+    compare(rows_of_many(some, How("numba", memory=memory)), some, rows_alone)
     of_several = [group for group in packed if len({id(setup) for setup, _ in group}) > 1]
     assert all(taken(group) <= limit for group in of_several)
     assert all(taken(group) <= (memory or 2**40) for group in packed)
@@ -310,5 +311,5 @@ def test_a_gpu_simulates_them_in_one_launch(rows_alone, as_cupy: Callable[..., A
     as_cupy(multiprocessors=132, cache=60 * 2**20, memory=2**36)
     some = [one for one in OF_TORUS[:7] if '"packet_flits": 5' not in one.request.simulation]
     with watched() as launches:
-        compare(rows_of_many(some, Options("cupy")), some, rows_alone)
+        compare(rows_of_many(some, How("cupy")), some, rows_alone)
     assert launches.counts() == {"advance_in_shared": 1}

@@ -15,7 +15,7 @@ from torusweep.collectives.optimum import optimum
 from torusweep.errors import Refused
 from torusweep.networks.survivors import network_after
 from torusweep.networks.topology import NO_PORT, Topology
-from torusweep.questions.stage import Options
+from torusweep.questions.how import How
 from torusweep.routing import GivenRouting
 from torusweep.routing.lowest_port import lowest_port
 from torusweep.stages.availability.parts import Failing
@@ -39,7 +39,7 @@ class Survivors(NamedTuple):
     failures: Failures
     largest: np.ndarray
     connected: np.ndarray
-    options: Options
+    options: How
 
 
 Values = Mapping[str, np.ndarray]  # by measure, float64[D]; nan where a draw has none

@@ -9,7 +9,7 @@ from torusweep_kernels.failures import Failures, after_failures
 
 from torusweep.errors import BadInput
 from torusweep.networks.topology import Topology
-from torusweep.questions.stage import Options
+from torusweep.questions.how import How
 from torusweep.stages.availability.columns import AVAILABILITY
 from torusweep.stages.availability.draws import Draws, draws_of
 from torusweep.stages.availability.measures import MEASURES, QUANTITIES, UP_DOWN, Survivors, size_of
@@ -29,7 +29,7 @@ ONE_WAY = "not known: links have one direction"
 INTACT = Failures(np.zeros(2, np.int64), np.zeros(0, np.int32))
 
 
-def availability_rows(topology: Topology, request: AvailabilityRequest, options: Options) -> list[Row]:
+def availability_rows(topology: Topology, request: AvailabilityRequest, options: How) -> list[Row]:
     """A row for each quantity of each measure of the request, in the order of the measures.
 
     Raises BadInput where more parts shall fail than the network has, or it has no such parts, or no terminals; Refused
@@ -61,7 +61,7 @@ def availability_rows(topology: Topology, request: AvailabilityRequest, options:
     return rows
 
 
-def survivors(topology: Topology, failing: Failing, failures: Failures, options: Options) -> Survivors:
+def survivors(topology: Topology, failing: Failing, failures: Failures, options: How) -> Survivors:
     """The draws, and after which of them all surviving terminals, at least one, reach each other."""
     network, parts, _ = failing
     outcomes = after_failures(

@@ -12,9 +12,10 @@ from pydantic import BeforeValidator, Field, model_validator
 from torusweep.errors import BadInput
 from torusweep.networks.topology import Meaning, Plan, Topology, Whole
 from torusweep.questions.entry import Choice, Spellings, under
+from torusweep.questions.how import How
 from torusweep.questions.parameters import Absent, NotSwept, Option, Read, Spelled
-from torusweep.questions.question import How, Question
-from torusweep.questions.stage import Network, Options
+from torusweep.questions.question import Question
+from torusweep.questions.stage import Network
 from torusweep.stages.availability.answer import Availability
 from torusweep.stages.availability.columns import AVAILABILITY
 from torusweep.stages.availability.measures import MEASURES, USUAL, Size
@@ -118,9 +119,8 @@ def availability(
             raise BadInput("expected links, routers or cubes that fail, got none; add a number, as 1")
     for request in asked:
         check_memory(network.spelling, network.plan, request)
-    options = Options(how.backend, threads=how.threads)
     with how.progress.wait("draws of failures: some seconds for each costly measure, more on large networks"):
-        rows = [row for request in asked for row in availability_rows(network, request, options)]
+        rows = [row for request in asked for row in availability_rows(network, request, how)]
     return Availability(rows, asked=asked)
 
 
@@ -195,7 +195,7 @@ class AvailabilityQuestion(Question):
     def row_count(self, network: Network, request: AvailabilityRequest) -> int:
         return sum(len(MEASURES[name].names) for name in request.measures.split(", "))
 
-    def rows(self, network: Network, request: AvailabilityRequest, options: Options) -> list[dict[str, Any]]:
+    def rows(self, network: Network, request: AvailabilityRequest, options: How) -> list[dict[str, Any]]:
         return availability_rows(network.topology, request, options)
 
     def section(self, tables: Tables) -> Chapter | None:

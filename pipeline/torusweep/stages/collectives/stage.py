@@ -13,9 +13,10 @@ from torusweep.errors import BadInput
 from torusweep.networks.names import number_of, terminal_names
 from torusweep.networks.topology import Meaning, Topology, Whole
 from torusweep.questions.entry import Choice, under
+from torusweep.questions.how import How
 from torusweep.questions.parameters import Absent, InTables, NotSwept, Option, Positional, Spelled, Swept
-from torusweep.questions.question import How, Question
-from torusweep.questions.stage import Network, Options
+from torusweep.questions.question import Question
+from torusweep.questions.stage import Network
 from torusweep.stages.collectives.answer import Collective
 from torusweep.stages.collectives.columns import COLLECTIVES
 from torusweep.stages.collectives.compared import BANDWIDTH, LATENCY, compared, timing_of, together
@@ -152,7 +153,7 @@ class CollectivesQuestion(Question):
         transfers = 0 if request.algorithm == OPTIMUM else network.plan.nodes**2 * max(network.plan.degree, 1)
         return network.plan.bytes + 80 * transfers
 
-    def rows(self, network: Network, request: Any, options: Options) -> list[dict[str, Any]]:
+    def rows(self, network: Network, request: Any, options: How) -> list[dict[str, Any]]:
         """Of one algorithm, and where it does not suit or there is no optimum, why."""
         return [
             collective_record(network.topology, request.operation, request.algorithm, use_symmetry=options.use_symmetry)

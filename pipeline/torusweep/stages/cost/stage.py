@@ -12,8 +12,9 @@ from torusweep.errors import BadInput, printable
 from torusweep.networks.families.boards import Cubes
 from torusweep.networks.topology import Topology
 from torusweep.questions.entry import under
+from torusweep.questions.how import How
 from torusweep.questions.parameters import InTables, NotSwept
-from torusweep.questions.question import Aside, How, Question
+from torusweep.questions.question import Aside, Question
 from torusweep.questions.stage import Network
 from torusweep.stages.cost import AUTOMATIC, check_suits, cost_record
 from torusweep.stages.cost.answer import Cost, CostModels, Costs, ModelFile

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from torusweep.networks.topology import Meaning, Topology, Whole
+from torusweep.questions.how import How
 from torusweep.questions.parameters import NotSwept, Several, Spelled, Swept
-from torusweep.questions.question import File, How, Question
+from torusweep.questions.question import File, Question
 from torusweep.questions.stage import Network
 from torusweep.routing import SHORTEST_PATHS, GivenRouting
 from torusweep.stages.deadlock import deadlock_case, deadlock_record

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from torusweep.networks.topology import Topology
+from torusweep.questions.how import How
 from torusweep.questions.parameters import NotSwept, Read, Spelled, Swept
-from torusweep.questions.question import File, How, Question
+from torusweep.questions.question import File, Question
 from torusweep.questions.stage import Network
 from torusweep.stages.layout import check_suits, layout_record, spelling_of
 from torusweep.stages.layout.answer import Layout

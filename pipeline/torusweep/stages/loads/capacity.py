@@ -12,7 +12,8 @@ from torusweep.capacity import capacity as capacity_of
 from torusweep.networks.topology import Meaning, Topology
 from torusweep.questions.answer import Answer, Row
 from torusweep.questions.display import Fact, value_text
-from torusweep.questions.question import Askable, How
+from torusweep.questions.how import How
+from torusweep.questions.question import Askable
 from torusweep.questions.spelled import TRAFFIC
 from torusweep.traffic import GivenTraffic
 

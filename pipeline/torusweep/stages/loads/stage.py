@@ -9,8 +9,9 @@ from torusweep.capacity.throughput import check_capacity
 from torusweep.errors import BadInput, Refused
 from torusweep.networks.topology import Meaning, Number, Plan, Topology, Whole, no_symmetries
 from torusweep.questions.entry import under
+from torusweep.questions.how import How
 from torusweep.questions.parameters import Inside, NotSwept
-from torusweep.questions.question import How, Part, Question
+from torusweep.questions.question import Part, Question
 from torusweep.questions.spelled import ROUTING, TRAFFIC
 from torusweep.questions.stage import Network
 from torusweep.routing import SHORTEST_PATHS, TURN_MODELS, GivenRouting, SourceRouting

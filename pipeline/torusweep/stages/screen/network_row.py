@@ -12,7 +12,8 @@ from torusweep.networks.links import channel_matrix
 from torusweep.networks.survivors import surviving_network
 from torusweep.networks.symmetry import orbits
 from torusweep.networks.topology import Topology
-from torusweep.questions.stage import Network, Options, Rows, attempt
+from torusweep.questions.how import How
+from torusweep.questions.stage import Network, Rows, attempt
 from torusweep.screening import bounds
 from torusweep.screening.columns import SCREEN
 from torusweep.stages.loads import exact_loads, record_of
@@ -27,13 +28,13 @@ class Begun(NamedTuple):
     searches: Searches
 
 
-def network_row(network: Topology, options: Options) -> dict[str, Any]:
+def network_row(network: Topology, options: How) -> dict[str, Any]:
     """Distances and loads, the same as in the tables `static` and `loads`; loads are null if it is not connected."""
     begun = begin(network, options)
     return finish(begun, distances_of([begun], options)[0], options)
 
 
-def rows_together(networks: Sequence[Network], options: Options) -> list[Rows | Exception]:
+def rows_together(networks: Sequence[Network], options: How) -> list[Rows | Exception]:
     """The row of each network, or what it raises; the distances of all in one call."""
     begun = [attempt(begin, network.topology, options) for network in networks]
     whole = [network for network in begun if isinstance(network, Begun)]
@@ -49,25 +50,25 @@ def rows_together(networks: Sequence[Network], options: Options) -> list[Rows | 
     ]
 
 
-def _rows(network: Network, options: Options) -> Rows:
+def _rows(network: Network, options: How) -> Rows:
     return [network_row(network.topology, options)]
 
 
-def begin(network: Topology, options: Options) -> Begun:
+def begin(network: Topology, options: How) -> Begun:
     """What comes before the distances."""
     topology = surviving_network(network)
     found = orbits(topology, use_symmetry=options.use_symmetry)
     return Begun(topology, searches_of(topology, found, use_symmetry=options.use_symmetry))
 
 
-def distances_of(networks: Sequence[Begun], options: Options) -> list[list[Distances]]:
+def distances_of(networks: Sequence[Begun], options: How) -> list[list[Distances]]:
     """The distances of each network's searches: all of them in one call, which a GPU answers in one launch."""
     tasks = [task for network in networks for task in network.searches.tasks]
     found = iter(many_distances(tasks, backend=options.backend, threads=options.threads))
     return [[next(found) for _ in network.searches.tasks] for network in networks]
 
 
-def finish(begun: Begun, distances: Sequence[Distances], options: Options) -> dict[str, Any]:
+def finish(begun: Begun, distances: Sequence[Distances], options: How) -> dict[str, Any]:
     """The row, once the distances are known."""
     topology = begun.topology
     hops = distance_numbers(begun.searches, distances)

@@ -13,9 +13,10 @@ from pydantic import model_validator
 from torusweep.errors import BadInput, Refused
 from torusweep.networks.topology import Meaning, Topology, Whole
 from torusweep.questions.entry import Choice, under
+from torusweep.questions.how import How
 from torusweep.questions.parameters import Absent, NotSwept
-from torusweep.questions.question import How, Question
-from torusweep.questions.stage import Network, Options, Rows, attempt
+from torusweep.questions.question import Question
+from torusweep.questions.stage import Network, Rows, attempt
 from torusweep.screening.circulants import MOST_STEPS
 from torusweep.screening.columns import SCREEN
 from torusweep.screening.lattices import MOST_DIMENSIONS, MOST_NODES
@@ -136,10 +137,9 @@ def screen(
     classes = each == "class"
     if (count := sum(_row_count(space, classes) for space in spaces)) > MOST_ROWS:
         raise Refused(f"expected at most {MOST_ROWS:,} rows, got about {count:,}; ask for fewer sizes, or in a sweep")
-    options = Options(how.backend, how.use_symmetry, how.threads, how.memory)
     with how.progress.wait("distances and loads: large design spaces and networks take minutes"):
-        rows = [network_row(network, options) for network in networks]
-        rows += [row for space in spaces for row in _rows_of(space, classes, options).to_pylist()]
+        rows = [network_row(network, how) for network in networks]
+        rows += [row for space in spaces for row in _rows_of(space, classes, how).to_pylist()]
     return Screened(rows)
 
 
@@ -213,13 +213,13 @@ class ScreenQuestion(Question):
             return 1
         return _row_count(space, request.each == "class")
 
-    def rows(self, network: Network, request: ScreenRequest, options: Options) -> Rows:
+    def rows(self, network: Network, request: ScreenRequest, options: How) -> Rows:
         space = space_of(network.spelling)
         if space is None:
             return [network_row(network.topology, options)]
         return _rows_of(space, request.each == "class", options)
 
-    def rows_of_many(self, points: Iterable[tuple[Network, ScreenRequest]], options: Options) -> list[Rows | Exception]:
+    def rows_of_many(self, points: Iterable[tuple[Network, ScreenRequest]], options: How) -> list[Rows | Exception]:
         """The distances of small networks in one call of the kernel, those of others and of spaces one by one."""
         found: dict[int, Rows | Exception] = {}
         held: dict[int, Network] = {}
@@ -247,7 +247,7 @@ def _row_count(space: Space, classes: bool) -> int:
     return int(MORE_CLASSES * space.fewest_classes) if classes else space.lattices
 
 
-def _rows_of(space: Space, classes: bool, options: Options) -> pa.Table:
+def _rows_of(space: Space, classes: bool, options: How) -> pa.Table:
     """A row for each class of a space, or for each graph."""
     parts = screen_space(space, classes=classes, backend=options.backend, threads=options.threads)
     return pa.concat_tables([arrow_schema(SCREEN).empty_table(), *(part.rows for part in parts)])

@@ -17,9 +17,10 @@ from torusweep.errors import BadInput, Refused
 from torusweep.networks.names import terminal_names
 from torusweep.networks.topology import Meaning, Number, Topology, Whole
 from torusweep.questions.entry import Choice, under
+from torusweep.questions.how import How
 from torusweep.questions.parameters import Absent, NotSwept, Option, Read
-from torusweep.questions.question import File, How, Question
-from torusweep.questions.stage import Network, Options, Rows
+from torusweep.questions.question import File, Question
+from torusweep.questions.stage import Network, Rows
 from torusweep.stages.simulation.answer import Simulation
 from torusweep.stages.simulation.columns import SIMULATION
 from torusweep.stages.simulation.offered import Loads, offered
@@ -257,7 +258,7 @@ class SimulationQuestion(Question):
     def seconds(self, network: Network, request: SimulationRequest) -> float:
         return _seconds(network.plan.nodes, request_of(request.simulation))
 
-    def rows(self, network: Network, request: SimulationRequest, options: Options) -> list[dict[str, Any]]:
+    def rows(self, network: Network, request: SimulationRequest, options: How) -> list[dict[str, Any]]:
         parameters, loads, seeds, precision = request_of(request.simulation)
         return simulation_records(
             network.topology,
@@ -270,9 +271,7 @@ class SimulationQuestion(Question):
             memory=options.memory,
         )
 
-    def rows_of_many(
-        self, points: Iterable[tuple[Network, SimulationRequest]], options: Options
-    ) -> list[Rows | Exception]:
+    def rows_of_many(self, points: Iterable[tuple[Network, SimulationRequest]], options: How) -> list[Rows | Exception]:
         """Each network is built once, and each routing on it proved once."""
         found: dict[int, Rows | Exception] = {}
         networks: dict[str, tuple[Network, dict[int, SimulationRequest]]] = {}

@@ -6,7 +6,8 @@ from collections import defaultdict
 from collections.abc import Hashable, Sequence
 from typing import NamedTuple
 
-from torusweep.questions.stage import Network, Options, Rows, attempt
+from torusweep.questions.how import How
+from torusweep.questions.stage import Network, Rows, attempt
 from torusweep.stages.simulation.record import Steps, steps_of
 from torusweep.stages.simulation.request import check_numbers, request_of
 from torusweep.stages.simulation.runs import likeness, run_many
@@ -20,7 +21,7 @@ class Begun(NamedTuple):
     steps: Steps
 
 
-def rows_together(network: Network, requests: Sequence[str], options: Options) -> list[Rows | Exception]:
+def rows_together(network: Network, requests: Sequence[str], options: How) -> list[Rows | Exception]:
     """The rows of each request, or what it raises: a request that fails does so alone.
 
     requests   as `request.Request.spelled` writes them
@@ -48,7 +49,7 @@ def _begin(network: Network, request: str, shared: Shared) -> Begun:
     return Begun(setup, steps_of(setup, loads, seeds, precision))
 
 
-def _in_lockstep(points: dict[int, Begun], options: Options) -> dict[int, Rows | Exception]:
+def _in_lockstep(points: dict[int, Begun], options: How) -> dict[int, Rows | Exception]:
     """The rows of points whose setups are alike: the first step of all, then the second of those that have one, …."""
     found: dict[int, Rows | Exception] = {}
     asked = {place: next(begun.steps) for place, begun in points.items()}

@@ -12,7 +12,8 @@ from torusweep.networks.symmetry import orbits
 from torusweep.networks.topology import Topology
 from torusweep.questions.answer import Answer, Row
 from torusweep.questions.display import Fact, value_text
-from torusweep.questions.question import Askable, How
+from torusweep.questions.how import How
+from torusweep.questions.question import Askable
 from torusweep.stages.static.distances import distance_numbers, searches_of
 
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from torusweep.networks.families.hierarchies import Hierarchy
 from torusweep.networks.topology import Plan, Topology, Whole, no_symmetries
-from torusweep.questions.question import How, Question
+from torusweep.questions.how import How
+from torusweep.questions.question import Question
 from torusweep.questions.stage import Network
 from torusweep.stages.static import static_record
 from torusweep.stages.static.answer import Static
