@@ -17,9 +17,9 @@ from unittest.mock import patch
 
 import numpy as np
 from torusweep.questions.how import How
-from torusweep.questions.stage import Network
+from torusweep.questions.stage import LazyNetwork
 from torusweep.stages import STAGES
-from torusweep.stages.simulation import Parameters, Request
+from torusweep.stages.simulation import Parameters, RunRequest
 from torusweep.stages.simulation.stage import SimulationRequest
 from torusweep_kernels import backend
 
@@ -65,8 +65,8 @@ def simulations(spelling: str, number: int) -> dict[str, Callable[[str, int | No
     stage, points = STAGES["simulation"], []
     for seed in range(number):
         parameters = Parameters(traffic=PATTERNS[seed % len(PATTERNS)], cycles=500, warm_up=100)
-        request = Request(parameters, (0.1,), (seed,)).canonical()
-        points.append((Network(spelling), SimulationRequest(str(request.parameters.traffic), request.spelled())))
+        request = RunRequest(parameters, (0.1,), (seed,)).canonical()
+        points.append((LazyNetwork(spelling), SimulationRequest(str(request.parameters.traffic), request.spelled())))
 
     def one_by_one(name: str, threads: int | None) -> None:
         for point in points:

@@ -48,12 +48,12 @@ def main(config: Path, folder: Path) -> None:
 
 def half(points: list[Any], folder: Path, digest: str) -> None:
     """Compute these points and leave their shard. digest: the configuration's."""
-    from torusweep.run.driver import Options, run_batch
+    from torusweep.run.driver import BatchOptions, run_batch
     from torusweep.sweeps.points import stage_digest
 
     code = stage_digest("static")
     run_batch(
-        points, [point.key for point in points], Options(str(folder), "numba", True, None, "static", code, digest)
+        points, [point.key for point in points], BatchOptions(str(folder), "numba", True, None, "static", code, digest)
     )
 
 

@@ -128,7 +128,7 @@ def scaling() -> Iterator[Row]:
 
     ratio: wall time, without the start of the workers, over the time of the naps alone.
     """
-    options = sweep.Options("", "numba", True, None, "static", "", "")
+    options = sweep.BatchOptions("", "numba", True, None, "static", "", "")
     # multiprocessing would import the main module in every worker
     main = vars(sys.modules["__main__"])
     main.pop("__file__", None)

@@ -81,7 +81,8 @@ if TYPE_CHECKING:
     from torusweep.library.network import Network, network
     from torusweep.library.records import loads_record, static_record
     from torusweep.library.results import Results
-    from torusweep.library.sweep import Plan, Sweep
+    from torusweep.library.sweep import Sweep
+    from torusweep.library.sweep import SweepPlan as Plan
     from torusweep.library.table import Table
     from torusweep.networks.topology import Topology
     from torusweep.sweeps.configuration import load as load_configuration
@@ -109,7 +110,7 @@ __all__ = [
 _PLACES = {
     "BadInput": "torusweep.errors:BadInput",
     "Network": "torusweep.library.network:Network",
-    "Plan": "torusweep.library.sweep:Plan",
+    "Plan": "torusweep.library.sweep:SweepPlan",
     "Refused": "torusweep.errors:Refused",
     "Results": "torusweep.library.results:Results",
     "RunFailed": "torusweep.errors:RunFailed",

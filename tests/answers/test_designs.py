@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from torusweep.answers.designs import Axis, combinations, designs, is_better_large, sample_of
+from torusweep.answers.designs import DesignAxis, combinations, designs, is_better_large, sample_of
 from torusweep.answers.joined import joined_tables
 from torusweep.answers.page import explorer
 from torusweep.answers.page.explorer import Explorer, explored
@@ -177,7 +177,7 @@ def test_a_sample_keeps_every_front_and_is_the_same_again() -> None:
     draw = random.Random(7)
     values = [[float(draw.choice((draw.randrange(40), draw.randrange(4000)))) for _ in range(600)] for _ in range(3)]
     values[2][5] = math.nan
-    axes = [Axis(str(i), "static", "", "", i == 1, np.array(column)) for i, column in enumerate(values)]
+    axes = [DesignAxis(str(i), "static", "", "", i == 1, np.array(column)) for i, column in enumerate(values)]
     kept = sample_of(axes, 600, 150)
     assert len(kept) == 150
     assert np.array_equal(kept, np.unique(kept))

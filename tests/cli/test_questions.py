@@ -23,7 +23,7 @@ from torusweep.questions import FUNCTIONS, QUESTIONS, question_named
 from torusweep.questions.answer import Record
 from torusweep.questions.how import How
 from torusweep.questions.question import Question
-from torusweep.questions.stage import Network
+from torusweep.questions.stage import LazyNetwork
 from torusweep.stages import STAGES
 from torusweep.tables.columns import Column
 
@@ -121,7 +121,7 @@ def test_a_toy_question_has_all_its_doors():
     entry = QUESTION.Entry(limit=5)
     (request,) = QUESTION.requests(entry)
     assert (str(request), request.weight) == ("above 5", None)
-    (row,) = QUESTION.rows(Network("torus(radices=[3, 5, 8])"), request, How())
+    (row,) = QUESTION.rows(LazyNetwork("torus(radices=[3, 5, 8])"), request, How())
     assert row["radices"] == 1
     with pytest.raises(ValueError, match="greater than or equal to 2"):
         QUESTION.Entry(limit=1)

@@ -10,7 +10,7 @@ import networkx as nx
 import numpy as np
 import pytest
 from torusweep.collectives.algorithms import ALGORITHMS, algorithm_of, schedule_of
-from torusweep.collectives.cost import Cost, cost_of
+from torusweep.collectives.cost import AlgorithmCost, cost_of
 from torusweep.collectives.operations import OPERATIONS
 from torusweep.collectives.optimum import optimum
 from torusweep.collectives.schedule import Transfers
@@ -161,7 +161,7 @@ def test_trees_of_two_hundred_and_fifty_six_nodes():
     ("size", "bandwidth", "latency"), [(1, 1.0, 1.0), (1000, 2.0, 3.0), (10**6, 8.0, 0.5), (7, 3.0, 0.0)]
 )
 def test_the_best_number_of_pieces(size, bandwidth, latency):
-    cost = Cost(0.25, 9, 9, True, np.zeros(0))
+    cost = AlgorithmCost(0.25, 9, 9, True, np.zeros(0))
     times = {
         pieces: (pieces + 8) * (latency + 0.25 * size / bandwidth / pieces)
         for pieces in range(1, min(size, 20_000) + 1)

@@ -273,7 +273,7 @@ def report(done: int) -> str:
 
 
 def test_lines_and_bars_say_the_same(capsys: pytest.CaptureFixture[str]):
-    for shown in (run_progress.Lines(), run_progress.Terminal(), run_progress.Silent()):
+    for shown in (run_progress.StepLines(), run_progress.Terminal(), run_progress.Silent()):
         with shown:
             for line in (report(0), "a worker died", report(4)):
                 shown(line)

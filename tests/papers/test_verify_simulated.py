@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from torusweep.errors import BadInput
 from torusweep.papers.verification import Expected, judge_simulated, load_expected, verification_rows
-from torusweep.papers.verification.simulated import SETTINGS, Simulated, is_simulated, read
+from torusweep.papers.verification.simulated import SETTINGS, SimulatedRows, is_simulated, read
 from torusweep.stages.simulation.presets import preset
 from torusweep.stages.simulation.request import request_of
 from torusweep.sweeps.configuration import load
@@ -98,14 +98,14 @@ DELIVERY = "delivery_time[bluegene, lu(side=16, rounds=2), placement"
     ],
 )
 def test_quantities_of_a_table(quantity: str, topology: str, value: float | None) -> None:
-    found = Simulated(SIMULATED, ()).ours(quantity, topology)
+    found = SimulatedRows(SIMULATED, ()).ours(quantity, topology)
     assert found.value == pytest.approx(0.4 if value is None else value)
     assert found.capacity is None
     assert not found.missing
 
 
 def test_what_a_sweep_does_not_have_is_not_run() -> None:
-    simulated = Simulated(SIMULATED, ())
+    simulated = SimulatedRows(SIMULATED, ())
     assert simulated.ours(UNIFORM, "pdtt(a=8)").missing == "pdtt(a=8) with router bluegene, uniform is not in the sweep"
     assert (
         simulated.ours(UNIFORM, "pt(a=8)").missing
@@ -148,7 +148,7 @@ def test_capacities_stand_beside() -> None:
         load_of("rt(a=16)", "hot_region"),
         load_of("rtt(a=16)", "hot_region", capacity_minimal=None),
     ]
-    simulated = Simulated(SIMULATED, loads)
+    simulated = SimulatedRows(SIMULATED, loads)
     assert simulated.ours(f"{UNIFORM} / rt(a=16)", "rtt(a=16)").capacity == pytest.approx(1.5)
     assert simulated.ours("max_accepted_load[bluegene, hot_region]", "rt(a=16)").capacity == 0.3
     assert simulated.ours("max_accepted_load[bluegene, hot_region]", "rtt(a=16)").capacity is None
@@ -163,7 +163,7 @@ def test_obliviously_routed_networks_are_bounded_by_their_own_loads() -> None:
         load_of("mesh(k=64, n=2)", "uniform"),
         load_of("mesh(k=64, n=2)", "uniform", routing="dimension_order", saturation_load=0.06),
     ]
-    assert Simulated([mesh], loads).capacity(mesh) == 0.06
+    assert SimulatedRows([mesh], loads).capacity(mesh) == 0.06
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torusweep.errors import BadInput
 from torusweep.placements.job import Job, job_of
-from torusweep.placements.operations import KINDS, Operation
+from torusweep.placements.operations import KINDS, JobOperation
 
 _KEYS = st.sampled_from(
     [
@@ -76,10 +76,10 @@ def test_operations_keep_their_order():
     job = job_of(data, "job.yaml", {}, {})
     assert job.axes == {"dp": 2, "tp": 4}
     assert job.operations == [
-        Operation("tp", "all_gather", 1536, 3),
-        Operation("dp", "broadcast", 10),
-        Operation("tp", "all_reduce", 4 * 4 * 2, 4, "activations, layers"),
-        Operation("dp", "all_reduce", 12 * 4**2 // 4 * 2, 1, "gradients of a layer"),
+        JobOperation("tp", "all_gather", 1536, 3),
+        JobOperation("dp", "broadcast", 10),
+        JobOperation("tp", "all_reduce", 4 * 4 * 2, 4, "activations, layers"),
+        JobOperation("dp", "all_reduce", 12 * 4**2 // 4 * 2, 1, "gradients of a layer"),
     ]
 
 

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 from torusweep.errors import BadInput, Refused
 from torusweep.networks.families import build
-from torusweep.placements.blocks import Part, corners, orders, size_of
+from torusweep.placements.blocks import AxisPart, corners, orders, size_of
 from torusweep.placements.loads import lay
 from torusweep.placements.machine import machine
-from torusweep.placements.operations import KINDS, Operation, least_bytes
-from torusweep.placements.ranking import Links, Placement, rank
+from torusweep.placements.operations import KINDS, JobOperation, least_bytes
+from torusweep.placements.ranking import JobPlacement, LinkSpeed, rank
 
 from tests.placements.plain_slice import Slice, bucket_phases, ring_bytes
 from tests.placements.plain_twisted import Twisted, line_bucket
@@ -31,7 +31,7 @@ def groups_of(devices: np.ndarray, axis: int) -> list[list[int]]:
     return np.moveaxis(devices, axis, -1).reshape(-1, devices.shape[axis]).tolist()
 
 
-def side_lines(slice_of: Slice, part: Part) -> list[list[int]]:
+def side_lines(slice_of: Slice, part: AxisPart) -> list[list[int]]:
     """The lines of one side of a block, from its definition: the digit coordinate // stride % factor varies."""
     lines: dict[tuple, list[int]] = {}
     for number, node in enumerate(slice_of.nodes):
@@ -41,7 +41,7 @@ def side_lines(slice_of: Slice, part: Part) -> list[list[int]]:
     return list(lines.values())
 
 
-def plain_seconds(slice_of: Slice, placement: Placement, place: int, axis: int) -> tuple[float, float]:
+def plain_seconds(slice_of: Slice, placement: JobPlacement, place: int, axis: int) -> tuple[float, float]:
     """(seconds, bytes on the busiest link) of an operation of a placement: by rings or directly, or by the bucket."""
     operation = placement.phases[place].operation
     groups = groups_of(placement.devices, axis)
@@ -81,10 +81,10 @@ def test_times_as_a_plain_loop_that_routes_each_message(sides, rings, axes):
     """Every operation of the ten best placements, and of the row-major order."""
     slice_of = Slice(sides, rings)
     operations = [
-        Operation(axis, kind, 3 * MIB + 7 * place, place + 1)
+        JobOperation(axis, kind, 3 * MIB + 7 * place, place + 1)
         for place, (axis, kind) in enumerate((axis, kind) for axis in axes for kind in KINDS)
     ]
-    ranking = rank(machine(build(spelling(sides, rings))), axes, operations, Links(BANDWIDTH, LATENCY))
+    ranking = rank(machine(build(spelling(sides, rings))), axes, operations, LinkSpeed(BANDWIDTH, LATENCY))
     for placement in [*ranking.best, ranking.row_major]:
         assert sorted(placement.devices.ravel().tolist()) == list(range(len(slice_of.nodes)))
         assert placement.devices.shape == tuple(axes.values())
@@ -100,15 +100,15 @@ def test_times_as_a_plain_loop_that_routes_each_message(sides, rings, axes):
     ("sides", "ring", "block", "name", "load"),
     [
         # of a message share, half of which goes each way round the ring
-        ((8,), False, (Part(0, 8, 1),), "row-major", 1.0),
-        ((8,), False, (Part(0, 8, 1),), "folded", 1.0),
-        ((8,), True, (Part(0, 8, 1),), "row-major", 0.5),
-        ((4, 2), False, (Part(0, 4, 1), Part(1, 2, 1)), "cycle x, y", 0.5),
-        ((16, 16), True, (Part(0, 2, 1), Part(1, 2, 1)), "cycle x, y", 0.5),
-        ((16, 16), True, (Part(0, 4, 1),), "row-major", 1.0),
-        ((16, 16), True, (Part(0, 4, 4),), "row-major", 2.0),  # four rings of four share each link
-        ((6, 6), True, (Part(0, 6, 1), Part(1, 6, 1)), "helix x, y", 0.5),
-        ((3, 3), True, (Part(0, 3, 1), Part(1, 3, 1)), "helix x, y", 0.5),  # a torus of odd rings has a cycle
+        ((8,), False, (AxisPart(0, 8, 1),), "row-major", 1.0),
+        ((8,), False, (AxisPart(0, 8, 1),), "folded", 1.0),
+        ((8,), True, (AxisPart(0, 8, 1),), "row-major", 0.5),
+        ((4, 2), False, (AxisPart(0, 4, 1), AxisPart(1, 2, 1)), "cycle x, y", 0.5),
+        ((16, 16), True, (AxisPart(0, 2, 1), AxisPart(1, 2, 1)), "cycle x, y", 0.5),
+        ((16, 16), True, (AxisPart(0, 4, 1),), "row-major", 1.0),
+        ((16, 16), True, (AxisPart(0, 4, 4),), "row-major", 2.0),  # four rings of four share each link
+        ((6, 6), True, (AxisPart(0, 6, 1), AxisPart(1, 6, 1)), "helix x, y", 0.5),
+        ((3, 3), True, (AxisPart(0, 3, 1), AxisPart(1, 3, 1)), "helix x, y", 0.5),  # a torus of odd rings has a cycle
     ],
 )
 def test_known_loads_of_rings(sides, ring, block, name, load):
@@ -121,7 +121,7 @@ def test_known_loads_of_rings(sides, ring, block, name, load):
 def test_rings_on_blocks_are_found(axes, first):
     """Tensor parallel 4 on 16 × 16: the ring … 0, 1, 17, 16 …, of dilation 1, half the load of four in a row."""
     slice_of = machine(build("torus(k=16, n=2)"))
-    ranking = rank(slice_of, axes, [Operation("tp", "all_gather", 64 * MIB)], Links(BANDWIDTH, 0.0))
+    ranking = rank(slice_of, axes, [JobOperation("tp", "all_gather", 64 * MIB)], LinkSpeed(BANDWIDTH, 0.0))
     assert ranking.best[0].devices[0].tolist() == first
     assert ranking.best[0].phases[0].bytes == 64 * MIB * 3 / 4 / 2
     assert ranking.row_major.phases[0].bytes == 64 * MIB * 3 / 4
@@ -138,7 +138,7 @@ def is_neighbour(slice_of: Slice, a: int, b: int) -> bool:
 )
 def test_even_blocks_have_hamiltonian_cycles(factors):
     slice_of = Slice(factors, (False,) * len(factors))
-    block = tuple(Part(i, factor, 1) for i, factor in enumerate(factors))
+    block = tuple(AxisPart(i, factor, 1) for i, factor in enumerate(factors))
     cycles = [
         order.offsets.tolist()
         for order in orders(block, factors, slice_of.rings, "xyzw")
@@ -156,7 +156,7 @@ def test_odd_blocks_have_cycles_with_one_step_of_two_hops(factors):
     slice_of = Slice(factors, (False,) * len(factors))
     colours = networkx.bipartite.sets(networkx.grid_graph(list(factors)))
     assert len(colours[0]) != len(colours[1])
-    block = tuple(Part(i, factor, 1) for i, factor in enumerate(factors))
+    block = tuple(AxisPart(i, factor, 1) for i, factor in enumerate(factors))
     found = orders(block, factors, slice_of.rings, "xyzw")
     assert not any(order.name.startswith("cycle") for order in found)
     near = [order.offsets.tolist() for order in found if order.name.startswith("near-cycle")]
@@ -173,7 +173,7 @@ def test_odd_blocks_have_cycles_with_one_step_of_two_hops(factors):
 @pytest.mark.parametrize("factors", [(7,), (8,), (3, 4), (3, 3, 3)])
 def test_foldings_have_dilation_two(factors):
     slice_of = Slice(factors, (False,) * len(factors))
-    block = tuple(Part(i, factor, 1) for i, factor in enumerate(factors))
+    block = tuple(AxisPart(i, factor, 1) for i, factor in enumerate(factors))
     found = [o.offsets.tolist() for o in orders(block, factors, slice_of.rings, "xyzw") if "folded" in o.name]
     assert found
     for members in found:
@@ -184,7 +184,7 @@ def test_foldings_have_dilation_two(factors):
 
 
 def test_blocks_divide_the_nodes():
-    block = (Part(0, 2, 2), Part(1, 3, 1))
+    block = (AxisPart(0, 2, 2), AxisPart(1, 3, 1))
     first = corners(block, (8, 6))
     members = orders(block, (8, 6), (False, False), "xy")[0].offsets
     assert size_of(block) * len(first) == 48
@@ -200,7 +200,9 @@ def test_all_placements_are_counted():
     has two factors of 2, and six orders.
     """
     slice_of = machine(build("mesh(radices=[8, 2])"))
-    ranking = rank(slice_of, {"a": 4, "b": 4}, [Operation("a", "permute", 1)], Links(BANDWIDTH, LATENCY), top=1000)
+    ranking = rank(
+        slice_of, {"a": 4, "b": 4}, [JobOperation("a", "permute", 1)], LinkSpeed(BANDWIDTH, LATENCY), top=1000
+    )
     assert ranking.compared == 4 * 2 * 6 + 2 * 6 * 6
     assert sum(placement.ties for placement in ranking.best) == ranking.compared
 
@@ -208,7 +210,7 @@ def test_all_placements_are_counted():
 def test_of_placements_that_take_the_same_one_of_few_factors_is_shown():
     """A permutation goes to neighbours in a ring of four and in a cycle of 2 × 2: the first needs one factor each."""
     slice_of = machine(build("torus(k=4, n=2)"))
-    best = rank(slice_of, {"a": 4, "b": 4}, [Operation("a", "permute", 1)], Links(BANDWIDTH, LATENCY)).best[0]
+    best = rank(slice_of, {"a": 4, "b": 4}, [JobOperation("a", "permute", 1)], LinkSpeed(BANDWIDTH, LATENCY)).best[0]
     assert best.ties > 1
     assert [len(block) for block in best.blocks] == [1, 1]
 
@@ -216,8 +218,10 @@ def test_of_placements_that_take_the_same_one_of_few_factors_is_shown():
 def test_no_order_of_eight_ranks_is_faster():
     """All orders of 2 × 4 nodes in two rings of 4: the best of the ranking is the best of all 8! of them."""
     slice_of = Slice((4, 2), (False, False))
-    operation = Operation("tp", "all_gather", 64 * MIB)
-    found = rank(machine(build("mesh(radices=[4, 2])")), {"dp": 2, "tp": 4}, [operation], Links(BANDWIDTH, 0.0)).best[0]
+    operation = JobOperation("tp", "all_gather", 64 * MIB)
+    found = rank(
+        machine(build("mesh(radices=[4, 2])")), {"dp": 2, "tp": 4}, [operation], LinkSpeed(BANDWIDTH, 0.0)
+    ).best[0]
     number: dict[object, int] = {}  # of a link
     routes = {
         (a, b): [
@@ -248,11 +252,11 @@ def test_bounds_from_networkx(network):
     channels, fewest = 2 * graph.number_of_edges(), min(dict(graph.degree).values())
     for size in (size for size in range(2, topology.nodes + 1) if topology.nodes % size == 0):
         expected = Fraction(6000, size) * sum(sum(row[:size]) for row in apart) / channels
-        assert least_bytes(Operation("a", "all_to_all", 6000), size, slice_of) == pytest.approx(float(expected))
+        assert least_bytes(JobOperation("a", "all_to_all", 6000), size, slice_of) == pytest.approx(float(expected))
         gathered = Fraction(6000 * (size - 1), size * fewest)
-        assert least_bytes(Operation("a", "all_gather", 6000), size, slice_of) == pytest.approx(float(gathered))
+        assert least_bytes(JobOperation("a", "all_gather", 6000), size, slice_of) == pytest.approx(float(gathered))
         reduced = Fraction(2 * 6000 * (size - 1) * topology.nodes, size * channels)
-        assert least_bytes(Operation("a", "all_reduce", 6000), size, slice_of) == pytest.approx(float(reduced))
+        assert least_bytes(JobOperation("a", "all_reduce", 6000), size, slice_of) == pytest.approx(float(reduced))
 
 
 @pytest.mark.parametrize(
@@ -267,8 +271,12 @@ def test_bounds_from_networkx(network):
 def test_times_on_a_twisted_slice_as_a_plain_loop(network, axes, by):
     topology = build(network)
     twisted, plain = Twisted(topology), Slice(topology.plan.radices, (False,) * len(topology.plan.radices))
-    operations = [Operation("a", "all_gather", 600), Operation("a", "all_to_all", 600), Operation("b", "permute", 600)]
-    ranking = rank(machine(topology), axes, operations, Links(BANDWIDTH, 0.0), top=6)
+    operations = [
+        JobOperation("a", "all_gather", 600),
+        JobOperation("a", "all_to_all", 600),
+        JobOperation("b", "permute", 600),
+    ]
+    ranking = rank(machine(topology), axes, operations, LinkSpeed(BANDWIDTH, 0.0), top=6)
     seen = set()
     for placement in [*ranking.best, ranking.row_major]:
         for phase in placement.phases:
@@ -298,7 +306,7 @@ def test_times_on_a_twisted_slice_as_a_plain_loop(network, axes, by):
 )
 def test_what_does_not_fit_is_refused_in_one_line(network, axes, message):
     with pytest.raises(BadInput) as refusal:
-        rank(machine(build(network)), axes, [], Links(BANDWIDTH, LATENCY))
+        rank(machine(build(network)), axes, [], LinkSpeed(BANDWIDTH, LATENCY))
     assert message in str(refusal.value)
     assert "\n" not in str(refusal.value)
 
@@ -314,8 +322,8 @@ def test_the_example_of_the_document():
     all-to-all on a ring of 16 sends 16²/8 of the pairs over each link. The best has tp on a cycle: half of that.
     """
     slice_of = machine(build("slice(radices=[8, 16], wrap=[false, true])"))
-    operations = [Operation("tp", "all_gather", 64 * MIB, 8), Operation("ep", "all_to_all", 32 * MIB, 4)]
-    ranking = rank(slice_of, {"ep": 16, "tp": 8}, operations, Links(BANDWIDTH, LATENCY))
+    operations = [JobOperation("tp", "all_gather", 64 * MIB, 8), JobOperation("ep", "all_to_all", 32 * MIB, 4)]
+    ranking = rank(slice_of, {"ep": 16, "tp": 8}, operations, LinkSpeed(BANDWIDTH, LATENCY))
     assert [phase.bytes for phase in ranking.row_major.phases] == [56 * MIB, 16**2 // 8 * 2 * MIB]
     assert [phase.bytes for phase in ranking.best[0].phases] == [28 * MIB, 64 * MIB]
     assert ranking.compared > 10_000

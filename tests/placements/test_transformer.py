@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from pydantic import ValidationError
 from torusweep.errors import BadInput
-from torusweep.placements.operations import Operation
+from torusweep.placements.operations import JobOperation
 from torusweep.placements.transformer import Shape, operations_of
 
 GPT3 = {"layers": 96, "hidden": 12288, "heads": 96, "sequence": 2048, "batch": 1536}
@@ -15,11 +15,11 @@ MIXTRAL = {
 }
 
 
-def found(shape: dict, axes: dict, axis: str, kind: str) -> list[Operation]:
+def found(shape: dict, axes: dict, axis: str, kind: str) -> list[JobOperation]:
     return [o for o in operations_of(Shape(**shape), axes) if (o.axis, o.kind) == (axis, kind)]
 
 
-def volume(operations: list[Operation]) -> int:
+def volume(operations: list[JobOperation]) -> int:
     return sum(operation.bytes * operation.times for operation in operations)
 
 
@@ -48,11 +48,11 @@ def test_tensor_parallel_is_four_collectives_a_layer():
     axes = {"dp": 16, "tp": 8}
     plain = {**GPT3, "sequence_parallel": False}
     assert found(plain, axes, "tp", "all_reduce") == [
-        Operation("tp", "all_reduce", activations, 4 * 96, "activations, layers")
+        JobOperation("tp", "all_reduce", activations, 4 * 96, "activations, layers")
     ]
     assert found(plain, axes, "tp", "all_gather") == []
     for kind in ("all_gather", "reduce_scatter"):
-        assert found(GPT3, axes, "tp", kind) == [Operation("tp", kind, activations, 4 * 96, "activations, layers")]
+        assert found(GPT3, axes, "tp", kind) == [JobOperation("tp", kind, activations, 4 * 96, "activations, layers")]
     # parts of a batch are smaller and more
     (part,) = found({**GPT3, "microbatches": 6}, axes, "tp", "all_gather")
     assert (part.bytes, part.times) == (activations // 6, 4 * 96 * 6)

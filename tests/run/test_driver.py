@@ -17,7 +17,7 @@ import pytest
 from torusweep.errors import BadInput
 from torusweep.questions.how import How
 from torusweep.run import driver as sweep
-from torusweep.run.tasks import Outcome
+from torusweep.run.tasks import TaskOutcome
 from torusweep.stages.all_columns import schema_of
 from torusweep.stages.screen.stage import ScreenRequest
 from torusweep.stages.static.stage import StaticRequest
@@ -91,10 +91,10 @@ class AnswersLost:
         self.tasks.append(task)
         return len(self.tasks) - 1
 
-    def outcome(self, seconds: float) -> Outcome:
+    def outcome(self, seconds: float) -> TaskOutcome:
         function, *arguments = self.tasks[-1]
         function(*arguments)
-        return Outcome(len(self.tasks) - 1, died="died")
+        return TaskOutcome(len(self.tasks) - 1, died="died")
 
 
 def test_what_a_dead_worker_has_published_is_not_computed_again(

@@ -15,7 +15,7 @@ import pytest
 from torusweep.costs import MODELS
 from torusweep.networks.families import build
 from torusweep.questions.how import How
-from torusweep.questions.stage import Network, attempt
+from torusweep.questions.stage import LazyNetwork, attempt
 from torusweep.stages import STAGES
 from torusweep.stages.cost import cost_record
 from torusweep.sweeps.points import Point, keyed, rows_of_many
@@ -377,4 +377,4 @@ def test_a_batch_has_the_rows_of_each_point_alone(
 
 
 def row_alone(point: Point) -> pa.Table:
-    return keyed(point, STAGES[point.stage].rows(Network(point.topology), point.request, How("numba", threads=1)))
+    return keyed(point, STAGES[point.stage].rows(LazyNetwork(point.topology), point.request, How("numba", threads=1)))

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from ruamel.yaml import YAML
 from torusweep.errors import BadInput
-from torusweep.questions.entry import Choice
+from torusweep.questions.entry import NetworkChoice
 from torusweep.stages import STAGES
 from torusweep.stages.simulation.offered import offered
 from torusweep.sweeps.configuration import load
@@ -355,9 +355,9 @@ def test_every_key_is_documented():
     ]  # the sweep's, and those of them that an entry is about
     entries = {name: STAGES[name].Entry for name in ("loads", "deadlock", "layout", "simulation")}
     for section, entry in entries.items():
-        assert {name if name in Choice.model_fields else f"{section}[].{name}" for name in entry.model_fields} <= set(
-            told
-        )
+        assert {
+            name if name in NetworkChoice.model_fields else f"{section}[].{name}" for name in entry.model_fields
+        } <= set(told)
     assert {"topologies", "limits.points", "latency[].nodes", "simulation[].loads.from", "nodes.to"} <= set(told)
     assert not {"loads[].families", "simulation[].nodes.from"} & set(told)
 

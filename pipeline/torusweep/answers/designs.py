@@ -26,7 +26,7 @@ COMBINATIONS = 4  # of a table's rows, at most
 LEAST_SHARE = 0.1  # of the networks of the first combination; a combination of fewer is left out
 
 
-class Axis(NamedTuple):
+class DesignAxis(NamedTuple):
     """A column of numbers, one for each design.
 
     source  the table, and which of its rows: static, or loads: minimal, uniform
@@ -55,7 +55,7 @@ class Designs(NamedTuple):
     """
 
     records: list[Record]
-    axes: list[Axis]
+    axes: list[DesignAxis]
     left_out: int
 
 
@@ -75,7 +75,7 @@ def designs(tables: Tables) -> Designs:
     return Designs(records, axes, len(distinct(static)) - len(records))
 
 
-def sample_of(axes: Sequence[Axis], count: int, most: int = MOST) -> np.ndarray:
+def sample_of(axes: Sequence[DesignAxis], count: int, most: int = MOST) -> np.ndarray:
     """int64[≤ most]: indices of the designs that are kept of `count`, the Pareto fronts of any two axes among them."""
     return sampled([axis.costs() for axis in axes], count, most)
 
@@ -136,7 +136,9 @@ def _word(key: str, value: Any) -> str:
     return f"{key.replace('_', ' ')} {value if isinstance(value, bool) else f'{value:g}'}"
 
 
-def _axes(columns: Iterable[Column], source: str, rows: Mapping[str, Record], names: Sequence[str]) -> Iterator[Axis]:
+def _axes(
+    columns: Iterable[Column], source: str, rows: Mapping[str, Record], names: Sequence[str]
+) -> Iterator[DesignAxis]:
     records = [rows.get(name, {}) for name in names]
     for column in columns:
         if column.type in NUMBERS:
@@ -144,7 +146,7 @@ def _axes(columns: Iterable[Column], source: str, rows: Mapping[str, Record], na
             values[~np.isfinite(values)] = np.nan
             known = values[~np.isnan(values)]
             if len(known) and known.min() < known.max():
-                yield Axis(column.name, source, column.unit, column.meaning, column.more, values)
+                yield DesignAxis(column.name, source, column.unit, column.meaning, column.more, values)
 
 
 @cache
@@ -153,6 +155,6 @@ def is_better_large(name: str) -> bool:
     return any(column.more for table in TABLES.values() for column in table if column.name == name)
 
 
-def _repeats(axis: Axis, axes: Iterable[Axis]) -> bool:
+def _repeats(axis: DesignAxis, axes: Iterable[DesignAxis]) -> bool:
     """Whether a column of the same name has the same values: the nodes of a model's input, say."""
     return any(other.name == axis.name and np.array_equal(other.values, axis.values, equal_nan=True) for other in axes)

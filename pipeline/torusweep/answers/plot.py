@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from torusweep.answers.choices import Choices, keys_of, refining, refuse_absent, refuse_mixed, require_tables
-from torusweep.answers.designs import MOST, Axis, is_better_large, sample_of
+from torusweep.answers.designs import MOST, DesignAxis, is_better_large, sample_of
 from torusweep.answers.joined import (
     ALL,
     NUMBERS,
@@ -26,8 +26,7 @@ from torusweep.answers.joined import (
 )
 from torusweep.answers.query import bracketed, query
 from torusweep.charts.chart import finished
-from torusweep.charts.drawing import Axis as Along
-from torusweep.charts.drawing import Chart, key
+from torusweep.charts.drawing import Axis, Chart, key
 from torusweep.charts.looks import Look, group_of, network_looks, value_looks
 from torusweep.charts.networks import series as branch_of
 from torusweep.counts import counted
@@ -61,7 +60,7 @@ class Plot(NamedTuple):
     cut: float | None = None
 
 
-class Request(NamedTuple):
+class PlotRequest(NamedTuple):
     """What is drawn.
 
     series  columns that give the colour; None: the family, or of lines what the rows differ in
@@ -133,7 +132,7 @@ def plot(
     return _drawn(request, names, known, len(found), _subtitle(results, request, where, choices))
 
 
-def _request(joined: Join, x: str, y: str, series: Sequence[str] | None, lines: bool | None, log: str) -> Request:
+def _request(joined: Join, x: str, y: str, series: Sequence[str] | None, lines: bool | None, log: str) -> PlotRequest:
     """The request, checked as far as the tables' declarations go."""
     across, up = joined.column(x), joined.column(y)
     for named in (across, up):
@@ -148,10 +147,10 @@ def _request(joined: Join, x: str, y: str, series: Sequence[str] | None, lines: 
             )
     if lines is None and across.column.name in distinguishing(across.table):
         lines = True
-    return Request(joined, across, up, grouped, lines, log)
+    return PlotRequest(joined, across, up, grouped, lines, log)
 
 
-def _sql(request: Request, keys: Sequence[str], choices: Choices, where: str | None) -> str:
+def _sql(request: PlotRequest, keys: Sequence[str], choices: Choices, where: str | None) -> str:
     """One SELECT: x, y, their errors, the series and keys, and what the legend says of a row's network."""
     joined = request.joined
     wanted = [request.x, request.y, *(request.series or ())]
@@ -188,7 +187,7 @@ def _beside(joined: Join, named: Named, column: str) -> str | None:
     return next(found, None)
 
 
-def _is_curve(request: Request, rows: Sequence[Mapping[str, Any]], keys: Sequence[str]) -> bool:
+def _is_curve(request: PlotRequest, rows: Sequence[Mapping[str, Any]], keys: Sequence[str]) -> bool:
     """Whether the rows of a network run along a load, a rate or a distance, and have different x."""
     running = [key for key in keys if key in RUNNING]
     if not running or request.x.table != request.y.table:
@@ -200,7 +199,9 @@ def _is_curve(request: Request, rows: Sequence[Mapping[str, Any]], keys: Sequenc
     return any(len(found) > 1 for found in places.values())
 
 
-def _series_of(request: Request, rows: Sequence[dict[str, Any]], keys: Sequence[str], choices: Choices) -> list[str]:
+def _series_of(
+    request: PlotRequest, rows: Sequence[dict[str, Any]], keys: Sequence[str], choices: Choices
+) -> list[str]:
     """The columns that tell the lines, or the colours, apart. [] where the family does."""
     each = [name for name, value in choices._asdict().items() if value == ALL and name in keys]
     if request.series is not None:
@@ -220,7 +221,7 @@ def _series_of(request: Request, rows: Sequence[dict[str, Any]], keys: Sequence[
     ]
 
 
-def _drawn(request: Request, names: Sequence[str], known: list[dict[str, Any]], found: int, subtitle: str) -> Plot:
+def _drawn(request: PlotRequest, names: Sequence[str], known: list[dict[str, Any]], found: int, subtitle: str) -> Plot:
     """The chart of the rows that have numbers."""
     log = _log(request, known)
     axes = [_as_axis(named.name, [row[at] for row in known]) for named, at in ((request.x, "x"), (request.y, "y"))]
@@ -237,8 +238,8 @@ def _drawn(request: Request, names: Sequence[str], known: list[dict[str, Any]], 
     hollow = any(row["hollow"] and (most is None or row["y"] <= most) for row in points)
     barred = any("low" in row or "left" in row for row in points)
     chart = Chart(
-        x=Along("x", _title(request.x), "x" in log),
-        y=Along("y", _title(request.y), "y" in log, domain=None if most is None else (0, most)),
+        x=Axis("x", _title(request.x), "x" in log),
+        y=Axis("y", _title(request.y), "y" in log, domain=None if most is None else (0, most)),
         line="group",
         looks=looks,
         along="along" if request.lines else None,
@@ -253,7 +254,7 @@ def _drawn(request: Request, names: Sequence[str], known: list[dict[str, Any]], 
     return Plot(specification, found, found - len(known), len(rows), most)
 
 
-def _log(request: Request, rows: Sequence[Mapping[str, Any]]) -> str:
+def _log(request: PlotRequest, rows: Sequence[Mapping[str, Any]]) -> str:
     """The logarithmic axes: 'x', 'y', 'xy' or ''."""
     named = {"x": request.x.name, "y": request.y.name}
     values = {end: [row[end] for row in rows] for end in named}
@@ -269,7 +270,7 @@ def _log(request: Request, rows: Sequence[Mapping[str, Any]]) -> str:
     return LOG[request.log]
 
 
-def _looks(request: Request, rows: Sequence[dict[str, Any]], names: Sequence[str]) -> list[Look]:
+def _looks(request: PlotRequest, rows: Sequence[dict[str, Any]], names: Sequence[str]) -> list[Look]:
     """The looks of the rows; sets each row's `group` to its group's name, and its `line` where a group has several."""
     if names in ([], ["family"]):
         return _families(rows)
@@ -322,7 +323,7 @@ def _point(row: Mapping[str, Any]) -> dict[str, Any]:
     return point
 
 
-def _cut(request: Request, points: Sequence[Mapping[str, Any]], log: str) -> float | None:
+def _cut(request: PlotRequest, points: Sequence[Mapping[str, Any]], log: str) -> float | None:
     """Where the axis of a latency ends: that of a saturated network depends on how long it was simulated."""
     below = [point["y"] for point in points if not point["hollow"]]
     if not request.lines or "latency" not in request.y.name or "y" in log or not below:
@@ -339,8 +340,8 @@ def _number(value: Any) -> bool:
     return value is not None and bool(np.isfinite(value))
 
 
-def _as_axis(name: str, values: Sequence[float]) -> Axis:
-    return Axis(name, "", "", "", is_better_large(name), np.array(values, np.float64))
+def _as_axis(name: str, values: Sequence[float]) -> DesignAxis:
+    return DesignAxis(name, "", "", "", is_better_large(name), np.array(values, np.float64))
 
 
 def _natural(text: str) -> list[tuple[bool, float, str]]:
@@ -362,7 +363,7 @@ def _title(named: Named) -> str:
     return _words(named.name) + (f", {unit}" if unit and unit != named.column.name else "")
 
 
-def _subtitle(results: Path, request: Request, where: str | None, choices: Choices) -> str:
+def _subtitle(results: Path, request: PlotRequest, where: str | None, choices: Choices) -> str:
     chosen = [f"{name} {value}" for name, value in choices._asdict().items() if value]
     conditions = [*chosen, *([" ".join(where.split())] if where else [])]
     tables = " and ".join(request.joined.tables) or "static"

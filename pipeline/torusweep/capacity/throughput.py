@@ -19,7 +19,7 @@ MAX_FLOWS = 450_000  # variables of a linear program; it takes one to four minut
 CLOSED = 1e-6  # relative gap up to which the two bounds count as equal
 
 
-class Capacity(NamedTuple):
+class Throughput(NamedTuple):
     """Throughput in flits per terminal and cycle, limited by channels only, not by what terminals send or receive.
 
     throughput  float          achieved by some routing
@@ -42,7 +42,7 @@ class Capacity(NamedTuple):
 
 def capacity(
     topology: Topology, traffic: str | GivenTraffic, *, routes: str = "all", use_symmetry: bool = True
-) -> Capacity:
+) -> Throughput:
     """Maximum concurrent flow: the greatest λ for which λ times the traffic fits the channels, split freely.
 
     traffic        spelling of a pattern (torusweep.traffic), or a given matrix
@@ -64,7 +64,7 @@ def capacity(
     nothing = np.zeros(topology.ports.shape)
     flows = gather(topology, canonical, pattern.at_nodes(topology.terminals, topology.nodes), use_symmetry=use_symmetry)
     if not len(flows.roots):
-        return Capacity(inf, inf, 0.0, nothing, nothing, "nothing is sent over any channel")
+        return Throughput(inf, inf, 0.0, nothing, nothing, "nothing is sent over any channel")
     usable = usable_arcs(flows, routes)
     program = _checked_size(topology, canonical, routes, len(flows.roots), len(usable.arc))
     solution = solve(flows, usable)
@@ -82,7 +82,7 @@ def capacity(
     tail, _, port = topology.arcs
     load, length = nothing.copy(), nothing.copy()
     load[tail, port], length[tail, port] = over, along
-    return Capacity(throughput, bound, gap, load, length, f"linear program (HiGHS): {program}; {proof}")
+    return Throughput(throughput, bound, gap, load, length, f"linear program (HiGHS): {program}; {proof}")
 
 
 def check_capacity(topology: Topology, traffic: str | GivenTraffic, *, use_symmetry: bool = True) -> None:

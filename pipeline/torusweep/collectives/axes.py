@@ -16,7 +16,7 @@ NOWHERE = -1
 PRODUCTS = ("mesh", "slice")  # families of products of rings and lines that are no lattices
 
 
-class Axis(NamedTuple):
+class AxisSteps(NamedTuple):
     """One step along an axis in either direction.
 
     following  int32[N]  the next node of each; NOWHERE at the end of a line
@@ -32,7 +32,7 @@ class Axis(NamedTuple):
         return bool((self.following != NOWHERE).all())
 
 
-def axes_of(topology: Topology) -> list[Axis]:
+def axes_of(topology: Topology) -> list[AxisSteps]:
     """The axes of a lattice graph or of a product of rings and lines, those of one node left out.
 
     Raises BadInput for another network, and for one whose links are not all there.
@@ -70,7 +70,7 @@ def _both(tail: np.ndarray, head: np.ndarray) -> tuple[tuple[np.ndarray, np.ndar
     return (tail, head), (head, tail)
 
 
-def _of_lattice(topology: Topology, shape: Lattice) -> list[Axis]:
+def _of_lattice(topology: Topology, shape: Lattice) -> list[AxisSteps]:
     digits = shape.digits(np.arange(topology.nodes))
     axes = []
     for axis in range(len(shape.sides)):
@@ -79,11 +79,11 @@ def _of_lattice(topology: Topology, shape: Lattice) -> list[Axis]:
             for sign in (1, -1)
         )
         if following[0] != 0:
-            axes.append(Axis(following, previous))
+            axes.append(AxisSteps(following, previous))
     return axes
 
 
-def _of_product(topology: Topology) -> list[Axis]:
+def _of_product(topology: Topology) -> list[AxisSteps]:
     """Steps of 1 in each digit; round the end where all links are there that close the rings."""
     radices = topology.plan.radices
     digits = addresses(radices).astype(np.int64)
@@ -98,11 +98,11 @@ def _of_product(topology: Topology) -> list[Axis]:
         last, first = digits[:, axis] == radix - 1, digits[:, axis] == 0
         if radix == 2 or not np.isin(_keys(topology.nodes, everyone[last], ahead[last]), present).all():
             ahead[last], behind[first] = NOWHERE, NOWHERE
-        axes.append(Axis(ahead, behind))
+        axes.append(AxisSteps(ahead, behind))
     return axes
 
 
-def merged(held: np.ndarray, axis: Axis) -> np.ndarray:
+def merged(held: np.ndarray, axis: AxisSteps) -> np.ndarray:
     """int32[N]: labels of the sets of nodes that an axis joins, if nodes of the same label in `held` are joined."""
     nodes = len(held)
     joined = np.flatnonzero(axis.following != NOWHERE)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from torusweep.collectives.axes import NOWHERE, Axis, axes_of, merged
+from torusweep.collectives.axes import NOWHERE, AxisSteps, axes_of, merged
 from torusweep.collectives.schedule import Schedule, Transfers, check_transfers, schedule, together
 from torusweep.networks.topology import Topology
 
@@ -37,11 +37,11 @@ def all_to_all_bucket(topology: Topology) -> Schedule:
     return together([_scattered(topology, order) for order in _turns(axes_of(topology))])
 
 
-def _turns(axes: Sequence[Axis]) -> list[list[Axis]]:
+def _turns(axes: Sequence[AxisSteps]) -> list[list[AxisSteps]]:
     return [[*axes[first:], *axes[:first]] for first in range(len(axes))]
 
 
-def _gathered(topology: Topology, axes: Sequence[Axis]) -> Schedule:
+def _gathered(topology: Topology, axes: Sequence[AxisSteps]) -> Schedule:
     nodes = topology.nodes
     check_transfers(WAYS * len(axes) * nodes * (nodes - 1))
     transfers = Transfers()
@@ -55,7 +55,7 @@ def _gathered(topology: Topology, axes: Sequence[Axis]) -> Schedule:
     return schedule("all_gather", everyone, (WAYS * nodes, np.ones(len(home), np.int64)), (home, -1), transfers)
 
 
-def _gather_along(transfers: Transfers, axis: Axis, held: np.ndarray, joined: np.ndarray, step: int) -> int:
+def _gather_along(transfers: Transfers, axis: AxisSteps, held: np.ndarray, joined: np.ndarray, step: int) -> int:
     """Append the steps in which each node passes on what its set, and then the sets before it, hold; return the next.
 
     held, joined  labels of the sets that share their data before and after
@@ -77,7 +77,7 @@ def _gather_along(transfers: Transfers, axis: Axis, held: np.ndarray, joined: np
     return step + sets - 1
 
 
-def _scattered(topology: Topology, axes: Sequence[Axis]) -> Schedule:
+def _scattered(topology: Topology, axes: Sequence[AxisSteps]) -> Schedule:
     """All-to-all: along the last axis first, each chunk goes to the set of the earlier axes that holds its target."""
     nodes = topology.nodes
     check_transfers(WAYS * len(axes) * nodes * (nodes - 1))
@@ -89,7 +89,7 @@ def _scattered(topology: Topology, axes: Sequence[Axis]) -> Schedule:
     for way in range(WAYS):
         at = home.copy()
         for step, (axis, label) in enumerate(zip(reversed(axes), reversed(labels))):
-            there = _nearest(axis if way == 0 else Axis(axis.previous, axis.following), label, at, target)
+            there = _nearest(axis if way == 0 else AxisSteps(axis.previous, axis.following), label, at, target)
             moving = np.flatnonzero(there != at)
             transfers.add(step, at[moving], there[moving], moving + way * len(at))
             at = there
@@ -98,7 +98,7 @@ def _scattered(topology: Topology, axes: Sequence[Axis]) -> Schedule:
     return schedule("all_to_all", everyone, (WAYS * nodes, np.ones(len(ends[0]), np.int64)), ends, transfers)
 
 
-def _nearest(axis: Axis, label: np.ndarray, at: np.ndarray, target: np.ndarray) -> np.ndarray:
+def _nearest(axis: AxisSteps, label: np.ndarray, at: np.ndarray, target: np.ndarray) -> np.ndarray:
     """For each chunk the node along the axis, nearest to `at`, whose set holds its target; ahead where two are."""
     found = np.where(label[at] == label[target], at, NOWHERE)
     ahead, behind = np.arange(len(label)), np.arange(len(label))

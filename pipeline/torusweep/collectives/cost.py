@@ -17,7 +17,7 @@ from torusweep.networks.topology import Topology
 AT_ONCE = 1 << 24  # pairs of step and channel
 
 
-class Cost(NamedTuple):
+class AlgorithmCost(NamedTuple):
     """Of an algorithm, for sizes so large that bandwidth decides, and for small ones.
 
     cycles     a flit of the operation's size: the busiest channel's of each step, summed over the steps
@@ -61,7 +61,7 @@ class Cost(NamedTuple):
         return max(1, min(int(size), number))
 
 
-def cost_of(topology: Topology, schedule: Schedule) -> Cost:
+def cost_of(topology: Topology, schedule: Schedule) -> AlgorithmCost:
     """Measure a schedule: messages to a neighbour take the channel to it, others all shortest paths equally."""
     tail, _, port = topology.arcs
     bandwidth = 1.0 if topology.bandwidth is None else topology.bandwidth[tail, port]
@@ -95,7 +95,7 @@ def cost_of(topology: Topology, schedule: Schedule) -> Cost:
         total += load.sum(axis=0)
     cycles = total.max(initial=0.0) if schedule.pipelined else busiest.sum()
     scale = 1 / schedule.units
-    return Cost(float(cycles * scale), steps, int(hops.sum()), schedule.pipelined, total * scale)
+    return AlgorithmCost(float(cycles * scale), steps, int(hops.sum()), schedule.pipelined, total * scale)
 
 
 def messages_of(schedule: Schedule) -> tuple[np.ndarray, ...]:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 import scipy
 
-from torusweep.collectives.axes import Axis
+from torusweep.collectives.axes import AxisSteps
 
 SEED = 1  # of the search: the same rings in every run
 EXCHANGES = 200  # of squares, for each node, until the search gives up
@@ -21,7 +21,7 @@ class _LinkSets:
     ring[k][v]   a label of the ring of set k that goes through v
     """
 
-    def __init__(self, nodes: int, axes: Sequence[Axis]) -> None:
+    def __init__(self, nodes: int, axes: Sequence[AxisSteps]) -> None:
         self.nodes, self.axes = nodes, axes
         double = [bool((axis.following == axis.previous).all()) for axis in axes]  # one link instead of two at a node
         turning = len(double) - sum(double)
@@ -103,7 +103,7 @@ class _LinkSets:
         return np.array(order, np.int32)
 
 
-def exchanged(nodes: int, axes: Sequence[Axis]) -> list[np.ndarray] | None:
+def exchanged(nodes: int, axes: Sequence[AxisSteps]) -> list[np.ndarray] | None:
     """Hamiltonian cycles that share no link, by exchanging the sides of squares; None where the search gives up."""
     draw = random.Random(SEED)
     sets = _LinkSets(nodes, axes)

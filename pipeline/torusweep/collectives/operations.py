@@ -17,7 +17,7 @@ from torusweep.networks.links import channel_matrix
 from torusweep.networks.topology import Topology
 
 
-class Operation(NamedTuple):
+class OperationKind(NamedTuple):
     """meaning; bus: N → bus bandwidth over size per time, as in nccl-tests; rooted: whether it has a root."""
 
     meaning: str
@@ -30,12 +30,12 @@ def _others(terminals: int) -> float:
 
 
 OPERATIONS = {
-    "all_gather": Operation("every terminal gets the parts of all", _others),
-    "reduce_scatter": Operation("every terminal gets its part of the sum of all vectors", _others),
-    "all_reduce": Operation("every terminal gets the sum of all vectors", lambda terminals: 2 * _others(terminals)),
-    "broadcast": Operation("every terminal gets the root's vector", lambda _: 1.0, rooted=True),
-    "reduce": Operation("the root gets the sum of all vectors", lambda _: 1.0, rooted=True),
-    "all_to_all": Operation("every terminal gets a part of its own from each", _others),
+    "all_gather": OperationKind("every terminal gets the parts of all", _others),
+    "reduce_scatter": OperationKind("every terminal gets its part of the sum of all vectors", _others),
+    "all_reduce": OperationKind("every terminal gets the sum of all vectors", lambda terminals: 2 * _others(terminals)),
+    "broadcast": OperationKind("every terminal gets the root's vector", lambda _: 1.0, rooted=True),
+    "reduce": OperationKind("the root gets the sum of all vectors", lambda _: 1.0, rooted=True),
+    "all_to_all": OperationKind("every terminal gets a part of its own from each", _others),
 }
 
 

@@ -17,13 +17,13 @@ Watts = Annotated[float, Field(ge=0, le=1e9)]
 MOST_PRODUCTS = 1000
 
 
-class Part(BaseModel):
+class ModelPart(BaseModel):
     """A mapping whose keys are all known."""
 
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True, allow_inf_nan=False)
 
 
-class Sourced(Part):
+class Sourced(ModelPart):
     """Numbers of one date and source."""
 
     date: int | str = Field(description="when the numbers held, as in 2014 or '2014-11'")
@@ -31,7 +31,7 @@ class Sourced(Part):
     estimate: bool = Field(False, description="true: no source that could be checked has one of these numbers")
 
 
-class Product(Part):
+class Product(ModelPart):
     ports: int = Field(ge=1, le=2**20, description="of the router")
     price: Price = Field(description="of the router")
 
@@ -106,7 +106,7 @@ class Racks(Sourced):
     laying_between: Price = Field(0, description="price of laying a cable between cabinets")
 
 
-class CostModel(Part):
+class CostModel(ModelPart):
     """All that a cost model says."""
 
     description: str = Field(min_length=1, description="what is priced, in a line")

@@ -9,7 +9,7 @@ import numpy as np
 from torusweep.networks.topology import Topology
 
 
-class Links(NamedTuple):
+class LinkTable(NamedTuple):
     """A row for each link, parallel links together; of a bidirectional link the source has the smaller number.
 
     source, target     int32[L]  nodes, ordered by source and port
@@ -43,7 +43,7 @@ class Links(NamedTuple):
         return np.repeat(self.source, self.multiplicity), np.repeat(self.target, self.multiplicity)
 
 
-def links_of(topology: Topology) -> Links:
+def links_of(topology: Topology) -> LinkTable:
     """The links of a network."""
     tail, head, port = topology.arcs
     weight = np.ones(len(tail), np.int32) if topology.capacity is None else topology.capacity[tail, port]
@@ -52,7 +52,7 @@ def links_of(topology: Topology) -> Links:
     widths = np.array([float(width) for width in plan.bandwidths])[kind] if plan.bandwidths else None
     cycles = None if topology.latency is None else topology.latency[tail, port]
     if topology.directed:
-        return Links(tail, head, port, None, kind, None, weight, widths, cycles)
+        return LinkTable(tail, head, port, None, kind, None, weight, widths, cycles)
     # both arcs of a link stand at the same place of these orders, even if several links join the same nodes
     forth = np.flatnonzero(tail < head)
     back = np.flatnonzero(tail > head)
@@ -62,7 +62,7 @@ def links_of(topology: Topology) -> Links:
     forth, back = forth[listed], back[listed]
     other = None if np.array_equal(kind[forth], kind[back]) else kind[back]
     of_links = [None if column is None else column[forth] for column in (widths, cycles)]
-    return Links(tail[forth], head[forth], port[forth], port[back], kind[forth], other, weight[forth], *of_links)
+    return LinkTable(tail[forth], head[forth], port[forth], port[back], kind[forth], other, weight[forth], *of_links)
 
 
 def ids_of(topology: Topology) -> list[str]:

@@ -44,7 +44,7 @@ class Silent:
         """Show a line."""
 
 
-class Lines(Silent):
+class StepLines(Silent):
     """A line for each step every five seconds, and at its end, on standard error."""
 
     def __init__(self) -> None:
@@ -120,7 +120,7 @@ def shown_here() -> Silent:
     """What shows a run where this process runs."""
     if in_notebook():
         return Notebook()
-    return Terminal() if sys.stderr.isatty() else Lines()
+    return Terminal() if sys.stderr.isatty() else StepLines()
 
 
 def in_notebook() -> bool:

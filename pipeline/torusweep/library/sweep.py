@@ -25,7 +25,7 @@ Backend = Literal["auto", "numpy", "numba", "cupy"]
 
 
 @dataclass(frozen=True, repr=False)
-class Plan:
+class SweepPlan:
     """What a sweep will take. Times are right within a factor of about five.
 
     sweep      its name
@@ -91,14 +91,14 @@ class Sweep:
             raise BadInput(f"expected the path of a configuration, or a dict, got {type(given).__name__}")
         self.name: str = self.configuration.sweep
 
-    def plan(self, *, workers: int | None = None) -> Plan:
+    def plan(self, *, workers: int | None = None) -> SweepPlan:
         """What the sweep will take; nothing is computed or written.
 
         workers  in place of the configuration's
         Raises BadInput for a network that does not exist or a request that does not suit it; Refused beyond limits.
         """
         cluster = self.configuration.cluster_under({} if workers is None else {"workers": workers})
-        return Plan(self.name, forecast(estimates(requested_points(self.configuration)), cluster))
+        return SweepPlan(self.name, forecast(estimates(requested_points(self.configuration)), cluster))
 
     def run(
         self,

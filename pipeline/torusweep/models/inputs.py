@@ -7,7 +7,7 @@ from typing import Any
 
 from torusweep.errors import BadInput
 from torusweep.models.normalisation import BISECTION, WIRING_VOLUME, Constraint
-from torusweep.models.table import Network, network_of, width_of
+from torusweep.models.table import ModelInputs, network_of, width_of
 from torusweep.networks.links import channel_matrix
 from torusweep.networks.survivors import surviving_network
 from torusweep.networks.symmetry import orbits_under, proved_symmetries
@@ -77,7 +77,7 @@ def width_measured(topology: Topology, constraint: Constraint, static: Record) -
 
 def with_loads(
     topology: Topology, static: Record, *, backend: str = "auto", progress: Callable[[float], None] | None = None
-) -> tuple[Network, str]:
+) -> tuple[ModelInputs, str]:
     """(network, '') with the loads of uniform traffic on minimal routes; or (network, why they are unknown)."""
     try:
         loads = exact_loads(topology, routing="minimal", traffic="uniform", backend=backend, progress=progress)

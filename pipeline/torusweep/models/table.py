@@ -22,7 +22,7 @@ MODELS = (PARHAMI_KWAI, DALLY)
 AS_PRINTED = Constraint(PINS, model.PINS)
 
 
-class Network(NamedTuple):
+class ModelInputs(NamedTuple):
     """Inputs of the model of Parhami & Kwai.
 
     degree            largest of any node: the printed model assumes it everywhere, the corrected one uses real loads
@@ -40,7 +40,7 @@ class Network(NamedTuple):
     max_channel_load: float | None = None
 
 
-def network_of(static: Mapping[str, Any], loads: Mapping[str, Any] | None = None) -> Network:
+def network_of(static: Mapping[str, Any], loads: Mapping[str, Any] | None = None) -> ModelInputs:
     """From a record of `static`, and one of `loads` of minimal routing and uniform traffic, if there is one.
 
     Raises ValueError for a network in which some nodes cannot reach others, or do not send.
@@ -55,7 +55,7 @@ def network_of(static: Mapping[str, Any], loads: Mapping[str, Any] | None = None
             f"{static['topology']}: expected every node to send, got {static['terminals']} terminals at"
             f" {static['nodes']} nodes"
         )
-    network = Network(
+    network = ModelInputs(
         static["topology"], static["nodes"], static["degree_max"], static["directed"], static["mean_distance"]
     )
     if loads is None:
@@ -85,7 +85,7 @@ def width_of(constraint: Constraint, static: Mapping[str, Any], layout: Mapping[
         raise ValueError(f"{name}: {error}") from None
 
 
-def check(network: Network, message_bits: Sequence[float], width: float) -> None:
+def check(network: ModelInputs, message_bits: Sequence[float], width: float) -> None:
     """Raise ValueError, with the network's name, if the model does not fit it with channels of that many bits."""
     try:
         if network.mean_distance < 1:
@@ -100,7 +100,7 @@ def check(network: Network, message_bits: Sequence[float], width: float) -> None
 
 
 def parhami_kwai_columns(
-    networks: Sequence[Network],
+    networks: Sequence[ModelInputs],
     widths: Sequence[float],
     *,
     message_bits: Sequence[float],
@@ -124,7 +124,7 @@ def parhami_kwai_columns(
     shape = (len(networks), len(message_bits), len(switch_delay), len(rates) + len(of_saturation))
     which, bits, delay, choice = (index.reshape(-1) for index in np.indices(shape))
 
-    def each(value: Callable[[Network], Any]) -> np.ndarray:
+    def each(value: Callable[[ModelInputs], Any]) -> np.ndarray:
         return np.array([value(network) for network in networks])[which]
 
     degree, distance, directed = each(lambda n: n.degree), each(lambda n: n.mean_distance), each(lambda n: n.directed)
@@ -170,7 +170,7 @@ def parhami_kwai_columns(
     return _complete(known | _corrected(networks, which, known), len(which))
 
 
-def _corrected(networks: Sequence[Network], which: np.ndarray, known: Columns) -> Columns:
+def _corrected(networks: Sequence[ModelInputs], which: np.ndarray, known: Columns) -> Columns:
     """The columns that follow from the load of each link class; null where a network's loads are not known."""
     most = max((len(network.class_hops or ()) for network in networks), default=0)
     loads, hops = np.zeros((2, len(networks), most))

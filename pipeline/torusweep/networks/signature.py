@@ -15,7 +15,7 @@ from torusweep.networks.spelling import Spelling, Value, Word, format_value
 from torusweep.networks.topology import Meaning, Plan, Whole
 
 
-class Parameter(typing.NamedTuple):
+class FamilyParameter(typing.NamedTuple):
     """One parameter of a family, as its signature declares it."""
 
     name: str
@@ -32,7 +32,7 @@ class Parameter(typing.NamedTuple):
 
 
 @cache
-def signature_of(function: Callable[..., Any]) -> tuple[Parameter, ...]:
+def signature_of(function: Callable[..., Any]) -> tuple[FamilyParameter, ...]:
     """The parameters of a function, in the order of its signature, with the ranges and meanings of its annotations."""
     hints = typing.get_type_hints(function, include_extras=True)
     found = []
@@ -45,11 +45,13 @@ def signature_of(function: Callable[..., Any]) -> tuple[Parameter, ...]:
             whole = next((note for note in notes if isinstance(note, Whole)), None)
             meaning = next((note.meaning for note in notes if isinstance(note, Whole | Meaning)), "")
         required = parameter.default is inspect.Parameter.empty
-        found.append(Parameter(parameter.name, kind, whole, required, None if required else parameter.default, meaning))
+        found.append(
+            FamilyParameter(parameter.name, kind, whole, required, None if required else parameter.default, meaning)
+        )
     return tuple(found)
 
 
-def check_value(call: Spelling, parameter: Parameter, value: Value) -> Value:
+def check_value(call: Spelling, parameter: FamilyParameter, value: Value) -> Value:
     """Return the value as the function takes it; a choice becomes a `Word`.
 
     Raises BadInput for a value of the wrong type or out of range.

@@ -14,7 +14,7 @@ from rich.console import Console
 from torusweep.placements.job import Job
 from torusweep.placements.machine import Machine
 from torusweep.placements.operations import bound_name
-from torusweep.placements.ranking import Links, Placement, Ranking
+from torusweep.placements.ranking import JobPlacement, LinkSpeed, Ranking
 from torusweep.placements.text import axes_in_words, axes_of, print_placements, seconds_in_words
 from torusweep.placements.words import deadlock_in_words, link_in_words, notes
 from torusweep.questions.answer import Answer, Row
@@ -29,7 +29,7 @@ class Placements(Answer):
 
     machine: Machine
     job: Job
-    links: Links
+    links: LinkSpeed
     ranking: Ranking
     took: float
 
@@ -106,7 +106,7 @@ class Placements(Answer):
     def _repr_html_(self) -> str:
         return rows_html(self.heading(), self.rows, list(self.rows[0]), ())
 
-    def _value(self, placement: Placement) -> dict[str, Any]:
+    def _value(self, placement: JobPlacement) -> dict[str, Any]:
         machine = self.machine
         return {
             "seconds": placement.seconds,

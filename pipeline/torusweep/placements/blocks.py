@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 
-class Part(NamedTuple):
+class AxisPart(NamedTuple):
     """What an axis has of a dimension: the digit `coordinate // stride % factor` of its members."""
 
     dimension: int
@@ -19,7 +19,7 @@ class Part(NamedTuple):
     stride: int
 
 
-Block = tuple[Part, ...]  # of an axis, in the order of the dimensions; () for an axis of one member
+Block = tuple[AxisPart, ...]  # of an axis, in the order of the dimensions; () for an axis of one member
 Shares = tuple[tuple[int, int], ...]  # of a dimension, from the fastest digit on: (axis, factor)
 Division = tuple[Shares, ...]  # of all dimensions
 
@@ -224,6 +224,6 @@ def block_of(division: Division, axis: int) -> Block:
         stride = 1
         for owner, factor in shares:
             if owner == axis:
-                parts.append(Part(dimension, factor, stride))
+                parts.append(AxisPart(dimension, factor, stride))
             stride *= factor
     return tuple(parts)

@@ -9,7 +9,7 @@ from typing import Annotated, Any, NamedTuple
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from torusweep.errors import BadInput, nearest, one_line, printable
-from torusweep.placements.operations import MEANING, Kind, Operation
+from torusweep.placements.operations import MEANING, JobOperation, Kind
 from torusweep.placements.transformer import Shape, operations_of
 from torusweep.quantities import bytes_of
 
@@ -40,7 +40,7 @@ class Job(NamedTuple):
     """axes: size of each, the last varies fastest among ranks; operations: of a step, one after the other."""
 
     axes: dict[str, int]
-    operations: list[Operation]
+    operations: list[JobOperation]
 
 
 class _Entry(BaseModel):
@@ -115,7 +115,7 @@ def job_of(
         except BadInput as wrong:
             message = f"operations[{number}].bytes: {wrong} ({entry.operation}: {MEANING[entry.operation]})"
             raise refuse((*place, "bytes"), message) from None
-        operations.append(Operation(entry.axis, entry.operation, size, entry.times))
+        operations.append(JobOperation(entry.axis, entry.operation, size, entry.times))
     if file.transformer is not None:
         try:
             operations += operations_of(file.transformer, file.axes)

@@ -30,7 +30,7 @@ MEANING = {
 }
 
 
-class Operation(NamedTuple):
+class JobOperation(NamedTuple):
     """A collective on all groups of an axis at once.
 
     axis   of the job
@@ -47,7 +47,7 @@ class Operation(NamedTuple):
     why: str = ""
 
 
-class Cost(NamedTuple):
+class OperationCost(NamedTuple):
     """What one operation takes.
 
     bytes      on the busiest link
@@ -63,7 +63,7 @@ class Cost(NamedTuple):
         return self.bytes / bandwidth + self.steps * latency
 
 
-def cost(operation: Operation, size: int, loads: Mapping[str, float]) -> Cost:
+def cost(operation: JobOperation, size: int, loads: Mapping[str, float]) -> OperationCost:
     """Of an operation by rings, or directly.
 
     size   members of a group
@@ -75,19 +75,19 @@ def cost(operation: Operation, size: int, loads: Mapping[str, float]) -> Cost:
     """
     kind, number = operation.kind, operation.bytes
     if size == 1:
-        return Cost(0.0, 0, "none")
+        return OperationCost(0.0, 0, "none")
     load = loads[PATTERN[kind]]
     if kind == "all_to_all":
-        return Cost(number / size * load, size - 1, "direct")
+        return OperationCost(number / size * load, size - 1, "direct")
     if kind in ("permute", "exchange"):
-        return Cost(number * load, 1, "direct")
+        return OperationCost(number * load, 1, "direct")
     if kind == "broadcast":
-        return Cost(number / 2 * load, size - 1, "pipeline")
+        return OperationCost(number / 2 * load, size - 1, "pipeline")
     passes = 2 if kind == "all_reduce" else 1
-    return Cost(passes * number * (size - 1) / size / 2 * load, passes * (size - 1), "ring")
+    return OperationCost(passes * number * (size - 1) / size / 2 * load, passes * (size - 1), "ring")
 
 
-def bucket_cost(operation: Operation, factors: list[int], loads: list[float]) -> Cost | None:
+def bucket_cost(operation: JobOperation, factors: list[int], loads: list[float]) -> OperationCost | None:
     """Of an all-gather, reduce-scatter or all-reduce on all sides of a block at once; None for other operations.
 
     factors  sides of the block, two or more
@@ -114,10 +114,10 @@ def bucket_cost(operation: Operation, factors: list[int], loads: list[float]) ->
         total += most
     passes = 2 if operation.kind == "all_reduce" else 1
     steps = sum(max(factors[(part + phase) % count] - 1 for part in range(count)) for phase in range(count))
-    return Cost(passes * total, passes * steps, "bucket")
+    return OperationCost(passes * total, passes * steps, "bucket")
 
 
-def least_bytes(operation: Operation, size: int, machine: Machine) -> float:
+def least_bytes(operation: JobOperation, size: int, machine: Machine) -> float:
     """Bytes on the busiest link that no placement and no routing can go below.
 
     all_gather: every node receives all but its own part, (A − 1)/A · bytes, that with the fewest links, too.

@@ -12,7 +12,7 @@ from torusweep.networks.topology import Meaning, Topology, Whole
 from torusweep.placements.answer import SUFFIXES, Placements
 from torusweep.placements.job import Job, job_of
 from torusweep.placements.machine import machine
-from torusweep.placements.ranking import Links, check_axes, rank
+from torusweep.placements.ranking import LinkSpeed, check_axes, rank
 from torusweep.quantities import bandwidth_of, seconds_of
 from torusweep.questions.entry import under
 from torusweep.questions.how import How
@@ -56,7 +56,7 @@ def place(
     with under("bandwidth"):
         speed = bandwidth_of(bandwidth)
     with under("latency"):
-        links = Links(speed, seconds_of(latency))
+        links = LinkSpeed(speed, seconds_of(latency))
     wanted = _job(job)
     slice_of = machine(network)
     check_axes(slice_of, wanted.axes)

@@ -10,10 +10,10 @@ from typing import NamedTuple
 import numpy as np
 
 from torusweep.errors import BadInput, Refused
-from torusweep.placements.blocks import Block, Division, Part, block_of, divisions, size_of
+from torusweep.placements.blocks import AxisPart, Block, Division, block_of, divisions, size_of
 from torusweep.placements.loads import Laid, Load, Side, lay, loads_of, sides
 from torusweep.placements.machine import Machine
-from torusweep.placements.operations import PATTERN, Cost, Operation, bucket_cost, cost, least_bytes
+from torusweep.placements.operations import PATTERN, JobOperation, OperationCost, bucket_cost, cost, least_bytes
 
 ROUNDING = 1e-9  # times that differ by less are compared once more
 MOST_ARRANGEMENTS = 1_000_000  # ways to give the dimensions to the axes, each with many orders
@@ -21,7 +21,7 @@ MOST_OF_SEVERAL = 20_000  # of these, where an axis may have several factors of 
 MOST_NODES_OF_SEVERAL = 512  # … and nodes of the slice: the orders to route are many
 
 
-class Phase(NamedTuple):
+class OperationTime(NamedTuple):
     """What one operation of a job takes in a placement.
 
     seconds  of all its times
@@ -31,7 +31,7 @@ class Phase(NamedTuple):
     hops     of the longest route
     """
 
-    operation: Operation
+    operation: JobOperation
     algorithm: str
     seconds: float
     bytes: float
@@ -40,7 +40,7 @@ class Phase(NamedTuple):
     hops: int
 
 
-class Placement(NamedTuple):
+class JobPlacement(NamedTuple):
     """A placement.
 
     phases   of the operations, in the job's order
@@ -50,7 +50,7 @@ class Placement(NamedTuple):
     ties     placements whose phases take the same
     """
 
-    phases: list[Phase]
+    phases: list[OperationTime]
     blocks: list[Block | None]
     orders: list[str]
     devices: np.ndarray
@@ -69,13 +69,13 @@ class Ranking(NamedTuple):
     routed     orders of axes whose messages were routed: placements share them
     """
 
-    best: list[Placement]
-    row_major: Placement
+    best: list[JobPlacement]
+    row_major: JobPlacement
     compared: int
     routed: int
 
 
-class Links(NamedTuple):
+class LinkSpeed(NamedTuple):
     """bandwidth: of a link in one direction, bytes a second; latency: of a step, seconds."""
 
     bandwidth: float
@@ -89,7 +89,7 @@ class _Option(NamedTuple):
            same, as an order does not matter to that algorithm
     """
 
-    phases: tuple[Phase, ...]
+    phases: tuple[OperationTime, ...]
     seconds: float
     alone: float
     number: int
@@ -99,8 +99,8 @@ class _Option(NamedTuple):
 def rank(
     machine: Machine,
     axes: dict[str, int],
-    operations: Sequence[Operation],
-    links: Links,
+    operations: Sequence[JobOperation],
+    links: LinkSpeed,
     *,
     top: int = 10,
     backend: str = "auto",
@@ -181,11 +181,11 @@ def _arrangements(machine: Machine, sizes: list[int]) -> tuple[list[Block], np.n
 class _Timing:
     """Times of operations on a machine."""
 
-    def __init__(self, machine: Machine, links: Links) -> None:
+    def __init__(self, machine: Machine, links: LinkSpeed) -> None:
         self.machine, self.links = machine, links
 
     def options(
-        self, operations: Sequence[Operation], block: Block, orders: list[Laid], own: list[Side]
+        self, operations: Sequence[JobOperation], block: Block, orders: list[Laid], own: list[Side]
     ) -> list[_Option]:
         """The orders of a block, those that take the same in one entry, the fastest first."""
         found: dict[tuple[float, ...], _Option] = {}
@@ -202,13 +202,13 @@ class _Timing:
         return sorted(found.values(), key=lambda option: option.seconds)
 
     def phase(
-        self, operation: Operation, size: int, loads: dict[str, Load], block: Block | None, own: list[Side]
-    ) -> Phase:
+        self, operation: JobOperation, size: int, loads: dict[str, Load], block: Block | None, own: list[Side]
+    ) -> OperationTime:
         """The phase of an operation on an order; the faster of ring and bucket."""
         pattern = PATTERN[operation.kind]
         takes = cost(operation, size, {name: load.messages for name, load in loads.items()})
         if size == 1:
-            return Phase(operation, takes.algorithm, 0.0, 0.0, None, 0.0, 0)
+            return OperationTime(operation, takes.algorithm, 0.0, 0.0, None, 0.0, 0)
         link: int | None = loads[pattern].link
         hops = loads[pattern].hops
         if own and block:
@@ -217,9 +217,9 @@ class _Timing:
                 takes, link, hops = other, None, max(side.hops for side in own)
         least = operation.times * least_bytes(operation, size, self.machine) / self.links.bandwidth
         seconds = operation.times * self.seconds(takes)
-        return Phase(operation, takes.algorithm, seconds, takes.bytes, link, least, hops)
+        return OperationTime(operation, takes.algorithm, seconds, takes.bytes, link, least, hops)
 
-    def seconds(self, takes: Cost) -> float:
+    def seconds(self, takes: OperationCost) -> float:
         return takes.seconds(self.links.bandwidth, self.links.latency)
 
 
@@ -289,19 +289,19 @@ def _seconds(options: Sequence[_Option]) -> float:
 
 
 def _placement(
-    operations: Sequence[Operation],
+    operations: Sequence[JobOperation],
     names: list[str],
     blocks: list[Block],
     row: np.ndarray,
     kept: _Kept,
-) -> Placement:
+) -> JobPlacement:
     devices = np.zeros((1,) * len(names), np.int32)
     for axis, option in enumerate(kept.chosen):
         shape = [1] * len(names)
         shape[axis] = -1
         devices = devices + option.laid.order.offsets.reshape(shape)
     phases = [iter(option.phases) for option in kept.chosen]
-    return Placement(
+    return JobPlacement(
         [next(phases[names.index(operation.axis)]) for operation in operations],
         [blocks[place] for place in row.tolist()],
         [option.laid.order.name for option in kept.chosen],
@@ -310,7 +310,7 @@ def _placement(
     )
 
 
-def _row_major(timing: _Timing, axes: dict[str, int], operations: Sequence[Operation], backend: str) -> Placement:
+def _row_major(timing: _Timing, axes: dict[str, int], operations: Sequence[JobOperation], backend: str) -> JobPlacement:
     """The nodes in their order: the last axis varies fastest."""
     machine, names = timing.machine, list(axes)
     devices = np.arange(machine.nodes, dtype=np.int32).reshape(tuple(axes.values()))
@@ -325,7 +325,7 @@ def _row_major(timing: _Timing, axes: dict[str, int], operations: Sequence[Opera
         phases.append(
             timing.phase(operation, axes[operation.axis], {pattern: load}, block, own.get(block, []) if block else [])
         )
-    return Placement(phases, blocks, ["row-major"] * len(names), devices, 1)
+    return JobPlacement(phases, blocks, ["row-major"] * len(names), devices, 1)
 
 
 def _block_in_order(box: Sequence[int], sizes: list[int], axis: int) -> Block | None:
@@ -340,7 +340,7 @@ def _block_in_order(box: Sequence[int], sizes: list[int], axis: int) -> Block | 
         if last % first or first % stride:
             return None
         if last // first > 1:
-            parts.append(Part(dimension, last // first, first // stride))
+            parts.append(AxisPart(dimension, last // first, first // stride))
     block = tuple(parts)
     fits = all(box[part.dimension] % (part.factor * part.stride) == 0 for part in block)
     return block if fits and size_of(block) == sizes[axis] else None

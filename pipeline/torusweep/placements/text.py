@@ -11,14 +11,16 @@ from rich.text import Text
 from torusweep.counts import counted, duration, size
 from torusweep.placements.job import Job
 from torusweep.placements.machine import Machine
-from torusweep.placements.ranking import Links, Phase, Placement, Ranking
+from torusweep.placements.ranking import JobPlacement, LinkSpeed, OperationTime, Ranking
 from torusweep.placements.words import block_in_words, deadlock_in_words, link_in_words, notes
 from torusweep.questions.console import Columns, print_heading, print_note, print_rows
 
 MOST_RANKS = 8  # shown of a group
 
 
-def print_placements(console: Console, machine: Machine, job: Job, links: Links, ranking: Ranking, took: float) -> None:
+def print_placements(
+    console: Console, machine: Machine, job: Job, links: LinkSpeed, ranking: Ranking, took: float
+) -> None:
     """The best placement, how it was found, the ranking, its phases."""
     best, plain = ranking.best[0], ranking.row_major
     names = list(job.axes)
@@ -58,28 +60,28 @@ def print_placements(console: Console, machine: Machine, job: Job, links: Links,
     )
 
 
-def _share(phase: Phase) -> str:
+def _share(phase: OperationTime) -> str:
     return f"{phase.least / phase.seconds:.0%}" if phase.seconds else ""
 
 
-def _loss(best: Placement, plain: Placement) -> str:
+def _loss(best: JobPlacement, plain: JobPlacement) -> str:
     loss = plain.seconds / best.seconds - 1
     if loss < 0.0005:
         return "the row-major order is as fast"
     return f"the row-major order takes {seconds_in_words(plain.seconds)}: {loss:.1%} more"
 
 
-def axes_of(machine: Machine, names: Iterable[str], placement: Placement) -> dict[str, str]:
+def axes_of(machine: Machine, names: Iterable[str], placement: JobPlacement) -> dict[str, str]:
     """Where each axis lies."""
     found = zip(names, placement.blocks, placement.orders, strict=True)
     return {name: block_in_words(machine, block, order) for name, block, order in found}
 
 
-def axes_in_words(machine: Machine, names: list[str], placement: Placement) -> str:
+def axes_in_words(machine: Machine, names: list[str], placement: JobPlacement) -> str:
     return "; ".join(f"{name} on {place}" for name, place in axes_of(machine, names, placement).items())
 
 
-def _first_group(placement: Placement, axis: int) -> str:
+def _first_group(placement: JobPlacement, axis: int) -> str:
     place: list[Any] = [0] * placement.devices.ndim
     place[axis] = slice(None)
     ranks = placement.devices[tuple(place)].tolist()

@@ -12,7 +12,7 @@ from math import ceil
 from pydantic import BaseModel, ConfigDict, Field
 
 from torusweep.errors import BadInput
-from torusweep.placements.operations import Operation
+from torusweep.placements.operations import JobOperation
 
 AXES = {
     "dp": "data parallel: each replica has all parameters",
@@ -46,7 +46,7 @@ class Shape(BaseModel):
     sequence_parallel: bool = Field(True, description="tp divides the activations between layers along the sequence")
 
 
-def operations_of(shape: Shape, axes: Mapping[str, int]) -> list[Operation]:
+def operations_of(shape: Shape, axes: Mapping[str, int]) -> list[JobOperation]:
     """The collectives of a step.
 
     tp   all-gathers and reduce-scatters of a microbatch's activations: two of each a layer, forwards and backwards
@@ -69,11 +69,11 @@ def operations_of(shape: Shape, axes: Mapping[str, int]) -> list[Operation]:
     activations = tokens * shape.hidden * shape.bytes_per_value
     own = activations // tp if shape.sequence_parallel else activations
     factor = shape.top_k * shape.capacity_factor if shape.experts > 1 else 1.0
-    found: list[Operation] = []
+    found: list[JobOperation] = []
 
     def add(axis: str, kind: str, number: float, times: int, why: str) -> None:
         if axes.get(axis, 1) > 1:
-            found.append(Operation(axis, kind, ceil(number), times, why))
+            found.append(JobOperation(axis, kind, ceil(number), times, why))
 
     halves = (("attention", 1.0), ("experts", factor)) if shape.experts > 1 else (("layers", 1.0),)
     passes = 4 * layers * parts // len(halves)  # attention and feed-forward, each forwards and backwards

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from torusweep.placements.blocks import Block, size_of
 from torusweep.placements.machine import Machine
-from torusweep.placements.operations import PATTERN, Operation
-from torusweep.placements.ranking import Placement
+from torusweep.placements.operations import PATTERN, JobOperation
+from torusweep.placements.ranking import JobPlacement
 
 
 def block_in_words(machine: Machine, block: Block | None, order: str) -> str:
@@ -32,7 +32,7 @@ def link_in_words(machine: Machine, link: int | None) -> str:
     return f"({', '.join(map(str, digits))}) {'+-'[direction % 2]}{machine.names[direction // 2]}"
 
 
-def deadlock_in_words(machine: Machine, placement: Placement) -> str:
+def deadlock_in_words(machine: Machine, placement: JobPlacement) -> str:
     """What keeps the routes of a placement free of deadlock."""
     if max((phase.hops for phase in placement.phases), default=0) <= 1:
         return (
@@ -59,7 +59,7 @@ def _has_ring(machine: Machine, block: Block) -> bool:
 
 
 def notes(
-    machine: Machine, axes: dict[str, int], operations: Sequence[Operation], best: Sequence[Placement]
+    machine: Machine, axes: dict[str, int], operations: Sequence[JobOperation], best: Sequence[JobPlacement]
 ) -> list[str]:
     """Remarks on what the placements are, and are not."""
     found = list(machine.topology.plan.notes)

@@ -110,7 +110,7 @@ Rate = Annotated[float, Field(ge=0, le=10**9)]
 Rates = Spread | Rate | Annotated[tuple[Rate, ...], Field(strict=False)]
 
 
-class Choice(Section):
+class NetworkChoice(Section):
     """Which of the sweep's networks an entry is about."""
 
     families: Literal["all"] | Annotated[tuple[str, ...], Field(min_length=1, strict=False)] = Field(

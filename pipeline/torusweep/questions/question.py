@@ -19,10 +19,10 @@ from pydantic import BeforeValidator, Field, create_model
 from torusweep.errors import BadInput
 from torusweep.networks.topology import Plan, Topology
 from torusweep.questions.answer import Answer
-from torusweep.questions.entry import Choice, Section, Spellings, under
+from torusweep.questions.entry import NetworkChoice, Section, Spellings, under
 from torusweep.questions.how import How
 from torusweep.questions.parameters import Absent, NotSwept, Parameter, Several, Swept, grouped, parameters_of
-from torusweep.questions.stage import Network, Rows, Stage
+from torusweep.questions.stage import LazyNetwork, Rows, Stage
 
 
 class Part(NamedTuple):
@@ -62,7 +62,7 @@ class Askable:
               own, paragraphs that begin with a blank keep their lines, and Python's examples come last
     command   its name on the command line, and of the method or function
     method    the name of the method, where it is another
-    about     "network": a method of `Network`; nothing: a function of the package; "networks": both
+    about     "network": a method of `LazyNetwork`; nothing: a function of the package; "networks": both
     how       what of `How` the answer's computation heeds: backend, symmetry
     examples  of its command, with what they show
     parts     see `Part`
@@ -140,7 +140,7 @@ class Question(Askable, Stage):
     """
 
     phrase: ClassVar[str] = ""
-    entry: ClassVar[type[Choice] | None] = Choice
+    entry: ClassVar[type[NetworkChoice] | None] = NetworkChoice
     outermost: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self) -> None:
@@ -153,7 +153,7 @@ class Question(Askable, Stage):
 
     # --- the configuration --------------------------------------------------------------------------
 
-    def _entry(self) -> type[Choice]:
+    def _entry(self) -> type[NetworkChoice]:
         """The entries of its section: a field for each parameter, a mapping for those that stand inside one."""
         assert self.entry is not None
         fields: dict[str, Any] = {}
@@ -248,7 +248,7 @@ class Question(Askable, Stage):
         spelled = [(one.spelled.files, getattr(request, one.column)) for one in self.swept if one.spelled is not None]
         return [file for files, text in reversed(spelled) if files and text for file in resolve_name(files)(text)]
 
-    def rows(self, network: Network, request: Any, how: How) -> Rows:
+    def rows(self, network: LazyNetwork, request: Any, how: How) -> Rows:
         values = {one.name: getattr(request, one.column) for one in self.swept}
         asked = [network.topology] if self.about == "networks" else network.topology
         found = type(self).ask(asked, how, **self._taken(values)).json

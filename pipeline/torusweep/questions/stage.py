@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from torusweep.networks.families import build, plan
 from torusweep.networks.topology import Plan, Topology
-from torusweep.questions.entry import Choice
+from torusweep.questions.entry import NetworkChoice
 from torusweep.questions.how import How
 from torusweep.tables.columns import Column
 
@@ -22,7 +22,7 @@ Rows = list[dict[str, Any]] | pa.Table
 Result = TypeVar("Result")
 
 
-class Network:
+class LazyNetwork:
     """A network of a sweep, built when its arrays are first needed.
 
     spelling  canonical; that of a design space in a stage whose entries name such (`Stage.spaces`): it has no plan
@@ -64,7 +64,7 @@ class Stage(Protocol):
 
     name: str
     columns: tuple[Column, ...]
-    Entry: type[Choice] | None
+    Entry: type[NetworkChoice] | None
     Request: type[Any]
     description: str = ""
     distinguishing: tuple[str, ...] = ()
@@ -89,15 +89,15 @@ class Stage(Protocol):
         """Spellings of the design spaces that an entry names; none where it chooses networks of the sweep."""
         return ()
 
-    def check(self, network: Network, request: Any) -> None:
+    def check(self, network: LazyNetwork, request: Any) -> None:
         """Raise BadInput where a request does not suit a network, Refused where it would take too long."""
         return
 
-    def seconds(self, network: Network, request: Any) -> float:
+    def seconds(self, network: LazyNetwork, request: Any) -> float:
         """Seconds on one core, within a factor of about five."""
         ...
 
-    def memory(self, network: Network, request: Any) -> int:
+    def memory(self, network: LazyNetwork, request: Any) -> int:
         """Bytes that the network and the rows' computation take, about."""
         return network.plan.bytes
 
@@ -105,18 +105,18 @@ class Stage(Protocol):
         """Files that a request names."""
         return ()
 
-    def row_count(self, network: Network, request: Any) -> int:
+    def row_count(self, network: LazyNetwork, request: Any) -> int:
         """Rows of a request, about."""
         return 1
 
-    def rows(self, network: Network, request: Any, options: How) -> Rows:
+    def rows(self, network: LazyNetwork, request: Any, options: How) -> Rows:
         """The rows of one point: records, or an Arrow table where they are many; exactly the stage's columns, in order.
 
         Raises BadInput where the request does not suit the network, Refused where it does not fit, BackendUnavailable.
         """
         ...
 
-    def rows_of_many(self, points: Iterable[tuple[Network, Any]], options: How) -> list[Rows | Exception]:
+    def rows_of_many(self, points: Iterable[tuple[LazyNetwork, Any]], options: How) -> list[Rows | Exception]:
         """The rows of each point, in order, or what `rows` raises for it: a point that fails does so alone.
 
         points   networks and requests. It may be an iterator, so that a network is let go when it is not needed any

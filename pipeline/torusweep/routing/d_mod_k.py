@@ -13,7 +13,7 @@ from torusweep.networks.families.trees import Tree
 from torusweep.networks.topology import Topology
 from torusweep.routing.forms import TableRouting
 from torusweep.routing.tables.as_table import joined
-from torusweep.routing.tables.rows import Rows, table_routing
+from torusweep.routing.tables.rows import TableRows, table_routing
 
 MOST_ROWS = 1 << 24  # switches, times leaves, times terminals of a leaf: about a minute
 DOWN = 0  # state of packets that are injected, and of those on the way down
@@ -52,7 +52,7 @@ class _Level(NamedTuple):
     number: np.ndarray
 
 
-def _rows(topology: Topology, tree: Tree) -> Iterator[Rows]:
+def _rows(topology: Topology, tree: Tree) -> Iterator[TableRows]:
     down, up = tree.down, tree.up
     levels, first = [], 0
     for level in range(1, len(down) + 1):
@@ -90,11 +90,11 @@ def _of(
     state: np.ndarray,
     following: np.ndarray,
     weight: np.ndarray | None,
-) -> Rows:
+) -> TableRows:
     """Rows from nodes to their neighbours; without a weight, equal ones become one that weighs as many as they are."""
     if weight is None:
         columns, many = np.unique(np.column_stack([goal, at, to, state, following]), axis=0, return_counts=True)
         goal, at, to, state, following = columns.T
         weight = many.astype(np.float64)
     port = (topology.ports[at] == to[:, None]).argmax(axis=1)
-    return Rows(at, goal, port, None, state, following, None, weight)
+    return TableRows(at, goal, port, None, state, following, None, weight)

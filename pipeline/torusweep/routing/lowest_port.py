@@ -8,7 +8,7 @@ from torusweep.networks.topology import NO_PORT, Topology
 from torusweep.routing.forms import TableRouting
 from torusweep.routing.minimal import minimal_ecmp
 from torusweep.routing.shortest_paths import UNREACHED, shortest_paths
-from torusweep.routing.tables.rows import Rows, table_routing
+from torusweep.routing.tables.rows import TableRows, table_routing
 
 
 def lowest_port(topology: Topology) -> TableRouting:
@@ -23,4 +23,4 @@ def lowest_port(topology: Topology) -> TableRouting:
         node, goal = np.nonzero(nearer)
         waiting[node, goal] = False
         found.append((node, goals[goal], np.full(len(node), port)))
-    return table_routing(topology, Rows(*(np.concatenate(column).astype(np.int64) for column in zip(*found))))
+    return table_routing(topology, TableRows(*(np.concatenate(column).astype(np.int64) for column in zip(*found))))

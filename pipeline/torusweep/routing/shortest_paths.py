@@ -51,7 +51,7 @@ def shortest_paths(
         away[found] = level
 
 
-class Steps(NamedTuple):
+class PathSteps(NamedTuple):
     """Arcs of shortest paths, int64[A] each.
 
     state, then   that the arc leaves, and that it leads to
@@ -67,7 +67,7 @@ class Steps(NamedTuple):
     weight: np.ndarray
 
 
-def steps_nearer(routing: LayeredRouting, finish: np.ndarray) -> Iterator[Steps]:
+def steps_nearer(routing: LayeredRouting, finish: np.ndarray) -> Iterator[PathSteps]:
     """All arcs that lead nearer to states, int[B]: for each place of an arc, those of all states and destinations."""
     links = links_of_arcs(routing)
     away, paths = shortest_paths(routing, finish, links)
@@ -79,4 +79,4 @@ def steps_nearer(routing: LayeredRouting, finish: np.ndarray) -> Iterator[Steps]
         weight = np.ones(len(place)) if paths is None else paths[then, goal]
         if links is not None:
             weight = weight * links[state, arc]
-        yield Steps(state, then, np.full(len(place), arc), goal, weight)
+        yield PathSteps(state, then, np.full(len(place), arc), goal, weight)

@@ -16,7 +16,7 @@ from torusweep.networks.topology import Meaning, Topology, Whole
 from torusweep.routing.by_group import by_group
 from torusweep.routing.forms import LayeredRouting, TableRouting
 from torusweep.routing.tables.as_table import joined
-from torusweep.routing.tables.rows import Rows, table_routing
+from torusweep.routing.tables.rows import TableRows, table_routing
 from torusweep.routing.valiant_by_group import (
     BEFORE,
     INJECTED,
@@ -63,7 +63,7 @@ def progressive(topology: Topology, threshold: Threshold = 0) -> TableRouting:
     return table_routing(topology, joined(list(_rows(minimal, shape, (INJECTED, DECIDING)))))
 
 
-def _rows(minimal: LayeredRouting, shape: Grouped, deciding: tuple[int, ...]) -> Iterator[Rows]:
+def _rows(minimal: LayeredRouting, shape: Grouped, deciding: tuple[int, ...]) -> Iterator[TableRows]:
     """The rows of by_group, and of detours from the states `deciding`: of a packet's first hop, and of later ones."""
     onwards = rows_onwards(minimal)
     yield onwards

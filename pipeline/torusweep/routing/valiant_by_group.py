@@ -15,7 +15,7 @@ from torusweep.routing.by_group import Split, by_group, groups_of
 from torusweep.routing.forms import LayeredRouting, TableRouting
 from torusweep.routing.shortest_paths import steps_nearer
 from torusweep.routing.tables.as_table import joined, layered_rows
-from torusweep.routing.tables.rows import Rows, table_routing
+from torusweep.routing.tables.rows import TableRows, table_routing
 
 MOST_ROWS = 1 << 24  # of the table: about a minute
 # states of packets; behind its last hop between groups, a packet is in BEFORE + 1
@@ -54,19 +54,19 @@ def check_detours(routing: str, topology: Topology) -> Grouped:
     return shape
 
 
-def rows_onwards(minimal: LayeredRouting) -> Rows:
+def rows_onwards(minimal: LayeredRouting) -> TableRows:
     """The rows of by_group, in states BEFORE and, behind the hop between groups, BEFORE + 1; all columns but two."""
     nodes = minimal.topology.nodes
     return joined(list(layered_rows(minimal, BEFORE + np.arange(3 * nodes) // nodes)))
 
 
-def near_rows(onwards: Rows, shape: Grouped) -> Rows:
+def near_rows(onwards: TableRows, shape: Grouped) -> TableRows:
     """First rows, in state INJECTED, of packets without a group between: within a group, or where there are two."""
     near = (onwards.at // shape.size == onwards.destination // shape.size) | (shape.groups == 2)
     return from_before(onwards, near, INJECTED, BEFORE)
 
 
-def from_before(onwards: Rows, chosen: np.ndarray, state: int, following: int) -> Rows:
+def from_before(onwards: TableRows, chosen: np.ndarray, state: int, following: int) -> TableRows:
     """Copies of those rows of state BEFORE that are `chosen`, bool[R], in another state.
 
     following   the state after a hop that leads to BEFORE
@@ -76,7 +76,7 @@ def from_before(onwards: Rows, chosen: np.ndarray, state: int, following: int) -
     assert onwards.weight is not None, "layered rows"
     some = np.flatnonzero(chosen & (onwards.state == BEFORE))
     after = onwards.following[some]
-    return Rows(
+    return TableRows(
         onwards.at[some],
         onwards.destination[some],
         onwards.port[some],
@@ -104,7 +104,7 @@ class _Steps(NamedTuple):
     weight: np.ndarray
 
 
-def detours(minimal: LayeredRouting, shape: Grouped, drawn: dict[int, np.ndarray]) -> Iterator[Rows]:
+def detours(minimal: LayeredRouting, shape: Grouped, drawn: dict[int, np.ndarray]) -> Iterator[TableRows]:
     """The rows of packets from where they draw a group between until they enter it, in state BEFORE.
 
     drawn   by the state of the packets that draw: int64[·], the nodes where they do
@@ -125,7 +125,7 @@ def detours(minimal: LayeredRouting, shape: Grouped, drawn: dict[int, np.ndarray
             some = np.flatnonzero(useful & chosen)
             columns = (steps.at, steps.port, state, steps.following, weight)
             at, port, before, after, share = (np.tile(column[some], len(destinations)) for column in columns)
-            yield Rows(at, np.repeat(destinations, len(some)), port, None, before, after, None, share)
+            yield TableRows(at, np.repeat(destinations, len(some)), port, None, before, after, None, share)
 
 
 def _steps(minimal: LayeredRouting, shape: Grouped) -> _Steps:

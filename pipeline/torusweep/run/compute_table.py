@@ -24,7 +24,7 @@ def make_table(name: str, config: Path, folder: Path, overrides: dict[str, Any])
     sweep = load(config)
     estimates = _estimates(folder, name)
     keys = [point.key for point in estimates]
-    options = driver.Options(
+    options = driver.BatchOptions(
         folder=str(folder.resolve()),
         backend=overrides.get("backend", sweep.backend),
         use_symmetry=overrides["symmetry"] == "on" if "symmetry" in overrides else sweep.symmetry,

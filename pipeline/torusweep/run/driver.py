@@ -49,7 +49,7 @@ SAVE_SECONDS = 20.0  # after the first signal, for the batches that run: Slurm k
 FEW_SECONDS = 3.0  # estimated; local workers take longer to start than so little takes to compute here
 
 
-class Options(NamedTuple):
+class BatchOptions(NamedTuple):
     """How a stage's points are computed. Nothing here changes a record; code: the digest that the worker must have."""
 
     folder: str
@@ -61,7 +61,7 @@ class Options(NamedTuple):
     config: str
 
 
-class Failure(NamedTuple):
+class FailedPoint(NamedTuple):
     """A point that has no row, and why."""
 
     point: Point
@@ -71,13 +71,13 @@ class Failure(NamedTuple):
         return f"{self.point} failed: {self.reason}"
 
 
-class Answer(NamedTuple):
+class BatchResult(NamedTuple):
     """What a batch sends back: its shard ('' where no point has a row), rows, seconds, failed points."""
 
     digest: str
     rows: int
     seconds: float
-    failed: list[Failure]
+    failed: list[FailedPoint]
 
 
 class Running(NamedTuple):
@@ -88,14 +88,14 @@ class Running(NamedTuple):
     limit: float
 
 
-class Computed(NamedTuple):
+class Ending(NamedTuple):
     """How a sweep ended: points that failed, and the signal that stopped it (None where it went through)."""
 
-    failed: list[Failure]
+    failed: list[FailedPoint]
     stopped: int | None
 
 
-def run_batch(points: Sequence[Point], keys: Sequence[str], options: Options) -> Answer:
+def run_batch(points: Sequence[Point], keys: Sequence[str], options: BatchOptions) -> BatchResult:
     """Compute points and publish them as one shard. Runs on a worker.
 
     keys  the points' keys where the sweep was expanded; a point whose files differ here fails
@@ -118,7 +118,7 @@ def run_batch(points: Sequence[Point], keys: Sequence[str], options: Options) ->
         this_worker.end_worker(f"{LOST} ({' '.join(str(lost).split())})")
     found = iter(every)
     tables: list[pa.Table] = []
-    failed: list[Failure] = []
+    failed: list[FailedPoint] = []
     for point, error in zip(points, wrong):
         rows = next(found) if error is None else error
         if isinstance(rows, GpuOutOfMemory | GpuLost):
@@ -128,7 +128,7 @@ def run_batch(points: Sequence[Point], keys: Sequence[str], options: Options) ->
             raise rows
         if isinstance(rows, Exception):
             reason = str(rows) if isinstance(rows, BadInput) else f"{type(rows).__name__}: {rows}"
-            failed.append(Failure(point, " ".join(reason.split())))
+            failed.append(FailedPoint(point, " ".join(reason.split())))
         else:
             tables.append(rows)
     seconds = time.monotonic() - clock
@@ -149,7 +149,7 @@ def run_batch(points: Sequence[Point], keys: Sequence[str], options: Options) ->
         }
         table = pa.concat_tables(tables)
         digest, number = store.publish_shard(Path(options.folder), table, origin), table.num_rows
-    return Answer(digest, number, seconds, failed)
+    return BatchResult(digest, number, seconds, failed)
 
 
 def _check_key(point: Point, key: str) -> None:
@@ -160,7 +160,7 @@ def _check_key(point: Point, key: str) -> None:
         )
 
 
-def compute(estimates: Mapping[Point, float], done: set[str], options: Options, settings: Any) -> Computed:
+def compute(estimates: Mapping[Point, float], done: set[str], options: BatchOptions, settings: Any) -> Ending:
     """Compute the points whose keys are not done. Shards appear in the folder; call under its lock.
 
     estimates  the points, with the seconds that they will take (torusweep.sweeps.points.estimates)
@@ -169,11 +169,11 @@ def compute(estimates: Mapping[Point, float], done: set[str], options: Options, 
     """
     todo = {point: cost for point, cost in estimates.items() if point.key not in done}
     if not todo:
-        return Computed([], None)
+        return Ending([], None)
     left = Batches(todo, settings.batch_seconds)
     if settings.workers == "auto" and left.cost < FEW_SECONDS:
         settings = settings.model_copy(update={"workers": 0})
-    failed: list[Failure] = []
+    failed: list[FailedPoint] = []
     # before ours are set: dask_jobqueue sets a handler of Ctrl-C when it is imported
     connected = _connected(settings, options.backend, len(todo))
     with _Stop() as stop, connected as workers:
@@ -229,7 +229,7 @@ def compute(estimates: Mapping[Point, float], done: set[str], options: Options, 
                     shown.say(str(failure))
                 failed += ended
                 shown.advance(len(batch.points), batch.cost)
-        return Computed(failed, stop.signal)
+        return Ending(failed, stop.signal)
 
 
 def _connected(settings: Any, backend: str, tasks: int) -> AbstractContextManager[InProcess | Workers]:
@@ -241,12 +241,12 @@ def _connected(settings: Any, backend: str, tasks: int) -> AbstractContextManage
     return connect(settings, backend=backend, tasks=tasks)
 
 
-def _last_attempt(options: Options) -> Options:
+def _last_attempt(options: BatchOptions) -> BatchOptions:
     """The same without a GPU."""
     return options._replace(backend="numba") if options.backend in GPU_BACKENDS else options
 
 
-def _is_published(batch: Batch, options: Options, shown: Any) -> bool:
+def _is_published(batch: Batch, options: BatchOptions, shown: Any) -> bool:
     """Whether a batch's shard is published: its worker may have died after that, before it answered."""
     found = store.read_shards(Path(options.folder), options.stage, schema_of(options.stage))
     for complaint in found.complaints:
@@ -268,7 +268,7 @@ def _watch(running: dict[int, Running], workers: Workers) -> None:
             running[ticket] = Running(batch, now, limit)
 
 
-def _after_death(batch: Batch, why: str, left: Batches, shown: Any) -> Failure | None:
+def _after_death(batch: Batch, why: str, left: Batches, shown: Any) -> FailedPoint | None:
     """Halve the batch of a worker that died; try a single point again, or give it up."""
     if len(batch.points) > 1:
         shown.say(f"a worker {why}; its batch of {len(batch.points)} points is halved and tried again")
@@ -281,7 +281,7 @@ def _after_death(batch: Batch, why: str, left: Batches, shown: Any) -> Failure |
         left.put_back(batch._replace(deaths=deaths))
         return None
     reasons = "; ".join(f"it {reason}" for reason in dict.fromkeys(deaths) if reason != DIED)
-    return Failure(
+    return FailedPoint(
         point,
         f"its worker died {MOST_DEATHS} times:"
         f" {reasons or 'perhaps of more memory than cluster.memory_per_worker_gib allows'}",

@@ -64,7 +64,7 @@ def time_left(cost: float, paid: float, seconds: float, finished: float) -> str:
     return f"about {left:.0f} s left" if left < 100 else f"about {left / 60:.0f} min left"
 
 
-class Lines:
+class ProgressLines:
     """A line at the end, and at most every five seconds before."""
 
     def __init__(self, title: str, total: int, done: int, cost: float) -> None:
@@ -137,13 +137,13 @@ class Bar:
 
 
 @contextlib.contextmanager
-def progress(title: str, *, total: int, done: int, cost: float) -> Iterator[Lines | Reports | Bar]:
+def progress(title: str, *, total: int, done: int, cost: float) -> Iterator[ProgressLines | Reports | Bar]:
     """Show that `done` of `total` points are finished, and what `advance` adds of points and of `cost`."""
     if os.environ.get(REPORTS):
         yield Reports(title, total, done, cost)
         return
     if not sys.stdout.isatty():
-        yield Lines(title, total, done, cost)
+        yield ProgressLines(title, total, done, cost)
         return
     from rich.progress import BarColumn, Progress, TextColumn
 

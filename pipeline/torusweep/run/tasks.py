@@ -33,7 +33,7 @@ def _kill(dask_worker: Any) -> None:
     os.kill(getattr(dask_worker, "pid", os.getpid()), signal.SIGKILL)
 
 
-class Outcome(NamedTuple):
+class TaskOutcome(NamedTuple):
     """What became of a task: its answer, the exception that it raised, or why its worker died ('' where it lives)."""
 
     ticket: int
@@ -82,14 +82,14 @@ class InProcess:
         self._waiting.append((next(self._tickets), function, arguments))
         return self._waiting[-1][0]
 
-    def outcome(self, seconds: float) -> Outcome | None:
+    def outcome(self, seconds: float) -> TaskOutcome | None:
         if not self._waiting:
             return None
         ticket, function, arguments = self._waiting.pop(0)
         try:
-            return Outcome(ticket, function(*arguments))
+            return TaskOutcome(ticket, function(*arguments))
         except Exception as error:
-            return Outcome(ticket, error=error)
+            return TaskOutcome(ticket, error=error)
 
 
 class Workers:
@@ -144,7 +144,7 @@ class Workers:
         future.add_done_callback(lambda _: self._done.put(ticket))
         return ticket
 
-    def outcome(self, seconds: float) -> Outcome | None:
+    def outcome(self, seconds: float) -> TaskOutcome | None:
         """The next finished task, or None where none finishes within `seconds`. Raises LostScheduler."""
         from distributed import KilledWorker
 
@@ -163,17 +163,17 @@ class Workers:
                 return None
             if future.status == "finished":
                 try:
-                    return Outcome(ticket, future.result(timeout=ANSWER_SECONDS))
+                    return TaskOutcome(ticket, future.result(timeout=ANSWER_SECONDS))
                 except TimeoutError:  # the worker died with the answer, and there is no other to compute it again
                     self._come_back_to(ticket, future)
                     return None
                 except KilledWorker as death:  # with the answer; its shard, if published, is found later
-                    return Outcome(ticket, died=self._what_happened(ticket, death.last_worker.address))
+                    return TaskOutcome(ticket, died=self._what_happened(ticket, death.last_worker.address))
             if future.status == "error":
                 error = future.exception()
                 if isinstance(error, KilledWorker):
-                    return Outcome(ticket, died=self._what_happened(ticket, error.last_worker.address))
-                return Outcome(ticket, error=error)
+                    return TaskOutcome(ticket, died=self._what_happened(ticket, error.last_worker.address))
+                return TaskOutcome(ticket, error=error)
         raise LostScheduler  # a cancelled task: we cancel none
 
     def _come_back_to(self, ticket: int, future: Any) -> None:

@@ -13,7 +13,7 @@ from torusweep.errors import BadInput, nearest
 from torusweep.screening.columns import SCREEN
 from torusweep.screening.known import known_lattices
 from torusweep.screening.measure import screen_lattices
-from torusweep.screening.spaces import Screened, Space, lattices_of
+from torusweep.screening.spaces import ScreenedSpace, Space, lattices_of
 from torusweep.tables.columns import arrow_schema
 
 SPREAD = "uniform traffic over all shortest paths"
@@ -84,7 +84,7 @@ def best_lattices(
     space: Space,
     chosen: Sequence[Objective],
     *,
-    parts: Iterable[Screened],
+    parts: Iterable[ScreenedSpace],
     keep: Callable[[pa.Table], pa.Table] = lambda rows: rows,
     show: int = 5,
     progress: Callable[[float], None] = lambda share: None,

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from torusweep.screening.best import Objective, best_lattices
 from torusweep.screening.columns import BEST
-from torusweep.screening.spaces import Lattices, Screened, is_whole
+from torusweep.screening.spaces import Lattices, ScreenedSpace, is_whole
 from torusweep.tables.columns import arrow_schema
 
 LEAST_MEAN, GREATEST_SATURATION, BOUND = "least mean distance", "greatest saturation", "bound of lattices"
@@ -40,7 +40,7 @@ def _sizes(screen: pa.Table) -> Iterator[tuple[Lattices, pa.Table]]:
 
 
 def _of_size(space: Lattices, lattices: pa.Table) -> list[dict[str, Any]]:
-    parts = [Screened(lattices, 1.0)]
+    parts = [ScreenedSpace(lattices, 1.0)]
     winners = {name: best_lattices(space, chosen, parts=parts, show=1) for name, chosen in CHOSEN.items()}
     (best,) = winners[LEAST_MEAN].rows
     mean = best["lattice_mean_distance_bound"]

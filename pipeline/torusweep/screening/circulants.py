@@ -15,7 +15,7 @@ import numpy as np
 from torusweep_kernels.circulants import class_sizes
 
 from torusweep.errors import BadInput, Refused
-from torusweep.screening.lattices import BLOCK, MOST_LATTICES, MOST_NODES, Part, divisors
+from torusweep.screening.lattices import BLOCK, MOST_LATTICES, MOST_NODES, SpacePart, divisors
 
 MOST_STEPS = 5
 
@@ -60,7 +60,7 @@ def check_circulants(nodes: int, steps: int) -> None:
         )
 
 
-def circulants(nodes: int, steps: int, *, classes: bool, threads: int | None = None) -> Iterator[Part]:
+def circulants(nodes: int, steps: int, *, classes: bool, threads: int | None = None) -> Iterator[SpacePart]:
     """Every connected circulant graph, or one of each class under units of Z_N, part by part in ascending order.
 
     The least step set represents its class. A unit maps any step s to its common divisor with N, so that the first
@@ -70,7 +70,7 @@ def circulants(nodes: int, steps: int, *, classes: bool, threads: int | None = N
         sets = sets[np.gcd(np.gcd.reduce(sets, axis=1), nodes) == 1]
         sizes = class_sizes(sets, nodes, threads=threads) if classes else np.ones(len(sets), np.int32)
         sets, sizes = sets[sizes > 0], sizes[sizes > 0]
-        yield Part(circulant_forms(sets, nodes), sizes if classes else None, int(sizes.sum()), sets)
+        yield SpacePart(circulant_forms(sets, nodes), sizes if classes else None, int(sizes.sum()), sets)
 
 
 def candidates(nodes: int, steps: int) -> Iterator[np.ndarray]:

@@ -65,7 +65,7 @@ def lattice_forms(nodes: int, dimensions: int) -> Iterator[np.ndarray]:
             yield forms
 
 
-class Part(NamedTuple):
+class SpacePart(NamedTuple):
     """Lattices of a size.
 
     forms     int32[C, n, n]  Hermite normal forms: of one lattice of each of C classes, or of each lattice
@@ -79,23 +79,23 @@ class Part(NamedTuple):
     lattices: int
     steps: np.ndarray | None = None
 
-    def rows(self, first: int, last: int) -> Part:
+    def rows(self, first: int, last: int) -> SpacePart:
         """The lattices from one number to before another; it accounts for none."""
         sizes, steps = (None if array is None else array[first:last] for array in (self.sizes, self.steps))
-        return Part(self.forms[first:last], sizes, 0, steps)
+        return SpacePart(self.forms[first:last], sizes, 0, steps)
 
 
-def representatives(nodes: int, dimensions: int, threads: int | None = None) -> Iterator[Part]:
+def representatives(nodes: int, dimensions: int, threads: int | None = None) -> Iterator[SpacePart]:
     """One lattice of each class under signed permutations of the dimensions, part by part."""
     for forms in _gather(lattice_forms(nodes, dimensions)):
         sizes = class_sizes(forms, threads=threads)
-        yield Part(forms[sizes > 0], sizes[sizes > 0], len(forms))
+        yield SpacePart(forms[sizes > 0], sizes[sizes > 0], len(forms))
 
 
-def all_lattices(nodes: int, dimensions: int, threads: int | None = None) -> Iterator[Part]:
+def all_lattices(nodes: int, dimensions: int, threads: int | None = None) -> Iterator[SpacePart]:
     """Every lattice, part by part."""
     for forms in _gather(lattice_forms(nodes, dimensions)):
-        yield Part(forms, None, len(forms))
+        yield SpacePart(forms, None, len(forms))
 
 
 def _gather(parts: Iterator[np.ndarray]) -> Iterator[np.ndarray]:

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from torusweep.screening.circulants import check_circulants, circulant_count, circulants
-from torusweep.screening.lattices import Part, all_lattices, check_space, lattice_count, representatives
+from torusweep.screening.lattices import SpacePart, all_lattices, check_space, lattice_count, representatives
 from torusweep.screening.measure import circulant_spellings, screen_lattices
 
 HISTOGRAM_ENTRIES = 2**24  # of the lattices that are measured at once
@@ -51,7 +51,7 @@ class Lattices(NamedTuple):
         """Raise BadInput where there is no such space, Refused where it has too many lattices."""
         check_space(self.nodes, self.dimensions)
 
-    def parts(self, classes: bool, threads: int | None) -> Iterator[Part]:
+    def parts(self, classes: bool, threads: int | None) -> Iterator[SpacePart]:
         """One lattice of each class, or each lattice, part by part, in a fixed order."""
         return (representatives if classes else all_lattices)(self.nodes, self.dimensions, threads)
 
@@ -102,7 +102,7 @@ class Circulants(NamedTuple):
         """Raise BadInput where there is no such graph, Refused where there are too many."""
         check_circulants(self.nodes, self.steps)
 
-    def parts(self, classes: bool, threads: int | None) -> Iterator[Part]:
+    def parts(self, classes: bool, threads: int | None) -> Iterator[SpacePart]:
         """One circulant of each class, or each circulant, part by part, in a fixed order."""
         return circulants(self.nodes, self.steps, classes=classes, threads=threads)
 
@@ -118,7 +118,7 @@ SPELLINGS: dict[type[Lattices] | type[Circulants], re.Pattern[str]] = {
 }
 
 
-class Screened(NamedTuple):
+class ScreenedSpace(NamedTuple):
     """A part of a space: its rows (`SCREEN`), and the share of the space that is screened with it."""
 
     rows: pa.Table
@@ -146,7 +146,7 @@ def is_whole(space: Space, rows: pa.Table) -> bool:
 
 def screen_space(
     space: Space, *, classes: bool = True, backend: str = "auto", threads: int | None = None
-) -> Iterator[Screened]:
+) -> Iterator[ScreenedSpace]:
     """All lattices of a space, measured: part by part, in a fixed order.
 
     classes  a row for one lattice of each class instead of a row for each lattice
@@ -161,7 +161,7 @@ def screen_space(
             some = part.rows(first, last)
             names = None if some.steps is None else circulant_spellings(some.steps, space.nodes)
             rows = screen_lattices(some.forms, some.sizes, spellings=names, backend=backend, threads=threads)
-            yield Screened(rows, (before + part.lattices * last / len(part.forms)) / space.lattices)
+            yield ScreenedSpace(rows, (before + part.lattices * last / len(part.forms)) / space.lattices)
         before += part.lattices
 
 

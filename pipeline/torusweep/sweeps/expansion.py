@@ -12,8 +12,8 @@ from torusweep.errors import BadInput, Refused, nearest, printable
 from torusweep.networks.families import FAMILIES, default_memory, parameters, plan
 from torusweep.networks.spelling import Spelling
 from torusweep.networks.topology import Plan, check_size
-from torusweep.questions.entry import Choice
-from torusweep.questions.stage import Network
+from torusweep.questions.entry import NetworkChoice
+from torusweep.questions.stage import LazyNetwork
 from torusweep.stages import Stage
 from torusweep.sweeps.configuration.schema import Family, Labelled, Required, Sweep
 from torusweep.sweeps.network_search import meeting
@@ -96,7 +96,7 @@ def expand_stage(
                 )
             suitable = []
             for spelling in spellings:
-                network = Network(spelling, memory)
+                network = LazyNetwork(spelling, memory)
                 for request in requests:
                     _check_memory(stage, network, request, memory)
                 suitable += [
@@ -111,7 +111,7 @@ def expand_stage(
             found |= dict.fromkeys(suitable)
     with at(sweep, ("papers",)):
         for topology, request in expected:
-            _check_memory(stage, Network(topology), request, memory)
+            _check_memory(stage, LazyNetwork(topology), request, memory)
             found[Point(stage.name, topology, request)] = None
     return list(found)
 
@@ -129,7 +129,7 @@ def counted_requests(stage: Stage, entry: Any, limit: int) -> list[Any]:
     return list(found)
 
 
-def _suitable(stage: Stage, entry: Choice, network: Network, requests: Iterable[Any]) -> Iterator[Any]:
+def _suitable(stage: Stage, entry: NetworkChoice, network: LazyNetwork, requests: Iterable[Any]) -> Iterator[Any]:
     """The requests that suit a network; what does not is refused, or left out where the entry skips it."""
     for request in requests:
         try:
@@ -140,7 +140,7 @@ def _suitable(stage: Stage, entry: Choice, network: Network, requests: Iterable[
             yield request
 
 
-def _check_memory(stage: Stage, network: Network, request: Any, limit: int) -> None:
+def _check_memory(stage: Stage, network: LazyNetwork, request: Any, limit: int) -> None:
     needed = stage.memory(network, request)
     if needed > limit:
         raise Refused(
@@ -154,7 +154,7 @@ def memory_limit(sweep: Sweep) -> int:
     return default_memory() if sweep.limits.memory_gib is None else int(sweep.limits.memory_gib * 2**30)
 
 
-def chosen(entry: Choice, networks: Iterable[SweepNetwork]) -> list[str]:
+def chosen(entry: NetworkChoice, networks: Iterable[SweepNetwork]) -> list[str]:
     """Spellings of the networks that an entry chooses, in their order.
 
     Raises BadInput for a family, or a network, that is not there.

@@ -14,7 +14,7 @@ from torusweep.models.inputs import check_links, placement_of
 from torusweep.models.normalisation import WIRING_VOLUME
 from torusweep.models.table import (
     Columns,
-    Network,
+    ModelInputs,
     arrow_table,
     check,
     dally_columns,
@@ -202,7 +202,7 @@ def _of_networks(entry: ParhamiKwai, static: pa.Table, loads: pa.Table | None, l
     constraint = entry.constraint
     rows = [] if layout is None else layout.select(USED_LAYOUT).to_pylist()
     placed = {(row["topology"], row["placement"]): row for row in rows}
-    networks: list[Network] = []
+    networks: list[ModelInputs] = []
     widths: list[float] = []
     placements: list[str | None] = []
     for name in chosen(entry, [SweepNetwork(topology) for topology in records]):

@@ -18,7 +18,7 @@ from itertools import product
 from typing import Any, NamedTuple
 
 from torusweep.errors import BadInput, Refused, nearest
-from torusweep.networks.families import FAMILIES, Parameter, parameters, plan
+from torusweep.networks.families import FAMILIES, FamilyParameter, parameters, plan
 from torusweep.networks.spelling import Spelling
 from torusweep.networks.topology import Plan
 from torusweep.sweeps.configuration.schema import Requirement
@@ -32,7 +32,7 @@ SEED = "seed"  # parameter of families that draw at random
 MANY = 32  # more values than q or the number of intact dimensions (at most 28) can have
 
 
-class Size(NamedTuple):
+class SizeParameter(NamedTuple):
     """A whole-number parameter that is searched."""
 
     name: str
@@ -67,7 +67,7 @@ def meeting(requirement: Requirement, limit: int) -> Iterator[tuple[str, Plan]]:
             yield from _Family(name, dict(zip(given, values)), requirement, limit).networks()
 
 
-def _given(parameter: Parameter, requirement: Requirement) -> Sequence[Any]:
+def _given(parameter: FamilyParameter, requirement: Requirement) -> Sequence[Any]:
     """The values to try; those that a family's parameter never has are left out."""
     try:
         values = values_of(parameter, requirement.parameters[parameter.name])
@@ -103,7 +103,7 @@ def _families(requirement: Requirement) -> list[str]:
     return found
 
 
-def _needed(parameter: Parameter) -> bool:
+def _needed(parameter: FamilyParameter) -> bool:
     return parameter.required and parameter.whole is None
 
 
@@ -115,11 +115,11 @@ class _Family:
         self.requirement = requirement
         self.lowest, self.highest = requirement.nodes.lowest, requirement.nodes.highest
         free = [
-            Size(p.name, p.whole.minimum, p.whole.maximum)
+            SizeParameter(p.name, p.whole.minimum, p.whole.maximum)
             for p in parameters(name)
             if p.whole is not None and p.name not in given and (p.required or p.default is None)
         ]
-        self.size: Size | None = free[0] if free else None
+        self.size: SizeParameter | None = free[0] if free else None
         self.outer = free[1:]
         self.growing: set[str] = set()  # outer parameters that make the network larger
 
@@ -156,7 +156,7 @@ class _Family:
             and (wanted.directed is None or wanted.directed == found.directed)
         )
 
-    def effect(self, parameter: Size, steps: Iterable[int]) -> bool | None:
+    def effect(self, parameter: SizeParameter, steps: Iterable[int]) -> bool | None:
         """Whether the number of nodes changes when the parameter goes up by one of `steps`, the size being equal.
 
         None where it never can go up.
@@ -170,7 +170,7 @@ class _Family:
                 return first[1].nodes != second[1].nodes
         return None
 
-    def walk(self, outer: Sequence[Size], values: dict[str, int]) -> Iterator[tuple[str, Plan]]:
+    def walk(self, outer: Sequence[SizeParameter], values: dict[str, int]) -> Iterator[tuple[str, Plan]]:
         """Every value of the outer parameters at which the smallest network is not too large already."""
         if not outer:
             yield from self.sizes(values)
@@ -179,7 +179,7 @@ class _Family:
             if least <= self.highest:
                 yield from self.walk(outer[1:], {**values, outer[0].name: value})
 
-    def values(self, outer: Sequence[Size], values: dict[str, int]) -> Iterator[tuple[int, int]]:
+    def values(self, outer: Sequence[SizeParameter], values: dict[str, int]) -> Iterator[tuple[int, int]]:
         """Permitted values of the first outer parameter, each with the nodes of its smallest network.
 
         They end where no network can be small enough.
@@ -196,7 +196,7 @@ class _Family:
                     return
             value += 1
 
-    def least(self, outer: Sequence[Size], values: dict[str, int]) -> int | None:
+    def least(self, outer: Sequence[SizeParameter], values: dict[str, int]) -> int | None:
         """Nodes of the smallest network with these values; None where there is none."""
         if not outer:
             assert self.size is not None

@@ -9,7 +9,7 @@ from math import prod
 from typing import Any
 
 from torusweep.errors import BadInput, nearest
-from torusweep.networks.families import Parameter
+from torusweep.networks.families import FamilyParameter
 from torusweep.networks.spelling import Spelling, parse
 from torusweep.networks.topology import Plan
 
@@ -17,7 +17,7 @@ _RANGE = ("from", "to", "step", "count")
 _EXAMPLE = "{from: 4, to: 32, step: 4}"
 
 
-def values_of(parameter: Parameter, given: Any) -> Sequence[Any]:
+def values_of(parameter: FamilyParameter, given: Any) -> Sequence[Any]:
     """The values that `given` stands for, uncounted ranges included: {from: 4, to: 32, step: 4} is never written out.
 
     A list is a list of values, unless the parameter takes lists itself: then [8, 4, 4] is one value
@@ -38,7 +38,7 @@ def count(choices: Iterable[Sequence[Any]]) -> int:
     return prod(len(values) for values in choices)
 
 
-def _value(parameter: Parameter, value: Any) -> Any:
+def _value(parameter: FamilyParameter, value: Any) -> Any:
     if parameter.kind is Plan:
         if not isinstance(value, str):
             raise BadInput(f"expected a topology such as torus(k=8, n=3), got {value!r}")

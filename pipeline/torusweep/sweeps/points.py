@@ -20,7 +20,7 @@ import torusweep
 from torusweep.errors import BadInput
 from torusweep.networks.families import files_of
 from torusweep.questions.how import How
-from torusweep.questions.stage import Network, Rows, attempt
+from torusweep.questions.stage import LazyNetwork, Rows, attempt
 from torusweep.stages import STAGES
 from torusweep.tables.columns import arrow_schema
 
@@ -70,17 +70,17 @@ class Point:
     @property
     def seconds(self) -> float:
         """Estimated seconds on one core."""
-        return STAGES[self.stage].seconds(Network(self.topology), self.request)
+        return STAGES[self.stage].seconds(LazyNetwork(self.topology), self.request)
 
     @property
     def memory(self) -> int:
         """Bytes that it takes, about."""
-        return STAGES[self.stage].memory(Network(self.topology), self.request)
+        return STAGES[self.stage].memory(LazyNetwork(self.topology), self.request)
 
     @property
     def row_count(self) -> int:
         """Rows that it has, about."""
-        return STAGES[self.stage].row_count(Network(self.topology), self.request)
+        return STAGES[self.stage].row_count(LazyNetwork(self.topology), self.request)
 
     def record(self) -> dict[str, Any]:
         """Stage, topology and the request's fields, flat."""
@@ -102,7 +102,7 @@ def rows_of_many(points: Sequence[Point], options: How) -> list[pa.Table | Excep
     """
     if not points:
         return []
-    networks = ((Network(point.topology, options.memory), point.request) for point in points)
+    networks = ((LazyNetwork(point.topology, options.memory), point.request) for point in points)
     found = STAGES[points[0].stage].rows_of_many(networks, options)
     records = {point: rows for point, rows in zip(points, found, strict=True) if isinstance(rows, list)}
     try:

@@ -30,7 +30,7 @@ class Row(NamedTuple):
     values: dict[str, str]
 
 
-class Rows(NamedTuple):
+class FileRows(NamedTuple):
     """head: place of the column names, for error messages; columns: their names; rows: at least one."""
 
     head: str
@@ -38,7 +38,7 @@ class Rows(NamedTuple):
     rows: Iterator[Row]
 
 
-def rows_of(path: Path, where: str) -> Rows:
+def rows_of(path: Path, where: str) -> FileRows:
     """Read the rows of a file.
 
     path       CSV, or Parquet if its suffix is .parquet
@@ -54,7 +54,7 @@ def rows_of(path: Path, where: str) -> Rows:
     return _of_parquet(content, where) if path.suffix.lower() == ".parquet" else _of_csv(content, where)
 
 
-def _of_csv(content: bytes, where: str) -> Rows:
+def _of_csv(content: bytes, where: str) -> FileRows:
     try:
         # spreadsheets write a byte-order mark
         lines = TextIOWrapper(BytesIO(content), "utf-8-sig", newline="").readlines()
@@ -81,7 +81,7 @@ def _of_csv(content: bytes, where: str) -> Rows:
                 )
             yield Row(f"{where}:{number}", f"line {number}", dict(zip(columns, values)))
 
-    return Rows(f"{where}:{first}", columns, rows())
+    return FileRows(f"{where}:{first}", columns, rows())
 
 
 def _split(line: str, where: str) -> list[str]:
@@ -93,7 +93,7 @@ def _split(line: str, where: str) -> list[str]:
         ) from None
 
 
-def _of_parquet(content: bytes, where: str) -> Rows:
+def _of_parquet(content: bytes, where: str) -> FileRows:
     try:
         table = foreign_table(content, default_memory() * CELL // MEMORY_PER_CELL)
         columns = table.column_names
@@ -117,7 +117,7 @@ def _of_parquet(content: bytes, where: str) -> Rows:
         for number, values in enumerate(zip(*texts), 1):
             yield Row(f"{where}: row {number}", f"row {number}", dict(zip(columns, values)))
 
-    return Rows(where, columns, rows())
+    return FileRows(where, columns, rows())
 
 
 def _texts(column: pa.ChunkedArray[Any], where: str) -> list[str]:

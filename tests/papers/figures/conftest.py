@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from torusweep.library.records import loads_record
-from torusweep.models.table import Network, dally_columns, network_of, parhami_kwai_columns
+from torusweep.models.table import ModelInputs, dally_columns, network_of, parhami_kwai_columns
 from torusweep.networks.families import build
 from torusweep.papers.figures import drawable
 from torusweep.papers.verification import verification_rows
@@ -32,7 +32,7 @@ def records(columns: dict[str, Any]) -> list[Row]:
     return [dict(zip(columns, map(value, cells))) for cells in zip(*columns.values(), strict=True)]
 
 
-def at_96_pins(networks: list[Network], **asked: Any) -> dict[str, Any]:
+def at_96_pins(networks: list[ModelInputs], **asked: Any) -> dict[str, Any]:
     return parhami_kwai_columns(networks, [96 / network.degree for network in networks], **asked)
 
 

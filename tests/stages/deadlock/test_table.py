@@ -18,7 +18,7 @@ from torusweep.stages.deadlock.layers import layers
 from torusweep.stages.deadlock.routing_table import routing_table
 from torusweep.stages.deadlock.stage import DeadlockRequest
 from torusweep.stages.loads.stage import LoadsRequest
-from torusweep.stages.simulation import Parameters, Request, set_up, simulation_records
+from torusweep.stages.simulation import Parameters, RunRequest, set_up, simulation_records
 from torusweep.stages.simulation.stage import SimulationRequest
 from torusweep.sweeps.points import Point
 
@@ -134,7 +134,7 @@ def test_a_given_routing_chooses_the_rule_of_its_table():
         ("deadlock", lambda table: DeadlockRequest(table, "table", 2)),
         (
             "simulation",
-            lambda table: SimulationRequest("uniform", Request(Parameters(routing=table), (0.1,)).spelled()),
+            lambda table: SimulationRequest("uniform", RunRequest(Parameters(routing=table), (0.1,)).spelled()),
         ),
     ],
 )

@@ -6,7 +6,7 @@ import networkx as nx
 import pytest
 from torusweep.errors import BadInput
 from torusweep.networks.families import build
-from torusweep.questions.stage import Network
+from torusweep.questions.stage import LazyNetwork
 from torusweep.stages.loads import source
 from torusweep.stages.loads import stage as loads_stage
 from torusweep.stages.loads.stage import LoadsQuestion, LoadsRequest
@@ -53,7 +53,7 @@ QUESTION = LoadsQuestion()
 
 def answer(spelling: str, request: LoadsRequest) -> str:
     try:
-        QUESTION.check(Network(spelling), request)
+        QUESTION.check(LazyNetwork(spelling), request)
     except BadInput as refusal:
         return f"{type(refusal).__name__} {refusal}"
     return "suits"
@@ -79,7 +79,7 @@ def test_counting_a_sweep_of_tori_builds_none(tmp_path, monkeypatch):
         "loads:\n  - {traffic: [uniform, hot_spot], routing: [minimal, dimension_order]}\n"
         "  - {traffic: uniform, routing: valiant}\n"
     )
-    monkeypatch.setattr(Network, "topology", property(lambda network: pytest.fail(f"{network.spelling} was built")))
+    monkeypatch.setattr(LazyNetwork, "topology", property(lambda network: pytest.fail(f"{network.spelling} was built")))
     assert len(requested_points(load(config))) == 297 * (1 + 4 + 1)
 
 

@@ -11,7 +11,7 @@ import pytest
 from torusweep.errors import BadInput
 from torusweep.networks.families import build
 from torusweep.stages.loads import exact_loads, monte_carlo, record_of, sampled_loads
-from torusweep.stages.loads.packets import Packets
+from torusweep.stages.loads.packets import TrafficPackets
 from torusweep.traffic import traffic
 from torusweep.traffic.matrix import Traffic
 
@@ -27,7 +27,7 @@ PATTERNS = [
 def draw(pattern: str, count: int, *, backend: str = "numba", first: int = 0) -> tuple[Traffic, np.ndarray, np.ndarray]:
     topology = build("torus(k=4, n=2)")
     matrix = traffic(pattern, topology)[1]
-    source, destination = Packets(matrix, 11, backend).draw(first, count)
+    source, destination = TrafficPackets(matrix, 11, backend).draw(first, count)
     return matrix, source, destination
 
 

@@ -14,7 +14,7 @@ from torusweep.library.records import loads_record
 from torusweep.networks.families import build, plan
 from torusweep.networks.symmetry import is_automorphism
 from torusweep.questions.how import How
-from torusweep.questions.stage import Network
+from torusweep.questions.stage import LazyNetwork
 from torusweep.screening import bounds
 from torusweep.screening.circulants import circulant_count
 from torusweep.screening.lattices import lattice_count
@@ -43,7 +43,7 @@ NETWORKS = [
 
 
 def screened(spelling: str, each: str | None = None) -> list[dict]:
-    rows = STAGES["screen"].rows(Network(spelling), ScreenRequest(each), How())
+    rows = STAGES["screen"].rows(LazyNetwork(spelling), ScreenRequest(each), How())
     return rows if isinstance(rows, list) else rows.to_pylist()
 
 
@@ -103,7 +103,7 @@ def points(tmp_path) -> list[Point]:
 
 def one_by_one(points: Sequence[Point], options: How) -> list[pa.Table]:
     stage = STAGES["screen"]
-    return [keyed(point, stage.rows(Network(point.topology), point.request, options)) for point in points]
+    return [keyed(point, stage.rows(LazyNetwork(point.topology), point.request, options)) for point in points]
 
 
 @pytest.mark.parametrize("options", [How("numba"), How("numpy", threads=1), How("numba", False)])
@@ -277,7 +277,7 @@ def test_what_cannot_be_screened_is_one_line(tmp_path, entry, kind, said):
 
 
 def test_row_groups_are_small_enough_to_be_skipped(tmp_path):
-    rows = STAGES["screen"].rows(Network("lattices(dimensions=3, nodes=64)"), ScreenRequest("class"), How())
+    rows = STAGES["screen"].rows(LazyNetwork("lattices(dimensions=3, nodes=64)"), ScreenRequest("class"), How())
     many = rows.take(np.resize(np.arange(rows.num_rows), ROW_GROUP + 1))
     path = tmp_path / "many.parquet"
     path.write_bytes(parquet(many, {}))

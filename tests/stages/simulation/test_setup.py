@@ -9,7 +9,7 @@ import pytest
 from torusweep.errors import BadInput, Refused
 from torusweep.networks.families import build
 from torusweep.stages.deadlock import deadlock_case
-from torusweep.stages.simulation import PRESETS, Parameters, Request, request_of, set_up, simulation_records
+from torusweep.stages.simulation import PRESETS, Parameters, RunRequest, request_of, set_up, simulation_records
 from torusweep.stages.simulation.choice import may_use_both_classes
 
 from tests.stages.deadlock.plain_dependencies import Datelines, hops_of, rows, stepping
@@ -147,11 +147,11 @@ def test_memory_is_checked_before_a_run():
 
 
 def test_a_request_has_one_spelling():
-    one = Request(Parameters(routing="dimension-order", vc_rule="dateline"), (0.1, 0.2), (3,)).canonical()
+    one = RunRequest(Parameters(routing="dimension-order", vc_rule="dateline"), (0.1, 0.2), (3,)).canonical()
     assert request_of(one.spelled()) == one
     assert (
         one.spelled()
-        == Request(Parameters(routing=" dimension_order( )", vc_rule="dateline"), (0.1, 0.2), (3,))
+        == RunRequest(Parameters(routing=" dimension_order( )", vc_rule="dateline"), (0.1, 0.2), (3,))
         .canonical()
         .spelled()
     )

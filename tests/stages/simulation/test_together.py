@@ -11,9 +11,9 @@ import pytest
 from torusweep.errors import BadInput, Refused
 from torusweep.questions import stage
 from torusweep.questions.how import How
-from torusweep.questions.stage import Network
+from torusweep.questions.stage import LazyNetwork
 from torusweep.stages import STAGES
-from torusweep.stages.simulation import Parameters, Request, choice, record, runs
+from torusweep.stages.simulation import Parameters, RunRequest, choice, record, runs
 from torusweep.stages.simulation.setup import set_up
 from torusweep.stages.simulation.stage import SimulationRequest
 from torusweep.sweeps.points import Point, keyed, rows_of_many
@@ -35,7 +35,7 @@ def point(
 ) -> Point:  # fmt: skip
     if "workload" not in parameters:
         parameters = {"cycles": 400} | parameters
-    request = Request(Parameters(**parameters), loads, seeds, precision).canonical()
+    request = RunRequest(Parameters(**parameters), loads, seeds, precision).canonical()
     return Point("simulation", network, SimulationRequest(str(request.parameters.traffic), request.spelled()))
 
 
@@ -81,7 +81,7 @@ OF_TORUS = [one for one in POINTS if one.topology == TORUS]
 
 
 def alone(one: Point) -> pa.Table:
-    return keyed(one, STAGE.rows(Network(one.topology), one.request, How("numba")))
+    return keyed(one, STAGE.rows(LazyNetwork(one.topology), one.request, How("numba")))
 
 
 @pytest.fixture(scope="module")
@@ -297,7 +297,7 @@ def test_a_gpu_has_more_of_them_at_once(monkeypatch):
         yield from (RuntimeError() for _ in requests)
 
     monkeypatch.setattr(runs, "_run_together", together)
-    setup = set_up(Network(TORUS).topology, Parameters(cycles=400))
+    setup = set_up(LazyNetwork(TORUS).topology, Parameters(cycles=400))
     some = [(setup, [runs.Experiment(0.2, seed) for seed in range(100)]) for _ in range(30)]
     for gpus, backend in ((0, "auto"), (1, "auto"), (1, "cupy"), (1, "numba")):
         monkeypatch.setattr(runs, "gpu_count", lambda gpus=gpus: gpus)

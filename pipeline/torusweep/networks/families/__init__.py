@@ -37,7 +37,7 @@ from torusweep.networks.families.sequin import sequin
 from torusweep.networks.families.trees import fat_tree, xgft
 from torusweep.networks.families.with_links import with_links
 from torusweep.networks.families.words import de_bruijn, kautz
-from torusweep.networks.signature import Parameter, check_value, signature_of
+from torusweep.networks.signature import FamilyParameter, check_value, signature_of
 from torusweep.networks.spelling import Spelling, format_value, parse
 from torusweep.networks.topology import Plan, Topology, check_size, default_memory, realise
 
@@ -68,7 +68,7 @@ KIND_OF: dict[str, str] = {family.__name__: kind for kind, families in _BY_KIND 
 
 
 @cache
-def parameters(name: str) -> tuple[Parameter, ...]:
+def parameters(name: str) -> tuple[FamilyParameter, ...]:
     """The parameters of a family, in the order of its signature."""
     return signature_of(FAMILIES[name])
 
@@ -199,7 +199,7 @@ def _bind(call: Spelling) -> tuple[str, dict[str, Any]]:
 __all__ = [
     "FAMILIES",
     "KIND_OF",
-    "Parameter",
+    "FamilyParameter",
     "build",
     "check_size",
     "default_memory",

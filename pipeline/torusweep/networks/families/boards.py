@@ -7,7 +7,7 @@ from typing import Annotated
 
 import numpy as np
 
-from torusweep.networks.families.linked import Links, Terminals, terminals_of, wiring_of_links
+from torusweep.networks.families.linked import ClassLinks, Terminals, terminals_of, wiring_of_links
 from torusweep.networks.families.slices import slice
 from torusweep.networks.topology import Meaning, Plan, Whole, Wiring, require
 
@@ -42,10 +42,10 @@ def hamming_mesh(board: Board, boards: Boards, terminals: Terminals = 1) -> Plan
             (y, board[1], wide, accelerators + high + x, 1),
         ):
             inside = along % side < side - 1
-            listed.append(Links(number[inside], number[inside] + step, kind))
+            listed.append(ClassLinks(number[inside], number[inside] + step, kind))
             for edge in (0, side - 1):
                 ends = along % side == edge
-                listed.append(Links(number[ends], switch[ends], 2))
+                listed.append(ClassLinks(number[ends], switch[ends], 2))
         return wiring_of_links(nodes, listed, terminals=terminals_of(np.arange(accelerators), terminals))
 
     return Plan(
@@ -89,7 +89,7 @@ def tofu(radices: Radices) -> Plan:
 
 
 @dataclass(frozen=True)
-class Cubes:
+class Pod:
     """The structure of a pod: nodes of a cube are numbered one after another; links between faces are circuits.
 
     side   nodes along each edge of a cube
@@ -125,12 +125,12 @@ def cube_pod(x: Joined, y: Joined, z: Joined, side: CubeSide = 4) -> Plan:
             stride = side**axis
             digit = place // stride % side
             inside = np.tile(digit < side - 1, cubes)
-            listed.append(Links(number[inside], number[inside] + stride, axis))
+            listed.append(ClassLinks(number[inside], number[inside] + stride, axis))
             face = place[digit == side - 1]
             cube = np.arange(cubes)[:, None]
             near = face + volume * cube
             far = face - (side - 1) * stride + volume * np.array(joined)[:, None]
-            listed.append(Links(near.reshape(-1), far.reshape(-1), axis))
+            listed.append(ClassLinks(near.reshape(-1), far.reshape(-1), axis))
         return wiring_of_links(volume * cubes, listed)
 
     return Plan(
@@ -139,5 +139,5 @@ def cube_pod(x: Joined, y: Joined, z: Joined, side: CubeSide = 4) -> Plan:
         radices=(side, side, side, cubes),
         wire=wire,
         classes=("x", "y", "z"),
-        structure=Cubes(side),
+        structure=Pod(side),
     )

@@ -6,8 +6,8 @@ from typing import Annotated
 
 import numpy as np
 
-from torusweep.networks.families.finite_field import Field, check_order, finite_field
-from torusweep.networks.families.linked import Links, Terminals, terminals_of, wiring_of_links
+from torusweep.networks.families.finite_field import GaloisField, check_order, finite_field
+from torusweep.networks.families.linked import ClassLinks, Terminals, terminals_of, wiring_of_links
 from torusweep.networks.topology import Plan, Whole, Wiring, require
 
 MOST = 256  # elements of the field: 131,072 and 65,793 nodes
@@ -61,7 +61,7 @@ def polarfly(q: Order, terminals: Terminals = 1) -> Plan:
     )
 
 
-def _slim_fly(field: Field, q: int, delta: int, terminals: int) -> Wiring:
+def _slim_fly(field: GaloisField, q: int, delta: int, terminals: int) -> Wiring:
     powers = field.powers
     if delta == -1:
         w = (q + 1) // 4
@@ -77,15 +77,15 @@ def _slim_fly(field: Field, q: int, delta: int, terminals: int) -> Wiring:
         far = field.add[place, generators[step]] + q * (everyone[:, None] + q * half)
         # both directions are listed where −x is in X, too, as it is: once is enough
         once = near < far
-        within.append(Links(near[once], far[once], 0))
+        within.append(ClassLinks(near[once], far[once], 0))
     x, m, c = (side.reshape(-1) for side in np.meshgrid(everyone, everyone, everyone, indexing="ij"))
     y = field.add[field.multiply[m, x], c]
-    across = Links(y + q * x, c + q * (m + q), 1)
+    across = ClassLinks(y + q * x, c + q * (m + q), 1)
     sites = None if terminals == 1 else terminals_of(np.arange(2 * q * q), terminals)
     return wiring_of_links(2 * q * q, [*within, across], terminals=sites)
 
 
-def _translations(field: Field, q: int) -> list[np.ndarray]:
+def _translations(field: GaloisField, q: int) -> list[np.ndarray]:
     """(y, c) → (y + t, c + t); x → x + t with c → c − m t; m → m + t with y → y + t x; t of a basis of the field."""
     number = np.arange(q * q)
     y, x = number % q, number // q  # of the first half; c and m of the second
@@ -115,7 +115,7 @@ def _points(q: int) -> np.ndarray:
     return np.concatenate([first, second, [[0, 0, 1]]])
 
 
-def _polarfly(field: Field, q: int, terminals: int) -> Wiring:
+def _polarfly(field: GaloisField, q: int, terminals: int) -> Wiring:
     points = _points(q)
     tails, heads = [], []
     for node, point in enumerate(points):
@@ -124,16 +124,16 @@ def _polarfly(field: Field, q: int, terminals: int) -> Wiring:
         heads.append(orthogonal[orthogonal > node])
         tails.append(np.full(len(heads[-1]), node))
     sites = None if terminals == 1 else terminals_of(np.arange(len(points)), terminals)
-    return wiring_of_links(len(points), [Links(np.concatenate(tails), np.concatenate(heads))], terminals=sites)
+    return wiring_of_links(len(points), [ClassLinks(np.concatenate(tails), np.concatenate(heads))], terminals=sites)
 
 
-def _product(field: Field, vector: np.ndarray, points: np.ndarray) -> np.ndarray:
+def _product(field: GaloisField, vector: np.ndarray, points: np.ndarray) -> np.ndarray:
     """int64[N]: the scalar product of int[3] with each of int[N, 3]."""
     x, y, z = (field.multiply[vector[i], points[:, i]] for i in range(3))
     return field.add[field.add[x, y], z]
 
 
-def _rotations(field: Field, q: int) -> list[np.ndarray]:
+def _rotations(field: GaloisField, q: int) -> list[np.ndarray]:
     """Exchanges of coordinates, and rotations (c, s; −s, c) with c² + s² = 1, all of which keep scalar products."""
     points, one = _points(q), np.eye(3, dtype=np.int64)
     square = field.multiply[np.arange(q), np.arange(q)]

@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 import numpy as np
 
 from torusweep.networks.families.grids import neighbour
-from torusweep.networks.families.linked import Links, Terminals, terminals_of, wiring_of_links
+from torusweep.networks.families.linked import ClassLinks, Terminals, terminals_of, wiring_of_links
 from torusweep.networks.topology import Meaning, Plan, Whole, Wiring, require
 
 Routers = Annotated[int, Whole(1, "routers of each group")]
@@ -150,13 +150,13 @@ def _rows(sides: tuple[int, ...]) -> list[tuple[np.ndarray, np.ndarray]]:
     return found
 
 
-def _in_each_group(tail: np.ndarray, head: np.ndarray, size: int, groups: int) -> Links:
+def _in_each_group(tail: np.ndarray, head: np.ndarray, size: int, groups: int) -> ClassLinks:
     """The links of one group, int[L] each, in all groups."""
     offset = size * np.arange(groups)[:, None]
-    return Links((tail + offset).reshape(-1), (head + offset).reshape(-1), LOCAL)
+    return ClassLinks((tail + offset).reshape(-1), (head + offset).reshape(-1), LOCAL)
 
 
-def _global_links(members: np.ndarray, h: int, size: int, groups: int, arrangement: str, seed: int) -> Links:
+def _global_links(members: np.ndarray, h: int, size: int, groups: int, arrangement: str, seed: int) -> ClassLinks:
     """Every link between groups, once.
 
     members   int[A]: routers of a group with global ports, h each
@@ -172,7 +172,7 @@ def _global_links(members: np.ndarray, h: int, size: int, groups: int, arrangeme
         for ends, near, far in ((tails, low, high), (heads, high, low)):
             port = turn * others + place[near, far]
             ends.append(members[port // h] + size * near)
-    return Links(np.concatenate(tails), np.concatenate(heads), GLOBAL)
+    return ClassLinks(np.concatenate(tails), np.concatenate(heads), GLOBAL)
 
 
 def _places(groups: int, arrangement: str, seed: int, turn: int) -> np.ndarray:

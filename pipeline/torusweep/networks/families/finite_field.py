@@ -11,7 +11,7 @@ import numpy as np
 from torusweep.networks.topology import require
 
 
-class Field(NamedTuple):
+class GaloisField(NamedTuple):
     """GF(q). Element i has the digits of i, base p, as its coefficients; 0 and 1 are themselves.
 
     add       int64[q, q]   sum of two elements
@@ -41,7 +41,7 @@ def check_order(q: int) -> None:
 
 
 @cache
-def finite_field(q: int) -> Field:
+def finite_field(q: int) -> GaloisField:
     """The field of q elements, a power of a prime."""
     found = prime_power(q)
     assert found is not None, "check_order was called"
@@ -55,7 +55,7 @@ def finite_field(q: int) -> Field:
     logarithm[powers] = np.arange(q - 1)
     multiply = powers[(logarithm[:, None] + logarithm) % (q - 1)]
     multiply[0], multiply[:, 0] = 0, 0
-    return Field(add, negative, multiply, powers)
+    return GaloisField(add, negative, multiply, powers)
 
 
 def _powers_of_x(p: int, rest: tuple[int, ...]) -> np.ndarray | None:

@@ -51,7 +51,7 @@ class Graph(NamedTuple):
     terminal_names: tuple[Any, ...] | None = None
 
 
-class Links(NamedTuple):
+class ListedLinks(NamedTuple):
     """Links as they are listed, between renumbered nodes; none from a node to itself.
 
     tails, heads  int64[L]
@@ -99,15 +99,15 @@ def graph_of(path: Path, listing: Listing, directed: bool) -> Graph:
     numbers = {name: column[keep] for name, column in listing.numbers.items()}
     links = _multiplicity(path, numbers, len(tails))
     if "port" in numbers and not (missing := _without_ports(n, tails, heads, numbers, directed)):
-        graph = _with_ports(path, listing, Links(n, directed, tails, heads, links, numbers), terminals, notes)
+        graph = _with_ports(path, listing, ListedLinks(n, directed, tails, heads, links, numbers), terminals, notes)
         return graph._replace(names=names, terminal_names=listing.terminal_names)
     if "port" in numbers:
         notes.append(f"port numbers not read: {missing}")
-    graph = _counted(path, listing, Links(n, directed, tails, heads, links, numbers), terminals, notes)
+    graph = _counted(path, listing, ListedLinks(n, directed, tails, heads, links, numbers), terminals, notes)
     return graph._replace(names=names, terminal_names=listing.terminal_names)
 
 
-def _counted(path: Path, listing: Listing, links: Links, terminals: np.ndarray | None, notes: list[str]) -> Graph:
+def _counted(path: Path, listing: Listing, links: ListedLinks, terminals: np.ndarray | None, notes: list[str]) -> Graph:
     """Links without ports: each arc once, with the number of times that it is listed.
 
     Raises BadInput where links between the same nodes have different bandwidths or latencies.
@@ -149,7 +149,7 @@ def _counted(path: Path, listing: Listing, links: Links, terminals: np.ndarray |
     )
 
 
-def _kinds_of_arcs(path: Path, links: Links, arcs: np.ndarray) -> LinkKinds | None:
+def _kinds_of_arcs(path: Path, links: ListedLinks, arcs: np.ndarray) -> LinkKinds | None:
     """The kind of each arc, tail · N + head, ascending; None where the file says nothing of them."""
     told = [name for name in (BANDWIDTH, "latency") if name in links.numbers]
     if not told or not len(arcs):
@@ -219,7 +219,9 @@ def _without_ports(
     return ""
 
 
-def _with_ports(path: Path, listing: Listing, links: Links, terminals: np.ndarray | None, notes: list[str]) -> Graph:
+def _with_ports(
+    path: Path, listing: Listing, links: ListedLinks, terminals: np.ndarray | None, notes: list[str]
+) -> Graph:
     """Links with the ports, classes and widths of the file."""
     numbers = links.numbers
     classes = numbers.get("link_class", np.zeros(len(links.tails), np.int64))

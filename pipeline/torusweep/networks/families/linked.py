@@ -11,7 +11,7 @@ from torusweep.networks.topology import NO_PORT, Whole, Wiring
 Terminals = Annotated[int, Whole(1, "terminals of each router")]
 
 
-class Links(NamedTuple):
+class ClassLinks(NamedTuple):
     """Links of one class: int[L] ends of each; where links have a direction, from `tail` to `head`."""
 
     tail: np.ndarray
@@ -25,7 +25,7 @@ def terminals_of(routers: np.ndarray, each: int) -> np.ndarray:
 
 
 def wiring_of_links(
-    nodes: int, listed: list[Links], *, directed: bool = False, terminals: np.ndarray | None = None
+    nodes: int, listed: list[ClassLinks], *, directed: bool = False, terminals: np.ndarray | None = None
 ) -> Wiring:
     """Wiring with the ports of a node in the order of their classes, then of their neighbours.
 

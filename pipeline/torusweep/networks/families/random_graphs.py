@@ -9,7 +9,7 @@ import numpy as np
 import scipy
 
 from torusweep.errors import BadInput
-from torusweep.networks.families.linked import Links, Terminals, terminals_of, wiring_of_links
+from torusweep.networks.families.linked import ClassLinks, Terminals, terminals_of, wiring_of_links
 from torusweep.networks.topology import Plan, Whole, Wiring, require
 
 Nodes = Annotated[int, Whole(2, "nodes")]
@@ -93,7 +93,7 @@ def _connected(nodes: int, draw: Callable[[int], Ends], terminals: int) -> Wirin
         links = scipy.sparse.coo_array((np.ones(len(tail), np.int8), (tail, head)), shape=(nodes, nodes))
         if scipy.sparse.csgraph.connected_components(links, directed=False, return_labels=False) == 1:
             sites = None if terminals == 1 else terminals_of(np.arange(nodes), terminals)
-            return wiring_of_links(nodes, [Links(tail, head)], terminals=sites)
+            return wiring_of_links(nodes, [ClassLinks(tail, head)], terminals=sites)
     raise BadInput(f"expected a connected graph, got none of {ATTEMPTS}; choose a larger degree")
 
 

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import numpy as np
 
-from torusweep.networks.families.linked import Links, terminals_of, wiring_of_links
+from torusweep.networks.families.linked import ClassLinks, terminals_of, wiring_of_links
 from torusweep.networks.topology import Meaning, Plan, Whole, Wiring, require
 
 Arity = Annotated[int, Whole(2, "links down, and links up, of each switch")]
@@ -84,14 +84,14 @@ def _words(down: Sequence[int], up: Sequence[int], level: int) -> tuple[int, np.
 
 
 def _wire(down: Sequence[int], up: Sequence[int]) -> Wiring:
-    listed = [Links(np.empty(0, np.int64), np.empty(0, np.int64))]
+    listed = [ClassLinks(np.empty(0, np.int64), np.empty(0, np.int64))]
     for level in range(1, len(down)):
         _, child = _words(down, up, level)
         _, parent = _words(down, up, level + 1)
         axis = child.ndim - level  # of the digit in which they may differ
         lower, upper = np.moveaxis(child, axis, -1)[..., :, None], np.moveaxis(parent, axis, -1)[..., None, :]
         lower, upper = np.broadcast_arrays(lower, upper)
-        listed.append(Links(lower.reshape(-1), upper.reshape(-1), level - 1))
+        listed.append(ClassLinks(lower.reshape(-1), upper.reshape(-1), level - 1))
     nodes = sum(prod(_sides(down, up, level)) for level in range(1, len(down) + 1))
     leaves = np.arange(prod(_sides(down, up, 1)))
     return wiring_of_links(nodes, listed, terminals=terminals_of(leaves, down[0]))

@@ -8,7 +8,7 @@ from typing import Annotated
 import numpy as np
 
 from torusweep.networks.families.grids import translation
-from torusweep.networks.families.linked import Links, wiring_of_links
+from torusweep.networks.families.linked import ClassLinks, wiring_of_links
 from torusweep.networks.topology import Plan, Whole, Wiring
 
 Letters = Annotated[int, Whole(2, "channels that leave a node, d")]
@@ -64,4 +64,4 @@ def kautz(d: Letters, k: Length) -> Plan:
 def _shifted(d: int, nodes: int, after: Callable[[np.ndarray], np.ndarray]) -> Wiring:
     """Channels from each word to the d numbers from that of the word after it on."""
     words, letters = np.arange(nodes), np.arange(d)[:, None]
-    return wiring_of_links(nodes, [Links(np.tile(words, d), (after(words) + letters).reshape(-1))], directed=True)
+    return wiring_of_links(nodes, [ClassLinks(np.tile(words, d), (after(words) + letters).reshape(-1))], directed=True)

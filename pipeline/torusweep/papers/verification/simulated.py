@@ -91,7 +91,7 @@ def _term(text: str, topology: str) -> Term:
     return Term(found["name"], topology, found["router"], found["traffic"], tuple(settings.items()))
 
 
-class Simulated:
+class SimulatedRows:
     """A sweep's simulations, and its loads as their bounds."""
 
     def __init__(self, simulation: Iterable[Record], loads: Iterable[Record]) -> None:

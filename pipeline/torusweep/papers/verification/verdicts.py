@@ -29,7 +29,7 @@ from torusweep.papers.verification.quantities import (
 )
 from torusweep.papers.verification.requests import cubes_of, deadlock_request, placement_of
 from torusweep.papers.verification.rows import Expected, load_expected
-from torusweep.papers.verification.simulated import Simulated, is_simulated
+from torusweep.papers.verification.simulated import SimulatedRows, is_simulated
 from torusweep.stages.all_columns import schema_of
 from torusweep.tables import store
 
@@ -61,7 +61,7 @@ def verification_rows(tables: Mapping[str, Table], papers: Iterable[str]) -> lis
     best = {(record["nodes"], record["message_bits"], record["wire_delay"]): record for record in cubes}
     printed = (ROUTING, TRAFFIC, "exact")
     loads = _records(tables.get("loads", []))
-    simulated = Simulated(_records(tables.get("simulation", [])), loads)
+    simulated = SimulatedRows(_records(tables.get("simulation", [])), loads)
     by_loads = _by_topology(row for row in loads if (row["routing"], row["traffic"], row["method"]) == printed)
     by_static = _by_topology(_records(tables.get("static", [])))
 
@@ -122,7 +122,7 @@ def _verified(row: Expected, records: Mapping[str, Record]) -> dict[str, Any]:
     return _line(row, ours, None, verdict, reason)
 
 
-def _simulated(row: Expected, simulated: Simulated) -> dict[str, Any]:
+def _simulated(row: Expected, simulated: SimulatedRows) -> dict[str, Any]:
     found = simulated.ours(row.quantity, row.topology)
     if found.value is None:
         return _line(row, None, None, "not run", f"{found.missing}; {row.waits_for} simulates it")

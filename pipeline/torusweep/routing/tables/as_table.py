@@ -19,7 +19,7 @@ from torusweep.routing.forms import LayeredRouting, Routes, Routing, SourceRouti
 from torusweep.routing.route_hops import Runs, route_hops
 from torusweep.routing.route_table import whole_weights
 from torusweep.routing.shortest_paths import steps_nearer
-from torusweep.routing.tables.rows import Rows, table_routing
+from torusweep.routing.tables.rows import TableRows, table_routing
 
 BLOCK = 1 << 22  # pairs of a state and a destination at a time
 MOST_ROUTES = 1 << 25  # of all pairs: about a minute
@@ -45,12 +45,12 @@ def table_of(routing: Routing, classes: np.ndarray | None = None, memory: str = 
     return table_routing(routing.topology, joined(list(_source_rows(routing, classes, memory))))
 
 
-def rows_of(table: TableRouting) -> Rows:
+def rows_of(table: TableRouting) -> TableRows:
     """The rows of a table, without columns that say nothing; `table_routing` makes the same table of them."""
     headers, owner = table.headers, table.owner
     has_states = headers is not None and bool(headers.state.any() or headers.following.any())
     equal = bool((table.weight == 1).all())
-    return Rows(
+    return TableRows(
         table.at[owner].astype(np.int64),
         table.destination[owner],
         table.port.astype(np.int64),
@@ -62,23 +62,23 @@ def rows_of(table: TableRouting) -> Rows:
     )
 
 
-def joined(parts: list[Rows]) -> Rows:
+def joined(parts: list[TableRows]) -> TableRows:
     """The rows of all parts, whose columns are the same ones."""
     if not parts:  # no terminals, or no links
         none = np.zeros(0, np.int64)
-        return Rows(none, none, none)
+        return TableRows(none, none, none)
     at, destination, port, *others = (None if column[0] is None else np.concatenate(column) for column in zip(*parts))
     assert at is not None
     assert destination is not None
     assert port is not None
-    return Rows(at, destination, port, *others)
+    return TableRows(at, destination, port, *others)
 
 
 def _terminals(topology: Topology) -> np.ndarray:
     return np.unique(topology.terminals).astype(np.int64)
 
 
-def layered_rows(routing: LayeredRouting, label: np.ndarray | None) -> Iterator[Rows]:
+def layered_rows(routing: LayeredRouting, label: np.ndarray | None) -> Iterator[TableRows]:
     """The arcs of all shortest paths to a block of destinations; weights are whole numbers of paths or links.
 
     label   int64[S]  what a packet carries in each state of the routing, as a number of `Rows.state`; None: nothing
@@ -94,7 +94,7 @@ def layered_rows(routing: LayeredRouting, label: np.ndarray | None) -> Iterator[
             port = routing.port[state, arc[leads]].astype(np.int64)
             before, after = (None, None) if label is None else (label[state], label[then])
             at = routing.node[state].astype(np.int64)
-            found.append(Rows(at, some[goal[leads]], port, None, before, after, None, weight))
+            found.append(TableRows(at, some[goal[leads]], port, None, before, after, None, weight))
         yield joined(found)
 
 
@@ -117,7 +117,7 @@ class _Routed(NamedTuple):
     runs: Runs
 
 
-def _source_rows(routing: SourceRouting, classes: np.ndarray, memory: str) -> Iterator[Rows]:
+def _source_rows(routing: SourceRouting, classes: np.ndarray, memory: str) -> Iterator[TableRows]:
     """The rows for each destination."""
     goals, count = _terminals(routing.topology), 0
     if routing.passes > 1:  # at least one route for each node between; before a destination's routes are listed
@@ -181,7 +181,7 @@ def _weights(routes: Routes) -> np.ndarray:
     return routes.weight if whole is None else whole[0].astype(np.float64)
 
 
-def _rows_to(goal: int, routed: _Routed, node: np.ndarray, code: np.ndarray, kinds: int) -> Rows:
+def _rows_to(goal: int, routed: _Routed, node: np.ndarray, code: np.ndarray, kinds: int) -> TableRows:
     """The rows of the routes to one destination.
 
     node, code   int64[R, H]  of each hop: where it begins, and port · kinds + class; −1 after the last one
@@ -215,11 +215,11 @@ def _rows_to(goal: int, routed: _Routed, node: np.ndarray, code: np.ndarray, kin
     port, kind = np.divmod(listed[number, 2], kinds)
     weights = np.concatenate([np.ones(numbers), weight[several]])
     states = np.concatenate([label, np.zeros(len(several), np.int64)])
-    found = Rows(listed[number, 1], np.full(len(number), goal), port, None, states, after[number], kind, weights)
+    found = TableRows(listed[number, 1], np.full(len(number), goal), port, None, states, after[number], kind, weights)
     if not stays:
         return found
     one, zero = np.array([goal]), np.zeros(1, np.int64)
-    return joined([found, Rows(one, one, np.array([NO_PORT]), None, zero, zero, zero, np.array([stays]))])
+    return joined([found, TableRows(one, one, np.array([NO_PORT]), None, zero, zero, zero, np.array([stays]))])
 
 
 def _rest_labels(goal: int, listed: np.ndarray, source: np.ndarray, begins: np.ndarray) -> tuple[np.ndarray, int]:

@@ -15,7 +15,7 @@ from torusweep.errors import BadInput, one_line
 from torusweep.networks.names import column_of, numbers_of
 from torusweep.networks.topology import NO_PORT, Topology, default_memory
 from torusweep.routing.forms import TableRouting
-from torusweep.routing.tables.rows import Rows, table_routing
+from torusweep.routing.tables.rows import TableRows, table_routing
 from torusweep.tables.foreign import expect_valid, numbers, read_foreign
 
 COLUMNS = ("at", "destination", "to")  # that a table has at least; `port` may stand for `to`
@@ -45,7 +45,7 @@ def table(topology: Topology, path: str) -> TableRouting:
     return table_routing(topology, rows_of_table(topology, found))
 
 
-def rows_of_matrix(topology: Topology, matrix: np.ndarray) -> Rows:
+def rows_of_matrix(topology: Topology, matrix: np.ndarray) -> TableRows:
     """The rows of a matrix of next hops, number[N, N]: [at, destination] → node, −1 or the node itself: none."""
     nodes = topology.nodes
     if matrix.shape != (nodes, nodes):
@@ -69,7 +69,7 @@ def rows_of_matrix(topology: Topology, matrix: np.ndarray) -> Rows:
             f"next node: expected a neighbour of {at[one]}, got {to[one]} in row {at[one] + 1}, column"
             f" {destination[one] + 1}; {_neighbours(topology, int(at[one]))}"
         )
-    return Rows(at, destination, port)
+    return TableRows(at, destination, port)
 
 
 def _whole(matrix: np.ndarray) -> np.ndarray:
@@ -77,7 +77,7 @@ def _whole(matrix: np.ndarray) -> np.ndarray:
     return np.where(np.isfinite(matrix) & (np.abs(matrix) < 2**31), matrix, -2).astype(np.int64)
 
 
-def rows_of_table(topology: Topology, table: pa.Table) -> Rows:
+def rows_of_table(topology: Topology, table: pa.Table) -> TableRows:
     """The rows of a table with the columns of `table`. Raises BadInput, naming column and row, for what is wrong."""
     names = _names(table)
     at, destination = (_nodes(topology, table, name) for name in ("at", "destination"))
@@ -98,7 +98,7 @@ def rows_of_table(topology: Topology, table: pa.Table) -> Rows:
     if entering is None and state is None:
         expect_valid("at", at != destination, at, "a node other than the destination, where packets leave the network")
     kind = _counted(table, "virtual_channel", MOST_CLASSES - 1)
-    return Rows(at, destination, port, entering, state, following, kind, share)
+    return TableRows(at, destination, port, entering, state, following, kind, share)
 
 
 def _names(table: pa.Table) -> set[str]:
@@ -189,12 +189,12 @@ def _neighbours(topology: Topology, node: int) -> str:
     return f"its {counted(len(links), 'link')} {'leads' if len(links) == 1 else 'lead'} to {shown or 'nothing'}"
 
 
-def columns_of(topology: Topology, rows: Rows) -> pa.Table:
+def columns_of(topology: Topology, rows: TableRows) -> pa.Table:
     """The rows as a table that `rows_of_table` reads; columns that all rows leave out are missing."""
     return pa.table(dict(_columns(topology, rows)))
 
 
-def _columns(topology: Topology, rows: Rows) -> Iterator[tuple[str, pa.Array[Any]]]:
+def _columns(topology: Topology, rows: TableRows) -> Iterator[tuple[str, pa.Array[Any]]]:
     names = topology.plan.names
     yield "at", column_of(names, rows.at)
     yield "destination", column_of(names, rows.destination)

@@ -16,7 +16,7 @@ from torusweep.networks.topology import Topology
 from torusweep.routing import GivenRouting
 from torusweep.routing.forms import TableRouting
 from torusweep.routing.tables.columns import COLUMNS, LEAST, MOST, rows_of_matrix, rows_of_table
-from torusweep.routing.tables.rows import Rows, table_routing
+from torusweep.routing.tables.rows import TableRows, table_routing
 
 NextHops = Callable[[int, int], Any]  # (at, destination) → node, or [(node, share), …]
 _numbers = count(1)  # of routings without a name
@@ -115,7 +115,7 @@ def table_from_function(topology: Topology, function: NextHops) -> TableRouting:
                     waiting.append(to)
     at, destination, port = np.array([row[:3] for row in listed], np.int64).reshape(-1, 3).T
     weight = np.array([row[3] for row in listed])
-    return table_routing(topology, Rows(at, destination, port, weight=weight))
+    return table_routing(topology, TableRows(at, destination, port, weight=weight))
 
 
 def _answer(answer: Any, at: Any, destination: Any, known: Mapping[Any, int]) -> list[tuple[Any, float]]:

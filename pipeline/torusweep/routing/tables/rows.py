@@ -16,7 +16,7 @@ from torusweep.routing.tables.faults import Ways, loop_words, stuck_words
 ARRIVED = -1
 
 
-class Rows(NamedTuple):
+class TableRows(NamedTuple):
     """The rows of a routing table, R of them, in any order; None stands for the same value in all rows.
 
     at           int64[R]    node
@@ -53,7 +53,7 @@ class _Keys(NamedTuple):
         return (place * self.inputs + (input if self.inputs > 1 else 0)) * self.states + state
 
 
-def table_routing(topology: Topology, rows: Rows) -> TableRouting:
+def table_routing(topology: Topology, rows: TableRows) -> TableRouting:
     """The routing that the rows describe; the same for the same rows in any order.
 
     The rows' numbers are in range, and every port leads somewhere: readers check that, and know where a number stands.
@@ -99,7 +99,7 @@ def table_routing(topology: Topology, rows: Rows) -> TableRouting:
     )
 
 
-def _keys(topology: Topology, rows: Rows) -> _Keys:
+def _keys(topology: Topology, rows: TableRows) -> _Keys:
     states = 1 + max(int(column.max(initial=0)) if column is not None else 0 for column in (rows.state, rows.following))
     keys = _Keys(topology.nodes, 1 if rows.input is None else topology.nodes + 1, states)
     if keys.nodes**2 * keys.inputs * keys.states >= 2**62:
@@ -110,7 +110,7 @@ def _keys(topology: Topology, rows: Rows) -> _Keys:
     return keys
 
 
-def _expect_single(rows: Rows, order: np.ndarray, columns: tuple[np.ndarray, ...]) -> None:
+def _expect_single(rows: TableRows, order: np.ndarray, columns: tuple[np.ndarray, ...]) -> None:
     """Refuse a row that occurs twice."""
     same = np.ones(max(len(order) - 1, 0), bool)
     for column in columns:

@@ -69,7 +69,7 @@ QUANTITIES = {
 }
 
 
-class Size(NamedTuple):
+class DrawSize(NamedTuple):
     """What the time of a draw depends on.
 
     sources   nodes with terminals
@@ -87,9 +87,9 @@ class Size(NamedTuple):
         return float(self.sources) * self.channels
 
 
-def size_of(topology: Topology) -> Size:
+def size_of(topology: Topology) -> DrawSize:
     sources = len(np.unique(topology.terminals))
-    return Size(sources, len(topology.arcs[0]), not topology.directed and sources == topology.nodes)
+    return DrawSize(sources, len(topology.arcs[0]), not topology.directed and sources == topology.nodes)
 
 
 class Measure(NamedTuple):
@@ -103,7 +103,7 @@ class Measure(NamedTuple):
 
     values: Callable[[Survivors], Values]
     names: tuple[str, ...]
-    seconds: Callable[[Size], float] | None = None
+    seconds: Callable[[DrawSize], float] | None = None
     costly: bool = True
 
     @property
@@ -112,7 +112,7 @@ class Measure(NamedTuple):
         said = (inspect.getdoc(self.values) or "").partition("\n")[0]
         return f"{said} Of a sample of the draws." if self.seconds is not None and self.costly else said
 
-    def draws(self, size: Size, most: int, sample: int | None) -> int:
+    def draws(self, size: DrawSize, most: int, sample: int | None) -> int:
         """Draws that are measured, of `most`; 0: even few take too long."""
         if self.seconds is None:
             return most
@@ -230,11 +230,11 @@ def _network(found: Survivors, draw: int) -> Topology:
     return network_after(found.topology, *_left(found, draw))
 
 
-def _all_reduce_seconds(size: Size) -> float:
+def _all_reduce_seconds(size: DrawSize) -> float:
     return 1e-3 + (1.2e-8 if size.whole else 3e-7) * size.pairs
 
 
-def _layers_seconds(size: Size) -> float:
+def _layers_seconds(size: DrawSize) -> float:
     """A path of some hops for each pair, and searches for cycles that grow with them."""
     return 2e-3 + 4e-9 * (3.0 * size.sources**2) ** 1.5
 

@@ -11,14 +11,14 @@ from pydantic import BeforeValidator, Field, model_validator
 
 from torusweep.errors import BadInput
 from torusweep.networks.topology import Meaning, Plan, Topology, Whole
-from torusweep.questions.entry import Choice, Spellings, under
+from torusweep.questions.entry import NetworkChoice, Spellings, under
 from torusweep.questions.how import How
 from torusweep.questions.parameters import Absent, NotSwept, Option, Read, Spelled
 from torusweep.questions.question import Question
-from torusweep.questions.stage import Network
+from torusweep.questions.stage import LazyNetwork
 from torusweep.stages.availability.answer import Availability
 from torusweep.stages.availability.columns import AVAILABILITY
-from torusweep.stages.availability.measures import MEASURES, USUAL, Size
+from torusweep.stages.availability.measures import MEASURES, USUAL, DrawSize
 from torusweep.stages.availability.memory import check_memory, memory_of
 from torusweep.stages.availability.parts import check_count, failing_parts, fails_of, most_parts
 from torusweep.stages.availability.record import availability_rows
@@ -46,7 +46,7 @@ Probabilities = Annotated[
 ]
 
 
-class Failures(Choice):
+class Failures(NetworkChoice):
     """What fails on the sweep's networks: every kind of part with every number, on every network chosen."""
 
     fails: Spellings = Field(
@@ -172,7 +172,7 @@ class AvailabilityQuestion(Question):
         for request in asked:
             check_memory(spelling, plan, request)
 
-    def check(self, network: Network, request: AvailabilityRequest) -> None:
+    def check(self, network: LazyNetwork, request: AvailabilityRequest) -> None:
         most = most_parts(network.plan, network.spelling, request.fails)
         if request.failures is None or request.failures < min(most, network.plan.nodes) // 2:
             return  # a network has more links than that, unless it is in parts
@@ -180,22 +180,22 @@ class AvailabilityQuestion(Question):
             failing = failing_parts(network.topology, request.fails)
             check_count(failing, request.fails, request.failures, network.spelling)
 
-    def seconds(self, network: Network, request: AvailabilityRequest) -> float:
+    def seconds(self, network: LazyNetwork, request: AvailabilityRequest) -> float:
         nodes, arcs = network.plan.nodes, network.plan.nodes * max(network.plan.degree, 1)
-        size = Size(nodes, arcs, True)
+        size = DrawSize(nodes, arcs, True)
         seconds = 5e-3 + request.draws * 1e-8 * arcs
         for measure in (MEASURES[name] for name in request.measures.split(", ")):
             if measure.seconds is not None:
                 seconds += measure.seconds(size) * measure.draws(size, request.draws, request.sample)
         return seconds
 
-    def memory(self, network: Network, request: AvailabilityRequest) -> int:
+    def memory(self, network: LazyNetwork, request: AvailabilityRequest) -> int:
         return memory_of(network.plan, request)
 
-    def row_count(self, network: Network, request: AvailabilityRequest) -> int:
+    def row_count(self, network: LazyNetwork, request: AvailabilityRequest) -> int:
         return sum(len(MEASURES[name].names) for name in request.measures.split(", "))
 
-    def rows(self, network: Network, request: AvailabilityRequest, options: How) -> list[dict[str, Any]]:
+    def rows(self, network: LazyNetwork, request: AvailabilityRequest, options: How) -> list[dict[str, Any]]:
         return availability_rows(network.topology, request, options)
 
     def section(self, tables: Tables) -> Chapter | None:

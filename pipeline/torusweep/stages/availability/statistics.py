@@ -17,7 +17,7 @@ STUDENT = "Student's t (mean)"
 ORDER = "order statistics (quantiles)"
 
 
-class Estimate(NamedTuple):
+class IntervalEstimate(NamedTuple):
     """A number, and the ends of its 95 % interval; None where nothing is known of an end."""
 
     value: float
@@ -34,9 +34,9 @@ class Summary(NamedTuple):
     interval        how the intervals were computed
     """
 
-    mean: Estimate
+    mean: IntervalEstimate
     standard_error: float | None
-    quantiles: tuple[Estimate, ...]
+    quantiles: tuple[IntervalEstimate, ...]
     interval: str
 
 
@@ -57,18 +57,18 @@ def summary(values: np.ndarray, weight: np.ndarray | None, *, proportion: bool) 
         mean = float(values[0]) if alike else fsum(values * weight) / fsum(weight)
         reached = np.cumsum(weight[order])
         places = [int(np.argmax(reached >= q * reached[-1] * (1 - 1e-12))) for q in QUANTILES]
-        found = tuple(Estimate(float(values[order[place]]), None, None) for place in places)
-        return Summary(Estimate(mean, None, None), None, found, EXACT)
+        found = tuple(IntervalEstimate(float(values[order[place]]), None, None) for place in places)
+        return Summary(IntervalEstimate(mean, None, None), None, found, EXACT)
     ordered, number = values[order], len(values)
     mean = float(values[0]) if alike else fsum(values) / number
     error = sqrt(fsum((values - mean) ** 2) / (number - 1) / number) if number > 1 else None
     quantiles = tuple(_quantile(ordered, q) for q in QUANTILES)
     if proportion:
-        return Summary(Estimate(mean, *wilson(mean, number)), error, quantiles, f"{WILSON}, {ORDER}")
+        return Summary(IntervalEstimate(mean, *wilson(mean, number)), error, quantiles, f"{WILSON}, {ORDER}")
     if alike or error is None:
-        return Summary(Estimate(mean, None, None), error, quantiles, ORDER)
+        return Summary(IntervalEstimate(mean, None, None), error, quantiles, ORDER)
     half = float(scipy.special.stdtrit(number - 1, (1 + CONFIDENCE) / 2)) * error
-    return Summary(Estimate(mean, mean - half, mean + half), error, quantiles, f"{STUDENT}, {ORDER}")
+    return Summary(IntervalEstimate(mean, mean - half, mean + half), error, quantiles, f"{STUDENT}, {ORDER}")
 
 
 def wilson(share: float, number: int) -> tuple[float, float]:
@@ -82,7 +82,7 @@ def wilson(share: float, number: int) -> tuple[float, float]:
     return max(0.0, min(share, (middle - half) / scale)), min(1.0, max(share, (middle + half) / scale))
 
 
-def _quantile(ordered: np.ndarray, q: float) -> Estimate:
+def _quantile(ordered: np.ndarray, q: float) -> IntervalEstimate:
     """The q-quantile of sorted values, and two of them that enclose that of the distribution.
 
     The number of draws at most the quantile is at least binomial: value number r (from 1) is above it with probability
@@ -95,7 +95,7 @@ def _quantile(ordered: np.ndarray, q: float) -> Estimate:
     below = scipy.special.bdtr(ranks - 1, number, q)  # P(B < r)
     low = int((below <= tail).sum())  # the greatest rank that is above the quantile so rarely
     high = int((below < 1 - tail).sum()) + 1  # the least rank with P(B ≥ r) ≤ tail
-    return Estimate(
+    return IntervalEstimate(
         float(ordered[place - 1]),
         float(ordered[low - 1]) if low else None,
         float(ordered[high - 1]) if high <= number else None,

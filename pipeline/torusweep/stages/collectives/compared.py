@@ -9,7 +9,7 @@ import numpy as np
 
 from torusweep.collectives.algorithms import OPTIMUM, schedule_of
 from torusweep.collectives.best_known import best_known
-from torusweep.collectives.cost import Cost, cost_of
+from torusweep.collectives.cost import AlgorithmCost, cost_of
 from torusweep.collectives.optimum import optimum
 from torusweep.counts import counted
 from torusweep.errors import BadInput
@@ -84,7 +84,7 @@ def compared(
     return [least | _times(least, None, timing), *rows], left_out
 
 
-def _times(row: Row, cost: Cost | None, timing: Timing | None) -> Row:
+def _times(row: Row, cost: AlgorithmCost | None, timing: Timing | None) -> Row:
     """Of each size its time and bandwidths; of the best of all (no cost) what the bound allows: no less."""
     if timing is None:
         return {}

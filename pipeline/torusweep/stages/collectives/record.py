@@ -8,7 +8,7 @@ import numpy as np
 
 from torusweep.collectives.algorithms import BEST_KNOWN, OPTIMUM, schedule_of
 from torusweep.collectives.best_known import best_known
-from torusweep.collectives.cost import Cost, cost_of
+from torusweep.collectives.cost import AlgorithmCost, cost_of
 from torusweep.collectives.operations import OPERATIONS
 from torusweep.collectives.optimum import Cut, Optimum, Partition
 from torusweep.errors import BadInput
@@ -40,7 +40,7 @@ def record_of(
     algorithm: str,
     root: int,
     best: Optimum | None,
-    cost: Cost | None,
+    cost: AlgorithmCost | None,
     method: str,
 ) -> dict[str, Any]:
     """The row of what was computed, as Python values without NaN."""
@@ -78,7 +78,7 @@ def record_of(
     return {column.name: values[column.name] for column in COLLECTIVES}
 
 
-def _busiest(topology: Topology, cost: Cost) -> list[int]:
+def _busiest(topology: Topology, cost: AlgorithmCost) -> list[int]:
     tail, head, _ = topology.arcs
     most = int(np.argmax(cost.load > cost.load.max() * (1 - 1e-12)))
     return [int(tail[most]), int(head[most])]

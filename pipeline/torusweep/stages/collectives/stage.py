@@ -12,11 +12,11 @@ from torusweep.collectives.operations import OPERATIONS, operation_of
 from torusweep.errors import BadInput
 from torusweep.networks.names import number_of, terminal_names
 from torusweep.networks.topology import Meaning, Topology, Whole
-from torusweep.questions.entry import Choice, under
+from torusweep.questions.entry import NetworkChoice, under
 from torusweep.questions.how import How
 from torusweep.questions.parameters import Absent, InTables, NotSwept, Option, Positional, Spelled, Swept
 from torusweep.questions.question import Question
-from torusweep.questions.stage import Network
+from torusweep.questions.stage import LazyNetwork
 from torusweep.stages.collectives.answer import Collective
 from torusweep.stages.collectives.columns import COLLECTIVES
 from torusweep.stages.collectives.compared import BANDWIDTH, LATENCY, compared, timing_of, together
@@ -128,10 +128,10 @@ class CollectivesQuestion(Question):
     description = "collective operations whose bounds and algorithms are computed; without it, none"
     distinguishing = ("operation", "algorithm")
 
-    def _entry(self) -> type[Choice]:
+    def _entry(self) -> type[NetworkChoice]:
         """In a configuration, as in tables, `algorithms` are called algorithm."""
         fields: dict[str, Any] = {one.column: self._field(one) for one in self.swept}
-        return create_model(self.name.title(), __base__=Choice, __doc__=self.description, **fields)
+        return create_model(self.name.title(), __base__=NetworkChoice, __doc__=self.description, **fields)
 
     def requests(self, entry: Any) -> Iterator[Any]:
         with under("operation"):
@@ -141,19 +141,19 @@ class CollectivesQuestion(Question):
         for operation, algorithms in zip(operations, chosen):
             yield from (self.Request(operation, algorithm) for algorithm in algorithms)
 
-    def check(self, network: Network, request: Any) -> None:
+    def check(self, network: LazyNetwork, request: Any) -> None:
         check_suits(request.algorithm, network.plan, network.spelling)
 
-    def seconds(self, network: Network, request: Any) -> float:
+    def seconds(self, network: LazyNetwork, request: Any) -> float:
         nodes, arcs = network.plan.nodes, network.plan.nodes * max(network.plan.degree, 1)
         seconds = 3e-3 + 1e-7 * arcs + (1e-4 * arcs if request.operation == "all_to_all" else 3e-9 * arcs * nodes)
         return seconds + (0.0 if request.algorithm == OPTIMUM else 2e-6 * arcs * nodes**0.5)
 
-    def memory(self, network: Network, request: Any) -> int:
+    def memory(self, network: LazyNetwork, request: Any) -> int:
         transfers = 0 if request.algorithm == OPTIMUM else network.plan.nodes**2 * max(network.plan.degree, 1)
         return network.plan.bytes + 80 * transfers
 
-    def rows(self, network: Network, request: Any, options: How) -> list[dict[str, Any]]:
+    def rows(self, network: LazyNetwork, request: Any, options: How) -> list[dict[str, Any]]:
         """Of one algorithm, and where it does not suit or there is no optimum, why."""
         return [
             collective_record(network.topology, request.operation, request.algorithm, use_symmetry=options.use_symmetry)

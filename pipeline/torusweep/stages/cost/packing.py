@@ -21,7 +21,7 @@ import numpy as np
 
 from torusweep.costs.model import Racks
 from torusweep.errors import BadInput
-from torusweep.networks.families.boards import Cubes
+from torusweep.networks.families.boards import Pod
 from torusweep.networks.families.dragonfly import Grouped
 from torusweep.networks.families.hermite import Lattice
 from torusweep.networks.families.trees import Tree
@@ -82,7 +82,7 @@ def _size_of_group(plan: Plan) -> int | None:
     """Routers with successive numbers that belong together: a group's, or a cube's; None where there are no such."""
     if isinstance(plan.structure, Grouped):
         return plan.structure.size
-    return plan.structure.side**3 if isinstance(plan.structure, Cubes) else None
+    return plan.structure.side**3 if isinstance(plan.structure, Pod) else None
 
 
 def _groups(nodes: int, size: int, most: int) -> np.ndarray:

@@ -9,7 +9,7 @@ import numpy as np
 from torusweep.costs import Cables, Counts, canonical, cost_model, prices
 from torusweep.costs.model import CostModel, Racks
 from torusweep.errors import BadInput, printable
-from torusweep.networks.families.boards import Cubes
+from torusweep.networks.families.boards import Pod
 from torusweep.networks.survivors import surviving_network
 from torusweep.networks.symmetry import orbits_under, proved_symmetries
 from torusweep.networks.topology import NO_PORT, Topology
@@ -136,7 +136,7 @@ def _metres(reach: np.ndarray, racks: Racks) -> np.ndarray:
 def _between_faces(topology: Topology, tails: np.ndarray, heads: np.ndarray) -> np.ndarray:
     """bool[A]: which links join faces of a pod's cubes: those to another cube, or across a whole cube."""
     structure = topology.plan.structure
-    if not isinstance(structure, Cubes):
+    if not isinstance(structure, Pod):
         return np.zeros(len(tails), bool)
     volume = structure.side**3
     apart = tails // volume != heads // volume

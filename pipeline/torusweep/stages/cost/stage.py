@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 from torusweep import costs
 from torusweep.costs.arithmetic import price_of_router
 from torusweep.errors import BadInput, printable
-from torusweep.networks.families.boards import Cubes
+from torusweep.networks.families.boards import Pod
 from torusweep.networks.topology import Topology
 from torusweep.questions.entry import under
 from torusweep.questions.how import How
 from torusweep.questions.parameters import InTables, NotSwept
 from torusweep.questions.question import Aside, Question
-from torusweep.questions.stage import Network
+from torusweep.questions.stage import LazyNetwork
 from torusweep.stages.cost import AUTOMATIC, check_suits, cost_record
 from torusweep.stages.cost.answer import Cost, CostModels, Costs, ModelFile
 from torusweep.stages.cost.columns import COST
@@ -94,10 +94,10 @@ class CostQuestion(Question):
     description = "cost models by which the networks are priced; without it, none"
     distinguishing = ("cost_model", "packing")
 
-    def check(self, network: Network, request: Any) -> None:
+    def check(self, network: LazyNetwork, request: Any) -> None:
         check_suits(request.packing, network.plan, network.spelling)
         model = costs.cost_model(request.cost_model)
-        if isinstance(network.plan.structure, Cubes) and model.circuit_switch is None:
+        if isinstance(network.plan.structure, Pod) and model.circuit_switch is None:
             raise BadInput(
                 f"{network.spelling}: expected a cost model with circuit_switch, got {request.cost_model}; choose"
                 " 2023-circuits, or add prices of circuit switches to yours"
@@ -108,7 +108,7 @@ class CostQuestion(Question):
             except BadInput as refusal:
                 raise BadInput(f"{network.spelling} by {printable(request.cost_model)}: {refusal}") from None
 
-    def seconds(self, network: Network, request: Any) -> float:
+    def seconds(self, network: LazyNetwork, request: Any) -> float:
         return 3e-3 + 2e-6 * network.plan.nodes * max(network.plan.degree, 1)
 
     def section(self, tables: Tables) -> Chapter | None:

@@ -12,7 +12,7 @@ from torusweep.routing.forms import Moves
 from torusweep.stages.deadlock.dependencies import Dependencies
 
 
-class Graph(NamedTuple):
+class DependencyGraph(NamedTuple):
     """A dependency graph.
 
     channel  int64[V]    node · W + channel, of each vertex
@@ -23,7 +23,7 @@ class Graph(NamedTuple):
     matrix: scipy.sparse.csr_array
 
 
-def dependency_graph(found: Dependencies, bit: int = DEPENDS) -> Graph:
+def dependency_graph(found: Dependencies, bit: int = DEPENDS) -> DependencyGraph:
     """The used channels, and the dependencies with a bit of `torusweep_kernels.dependencies.Channels.depends`."""
     ports, (used, depends, *_) = found.topology.ports, found.channels
     width = used.shape[1]
@@ -34,7 +34,7 @@ def dependency_graph(found: Dependencies, bit: int = DEPENDS) -> Graph:
     head = ports[node, current // found.classes]
     arcs = number[node * width + current], number[head * width + requested]
     matrix = scipy.sparse.csr_array((np.ones(len(node), bool), arcs), shape=(len(channel), len(channel)))
-    return Graph(channel, matrix)
+    return DependencyGraph(channel, matrix)
 
 
 def is_acyclic(matrix: scipy.sparse.csr_array) -> bool:
@@ -49,7 +49,7 @@ def are_acyclic(found: Dependencies) -> bool:
     return is_acyclic(dependency_graph(found).matrix)
 
 
-def shortest_channel_cycle(graph: Graph) -> np.ndarray:
+def shortest_channel_cycle(graph: DependencyGraph) -> np.ndarray:
     """int64[L]: the channels (node · W + channel) of a shortest cycle, in order; empty if the graph is acyclic."""
     label = scipy.sparse.csgraph.connected_components(graph.matrix, connection="strong")[1]
     inside = np.flatnonzero(np.bincount(label)[label] > 1)
@@ -57,7 +57,7 @@ def shortest_channel_cycle(graph: Graph) -> np.ndarray:
     return graph.channel[inside[shortest_cycle(part.indptr, part.indices)]]
 
 
-def cycles_lie_in_rings(graph: Graph, moves: Moves) -> bool:
+def cycles_lie_in_rings(graph: DependencyGraph, moves: Moves) -> bool:
     """Whether every cycle lies within one ring of a direction; False if a channel is in two. They have one class."""
     nodes, ports = moves.topology.ports.shape
     after = np.full((nodes, ports), -1, np.int64)  # the ring's next channel

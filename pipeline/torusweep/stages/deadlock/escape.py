@@ -22,7 +22,7 @@ from torusweep.errors import Refused
 from torusweep.networks.topology import NO_PORT
 from torusweep.routing.forms import AdaptiveRouting, Moves
 from torusweep.routing.route_table import RouteTable
-from torusweep.stages.deadlock.cycles import Graph, is_acyclic, shortest_channel_cycle
+from torusweep.stages.deadlock.cycles import DependencyGraph, is_acyclic, shortest_channel_cycle
 from torusweep.stages.deadlock.progress import Progress, part_of
 from torusweep.stages.deadlock.verdict import Verdict, escape_verdict_of
 
@@ -59,7 +59,7 @@ def escape_acyclic(routing: AdaptiveRouting, classes: np.ndarray, progress: Prog
     return not _cyclic_part(*_escapes(routing, classes), progress).any()
 
 
-def escape_graph(routing: AdaptiveRouting, classes: np.ndarray) -> Graph:
+def escape_graph(routing: AdaptiveRouting, classes: np.ndarray) -> DependencyGraph:
     """Direct and indirect dependencies between the escape channels; classes as in `escape_verdict`."""
     escapes, used = _escapes(routing, classes)
     depends = np.zeros((len(used),) * 2, bool)
@@ -68,7 +68,7 @@ def escape_graph(routing: AdaptiveRouting, classes: np.ndarray) -> Graph:
         own = channel[others]
         depends[np.ix_(own, own)] |= _on_the_way(escapes.ports, away)[escapes.ends[own]][:, others]
     channel = np.flatnonzero(used)
-    return Graph(channel, scipy.sparse.csr_array(depends[np.ix_(channel, channel)]))
+    return DependencyGraph(channel, scipy.sparse.csr_array(depends[np.ix_(channel, channel)]))
 
 
 def _is_large(routing: AdaptiveRouting, classes: np.ndarray) -> bool:

@@ -8,7 +8,7 @@ from torusweep.networks.topology import Meaning, Topology, Whole
 from torusweep.questions.how import How
 from torusweep.questions.parameters import NotSwept, Several, Spelled, Swept
 from torusweep.questions.question import File, Question
-from torusweep.questions.stage import Network
+from torusweep.questions.stage import LazyNetwork
 from torusweep.routing import SHORTEST_PATHS, GivenRouting
 from torusweep.stages.deadlock import deadlock_case, deadlock_record
 from torusweep.stages.deadlock.answer import Deadlock, Layered
@@ -97,10 +97,10 @@ class DeadlockQuestion(Question):
     description = "channel dependency graphs to analyse; without it, only those of the papers' statements"
     distinguishing = ("routing", "vc_rule", "virtual_channels")
 
-    def check(self, network: Network, request: Any) -> None:
+    def check(self, network: LazyNetwork, request: Any) -> None:
         deadlock_case(network.topology, **vars(request))
 
-    def seconds(self, network: Network, request: Any) -> float:
+    def seconds(self, network: LazyNetwork, request: Any) -> float:
         planned = network.plan
         if request.routing.startswith("hierarchical"):  # the routes of all pairs are followed, whatever the symmetry
             return 2e-7 * planned.nodes**2

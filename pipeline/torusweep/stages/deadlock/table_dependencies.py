@@ -14,7 +14,7 @@ from torusweep.routing.forms import TableRouting
 BLOCK = 1 << 22  # dependencies at a time
 
 
-class Steps(NamedTuple):
+class RowPairs(NamedTuple):
     """Pairs of rows that a packet may take one after the other, int64[D] each."""
 
     row: np.ndarray
@@ -48,7 +48,7 @@ def channel_of_rows(routing: TableRouting, classes: np.ndarray) -> np.ndarray:
     return routing.port.astype(np.int64) * count + classes[routing.kind, 0]
 
 
-def steps_of(routing: TableRouting) -> Iterator[Steps]:
+def steps_of(routing: TableRouting) -> Iterator[RowPairs]:
     """All pairs of rows of which the second may follow the first, in blocks."""
     onwards = np.flatnonzero(routing.next >= 0)
     ways = routing.many[routing.next[onwards]]
@@ -62,7 +62,7 @@ def steps_of(routing: TableRouting) -> Iterator[Steps]:
         place = np.arange(len(row)) - np.repeat(np.cumsum(many) - many, many)
         then = routing.rows[routing.next[row]] + place
         leads = routing.port[then] != NO_PORT
-        yield Steps(row[leads], then[leads])
+        yield RowPairs(row[leads], then[leads])
         begin = end
 
 

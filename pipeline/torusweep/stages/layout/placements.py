@@ -32,7 +32,7 @@ SIDES = Meaning(
 Block = Annotated[list[int] | None, SIDES]
 
 
-class Grid(NamedTuple):
+class PlacementGrid(NamedTuple):
     """The nodes or cabinets to place, as a box of their digits.
 
     sides    range of each digit, x first
@@ -65,7 +65,7 @@ def default_placement(family: str) -> str:
     return "straight" if family == "mesh" else "folded"
 
 
-def straight(grid: Grid, dimensions: Dimensions | None = None, block: Block = None) -> list[np.ndarray]:
+def straight(grid: PlacementGrid, dimensions: Dimensions | None = None, block: Block = None) -> list[np.ndarray]:
     """Every node at its address.
 
     Source: Dally 1990, sec. 5 (digits embedded in the dimensions of space by turns).
@@ -73,7 +73,7 @@ def straight(grid: Grid, dimensions: Dimensions | None = None, block: Block = No
     return list(grid.digits)
 
 
-def folded(grid: Grid, dimensions: Dimensions | None = None, block: Block = None) -> list[np.ndarray]:
+def folded(grid: PlacementGrid, dimensions: Dimensions | None = None, block: Block = None) -> list[np.ndarray]:
     """Every digit's ring folded, 0, k − 1, 1, k − 2, …: ring neighbours are at most 2 places apart.
 
     Source: Dally 1990, Fig. 5; Cámara et al. 2010, sec. 8.1.
@@ -81,7 +81,7 @@ def folded(grid: Grid, dimensions: Dimensions | None = None, block: Block = None
     return [fold(digit, side) for digit, side in zip(grid.digits, grid.sides)]
 
 
-def trellis(grid: Grid, dimensions: Dimensions | None = None, block: Block = None) -> list[np.ndarray]:
+def trellis(grid: PlacementGrid, dimensions: Dimensions | None = None, block: Block = None) -> list[np.ndarray]:
     """Trellis folding of a torus 2a × a whose short wraparound shifts x by a: no wire is longer than √5, for any a.
 
     Other dimensions are folded.
@@ -102,7 +102,7 @@ def trellis(grid: Grid, dimensions: Dimensions | None = None, block: Block = Non
     return placed
 
 
-def shuffled(grid: Grid, dimensions: Dimensions | None = None, block: Block = None) -> list[np.ndarray]:
+def shuffled(grid: PlacementGrid, dimensions: Dimensions | None = None, block: Block = None) -> list[np.ndarray]:
     """Folded rings; in the ring of length 2a that wraparounds shift by half, x and x + a are neighbours: wires up to 4.
 
     Constraint: rtt, ptt, pdtt, or a twisted_torus or lattice whose wraparounds shift one dimension, by half its side.
@@ -193,7 +193,7 @@ def _placed(spelling: str, plan: Plan, name: str, digits_of: Callable[[Sequence[
                 f"dimensions={space}: expected at most {len(radices)}, a dimension for each digit of the address"
             )
         sides, lattice = _cabinets(plan, block)
-        positions = _embed(function(Grid(sides, lattice, digits_of(sides))), sides, space)
+        positions = _embed(function(PlacementGrid(sides, lattice, digits_of(sides))), sides, space)
     except BadInput as refusal:
         raise type(refusal)(f"placement {function.__name__} on {name}: {refusal}") from None
     if block is None:
@@ -256,7 +256,7 @@ def _cabinets(plan: Plan, block: Sequence[int] | None) -> tuple[tuple[int, ...],
     )
 
 
-def _half_shifts(grid: Grid) -> tuple[int, list[int]]:
+def _half_shifts(grid: PlacementGrid) -> tuple[int, list[int]]:
     """(the dimension that wraparounds shift by half its side, the dimensions of these wraparounds); else BadInput."""
     if grid.lattice is None:
         raise BadInput(
@@ -279,7 +279,7 @@ def _half_shifts(grid: Grid) -> tuple[int, list[int]]:
     return shifted.pop(), [j for _, j, _ in shifts]
 
 
-def _twist(grid: Grid) -> tuple[int, int]:
+def _twist(grid: PlacementGrid) -> tuple[int, int]:
     """(long, short) dimension of a torus 2a × a in which the short one's wraparound shifts the long one by a."""
     long, shifting = _half_shifts(grid)
     if len(shifting) != 1:

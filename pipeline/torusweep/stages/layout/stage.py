@@ -8,7 +8,7 @@ from torusweep.networks.topology import Topology
 from torusweep.questions.how import How
 from torusweep.questions.parameters import NotSwept, Read, Spelled, Swept
 from torusweep.questions.question import File, Question
-from torusweep.questions.stage import Network
+from torusweep.questions.stage import LazyNetwork
 from torusweep.stages.layout import check_suits, layout_record, spelling_of
 from torusweep.stages.layout.answer import Layout
 from torusweep.stages.layout.columns import LAYOUT
@@ -64,10 +64,10 @@ class LayoutQuestion(Question):
     description = "placements whose wires are measured; without it, only those of the papers' printed numbers"
     distinguishing = ("placement",)
 
-    def check(self, network: Network, request: Any) -> None:
+    def check(self, network: LazyNetwork, request: Any) -> None:
         check_suits(request.placement, network.plan, network.spelling)
 
-    def seconds(self, network: Network, request: Any) -> float:
+    def seconds(self, network: LazyNetwork, request: Any) -> float:
         return 1e-3 + 4e-7 * network.plan.nodes * max(network.plan.degree, 1)
 
     def section(self, tables: Tables) -> Chapter | None:

@@ -9,12 +9,12 @@ import pyarrow as pa
 
 from torusweep.networks.topology import NO_PORT, Topology
 from torusweep.routing import Routing
-from torusweep.stages.loads.collectives import Collective, PhaseTime
+from torusweep.stages.loads.collectives import CollectiveLoads, PhaseTime
 from torusweep.stages.loads.columns import CHANNEL_LOADS, CHANNEL_NAMES, LOADS
 from torusweep.tables.columns import arrow_schema
 
 
-class Estimate(NamedTuple):
+class MaximumEstimate(NamedTuple):
     """The accuracy of a sampled maximum.
 
     stderr      standard error of the maximum load, from batches of packets
@@ -65,8 +65,8 @@ class ChannelLoads(NamedTuple):
     load: np.ndarray
     mean_hops: float
     ejected: float
-    estimate: Estimate | None = None
-    collective: Collective | None = None
+    estimate: MaximumEstimate | None = None
+    collective: CollectiveLoads | None = None
     stretch: float | None = None
     form: Routing | None = None
 

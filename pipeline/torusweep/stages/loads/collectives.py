@@ -29,7 +29,7 @@ class PhaseTime(NamedTuple):
     terminal_cycles_per_flit: float
 
 
-class Collective(NamedTuple):
+class CollectiveLoads(NamedTuple):
     """The time and the bandwidths of an operation, a sequence of phases.
 
     cycles_per_flit       time of all phases, if channels carry at most one flit per cycle
@@ -47,7 +47,7 @@ class Collective(NamedTuple):
     terminal_bus_bandwidth: float
 
 
-def collective(phases: Sequence[Phase], max_loads: Sequence[float]) -> Collective:
+def collective(phases: Sequence[Phase], max_loads: Sequence[float]) -> CollectiveLoads:
     """The time of an all-reduce and its bandwidths, from the maximum channel load of each phase.
 
     phases     Traffic.phases, in sequence
@@ -60,7 +60,7 @@ def collective(phases: Sequence[Phase], max_loads: Sequence[float]) -> Collectiv
     least = 2 * (terminals - 1) / terminals
     by_channels = sum(time.cycles_per_flit for time in times)
     with_terminals = sum(time.terminal_cycles_per_flit for time in times)
-    return Collective(
+    return CollectiveLoads(
         times,
         by_channels,
         1 / by_channels,

@@ -23,9 +23,9 @@ from torusweep.routing import GivenRouting, LayeredRouting, SourceRouting, Table
 from torusweep.routing import routing as routing_on
 from torusweep.routing.route_table import RouteTable
 from torusweep.routing.shortest_paths import links_of_arcs
-from torusweep.stages.loads.channels import ChannelLoads, Estimate
+from torusweep.stages.loads.channels import ChannelLoads, MaximumEstimate
 from torusweep.stages.loads.layered import channels_of_arcs
-from torusweep.stages.loads.packets import Packets
+from torusweep.stages.loads.packets import TrafficPackets
 from torusweep.stages.loads.source import channels_of_directions
 from torusweep.stages.loads.table_walks import count_walks
 from torusweep.traffic import GivenTraffic
@@ -72,7 +72,7 @@ def sampled_loads(
     spelled, pattern = pattern_on(traffic, topology)
     canonical, form = routing_on(routing, topology)
     injected, backend = len(topology.terminals), backend_of_calls(backend)
-    random_packets = Packets(pattern.at_nodes(topology.terminals, topology.nodes), seed, backend)
+    random_packets = TrafficPackets(pattern.at_nodes(topology.terminals, topology.nodes), seed, backend)
     counter: _Routes | _Walks | _TableWalks
     if isinstance(form, TableRouting):
         counter = _TableWalks(form, random_packets)
@@ -106,7 +106,7 @@ def sampled_loads(
 class _Routes:
     """Counts packets of source routing: the source draws the whole route."""
 
-    def __init__(self, routing: SourceRouting, packets: Packets, backend: str, threads: int | None) -> None:
+    def __init__(self, routing: SourceRouting, packets: TrafficPackets, backend: str, threads: int | None) -> None:
         self.routing, self.packets, self.table = routing, packets, RouteTable(routing)
         self.backend, self.threads = backend, threads
 
@@ -149,7 +149,7 @@ class _Routes:
 class _Walks:
     """Counts packets of layered routing: each node draws the next hop."""
 
-    def __init__(self, routing: LayeredRouting, packets: Packets, backend: str, threads: int | None) -> None:
+    def __init__(self, routing: LayeredRouting, packets: TrafficPackets, backend: str, threads: int | None) -> None:
         self.routing, self.seed, self.capacity = routing, packets.seed, links_of_arcs(routing)
         ends = (None, None) if routing.plain else (routing.start, routing.finish)
         self.packets = RandomPackets(packets.tables, *ends)
@@ -184,7 +184,7 @@ class _Walks:
 class _TableWalks:
     """Counts packets of a routing table: each node draws the row."""
 
-    def __init__(self, routing: TableRouting, packets: Packets) -> None:
+    def __init__(self, routing: TableRouting, packets: TrafficPackets) -> None:
         self.routing, self.packets = routing, packets
 
     def count(self, first: int, number: int) -> Count:
@@ -210,16 +210,16 @@ def _in_blocks(
     return [np.concatenate(arrays) for arrays in zip(*parts)]
 
 
-def _estimate(topology: Topology, count: Count, packets: int, injected: int, seed: int) -> Estimate:
+def _estimate(topology: Topology, count: Count, packets: int, injected: int, seed: int) -> MaximumEstimate:
     each = np.array([len(range(group, packets, GROUPS)) for group in range(GROUPS)])
     loads = topology.load_of(count * (injected / each)[:, None, None])
     whole = topology.load_of(count.sum(axis=0)).reshape(-1)
     if not whole.any():
-        return Estimate(0.0, 0.0, 0.0, packets, seed)
+        return MaximumEstimate(0.0, 0.0, 0.0, packets, seed)
     stderr = loads.reshape(GROUPS, -1)[:, whole.argmax()].std(ddof=1) / np.sqrt(GROUPS)
     halves = [loads[part::2].reshape(GROUPS // 2, -1) for part in (0, 1)]
     largest = [int(half.mean(axis=0).argmax()) for half in halves]
     others = [halves[1][:, largest[0]], halves[0][:, largest[1]]]  # each half's maximum, measured on the other
     low = np.mean([other.mean() for other in others])
     low_error = np.sqrt(sum(other.var(ddof=1) for other in others) / (GROUPS // 2)) / 2
-    return Estimate(float(stderr), float(low), float(low_error), packets, seed)
+    return MaximumEstimate(float(stderr), float(low), float(low_error), packets, seed)

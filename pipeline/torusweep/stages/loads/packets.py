@@ -11,7 +11,7 @@ from torusweep.traffic import Traffic
 ROUTES = 3  # stream of random numbers (torusweep_kernels.philox.draws); pairs have 1 and 2
 
 
-class Packets:
+class TrafficPackets:
     """Random packets of the traffic between the nodes.
 
     backend: numpy: the specification; otherwise Numba draws what is wanted in memory

@@ -13,7 +13,7 @@ from torusweep.questions.how import How
 from torusweep.questions.parameters import Inside, NotSwept
 from torusweep.questions.question import Part, Question
 from torusweep.questions.spelled import ROUTING, TRAFFIC
-from torusweep.questions.stage import Network
+from torusweep.questions.stage import LazyNetwork
 from torusweep.routing import SHORTEST_PATHS, TURN_MODELS, GivenRouting, SourceRouting
 from torusweep.routing import routing as routing_on
 from torusweep.routing.by_plan import most_pairs
@@ -132,7 +132,7 @@ class LoadsQuestion(Question):
             refusal.args = (f"{str(refusal).partition('; choose')[0]}; choose a smaller network, or no bounds",)
             raise
 
-    def check(self, network: Network, request: Any) -> None:
+    def check(self, network: LazyNetwork, request: Any) -> None:
         if _suits_by_plan(network, request):
             return
         topology = network.topology
@@ -148,7 +148,7 @@ class LoadsQuestion(Question):
                 f" routes between, got {pairs:,}; sample them (sample: {{packets: 10000000}})"
             )
 
-    def seconds(self, network: Network, request: Any) -> float:
+    def seconds(self, network: LazyNetwork, request: Any) -> float:
         planned = network.plan
         arcs = planned.nodes * max(planned.degree, 1)
         seconds = 2e-3 + 5e-7 * arcs + (min(1e-3 * arcs, LONGEST_BOUNDS) if request.bounds else 0.0)
@@ -161,7 +161,7 @@ class LoadsQuestion(Question):
             return seconds + 1e-6 * planned.nodes
         return seconds + 1.5e-7 * planned.nodes * (planned.nodes if every_node else min(CELLS, planned.nodes))
 
-    def memory(self, network: Network, request: Any) -> int:
+    def memory(self, network: LazyNetwork, request: Any) -> int:
         """The network's arrays, its channels' loads, and a block of roots, pairs or packets."""
         planned = network.plan
         channels = planned.nodes * max(planned.degree, 1)
@@ -183,7 +183,7 @@ class LoadsQuestion(Question):
         return section(tables)
 
 
-def _suits_by_plan(network: Network, request: Any) -> bool:
+def _suits_by_plan(network: LazyNetwork, request: Any) -> bool:
     """Whether the plan shows that a request suits a network: counting a large sweep then builds nothing."""
     planned = network.plan
     if not suits_by_plan(request.traffic, planned):

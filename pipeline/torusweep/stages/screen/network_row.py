@@ -13,7 +13,7 @@ from torusweep.networks.survivors import surviving_network
 from torusweep.networks.symmetry import orbits
 from torusweep.networks.topology import Topology
 from torusweep.questions.how import How
-from torusweep.questions.stage import Network, Rows, attempt
+from torusweep.questions.stage import LazyNetwork, Rows, attempt
 from torusweep.screening import bounds
 from torusweep.screening.columns import SCREEN
 from torusweep.stages.loads import exact_loads, record_of
@@ -21,7 +21,7 @@ from torusweep.stages.static.connectivity import components
 from torusweep.stages.static.distances import Searches, distance_numbers, searches_of
 
 
-class Begun(NamedTuple):
+class BegunRow(NamedTuple):
     """A network without its failed nodes, and the searches for its distances."""
 
     topology: Topology
@@ -34,41 +34,41 @@ def network_row(network: Topology, options: How) -> dict[str, Any]:
     return finish(begun, distances_of([begun], options)[0], options)
 
 
-def rows_together(networks: Sequence[Network], options: How) -> list[Rows | Exception]:
+def rows_together(networks: Sequence[LazyNetwork], options: How) -> list[Rows | Exception]:
     """The row of each network, or what it raises; the distances of all in one call."""
     begun = [attempt(begin, network.topology, options) for network in networks]
-    whole = [network for network in begun if isinstance(network, Begun)]
+    whole = [network for network in begun if isinstance(network, BegunRow)]
     try:
         found = iter(distances_of(whole, options))
     except Exception:  # of one of them, or of all that they need together: one by one, each has its own
         return [attempt(_rows, network, options) for network in networks]
     return [
         attempt(lambda network: [finish(network, next(found), options)], network)
-        if isinstance(network, Begun)
+        if isinstance(network, BegunRow)
         else network
         for network in begun
     ]
 
 
-def _rows(network: Network, options: How) -> Rows:
+def _rows(network: LazyNetwork, options: How) -> Rows:
     return [network_row(network.topology, options)]
 
 
-def begin(network: Topology, options: How) -> Begun:
+def begin(network: Topology, options: How) -> BegunRow:
     """What comes before the distances."""
     topology = surviving_network(network)
     found = orbits(topology, use_symmetry=options.use_symmetry)
-    return Begun(topology, searches_of(topology, found, use_symmetry=options.use_symmetry))
+    return BegunRow(topology, searches_of(topology, found, use_symmetry=options.use_symmetry))
 
 
-def distances_of(networks: Sequence[Begun], options: How) -> list[list[Distances]]:
+def distances_of(networks: Sequence[BegunRow], options: How) -> list[list[Distances]]:
     """The distances of each network's searches: all of them in one call, which a GPU answers in one launch."""
     tasks = [task for network in networks for task in network.searches.tasks]
     found = iter(many_distances(tasks, backend=options.backend, threads=options.threads))
     return [[next(found) for _ in network.searches.tasks] for network in networks]
 
 
-def finish(begun: Begun, distances: Sequence[Distances], options: How) -> dict[str, Any]:
+def finish(begun: BegunRow, distances: Sequence[Distances], options: How) -> dict[str, Any]:
     """The row, once the distances are known."""
     topology = begun.topology
     hops = distance_numbers(begun.searches, distances)

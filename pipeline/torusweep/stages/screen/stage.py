@@ -12,11 +12,11 @@ from pydantic import model_validator
 
 from torusweep.errors import BadInput, Refused
 from torusweep.networks.topology import Meaning, Topology, Whole
-from torusweep.questions.entry import Choice, under
+from torusweep.questions.entry import NetworkChoice, under
 from torusweep.questions.how import How
 from torusweep.questions.parameters import Absent, NotSwept
 from torusweep.questions.question import Question
-from torusweep.questions.stage import Network, Rows, attempt
+from torusweep.questions.stage import LazyNetwork, Rows, attempt
 from torusweep.screening.circulants import MOST_STEPS
 from torusweep.screening.columns import SCREEN
 from torusweep.screening.lattices import MOST_DIMENSIONS, MOST_NODES
@@ -63,7 +63,7 @@ def spaces_of(
     return [space(number, size) for number in given[key] for size in nodes]
 
 
-class Screen(Choice):
+class Screen(NetworkChoice):
     """A design space that is screened whole, or networks of the sweep."""
 
     @model_validator(mode="after")
@@ -181,7 +181,7 @@ class ScreenQuestion(Question):
         else:  # "lattice" and "graph" ask the same of lattices: one point, under the older word
             yield ScreenRequest("lattice" if entry.family == "lattices" and entry.each == "graph" else entry.each)
 
-    def check(self, network: Network, request: ScreenRequest) -> None:
+    def check(self, network: LazyNetwork, request: ScreenRequest) -> None:
         space = space_of(network.spelling)
         if isinstance(space, Circulants):
             space.check()  # names no key: skip_unsuitable leaves a size out that has none
@@ -189,7 +189,7 @@ class ScreenQuestion(Question):
             with under("nodes"):
                 space.check()
 
-    def seconds(self, network: Network, request: ScreenRequest) -> float:
+    def seconds(self, network: LazyNetwork, request: ScreenRequest) -> float:
         space = space_of(network.spelling)
         if space is None:
             arcs = network.plan.nodes * max(network.plan.degree, 1)
@@ -197,7 +197,7 @@ class ScreenQuestion(Question):
         rows = self.row_count(network, request)
         return 1e-3 + COMPARED * space.comparisons + MEASURED * rows * space.nodes * space.dimensions
 
-    def memory(self, network: Network, request: ScreenRequest) -> int:
+    def memory(self, network: LazyNetwork, request: ScreenRequest) -> int:
         space = space_of(network.spelling)
         if space is None:
             return network.plan.bytes
@@ -207,22 +207,22 @@ class ScreenQuestion(Question):
             return 0  # nothing is computed: `check` says what is wrong, which is more than a size of memory says
         return 2**27 + ROW_BYTES * self.row_count(network, request)
 
-    def row_count(self, network: Network, request: ScreenRequest) -> int:
+    def row_count(self, network: LazyNetwork, request: ScreenRequest) -> int:
         space = space_of(network.spelling)
         if space is None:
             return 1
         return _row_count(space, request.each == "class")
 
-    def rows(self, network: Network, request: ScreenRequest, options: How) -> Rows:
+    def rows(self, network: LazyNetwork, request: ScreenRequest, options: How) -> Rows:
         space = space_of(network.spelling)
         if space is None:
             return [network_row(network.topology, options)]
         return _rows_of(space, request.each == "class", options)
 
-    def rows_of_many(self, points: Iterable[tuple[Network, ScreenRequest]], options: How) -> list[Rows | Exception]:
+    def rows_of_many(self, points: Iterable[tuple[LazyNetwork, ScreenRequest]], options: How) -> list[Rows | Exception]:
         """The distances of small networks in one call of the kernel, those of others and of spaces one by one."""
         found: dict[int, Rows | Exception] = {}
-        held: dict[int, Network] = {}
+        held: dict[int, LazyNetwork] = {}
         taken = 0
         for place, (network, request) in enumerate(points):
             size = attempt(_bytes_together, network)
@@ -253,7 +253,7 @@ def _rows_of(space: Space, classes: bool, options: How) -> pa.Table:
     return pa.concat_tables([arrow_schema(SCREEN).empty_table(), *(part.rows for part in parts)])
 
 
-def _bytes_together(network: Network) -> int | None:
+def _bytes_together(network: LazyNetwork) -> int | None:
     """Bytes of a network whose distances are computed with others'; None for a large one, and for a space.
 
     Raises what building it raises.

@@ -8,7 +8,16 @@ from torusweep.stages.simulation.parameters import Parameters
 from torusweep.stages.simulation.placement import Completion
 from torusweep.stages.simulation.presets import PRESETS
 from torusweep.stages.simulation.record import PRECISION, simulation_records
-from torusweep.stages.simulation.request import Request, request_of
+from torusweep.stages.simulation.request import RunRequest, request_of
 from torusweep.stages.simulation.setup import set_up
 
-__all__ = ["PRECISION", "PRESETS", "Completion", "Parameters", "Request", "request_of", "set_up", "simulation_records"]
+__all__ = [
+    "PRECISION",
+    "PRESETS",
+    "Completion",
+    "Parameters",
+    "RunRequest",
+    "request_of",
+    "set_up",
+    "simulation_records",
+]

@@ -35,7 +35,7 @@ ESCAPES = ("dimension_order", "routing_record")
 GENERAL_REMEDIES = ("choose minimal, which suits every network", "choose rule none", "choose 2 or more")
 
 
-class Choice(NamedTuple):
+class RoutingChoice(NamedTuple):
     """A routing and a virtual-channel rule for a simulation.
 
     routing, vc_rule   canonical spellings
@@ -61,7 +61,7 @@ def check_choice(
     *,
     allow_deadlock: bool,
     skip_proof: bool = False,
-) -> Choice:
+) -> RoutingChoice:
     """The requested routing and rule.
 
     skip_proof   build no dependency graph: accept a rule that may deadlock
@@ -87,7 +87,7 @@ def choose_rule(
     at_least: bool,
     cut_through: bool,
     allow_deadlock: bool,
-) -> Choice:
+) -> RoutingChoice:
     """The first rule that is proved deadlock-free for a routing.
 
     at_least      take more virtual channels where these do not suffice
@@ -236,11 +236,11 @@ def _is_proved_free(topology: Topology, case: Case) -> bool:
     return escape == "dimension_order" or not form.moves.wrap.any()
 
 
-def _choice(topology: Topology, case: Case) -> Choice:
+def _choice(topology: Topology, case: Case) -> RoutingChoice:
     adaptive = isinstance(case.form, AdaptiveRouting)
     form = _escape_routing(topology, case.routing)[1] if isinstance(case.form, AdaptiveRouting) else case.form
     choosing = choosing_of(case.routing, topology, case.rule.counted) if chooses(case.routing) else None
-    return Choice(case.routing, form, adaptive, case.vc_rule, case.rule, case.virtual_channels, choosing)
+    return RoutingChoice(case.routing, form, adaptive, case.vc_rule, case.rule, case.virtual_channels, choosing)
 
 
 def _escape_routing(topology: Topology, adaptive: str) -> tuple[str, SourceRouting]:

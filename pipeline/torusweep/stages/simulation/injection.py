@@ -79,7 +79,7 @@ def _resolve(spelling: str) -> tuple[str, Callable[..., Process], dict[str, Any]
     return resolve(spelling, INJECTIONS, kind="injection", example="bernoulli or bursts(cycles=100, peak=1)")
 
 
-class Arrivals:
+class ArrivalTimes:
     """The arrival times of packets.
 
     process   the injection process
@@ -177,7 +177,7 @@ class _Bursts:
     A source is on in cycle 0 with probability `share`, as in every cycle; bursts and pauses then alternate.
     """
 
-    def __init__(self, arrivals: Arrivals, terminal: np.ndarray, rate: np.ndarray, cycles: int) -> None:
+    def __init__(self, arrivals: ArrivalTimes, terminal: np.ndarray, rate: np.ndarray, cycles: int) -> None:
         burst, share = float(arrivals.process.burst or 1), arrivals.share(rate)
         self.cycles = cycles
         pause = burst * (1 - share) / share

@@ -14,7 +14,7 @@ from torusweep_kernels.router import Messages
 
 from torusweep.networks.topology import Topology
 from torusweep.stages.simulation.destinations import Destinations
-from torusweep.stages.simulation.injection import NUMBER_BITS, Arrivals, process_of
+from torusweep.stages.simulation.injection import NUMBER_BITS, ArrivalTimes, process_of
 from torusweep.stages.simulation.packet_lengths import PacketLengths
 from torusweep.traffic import Traffic
 
@@ -66,7 +66,7 @@ class Generator:
         backend: str = "auto",
     ) -> None:
         self.topology, self.lengths, self.seed, self.backend = topology, lengths, seed, backend
-        self.arrivals = Arrivals(process_of(injection, topology), lengths.mean, seed, backend)
+        self.arrivals = ArrivalTimes(process_of(injection, topology), lengths.mean, seed, backend)
         self.destinations = Destinations(traffic, seed, backend)
 
     def at_load(self, load: float, cycles: int) -> Packets:

@@ -11,7 +11,7 @@ from torusweep.errors import BadInput
 from torusweep.stages.simulation.parameters import Parameters
 
 
-class Request(NamedTuple):
+class RunRequest(NamedTuple):
     """parameters: of every run; loads, seeds, precision: as `simulation_records` takes them."""
 
     parameters: Parameters
@@ -19,7 +19,7 @@ class Request(NamedTuple):
     seeds: tuple[int, ...] = (0,)
     precision: float | None = None
 
-    def canonical(self) -> Request:
+    def canonical(self) -> RunRequest:
         """The same in canonical spellings. Raises BadInput for a name or number that is wrong on every network."""
         check_numbers(self.loads, self.seeds, self.precision, workload=self.parameters.workload)
         return self._replace(parameters=self.parameters.canonical())
@@ -35,11 +35,11 @@ class Request(NamedTuple):
         return json.dumps({name: value for name, value in values.items() if value is not None}, sort_keys=True)
 
 
-def request_of(spelled: str) -> Request:
+def request_of(spelled: str) -> RunRequest:
     """The request that `Request.spelled` wrote."""
     values = json.loads(spelled)
     loads, seeds, precision = values.pop("loads"), values.pop("seeds"), values.pop("saturation_precision", None)
-    return Request(Parameters(**values), tuple(loads), tuple(seeds), precision)
+    return RunRequest(Parameters(**values), tuple(loads), tuple(seeds), precision)
 
 
 def check_numbers(

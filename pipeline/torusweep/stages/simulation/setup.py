@@ -17,14 +17,14 @@ from torusweep.stages.deadlock import least_rule
 from torusweep.stages.deadlock.rules import Rule
 from torusweep.stages.simulation.choice import (
     DEFAULT_ROUTINGS,
-    Choice,
+    RoutingChoice,
     check_choice,
     choose_rule,
     may_use_both_classes,
     remedy,
 )
 from torusweep.stages.simulation.detours import Choosing
-from torusweep.stages.simulation.injection import Arrivals, process_of
+from torusweep.stages.simulation.injection import ArrivalTimes, process_of
 from torusweep.stages.simulation.links import cycles_of, flits_a_cycle, most_flits, round_trip
 from torusweep.stages.simulation.packet_lengths import PacketLengths, lengths_of, one_length
 from torusweep.stages.simulation.parameters import CYCLES, MAX_BUFFER, MAX_CYCLES, Parameters
@@ -70,8 +70,8 @@ class Setup(NamedTuple):
         """The load at which the busiest terminal injects a flit a cycle, or as much as it can generate."""
         return min(1.0, self._arrivals().max_load) / float(self.traffic.sent().max())
 
-    def _arrivals(self) -> Arrivals:
-        return Arrivals(process_of(str(self.parameters.injection), self.topology), self.lengths.mean, 0, "auto")
+    def _arrivals(self) -> ArrivalTimes:
+        return ArrivalTimes(process_of(str(self.parameters.injection), self.topology), self.lengths.mean, 0, "auto")
 
     @property
     def flits(self) -> int:
@@ -97,7 +97,7 @@ class Setup(NamedTuple):
 class Shared(NamedTuple):
     """What setups of one network have in common: the routing, proved once, and its wiring; by what both follow from."""
 
-    choices: dict[tuple[Any, ...], Choice]
+    choices: dict[tuple[Any, ...], RoutingChoice]
     wirings: dict[tuple[Any, ...], Wiring]
 
 
@@ -194,7 +194,7 @@ def _injection_ports(topology: Topology) -> int:
 
 def _choose(
     topology: Topology, requested: Parameters, router: Preset, switching: str, least: int, skip_proof: bool
-) -> Choice:
+) -> RoutingChoice:
     """Routing and rule: the requested ones, the preset's, or the first that fit the network and are deadlock-free.
 
     least   virtual channels, unless a number is requested
@@ -230,7 +230,7 @@ def _has_deadlock_free_rule(topology: Topology, routing: str | GivenRouting) -> 
         return False
 
 
-def _wiring(choice: Choice, channels: int) -> Wiring:
+def _wiring(choice: RoutingChoice, channels: int) -> Wiring:
     """The network, its datelines and the rule for the kernel; the rule's classes share `channels` virtual channels."""
     routing, rule = choice.form, choice.rule
     ports = routing.topology.ports

@@ -16,11 +16,11 @@ from torusweep.counts import counted, duration
 from torusweep.errors import BadInput, Refused
 from torusweep.networks.names import terminal_names
 from torusweep.networks.topology import Meaning, Number, Topology, Whole
-from torusweep.questions.entry import Choice, under
+from torusweep.questions.entry import NetworkChoice, under
 from torusweep.questions.how import How
 from torusweep.questions.parameters import Absent, NotSwept, Option, Read
 from torusweep.questions.question import File, Question
-from torusweep.questions.stage import Network, Rows
+from torusweep.questions.stage import LazyNetwork, Rows
 from torusweep.stages.simulation.answer import Simulation
 from torusweep.stages.simulation.columns import SIMULATION
 from torusweep.stages.simulation.offered import Loads, offered
@@ -28,7 +28,7 @@ from torusweep.stages.simulation.parameters import Parameters
 from torusweep.stages.simulation.placement import Completion
 from torusweep.stages.simulation.presets import preset
 from torusweep.stages.simulation.record import PRECISION, simulation_records
-from torusweep.stages.simulation.request import Request, request_of
+from torusweep.stages.simulation.request import RunRequest, request_of
 from torusweep.stages.simulation.setup import set_up
 from torusweep.stages.simulation.together import rows_together
 from torusweep.traffic.reach import check_reach
@@ -102,7 +102,7 @@ def simulate(
             raise BadInput("expected with `saturation` only; add that, or leave it out")
     if not (load or saturation or packets_each or parameters.workload):
         raise BadInput("expected `load`, `saturation`, `packets_each` or `workload`, got none; for example `load` 0.2")
-    request = Request(parameters, load, seeds, (precision or PRECISION) if saturation else None)
+    request = RunRequest(parameters, load, seeds, (precision or PRECISION) if saturation else None)
     messages: Workload | None = None
     remarks: tuple[str, ...] = ()
     done: list[Completion] = []
@@ -147,7 +147,7 @@ def _expect_packets(network: Topology, rows: Sequence[dict[str, Any]]) -> None:
             )
 
 
-def _announce(network: Topology, how: How, request: Request) -> None:
+def _announce(network: Topology, how: How, request: RunRequest) -> None:
     """Say what the runs will take, if that is long."""
     at_once = len(request.seeds) * max(len(request.loads), 1)
     seconds = _seconds(network.nodes, request) / min(_cores(), at_once)
@@ -173,7 +173,7 @@ def _cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _seconds(nodes: int, request: Request) -> float:
+def _seconds(nodes: int, request: RunRequest) -> float:
     parameters, loads, seeds, precision = request
     workload = parameters.workload is not None
     runs = (len(loads) + (SATURATION_RUNS if precision else 0) + workload) * len(seeds)
@@ -198,7 +198,7 @@ class SimulationQuestion(Question):
     columns = SIMULATION
     ask = staticmethod(simulate)
     command = "simulate"
-    Request = SimulationRequest
+    RunRequest = SimulationRequest
     how = ("backend",)
     written: ClassVar = {"completions": File("when each message was sent and delivered, as CSV,", needs="workload")}
     examples = (
@@ -220,7 +220,7 @@ class SimulationQuestion(Question):
         *("cycles", "offered_load"),
     )
 
-    def _entry(self) -> type[Choice]:
+    def _entry(self) -> type[NetworkChoice]:
         """The router's parameters, and what a request's rows have in common: loads, precision and seeds."""
         known = {one.name: one for one in self.parameters}
         told = "also find saturation, within this many flits per terminal and cycle; null: do not"
@@ -237,10 +237,10 @@ class SimulationQuestion(Question):
             raise Refused(f"expected at most {MOST_COMBINATIONS:,} combinations of the lists; give fewer values")
         for values in product(*lists.values()):
             parameters = Parameters(**dict(zip(lists, values)))
-            request = Request(parameters, offered(entry.loads), entry.seeds, entry.saturation_precision).canonical()
+            request = RunRequest(parameters, offered(entry.loads), entry.seeds, entry.saturation_precision).canonical()
             yield SimulationRequest(str(request.parameters.traffic), request.spelled())
 
-    def check(self, network: Network, request: SimulationRequest) -> None:
+    def check(self, network: LazyNetwork, request: SimulationRequest) -> None:
         """Whether a rule that is given prevents deadlock is left to the simulation itself: that may take long."""
         parameters, loads, _, _ = request_of(request.simulation)
         check_reach(network.topology, request.traffic)
@@ -251,14 +251,14 @@ class SimulationQuestion(Question):
     def files(self, request: SimulationRequest) -> list[Path]:
         return super().files(request_of(request.simulation).parameters)
 
-    def row_count(self, network: Network, request: SimulationRequest) -> int:
+    def row_count(self, network: LazyNetwork, request: SimulationRequest) -> int:
         """A row for each load, or one for the workload or the saturation."""
         return len(request_of(request.simulation).loads) + 1
 
-    def seconds(self, network: Network, request: SimulationRequest) -> float:
+    def seconds(self, network: LazyNetwork, request: SimulationRequest) -> float:
         return _seconds(network.plan.nodes, request_of(request.simulation))
 
-    def rows(self, network: Network, request: SimulationRequest, options: How) -> list[dict[str, Any]]:
+    def rows(self, network: LazyNetwork, request: SimulationRequest, options: How) -> list[dict[str, Any]]:
         parameters, loads, seeds, precision = request_of(request.simulation)
         return simulation_records(
             network.topology,
@@ -271,10 +271,12 @@ class SimulationQuestion(Question):
             memory=options.memory,
         )
 
-    def rows_of_many(self, points: Iterable[tuple[Network, SimulationRequest]], options: How) -> list[Rows | Exception]:
+    def rows_of_many(
+        self, points: Iterable[tuple[LazyNetwork, SimulationRequest]], options: How
+    ) -> list[Rows | Exception]:
         """Each network is built once, and each routing on it proved once."""
         found: dict[int, Rows | Exception] = {}
-        networks: dict[str, tuple[Network, dict[int, SimulationRequest]]] = {}
+        networks: dict[str, tuple[LazyNetwork, dict[int, SimulationRequest]]] = {}
         for place, (network, request) in enumerate(points):
             networks.setdefault(network.spelling, (network, {}))[1][place] = request
         while networks:  # a network that is computed is let go

@@ -45,7 +45,7 @@ class Run(NamedTuple):
     end: int
 
 
-class Estimate(NamedTuple):
+class MeanEstimate(NamedTuple):
     """A mean and the half-width of its 95 % confidence interval; None without data, or without variance."""
 
     mean: float | None
@@ -70,10 +70,10 @@ class Figures(NamedTuple):
     warm_up: int
     packets: int
     refused: int
-    generated: Estimate
-    accepted: Estimate
-    network: Estimate
-    total: Estimate
+    generated: MeanEstimate
+    accepted: MeanEstimate
+    network: MeanEstimate
+    total: MeanEstimate
     quantiles: tuple[int, int] | None
     histogram: list[tuple[int, int]]
     saturated: bool | None
@@ -187,13 +187,13 @@ def _ratio(value: np.ndarray, weight: np.ndarray) -> tuple[float, float]:
     return float(mean), float(np.sqrt(variance) / weight.mean())
 
 
-def _estimate(value: np.ndarray, weight: np.ndarray) -> Estimate:
+def _estimate(value: np.ndarray, weight: np.ndarray) -> MeanEstimate:
     if not weight.sum():
-        return Estimate(None, None)
+        return MeanEstimate(None, None)
     mean, error = _ratio(value, weight)
     if np.count_nonzero(weight) < 2 or not value.any():  # no variance to estimate
-        return Estimate(mean, None)
-    return Estimate(mean, _student(len(value), (1 + CONFIDENCE) / 2) * error)
+        return MeanEstimate(mean, None)
+    return MeanEstimate(mean, _student(len(value), (1 + CONFIDENCE) / 2) * error)
 
 
 def _student(batches: int, probability: float) -> float:

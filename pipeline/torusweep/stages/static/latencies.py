@@ -15,7 +15,7 @@ MOST_VISITS = 1 << 28  # of channels by all searches together; SciPy takes some 
 AT_ONCE = 1 << 22  # distances computed at once
 
 
-class Latencies(NamedTuple):
+class PathLatencies(NamedTuple):
     """In cycles over links, along paths of the fewest cycles; over pairs with a path.
 
     diameter  the longest
@@ -28,7 +28,7 @@ class Latencies(NamedTuple):
 
 def terminal_latencies(
     topology: Topology, hops: DistanceNumbers, orbits: Orbits, *, use_symmetry: bool
-) -> Latencies | None:
+) -> PathLatencies | None:
     """Latencies between all terminals; None above MOST_VISITS visits of channels.
 
     hops          distances of the same network, which decide where all links take equally long
@@ -37,7 +37,7 @@ def terminal_latencies(
     """
     if topology.latency is None or len(set(topology.plan.latencies)) == 1:
         cycles = 1 if topology.latency is None else topology.plan.latencies[0]
-        return Latencies(hops.diameter * cycles, hops.mean_distinct * cycles)
+        return PathLatencies(hops.diameter * cycles, hops.mean_distinct * cycles)
     tail, head, port = topology.arcs
     terminals_at = np.bincount(topology.terminals, minlength=topology.nodes)
     sources = orbits.representatives if use_symmetry else np.arange(topology.nodes)
@@ -60,4 +60,4 @@ def terminal_latencies(
         total += int(weights @ (whole @ terminals_at[reached]))
         pairs += int(weights @ (joined @ terminals_at[reached]))
     distinct = pairs - len(topology.terminals)
-    return Latencies(longest, total / distinct if distinct else 0.0)
+    return PathLatencies(longest, total / distinct if distinct else 0.0)

@@ -10,7 +10,7 @@ from torusweep.networks.families.hierarchies import Hierarchy
 from torusweep.networks.topology import Plan, Topology, Whole, no_symmetries
 from torusweep.questions.how import How
 from torusweep.questions.question import Question
-from torusweep.questions.stage import Network
+from torusweep.questions.stage import LazyNetwork
 from torusweep.stages.static import static_record
 from torusweep.stages.static.answer import Static
 from torusweep.stages.static.columns import STATIC
@@ -78,7 +78,7 @@ class StaticQuestion(Question):
         searches_little = network.plan.symmetries is not no_symmetries or network.plan.nodes <= SMALL
         return searches_little and _seconds(network.plan, None) <= LOADING
 
-    def seconds(self, network: Network, request: Any) -> float:
+    def seconds(self, network: LazyNetwork, request: Any) -> float:
         return _seconds(network.plan, request.fault_nodes)
 
     def section(self, tables: Tables) -> Chapter | None:

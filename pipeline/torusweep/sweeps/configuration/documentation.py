@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any
 
 from torusweep.documents import Place
-from torusweep.questions.entry import Choice
+from torusweep.questions.entry import NetworkChoice
 from torusweep.stages import STAGES
 from torusweep.sweeps.configuration.schema import Sweep, spelled
 
@@ -110,11 +110,13 @@ def documentation() -> str:
     common, sections, shared = dict[Place, str](), list[str](), set[Place]()
     for name, section in sorted(root().inside().items(), key=lambda item: item[0] not in STAGES):  # stages first
         entry = section.inside().get("")
-        if entry is None or not Choice.model_fields.keys() <= entry.inside().keys():
+        if entry is None or not NetworkChoice.model_fields.keys() <= entry.inside().keys():
             continue
         sections.append(f"`{name}`")
         for place, key in _keys((), entry):
-            if place[0] in Choice.model_fields and common.setdefault(place, _row(place, key)) == _row(place, key):
+            if place[0] in NetworkChoice.model_fields and common.setdefault(place, _row(place, key)) == _row(
+                place, key
+            ):
                 shared.add((f"{name}[]", *place))
     rows = [_row(place, key) for place, key in _keys((), root()) if place not in shared]
     chosen = _CHOOSING.format(sections=f"{', '.join(sections[:-1])} and {sections[-1]}")

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, Discriminator, Field, Tag, model_validator
 
 from torusweep.models.normalisation import Constraint, constraint
-from torusweep.questions.entry import MOST_NODES, Choice, Rates, Section, listed
+from torusweep.questions.entry import MOST_NODES, NetworkChoice, Rates, Section, listed
 
 
 def _numbers(value: Any) -> Any:
@@ -41,7 +41,7 @@ def _of_its_model(kind: type[BaseModel], entry: Any) -> Any:
     return entry
 
 
-class ParhamiKwai(Choice):
+class ParhamiKwai(NetworkChoice):
     """Latency of the sweep's networks under contention (Parhami & Kwai 2004).
 
     It is computed for every message length, switch delay and rate on every network chosen.

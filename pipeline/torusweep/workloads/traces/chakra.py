@@ -24,13 +24,13 @@ from torusweep.workloads.traces.operations import (
     OPERATION_BYTES,
     RECEIVE,
     SEND,
-    Collective,
     CyclesPerMicrosecond,
     EagerBytes,
     FlitBytes,
-    Operation,
     Trace,
+    TraceCollective,
     TraceFile,
+    TraceOperation,
     check_memory,
     check_ranks,
     cycles_of,
@@ -126,11 +126,11 @@ class _Reader:
         for name, ranks in found.items():
             self._add_group(name, ranks, place)
 
-    def read(self, rank: int, path: Path) -> list[Operation]:
+    def read(self, rank: int, path: Path) -> list[TraceOperation]:
         """The operations of a rank."""
         where = printable(path)
         content = trace_content(path, "a Chakra trace")
-        operations: list[Operation] = []
+        operations: list[TraceOperation] = []
         number: dict[int, int] = {}
         waits: list[tuple[int, list[int]]] = []
         try:
@@ -156,21 +156,21 @@ class _Reader:
                 operations[later].after.append(number[other])
         return operations
 
-    def _operation(self, rank: int, node: Any, place: str) -> Operation:
+    def _operation(self, rank: int, node: Any, place: str) -> TraceOperation:
         attributes = attributes_of(node)
         name = f"{rank}.{node.id}"
         on_host = bool(attributes.get("is_cpu_op", False))
         if on_host and node.type in (SENDING, RECEIVING, COLLECTIVE_NODE) and "comm_size" not in attributes:
             self.different[LAUNCH] += 1
         elif node.type == COLLECTIVE_NODE:
-            return Operation(place, name, COLLECTIVE, collective=self._collective(attributes, node, place))
+            return TraceOperation(place, name, COLLECTIVE, collective=self._collective(attributes, node, place))
         elif node.type in (SENDING, RECEIVING):
             own, other = ("comm_src", "comm_dst") if node.type == SENDING else ("comm_dst", "comm_src")
             if self._rank(attributes.get(own, rank), own, place) != rank:
                 raise BadInput(
                     f"{place}: expected {own} {rank}, whose file it is in, got {attributes[own]}; correct it"
                 )
-            return Operation(
+            return TraceOperation(
                 place,
                 name,
                 SEND if node.type == SENDING else RECEIVE,
@@ -180,10 +180,10 @@ class _Reader:
             )
         elif node.type == METADATA:
             self._add_groups(node.inputs.values, place)
-            return Operation(place, name, CALCULATION)
+            return TraceOperation(place, name, CALCULATION)
         elif node.type == INVALID:
             self.different[NO_NODE] += 1
-            return Operation(place, name, CALCULATION)
+            return TraceOperation(place, name, CALCULATION)
         elif node.type in (LOAD, STORE):
             self.different[MEMORY] += 1
         elif node.type != COMPUTE:
@@ -191,9 +191,9 @@ class _Reader:
         if not node.duration_micros:
             self.different[UNTIMED] += 1
         cycles = cycles_of(node.duration_micros * MICROSECOND, self.cycles_per_us, place)
-        return Operation(place, name, CALCULATION, cycles=cycles, lane=0 if on_host else 1)
+        return TraceOperation(place, name, CALCULATION, cycles=cycles, lane=0 if on_host else 1)
 
-    def _collective(self, attributes: dict[str, Any], node: Any, place: str) -> Collective:
+    def _collective(self, attributes: dict[str, Any], node: Any, place: str) -> TraceCollective:
         kind = self._whole(attributes.get("comm_type"), "comm_type", place)
         if kind >= len(COLLECTIVES) or COLLECTIVES[kind] in NOT_REPLAYED:
             known = ", ".join(dict.fromkeys(name for name in COLLECTIVES if name not in NOT_REPLAYED))
@@ -209,9 +209,9 @@ class _Reader:
         if any(one.name in ("involved_dim", "involved_dims") for one in node.attr):
             self.different[DIMENSIONS] += 1
         group = attributes.get("pg_name", "")
-        return Collective(operation, str(group), size, root)
+        return TraceCollective(operation, str(group), size, root)
 
-    def groups_of(self, ranks: list[list[Operation]]) -> dict[str, list[int]]:
+    def groups_of(self, ranks: list[list[TraceOperation]]) -> dict[str, list[int]]:
         """The ranks of every process group that a collective names; also sets the sizes of all_gathers."""
         for rank, operations in enumerate(ranks):
             for one in operations:

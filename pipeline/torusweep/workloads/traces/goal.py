@@ -18,9 +18,9 @@ from torusweep.workloads.traces.operations import (
     CyclesPerMicrosecond,
     EagerBytes,
     FlitBytes,
-    Operation,
     Trace,
     TraceFile,
+    TraceOperation,
     check_memory,
     check_ranks,
     cycles_of,
@@ -77,7 +77,7 @@ class _Reader:
 
     def __init__(self, where: str, terminals: int, cycles_per_us: int) -> None:
         self.where, self.terminals, self.cycles_per_us = where, terminals, cycles_per_us
-        self.ranks: list[list[Operation]] | None = None
+        self.ranks: list[list[TraceOperation]] | None = None
         self.many = 0  # operations so far
         self.rank = -1  # whose block is open; −1: none is
         self.opened: dict[int, int] = {}  # the line on which each rank's block begins
@@ -119,7 +119,7 @@ class _Reader:
         elif found := _CALCULATION.fullmatch(line):
             cycles = cycles_of(self._whole(found[2], place), self.cycles_per_us, place)
             lane = self._whole(found[3] or "0", place)
-            self._add(found[1], Operation(place, "", CALCULATION, cycles=cycles, lane=lane))
+            self._add(found[1], TraceOperation(place, "", CALCULATION, cycles=cycles, lane=lane))
         elif found := _MESSAGE.fullmatch(line):
             if ANY in (found[5], found[6]):
                 raise BadInput(
@@ -127,7 +127,7 @@ class _Reader:
                 )
             size, peer = self._whole(found[3] or found[4], place), self._peer(found[5], place)
             kind, tag = SEND if found[2] else RECEIVE, self._whole(found[6] or "0", place)
-            self._add(found[1], Operation(place, "", kind, peer=peer, bytes=size, tag=tag))
+            self._add(found[1], TraceOperation(place, "", kind, peer=peer, bytes=size, tag=tag))
         else:
             raise self._unexpected(line, place)
 
@@ -154,7 +154,7 @@ class _Reader:
             (later.after if word == "requires" else later.beside).append(self.labels[other])
         self.rank, self.labels, self.required = -1, {}, []
 
-    def _add(self, label: str | None, operation: Operation) -> None:
+    def _add(self, label: str | None, operation: TraceOperation) -> None:
         operations = self._operations()
         if label is not None:
             if label in self.labels:
@@ -170,7 +170,7 @@ class _Reader:
         operation.name = f"{self.rank}.{label or len(operations)}"
         operations.append(operation)
 
-    def _operations(self) -> list[Operation]:
+    def _operations(self) -> list[TraceOperation]:
         assert self.ranks is not None  # a block begins with a rank's number, which `_peer` checks
         return self.ranks[self.rank]
 

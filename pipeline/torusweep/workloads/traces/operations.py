@@ -28,7 +28,7 @@ EagerBytes = Annotated[
 TraceFile = Annotated[str, Meaning("the file, relative to the current directory")]
 
 
-class Collective(NamedTuple):
+class TraceCollective(NamedTuple):
     """A rank's part in a collective operation.
 
     operation  a name of collectives.OPERATIONS, or BARRIER
@@ -47,7 +47,7 @@ BARRIER = "barrier"
 
 
 @dataclass(slots=True)
-class Operation:
+class TraceOperation:
     """One operation of a rank.
 
     place    for messages: the file and the line or node
@@ -67,7 +67,7 @@ class Operation:
     tag: int = 0
     cycles: int = 0
     lane: int = 0
-    collective: Collective | None = None
+    collective: TraceCollective | None = None
     after: list[int] = field(default_factory=list)
     beside: list[int] = field(default_factory=list)
 
@@ -76,7 +76,7 @@ class Trace(NamedTuple):
     """ranks: the operations of each; groups: the ranks of each process group; notes: what is not replayed as it was."""
 
     where: str
-    ranks: list[list[Operation]]
+    ranks: list[list[TraceOperation]]
     groups: dict[str, list[int]]
     notes: list[str]
 
@@ -116,7 +116,7 @@ def check_ranks(ranks: int, terminals: int, where: str) -> None:
         )
 
 
-def overlapping(operations: list[Operation], order: Iterable[int]) -> int:
+def overlapping(operations: list[TraceOperation], order: Iterable[int]) -> int:
     """How many calculations of a rank may overlap another one of the same lane.
 
     order  numbers of the operations, each after all that it waits for

@@ -17,9 +17,9 @@ from torusweep.workloads.traces.operations import (
     CALCULATION,
     RECEIVE,
     SEND,
-    Collective,
-    Operation,
     Trace,
+    TraceCollective,
+    TraceOperation,
     check_memory,
     overlapping,
 )
@@ -78,7 +78,7 @@ class _Replay:
             self._collectives(group, of_rank)
         return self._contracted()
 
-    def _begin(self, rank: int, number: int, one: Operation) -> None:
+    def _begin(self, rank: int, number: int, one: TraceOperation) -> None:
         """The waits of an operation's begin and end."""
         step, first = 3 * number, 3 * self.first[rank]
         self.waits[step + BEGIN] = [first + 3 * other + END for other in one.after] + [
@@ -242,6 +242,6 @@ class _Replay:
             )
 
 
-def _words(part: Collective | None) -> str:
+def _words(part: TraceCollective | None) -> str:
     assert part is not None
     return f"{part.operation} of {counted(part.bytes, 'byte')}{f' from rank {part.root}' if part.root >= 0 else ''}"
