@@ -24,7 +24,7 @@ LOADED = {
     "iframe": "src",
 }  # by a browser that opens a page
 NOT_LOADED = {"canonical", "next", "prev", "index", "search", "author", "copyright"}  # relations of <link>
-NOT_OF_THE_INTERFACE = {"Listed", "Silent", "Lines", "Terminal", "Notebook", "Method"}  # internal
+NOT_OF_THE_INTERFACE = {"Listed", "Silent", "StepLines", "Terminal", "Notebook", "Method"}  # internal
 
 
 def build(folder: Path, *options: str) -> Path:

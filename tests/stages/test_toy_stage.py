@@ -20,12 +20,12 @@ from pydantic import Field
 
 from torusweep.charts.section import Chapter
 from torusweep.errors import BadInput
-from torusweep.questions.entry import Choice, under
+from torusweep.questions.entry import NetworkChoice, under
 from torusweep.questions.stage import Stage
 from torusweep.tables.columns import Column
 
 
-class Toy(Choice):
+class Toy(NetworkChoice):
     """Products of the sweep's networks."""
 
     factor: int = Field(ge=1, le=9, description="how many rows")

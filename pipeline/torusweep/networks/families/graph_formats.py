@@ -244,9 +244,12 @@ def _parse_ends(path: Path, line: int, words: list[str]) -> list[tuple[str, int,
 
 
 def _lines(path: Path) -> Iterator[tuple[int, list[str]]]:
-    """Yield (line number, words) of every line that is neither empty nor a comment."""
+    """Yield (line number, words, at least one) of every line that is neither empty nor a comment."""
     for number, text in _texts(path):
-        yield number, _words(text)[0]
+        words = _words(text)[0]
+        if not words:
+            fail(path, number, f"expected nodes, got '{one_line(printable(text.strip()), SHOWN)}'")
+        yield number, words
 
 
 def _texts(path: Path) -> Iterator[tuple[int, str]]:

@@ -135,8 +135,8 @@ def _expect_packets(network: Topology, rows: Sequence[dict[str, Any]]) -> None:
     """Raise BadInput where a run at a load was too short to measure a packet: 0 accepted says nothing."""
     for row in rows:
         load = row["offered_load"]
-        if load is None or row["packets"] or row["deadlocked"]:
-            continue
+        if not load or row["packets"] or row["deadlocked"] or len(network.terminals) < 2:
+            continue  # a single terminal sends nothing, however long
         flits = row["packet_flits"] or 1
         packets = f"packets of {counted(flits, 'flit')}"
         wanted = max(LEAST_CYCLES, ceil(LEAST_PACKETS * flits / (load * len(network.terminals))))
@@ -184,7 +184,7 @@ def _seconds(nodes: int, request: RunRequest) -> float:
 
 @dataclass(frozen=True)
 class SimulationRequest:
-    """traffic: canonical spelling; simulation: everything, the traffic included, as `Request.spelled` writes it."""
+    """traffic: canonical spelling; simulation: everything, the traffic included, as `RunRequest.spelled` writes it."""
 
     traffic: str
     simulation: str = field(metadata={"meaning": "the request as JSON"})
@@ -198,7 +198,7 @@ class SimulationQuestion(Question):
     columns = SIMULATION
     ask = staticmethod(simulate)
     command = "simulate"
-    RunRequest = SimulationRequest
+    Request = SimulationRequest
     how = ("backend",)
     written: ClassVar = {"completions": File("when each message was sent and delivered, as CSV,", needs="workload")}
     examples = (
