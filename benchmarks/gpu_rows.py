@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from torusweep.networks.families import build
 from torusweep_kernels.distance.gpu import NEAR
-from torusweep_kernels.distance.near import near_order
+from torusweep_kernels.distance.single_source import near_order
 
 from benchmarks.gpu_jobs import cells
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from torusweep.networks.families import build
 from torusweep_kernels import cuda
-from torusweep_kernels.distance.near import near_order
+from torusweep_kernels.distance.single_source import near_order
 
 from benchmarks import gpu_registers, gpu_rows
 from tests.kernels import nvrtc

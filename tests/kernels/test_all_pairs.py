@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from torusweep_kernels.distance import Distances, all_pairs_distance, bits, cpu, gpu
+from torusweep_kernels.distance import Distances, all_pairs_distance, cpu, gpu, level
 from torusweep_kernels.distance.single_source import incoming_links
 
 from tests.kernels import oracle
@@ -213,7 +213,7 @@ def test_more_levels_than_lanes_is_given_to_the_queue() -> None:
 
 def test_tile_graph_is_given_up_where_it_would_not_pay() -> None:
     torus, random = (
-        bits.tile_graph(*incoming_links(ports)) for ports in (oracle.torus(32, 40), shuffled(oracle.torus(32, 40)))
+        level.tile_graph(*incoming_links(ports)) for ports in (oracle.torus(32, 40), shuffled(oracle.torus(32, 40)))
     )
     assert [len(start) for start, _ in (torus, random)] == [41, 0]
     assert sorted(torus[1][torus[0][1] : torus[0][2]]) == [0, 2]

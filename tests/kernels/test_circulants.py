@@ -6,7 +6,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from torusweep_kernels.circulants import class_sizes
+from torusweep_kernels.lattices import circulant_class_sizes
 
 from tests.kernels.plain_circulants import orbits
 
@@ -18,20 +18,20 @@ def test_class_sizes_are_those_of_the_orbits(steps):
         sets = np.array(list(combinations(range(1, nodes // 2 + 1), steps)), np.int32)
         expected = {min(orbit): len(orbit) for orbit in orbits(nodes, steps)}
         for backend in ("numpy", "numba"):
-            sizes = class_sizes(sets, nodes, backend=backend, threads=2)
+            sizes = circulant_class_sizes(sets, nodes, backend=backend, threads=2)
             assert {tuple(own): size for own, size in zip(sets.tolist(), sizes.tolist()) if size} == expected
 
 
 def test_classes_by_hand():
     """The steps of 8 nodes: 1 and 3 change places under the unit 3, 2 and 4 stay."""
     sets = np.array([[1, 2], [1, 3], [1, 4], [2, 3], [2, 4], [3, 4]], np.int32)
-    assert class_sizes(sets, 8).tolist() == [2, 1, 2, 0, 1, 0]
+    assert circulant_class_sizes(sets, 8).tolist() == [2, 1, 2, 0, 1, 0]
 
 
 def test_blocks_make_no_difference():
     sets = np.array(list(combinations(range(1, 60), 2)) * 2, np.int32)
-    whole = class_sizes(sets, 119, threads=2)
-    assert whole.tolist() == [int(class_sizes(own[None], 119, threads=1)[0]) for own in sets]
+    whole = circulant_class_sizes(sets, 119, threads=2)
+    assert whole.tolist() == [int(circulant_class_sizes(own[None], 119, threads=1)[0]) for own in sets]
 
 
 @pytest.mark.parametrize(
@@ -46,8 +46,8 @@ def test_blocks_make_no_difference():
 )
 def test_other_arrays_are_refused(steps, nodes, said):
     with pytest.raises(ValueError, match=said):
-        class_sizes(steps, nodes)
+        circulant_class_sizes(steps, nodes)
 
 
 def test_no_step_set_is_no_work():
-    assert len(class_sizes(np.zeros((0, 3), np.int32), 9)) == 0
+    assert len(circulant_class_sizes(np.zeros((0, 3), np.int32), 9)) == 0

@@ -12,7 +12,7 @@ import pytest
 import torusweep_kernels
 from torusweep_kernels import backend, cuda
 from torusweep_kernels.distance import all_pairs_distance, gpu, reference
-from torusweep_kernels.distance.lanes import Task
+from torusweep_kernels.distance.reference import Task
 
 from tests.kernels import fake_cupy, nvrtc, oracle
 

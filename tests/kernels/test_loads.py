@@ -17,7 +17,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from torusweep.networks.families import build
 from torusweep_kernels.loads import SPLITS, Loads, cpu, minimal_loads
-from torusweep_kernels.loads.order import order, share
+from torusweep_kernels.loads.reference import order, share
 
 from tests.kernels import loads_oracle, oracle
 from tests.kernels.loads_cases import diamonds, drawn, large_task, small_tasks

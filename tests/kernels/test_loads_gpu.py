@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from torusweep_kernels import backend
 from torusweep_kernels.loads import SPLITS, Channels, gpu, minimal_loads, network, reference
-from torusweep_kernels.loads.order import order
+from torusweep_kernels.loads.reference import order
 
 from benchmarks.gpu_launches import watched
 from tests.kernels import oracle

@@ -55,9 +55,9 @@ def test_memory_is_bounded_by_blocks(program: str, backend: str, radices: str, l
 
 # a kernel's program, and its compiled functions
 COMPILED = {
-    "distance": (SEARCH + "whole('numba', 8, 8, threads=1)", ["distance.bits.search"]),
-    "loads": (LOADS + "whole('numba', 4, 4)", ["loads.lanes.accumulate", "distance.near.gathered"]),
-    "routes": (ROUTES, ["routes.cpu.follow", "routes.lines.laid_out"]),
+    "distance": (SEARCH + "whole('numba', 8, 8, threads=1)", ["distance.level.search"]),
+    "loads": (LOADS + "whole('numba', 4, 4)", ["loads.cpu.accumulate", "distance.single_source.gathered"]),
+    "routes": (ROUTES, ["routes.cpu.follow", "routes.reference.laid_out"]),
 }
 
 
@@ -78,7 +78,7 @@ def test_without_any_folder_to_cache_in() -> None:
 
 DRAW = """
 import numba, numpy as np
-from torusweep_kernels.walks.steps import HOPS, TILE, Counter, draw
+from torusweep_kernels.walks.cpu import HOPS, TILE, Counter, draw
 draws = np.zeros((HOPS, TILE), np.uint32)
 draw(np.arange(TILE, dtype=np.uint32), np.uint64(1), Counter(*np.zeros(5, np.uint32)), 0, draws)
 print(draws[0, 0], sum(draw.stats.cache_misses.values()), numba.config.CACHE_DIR)

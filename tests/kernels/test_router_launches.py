@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from torusweep_kernels import backend, cuda
-from torusweep_kernels.router import Router, gpu, gpu_records, gpu_state, simulate, state_bytes
+from torusweep_kernels.router import Router, gpu, gpu_state, simulate, state_bytes
 from torusweep_kernels.router.checks import checked
 
 from tests.kernels import fake_cupy, nvrtc
@@ -96,10 +96,10 @@ STRUCTS = "Vc", "Out", "Channel", "Node", "Packet", "Message", "Port", "Experime
 @pytest.mark.parametrize("struct", STRUCTS)
 def test_structs_have_the_layout_that_the_compilers_give_them(struct: str, as_cupy: AsCupy, tmp_path: Path) -> None:
     """C++ through the stand-in; and NVRTC, which refuses a false assertion."""
-    ours = gpu_records.structure(struct)
+    ours = gpu_state.structure(struct)
     assert ours.names
     names, offsets = ours.names, [ours.fields[name][1] for name in ours.names] if ours.fields else []
-    records = (gpu_records.SOURCE.parent / "records.cuh").read_text()
+    records = (gpu_state.SOURCE.parent / "records.cuh").read_text()
     stores = [f"found[{i}] = __builtin_offsetof({struct}, {name});" for i, name in enumerate(names)]
     code = f"""{records}
 extern "C" __global__ void layout(int* found) {{ {" ".join(stores)} found[{len(names)}] = sizeof({struct}); }}"""
@@ -122,12 +122,12 @@ def test_a_structs_fields_are_checked(as_cupy: AsCupy) -> None:
     cupy = as_cupy()
     numbers = dict.fromkeys(("undelivered", "longest", "arrived"), 1)
     with pytest.raises(ValueError, match="Experiment: expected undelivered, longest, arrived, begun, got undelivered"):
-        gpu_records.filled("Experiment", numbers)
+        gpu_state.filled("Experiment", numbers)
     with pytest.raises(OverflowError):
-        gpu_records.filled("Experiment", numbers | {"begun": 2**31})
-    network: dict[str, Any] = dict.fromkeys(gpu_records.structure("Network").names or (), 1)
+        gpu_state.filled("Experiment", numbers | {"begun": 2**31})
+    network: dict[str, Any] = dict.fromkeys(gpu_state.structure("Network").names or (), 1)
     with pytest.raises(TypeError, match=r"Network\.far: expected an array of int, got int64"):
-        gpu_records.filled("Network", network | {"far": cupy.zeros(3, np.int64)})
+        gpu_state.filled("Network", network | {"far": cupy.zeros(3, np.int64)})
 
 
 def test_experiments_that_do_not_fit_together_run_one_after_another(

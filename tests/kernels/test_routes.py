@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from torusweep_kernels import backend as backends
 from torusweep_kernels.routes import cpu, gpu, reference, route_ends, route_flows
-from torusweep_kernels.routes.lines import lines
+from torusweep_kernels.routes.reference import lines
 from torusweep_kernels.routes.task import Task
 
 from tests.kernels import oracle

@@ -14,7 +14,7 @@ from torusweep_kernels import backend, cuda, walks
 from torusweep_kernels.loads import SPLITS
 from torusweep_kernels.pairs import pair_tables
 from torusweep_kernels.walks import RandomPackets, Searches, Walks, gpu, reference, sampled_walks, shortest_walks
-from torusweep_kernels.walks.task import Task
+from torusweep_kernels.walks.reference import Task
 
 from tests.kernels import oracle
 

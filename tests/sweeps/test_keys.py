@@ -79,7 +79,7 @@ def test_a_stages_digest_depends_on_its_sources_and_not_on_where_they_are(copy, 
         ),
         ("torusweep/traffic/bits.py", ["loads", "simulation", "collectives", "availability", "screen"]),
         ("torusweep_kernels/router/switch_allocation.cuh", ["simulation"]),
-        ("torusweep_kernels/circulants/cpu.py", ["screen"]),  # imported by name
+        ("torusweep_kernels/lattices/cpu.py", ["screen"]),  # imported by name
         ("torusweep/stages/static/section.py", []),
         ("torusweep/stages/loads/columns.py", []),
         ("torusweep/charts/drawing.py", []),

@@ -14,7 +14,7 @@ import numpy as np
 
 from torusweep_kernels import backend as backends
 from torusweep_kernels.annealing import reference
-from torusweep_kernels.annealing.quotient import BLOCK, NO_PORT, Annealed, Goal, Quotient, Wires, lifted
+from torusweep_kernels.annealing.reference import BLOCK, NO_PORT, Annealed, Goal, Quotient, Wires, lifted
 from torusweep_kernels.checks import expecting
 from torusweep_kernels.threads import in_threads
 

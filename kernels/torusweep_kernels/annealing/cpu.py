@@ -8,7 +8,7 @@ import numpy as np
 from llvmlite import ir
 from numba import types
 
-from torusweep_kernels.annealing.quotient import (
+from torusweep_kernels.annealing.reference import (
     BLOCK,
     LOGARITHMS,
     NEGATIVE_LOG,

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from torusweep_kernels import cuda
-from torusweep_kernels.annealing.quotient import NEGATIVE_LOG, Annealed, Goal, Quotient, Wires, lifted
+from torusweep_kernels.annealing.reference import NEGATIVE_LOG, Annealed, Goal, Quotient, Wires, lifted
 
 SOURCE = Path(__file__).with_name("anneal.cu")
 OWN = 2  # words of a thread, where a block need not have more threads than it may

@@ -73,10 +73,10 @@ def least_ratio_cut(channels: Channels, weight: np.ndarray, sinks: np.ndarray) -
     greater rate serves all sinks. Method: for each sink a maximum flow at the rate of the best cut so far; where it
     does not carry all, its minimum cut is better (Dinkelbach 1967). All arithmetic is of whole numbers.
     """
-    from torusweep_kernels.cuts import ratio
+    from torusweep_kernels.cuts import flow
 
     sinks = np.ascontiguousarray(sinks, np.int64)
-    found = ratio.least_ratio_cut(*channels, np.ascontiguousarray(weight, np.int64), sinks)
+    found = flow.least_ratio_cut(*channels, np.ascontiguousarray(weight, np.int64), sinks)
     return RatioCut(int(found[0]), int(found[1]), found[2], int(found[3]))
 
 
@@ -105,7 +105,7 @@ def strength(channels: Channels) -> Strength:
 
     channels  both directions of every link, of the same capacity
     """
-    from torusweep_kernels.cuts import partition as kernel
+    from torusweep_kernels.cuts import flow as kernel
 
     first, to, capacity, back = channels
     nodes = len(first) - 1

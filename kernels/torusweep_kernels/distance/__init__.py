@@ -9,7 +9,7 @@ import numpy as np
 
 from torusweep_kernels import backend as backends
 from torusweep_kernels.checks import expecting
-from torusweep_kernels.distance.lanes import Task
+from torusweep_kernels.distance.reference import Task
 
 LARGE = 2 * 10**8  # (source, node) pairs of a call from which auto uses a GPU (estimated: benchmarks/README.md)
 

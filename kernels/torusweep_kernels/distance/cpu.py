@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from torusweep_kernels.distance.bits import graph_of, search
-from torusweep_kernels.distance.lanes import (
+from torusweep_kernels.distance.level import TILE, Limits, graph_of, search
+from torusweep_kernels.distance.reference import (
     EMPTY,
     WORD,
     Block,
@@ -21,10 +21,9 @@ from torusweep_kernels.distance.lanes import (
     last_level,
     pack,
     part,
+    same_degree,
     side_by_side,
 )
-from torusweep_kernels.distance.level import TILE, Limits
-from torusweep_kernels.distance.predecessors import same_degree
 from torusweep_kernels.distance.single_source import breadth_first, incoming_links
 from torusweep_kernels.threads import in_threads, thread_count
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from torusweep_kernels import cuda
-from torusweep_kernels.distance.lanes import (
+from torusweep_kernels.distance.reference import (
     EMPTY,
     WORD,
     Block,
@@ -22,9 +22,10 @@ from torusweep_kernels.distance.lanes import (
     last_level,
     pack,
     part,
+    predecessors,
+    table,
 )
-from torusweep_kernels.distance.near import near_order
-from torusweep_kernels.distance.predecessors import predecessors, table
+from torusweep_kernels.distance.single_source import near_order
 
 SOURCE = Path(__file__).with_name("levels.cu")
 PIECE = 16  # bytes of a row that a thread owns

@@ -10,8 +10,7 @@ import numpy as np
 
 from torusweep_kernels import cuda
 from torusweep_kernels.distance import gpu
-from torusweep_kernels.distance.lanes import EMPTY, Task
-from torusweep_kernels.distance.predecessors import by_head
+from torusweep_kernels.distance.reference import EMPTY, Task, by_head
 
 SOURCE = Path(__file__).with_name("search.cu")
 LANES = 32  # sources of a block

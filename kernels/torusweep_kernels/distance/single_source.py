@@ -1,4 +1,7 @@
-"""Breadth-first search from one source with a queue: for few sources, and for networks of very large diameter."""
+"""Breadth-first search from one source with a queue: for few sources, and for networks of very large diameter.
+
+The order in which nodes are searched from: near ones together, because their searches share visits.
+"""
 
 from __future__ import annotations
 
@@ -58,3 +61,46 @@ def incoming_links(ports):
                 predecessor[place[other]] = node
                 place[other] += 1
     return start, predecessor
+
+
+def near_order(ports: np.ndarray, roots: np.ndarray, block: int) -> np.ndarray:
+    """int64[R]: places in `roots`, in blocks of so many near roots; ports int32[N, d], roots int32[R]."""
+    by_node = np.argsort(roots, kind="stable")
+    first = np.searchsorted(roots[by_node], np.arange(len(ports) + 1))
+    return gathered(ports, roots, by_node, first, block)
+
+
+@cached
+def gathered(ports, roots, by_node, first, block):
+    """A block is the first root that is left, and those that a short breadth-first search from it meets first.
+
+    by_node int64[R]: places in `roots` sorted by node; first int64[N+1]: place of each node's first.
+    """
+    nodes, width = ports.shape
+    result = np.empty(len(roots), np.int64)
+    left = np.diff(first) > 0
+    seen = np.full(nodes, -1, np.int64)
+    queue = np.empty(4 * block, np.int64)  # a farther root gains less than the start of the next block
+    done = 0
+    for start in range(len(roots)):
+        if not left[roots[start]]:
+            continue
+        full = done // block * block + block
+        queue[0] = roots[start]
+        seen[roots[start]] = start
+        begin, end = 0, 1
+        while begin < end and done < full:
+            node = queue[begin]
+            begin += 1
+            if left[node]:
+                left[node] = False
+                for i in range(first[node], first[node + 1]):
+                    result[done] = by_node[i]
+                    done += 1
+            for port in range(width):
+                other = ports[node, port]
+                if other >= 0 and seen[other] != start and end < len(queue):
+                    seen[other] = start
+                    queue[end] = other
+                    end += 1
+    return result

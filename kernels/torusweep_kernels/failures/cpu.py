@@ -7,11 +7,9 @@ from typing import NamedTuple
 import numpy as np
 
 from torusweep_kernels.compile import cached
-from torusweep_kernels.distance.bits import graph_of, search
 from torusweep_kernels.distance.cpu import buffers
-from torusweep_kernels.distance.lanes import WORD
-from torusweep_kernels.distance.level import Limits
-from torusweep_kernels.distance.predecessors import same_degree
+from torusweep_kernels.distance.level import Limits, graph_of, search
+from torusweep_kernels.distance.reference import WORD, same_degree
 from torusweep_kernels.failures import STREAM, Failures, Network, Outcomes, Parts
 from torusweep_kernels.philox.cpu import below, philox4x32
 from torusweep_kernels.threads import in_threads

@@ -130,6 +130,6 @@ def assign_layers(table: Table, channels: Channels, entry: np.ndarray) -> np.nda
     A new dependency is tested on a topological order of the layer's channels, which is kept up to date (Pearce & Kelly
     2006). One that closes a cycle once does so for ever, as dependencies are never taken out, and is not tested again.
     """
-    from torusweep_kernels.forwarding import cpu_layers
+    from torusweep_kernels.forwarding import cpu as cpu_layers
 
     return cpu_layers.assign_layers(table, channels, np.ascontiguousarray(entry, np.int32), MOST_LAYERS)

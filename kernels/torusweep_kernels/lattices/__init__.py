@@ -3,6 +3,12 @@
 A lattice L ⊂ Zⁿ is given by its Hermite normal form, int32[n, n]: its columns generate L, the matrix is upper
 triangular with a positive diagonal k, and 0 ≤ entry < k_i to the right of k_i. Nodes are the vectors of the box of k,
 numbered x_0 + k_0 (x_1 + k_1 (x_2 + …)); a node has links to the nodes at ± e_i.
+
+Circulant graphs in batches: the classes of step sets that differ by a unit of Z_N.
+
+A circulant graph of N nodes has k steps 1 ≤ s_1 < … < s_k ≤ N/2: node v has links to v ± s_i modulo N. A unit u of Z_N
+(a number without a common factor with N) maps the steps s_i to ± u s_i, and node v to node u v: the graphs are the
+same but for the nodes' names (Ádám 1967).
 """
 
 from __future__ import annotations
@@ -12,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from torusweep_kernels import backend as backends
-from torusweep_kernels.checks import expecting
+from torusweep_kernels.checks import expecting, within
 from torusweep_kernels.threads import thread_count
 
 MOST_DIMENSIONS = 6
@@ -78,9 +84,9 @@ def class_sizes(forms: np.ndarray, *, backend: str = "auto", threads: int | None
         from torusweep_kernels.lattices import reference
 
         return reference.class_sizes(forms)
-    from torusweep_kernels.lattices import classes
+    from torusweep_kernels.lattices import cpu
 
-    return classes.class_sizes(forms, thread_count(threads))
+    return cpu.class_sizes(forms, thread_count(threads))
 
 
 def check(forms: np.ndarray) -> None:
@@ -98,3 +104,31 @@ def check(forms: np.ndarray) -> None:
     inside = np.where(above, (forms >= 0) & (forms < sides[:, :, None]), True)
     below = np.where(above.T, forms == 0, True)
     expect(bool(inside.all() and below.all()), "upper triangular forms with 0 ≤ entry < side", "another matrix")
+
+
+MOST_CIRCULANT_NODES = 2**20
+
+
+def circulant_class_sizes(
+    steps: np.ndarray, nodes: int, *, backend: str = "auto", threads: int | None = None
+) -> np.ndarray:
+    """int32[B]: size of the class of a step set that represents its class, 0 for all other step sets.
+
+    Two step sets are in a class if a unit of Z_N maps one to the other. The least set represents its class: the one
+    with the least first step, then the least second step, and so on.
+
+    steps    int32[B, k]  steps of each graph, ascending, from 1 to N/2
+    nodes    N, at most 2²⁰
+    backend  auto or numba: compiled; numpy: the specification. There is none for cupy
+    threads  CPU threads of numba; by default all that it may use. The result does not depend on it
+
+    Raises ValueError for arrays that are no step sets.
+    """
+    expect = expecting("circulants")
+    expect(1 <= nodes <= MOST_CIRCULANT_NODES, f"1 … {MOST_CIRCULANT_NODES:,} nodes", nodes)
+    expect(steps.ndim == 2 and steps.shape[1] >= 1, "steps of shape [B, k], k ≥ 1", steps.shape)
+    within(expect, "steps", steps, 1, nodes // 2)
+    expect(bool((np.diff(steps, axis=1) > 0).all()), "ascending steps", "others")
+    steps = np.ascontiguousarray(steps, np.int32)
+    chosen = backends.resolve("numba" if backend in ("auto", "cupy") else backend)
+    return backends.implementation(__name__, chosen).circulant_class_sizes(steps, nodes, thread_count(threads))

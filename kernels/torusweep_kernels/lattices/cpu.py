@@ -1,6 +1,12 @@
-"""Distances and loads of lattice graphs on the CPU, compiled by Numba: a lattice at a time, in the cache."""
+"""Distances and loads of lattice graphs on the CPU, compiled by Numba: a lattice at a time, in the cache.
+
+Classes of lattices under signed permutations of the dimensions, compiled by Numba. Classes of step sets on the CPU,
+compiled by Numba: images are compared until one precedes the set.
+"""
 
 from __future__ import annotations
+
+from itertools import permutations, product
 
 import numpy as np
 
@@ -172,3 +178,135 @@ def _sum_loads(nodes, heads, ports, distance, count, unit, carried, load):
                 carried[width // 2] = carried[width - 1]
             width = (width + 1) // 2
         load[j] = carried[0] / nodes
+
+
+CLASSES_BLOCK = 4096  # lattices a thread takes at once
+
+
+def class_sizes(forms: np.ndarray, threads: int) -> np.ndarray:
+    """See the package."""
+    n = forms.shape[1]
+    # a lattice is its own image under negation: the first sign may be 1
+    turns = [(order, (1, *signs)) for order in permutations(range(n)) for signs in product((1, -1), repeat=n - 1)]
+    sources = np.array([order for order, _ in turns], np.int64)
+    signs = np.array([signs for _, signs in turns], np.int64)
+    sizes = np.zeros(len(forms), np.int32)
+
+    def block(first: int) -> None:
+        part = slice(first, first + CLASSES_BLOCK)
+        _class_sizes(forms[part], sources, signs, sizes[part])
+
+    in_threads(block, range(0, len(forms), CLASSES_BLOCK), threads)
+    return sizes
+
+
+@cached
+def _class_sizes(forms, sources, signs, sizes):
+    """For each form: images are compared until one precedes it."""
+    n = forms.shape[1]
+    columns = np.empty((n, n), np.int64)  # of the image, one a row
+    basis = np.empty((n, n), np.int64)  # columns of its Hermite normal form, one a row
+    for place in range(len(forms)):
+        form = forms[place]
+        nodes = 1
+        for i in range(n):
+            nodes *= form[i, i]
+        fixed = 0
+        for turn in range(len(sources)):
+            for j in range(n):
+                for i in range(n):
+                    columns[j, i] = signs[turn, i] * form[sources[turn, i], j] % nodes
+            compared = _compare(columns, basis, form, nodes)
+            if compared < 0:
+                fixed = 0
+                break
+            fixed += compared == 0
+        sizes[place] = len(sources) // fixed if fixed else 0
+
+
+@cached
+def _compare(columns, basis, form, nodes):
+    """−1, 0, 1: the Hermite normal form of the lattice of `columns` precedes `form`, is it, comes after it.
+
+    The sides are compared from the last one as they appear. The lattice has all multiples of `nodes`: entries are
+    reduced modulo that number, so that no product exceeds its square.
+    """
+    n = len(form)
+    left = nodes
+    for i in range(n - 1, 0, -1):
+        basis[i, : i + 1] = 0
+        basis[i, i] = nodes
+        for j in range(n):
+            while columns[j, i]:  # Euclid's algorithm on row i
+                quotient = basis[i, i] // columns[j, i]
+                for h in range(i + 1):
+                    entry = (basis[i, h] - quotient * columns[j, h]) % nodes
+                    basis[i, h], columns[j, h] = columns[j, h], entry
+        if basis[i, i] != form[i, i]:
+            return -1 if basis[i, i] > form[i, i] else 1
+        left //= basis[i, i]
+    basis[0, 0] = left
+    for j in range(n - 1, 0, -1):
+        for i in range(j - 1, -1, -1):
+            quotient = basis[j, i] // basis[i, i]
+            for h in range(i + 1):
+                basis[j, h] -= quotient * basis[i, h]
+        for i in range(j):
+            if basis[j, i] != form[i, j]:
+                return -1 if basis[j, i] < form[i, j] else 1
+    return 0
+
+
+CIRCULANTS_BLOCK = 1024  # step sets a thread takes at once
+
+
+def circulant_class_sizes(steps: np.ndarray, nodes: int, threads: int) -> np.ndarray:
+    """See the package."""
+    # −1 maps every set to itself: of each pair of units ± u one is enough
+    numbers = np.arange(1, nodes // 2 + 1, dtype=np.int64)
+    units = numbers[np.gcd(numbers, nodes) == 1]
+    sizes = np.zeros(len(steps), np.int32)
+
+    def block(first: int) -> None:
+        part = slice(first, first + CIRCULANTS_BLOCK)
+        _circulant_class_sizes(steps[part], nodes, units, sizes[part])
+
+    in_threads(block, range(0, len(steps), CIRCULANTS_BLOCK), threads)
+    return sizes
+
+
+@cached
+def _circulant_class_sizes(steps, nodes, units, sizes):
+    image = np.empty(steps.shape[1], np.int64)
+    for place in range(len(steps)):
+        own = steps[place]
+        fixed = 0
+        for unit in units:
+            compared = _compare_step_sets(own, nodes, unit, image)
+            if compared < 0:
+                fixed = 0
+                break
+            fixed += compared == 0
+        sizes[place] = len(units) // fixed if fixed else 0
+
+
+@cached
+def _compare_step_sets(own, nodes, unit, image):
+    """−1, 0, 1: the unit's image of a step set precedes the set, is the set, comes after it."""
+    least = nodes
+    for i in range(len(own)):
+        step = unit * own[i] % nodes
+        image[i] = min(step, nodes - step)
+        least = min(least, image[i])
+    if least != own[0]:  # most units end here: the image need not be sorted
+        return -1 if least < own[0] else 1
+    for i in range(1, len(image)):
+        step, before = image[i], i - 1
+        while before >= 0 and image[before] > step:
+            image[before + 1] = image[before]
+            before -= 1
+        image[before + 1] = step
+    for i in range(1, len(own)):
+        if image[i] != own[i]:
+            return -1 if image[i] < own[i] else 1
+    return 0

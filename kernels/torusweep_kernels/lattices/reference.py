@@ -1,8 +1,12 @@
-"""The specification: all lattices of a batch at once, level by level; the same code for NumPy and CuPy."""
+"""The specification: all lattices of a batch at once, level by level; the same code for NumPy and CuPy.
+
+The specification: all images of a step set, by Python's integers.
+"""
 
 from __future__ import annotations
 
 from itertools import permutations, product
+from math import gcd
 from typing import Any
 
 import numpy as np
@@ -149,3 +153,14 @@ def hermite(matrix: list[list[int]]) -> list[list[int]]:
             quotient = columns[j][i] // columns[i][i]
             columns[j] = [a - quotient * b for a, b in zip(columns[j], columns[i])]
     return [list(row) for row in zip(*columns)]
+
+
+def circulant_class_sizes(steps: np.ndarray, nodes: int, threads: int) -> np.ndarray:
+    """See the package."""
+    units = [unit for unit in range(1, nodes) if gcd(unit, nodes) == 1]
+    sizes = np.zeros(len(steps), np.int32)
+    for place, own in enumerate(steps.tolist()):
+        images = {tuple(sorted(min(unit * step % nodes, -unit * step % nodes) for step in own)) for unit in units}
+        if tuple(own) == min(images):
+            sizes[place] = len(images)
+    return sizes

@@ -104,7 +104,7 @@ def minimal_loads(
     by_hops = split == "next-hops"
     if by_hops and inward is False:
         raise ValueError("minimal_loads: expected inward with split next-hops, got inward=False")
-    from torusweep_kernels.loads.order import order
+    from torusweep_kernels.loads.reference import order
 
     how = Ways(by_hops, by_hops if inward is None else inward, exact)
     task = Task(ports, roots, weights, how, demand, capacity, order(ports, roots), channels)

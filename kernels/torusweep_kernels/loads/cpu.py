@@ -1,17 +1,149 @@
-"""Loads on the CPU, compiled by Numba: each thread takes shares of the roots."""
+"""Loads on the CPU, compiled by Numba: each thread takes shares of the roots.
+
+Search from several roots at once, a vector lane each, along lists of the nodes that each level reaches.
+
+A node is visited once for each distance that it has from the roots; a mask has a bit for each lane at this distance.
+Roots near each other share most visits: on a torus sixteen roots need about five visits of a node. The work of a visit
+is one or two vector instructions for each channel. With one lane this is the usual queue. All widths give the same
+loads to the bit.
+"""
 
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from typing import NamedTuple
 
 import numpy as np
 
-from torusweep_kernels.distance.predecessors import same_degree
-from torusweep_kernels.loads.lanes import Rows, Side, Starts, accumulate
+from torusweep_kernels.compile import cached
+from torusweep_kernels.distance.reference import same_degree
+from torusweep_kernels.loads.level import add as add_vectors
+from torusweep_kernels.loads.level import carry, count_paths, meet, turn
 from torusweep_kernels.loads.network import Arcs, Task, Totals, arcs
-from torusweep_kernels.loads.order import BLOCK, SINGLE, share
+from torusweep_kernels.loads.reference import BLOCK, SINGLE, share
 from torusweep_kernels.sums import add
 from torusweep_kernels.threads import thread_count
+
+
+class Side(NamedTuple):
+    """`Arcs` on one side, unsigned, since Numba checks signed indices.
+
+    start int64[N+1], node uint32[A], capacity float64[A] | None, degree: number of arcs at every node, 0 if it varies
+    """
+
+    start: np.ndarray
+    node: np.ndarray
+    capacity: np.ndarray | None
+    degree: int
+
+
+class Rows(NamedTuple):
+    """Scratch: masks uint16[2, N] of W bits, count and unit float64[N·W], distance int32[N·W]."""
+
+    masks: np.ndarray
+    count: np.ndarray  # type: ignore[assignment]  # hides tuple.count
+    unit: np.ndarray
+    distance: np.ndarray
+
+
+class Starts(NamedTuple):
+    """Roots of a share: uint32[R], their weights float64[R], demand float64[R or 1, N]."""
+
+    roots: np.ndarray
+    weights: np.ndarray
+    demand: np.ndarray
+
+
+@cached
+def accumulate(toward, away, starts, by_hops, rows, rest, wanted, width):
+    """Loads and totals of some roots.
+
+    toward, away     the arcs towards the root and away from it: `Side`
+    starts           `Starts`
+    by_hops          whether traffic splits over next hops instead of paths
+    rows             scratch: `Rows`
+    rest             scratch float64[N·W], what rounding left of `unit`: numbers then have twice the digits; or None
+    wanted           scratch uint16[N] of W bits if few nodes have demand from a root: a search then ends with the
+                     farthest of them, since nothing flows beyond; or None
+    width            a tuple of W elements
+
+    Returns (float64[A] of the arcs `away`, what rounding left of it, float64[4, R]: see `Totals`).
+    """
+    lanes = len(width)
+    nodes = len(away.start) - 1
+    masks, count, unit, distance = rows
+    roots, weights, demand = starts
+    load, low = np.zeros(len(away.node)), np.zeros(len(away.node))
+    of_root = np.empty((4, len(roots)))
+    totals = np.empty(4 * lanes)
+    ones = np.ones(lanes)
+    near, part, stride = (ones, count, 0) if by_hops else (count, ones, 1)
+    each = 1 if len(demand) > 1 else 0
+    visits = np.empty(nodes * lanes + 1, np.uint32)
+    visit_masks = np.empty(nodes * lanes, masks.dtype)
+    levels = np.empty(nodes + 2, np.int64)  # the first visit of each level
+    seen = np.empty(nodes, masks.dtype)
+    for first in range(0, len(roots), lanes):
+        used = min(lanes, len(roots) - first)
+        distance[:] = -2  # −2 + 1 is not a distance either
+        seen[:] = 0
+        left = -1  # nodes with demand not yet reached; negative: not counted
+        for node in range(nodes):
+            for lane in range(used):
+                unit[node * lanes + lane] = weights[first + lane] * demand[(first + lane) * each, node]
+        if wanted is not None:
+            left = 0
+            wanted[:] = 0
+            for lane in range(used):
+                for node in range(nodes):
+                    if demand[(first + lane) * each, node] > 0.0 and node != roots[first + lane]:
+                        wanted[node] |= 1 << lane
+                        left += 1
+        masks[:] = 0
+        now, following = masks[0], masks[1]
+        end = 0
+        for lane in range(used):
+            root = roots[first + lane]
+            distance[root * lanes + lane] = 0
+            count[root * lanes + lane] = 1.0
+            if now[root] == 0:
+                visits[end] = root
+                end += 1
+            now[root] |= 1 << lane
+            seen[root] |= 1 << lane
+        for i in range(end):
+            visit_masks[i] = now[visits[i]]
+        levels[0], levels[1] = 0, end
+        level = 0
+        while left != 0 and levels[level] < levels[level + 1]:
+            begin, middle = levels[level], levels[level + 1]
+            end = meet(visits, visit_masks, begin, middle, away, seen, following)
+            for i in range(middle, end):
+                own = following[visits[i]]
+                visit_masks[i] = own
+                seen[visits[i]] |= own
+            if wanted is not None:
+                for i in range(middle, end):
+                    met = np.int64(wanted[visits[i]] & visit_masks[i])
+                    while met:
+                        met &= met - 1
+                        left -= 1
+            level += 1
+            count_paths(visits, visit_masks, middle, end, level, toward, now, near, stride, rows, width)
+            for i in range(begin, middle):
+                now[visits[i]] = 0
+            now, following = following, now
+            levels[level + 1] = end
+        turn(nodes, rows, rest, by_hops, totals, width)
+        of_root[:, first : first + used] = totals.reshape(4, lanes)[:, :used]
+        for step in range(level - 1, -1, -1):
+            begin, end = levels[step], levels[step + 1]
+            carry(visits, visit_masks, begin, end, away, now, part, 1 - stride, rows, rest, width)
+            for i in range(begin, end):  # marks of later levels may stay: no channel leads two hops farther
+                now[visits[i]] = visit_masks[i]
+        add_vectors(nodes, away, near, stride, rows, rest, load, low, seen, wanted, width)
+    return load, low, of_root
+
 
 FEW = 4  # if less than one node in so many has demand from a root, its search ends with the farthest of these
 SCRATCH = 2**30  # the most bytes of a thread's rows; above it roots are searched from one by one

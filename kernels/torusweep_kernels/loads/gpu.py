@@ -9,7 +9,7 @@ import numpy as np
 
 from torusweep_kernels import cuda
 from torusweep_kernels.loads.network import Arcs, Task, Totals, arcs
-from torusweep_kernels.loads.order import share
+from torusweep_kernels.loads.reference import share
 
 SOURCE = Path(__file__).with_name("flows.cu")  # numbers of nodes and distances have 16 bits
 WIDE = Path(__file__).with_name("wide.cu")  # 32 bits

@@ -1,7 +1,12 @@
 """One level of the search from several roots, with LLVM's vector instructions: Numba compiles loops over lanes poorly.
 
 The width is a type (a tuple's length): each width is compiled once. Operations are neither contracted nor reordered:
-all widths give the same loads to the bit. Arguments: see `lanes`."""
+all widths give the same loads to the bit. Arguments: see `lanes`.
+
+Vectors of numbers with twice the digits of float64, (high, low) in LLVM's terms: see `torusweep_kernels.sums`.
+
+Sums are not normalised: |low| may exceed half a unit in the last place of high, by a little for each term.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +17,77 @@ from llvmlite import ir
 from numba import types
 
 from torusweep_kernels.compile import DOUBLE, INT32, INT64, ONE, Vectors, intrinsic
-from torusweep_kernels.loads import twice
+
+Pair = tuple[Any, Any]
+
+
+def plus(v: Vectors, one: Pair, other: Pair) -> Pair:
+    """Their sum: the rounded sum of the high parts; what rounding left with both low parts."""
+    builder, (high, low), (more, rest) = v.builder, one, other
+    total = builder.fadd(high, more)
+    back = builder.fsub(total, high)
+    error = builder.fadd(builder.fsub(high, builder.fsub(total, back)), builder.fsub(more, back))
+    return total, builder.fadd(low, builder.fadd(error, rest))
+
+
+def times(v: Vectors, one: Pair, factor: Any) -> Pair:
+    builder, (high, low) = v.builder, one
+    product = builder.fmul(high, factor)
+    error = fused(v, high, factor, builder.fneg(product))
+    return product, builder.fadd(error, builder.fmul(low, factor))
+
+
+def over(v: Vectors, one: Pair, divisor: Any) -> Pair:
+    builder, (high, low) = v.builder, one
+    quotient = builder.fdiv(high, divisor)
+    left = builder.fadd(fused(v, builder.fneg(quotient), divisor, high), low)
+    return quotient, builder.fdiv(left, divisor)
+
+
+def normal(v: Vectors, one: Pair) -> Pair:
+    """The same number, whose high part is the number rounded (Dekker)."""
+    builder, (high, low) = v.builder, one
+    total = builder.fadd(high, low)
+    return total, builder.fsub(low, builder.fsub(total, high))
+
+
+def fused(v: Vectors, one: Any, other: Any, more: Any) -> Any:
+    """one · other + more, rounded once."""
+    return v.call(f"fma.v{v.width}f64", v.doubles, one, other, more)
+
+
+def chosen(v: Vectors, lanes: Any, one: Pair, other: Pair | None = None) -> Pair:
+    """In some lanes one, in all others the other, or zero."""
+    high, low = other or (v.zero, v.zero)
+    return v.builder.select(lanes, one[0], high), v.builder.select(lanes, one[1], low)
+
+
+def over_lanes(v: Vectors, one: Pair) -> Pair:
+    """The sum of all lanes, two scalars: halves are added until one lane is left."""
+    builder, width = v.builder, v.width
+    while width > 1:
+        width //= 2
+        halves = []
+        for first in (0, width):
+            places = ir.Constant(ir.VectorType(INT32, width), list(range(first, first + width)))
+            halves.append(tuple(builder.shuffle_vector(part, part, places) for part in one))
+        one = plus(v, (halves[0][0], halves[0][1]), (halves[1][0], halves[1][1]))
+    first = ir.Constant(INT32, 0)
+    return builder.extract_element(one[0], first), builder.extract_element(one[1], first)
+
+
+class Variable:
+    """Stack space for a number that a loop changes."""
+
+    def __init__(self, v: Vectors, value: Pair) -> None:
+        self.builder, self.places = v.builder, tuple(v.variable(part) for part in value)
+
+    def load(self) -> Pair:
+        return self.builder.load(self.places[0]), self.builder.load(self.places[1])
+
+    def store(self, value: Pair) -> None:
+        for part, place in zip(value, self.places):
+            self.builder.store(part, place)
 
 
 def scaled(v: Vectors, value: Any, capacity: Any, arc: Any) -> Any:
@@ -34,19 +109,19 @@ def gathered(v: Vectors, node: Any, unrolled: int, rows: Any, stride: Any, masks
     return builder.load(total)
 
 
-def gathered_twice(v: Vectors, node: Any, unrolled: int, own: Any) -> twice.Pair:
+def gathered_twice(v: Vectors, node: Any, unrolled: int, own: Any) -> Pair:
     """As `gathered`, of unit + rest, with twice the digits."""
     builder, start, arcs, capacity = v.builder, *(v.data(f"side.{name}") for name in ("start", "node", "capacity"))
     unit, rest, masks = v.data("rows.unit"), v.data("rest"), v.data("after")
-    total = twice.Variable(v, (v.zero, v.zero))
+    total = Variable(v, (v.zero, v.zero))
 
     def add_row(arc: Any) -> None:
         other = v.index(arcs, arc)
         value = v.load(v.at(unit, other)), v.load(v.at(rest, other))
         if capacity is not None:
-            value = twice.times(v, value, v.spread(v.item(capacity, arc)))
+            value = times(v, value, v.spread(v.item(capacity, arc)))
         both = v.lanes(builder.and_(v.item(masks, other), own))
-        total.store(twice.plus(v, total.load(), twice.chosen(v, both, value)))
+        total.store(plus(v, total.load(), chosen(v, both, value)))
 
     v.over_arcs(start, node, unrolled, add_row)
     return total.load()
@@ -133,13 +208,13 @@ def carry_once(v: Vectors, node: Any, unrolled: int, own: Any) -> None:
 def carry_twice(v: Vectors, node: Any, unrolled: int, own: Any) -> None:
     """`carry` for a node, with twice the digits."""
     builder, stride = v.builder, v.value("stride")
-    farther = twice.Variable(v, gathered_twice(v, node, unrolled, own))
+    farther = Variable(v, gathered_twice(v, node, unrolled, own))
     with builder.if_then(builder.icmp_signed("!=", stride, ir.Constant(stride.type, 0))):
-        farther.store(twice.over(v, twice.normal(v, farther.load()), v.load(v.at(v.data("part"), node))))
+        farther.store(over(v, normal(v, farther.load()), v.load(v.at(v.data("part"), node))))
     high, low = v.at(v.data("rows.unit"), node), v.at(v.data("rest"), node)
     before = v.load(high), v.load(low)
-    carried = twice.normal(v, twice.plus(v, before, farther.load()))
-    for part, row in zip(twice.chosen(v, v.lanes(own), carried, before), (high, low)):
+    carried = normal(v, plus(v, before, farther.load()))
+    for part, row in zip(chosen(v, v.lanes(own), carried, before), (high, low)):
         v.store(part, row)
 
 
@@ -195,13 +270,13 @@ def add(context, nodes, side, near, stride, rows, rest, load, low, seen, wanted,
                     farther = builder.icmp_signed("==", v.load(v.at(distance, other, v.integers)), following)
                     place = builder.gep(load, [arc])
                     if rest is not None:
-                        each = twice.times(v, (v.load(v.at(unit, other)), v.load(v.at(rest, other))), own)
+                        each = times(v, (v.load(v.at(unit, other)), v.load(v.at(rest, other))), own)
                         if capacity is not None:
-                            each = twice.times(v, each, v.spread(v.item(capacity, arc)))
-                        flows = twice.over_lanes(v, twice.chosen(v, farther, each))
+                            each = times(v, each, v.spread(v.item(capacity, arc)))
+                        flows = over_lanes(v, chosen(v, farther, each))
                         left = builder.gep(low, [arc])
                         for part, where in zip(
-                            twice.plus(v, (builder.load(place), builder.load(left)), flows), (place, left)
+                            plus(v, (builder.load(place), builder.load(left)), flows), (place, left)
                         ):
                             builder.store(part, where)
                         return
@@ -249,7 +324,7 @@ def turn(context, nodes, rows, rest, by_hops, totals, width):
                 with builder.if_then(v.value("by_hops")):
                     v.store(builder.fdiv(ones, paths), ways)
             else:
-                quotient = twice.over(v, (wanted, v.zero), paths)
+                quotient = over(v, (wanted, v.zero), paths)
                 for value, where in zip(quotient, (row, v.at(v.data("rest"), node))):
                     v.store(value, where)
         for row, place in enumerate((delivered, unreachable, hops, most)):

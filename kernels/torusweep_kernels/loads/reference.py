@@ -4,6 +4,8 @@ From each root outwards, count(v) = Σ near(u) over the channels that lead v nea
 count itself where traffic splits over paths, 1 where it splits over next hops. Then from the
 farthest level inwards, unit(v) = demand(v) / count(v) + near(v) / count(v) · Σ unit(w) over the
 channels that lead v farther, to w; the channel between v and w carries near(v) · unit(w).
+
+The order in which roots are searched from and summed: near ones together, because their searches share visits.
 """
 
 from __future__ import annotations
@@ -15,8 +17,24 @@ import numpy as np
 
 from torusweep_kernels import sums
 from torusweep_kernels.backend import host
+from torusweep_kernels.distance.single_source import near_order
 from torusweep_kernels.loads.network import Arcs, Task, Totals, arcs
-from torusweep_kernels.loads.order import share
+
+BLOCK = 16  # roots that the CPU searches from at once
+SINGLE = 8  # roots up to which they are searched from one by one
+SHARES = 64  # the most shares of the roots; one thread sums a share
+
+
+def share(roots: int) -> int:
+    """Roots of a share; the last one may have fewer. It depends only on their number, and so does the order of all
+    sums."""
+    return 1 if roots <= SINGLE else BLOCK * -(-roots // (BLOCK * SHARES))
+
+
+def order(ports: np.ndarray, roots: np.ndarray) -> np.ndarray:
+    """int64[R]: places in `roots`, in blocks of near roots."""
+    return np.arange(len(roots)) if len(roots) <= SINGLE else near_order(ports, roots, BLOCK)
+
 
 LANES = 64  # roots searched from at once
 SCRATCH = 2**29  # the most bytes of a block's arrays; above it a block has fewer lanes

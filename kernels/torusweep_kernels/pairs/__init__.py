@@ -6,7 +6,7 @@ import numpy as np
 
 from torusweep_kernels import backend as backends
 from torusweep_kernels.checks import expecting, within
-from torusweep_kernels.pairs.tables import Tables, WeightedChoice, choice_by_weight
+from torusweep_kernels.pairs.reference import Tables, WeightedChoice, choice_by_weight
 
 __all__ = ["Tables", "WeightedChoice", "choice_by_weight", "draw_pairs", "pair_tables"]
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from torusweep_kernels import cuda
-from torusweep_kernels.pairs.tables import Tables
+from torusweep_kernels.pairs.reference import Tables
 
 SOURCE = Path(__file__).with_name("pairs.cu")
 

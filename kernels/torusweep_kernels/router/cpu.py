@@ -7,8 +7,7 @@ from functools import partial
 from threading import Lock
 
 from torusweep_kernels.router.cycle import advance
-from torusweep_kernels.router.deadlock import deadlock
-from torusweep_kernels.router.outcome import Outcome, joined
+from torusweep_kernels.router.outcome import Outcome, deadlock, joined
 from torusweep_kernels.router.records import EJECTED, INJECTED, LEFT
 from torusweep_kernels.router.state import constants_of, state_of
 from torusweep_kernels.router.task import Experiment, Simulated, Task

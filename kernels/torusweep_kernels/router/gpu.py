@@ -15,11 +15,12 @@ from typing import Any
 import numpy as np
 
 from torusweep_kernels import cuda
-from torusweep_kernels.router.deadlock import deadlock
-from torusweep_kernels.router.gpu_records import SOURCE, fields, filled
 from torusweep_kernels.router.gpu_state import (
     NEVER,
+    SOURCE,
     at_start,
+    fields,
+    filled,
     layout,
     parts,
     snapshot,
@@ -27,7 +28,7 @@ from torusweep_kernels.router.gpu_state import (
     travel,
     waiting,
 )
-from torusweep_kernels.router.outcome import Outcome, joined
+from torusweep_kernels.router.outcome import Outcome, deadlock, joined
 from torusweep_kernels.router.state import size
 from torusweep_kernels.router.task import Experiment, Simulated, Task
 

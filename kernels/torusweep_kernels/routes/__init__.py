@@ -59,7 +59,7 @@ def route_flows(
     task = checked("route_flows", next, start, row, direction, hops, amount)
     task = task._replace(groups=number, first=first % number)
     chosen = backends.resolve(backend, large=len(task.start) >= LARGE)
-    from torusweep_kernels.routes.lines import lines
+    from torusweep_kernels.routes.reference import lines
 
     laid = lines(task.next)
     total, passes = task.total, task.hops.shape[1] * int(task.hops.max(initial=0))

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from torusweep_kernels.compile import cached
-from torusweep_kernels.routes.lines import Lines
+from torusweep_kernels.routes.reference import Lines
 from torusweep_kernels.routes.task import Task
 from torusweep_kernels.threads import in_threads, thread_count
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from torusweep_kernels import cuda
-from torusweep_kernels.routes.lines import Lines
+from torusweep_kernels.routes.reference import Lines
 from torusweep_kernels.routes.task import Task
 
 SOURCE = Path(__file__).with_name("runs.cu")

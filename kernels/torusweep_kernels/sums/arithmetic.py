@@ -1,8 +1,14 @@
-"""The operations, on numbers and on arrays of NumPy and CuPy; Numba compiles them, too."""
+"""The operations, on numbers and on arrays of NumPy and CuPy; Numba compiles them, too.
+
+The specification: sums of fractions.
+"""
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
+
+import numpy as np
 
 
 def two_sum(one: Any, other: Any) -> tuple[Any, Any]:
@@ -48,3 +54,12 @@ def divided(high: Any, low: Any, divisor: Any) -> tuple[Any, Any]:
     more = ((high - back) - left + low) / divisor
     rounded = quotient + more
     return rounded, more - (rounded - quotient)
+
+
+def grouped_sums(high: np.ndarray, low: np.ndarray, group: np.ndarray, groups: int) -> tuple[np.ndarray, np.ndarray]:
+    """See the package; without rounding but of the results."""
+    total = [Fraction(0)] * groups
+    for value, rest, own in zip(high.tolist(), low.tolist(), group.tolist()):
+        total[own] += Fraction(value) + Fraction(rest)
+    rounded = np.array([float(exact) for exact in total], np.float64)
+    return rounded, np.array([float(exact - Fraction(value)) for exact, value in zip(total, rounded.tolist())])

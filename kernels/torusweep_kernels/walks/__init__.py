@@ -10,7 +10,7 @@ from torusweep_kernels import backend as backends
 from torusweep_kernels.checks import Expect, check_capacity, expecting, within
 from torusweep_kernels.loads import SPLITS
 from torusweep_kernels.pairs import draw_pairs
-from torusweep_kernels.walks.task import RandomPackets, Searches, Task
+from torusweep_kernels.walks.reference import RandomPackets, Searches, Task
 
 __all__ = ["RandomPackets", "Searches", "Walks", "sampled_walks", "shortest_walks"]
 

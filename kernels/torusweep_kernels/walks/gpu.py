@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from torusweep_kernels import cuda
-from torusweep_kernels.distance.predecessors import predecessors
+from torusweep_kernels.distance.reference import predecessors
 from torusweep_kernels.pairs.gpu import drawn, on_device
-from torusweep_kernels.walks.task import RandomPackets, Task, too_many_paths
+from torusweep_kernels.walks.reference import RandomPackets, Task, too_many_paths
 
 SOURCE = Path(__file__).with_name("walks.cu")
 NARROW = 32  # the fewest destinations at once, even if the cache holds fewer

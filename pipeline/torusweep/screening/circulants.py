@@ -12,7 +12,7 @@ from itertools import pairwise
 from math import comb
 
 import numpy as np
-from torusweep_kernels.circulants import class_sizes
+from torusweep_kernels.lattices import circulant_class_sizes
 
 from torusweep.errors import BadInput, Refused
 from torusweep.screening.lattices import BLOCK, MOST_LATTICES, MOST_NODES, SpacePart, divisors
@@ -68,7 +68,7 @@ def circulants(nodes: int, steps: int, *, classes: bool, threads: int | None = N
     """
     for sets in candidates(nodes, steps) if classes else step_sets(np.arange(1, nodes // 2 + 1), steps):
         sets = sets[np.gcd(np.gcd.reduce(sets, axis=1), nodes) == 1]
-        sizes = class_sizes(sets, nodes, threads=threads) if classes else np.ones(len(sets), np.int32)
+        sizes = circulant_class_sizes(sets, nodes, threads=threads) if classes else np.ones(len(sets), np.int32)
         sets, sizes = sets[sizes > 0], sizes[sizes > 0]
         yield SpacePart(circulant_forms(sets, nodes), sizes if classes else None, int(sizes.sum()), sets)
 
