@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from torusweep.networks.families.hermite import hermite
+from torusweep.networks.families.algebra import hermite
 from torusweep_kernels.backend import GpuOutOfMemory, gpu_count
 from torusweep_kernels.lattices import class_sizes, gpu, measure_lattices, reference
 

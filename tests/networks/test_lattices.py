@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from torusweep.networks.families import build
-from torusweep.networks.families.hermite import determinant, hermite
+from torusweep.networks.families.algebra import determinant, hermite
 from torusweep.networks.symmetry import is_automorphism, orbits
 
 from tests.networks import plain_networks as plain

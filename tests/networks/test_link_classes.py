@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from torusweep.errors import BadInput
 from torusweep.networks.families import build, plan
-from torusweep.networks.link_kinds import bandwidth_of
+from torusweep.networks.link_lists import bandwidth_of
 from torusweep.networks.symmetry import is_automorphism, orbits, proved_symmetries
 
 UNEQUAL = "with_links(torus(radices=[4, 3]), bandwidths=[1, 2], latencies=[1, 10])"

@@ -8,7 +8,7 @@ import networkx as nx
 import numpy as np
 import pytest
 from torusweep.networks.families import build, plan
-from torusweep.networks.families.finite_field import finite_field
+from torusweep.networks.families.algebra import finite_field
 from torusweep.networks.symmetry import proved_symmetries
 
 from tests.networks import plain_machines as plain

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torusweep.errors import BadInput
 from torusweep.networks.families import plan
-from torusweep.networks.naming import resolve
+from torusweep.networks.signature import resolve
 from torusweep.networks.spelling import MAX_CHARACTERS, MAX_DEPTH, Spelling, Word, parse
 from torusweep.networks.topology import Number, Whole
 
@@ -127,7 +127,7 @@ def test_any_text_is_parsed_or_refused_in_one_line(text):
     assert "\n" not in refusal
 
 
-# --- functions in a table (torusweep.networks.naming) ----------------------------------------------------------------
+# --- functions in a table (torusweep.networks.signature) --------------------------------------------------------------
 
 
 def two_words(

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from torusweep.errors import BadInput
 from torusweep.networks.families import build
-from torusweep.networks.families.hermite import box, extend
+from torusweep.networks.families.algebra import box, extend
 from torusweep.networks.topology import Topology
 from torusweep.routing import SourceRouting, routing
 

@@ -11,7 +11,7 @@ import pytest
 from torusweep.errors import BadInput, Refused
 from torusweep.library.records import loads_record
 from torusweep.networks.families import build, plan
-from torusweep.networks.families.hermite import kernel
+from torusweep.networks.families.algebra import kernel
 from torusweep.screening.best import Objective, best_lattices
 from torusweep.screening.circulants import (
     check_circulants,

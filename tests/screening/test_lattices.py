@@ -13,7 +13,7 @@ import pytest
 from torusweep.errors import BadInput, Refused
 from torusweep.library.records import loads_record
 from torusweep.networks.families import build, plan
-from torusweep.networks.families.hermite import hermite
+from torusweep.networks.families.algebra import hermite
 from torusweep.screening import bounds
 from torusweep.screening.best import Best, Objective, best_lattices, objectives
 from torusweep.screening.known import form_of, known_lattices

@@ -24,8 +24,7 @@ from torusweep.collectives.ring_algorithms import one_way_ring, ring, rings
 from torusweep.collectives.schedule import Schedule, all_reduced, check_transfers, mirrored
 from torusweep.collectives.tree_algorithms import all_reduce_trees, broadcast_tree, broadcast_trees, gather_trees
 from torusweep.errors import BadInput, nearest
-from torusweep.networks.links import reversed_network
-from torusweep.networks.survivors import surviving_network
+from torusweep.networks.links import reversed_network, surviving_network
 from torusweep.networks.topology import Plan, Topology
 
 Maker = Callable[..., Schedule]

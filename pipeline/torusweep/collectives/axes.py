@@ -9,7 +9,7 @@ import scipy
 
 from torusweep.errors import BadInput
 from torusweep.networks.families import family_of
-from torusweep.networks.families.hermite import Lattice
+from torusweep.networks.families.algebra import Lattice
 from torusweep.networks.topology import Plan, Topology, addresses, node_index
 
 NOWHERE = -1

@@ -21,8 +21,7 @@ from torusweep.collectives.channels import alike, channels_of, cycles_of, weight
 from torusweep.collectives.operations import OPERATIONS, check_network
 from torusweep.counts import counted
 from torusweep.errors import Refused
-from torusweep.networks.links import channel_matrix, flit_matrix, strengths
-from torusweep.networks.survivors import surviving_network
+from torusweep.networks.links import channel_matrix, flit_matrix, strengths, surviving_network
 from torusweep.networks.symmetry import orbits
 from torusweep.networks.topology import NO_PORT, Topology
 

@@ -16,8 +16,7 @@ import scipy
 from torusweep.errors import BadInput, one_line
 from torusweep.networks.families.graph_listing import ENDPOINTS, terminals_of
 from torusweep.networks.families.graph_numbers import known_names, whole_of
-from torusweep.networks.link_kinds import LinkKinds, link_kinds
-from torusweep.networks.link_lists import network_of_links
+from torusweep.networks.link_lists import LinkKinds, link_kinds, network_of_links
 from torusweep.networks.names import names_or_none, order_of_names
 from torusweep.networks.topology import Topology
 

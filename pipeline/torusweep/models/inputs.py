@@ -8,8 +8,7 @@ from typing import Any
 from torusweep.errors import BadInput
 from torusweep.models.normalisation import BISECTION, WIRING_VOLUME, Constraint
 from torusweep.models.table import ModelInputs, network_of, width_of
-from torusweep.networks.links import channel_matrix
-from torusweep.networks.survivors import surviving_network
+from torusweep.networks.links import channel_matrix, surviving_network
 from torusweep.networks.symmetry import orbits_under, proved_symmetries
 from torusweep.networks.topology import Plan, Topology
 from torusweep.stages.layout import layout_record

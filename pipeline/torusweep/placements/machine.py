@@ -12,7 +12,7 @@ from torusweep_kernels.groups import Ways
 
 from torusweep.counts import counted
 from torusweep.errors import BadInput, Refused
-from torusweep.networks.families.hermite import Lattice, box
+from torusweep.networks.families.algebra import Lattice, box
 from torusweep.networks.topology import NO_PORT, Topology
 from torusweep.routing import SourceRouting
 from torusweep.routing.dimension_order import dimension_order

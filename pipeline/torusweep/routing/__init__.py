@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from torusweep.errors import BadInput
-from torusweep.networks.naming import resolve
+from torusweep.networks.signature import resolve
 from torusweep.networks.topology import Topology
 from torusweep.routing.by_group import by_group
 from torusweep.routing.clustering import clustering

@@ -7,8 +7,8 @@ from math import prod
 
 import numpy as np
 
+from torusweep.networks.families.algebra import Lattice
 from torusweep.networks.families.grids import digit
-from torusweep.networks.families.hermite import Lattice
 from torusweep.networks.topology import Topology
 from torusweep.routing.forms import Moves, port_to
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from torusweep.errors import BadInput
+from torusweep.networks.families.algebra import box
 from torusweep.networks.families.grids import class_names
-from torusweep.networks.families.hermite import box
 from torusweep.networks.families.pruned import Pruning
 from torusweep.networks.topology import Topology
 from torusweep.routing.axes import along_axes

@@ -12,7 +12,7 @@ import numpy as np
 
 from torusweep.errors import BadInput, Refused
 from torusweep.networks.families.grids import class_names, neighbour
-from torusweep.networks.families.hamming import Hamming
+from torusweep.networks.families.low_diameter import Hamming
 from torusweep.networks.topology import NO_PORT, Meaning, Topology, require
 from torusweep.routing.forms import Moves, Routes, SourceRouting, combinations, port_to
 from torusweep.routing.hamming_order import hamming_order

@@ -6,7 +6,7 @@ import numpy as np
 
 from torusweep.errors import Refused
 from torusweep.networks.families.grids import class_names, neighbour
-from torusweep.networks.families.hamming import Hamming
+from torusweep.networks.families.low_diameter import Hamming
 from torusweep.networks.topology import NO_PORT, Topology
 from torusweep.routing.forms import Moves, Routes, SourceRouting, port_to
 

@@ -8,8 +8,8 @@ from math import prod
 import numpy as np
 
 from torusweep.errors import BadInput, Refused
+from torusweep.networks.families.algebra import Lattice, box, extend
 from torusweep.networks.families.grids import class_names
-from torusweep.networks.families.hermite import Lattice, box, extend
 from torusweep.networks.topology import NO_PORT, Topology
 from torusweep.routing.axes import MAX_HOPS, address, along_axes
 from torusweep.routing.forms import Moves, Routes, SourceRouting

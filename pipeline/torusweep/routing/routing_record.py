@@ -8,8 +8,8 @@ from typing import Annotated, Literal
 import numpy as np
 
 from torusweep.errors import BadInput, Refused
+from torusweep.networks.families.algebra import Lattice
 from torusweep.networks.families.grids import class_names
-from torusweep.networks.families.hermite import Lattice
 from torusweep.networks.topology import NO_PORT, Meaning, Topology
 from torusweep.routing.axes import MAX_HOPS, address, along_axes
 from torusweep.routing.forms import Moves, Routes, SourceRouting

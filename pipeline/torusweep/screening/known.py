@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from torusweep.networks.families import plan
-from torusweep.networks.families.hermite import Lattice, hermite
+from torusweep.networks.families.algebra import Lattice, hermite
 
 TWISTED_BOXES = {2: ("rtt",), 3: ("pdtt", "ptt")}  # 2aⁿ nodes
 

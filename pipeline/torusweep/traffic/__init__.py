@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from torusweep.errors import BadInput
-from torusweep.networks.naming import resolve
+from torusweep.networks.signature import resolve
 from torusweep.networks.topology import Plan, Topology
 from torusweep.traffic.all_reduce import all_reduce_by_dimension, ring_all_reduce
 from torusweep.traffic.bits import bit_complement, bit_reversal, perfect_shuffle, transpose

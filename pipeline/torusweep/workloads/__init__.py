@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from torusweep.errors import BadInput
-from torusweep.networks.naming import resolve
+from torusweep.networks.signature import resolve
 from torusweep.workloads.cg import cg
 from torusweep.workloads.collectives import all_to_all, ring_all_reduce
 from torusweep.workloads.files import file, named_file

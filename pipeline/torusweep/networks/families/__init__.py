@@ -13,16 +13,34 @@ from typing import Any
 
 from torusweep.errors import BadInput, nearest
 from torusweep.networks.families import slices
-from torusweep.networks.families.boards import cube_pod, hamming_mesh, tofu
-from torusweep.networks.families.ccc import ccc
-from torusweep.networks.families.cubes import hypercube, mesh, ring, torus
-from torusweep.networks.families.diameter_two import polarfly, slim_fly
+from torusweep.networks.families.cubes import ccc, de_bruijn, hypercube, kautz, mesh, ring, torus
 from torusweep.networks.families.dragonfly import dragonfly, megafly
-from torusweep.networks.families.faults import faulty
 from torusweep.networks.families.graph_files import check_files, files_of, graph, with_path
-from torusweep.networks.families.hamming import full_mesh, generalised_hypercube, hamming, hyperx
 from torusweep.networks.families.hierarchies import h3dt, mh3dt, tesh
-from torusweep.networks.families.lattices import circulant, illiac, lattice, pdtt, pt, ptt, rt, rtt, twisted_torus
+from torusweep.networks.families.lattices import (
+    circulant,
+    illiac,
+    lattice,
+    pdtt,
+    pt,
+    ptt,
+    rt,
+    rtt,
+    sequin,
+    twisted_torus,
+)
+from torusweep.networks.families.low_diameter import (
+    full_mesh,
+    generalised_hypercube,
+    hamming,
+    hyperx,
+    jellyfish,
+    polarfly,
+    random_regular,
+    slim_fly,
+    xpander,
+)
+from torusweep.networks.families.modified import faulty, with_links
 from torusweep.networks.families.pruned import (
     directed_torus,
     partly_pruned_torus,
@@ -32,11 +50,8 @@ from torusweep.networks.families.pruned import (
     pruned_torus,
     pruned_xy,
 )
-from torusweep.networks.families.random_graphs import jellyfish, random_regular, xpander
-from torusweep.networks.families.sequin import sequin
+from torusweep.networks.families.slices import cube_pod, hamming_mesh, tofu
 from torusweep.networks.families.trees import fat_tree, xgft
-from torusweep.networks.families.with_links import with_links
-from torusweep.networks.families.words import de_bruijn, kautz
 from torusweep.networks.signature import FamilyParameter, check_value, signature_of
 from torusweep.networks.spelling import Spelling, format_value, parse
 from torusweep.networks.topology import Plan, Topology, check_size, default_memory, realise

@@ -1,12 +1,21 @@
-"""k-ary n-cubes and their relatives: ring, torus, mesh, hypercube (Dally 1990, sec. 2)."""
+"""k-ary n-cubes and their relatives: ring, torus, mesh, hypercube (Dally 1990, sec. 2).
+
+Cube-connected cycles: a hypercube whose nodes are replaced by rings, with one ring node per dimension. Directed
+networks whose nodes are words, joined by shifting in a letter: de Bruijn and Kautz graphs.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import prod
 from typing import Annotated
 
+import numpy as np
+
+from torusweep.networks.families.algebra import box
 from torusweep.networks.families.grids import (
+    ClassLinks,
+    affine,
     class_names,
     digit,
     first_of_each_side,
@@ -15,9 +24,10 @@ from torusweep.networks.families.grids import (
     reflection,
     sides_of,
     swaps,
+    translation,
     wiring,
+    wiring_of_links,
 )
-from torusweep.networks.families.hermite import box
 from torusweep.networks.topology import Meaning, Plan, Whole, Wiring
 
 Radix = Annotated[int, Whole(2, "radix: nodes along each dimension")]
@@ -132,3 +142,87 @@ def grid_steps(sides: Sequence[int], *, directed: bool, wrap: Sequence[bool]) ->
             columns.append(column)
             classes.append(dimension)
     return wiring(columns, classes)
+
+
+CubeDimensions = Annotated[int, Whole(3, "dimensions of the cube, and nodes of each ring", maximum=26)]
+
+
+def ccc(n: CubeDimensions) -> Plan:
+    """Cube-connected cycles: node (i, word) joins (i ± 1, word) and (i, word with bit i flipped).
+
+    Digits: the place i in the ring, then the n bits of the word, bit 0 first.
+    Source: Preparata & Vuillemin 1981; Rahman et al. 2005, Table 1 (n = 9).
+    """
+    sides = (n,) + (2,) * n
+    unchanged = [0] * (n + 1)
+
+    def wire() -> Wiring:
+        place = digit(sides, 0)
+        across = neighbour(sides, 1, 1).copy()
+        for bit in range(1, n):
+            np.copyto(across, neighbour(sides, 1 + bit, 1), where=place == bit)
+        return wiring([neighbour(sides, 0, 1), neighbour(sides, 0, -1), across], [0, 0, 1])
+
+    def symmetries() -> list[np.ndarray]:
+        turn = affine(sides, [0, n, *range(1, n)], [1] * (n + 1), [1, *unchanged[1:]])
+        mirror = affine(sides, [0, 1, *range(n, 1, -1)], [-1] + [1] * n, unchanged)
+        flip = affine(sides, range(n + 1), [1] * (n + 1), [0, 1, *unchanged[2:]])
+        return [turn, mirror, flip]
+
+    return Plan(nodes=n * 2**n, degree=3, radices=sides, wire=wire, symmetries=symmetries, classes=("ring", "cube"))
+
+
+Letters = Annotated[int, Whole(2, "channels that leave a node, d")]
+Length = Annotated[int, Whole(2, "letters of a word: the diameter", maximum=30)]
+
+
+def de_bruijn(d: Letters, k: Length) -> Plan:
+    """De Bruijn graph: d^k words of k letters; a word without its first letter, and any letter at its end, follows.
+
+    A word's number has its letters as digits, base d, the last one lowest. Channels from a word to itself (all letters
+    equal) are left out.
+    Source: de Bruijn 1946; as a network, Samatham & Pradhan 1989.
+    """
+    return Plan(
+        nodes=d**k,
+        degree=d,
+        radices=(d**k,),
+        wire=lambda: _shifted(d, d**k, lambda words: words * d % d**k),
+        directed=True,
+        symmetries=lambda: [translation((d,) * k, (1,) * k)],
+        classes=("link",),
+        joined=True,
+    )
+
+
+def kautz(d: Letters, k: Length) -> Plan:
+    """Kautz graph: d^k + d^(k−1) words of k letters out of d + 1, neighbours different; joined as de Bruijn's.
+
+    A word's number has as digits, from the lowest: k − 1 differences, base d, of a letter to the one before it, less 1,
+    the last one first; then the first letter.
+    Source: Kautz 1968.
+    """
+    rest = d ** (k - 1)
+
+    def after(words: np.ndarray) -> np.ndarray:
+        """The word shifted, with 0 as its last difference."""
+        first, differences = words // rest, words % rest
+        second = (first + differences // (rest // d) + 1) % (d + 1)
+        return second * rest + differences * d % rest
+
+    return Plan(
+        nodes=(d + 1) * rest,
+        degree=d,
+        radices=((d + 1) * rest,),
+        wire=lambda: _shifted(d, (d + 1) * rest, after),
+        directed=True,
+        symmetries=lambda: [((np.arange((d + 1) * rest) + rest) % ((d + 1) * rest)).astype(np.int32)],
+        classes=("link",),
+        joined=True,
+    )
+
+
+def _shifted(d: int, nodes: int, after: Callable[[np.ndarray], np.ndarray]) -> Wiring:
+    """Channels from each word to the d numbers from that of the word after it on."""
+    words, letters = np.arange(nodes), np.arange(d)[:, None]
+    return wiring_of_links(nodes, [ClassLinks(np.tile(words, d), (after(words) + letters).reshape(-1))], directed=True)

@@ -9,8 +9,7 @@ from typing import Annotated, Literal
 
 import numpy as np
 
-from torusweep.networks.families.grids import neighbour
-from torusweep.networks.families.linked import ClassLinks, Terminals, terminals_of, wiring_of_links
+from torusweep.networks.families.grids import ClassLinks, Terminals, neighbour, terminals_of, wiring_of_links
 from torusweep.networks.topology import Meaning, Plan, Whole, Wiring, require
 
 Routers = Annotated[int, Whole(1, "routers of each group")]

@@ -23,7 +23,7 @@ from torusweep.networks.families.graph_listing import (
     terminals_of,
 )
 from torusweep.networks.families.graph_numbers import OTHERS, known_names, set_column
-from torusweep.networks.link_kinds import bandwidth_of
+from torusweep.networks.link_lists import bandwidth_of
 
 CHUNK = 2**16  # bytes read at a time
 LONGEST_TAG = 2**20  # bytes

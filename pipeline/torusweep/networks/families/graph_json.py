@@ -25,7 +25,7 @@ from torusweep.networks.families.graph_listing import (
     terminals_of,
 )
 from torusweep.networks.families.graph_numbers import known_names, set_column
-from torusweep.networks.link_kinds import MOST_BANDWIDTH
+from torusweep.networks.link_lists import MOST_BANDWIDTH
 
 CLASSES = ("link_class", "target_link_class")  # which `Network.to_networkx` names
 MOST = 2**31  # numbers of links and nodes are below

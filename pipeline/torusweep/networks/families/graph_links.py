@@ -11,7 +11,7 @@ import numpy as np
 from torusweep.counts import counted
 from torusweep.errors import BadInput, printable
 from torusweep.networks.families.graph_listing import ABSENT, BANDWIDTH, MOST_PARALLEL, Listing
-from torusweep.networks.link_kinds import LinkKinds, link_kinds
+from torusweep.networks.link_lists import LinkKinds, link_kinds
 from torusweep.networks.names import names_or_none, order_of_names
 from torusweep.networks.topology import NO_PORT, Wiring
 

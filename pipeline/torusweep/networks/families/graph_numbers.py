@@ -10,7 +10,7 @@ import numpy as np
 
 from torusweep.errors import BadInput, one_line, printable
 from torusweep.networks.families.graph_listing import ABSENT, BANDWIDTH, LINK_NUMBERS, MOST_PARALLEL, SHOWN, Listing
-from torusweep.networks.link_kinds import bandwidth_of
+from torusweep.networks.link_lists import bandwidth_of
 
 WEIGHT = "weight"  # a number of which the file does not say what it means
 KNOWN = (*LINK_NUMBERS, BANDWIDTH, WEIGHT)

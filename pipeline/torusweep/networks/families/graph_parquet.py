@@ -22,7 +22,7 @@ from torusweep.networks.families.graph_listing import (
     note_names,
 )
 from torusweep.networks.families.graph_numbers import WEIGHT, known_names, set_column, set_numbers
-from torusweep.networks.link_kinds import MOST_BANDWIDTH
+from torusweep.networks.link_lists import MOST_BANDWIDTH
 from torusweep.networks.topology import default_memory
 from torusweep.tables.parquet import foreign_table
 

@@ -13,7 +13,7 @@ from torusweep_kernels.threads import in_threads, thread_count
 
 from torusweep.collectives.optimum import optimum
 from torusweep.errors import Refused
-from torusweep.networks.survivors import network_after
+from torusweep.networks.links import network_after
 from torusweep.networks.topology import NO_PORT, Topology
 from torusweep.questions.how import How
 from torusweep.routing import GivenRouting

@@ -21,9 +21,9 @@ import numpy as np
 
 from torusweep.costs.model import Racks
 from torusweep.errors import BadInput
-from torusweep.networks.families.boards import Pod
+from torusweep.networks.families.algebra import Lattice
 from torusweep.networks.families.dragonfly import Grouped
-from torusweep.networks.families.hermite import Lattice
+from torusweep.networks.families.slices import Pod
 from torusweep.networks.families.trees import Tree
 from torusweep.networks.topology import Plan, Topology
 from torusweep.stages.layout import Placement, canonical, place

@@ -9,8 +9,8 @@ import numpy as np
 from torusweep.costs import Cables, Counts, canonical, cost_model, prices
 from torusweep.costs.model import CostModel, Racks
 from torusweep.errors import BadInput, printable
-from torusweep.networks.families.boards import Pod
-from torusweep.networks.survivors import surviving_network
+from torusweep.networks.families.slices import Pod
+from torusweep.networks.links import surviving_network
 from torusweep.networks.symmetry import orbits_under, proved_symmetries
 from torusweep.networks.topology import NO_PORT, Topology
 from torusweep.stages.cost.columns import COST

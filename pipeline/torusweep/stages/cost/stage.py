@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 from torusweep import costs
 from torusweep.costs.arithmetic import price_of_router
 from torusweep.errors import BadInput, printable
-from torusweep.networks.families.boards import Pod
+from torusweep.networks.families.slices import Pod
 from torusweep.networks.topology import Topology
 from torusweep.questions.entry import under
 from torusweep.questions.how import How

@@ -10,7 +10,7 @@ import numpy as np
 import scipy
 
 from torusweep.errors import BadInput
-from torusweep.networks.naming import resolve
+from torusweep.networks.signature import resolve
 from torusweep.networks.topology import Topology
 from torusweep.routing import EXAMPLE, OTHER_NAMES, ROUTINGS, GivenRouting, LayeredRouting, Routing
 from torusweep.routing import routing as routing_on

@@ -15,7 +15,7 @@ import numpy as np
 
 from torusweep.errors import BadInput, Refused
 from torusweep.networks.families.hierarchies import Hierarchy
-from torusweep.networks.naming import resolve
+from torusweep.networks.signature import resolve
 from torusweep.networks.topology import NO_PORT, Meaning, Whole, require
 from torusweep.routing.forms import Routing, SourceRouting, TableRouting
 from torusweep.routing.hierarchical import gate_phases, last_phases

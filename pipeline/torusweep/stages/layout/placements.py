@@ -14,9 +14,9 @@ from typing import Annotated, NamedTuple
 import numpy as np
 
 from torusweep.errors import BadInput
-from torusweep.networks.families.hermite import Lattice, triangular
+from torusweep.networks.families.algebra import Lattice, triangular
 from torusweep.networks.families.hierarchies import Hierarchy
-from torusweep.networks.naming import resolve
+from torusweep.networks.signature import resolve
 from torusweep.networks.topology import Meaning, Plan, Whole, addresses, node_index
 
 MAX_DIMENSIONS = 3

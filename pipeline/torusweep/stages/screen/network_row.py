@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from torusweep_kernels.distance import Distances, many_distances
 
-from torusweep.networks.links import channel_matrix
-from torusweep.networks.survivors import surviving_network
+from torusweep.networks.links import channel_matrix, surviving_network
 from torusweep.networks.symmetry import orbits
 from torusweep.networks.topology import Topology
 from torusweep.questions.how import How

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from torusweep.networks.families.dragonfly import GLOBAL, Grouped
-from torusweep.networks.naming import resolve
+from torusweep.networks.signature import resolve
 from torusweep.networks.topology import NO_PORT, Topology
 from torusweep.routing.by_group import by_group
 from torusweep.routing.forms import LayeredRouting

@@ -15,7 +15,7 @@ from torusweep_kernels.philox import unit
 from torusweep_kernels.philox.draws import packet_words
 
 from torusweep.errors import BadInput
-from torusweep.networks.naming import resolve
+from torusweep.networks.signature import resolve
 from torusweep.networks.topology import Topology, Whole
 
 GAPS, BURSTS = 8, 13  # streams of random numbers (torusweep_kernels.philox.draws)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from torusweep_kernels.distance import all_pairs_distance
 
-from torusweep.networks.survivors import surviving_network
+from torusweep.networks.links import surviving_network
 from torusweep.networks.symmetry import orbits
 from torusweep.networks.topology import Topology
 from torusweep.questions.answer import Answer, Row

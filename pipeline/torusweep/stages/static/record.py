@@ -10,9 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from torusweep.networks.links import channel_matrix
+from torusweep.networks.links import channel_matrix, surviving_network
 from torusweep.networks.spelling import parse
-from torusweep.networks.survivors import surviving_network
 from torusweep.networks.symmetry import orbits_under, proved_symmetries
 from torusweep.networks.topology import Topology
 from torusweep.stages.static.bisection import bisection_bounds
