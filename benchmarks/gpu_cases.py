@@ -17,7 +17,7 @@ from torusweep.graph_search.wanted import Wanted
 from torusweep.networks.families import build
 from torusweep.routing import routing
 from torusweep.routing.forms import SourceRouting
-from torusweep.routing.route_table import RouteTable
+from torusweep.routing.paths import RouteTable
 from torusweep.screening.lattices import representatives
 from torusweep_kernels import cuda
 from torusweep_kernels.annealing import BLOCK, Quotient, anneal_chains

@@ -20,7 +20,7 @@ import numpy as np
 from torusweep.networks.families import build
 from torusweep.routing import routing
 from torusweep.routing.forms import SourceRouting
-from torusweep.routing.route_table import RouteTable
+from torusweep.routing.paths import RouteTable
 from torusweep.stages.deadlock.rules import vc_rule
 from torusweep_kernels.router import Batch, Router, Wiring, simulate
 

@@ -16,7 +16,7 @@ from torusweep.networks.families.algebra import Lattice, box
 from torusweep.networks.topology import NO_PORT, Topology
 from torusweep.routing import SourceRouting
 from torusweep.routing.dimension_order import dimension_order
-from torusweep.routing.routing_record import routing_record
+from torusweep.routing.lattices import routing_record
 
 MOST_NODES = 8192  # the table of all pairs then has 256 MiB; the largest slice of a known pod has 6,144 nodes
 ROWS_AT_ONCE = 256  # of that table, while its keys are computed in 64 bits

@@ -12,21 +12,24 @@ from pathlib import Path
 from torusweep.errors import BadInput
 from torusweep.networks.signature import resolve
 from torusweep.networks.topology import Topology
-from torusweep.routing.by_group import by_group
+from torusweep.routing.any_network import minimal, minimal_ecmp, up_down
 from torusweep.routing.clustering import clustering
 from torusweep.routing.d_mod_k import d_mod_k
-from torusweep.routing.dimension_order import dimension_order, random_order, reverse_order
+from torusweep.routing.dimension_order import (
+    dimension_order,
+    negative_first,
+    north_last,
+    random_order,
+    reverse_order,
+    romm,
+    west_first,
+)
 from torusweep.routing.forms import LayeredRouting, Moves, Routes, Routing, SourceRouting, TableRouting
+from torusweep.routing.groups import by_group, valiant_by_group
 from torusweep.routing.hierarchical import hierarchical
-from torusweep.routing.minimal import minimal, minimal_ecmp
-from torusweep.routing.minimal_by_address import minimal_by_address
-from torusweep.routing.romm import romm
-from torusweep.routing.routing_record import routing_record
+from torusweep.routing.lattices import minimal_by_address, routing_record
 from torusweep.routing.tables.columns import table
-from torusweep.routing.turn_models import negative_first, north_last, west_first
-from torusweep.routing.up_down import up_down
 from torusweep.routing.valiant import valiant
-from torusweep.routing.valiant_by_group import valiant_by_group
 
 ROUTINGS: dict[str, Callable[..., Routing]] = {
     routing.__name__: routing

@@ -9,9 +9,9 @@ from torusweep.networks.families.algebra import box
 from torusweep.networks.families.grids import class_names
 from torusweep.networks.families.pruned import Pruning
 from torusweep.networks.topology import Topology
-from torusweep.routing.axes import along_axes
 from torusweep.routing.dimension_order import Tie
 from torusweep.routing.forms import Moves, Routes, SourceRouting, combinations
+from torusweep.routing.lattices import along_axes
 
 
 def clustering(topology: Topology, tie: Tie = "split") -> SourceRouting:

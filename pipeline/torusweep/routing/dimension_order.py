@@ -1,9 +1,18 @@
-"""Dimension-order routing on grids: tori, meshes and hypercubes."""
+"""Dimension-order routing on grids: tori, meshes and hypercubes.
+
+Dimension-order routing where all routers of a row are joined: one hop in each dimension that differs. ROMM: dimension
+order by way of a random node between source and destination.
+
+Turn models: minimal routings on meshes that forbid just enough turns to be deadlock-free with one virtual channel.
+
+A packet takes all hops of a first set of directions, in any order, before any hop of the others. It therefore never
+turns from one of the others into one of the first set.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from itertools import permutations
 from math import prod
 from typing import Annotated, Literal
@@ -14,8 +23,59 @@ from torusweep.errors import BadInput, Refused
 from torusweep.networks.families.grids import class_names, neighbour
 from torusweep.networks.families.low_diameter import Hamming
 from torusweep.networks.topology import NO_PORT, Meaning, Topology, require
-from torusweep.routing.forms import Moves, Routes, SourceRouting, combinations, port_to
-from torusweep.routing.hamming_order import hamming_order
+from torusweep.routing.forms import LayeredRouting, Moves, Routes, SourceRouting, combinations, port_to
+
+MOST_DIRECTIONS = 127  # a direction is an int8
+
+
+def hamming_order(topology: Topology, *, reverse: bool = False) -> SourceRouting:
+    """In each dimension, x first (reverse: last), one hop to the router of the destination's digit.
+
+    Its directions are the steps of a dimension: s = 1, 2, … up to half its side, forwards (+) and backwards (−).
+
+    Constraint: a HyperX, or one of its other names.
+    Source: Ahn et al. 2009, sec. 3 (dimension order on the HyperX).
+    """
+    shape = topology.plan.structure
+    assert isinstance(shape, Hamming), "the caller asks"
+    sides = shape.sides
+    steps = [(dimension, step) for dimension, side in enumerate(sides) for step in range(1, side // 2 + 1)]
+    if 2 * len(steps) > MOST_DIRECTIONS:
+        raise Refused(
+            f"expected at most {MOST_DIRECTIONS} directions, got {2 * len(steps)};"
+            " choose minimal, which suits every network"
+        )
+    port = np.full((topology.nodes, 2 * len(steps)), NO_PORT, np.int8)
+    direction_of = [np.zeros(side, np.int8) for side in sides]  # by the difference of the digits
+    for place, (dimension, step) in enumerate(steps):
+        for backwards, by in ((0, step), (1, sides[dimension] - step)):
+            if backwards and by == step:
+                continue  # the same link
+            port[:, 2 * place + backwards] = port_to(topology, neighbour(sides, dimension, by).reshape(-1))
+            direction_of[dimension][by] = 2 * place + backwards
+    names = class_names(len(sides))
+    moves = Moves(topology, port, tuple(f"{names[dimension]} by {step} " for dimension, step in steps))
+    order = list(range(len(sides)))[:: -1 if reverse else 1]
+
+    def key(source: np.ndarray, destination: np.ndarray) -> np.ndarray:
+        relative, stride = source * 0 + destination * 0, 1
+        for side in sides:
+            relative = relative + (destination // stride % side - source // stride % side) % side * stride
+            stride *= side
+        return relative
+
+    def routes(keys: np.ndarray) -> Routes:
+        keys = np.asarray(keys, np.int64)
+        direction = np.zeros((len(keys), len(sides)), np.int8)
+        hops = np.zeros((len(keys), len(sides)), np.int16)
+        strides = np.cumprod([1, *sides[:-1]])
+        for run, dimension in enumerate(order):
+            apart = keys // strides[dimension] % sides[dimension]
+            direction[:, run], hops[:, run] = direction_of[dimension][apart], apart > 0
+        return Routes(np.arange(len(keys) + 1), np.ones(len(keys)), direction, hops, np.zeros_like(direction))
+
+    return SourceRouting(moves, np.zeros(topology.nodes, np.int32), topology.nodes, key, routes)
+
 
 Tie = Annotated[
     Literal["split", "positive", "sign", "random"],
@@ -177,3 +237,131 @@ def _not_a_grid(routing: str, topology: Topology) -> BadInput:
         f"routing {routing} on {topology.spelling}: expected a torus, mesh or hypercube with all its links,"
         " got other links; choose minimal, which suits every network"
     )
+
+
+MOST_ROUTES = 1 << 22  # of all keys together; a route takes about 50 bytes
+
+
+def romm(topology: Topology, tie: Tie = "split") -> SourceRouting:
+    """In dimension order to a node drawn uniformly from the smallest box of source and destination, then on.
+
+    All routes are shortest paths. The two halves are two phases: the rule `phases` gives each its virtual channels.
+
+    Constraint: a grid as for dimension_order; at most 4,194,304 routes in all.
+    Source: Nesson & Johnsson 1995, with one intermediate node.
+    """
+    grid = grid_of("romm", topology)
+    dimensions = len(grid.sides)
+    direct = grid.routing(tie, [tuple(range(dimensions))])
+    most = _route_count(grid.sides, grid.round, grid.forward)
+    if most > MOST_ROUTES:
+        raise Refused(
+            f"routing romm on {topology.spelling}: expected at most {MOST_ROUTES:,} routes, got about {most:,};"
+            " choose valiant, or a smaller network"
+        )
+
+    def routes(keys: np.ndarray) -> Routes:
+        whole = direct.routes(keys)
+        first, before = combinations(whole.hops.astype(np.int64) + 1)  # hops before the intermediate node
+        row = np.repeat(np.arange(len(whole.hops)), np.diff(first))
+        return Routes(
+            first[whole.first],
+            whole.weight[row] / np.diff(first)[row],
+            np.tile(whole.direction[row], 2),
+            np.hstack([before, whole.hops[row] - before]).astype(np.int16),
+            np.broadcast_to(np.repeat([0, 1], dimensions), (len(row), 2 * dimensions)).astype(np.int8),
+        )
+
+    return replace(direct, routes=routes, phases=2, separable=False)
+
+
+def _route_count(sides: tuple[int, ...], closed: tuple[bool, ...], forward: tuple[bool, ...]) -> int:
+    """The number of routes of all relative addresses, at most: the product over dimensions of Σ (hops + 1)."""
+    count = 1
+    for side, ring, one_way in zip(sides, closed, forward):
+        offsets = np.arange(side) if ring else np.arange(1 - side, side)
+        hops = np.abs(offsets) if one_way or not ring else np.minimum(offsets, side - offsets)
+        count *= int((hops + 1).sum()) + int(ring and not one_way and side % 2 == 0) * (side // 2 + 1)
+    return count
+
+
+Split = Annotated[
+    Literal["next_hops", "paths"],
+    Meaning(
+        "next_hops: at every node, all permitted hops that lead nearer equally; paths: all permitted paths equally"
+    ),
+]
+
+
+def west_first(topology: Topology, split: Split = "next_hops") -> LayeredRouting:
+    """First all hops to the west (−x), then the others in any order.
+
+    In n dimensions: first the hops in − direction of all dimensions but the last.
+
+    Constraint: a mesh or hypercube of two or more dimensions, with all its links.
+    Source: Glass & Ni 1992; in n dimensions their all-but-one-negative-first.
+    """
+    sides = _sides("west_first", topology)
+    return _turn_model("west_first", topology, [(i, False) for i in range(len(sides) - 1)], split)
+
+
+def north_last(topology: Topology, split: Split = "next_hops") -> LayeredRouting:
+    """First the hops in all other directions, in any order, and at last those to the north (+y).
+
+    In n dimensions: at last the hops in + direction of all dimensions but the first.
+
+    Constraint: a mesh or hypercube of two or more dimensions, with all its links.
+    Source: Glass & Ni 1992; in n dimensions their all-but-one-positive-last.
+    """
+    sides = _sides("north_last", topology)
+    first = [(0, True), *((i, False) for i in range(len(sides)))]
+    return _turn_model("north_last", topology, first, split)
+
+
+def negative_first(topology: Topology, split: Split = "next_hops") -> LayeredRouting:
+    """First all hops in − directions, then all hops in + directions, each in any order.
+
+    Constraint: a mesh or hypercube of two or more dimensions, with all its links.
+    Source: Glass & Ni 1992.
+    """
+    sides = _sides("negative_first", topology)
+    return _turn_model("negative_first", topology, [(i, False) for i in range(len(sides))], split)
+
+
+def _sides(routing: str, topology: Topology) -> tuple[int, ...]:
+    """The sides of a mesh or hypercube. Raises BadInput for another network."""
+    grid = grid_of(routing, topology)
+    require(len(grid.sides) >= 2, "dimensions", len(grid.sides), "2 or more", "a turn needs two")
+    if topology.directed or any(closed and side > 2 for closed, side in zip(grid.round, grid.sides)):
+        raise BadInput(
+            f"routing {routing} on {topology.spelling}: expected a mesh or hypercube, got wraparound links, round which"
+            " a cycle needs no turn; choose dimension_order"
+        )
+    return grid.sides
+
+
+def _turn_model(routing: str, topology: Topology, first: Iterable[tuple[int, bool]], split: str) -> LayeredRouting:
+    """Shortest paths in a graph of three states for each node: only hops of `first` so far; another hop; arrived.
+
+    first   directions (dimension, whether +)
+    """
+    grid = grid_of(routing, topology)
+    nodes, width = topology.ports.shape
+    every = np.arange(nodes, dtype=np.int32)
+    begins = np.zeros((nodes, width), bool)
+    for dimension, plus in first:
+        digit = every // prod(grid.sides[:dimension]) % grid.sides[dimension]
+        port = grid.moves.port[:, 2 * dimension + (not plus)]
+        leads = (port != NO_PORT) & (digit < grid.sides[dimension] - 1 if plus else digit > 0)
+        begins[every[leads], port[leads]] = True
+    leads = topology.ports != NO_PORT
+    there = topology.ports
+    one, two, arrived = every, every + np.int32(nodes), every + np.int32(2 * nodes)
+    states = np.full((3 * nodes, width + 1), NO_PORT, np.int32)
+    states[one, :-1] = np.where(begins, one[there], np.where(leads, two[there], NO_PORT))
+    states[two, :-1] = np.where(leads & ~begins, two[there], NO_PORT)
+    states[: 2 * nodes, -1] = np.tile(arrived, 2)
+    port = np.where(states == NO_PORT, NO_PORT, np.arange(width + 1)).astype(np.int8)
+    port[:, -1] = NO_PORT
+    arcs = "next-hops" if split == "next_hops" else split
+    return LayeredRouting(topology, states, port, np.tile(every, 3), one, arrived, 1, arcs)

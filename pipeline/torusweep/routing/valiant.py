@@ -12,8 +12,7 @@ from torusweep.routing.clustering import clustering
 from torusweep.routing.dimension_order import dimension_order, random_order
 from torusweep.routing.forms import SourceRouting
 from torusweep.routing.hierarchical import hierarchical
-from torusweep.routing.minimal_by_address import minimal_by_address
-from torusweep.routing.routing_record import routing_record
+from torusweep.routing.lattices import minimal_by_address, routing_record
 
 By = Annotated[
     Literal["dimension_order", "random_order", "routing_record", "hierarchical", "clustering", "minimal_by_address"]

@@ -12,7 +12,7 @@ import pytest
 from torusweep.errors import BadInput
 from torusweep.networks.families import build
 from torusweep.networks.topology import Topology
-from torusweep.routing.by_group import by_group
+from torusweep.routing.groups import by_group
 from torusweep.stages.simulation import Parameters, set_up, simulation_records
 from torusweep.stages.simulation.detours import ALL_HOPS, Choosing, ChosenRoutes, choosing_routes
 from torusweep.stages.simulation.packets import route_words

@@ -4,21 +4,22 @@ Layered routing: the state of a packet is that of the graph of states. Source ro
 route, so that the packet's own draw at its source decides the rest; routes with the same rest share a state. Where the
 routes of a source all begin with the same rest, it is the state of the packets that are injected there, and a routing
 whose next hop depends on node and destination alone then needs no states.
+
+A routing table whose packets count their hops. Random rows of a routing table, hop by hop.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
 from torusweep.errors import Refused
 from torusweep.networks.topology import NO_PORT, Topology
-from torusweep.routing.forms import LayeredRouting, Routes, Routing, SourceRouting, TableRouting
-from torusweep.routing.route_hops import Runs, route_hops
-from torusweep.routing.route_table import whole_weights
-from torusweep.routing.shortest_paths import steps_nearer
+from torusweep.routing.forms import Headers, LayeredRouting, Routes, Routing, SourceRouting, TableRouting
+from torusweep.routing.paths import Runs, route_hops, steps_nearer, whole_weights
 from torusweep.routing.tables.rows import TableRows, table_routing
 
 BLOCK = 1 << 22  # pairs of a state and a destination at a time
@@ -241,3 +242,110 @@ def _rest_labels(goal: int, listed: np.ndarray, source: np.ndarray, begins: np.n
     at_goal = node == goal
     own = label[at_goal].max(initial=-1) + 1 if at_goal.any() else 0
     return label, int(max(own, int(begun[goal] > 0)))
+
+
+def with_hop_counts(table: TableRouting, counted: np.ndarray) -> TableRouting:
+    """The same routing; the class of a hop is the number of counted hops that the packet has done before it.
+
+    counted   bool[N, P]  whether hops over each channel are counted
+    """
+    adds = np.zeros(len(table.port), np.int64)
+    leads = np.flatnonzero(table.port != NO_PORT)
+    adds[leads] = counted[table.at[table.owner[leads]], table.port[leads]]
+    configuration, count = _reached(table, adds)
+    step = int(count.max(initial=0)) + 1  # numbers of a configuration and a count, in the order of the former
+    code = configuration * step + count
+    many = table.many[configuration]
+    bounds = np.concatenate([[0], np.cumsum(many)])
+    own = np.repeat(np.arange(len(code)), many)
+    row = np.arange(bounds[-1]) - np.repeat(bounds[:-1], many) + table.rows[configuration][own]
+    after = count[own] + adds[row]
+    onwards = table.next[row].astype(np.int64)
+    place = np.searchsorted(code, onwards * step + after)
+    before, following = (
+        (np.zeros(size, np.int64) for size in (len(table.at), len(table.port)))
+        if table.headers is None
+        else (table.headers.state, table.headers.following)
+    )
+    entering = None if table.headers is None or table.headers.input is None else table.headers.input[configuration]
+    states = before[configuration].astype(np.int64) * step + count
+    return replace(
+        table,
+        first=np.searchsorted(configuration, table.first),
+        at=table.at[configuration],
+        rows=bounds,
+        port=table.port[row],
+        kind=count[own].astype(np.int16),
+        next=np.where(onwards < 0, onwards, place).astype(np.int32),
+        weight=table.weight[row],
+        entry=np.searchsorted(code, table.entry.astype(np.int64) * step).astype(np.int32),
+        kinds=step,
+        headers=Headers(
+            entering, states.astype(np.int32), (following[row].astype(np.int64) * step + after).astype(np.int32)
+        ),
+    )
+
+
+def _reached(table: TableRouting, adds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(configuration, count) int64[C'] each, ascending: all that packets come to, with the hops counted until then.
+
+    adds   int64[R]  0 or 1, what each row adds to the count
+    """
+    of_counts: list[np.ndarray] = []
+    begins = np.zeros(len(table.at), bool)  # of this count, the configurations in which packets first have it
+    begins[table.entry] = True
+    while begins.any():
+        reached, counted = begins.copy(), np.zeros(len(table.at), bool)
+        new = np.flatnonzero(begins)
+        while len(new):
+            many = table.many[new]
+            row = np.arange(int(many.sum())) + np.repeat(table.rows[new] - np.cumsum(many) + many, many)
+            row = row[table.next[row] >= 0]
+            counted[table.next[row[adds[row] > 0]]] = True
+            on = np.zeros(len(table.at), bool)
+            on[table.next[row[adds[row] == 0]]] = True
+            new = np.flatnonzero(on & ~reached)
+            reached[new] = True
+        of_counts.append(np.flatnonzero(reached))
+        begins = counted
+    configuration = np.concatenate([*of_counts, np.zeros(0, np.int64)])
+    count = np.repeat(np.arange(len(of_counts)), [len(found) for found in of_counts])
+    order = np.argsort(configuration, kind="stable")
+    return configuration[order], count[order]
+
+
+WORDS = 4  # random words of a turn
+Draws = Callable[[int], np.ndarray]  # turn 0, 1, … → uint32[4, B]: four random words for each packet
+
+
+def drawn_rows(
+    routing: TableRouting, source: np.ndarray, destination: np.ndarray, draws: Draws
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """For hop 0, 1, … of B packets: (packets int64[K] that are on their way, their rows int64[K]).
+
+    source, destination  int[B]  terminals
+    draws                word h mod 4 of turn ⌊h / 4⌋ decides hop h: the first row of the configuration whose share,
+                         with those of the rows before it, exceeds word · 2⁻³²
+    """
+    configuration = routing.entries(source, destination)
+    packets = np.flatnonzero(configuration >= 0)
+    configuration, hop = configuration[packets], 0
+    words = np.zeros((WORDS, 0), np.uint32)
+    while packets.size:
+        if hop % WORDS == 0:
+            words = draws(hop // WORDS)
+        row = _rows_at(routing, configuration, words[hop % WORDS, packets] * 2.0**-32)
+        leaves = routing.port[row] != NO_PORT
+        yield packets[leaves], row[leaves]
+        after = routing.next[row]
+        packets, configuration, hop = packets[after >= 0], after[after >= 0], hop + 1
+
+
+def _rows_at(routing: TableRouting, configuration: np.ndarray, unit: np.ndarray) -> np.ndarray:
+    """int64[K]: the first row of each configuration whose upper end exceeds the number in [0, 1), by bisection."""
+    low, high = routing.rows[configuration], routing.rows[configuration.astype(np.int64) + 1] - 1
+    while (low < high).any():
+        middle = (low + high) // 2
+        beyond = routing.share_up_to[middle] > unit
+        low, high = np.where(beyond, low, np.minimum(middle + 1, high)), np.where(beyond, middle, high)
+    return low

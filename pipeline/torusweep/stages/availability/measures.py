@@ -17,7 +17,7 @@ from torusweep.networks.links import network_after
 from torusweep.networks.topology import NO_PORT, Topology
 from torusweep.questions.how import How
 from torusweep.routing import GivenRouting
-from torusweep.routing.lowest_port import lowest_port
+from torusweep.routing.any_network import lowest_port
 from torusweep.stages.availability.parts import Failing
 from torusweep.stages.deadlock.layers import layers
 

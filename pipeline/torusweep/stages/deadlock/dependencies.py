@@ -29,7 +29,7 @@ from torusweep_kernels.dependencies import (
 from torusweep.errors import Refused
 from torusweep.networks.topology import NO_PORT, Topology
 from torusweep.routing.forms import LayeredRouting, Routing, SourceRouting, TableRouting
-from torusweep.routing.route_table import RouteTable
+from torusweep.routing.paths import RouteTable
 from torusweep.stages.deadlock.progress import Progress
 from torusweep.stages.deadlock.rules import Rule
 from torusweep.stages.deadlock.second_halves import join_halves

@@ -21,7 +21,7 @@ from torusweep_kernels.dependencies import Escapes, dependencies_of, dependents_
 from torusweep.errors import Refused
 from torusweep.networks.topology import NO_PORT
 from torusweep.routing.forms import AdaptiveRouting, Moves
-from torusweep.routing.route_table import RouteTable
+from torusweep.routing.paths import RouteTable
 from torusweep.stages.deadlock.cycles import DependencyGraph, is_acyclic, shortest_channel_cycle
 from torusweep.stages.deadlock.progress import Progress, part_of
 from torusweep.stages.deadlock.verdict import Verdict, escape_verdict_of

@@ -14,7 +14,7 @@ import scipy
 from torusweep_kernels.dependencies import shortest_cycle
 
 from torusweep.routing.forms import SourceRouting, TableRouting
-from torusweep.routing.route_hops import Runs, route_hops
+from torusweep.routing.paths import Runs, route_hops
 from torusweep.stages.deadlock.cycles import is_acyclic
 from torusweep.stages.deadlock.rules import Rule
 from torusweep.stages.deadlock.table_dependencies import forced_starts

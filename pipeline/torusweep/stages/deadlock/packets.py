@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from torusweep.routing.forms import LayeredRouting, Routing, SourceRouting, TableRouting
-from torusweep.routing.route_hops import crosses
+from torusweep.routing.paths import crosses
 from torusweep.stages.deadlock.route_windows import runs_first
 from torusweep.stages.deadlock.rules import Rule
 from torusweep.stages.deadlock.table_dependencies import table_packets

@@ -14,9 +14,9 @@ from torusweep.networks.signature import resolve
 from torusweep.networks.topology import Topology
 from torusweep.routing import EXAMPLE, OTHER_NAMES, ROUTINGS, GivenRouting, LayeredRouting, Routing
 from torusweep.routing import routing as routing_on
-from torusweep.routing.adaptive import adaptive
 from torusweep.routing.forms import AdaptiveRouting
-from torusweep.routing.ugal import progressive, ugal
+from torusweep.routing.groups import progressive, ugal
+from torusweep.routing.lattices import adaptive
 from torusweep.stages.deadlock.rules import MAX_VIRTUAL_CHANNELS, Rule, rule_spelling, vc_rule
 
 ESCAPE_RULES = ("none", "dateline", "bubble")

@@ -19,8 +19,7 @@ from torusweep.networks.signature import resolve
 from torusweep.networks.topology import NO_PORT, Meaning, Whole, require
 from torusweep.routing.forms import Routing, SourceRouting, TableRouting
 from torusweep.routing.hierarchical import gate_phases, last_phases
-from torusweep.routing.tables.as_table import table_of
-from torusweep.routing.tables.hop_counts import with_hop_counts
+from torusweep.routing.tables.as_table import table_of, with_hop_counts
 
 MAX_VIRTUAL_CHANNELS = 16  # of a physical channel
 MOST_PAIRS = 1 << 22  # of routers whose hops are counted: seconds

@@ -13,7 +13,7 @@ from torusweep.networks.links import channel_orbits
 from torusweep.networks.symmetry import Orbits, orbits_under, proved_symmetries
 from torusweep.networks.topology import NO_PORT, Topology
 from torusweep.routing.forms import LayeredRouting
-from torusweep.routing.shortest_paths import links_of_arcs
+from torusweep.routing.paths import links_of_arcs
 from torusweep.traffic import Traffic
 
 BLOCK = 1 << 23  # demands at a time: 64 MiB

@@ -21,8 +21,7 @@ from torusweep.errors import BadInput
 from torusweep.networks.topology import Topology
 from torusweep.routing import GivenRouting, LayeredRouting, SourceRouting, TableRouting
 from torusweep.routing import routing as routing_on
-from torusweep.routing.route_table import RouteTable
-from torusweep.routing.shortest_paths import links_of_arcs
+from torusweep.routing.paths import RouteTable, links_of_arcs
 from torusweep.stages.loads.channels import ChannelLoads, MaximumEstimate
 from torusweep.stages.loads.layered import channels_of_arcs
 from torusweep.stages.loads.packets import TrafficPackets

@@ -8,8 +8,7 @@ from torusweep.networks.links import channel_orbits
 from torusweep.networks.symmetry import proved_symmetries
 from torusweep.networks.topology import NO_PORT
 from torusweep.routing import LayeredRouting, Routing, SourceRouting, TableRouting
-from torusweep.routing.route_table import RouteTable
-from torusweep.routing.shortest_paths import links_of_arcs
+from torusweep.routing.paths import RouteTable, links_of_arcs
 
 BLOCK = 1 << 20  # pairs walked at a time
 

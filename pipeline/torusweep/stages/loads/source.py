@@ -12,7 +12,7 @@ from torusweep_kernels.routes import route_flows
 from torusweep.errors import Refused
 from torusweep.networks.topology import NO_PORT
 from torusweep.routing.forms import SourceRouting
-from torusweep.routing.route_table import RouteTable, whole_weights
+from torusweep.routing.paths import RouteTable, whole_weights
 from torusweep.traffic import Traffic
 
 BLOCK = 1 << 20  # pairs at a time

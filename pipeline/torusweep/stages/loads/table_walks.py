@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from torusweep.routing.forms import TableRouting
-from torusweep.routing.tables.draws import Draws, drawn_rows
+from torusweep.routing.tables.as_table import Draws, drawn_rows
 
 
 def count_walks(

@@ -13,7 +13,7 @@ from torusweep.networks.topology import Topology
 from torusweep.routing import GivenRouting, Routing, SourceRouting
 from torusweep.routing import routing as routing_on
 from torusweep.routing.forms import AdaptiveRouting
-from torusweep.routing.route_table import MAX_WHOLE_KEYS
+from torusweep.routing.paths import MAX_WHOLE_KEYS
 from torusweep.stages.deadlock import (
     Case,
     candidate_rules,

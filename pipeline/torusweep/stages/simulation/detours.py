@@ -9,10 +9,8 @@ import numpy as np
 from torusweep.networks.families.dragonfly import GLOBAL, Grouped
 from torusweep.networks.signature import resolve
 from torusweep.networks.topology import NO_PORT, Topology
-from torusweep.routing.by_group import by_group
 from torusweep.routing.forms import LayeredRouting
-from torusweep.routing.ugal import progressive
-from torusweep.routing.valiant_by_group import into_groups
+from torusweep.routing.groups import by_group, into_groups, progressive
 from torusweep.stages.deadlock.routing_case import CHOOSING
 from torusweep.stages.simulation.layered_routes import Draws, draw_layered_routes
 

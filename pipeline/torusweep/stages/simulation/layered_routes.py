@@ -9,7 +9,7 @@ import numpy as np
 from torusweep.errors import BadInput
 from torusweep.networks.topology import NO_PORT
 from torusweep.routing.forms import LayeredRouting
-from torusweep.routing.shortest_paths import UNREACHED, links_of_arcs, shortest_paths
+from torusweep.routing.paths import UNREACHED, links_of_arcs, shortest_paths
 
 BLOCK = 1 << 23  # pairs of a state and a destination at a time
 

@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 from torusweep.routing.forms import LayeredRouting, Routing, TableRouting
-from torusweep.routing.route_table import RouteTable
-from torusweep.routing.tables.draws import drawn_rows
+from torusweep.routing.paths import RouteTable
+from torusweep.routing.tables.as_table import drawn_rows
 from torusweep.stages.simulation.layered_routes import Draws, draw_layered_routes
 
 WORD = np.uint64(32)

@@ -1,21 +1,76 @@
-"""Valiant's routing on networks of groups: by way of a group drawn for every packet."""
+"""Routing on networks of groups: minimal, by way of a random group, or whichever of the two is less busy.
+
+Valiant's routing on networks of groups: by way of a group drawn for every packet. Minimal routing on networks of
+groups: at most one hop between groups.
+
+Routings that choose between the minimal route and one by way of a random group: the routes, not the choice.
+
+A dependency graph holds what packets may do. Which route a packet takes depends on queues, so that these routings have
+no expected loads; each packet keeps to its route once it has chosen.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from math import lcm
-from typing import NamedTuple
+from typing import Annotated, Literal, NamedTuple
 
 import numpy as np
 
-from torusweep.errors import Refused
+from torusweep.errors import BadInput, Refused
 from torusweep.networks.families.dragonfly import GLOBAL, Grouped
-from torusweep.networks.topology import NO_PORT, Topology
-from torusweep.routing.by_group import Split, by_group, groups_of
+from torusweep.networks.topology import NO_PORT, Meaning, Topology, Whole
 from torusweep.routing.forms import LayeredRouting, TableRouting
-from torusweep.routing.shortest_paths import steps_nearer
+from torusweep.routing.paths import steps_nearer
 from torusweep.routing.tables.as_table import joined, layered_rows
 from torusweep.routing.tables.rows import TableRows, table_routing
+
+Split = Annotated[
+    Literal["paths", "next_hops"],
+    Meaning("paths: all such shortest paths equally; next_hops: at every router, all links on such paths equally"),
+]
+MAX_PORTS = int(np.iinfo(np.int8).max)
+
+
+def by_group(topology: Topology, split: Split = "paths") -> LayeredRouting:
+    """The shortest paths with one hop between groups at most: to a router with a link to the group, over it, and on.
+
+    Two hops between groups may be a shorter path; such paths are what minimal also takes.
+
+    Constraint: a dragonfly or megafly, at most 127 ports a router.
+    Source: Kim et al. 2008, sec. 4.1 (minimal routing).
+    """
+    groups_of("by_group", topology)
+    nodes, width = topology.ports.shape
+    if width > MAX_PORTS:
+        raise Refused(
+            f"routing by_group on {topology.spelling}: expected at most {MAX_PORTS} ports a node, got {width};"
+            " choose smaller routers"
+        )
+    everyone = np.arange(nodes, dtype=np.int32)
+    there = topology.ports
+    between = topology.link_class == GLOBAL
+    before, behind, arrived = everyone, everyone + np.int32(nodes), everyone + np.int32(2 * nodes)
+    states = np.full((3 * nodes, width + 1), NO_PORT, np.int32)
+    states[before, :-1] = np.where(there == NO_PORT, NO_PORT, np.where(between, behind[there], before[there]))
+    states[behind, :-1] = np.where((there == NO_PORT) | between, NO_PORT, behind[there])
+    states[: 2 * nodes, -1] = np.tile(arrived, 2)
+    port = np.where(states == NO_PORT, NO_PORT, np.arange(width + 1)).astype(np.int8)
+    port[:, -1] = NO_PORT
+    arcs = "next-hops" if split == "next_hops" else split
+    return LayeredRouting(topology, states, port, np.tile(everyone, 3), before, arrived, 1, arcs)
+
+
+def groups_of(routing: str, topology: Topology) -> Grouped:
+    """The groups of a network. Raises BadInput, which names the routing, for a network without any."""
+    shape = topology.plan.structure
+    if not isinstance(shape, Grouped):
+        raise BadInput(
+            f"routing {routing} on {topology.spelling}: expected a dragonfly or megafly without faults, got another"
+            " network; choose minimal, which suits every network"
+        )
+    return shape
+
 
 MOST_ROWS = 1 << 24  # of the table: about a minute
 # states of packets; behind its last hop between groups, a packet is in BEFORE + 1
@@ -149,3 +204,52 @@ def into_groups(minimal: LayeredRouting, shape: Grouped) -> LayeredRouting:
     port = np.where(states == NO_PORT, NO_PORT, np.arange(ports.shape[1])).astype(np.int8)
     node = np.append(everyone, groups * np.int32(shape.size))
     return LayeredRouting(topology, states, port, node, everyone, within[everyone // shape.size], 0, minimal.split)
+
+
+View = Annotated[
+    Literal["local", "global"],
+    Meaning("whose queues decide: of the source's router, or of all routers; the routes are the same"),
+]
+MOST_THRESHOLD = 1 << 30
+Threshold = Annotated[
+    int,
+    Whole(
+        -MOST_THRESHOLD,
+        "how much larger the minimal route's estimate may be, in flits · hops (view=global: flits)",
+        MOST_THRESHOLD,
+    ),
+]
+DECIDING = 3  # state of a packet on its minimal route that may still leave it
+
+
+def ugal(topology: Topology, view: View = "local", threshold: Threshold = 0) -> TableRouting:
+    """At the source, the route of by_group or one of valiant_by_group, for packets between groups.
+
+    Constraint: a dragonfly or megafly, at most 127 ports a router.
+    Source: Singh 2005; Kim et al. 2008, sec. 4.1.
+    """
+    shape, minimal = check_detours("ugal", topology), by_group(topology)
+    return table_routing(topology, joined(list(_rows(minimal, shape, (INJECTED,)))))
+
+
+def progressive(topology: Topology, threshold: Threshold = 0) -> TableRouting:
+    """As ugal with view=local; a packet on its minimal route may also leave it at later routers of the source's group.
+
+    Constraint: a dragonfly or megafly, at most 127 ports a router.
+    Source: Jiang et al. 2009 (progressive adaptive routing).
+    """
+    shape, minimal = check_detours("progressive", topology), by_group(topology)
+    return table_routing(topology, joined(list(_rows(minimal, shape, (INJECTED, DECIDING)))))
+
+
+def _rows(minimal: LayeredRouting, shape: Grouped, deciding: tuple[int, ...]) -> Iterator[TableRows]:
+    """The rows of by_group, and of detours from the states `deciding`: of a packet's first hop, and of later ones."""
+    onwards = rows_onwards(minimal)
+    yield onwards
+    yield near_rows(onwards, shape)
+    if shape.groups > 2:
+        far = onwards.at // shape.size != onwards.destination // shape.size
+        later = deciding[-1] if len(deciding) > 1 else BEFORE
+        for state in deciding:
+            yield from_before(onwards, far, state, later)
+    yield from detours(minimal, shape, dict.fromkeys(deciding, np.arange(minimal.topology.nodes)))

@@ -1,4 +1,8 @@
-"""Up*/down* routing: first towards a root, then away from it, on any network of bidirectional links."""
+"""Routings of any network: all shortest paths, one of them, and up*/down*.
+
+Up*/down* routing: first towards a root, then away from it, on any network of bidirectional links. Minimal routing on
+any network. Minimal routing with one route a pair: at every node the lowest port that leads nearer.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +14,47 @@ import scipy
 from torusweep.errors import BadInput, Refused
 from torusweep.networks.names import number_of
 from torusweep.networks.topology import NO_PORT, Meaning, Topology, Whole, require
-from torusweep.routing.forms import LayeredRouting
+from torusweep.routing.forms import LayeredRouting, TableRouting
+from torusweep.routing.paths import UNREACHED, shortest_paths
+from torusweep.routing.tables.rows import TableRows, table_routing
+
+
+def minimal(topology: Topology) -> LayeredRouting:
+    """Equal shares of all shortest paths.
+
+    Source: the balanced minimal routing of Cámara et al. 2010, sec. 5; shares as in betweenness (Freeman 1977).
+    """
+    return _shortest(topology, "paths")
+
+
+def minimal_ecmp(topology: Topology) -> LayeredRouting:
+    """At every node, equal shares of all links that lead nearer (equal-cost multipath).
+
+    Source: RFC 2991, per-packet choice.
+    """
+    return _shortest(topology, "next-hops")
+
+
+def _shortest(topology: Topology, split: str) -> LayeredRouting:
+    nodes = np.arange(topology.nodes, dtype=np.int32)
+    port = np.where(topology.ports == NO_PORT, NO_PORT, np.arange(topology.ports.shape[1])).astype(np.int16)
+    return LayeredRouting(topology, topology.ports, port, nodes, nodes, nodes, 0, split)
+
+
+def lowest_port(topology: Topology) -> TableRouting:
+    """The routing as a table, of a network that joins its terminals. On a torus it is dimension order."""
+    goals = np.unique(topology.terminals).astype(np.int64)
+    away, _ = shortest_paths(minimal_ecmp(topology), goals)
+    waiting = (away > 0) & (away != UNREACHED)
+    found = []
+    for port in range(topology.ports.shape[1]):
+        there = topology.ports[:, port]
+        nearer = waiting & (there != NO_PORT)[:, None] & (away[there] == away - 1)
+        node, goal = np.nonzero(nearer)
+        waiting[node, goal] = False
+        found.append((node, goals[goal], np.full(len(node), port)))
+    return table_routing(topology, TableRows(*(np.concatenate(column).astype(np.int64) for column in zip(*found))))
+
 
 Root = Annotated[int, Whole(0, "number of the node that all links lead up to")]
 Split = Annotated[
