@@ -117,7 +117,7 @@ def test_exchange_of_dimensions_keeps_links_only_where_they_are_alike(spelling, 
 
 
 def test_unit_translations_of_a_lattice_stay_first():
-    """traffic/ring_steps.py takes the first symmetries of a lattice as its translations."""
+    """traffic/rings.py takes the first symmetries of a lattice as its translations."""
     spelling = "twisted_torus(radices=[4, 4, 8], twists={0: {2: 4}, 1: {2: 4}})"
     plain, unequal = build(spelling), build(f"with_links({spelling}, bandwidths=[1, 2, 3])")
     for before, after in zip(plain.plan.symmetries()[:3], unequal.plan.symmetries()[:3], strict=True):

@@ -77,7 +77,7 @@ def test_a_stages_digest_depends_on_its_sources_and_not_on_where_they_are(copy, 
             "torusweep/routing/tables/columns.py",
             ["static", "loads", "deadlock", "simulation", "availability", "screen"],
         ),
-        ("torusweep/traffic/bits.py", ["loads", "simulation", "collectives", "availability", "screen"]),
+        ("torusweep/traffic/permutations.py", ["loads", "simulation", "collectives", "availability", "screen"]),
         ("torusweep_kernels/router/switch_allocation.cuh", ["simulation"]),
         ("torusweep_kernels/lattices/cpu.py", ["screen"]),  # imported by name
         ("torusweep/stages/static/section.py", []),
@@ -163,7 +163,7 @@ AMONG = {
     "simulation": {
         "torusweep_kernels/router/__init__.py",
         "torusweep/stages/deadlock/rules.py",
-        "torusweep/traffic/bits.py",
+        "torusweep/traffic/permutations.py",
     },
 }
 

@@ -13,18 +13,29 @@ from typing import Any
 from torusweep.errors import BadInput
 from torusweep.networks.signature import resolve
 from torusweep.networks.topology import Plan, Topology
-from torusweep.traffic.all_reduce import all_reduce_by_dimension, ring_all_reduce
-from torusweep.traffic.bits import bit_complement, bit_reversal, perfect_shuffle, transpose
 from torusweep.traffic.by_plan import suits
 from torusweep.traffic.demands import demand
-from torusweep.traffic.digits import neighbour, tornado
-from torusweep.traffic.groups import group_shift
-from torusweep.traffic.halo import nearest_neighbour
-from torusweep.traffic.hot_spot import hot_region, hot_spot
 from torusweep.traffic.matrix import Phase, Traffic
-from torusweep.traffic.random_permutation import random_permutation
-from torusweep.traffic.shift import shift
-from torusweep.traffic.uniform import all_to_all, uniform, uniform_other
+from torusweep.traffic.permutations import (
+    bit_complement,
+    bit_reversal,
+    neighbour,
+    perfect_shuffle,
+    random_permutation,
+    shift,
+    tornado,
+    transpose,
+)
+from torusweep.traffic.regions import (
+    all_to_all,
+    group_shift,
+    hot_region,
+    hot_spot,
+    nearest_neighbour,
+    uniform,
+    uniform_other,
+)
+from torusweep.traffic.rings import all_reduce_by_dimension, ring_all_reduce
 
 PATTERNS: dict[str, Callable[..., Traffic]] = {
     pattern.__name__: pattern

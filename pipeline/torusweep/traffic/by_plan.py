@@ -45,6 +45,6 @@ def suits(pattern: str, values: Values, plan: Plan) -> bool:
 
     pattern   its name
     values    of the parameters that are given
-    False where only the network's arrays can tell; `torusweep.traffic.reach.check_reach` does.
+    False where only the network's arrays can tell; `torusweep.traffic.given.check_reach` does.
     """
     return plan.joined and pattern in SUITED and SUITED[pattern](plan, values)

@@ -12,8 +12,8 @@ from torusweep.networks.topology import addresses
 from torusweep.stages.loads import exact_loads
 from torusweep.stages.loads.collectives import collective
 from torusweep.traffic import Phase, traffic
-from torusweep.traffic.hamiltonian import hamiltonian_ring
 from torusweep.traffic.matrix import permutation
+from torusweep.traffic.rings import hamiltonian_ring
 
 from tests.networks import plain_networks as plain
 

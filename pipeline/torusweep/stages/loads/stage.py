@@ -26,7 +26,7 @@ from torusweep.stages.loads.exact import exact_loads
 from torusweep.stages.loads.monte_carlo import sampled_loads
 from torusweep.traffic import SYMMETRIC, GivenTraffic, suits_by_plan
 from torusweep.traffic import traffic as pattern_on
-from torusweep.traffic.reach import check_reach
+from torusweep.traffic.given import check_reach
 
 if TYPE_CHECKING:
     from torusweep.charts.section import Chapter, Tables

@@ -31,7 +31,7 @@ from torusweep.stages.simulation.record import PRECISION, simulation_records
 from torusweep.stages.simulation.request import RunRequest, request_of
 from torusweep.stages.simulation.setup import set_up
 from torusweep.stages.simulation.together import rows_together
-from torusweep.traffic.reach import check_reach
+from torusweep.traffic.given import check_reach
 from torusweep.workloads import Workload
 from torusweep.workloads import workload as workload_on
 from torusweep.workloads.messages import least_cycles

@@ -1,0 +1,157 @@
+"""Traffic patterns in which every terminal sends to one other.
+
+Permutations that add to the digits of a node's address, modulo the radices. The permutation that adds to the numbers
+of terminals. A random permutation of the terminals.
+
+Permutations of the bits of a terminal's number.
+
+Each bit of the destination's number is a bit of the source's number, or its inverse (Dally & Towles
+2004, Table 3.1). In numbers x varies fastest, which matters on networks of unequal sides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated
+
+import numpy as np
+
+from torusweep.networks.families import files_of
+from torusweep.networks.families.grids import translation
+from torusweep.networks.topology import Meaning, Topology, Whole, require
+from torusweep.traffic.matrix import Traffic, permutation
+
+POWER_OF_2 = "the pattern permutes the bits of the terminals' numbers"
+
+
+def bit_complement(topology: Topology) -> Traffic:
+    """Every bit of the number inverted.
+
+    Source: Dally & Towles 2004, Table 3.1; Cámara et al. 2010, sec. 6.2 (BC).
+    """
+    bits = _bits(topology)
+    return permutation(np.arange(1 << bits)[::-1].copy())
+
+
+def bit_reversal(topology: Topology) -> Traffic:
+    """The number's bits in reverse order.
+
+    Source: Dally & Towles 2004, Table 3.1; Cámara et al. 2010, sec. 6.2 (BR).
+    """
+    bits = _bits(topology)
+    return _permute_bits([bits - 1 - i for i in range(bits)])
+
+
+def perfect_shuffle(topology: Topology) -> Traffic:
+    """The number's bits rotated left by one.
+
+    Source: Dally & Towles 2004, Table 3.1; Cámara et al. 2010, sec. 6.2 (PS).
+    """
+    bits = _bits(topology)
+    return _permute_bits([(i - 1) % bits for i in range(bits)])
+
+
+def transpose(topology: Topology) -> Traffic:
+    """The transpose of a matrix: the two halves of the number's bits exchanged, or the digits of a k × k network.
+
+    On a square network of two dimensions with one terminal at each node, (x, y) sends to (y, x), whatever its
+    radix. If the radix is a power of 2, these are the same.
+    Source: Dally & Towles 2004, Table 3.1.
+    """
+    sides = topology.plan.radices
+    if len(sides) == 2 and sides[0] == sides[1] and np.array_equal(topology.terminals, np.arange(topology.nodes)):
+        return permutation(np.arange(topology.nodes).reshape(sides).T.ravel())
+    bits = _bits(topology, f"{POWER_OF_2}, and the network is not k × k")
+    require(
+        bits % 2 == 0,
+        "terminals",
+        f"2^{bits}",
+        "a power of 4",
+        "transpose exchanges the two halves of the number's bits",
+    )
+    return _permute_bits([(i + bits // 2) % bits for i in range(bits)])
+
+
+def _bits(topology: Topology, reason: str = POWER_OF_2) -> int:
+    """Number of bits of a terminal's number. Raises BadInput unless the number of terminals is a power of 2."""
+    terminals = len(topology.terminals)
+    is_power_of_2 = terminals > 1 and terminals & (terminals - 1) == 0
+    require(is_power_of_2, "terminals", terminals, "a power of 2", reason)
+    return terminals.bit_length() - 1
+
+
+def _permute_bits(sources: Sequence[int]) -> Traffic:
+    """Bit i of the destination is bit sources[i] of the source."""
+    number = np.arange(1 << len(sources))
+    destination = np.zeros_like(number)
+    for i, source in enumerate(sources):
+        destination |= (number >> source & 1) << i
+    return permutation(destination)
+
+
+def tornado(topology: Topology) -> Traffic:
+    """To the node ⌈k/2⌉ − 1 steps on in every dimension: all flits go the same way round.
+
+    Source: Dally & Towles 2004, Table 3.1.
+    """
+    sides = _sides(topology)
+    require(max(sides) > 2, "radices", list(sides), "a radix above 2", "in smaller rings the tornado moves nothing")
+    return _shift(sides, [(side + 1) // 2 - 1 for side in sides])
+
+
+def neighbour(topology: Topology) -> Traffic:
+    """To the next node in the first dimension only; `tornado` shifts every dimension.
+
+    Source: Dally & Towles 2004, Table 3.1, where it is in every dimension.
+    """
+    sides = _sides(topology)
+    require(sides[0] > 1, "radices", list(sides), "a first radix above 1", "otherwise every node is its own neighbour")
+    return _shift(sides, [1] + [0] * (len(sides) - 1))
+
+
+def _sides(topology: Topology) -> Sequence[int]:
+    """The radices of a network. Raises BadInput unless every node has an address and one terminal."""
+    spelling = topology.spelling
+    require(
+        not files_of(spelling), "network", "from a file", "nodes with addresses of digits", "the pattern shifts digits"
+    )
+    one_terminal_each = np.array_equal(topology.terminals, np.arange(topology.nodes))
+    require(
+        one_terminal_each,
+        "terminals",
+        len(topology.terminals),
+        f"one at each of the {topology.nodes} nodes",
+        "every node sends to a shifted address",
+    )
+    return topology.plan.radices
+
+
+def _shift(sides: Sequence[int], shift: Sequence[int]) -> Traffic:
+    return permutation(translation(sides, shift))
+
+
+By = Annotated[int | None, Meaning("places of the destination behind the source; half the terminals where left out")]
+
+
+def shift(topology: Topology, by: By = None) -> Traffic:
+    """To the terminal `by` places on, modulo their number: those of a router send to one or two other routers.
+
+    Constraint: by not a multiple of the number of terminals.
+    Source: Zahavi et al. 2010, Optimized InfiniBand fat-tree routing for shift all-to-all communication patterns.
+    """
+    count = len(topology.terminals)
+    steps = count // 2 if by is None else by
+    require(steps % count != 0, "by", steps, f"no multiple of {count}", "every terminal would send to itself")
+    return permutation((np.arange(count) + steps) % count)
+
+
+Seed = Annotated[int, Whole(0, "seed of the random choice")]
+
+
+def random_permutation(topology: Topology, seed: Seed = 0) -> Traffic:
+    """To one terminal each, drawn once for the whole run; a terminal may send to itself.
+
+    Source: random words of Philox4x64 (Salmon et al. 2011), keyed by the seed, sorted.
+    """
+    words = np.random.Philox(key=[seed, 2]).random_raw(len(topology.terminals))
+    return permutation(np.argsort(words, kind="stable"))
