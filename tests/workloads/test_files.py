@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 from torusweep.errors import BadInput, Refused
 from torusweep.workloads import files_of, workload
-from torusweep.workloads.file_rows import MEMORY_PER_BYTE, MEMORY_PER_CELL
+from torusweep.workloads.files import MEMORY_PER_BYTE, MEMORY_PER_CELL
 
 HEAD = "message,source,destination,flits,depends_on,delay\n"
 
@@ -244,7 +244,7 @@ def test_parquet_of_more_rows_than_fit_is_refused(tmp_path, monkeypatch):
     """All rows are equal, so that the file is small."""
     many = 50_000
     monkeypatch.setattr(
-        "torusweep.workloads.file_rows.default_memory", lambda: many * 4 * MEMORY_PER_CELL - MEMORY_PER_CELL
+        "torusweep.workloads.files.default_memory", lambda: many * 4 * MEMORY_PER_CELL - MEMORY_PER_CELL
     )
     with pytest.raises(
         Refused, match=r"w.parquet: 50,000 rows of 4 columns are more than this machine's memory can hold"

@@ -12,13 +12,9 @@ from typing import Any
 
 from torusweep.errors import BadInput
 from torusweep.networks.signature import resolve
-from torusweep.workloads.cg import cg
-from torusweep.workloads.collectives import all_to_all, ring_all_reduce
 from torusweep.workloads.files import file, named_file
-from torusweep.workloads.is_ft import ft, integer_sort
-from torusweep.workloads.lu import lu
 from torusweep.workloads.messages import Program, Workload
-from torusweep.workloads.mg import mg
+from torusweep.workloads.skeletons import all_to_all, cg, ft, integer_sort, lu, mg, ring_all_reduce
 from torusweep.workloads.traces import chakra, goal, rank_files
 
 WORKLOADS: dict[str, Callable[..., Workload]] = {

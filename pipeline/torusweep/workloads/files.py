@@ -1,19 +1,197 @@
-"""Workloads read from a file: messages, their tasks, sizes and dependencies."""
+"""Workloads read from a file: messages, their tasks, sizes and dependencies.
+
+The order of steps that wait for each other. The file of a workload, CSV or Parquet, as rows of text.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import csv
+import heapq
+from collections.abc import Iterator, Sequence
+from io import BytesIO, TextIOWrapper
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
+import pyarrow as pa
+from pyarrow import types
 
-from torusweep.errors import BadInput, nearest, one_line, printable
+from torusweep.counts import counted
+from torusweep.errors import BadInput, Refused, nearest, one_line, printable
 from torusweep.networks.names import has_no_numbers, number_of
-from torusweep.networks.topology import Meaning
-from torusweep.workloads.file_rows import Row, rows_of
+from torusweep.networks.topology import Meaning, default_memory
+from torusweep.tables.foreign import content_of
+from torusweep.tables.parquet import foreign_table
 from torusweep.workloads.messages import Workload, flits_of
-from torusweep.workloads.order import topological_order, words_of_cycle
+
+
+def topological_order(dependencies: Sequence[Sequence[int]]) -> tuple[list[int], list[int]]:
+    """(order, cycle): numbers of the steps, each after those that it depends on; the lowest that could be next is next.
+
+    dependencies  for each step, the numbers of those that it depends on
+    cycle         [] or, where no such order exists, steps of which each depends on the next and the last on the first
+    """
+    missing = [len(others) for others in dependencies]
+    followers: list[list[int]] = [[] for _ in dependencies]
+    for step, others in enumerate(dependencies):
+        for other in others:
+            followers[other].append(step)
+    free, order = [step for step, many in enumerate(missing) if not many], list[int]()
+    while free:
+        step = heapq.heappop(free)
+        order.append(step)
+        for follower in followers[step]:
+            missing[follower] -= 1
+            if not missing[follower]:
+                heapq.heappush(free, follower)
+    return order, [] if len(order) == len(dependencies) else _cycle(missing, dependencies)
+
+
+def _cycle(missing: Sequence[int], dependencies: Sequence[Sequence[int]]) -> list[int]:
+    """A cycle. Every step with missing > 0 depends on another one of these."""
+    seen: dict[int, int] = {}
+    step = next(step for step, many in enumerate(missing) if many)
+    while step not in seen:
+        seen[step] = len(seen)
+        step = next(other for other in dependencies[step] if missing[other])
+    return [other for other, place in seen.items() if place >= seen[step]]
+
+
+def words_of_cycle(names: Sequence[str], most: int) -> str:
+    """'a' waits for 'b' waits for 'a', with at most `most` names."""
+    shown = [f"'{name}'" for name in (*names, names[0])]
+    if len(shown) > most:
+        shown[most - 1 : -1] = [f"… ({len(names) - most + 1:,} more)"]
+    return " waits for ".join(shown)
+
+
+MEMORY_PER_BYTE = 64  # peak memory per byte of CSV, measured in tests/workloads
+MEMORY_PER_CELL = 256  # peak memory per value of Parquet, measured there too; the file size says little
+CELL = 8  # bytes per value that torusweep.tables.store assumes
+
+
+class Row(NamedTuple):
+    """where: file and place, for error messages; place: 'line 3' or 'row 3'; values: text by column."""
+
+    where: str
+    place: str
+    values: dict[str, str]
+
+
+class FileRows(NamedTuple):
+    """head: place of the column names, for error messages; columns: their names; rows: at least one."""
+
+    head: str
+    columns: list[str]
+    rows: Iterator[Row]
+
+
+def rows_of(path: Path, where: str) -> FileRows:
+    """Read the rows of a file.
+
+    path       CSV, or Parquet if its suffix is .parquet
+    where      name of the file for error messages
+
+    CSV: lines that begin with # and empty lines are skipped. Parquet: columns of text, of whole numbers, or of
+    lists of these, whose items are joined by blanks; null is empty text.
+    Raises BadInput if the file is not such a file or has no row, Refused if it does not fit into memory.
+    """
+    most = default_memory() // MEMORY_PER_BYTE
+    remedy = "; list fewer messages"
+    content = content_of(path, what="a file of messages", most_bytes=most, remedy=remedy, where=f"{where}: ")
+    return _of_parquet(content, where) if path.suffix.lower() == ".parquet" else _of_csv(content, where)
+
+
+def _of_csv(content: bytes, where: str) -> FileRows:
+    try:
+        # spreadsheets write a byte-order mark
+        lines = TextIOWrapper(BytesIO(content), "utf-8-sig", newline="").readlines()
+    except UnicodeDecodeError:
+        raise BadInput(f"{where}: expected text in UTF-8, got other bytes; write the messages as CSV") from None
+    numbered = [
+        (number, line) for number, line in enumerate(lines, 1) if line.strip() and not line.lstrip().startswith("#")
+    ]
+    if len(numbered) < 2:
+        raise BadInput(
+            f"{where}: expected a line of column names and one for each message,"
+            f" got {counted(len(numbered), 'line')}; add messages"
+        )
+    (first, head), *rest = numbered
+    columns = _split(head, f"{where}:{first}")
+
+    def rows() -> Iterator[Row]:
+        for number, line in rest:
+            values = _split(line, f"{where}:{number}")
+            if len(values) != len(columns):
+                raise BadInput(
+                    f"{where}:{number}: expected {len(columns)} values, one a column, got {len(values)};"
+                    " separate them by commas"
+                )
+            yield Row(f"{where}:{number}", f"line {number}", dict(zip(columns, values)))
+
+    return FileRows(f"{where}:{first}", columns, rows())
+
+
+def _split(line: str, where: str) -> list[str]:
+    try:
+        return [value.strip() for value in next(csv.reader([line]))]
+    except csv.Error as error:
+        raise BadInput(
+            f"{where}: expected values separated by commas, got: {one_line(error)}; write the messages as CSV"
+        ) from None
+
+
+def _of_parquet(content: bytes, where: str) -> FileRows:
+    try:
+        table = foreign_table(content, default_memory() * CELL // MEMORY_PER_CELL)
+        columns = table.column_names
+    except Refused as refusal:
+        raise Refused(f"{where}: {refusal}") from None
+    # OSError: damaged Parquet; ValueError: names not in UTF-8
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise BadInput(
+            f"{where}: expected a Parquet file of messages, got: {one_line(error)}; write one, or CSV"
+        ) from None
+    if not table.num_rows:
+        raise BadInput(f"{where}: expected a row for each message, got none; add messages")
+    if table.nbytes * CELL > default_memory():
+        raise Refused(
+            f"{where}: {table.nbytes / 2**30:.1f} GiB of text are more than this machine's memory can hold;"
+            " list fewer messages"
+        )
+
+    def rows() -> Iterator[Row]:
+        texts = [_texts(table.column(place), f"{where}: {name}") for place, name in enumerate(columns)]
+        for number, values in enumerate(zip(*texts), 1):
+            yield Row(f"{where}: row {number}", f"row {number}", dict(zip(columns, values)))
+
+    return FileRows(where, columns, rows())
+
+
+def _texts(column: pa.ChunkedArray[Any], where: str) -> list[str]:
+    kind = column.type
+    inner = kind.value_type if types.is_dictionary(kind) or types.is_list(kind) or types.is_large_list(kind) else kind
+    if not any(
+        fits(inner)
+        for fits in (types.is_integer, types.is_floating, types.is_string, types.is_large_string, types.is_null)
+    ):
+        raise BadInput(f"{where}: expected text or whole numbers, got {kind}; write one of these")
+    try:
+        return [_text(value) for value in column.to_pylist()]
+    except UnicodeDecodeError:
+        raise BadInput(f"{where}: expected text in UTF-8, got other bytes; write that") from None
+
+
+def _text(value: object) -> str:
+    """A value as CSV text. Whole floats become integers, since pandas turns integer columns with gaps into floats."""
+    if value is None:
+        return ""
+    if isinstance(value, list):
+        return " ".join(map(_text, value))
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return str(value).strip()
+
 
 COLUMNS = ("message", "source", "destination", "flits", "bytes", "depends_on", "delay")
 MOST_FLITS, MOST_DELAY = 1 << 40, 1 << 29

@@ -14,7 +14,6 @@ from torusweep.networks.topology import Meaning
 from torusweep.workloads.files import SHOWN
 from torusweep.workloads.messages import FLIT_BYTES, Workload
 from torusweep.workloads.traces.chakra_messages import Damaged, attributes_of, nodes_of
-from torusweep.workloads.traces.expansion import Algorithm
 from torusweep.workloads.traces.operations import (
     BARRIER,
     CALCULATION,
@@ -36,7 +35,7 @@ from torusweep.workloads.traces.operations import (
     cycles_of,
     trace_content,
 )
-from torusweep.workloads.traces.replay import replayed
+from torusweep.workloads.traces.replay import Algorithm, replayed
 
 INVALID, METADATA, LOAD, STORE, COMPUTE, SENDING, RECEIVING, COLLECTIVE_NODE = range(8)  # NodeType of et_def.proto
 # CollectiveCommType of et_def.proto

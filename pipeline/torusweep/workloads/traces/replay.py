@@ -1,19 +1,27 @@
-"""The operations of a trace as messages between tasks: what each waits for, and what is not replayed as it was."""
+"""The operations of a trace as messages between tasks: what each waits for, and what is not replayed as it was.
+
+The messages of a collective operation between ranks, by the algorithms of `torusweep.collectives`.
+"""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from itertools import accumulate, chain
+from functools import lru_cache
+from itertools import accumulate, chain, groupby
+from operator import itemgetter
+from typing import Literal
 
 import numpy as np
 
+from torusweep.collectives.algorithms import POWERS_OF_2, schedule_of
+from torusweep.collectives.cost import messages_of
 from torusweep.counts import counted
 from torusweep.errors import BadInput, one_line
-from torusweep.workloads.files import MOST_NAMED, SHOWN
+from torusweep.networks.families import build
+from torusweep.workloads.files import MOST_NAMED, SHOWN, topological_order, words_of_cycle
 from torusweep.workloads.messages import Workload
-from torusweep.workloads.order import topological_order, words_of_cycle
-from torusweep.workloads.traces.expansion import expanded
 from torusweep.workloads.traces.operations import (
+    BARRIER,
     CALCULATION,
     RECEIVE,
     SEND,
@@ -24,6 +32,51 @@ from torusweep.workloads.traces.operations import (
     overlapping,
 )
 
+# those that need no links, only ranks; "one_way_ring" is ASTRA-sim's and NCCL's ring
+Algorithm = Literal["one_way_ring", "ring", "direct", "halving_doubling"]
+DIRECT = "direct"
+GATHERS = ("all_reduce", "all_gather", "reduce_scatter")
+Messages = list[tuple[int, int, int]]  # source, destination, bytes
+
+
+def expanded(operation: str, ranks: int, size: int, root: int, algorithm: str) -> list[Messages]:
+    """The messages (source, destination, bytes) of each step of a collective between ranks 0 … ranks − 1.
+
+    size       bytes, as torusweep.collectives.operations defines it
+    root       of broadcast and reduce
+    algorithm  of all_reduce, all_gather and reduce_scatter; the others are direct: every message at once. A barrier
+               is a dissemination: in step i, rank r tells rank r + 2^i (Hensgen, Finkel & Manber 1988)
+
+    A message has whole bytes, rounded up. Raises BadInput where the algorithm does not suit the number of ranks.
+    """
+    if ranks == 1:
+        return []
+    if operation == BARRIER:
+        return [
+            [(rank, (rank + (1 << bit)) % ranks, 0) for rank in range(ranks)] for bit in range((ranks - 1).bit_length())
+        ]
+    units, steps = _schedule(operation, ranks, root, algorithm)
+    return [[(source, destination, -(-part * size // units)) for source, destination, part in step] for step in steps]
+
+
+@lru_cache(maxsize=64)
+def _schedule(operation: str, ranks: int, root: int, algorithm: str) -> tuple[int, list[Messages]]:
+    """(units of the operation, (source, destination, units) of the messages of each step)."""
+    if algorithm in POWERS_OF_2 and ranks & (ranks - 1):
+        raise BadInput(
+            f"{operation} between {ranks:,} ranks: expected a power of 2 of them with algorithm {algorithm};"
+            " choose algorithm=one_way_ring"
+        )
+    logical = build(f"ring(k={ranks})" if ranks > 2 else "hypercube(n=1)")
+    wanted = algorithm if operation in GATHERS and ranks > 2 else DIRECT  # two ranks have no ring
+    schedule = schedule_of(logical, operation, wanted, root=root)
+    rows = zip(*(column.tolist() for column in messages_of(schedule)))
+    steps = groupby(rows, key=itemgetter(0))
+    return schedule.units, [
+        [(source, destination, int(units)) for _, source, destination, units in own] for _, own in steps
+    ]
+
+
 STEP_BYTES = 600  # peak memory per step of a collective, measured in tests/workloads
 BEGIN, MESSAGE, END = range(3)  # the steps of an operation
 
@@ -32,7 +85,7 @@ def replayed(trace: Trace, *, flit_bytes: int, eager_bytes: int | None, algorith
     """The messages of a trace. A message has the bytes of its send, in flits of flit_bytes, one at least.
 
     eager_bytes  longest message whose sender goes on at once; None: any
-    algorithm    of the collectives (torusweep.workloads.traces.expansion)
+    algorithm    of the collectives (torusweep.workloads.traces.replay)
 
     Raises BadInput for a message without its receive or its send, for parts of a collective that do not agree, and
     for operations that wait for each other; Refused where there are too many steps.
