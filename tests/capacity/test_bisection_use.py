@@ -7,7 +7,7 @@ from fractions import Fraction as F
 import numpy as np
 import pytest
 from torusweep.capacity import best_half, effective_bisection
-from torusweep.capacity.bisection_use import crossing_demand
+from torusweep.capacity.bounds import crossing_demand
 from torusweep.networks.cuts import cut_width
 from torusweep.networks.families import build
 from torusweep.networks.links import channel_matrix

@@ -10,13 +10,9 @@ from math import inf
 import networkx as nx
 import numpy as np
 import pytest
-import torusweep.capacity.commodities
-import torusweep.capacity.throughput
+import torusweep.capacity
 from scipy.optimize import linprog
-from torusweep.capacity import capacity
-from torusweep.capacity.certificate import proved_bound, proved_loads
-from torusweep.capacity.commodities import distances, gather, usable_arcs
-from torusweep.capacity.linear_program import Solution, solve
+from torusweep.capacity import Solution, capacity, distances, gather, proved_bound, proved_loads, solve, usable_arcs
 from torusweep.errors import BadInput, Refused
 from torusweep.networks.families import build
 from torusweep.networks.links import channel_orbits
@@ -265,7 +261,7 @@ def test_a_gap_is_reported(monkeypatch):
         best = solve(flows, usable)
         return Solution(best.flow * 0.99, best.price)
 
-    monkeypatch.setattr(torusweep.capacity.throughput, "solve", poor)
+    monkeypatch.setattr(torusweep.capacity, "solve", poor)
     found = capacity(build("mesh(k=3, n=2)"), "uniform")
     assert found.gap > 1e-3
     assert "proofs leave a gap of" in found.method
@@ -338,8 +334,6 @@ def test_unsuitable_input_is_refused(topology, pattern, routes, says):
     [("MAX_FLOWS", "at most 100 flows, got 16 roots, 720 flows"), ("MAX_PAIRS", "pairs of root and channel")],
 )
 def test_too_large_programs_are_refused(monkeypatch, limit, says):
-    monkeypatch.setattr(
-        torusweep.capacity.throughput if limit == "MAX_FLOWS" else torusweep.capacity.commodities, limit, 100
-    )
+    monkeypatch.setattr(torusweep.capacity, limit, 100)
     with pytest.raises(Refused, match=says):
         capacity(build("mesh(k=4, n=2)"), "uniform", use_symmetry=False)

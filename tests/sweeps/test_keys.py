@@ -144,7 +144,7 @@ AMONG = {
     "loads": {
         "torusweep_kernels/loads/__init__.py",
         "torusweep/traffic/demands.py",
-        "torusweep/capacity/throughput.py",
+        "torusweep/capacity/__init__.py",
     },
     "deadlock": {"torusweep_kernels/dependencies/cpu.py", "torusweep/stages/deadlock/rules.py"},
     "layout": {"torusweep/stages/layout/wires.py", "torusweep/networks/families/algebra.py"},

@@ -1,8 +1,27 @@
-"""Bounds for all routings: the capacity of a network under a traffic pattern, worst-case traffic, the use of a cut."""
+"""Bounds for all routings: the capacity of a network under a traffic pattern, worst-case traffic, the use of a cut.
 
-from torusweep.capacity.bisection_use import BisectionUse, best_half, effective_bisection
-from torusweep.capacity.throughput import Throughput, capacity
-from torusweep.capacity.worst_case import WorstCase, worst_permutation
+Commodities of the flow problem: traffic grouped by one of its ends (the root), reduced by symmetry. Certificates of a
+solution, whatever the solver: channel loads from its flow, and an upper bound from its prices. The linear program
+that minimises the largest channel load over the flows of all commodities. The greatest throughput of any routing
+under a traffic pattern, with verified bounds from both sides.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from math import inf
+from typing import NamedTuple
+
+import numpy as np
+import scipy  # loads scipy.optimize when it is first used
+
+from torusweep.capacity.bounds import BisectionUse, WorstCase, best_half, effective_bisection, worst_permutation
+from torusweep.errors import BadInput, Refused, nearest
+from torusweep.networks.links import channel_orbits
+from torusweep.networks.symmetry import orbits_under, proved_symmetries
+from torusweep.networks.topology import Topology
+from torusweep.traffic import GivenTraffic, Traffic
+from torusweep.traffic import traffic as pattern_on
 
 __all__ = [
     "BisectionUse",
@@ -13,3 +32,318 @@ __all__ = [
     "effective_bisection",
     "worst_permutation",
 ]
+
+ROUTES = ("all", "minimal")
+MAX_PAIRS = 1 << 24  # of root and channel
+
+
+class Commodities(NamedTuple):
+    """Flows to roots. If the roots are sources, all arcs are reversed, and the flows run backwards.
+
+    tail, head   int32[A]       ends of the channels, in the order of `Topology.arcs`
+    capacity     float64[A]     flits per cycle
+    orbit        int32[A]       orbit of each channel under the automorphisms that preserve the traffic
+    roots        int32[K]       a representative of each orbit of nodes with demand
+    weights      float64[K]     sizes of those orbits
+    demand       float64[K, N]  flow from each node to the root; 0 from itself
+    hops         float64[K, N]  distance from each node to the root, in hops
+    """
+
+    tail: np.ndarray
+    head: np.ndarray
+    capacity: np.ndarray
+    orbit: np.ndarray
+    roots: np.ndarray
+    weights: np.ndarray
+    demand: np.ndarray
+    hops: np.ndarray
+
+
+class UsableArcs(NamedTuple):
+    """Pairs (commodity[i], arc[i]), int32[V] each, of a flow and an arc that it may use.
+
+    For minimal routes the pairs are ordered by distance from the root, farthest first.
+
+    starts   int64[L + 1]   index of the first pair at each distance, and V; for all routes, [0, V]
+    """
+
+    commodity: np.ndarray
+    arc: np.ndarray
+    starts: np.ndarray
+
+
+def gather(topology: Topology, spelling: str, traffic: Traffic, *, use_symmetry: bool) -> Commodities:
+    """The commodities of traffic between nodes (`Traffic.at_nodes`), grouped by the end that gives fewer roots.
+
+    spelling   of the traffic, for error messages
+    Raises BadInput if a demand has no path, Refused if there are too many pairs of root and channel.
+    """
+    images = (
+        [image for image in proved_symmetries(topology) if traffic.symmetric or preserves(traffic, image)]
+        if use_symmetry
+        else []
+    )
+    nodes = orbits_under(topology.nodes, images)
+    received, sent = traffic.received()[nodes.representatives] > 0, traffic.sent()[nodes.representatives] > 0
+    by_source = sent.sum() < received.sum()
+    has_demand = sent if by_source else received
+    roots = nodes.representatives[has_demand]
+    tail, head, port = topology.arcs
+    if len(roots) * max(len(tail), topology.nodes) > MAX_PAIRS:
+        raise Refused(
+            f"capacity of {topology.spelling} under {spelling}:"
+            f" expected at most {MAX_PAIRS:,} pairs of root and channel,"
+            f" got {len(roots):,} × {len(tail):,}; choose a smaller network or traffic that its symmetries keep"
+        )
+    demand = traffic.rows(roots) if by_source else traffic.columns(roots)
+    demand[np.arange(len(roots)), roots] = 0
+    demanding = demand.any(axis=1)
+    roots, weights, demand = roots[demanding], nodes.sizes[has_demand][demanding].astype(np.float64), demand[demanding]
+    capacity = np.ones(len(tail)) if topology.bandwidth is None else topology.bandwidth[tail, port]
+    orbit = channel_orbits(topology, images)
+    if by_source:
+        tail, head = head, tail
+    hops = distances(tail, head, np.ones(len(tail)), roots, topology.nodes)
+    unreachable = float((weights[:, None] * np.where(np.isinf(hops), demand, 0)).sum())
+    if unreachable:
+        raise BadInput(
+            f"capacity of {topology.spelling}: {unreachable / len(topology.terminals):.3g} of traffic {spelling}"
+            " has no path to its destination; choose a connected network ('torusweep describe' counts its components)"
+        )
+    return Commodities(tail, head, capacity, orbit, roots, weights, demand, hops)
+
+
+def preserves(traffic: Traffic, image: np.ndarray) -> bool:
+    """Whether the permutation `image`, int32[N], maps the traffic exactly onto itself."""
+    dense_preserved = all(np.array_equal(part[image], part) for part in (traffic.common, traffic.weight))
+    return dense_preserved and (traffic.own[image][:, image] != traffic.own).nnz == 0
+
+
+def distances(tail: np.ndarray, head: np.ndarray, length: np.ndarray, roots: np.ndarray, nodes: int) -> np.ndarray:
+    """float64[K, N]: least length of a path from every node to each root; inf = no path.
+
+    tail, head, length   int32[A], int32[A], float64[A] ≥ 0 of the arcs
+    """
+    cheapest = np.lexsort((length, tail, head))
+    first = np.ones(len(cheapest), bool)
+    first[1:] = (np.diff(tail[cheapest]) != 0) | (np.diff(head[cheapest]) != 0)
+    kept = cheapest[first]  # of parallel arcs the shortest, since a sparse matrix would add them
+    backwards = scipy.sparse.csr_array(
+        scipy.sparse.coo_array((length[kept], (head[kept], tail[kept])), shape=(nodes, nodes))
+    )
+    return scipy.sparse.csgraph.dijkstra(backwards, indices=roots).reshape(len(roots), nodes)
+
+
+def usable_arcs(flows: Commodities, routes: str) -> UsableArcs:
+    """The arcs that each flow may use: all that do not leave its root, or those on minimal routes of its demand."""
+    if routes == "all":
+        commodity, arc = np.nonzero(flows.tail != flows.roots[:, None])
+        return UsableArcs(commodity.astype(np.int32), arc.astype(np.int32), np.array([0, len(arc)]))
+    from_tail, from_head = flows.hops[:, flows.tail], flows.hops[:, flows.head]
+    commodity, arc = np.nonzero((from_tail == from_head + 1) & np.isfinite(from_tail))
+    level = from_tail[commodity, arc]
+    order = np.argsort(-level, kind="stable")
+    commodity, arc, level = commodity[order].astype(np.int32), arc[order].astype(np.int32), level[order]
+    starts = np.append(np.flatnonzero(np.diff(level, prepend=-1.0)), len(level))
+    reached = flows.demand > 0
+    met = np.zeros(len(arc), bool)
+    for first, last in pairwise(starts):
+        k, a = commodity[first:last], arc[first:last]
+        met[first:last] = reached[k, flows.tail[a]]
+        reached[k[met[first:last]], flows.head[a[met[first:last]]]] = True
+    kept = np.concatenate([[0], np.cumsum(met)])
+    return UsableArcs(commodity[met], arc[met], kept[starts])
+
+
+def proved_loads(flows: Commodities, usable: UsableArcs, flow: np.ndarray) -> np.ndarray:
+    """float64[A]: channel loads that some routing of all demand does not exceed, from an approximate flow.
+
+    flow   float64[V] on each usable (commodity, arc); negative values count as 0
+
+    If a node sends more than its demand and inflow, removing whole routes corrects this without raising
+    any load. If it sends less, the missing flits can take any route that they may use, which adds to a
+    channel at most the sum of all missing flits.
+    """
+    flow = np.maximum(flow, 0)
+    k, tail, head = usable.commodity, flows.tail[usable.arc], flows.head[usable.arc]
+    net = np.zeros_like(flows.demand)
+    np.add.at(net, (k, tail), flow)
+    np.subtract.at(net, (k, head), flow)
+    net[np.arange(len(flows.roots)), flows.roots] = 0
+    missing = float(flows.weights @ np.maximum(flows.demand - net, 0).sum(axis=1))
+    carried = np.bincount(flows.orbit[usable.arc], flow * flows.weights[k], minlength=flows.orbit.max() + 1)
+    room = np.bincount(flows.orbit, flows.capacity)
+    return ((carried + missing) / room)[flows.orbit]
+
+
+def proved_bound(flows: Commodities, usable: UsableArcs, routes: str, length: np.ndarray) -> float:
+    """An upper bound of the throughput of all routings, from channel lengths ≥ 0, float64[A].
+
+    At throughput λ, every flit from s to t uses channels of total length at least dist(s, t), and the
+    channels offer Σ capacity · length: λ ≤ Σ_e c_e l_e / Σ_{s,t} T[s, t] · dist_l(s, t)
+    (weak duality; Leighton & Rao 1999, sec. 1). dist_l is over the allowed routes, `routes`.
+    """
+    nodes = flows.demand.shape[1]
+    dist = (
+        distances(flows.tail, flows.head, length, flows.roots, nodes)
+        if routes == "all"
+        else minimal_distances(flows, usable, length)
+    )
+    demanding = flows.demand > 0
+    needed = float((flows.demand * flows.weights[:, None])[demanding] @ dist[demanding])
+    return float(flows.capacity @ length) / needed if needed else inf
+
+
+def minimal_distances(flows: Commodities, usable: UsableArcs, length: np.ndarray) -> np.ndarray:
+    """float64[K, N]: least length of a minimal route (fewest hops) to each root; inf from nodes on no such route."""
+    dist = np.full(flows.demand.shape, np.inf)
+    dist[np.arange(len(flows.roots)), flows.roots] = 0
+    for first, last in reversed(list(pairwise(usable.starts))):
+        k, a = usable.commodity[first:last], usable.arc[first:last]
+        np.minimum.at(dist, (k, flows.tail[a]), dist[k, flows.head[a]] + length[a])
+    return dist
+
+
+class Solution(NamedTuple):
+    """Solution of the linear program.
+
+    flow    float64[V]      on each usable (commodity, arc)
+    price   float64[O] ≥ 0  multiplier of the constraint of each orbit of channels
+    """
+
+    flow: np.ndarray
+    price: np.ndarray
+
+
+def solve(flows: Commodities, usable: UsableArcs, *, algorithm: str = "highs-ipm") -> Solution:
+    """Minimise θ, the largest load of any channel at one flit injected per terminal and cycle.
+
+        leaving f_k(v) − entering f_k(v) = demand[k, v]     at every node v but root k
+        Σ_k weight_k · f_k(channels of an orbit) ≤ θ · capacity of the orbit
+
+    This is maximum concurrent flow (Shahrokhi & Matula, "The maximum concurrent flow problem", 1990),
+    with 1/θ flits per terminal and cycle and commodities with a common end merged. The solver is HiGHS
+    (Huangfu & Hall 2018); `certificate` verifies its solution.
+    Raises Refused if the solver finds no optimum.
+    """
+    commodity, arc = usable.commodity.astype(np.int64), usable.arc
+    n, variables = flows.demand.shape[1], len(arc)
+    column = np.arange(variables)
+    leaving, entering = commodity * n + flows.tail[arc], commodity * n + flows.head[arc]
+    inner = flows.head[arc] != flows.roots[commodity]
+    rows, row = np.unique(np.concatenate([leaving, entering[inner]]), return_inverse=True)
+    sign = np.repeat([1.0, -1.0], [variables, int(inner.sum())])
+    conservation = scipy.sparse.coo_array(
+        (sign, (row, np.concatenate([column, column[inner]]))), shape=(len(rows), variables + 1)
+    )
+    room = np.bincount(flows.orbit, flows.capacity)
+    over = flows.orbit[arc]
+    share = scipy.sparse.csr_array(
+        scipy.sparse.coo_array((flows.weights[commodity] / room[over], (over, column)), shape=(len(room), variables))
+    )
+    loads = scipy.sparse.hstack([share, scipy.sparse.csr_array(np.full((len(room), 1), -1.0))], format="csr")
+    cost = np.zeros(variables + 1)
+    cost[-1] = 1.0
+    found = scipy.optimize.linprog(
+        cost,
+        A_ub=loads,
+        b_ub=np.zeros(len(room)),
+        A_eq=scipy.sparse.csr_array(conservation),
+        b_eq=flows.demand.ravel()[rows],
+        bounds=(0, None),
+        method=algorithm,
+    )
+    if found.status != 0:
+        raise Refused(f"HiGHS gave no optimum for {variables:,} flows: {found.message}; choose a smaller network")
+    return Solution(found.x[:-1], -found.ineqlin.marginals)
+
+
+MAX_FLOWS = 450_000  # variables of a linear program; it takes one to four minutes (300,000: about one)
+CLOSED = 1e-6  # relative gap up to which the two bounds count as equal
+
+
+class Throughput(NamedTuple):
+    """Throughput in flits per terminal and cycle, limited by channels only, not by what terminals send or receive.
+
+    throughput  float          achieved by some routing
+    bound       float          exceeded by no routing; inf, like throughput, if no flit enters the network
+    gap         float          bound / throughput − 1
+    load        float64[N, P]  load of each port's channel under a routing that achieves the throughput, in flits per
+                               cycle at one flit injected per terminal and cycle, divided by the capacity of the
+                               channel; the largest is 1 / throughput
+    length      float64[N, P]  channel lengths that prove the bound, Σ capacity · length = 1; positive at bottlenecks
+    method      str            the linear program and the gap
+    """
+
+    throughput: float
+    bound: float
+    gap: float
+    load: np.ndarray
+    length: np.ndarray
+    method: str
+
+
+def capacity(
+    topology: Topology, traffic: str | GivenTraffic, *, routes: str = "all", use_symmetry: bool = True
+) -> Throughput:
+    """Maximum concurrent flow: the greatest λ for which λ times the traffic fits the channels, split freely.
+
+    traffic        spelling of a pattern (torusweep.traffic), or a given matrix
+    routes         "all", or "minimal": routes with the fewest hops only
+    use_symmetry   solve for one root per orbit of nodes, with one constraint per orbit of channels, under the verified
+                   automorphisms that preserve the traffic. This is exact: the mean of the images of a routing under
+                   the group is a routing, under which each channel has the mean load of its orbit, and all roots of
+                   an orbit have the same flow up to an automorphism.
+
+    Neither bound relies on the solver (see `certificate`). The throughput is that of a flow whose conservation is
+    verified and whose deficits are added to all loads; the upper bound follows from channel lengths by weak duality.
+    Both hold up to rounding in float64. If the gap exceeds 1e-6, `method` says so.
+    Raises BadInput if routes or the pattern are unknown, if the pattern does not suit the network, or if some traffic
+    has no path; Refused if the linear program is too large.
+    """
+    if routes not in ROUTES:
+        raise BadInput(f"unknown routes '{routes}'{nearest(routes, ROUTES)}; there are {', '.join(ROUTES)}")
+    canonical, pattern = pattern_on(traffic, topology)
+    nothing = np.zeros(topology.ports.shape)
+    flows = gather(topology, canonical, pattern.at_nodes(topology.terminals, topology.nodes), use_symmetry=use_symmetry)
+    if not len(flows.roots):
+        return Throughput(inf, inf, 0.0, nothing, nothing, "nothing is sent over any channel")
+    usable = usable_arcs(flows, routes)
+    program = _checked_size(topology, canonical, routes, len(flows.roots), len(usable.arc))
+    solution = solve(flows, usable)
+    over = proved_loads(flows, usable, solution.flow)
+    price = np.maximum(solution.price, 0)
+    along = (price / price.sum() / np.bincount(flows.orbit, flows.capacity))[flows.orbit]
+    bound = proved_bound(flows, usable, routes, along)
+    throughput = min(float(1 / over.max()), bound)  # rounding may raise it above the bound
+    gap = bound / throughput - 1
+    proof = (
+        f"proofs meet to {gap:.0e}"
+        if gap <= CLOSED
+        else f"proofs leave a gap of {gap:.0e}: the optimum lies between them"
+    )
+    tail, _, port = topology.arcs
+    load, length = nothing.copy(), nothing.copy()
+    load[tail, port], length[tail, port] = over, along
+    return Throughput(throughput, bound, gap, load, length, f"linear program (HiGHS): {program}; {proof}")
+
+
+def check_capacity(topology: Topology, traffic: str | GivenTraffic, *, use_symmetry: bool = True) -> None:
+    """Raise as `capacity` does for all routes, without solving the program."""
+    canonical, pattern = pattern_on(traffic, topology)
+    flows = gather(topology, canonical, pattern.at_nodes(topology.terminals, topology.nodes), use_symmetry=use_symmetry)
+    leaving = np.bincount(flows.tail, minlength=topology.nodes)[flows.roots].sum()
+    _checked_size(topology, canonical, "all", len(flows.roots), len(flows.roots) * len(flows.tail) - int(leaving))
+
+
+def _checked_size(topology: Topology, traffic: str, routes: str, roots: int, flows: int) -> str:
+    """The size of a linear program in words. Raises Refused if it is too large."""
+    program = f"{roots:,} {'root' if roots == 1 else 'roots'}, {flows:,} flows"
+    if flows > MAX_FLOWS:
+        raise Refused(
+            f"capacity of {topology.spelling} under {traffic} over {routes} routes:"
+            f" expected a linear program of at most {MAX_FLOWS:,} flows, got {program};"
+            f" choose a smaller network{', minimal routes' if routes == 'all' else ''}"
+            " or traffic that its symmetries keep"
+        )
+    return program

@@ -15,8 +15,7 @@ import numpy as np
 from torusweep_kernels.cuts import RatioCut, least_ratio_cut, strength
 from torusweep_kernels.loads import minimal_loads
 
-from torusweep.capacity import capacity
-from torusweep.capacity.throughput import CLOSED
+from torusweep.capacity import CLOSED, capacity
 from torusweep.collectives.channels import alike, channels_of, cycles_of, weight_of
 from torusweep.collectives.operations import OPERATIONS, check_network
 from torusweep.counts import counted

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
-from torusweep.capacity.throughput import check_capacity
+from torusweep.capacity import check_capacity
 from torusweep.errors import BadInput, Refused
 from torusweep.networks.topology import Meaning, Number, Plan, Topology, Whole, no_symmetries
 from torusweep.questions.entry import under
