@@ -10,19 +10,21 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from torusweep.collectives.axes import may_have_axes
-from torusweep.collectives.axis_algorithms import all_to_all_bucket, all_to_all_by_dimension, bucket, by_dimension
+from torusweep.collectives.axes import all_to_all_bucket, all_to_all_by_dimension, bucket, by_dimension, may_have_axes
 from torusweep.collectives.operations import OPERATIONS, check_network
-from torusweep.collectives.plain_algorithms import (
+from torusweep.collectives.rings import one_way_ring, ring, rings
+from torusweep.collectives.schedule import Schedule, all_reduced, check_transfers, mirrored
+from torusweep.collectives.trees import (
+    all_reduce_trees,
+    broadcast_tree,
+    broadcast_trees,
     direct,
     direct_all_to_all,
     direct_broadcast,
+    gather_trees,
     recursive_doubling,
     recursive_doubling_all_reduce,
 )
-from torusweep.collectives.ring_algorithms import one_way_ring, ring, rings
-from torusweep.collectives.schedule import Schedule, all_reduced, check_transfers, mirrored
-from torusweep.collectives.tree_algorithms import all_reduce_trees, broadcast_tree, broadcast_trees, gather_trees
 from torusweep.errors import BadInput, nearest
 from torusweep.networks.links import reversed_network, surviving_network
 from torusweep.networks.topology import Plan, Topology

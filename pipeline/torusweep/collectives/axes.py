@@ -1,12 +1,17 @@
-"""The axes of a network: rings and lines along which its nodes can be gone through."""
+"""The axes of a network: rings and lines along which its nodes can be gone through.
+
+Algorithms that go along the axes of a network, one after another: the sets that share data grow axis by axis.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 import scipy
 
+from torusweep.collectives.schedule import Schedule, Transfers, check_transfers, schedule, together
 from torusweep.errors import BadInput
 from torusweep.networks.families import family_of
 from torusweep.networks.families.algebra import Lattice
@@ -111,3 +116,105 @@ def merged(held: np.ndarray, axis: AxisSteps) -> np.ndarray:
     _, label = scipy.sparse.csgraph.connected_components(graph, directed=False)
     _, first, found = np.unique(label[held], return_index=True, return_inverse=True)
     return first.astype(np.int32)[found]
+
+
+WAYS = 2  # parts of each chunk, one for either direction
+
+
+def by_dimension(topology: Topology) -> Schedule:
+    """All-gather along one axis after another, on rings in both directions."""
+    return _gathered(topology, axes_of(topology))
+
+
+def bucket(topology: Topology) -> Schedule:
+    """All-gather along all axes at once: a part of the data for each axis to begin with, the others following in turn.
+
+    Source: Sack & Gropp 2015 (multiport bucket algorithm).
+    """
+    axes = axes_of(topology)
+    return together([_gathered(topology, order) for order in _turns(axes)])
+
+
+def all_to_all_by_dimension(topology: Topology) -> Schedule:
+    """All-to-all along one axis after another: in each step all data go to their place along that axis."""
+    return _scattered(topology, axes_of(topology))
+
+
+def all_to_all_bucket(topology: Topology) -> Schedule:
+    """All-to-all along all axes at once, a part of the data for each order of the axes."""
+    return together([_scattered(topology, order) for order in _turns(axes_of(topology))])
+
+
+def _turns(axes: Sequence[AxisSteps]) -> list[list[AxisSteps]]:
+    return [[*axes[first:], *axes[:first]] for first in range(len(axes))]
+
+
+def _gathered(topology: Topology, axes: Sequence[AxisSteps]) -> Schedule:
+    nodes = topology.nodes
+    check_transfers(WAYS * len(axes) * nodes * (nodes - 1))
+    transfers = Transfers()
+    held, step = np.arange(nodes, dtype=np.int32), 0
+    for axis in axes:
+        joined = merged(held, axis)
+        step = _gather_along(transfers, axis, held, joined, step)
+        held = joined
+    everyone = np.arange(nodes, dtype=np.int32)
+    home = np.tile(everyone, WAYS)
+    return schedule("all_gather", everyone, (WAYS * nodes, np.ones(len(home), np.int64)), (home, -1), transfers)
+
+
+def _gather_along(transfers: Transfers, axis: AxisSteps, held: np.ndarray, joined: np.ndarray, step: int) -> int:
+    """Append the steps in which each node passes on what its set, and then the sets before it, hold; return the next.
+
+    held, joined  labels of the sets that share their data before and after
+    On rings either half goes one way; on lines everything goes both ways.
+    """
+    nodes = len(held)
+    _, members, sizes = np.unique(held, return_inverse=True, return_counts=True)
+    content = np.argsort(held, kind="stable").reshape(len(sizes), -1)[members]
+    sets = int(np.unique(joined, return_counts=True)[1][0]) // int(sizes[0])
+    for way, (ahead, behind) in enumerate(((axis.following, axis.previous), (axis.previous, axis.following))):
+        parts = [way * nodes] if axis.closed else [0, nodes]
+        origin = np.arange(nodes)
+        for round_ in range(sets - 1):
+            tails = np.flatnonzero((ahead != NOWHERE) & (origin != NOWHERE))
+            for part in parts:
+                chunk = content[origin[tails]] + part
+                transfers.add(step + round_, tails[:, None], ahead[tails][:, None], chunk)
+            origin = np.where(origin == NOWHERE, NOWHERE, behind[origin])
+    return step + sets - 1
+
+
+def _scattered(topology: Topology, axes: Sequence[AxisSteps]) -> Schedule:
+    """All-to-all: along the last axis first, each chunk goes to the set of the earlier axes that holds its target."""
+    nodes = topology.nodes
+    check_transfers(WAYS * len(axes) * nodes * (nodes - 1))
+    transfers = Transfers()
+    labels = [np.arange(nodes, dtype=np.int32)]
+    for axis in axes[:-1]:
+        labels.append(merged(labels[-1], axis))
+    home, target = (np.repeat(np.arange(nodes), nodes), np.tile(np.arange(nodes), nodes))
+    for way in range(WAYS):
+        at = home.copy()
+        for step, (axis, label) in enumerate(zip(reversed(axes), reversed(labels))):
+            there = _nearest(axis if way == 0 else AxisSteps(axis.previous, axis.following), label, at, target)
+            moving = np.flatnonzero(there != at)
+            transfers.add(step, at[moving], there[moving], moving + way * len(at))
+            at = there
+    everyone = np.arange(nodes, dtype=np.int32)
+    ends = np.tile(home, WAYS), np.tile(target, WAYS)
+    return schedule("all_to_all", everyone, (WAYS * nodes, np.ones(len(ends[0]), np.int64)), ends, transfers)
+
+
+def _nearest(axis: AxisSteps, label: np.ndarray, at: np.ndarray, target: np.ndarray) -> np.ndarray:
+    """For each chunk the node along the axis, nearest to `at`, whose set holds its target; ahead where two are."""
+    found = np.where(label[at] == label[target], at, NOWHERE)
+    ahead, behind = np.arange(len(label)), np.arange(len(label))
+    while (found == NOWHERE).any():
+        for way, step in ((ahead, axis.following), (behind, axis.previous)):
+            way[:] = np.where(way == NOWHERE, NOWHERE, step[way])
+            there = way[at]
+            better = (found == NOWHERE) & (there != NOWHERE)
+            better[better] = label[there[better]] == label[target[better]]
+            found[better] = there[better]
+    return found

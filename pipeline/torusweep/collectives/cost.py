@@ -10,7 +10,7 @@ from torusweep_kernels.loads import minimal_loads
 from torusweep_kernels.trees import hops_from
 
 from torusweep.collectives.axes import link_keys
-from torusweep.collectives.channels import channels_of
+from torusweep.collectives.operations import channels_of
 from torusweep.collectives.schedule import Schedule
 from torusweep.networks.topology import Topology
 

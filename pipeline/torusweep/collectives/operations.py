@@ -2,18 +2,22 @@
 
 The size of an operation is that of NVIDIA's nccl-tests (doc/PERFORMANCE.md): of the gathered vector for all_gather, of
 the vector that a terminal brings for reduce_scatter, all_reduce, broadcast, reduce and all_to_all.
+
+A network's channels and terminals, as the kernels of cuts and trees take them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import lcm
 from typing import NamedTuple
 
 import numpy as np
 import scipy
+from torusweep_kernels.cuts import Channels, both_ways
 
 from torusweep.errors import BadInput, nearest
-from torusweep.networks.links import channel_matrix
+from torusweep.networks.links import channel_matrix, flit_matrix, rows_of, with_reverse_channels
 from torusweep.networks.topology import Topology
 
 
@@ -63,3 +67,29 @@ def check_network(topology: Topology, operation: str, root: int = 0) -> None:
             f"{name}: expected paths between all terminals, got {parts} parts without paths between them;"
             " choose a connected network ('torusweep describe' counts its components)"
         )
+
+
+def cycles_of(topology: Topology) -> int:
+    """The cycles in which every channel carries a whole number of flits; 1 where no bandwidth is a fraction."""
+    return lcm(*(width.denominator for width in topology.plan.bandwidths))
+
+
+def alike(topology: Topology) -> bool:
+    """Whether all channels have one link each, of the same bandwidth."""
+    return topology.capacity is None and len(set(topology.plan.bandwidths)) <= 1
+
+
+def channels_of(topology: Topology, *, reverse: bool = False) -> Channels:
+    """The network's channels with their flits in `cycles_of` cycles; reverse: each in the other direction.
+
+    Raises Refused as `flit_matrix` does.
+    """
+    matrix, _ = flit_matrix(topology)
+    if topology.directed:
+        return both_ways(*with_reverse_channels(matrix.T.tocsr() if reverse else matrix))
+    return both_ways(*rows_of(matrix), matrix.data)
+
+
+def weight_of(topology: Topology) -> np.ndarray:
+    """int64[N]: terminals at each node."""
+    return np.bincount(topology.terminals, minlength=topology.nodes)

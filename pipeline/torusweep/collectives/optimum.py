@@ -16,8 +16,7 @@ from torusweep_kernels.cuts import RatioCut, least_ratio_cut, strength
 from torusweep_kernels.loads import minimal_loads
 
 from torusweep.capacity import CLOSED, capacity
-from torusweep.collectives.channels import alike, channels_of, cycles_of, weight_of
-from torusweep.collectives.operations import OPERATIONS, check_network
+from torusweep.collectives.operations import OPERATIONS, alike, channels_of, check_network, cycles_of, weight_of
 from torusweep.counts import counted
 from torusweep.errors import Refused
 from torusweep.networks.links import channel_matrix, flit_matrix, strengths, surviving_network
