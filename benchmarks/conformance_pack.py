@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from torusweep.networks.families import build
 from torusweep.networks.topology import Topology
-from torusweep.stages.loads import exact_loads
+from torusweep.stages.loads.exact import exact_loads
 from torusweep.stages.simulation import Parameters, simulation_records
 
 FOLDER = Path(__file__).parents[1] / "docs" / "conformance"

@@ -19,7 +19,8 @@ from torusweep.stages.cost import AUTOMATIC, cost_record
 from torusweep.stages.cost import section as cost_section
 from torusweep.stages.layout import layout_record
 from torusweep.stages.layout import section as layout_of
-from torusweep.stages.loads import exact_loads, record_of
+from torusweep.stages.loads.channels import record_of
+from torusweep.stages.loads.exact import exact_loads
 from torusweep.stages.screen import section as screen
 from torusweep.stages.simulation import section as simulation
 from torusweep.stages.static import static_record

@@ -11,7 +11,8 @@ import pytest
 from torusweep.errors import BadInput, Refused
 from torusweep.networks.families import build
 from torusweep.stages.deadlock import deadlock_record
-from torusweep.stages.loads import exact_loads, sampled_loads
+from torusweep.stages.loads.exact import exact_loads
+from torusweep.stages.loads.monte_carlo import sampled_loads
 from torusweep.traffic import GivenTraffic
 from torusweep.traffic.matrix import permutation
 

@@ -20,8 +20,9 @@ from torusweep.routing.tables.as_table import rows_of, table_of
 from torusweep.routing.tables.columns import columns_of, rows_of_table
 from torusweep.routing.tables.objects import routing_of, table_from, table_from_function
 from torusweep.routing.tables.rows import table_routing
-from torusweep.stages.loads import exact_loads, sampled_loads
 from torusweep.stages.loads.bounds import bounds_of
+from torusweep.stages.loads.exact import exact_loads
+from torusweep.stages.loads.monte_carlo import sampled_loads
 from torusweep.traffic import GivenTraffic, traffic
 from torusweep.traffic.matrix import from_pairs
 

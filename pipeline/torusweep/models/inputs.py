@@ -13,7 +13,8 @@ from torusweep.networks.symmetry import orbits_under, proved_symmetries
 from torusweep.networks.topology import Plan, Topology
 from torusweep.stages.layout import layout_record
 from torusweep.stages.layout.placements import canonical, default_placement
-from torusweep.stages.loads import exact_loads, record_of
+from torusweep.stages.loads.channels import record_of
+from torusweep.stages.loads.exact import exact_loads
 from torusweep.stages.static.bisection import bisection_bounds
 from torusweep.stages.static.connectivity import components
 from torusweep.stages.static.distances import terminal_distances

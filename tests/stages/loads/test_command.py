@@ -11,7 +11,8 @@ from torusweep import cli
 from torusweep.library.records import loads_record
 from torusweep.networks.families import build
 from torusweep.routing import ROUTINGS
-from torusweep.stages.loads import channel_table, exact_loads
+from torusweep.stages.loads.channels import channel_table
+from torusweep.stages.loads.exact import exact_loads
 from torusweep.traffic import PATTERNS
 
 

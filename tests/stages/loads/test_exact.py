@@ -6,7 +6,8 @@ import pytest
 from torusweep.errors import BadInput, Refused
 from torusweep.networks.families import build
 from torusweep.routing import canonical, routing
-from torusweep.stages.loads import exact_loads, source
+from torusweep.stages.loads import source
+from torusweep.stages.loads.exact import exact_loads
 from torusweep.traffic import traffic
 
 

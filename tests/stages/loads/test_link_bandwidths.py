@@ -8,9 +8,9 @@ from torusweep.capacity import capacity
 from torusweep.library.records import loads_record
 from torusweep.networks.families import build
 from torusweep.routing import routing
-from torusweep.stages.loads import exact_loads, sampled_loads
-from torusweep.stages.loads.bounds import bounds_of
-from torusweep.stages.loads.shares import representative_channels
+from torusweep.stages.loads.bounds import bounds_of, representative_channels
+from torusweep.stages.loads.exact import exact_loads
+from torusweep.stages.loads.monte_carlo import sampled_loads
 
 from tests.routing.plain_routes import routes_between
 

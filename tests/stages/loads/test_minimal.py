@@ -13,7 +13,9 @@ import pytest
 from torusweep.errors import BadInput
 from torusweep.library.records import loads_record
 from torusweep.networks.families import build
-from torusweep.stages.loads import channel_table, exact, exact_loads, layered, record_of
+from torusweep.stages.loads import exact
+from torusweep.stages.loads.channels import channel_table, record_of
+from torusweep.stages.loads.exact import exact_loads
 from torusweep.traffic import PATTERNS, Traffic, traffic
 
 from tests.stages.static.networks import as_networkx, network
@@ -286,7 +288,7 @@ def test_blocks_and_backends_change_nothing(monkeypatch):
             whole = exact_loads(built, routing=routing, traffic=pattern)
             plain = exact_loads(built, routing=routing, traffic=pattern, backend="numpy", threads=1)
             with monkeypatch.context() as patch:
-                patch.setattr(layered, "BLOCK", 4 * built.nodes)
+                patch.setattr(exact, "LAYERED_BLOCK", 4 * built.nodes)
                 blocks = exact_loads(built, routing=routing, traffic=pattern)
             np.testing.assert_allclose(blocks.load, whole.load, rtol=1e-12, atol=0)
             np.testing.assert_allclose(plain.load, whole.load, rtol=1e-12, atol=0)
@@ -305,12 +307,12 @@ def test_demands_as_factors_and_their_blocks_change_nothing(topology, routing, p
         return exact_loads(built, routing=routing, traffic=pattern, use_symmetry=False).load.tolist()
 
     whole, calls = load(), []
-    minimal_loads = layered.minimal_loads
+    minimal_loads = exact.minimal_loads
     monkeypatch.setattr(
-        layered, "minimal_loads", lambda *a, **k: calls.append(k["demand"].ndim) or minimal_loads(*a, **k)
+        exact, "minimal_loads", lambda *a, **k: calls.append(k["demand"].ndim) or minimal_loads(*a, **k)
     )
     monkeypatch.setattr(exact, "shortest_hops", lambda *_, **options: 0.0)
-    monkeypatch.setattr(layered, "PAIRS", 4 * built.nodes)
+    monkeypatch.setattr(exact, "PAIRS", 4 * built.nodes)
     assert load() == whole
     assert set(calls) == {1}
     if routing in MINIMAL:

@@ -10,8 +10,9 @@ import pytest
 from torusweep.library.records import loads_record
 from torusweep.networks.families import build
 from torusweep.stages.all_columns import schema_of
-from torusweep.stages.loads import channel_table, exact_loads, record_of
+from torusweep.stages.loads.channels import channel_table, record_of
 from torusweep.stages.loads.columns import CHANNEL_LOADS, LOADS
+from torusweep.stages.loads.exact import exact_loads
 
 from tests.stages.static.networks import as_networkx
 

@@ -12,7 +12,7 @@ from torusweep.errors import BadInput
 from torusweep.networks.families import build
 from torusweep.networks.link_lists import network_of_links
 from torusweep.routing import LayeredRouting, SourceRouting, routing
-from torusweep.stages.loads import exact_loads
+from torusweep.stages.loads.exact import exact_loads
 from torusweep.stages.simulation.packets import route_words
 from torusweep.stages.simulation.routes import routes_of
 from torusweep.traffic import GivenTraffic

@@ -10,7 +10,7 @@ from torusweep.errors import BadInput
 from torusweep.networks.families import build
 from torusweep.stages.deadlock import deadlock_case, deadlock_record
 from torusweep.stages.deadlock.dependencies import dependencies
-from torusweep.stages.loads import exact_loads
+from torusweep.stages.loads.exact import exact_loads
 from torusweep.stages.simulation import PRESETS, Parameters, simulation_records
 from torusweep.stages.simulation.columns import SIMULATION
 from torusweep.stages.simulation.presets import Preset

@@ -11,7 +11,8 @@ from torusweep.networks.symmetry import orbits
 from torusweep.networks.topology import Topology
 from torusweep.questions.entry import under
 from torusweep.questions.parameters import Spelled
-from torusweep.stages.loads import exact_loads, record_of
+from torusweep.stages.loads.channels import record_of
+from torusweep.stages.loads.exact import exact_loads
 from torusweep.stages.static.distances import terminal_distances
 from torusweep.stages.static.latencies import terminal_latencies
 

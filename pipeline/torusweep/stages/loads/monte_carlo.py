@@ -3,6 +3,9 @@
 The maximum of many noisy loads is biased upwards, because the noise takes part in the selection. The
 channel that is largest on one half of the packets, measured on the other half, is biased downwards,
 because it may not be the true maximum. Both are reported.
+
+Random packets of a traffic pattern, from counter-based random numbers: packet i is the same in every block. Packets
+of a routing table, counted on every channel.
 """
 
 from __future__ import annotations
@@ -13,22 +16,64 @@ from functools import partial
 
 import numpy as np
 from torusweep_kernels.backend import backend_of_calls
+from torusweep_kernels.pairs import Tables, draw_pairs, pair_tables
+from torusweep_kernels.philox.draws import packet_words
 from torusweep_kernels.routes import route_flows
 from torusweep_kernels.threads import in_threads
 from torusweep_kernels.walks import RandomPackets, Searches, sampled_walks
 
 from torusweep.errors import BadInput
 from torusweep.networks.topology import Topology
-from torusweep.routing import GivenRouting, LayeredRouting, SourceRouting, TableRouting
+from torusweep.routing import GivenRouting, LayeredRouting, SourceRouting
 from torusweep.routing import routing as routing_on
+from torusweep.routing.forms import TableRouting
 from torusweep.routing.paths import RouteTable, links_of_arcs
+from torusweep.routing.tables.as_table import Draws, drawn_rows
 from torusweep.stages.loads.channels import ChannelLoads, MaximumEstimate
-from torusweep.stages.loads.layered import channels_of_arcs
-from torusweep.stages.loads.packets import TrafficPackets
+from torusweep.stages.loads.exact import channels_of_arcs
 from torusweep.stages.loads.source import channels_of_directions
-from torusweep.stages.loads.table_walks import count_walks
-from torusweep.traffic import GivenTraffic
+from torusweep.traffic import GivenTraffic, Traffic
 from torusweep.traffic import traffic as pattern_on
+
+ROUTES = 3  # stream of random numbers (torusweep_kernels.philox.draws); pairs have 1 and 2
+
+
+class TrafficPackets:
+    """Random packets of the traffic between the nodes.
+
+    backend: numpy: the specification; otherwise Numba draws what is wanted in memory
+    """
+
+    def __init__(self, traffic: Traffic, seed: int, backend: str) -> None:
+        self.seed, self.backend = seed, "numpy" if backend == "numpy" else "numba"
+        self.tables = tables_of(traffic)
+
+    def draw(self, first: int, count: int) -> tuple[np.ndarray, np.ndarray]:
+        """(source int32[count], destination int32[count]) of packets first … first + count − 1."""
+        return draw_pairs(self.tables, first, count, self.seed, backend=self.backend, threads=1)
+
+    def words(self, first: int, count: int, turn: int = 0) -> np.ndarray:
+        """uint32[4, count]: random words for the choices of each packet's route, four in turn 0, four in turn 1, …."""
+        return packet_words(first + np.arange(count), turn, ROUTES, self.seed, backend=self.backend)
+
+
+def tables_of(traffic: Traffic) -> Tables:
+    """What pairs of nodes are drawn from; traffic: between nodes (`Traffic.at_nodes`)."""
+    own = traffic.own.tocoo()
+    return pair_tables(traffic.weight, traffic.common, own.row, own.col, own.data)
+
+
+def count_walks(
+    routing: TableRouting, source: np.ndarray, destination: np.ndarray, group: np.ndarray, groups: int, draws: Draws
+) -> np.ndarray:
+    """int64[groups · N · P]: the packets of each group that pass each channel; `draws` as of `drawn_rows`."""
+    ports = routing.topology.ports
+    counts = np.zeros(groups * ports.size, np.int64)
+    for packets, row in drawn_rows(routing, source, destination, draws):
+        channel = routing.at[routing.owner[row]].astype(np.int64) * ports.shape[1] + routing.port[row]
+        counts += np.bincount(group[packets] * ports.size + channel, minlength=len(counts))
+    return counts
+
 
 GROUPS = 32  # batches for the standard error; packet i belongs to batch i modulo 32
 ROUND = 1 << 22  # packets between checks of the error

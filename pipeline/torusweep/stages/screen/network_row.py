@@ -15,7 +15,8 @@ from torusweep.questions.how import How
 from torusweep.questions.stage import LazyNetwork, Rows, attempt
 from torusweep.screening import bounds
 from torusweep.screening.columns import SCREEN
-from torusweep.stages.loads import exact_loads, record_of
+from torusweep.stages.loads.channels import record_of
+from torusweep.stages.loads.exact import exact_loads
 from torusweep.stages.static.connectivity import components
 from torusweep.stages.static.distances import Searches, distance_numbers, searches_of
 
