@@ -11,7 +11,7 @@ import pytest
 from torusweep.errors import BadInput, Refused
 from torusweep.networks.families import build
 from torusweep.routing import canonical, routing
-from torusweep.stages.deadlock import deadlock_record
+from torusweep.stages.deadlock.record import deadlock_record
 from torusweep.stages.loads.exact import exact_loads
 from torusweep.stages.simulation import Parameters, simulation_records
 from torusweep.traffic import traffic

@@ -18,7 +18,7 @@ from torusweep.answers.joined import ALL, BEST, SECONDARY, SHARED, Join, Named, 
 from torusweep.answers.query import query
 from torusweep.errors import BadInput, nearest
 from torusweep.stages.all_columns import TABLES
-from torusweep.stages.deadlock import routing_spelling
+from torusweep.stages.deadlock.routing_case import routing_spelling
 
 SHOWN = 3  # values that a message names
 # which value a message proposes, where it is there

@@ -10,7 +10,7 @@ import click
 from torusweep.cli import options
 from torusweep.errors import BadInput
 from torusweep.networks.families import build
-from torusweep.stages.deadlock.routing_table import FORMATS, routing_table
+from torusweep.stages.deadlock.routing_case import FORMATS, routing_table
 
 SUFFIXES = {".csv": "csv", ".parquet": "parquet"}
 

@@ -20,9 +20,9 @@ from torusweep.questions.display import facts_of, html_of, text_of
 from torusweep.routing.tables.as_table import rows_of
 from torusweep.routing.tables.columns import columns_of
 from torusweep.routing.tables.objects import routing_of
-from torusweep.stages.deadlock.answer import Layered
 from torusweep.stages.deadlock.layers import layers as layers_of
-from torusweep.stages.deadlock.routing_table import classified_table
+from torusweep.stages.deadlock.routing_case import classified_table
+from torusweep.stages.deadlock.stage import Layered
 
 if TYPE_CHECKING:
     import networkx

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from torusweep.networks.families import build
-from torusweep.stages.deadlock import deadlock_record
+from torusweep.stages.deadlock.record import deadlock_record
 from torusweep.stages.simulation import Parameters, simulation_records
 
 Channel = tuple[int, str, int]  # node, direction, virtual channel

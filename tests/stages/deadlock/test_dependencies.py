@@ -12,9 +12,9 @@ import pytest
 from torusweep.networks.families import build
 from torusweep.networks.families.hierarchies import Hierarchy
 from torusweep.routing import ROUTINGS, routing
-from torusweep.stages.deadlock import deadlock_record
+from torusweep.stages.deadlock.counterexamples import packets_of
 from torusweep.stages.deadlock.dependencies import dependencies, merge_classes, walk_all_pairs
-from torusweep.stages.deadlock.packets import packets_of
+from torusweep.stages.deadlock.record import deadlock_record
 from torusweep.stages.deadlock.rules import RULES as OUR_RULES
 from torusweep.stages.deadlock.rules import Rule, vc_rule
 from torusweep.stages.deadlock.verdict import TOGETHER, verdict

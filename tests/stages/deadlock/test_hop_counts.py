@@ -11,8 +11,9 @@ from torusweep.errors import BadInput, Refused
 from torusweep.networks.families import build
 from torusweep.networks.link_lists import network_of_links
 from torusweep.routing import GivenRouting, routing
-from torusweep.stages.deadlock import candidate_rules, deadlock_case, deadlock_record, rules
-from torusweep.stages.deadlock.routing_table import routing_table
+from torusweep.stages.deadlock import rules
+from torusweep.stages.deadlock.record import candidate_rules, deadlock_record
+from torusweep.stages.deadlock.routing_case import deadlock_case, routing_table
 from torusweep.stages.loads.exact import exact_loads
 from torusweep.stages.simulation import Parameters, set_up, simulation_records
 from torusweep.stages.simulation.routes import routes_of

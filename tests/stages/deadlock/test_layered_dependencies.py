@@ -10,7 +10,7 @@ import networkx as nx
 import pytest
 from torusweep.networks.families import build
 from torusweep.routing import routing
-from torusweep.stages.deadlock import deadlock_record
+from torusweep.stages.deadlock.record import deadlock_record
 
 from tests.stages.deadlock.plain_dependencies import shortest_cycle_length
 from tests.stages.deadlock.plain_layered import LAYERED, layered_graph

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from torusweep.networks.families import build
 from torusweep.routing import routing
-from torusweep.stages.deadlock import deadlock_record
 from torusweep.stages.deadlock.dependencies import dependencies
+from torusweep.stages.deadlock.record import deadlock_record
 from torusweep.stages.deadlock.rules import vc_rule
 from torusweep.stages.deadlock.verdict import verdict
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from torusweep.errors import BadInput, Refused
 from torusweep.networks.families import build
-from torusweep.stages.deadlock import deadlock_case, deadlock_record
+from torusweep.stages.deadlock.record import deadlock_record
+from torusweep.stages.deadlock.routing_case import deadlock_case
 
 
 @pytest.mark.parametrize(

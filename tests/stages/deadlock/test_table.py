@@ -13,9 +13,9 @@ from torusweep.networks.families import build
 from torusweep.routing import GivenRouting, routing
 from torusweep.routing.tables.as_table import table_of
 from torusweep.routing.tables.objects import routing_of
-from torusweep.stages.deadlock import deadlock_case, deadlock_record
 from torusweep.stages.deadlock.layers import layers
-from torusweep.stages.deadlock.routing_table import routing_table
+from torusweep.stages.deadlock.record import deadlock_record
+from torusweep.stages.deadlock.routing_case import deadlock_case, routing_table
 from torusweep.stages.deadlock.stage import DeadlockRequest
 from torusweep.stages.loads.stage import LoadsRequest
 from torusweep.stages.simulation import Parameters, RunRequest, set_up, simulation_records

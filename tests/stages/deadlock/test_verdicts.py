@@ -13,13 +13,11 @@ from torusweep import cli
 from torusweep.errors import BadInput
 from torusweep.networks.families import build
 from torusweep.routing import Moves, routing
-from torusweep.stages.deadlock import RULES as ALL_RULES
-from torusweep.stages.deadlock import deadlock_case, deadlock_record, is_proved_free, rule_spelling
-from torusweep.stages.deadlock.cycles import cycles_lie_in_rings, dependency_graph
-from torusweep.stages.deadlock.dependencies import dependencies
-from torusweep.stages.deadlock.least_virtual_channels import least_virtual_channels
-from torusweep.stages.deadlock.routing_case import ALL_ROUTINGS
-from torusweep.stages.deadlock.rules import vc_rule
+from torusweep.stages.deadlock.dependencies import cycles_lie_in_rings, dependencies, dependency_graph
+from torusweep.stages.deadlock.record import deadlock_record, is_proved_free, least_virtual_channels
+from torusweep.stages.deadlock.routing_case import ALL_ROUTINGS, deadlock_case
+from torusweep.stages.deadlock.rules import RULES as ALL_RULES
+from torusweep.stages.deadlock.rules import rule_spelling, vc_rule
 from torusweep.stages.deadlock.verdict import verdict
 
 from tests.stages.deadlock.plain_dependencies import RULES, Datelines, graph, hops_of
@@ -294,7 +292,7 @@ def test_progress_is_reported_and_changes_nothing(monkeypatch, network, name, ru
     inputs = {"routing": name, "vc_rule": rule, "virtual_channels": 2}
     expected = deadlock_record(build(network), **inputs)
     monkeypatch.setattr("torusweep.stages.deadlock.dependencies.STEPS_PER_REPORT", 100)
-    monkeypatch.setattr("torusweep.stages.deadlock.escape.MAX_MATRIX_CHANNELS", 0)
+    monkeypatch.setattr("torusweep.stages.deadlock.verdict.MAX_MATRIX_CHANNELS", 0)
     shares: list[float] = []
     found = deadlock_record(build(network), **inputs, progress=shares.append)
     assert {**found, "dependencies": None, "cycle": None} == {**expected, "dependencies": None, "cycle": None}

@@ -8,7 +8,7 @@ import networkx as nx
 import pytest
 from torusweep.errors import BadInput, Refused
 from torusweep.networks.families import build
-from torusweep.stages.deadlock import deadlock_case
+from torusweep.stages.deadlock.routing_case import deadlock_case
 from torusweep.stages.simulation import PRESETS, Parameters, RunRequest, request_of, set_up, simulation_records
 from torusweep.stages.simulation.choice import may_use_both_classes
 

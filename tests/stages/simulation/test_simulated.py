@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from torusweep.errors import BadInput
 from torusweep.networks.families import build
-from torusweep.stages.deadlock import deadlock_case, deadlock_record
 from torusweep.stages.deadlock.dependencies import dependencies
+from torusweep.stages.deadlock.record import deadlock_record
+from torusweep.stages.deadlock.routing_case import deadlock_case
 from torusweep.stages.loads.exact import exact_loads
 from torusweep.stages.simulation import PRESETS, Parameters, simulation_records
 from torusweep.stages.simulation.columns import SIMULATION

@@ -16,9 +16,9 @@ from torusweep.routing import routing as routing_on
 from torusweep.routing.forms import LayeredRouting, TableRouting
 from torusweep.routing.tables.as_table import table_of
 from torusweep.routing.tables.rows import table_of_kernel
-from torusweep.stages.deadlock.cycles import is_acyclic
+from torusweep.stages.deadlock.dependencies import is_acyclic
 from torusweep.stages.deadlock.routing_case import check_reachability
-from torusweep.stages.deadlock.table_dependencies import steps_of
+from torusweep.stages.deadlock.window_dependencies import steps_of
 
 MOST_SPLIT_PAIRS = 1 << 14  # of packets that draw between many ways, each of which has its dependencies
 MOST_WAYS = 1.5  # rows of a configuration, on average, up to which there is no such limit

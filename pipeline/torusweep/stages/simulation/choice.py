@@ -14,16 +14,8 @@ from torusweep.routing import GivenRouting, Routing, SourceRouting
 from torusweep.routing import routing as routing_on
 from torusweep.routing.forms import AdaptiveRouting
 from torusweep.routing.paths import MAX_WHOLE_KEYS
-from torusweep.stages.deadlock import (
-    Case,
-    candidate_rules,
-    chooses,
-    deadlock_case,
-    is_proved_free,
-    least_rule,
-    resolve_routing,
-    routing_spelling,
-)
+from torusweep.stages.deadlock.record import candidate_rules, is_proved_free, least_rule
+from torusweep.stages.deadlock.routing_case import Case, chooses, deadlock_case, resolve_routing, routing_spelling
 from torusweep.stages.deadlock.rules import Rule
 from torusweep.stages.simulation.detours import Choosing, choosing_of
 from torusweep.stages.simulation.links import most_flits

@@ -13,7 +13,7 @@ from torusweep.errors import BadInput
 from torusweep.networks.names import terminal_names
 from torusweep.networks.topology import NO_PORT, Topology
 from torusweep.routing import GivenRouting, Routing, SourceRouting
-from torusweep.stages.deadlock import least_rule
+from torusweep.stages.deadlock.record import least_rule
 from torusweep.stages.deadlock.rules import Rule
 from torusweep.stages.simulation.choice import (
     DEFAULT_ROUTINGS,
