@@ -17,8 +17,8 @@ from torusweep.screening.best_table import best_table
 from torusweep.screening.spaces import Lattices, screen_space
 from torusweep.stages.cost import AUTOMATIC, cost_record
 from torusweep.stages.cost import section as cost_section
-from torusweep.stages.layout import layout_record
 from torusweep.stages.layout import section as layout_of
+from torusweep.stages.layout.record import layout_record
 from torusweep.stages.loads.channels import record_of
 from torusweep.stages.loads.exact import exact_loads
 from torusweep.stages.screen import section as screen

@@ -10,7 +10,7 @@ import pytest
 from torusweep.models import dally
 from torusweep.models.whole_radices import whole_radices
 from torusweep.networks.families import build
-from torusweep.stages.layout import layout_record
+from torusweep.stages.layout.record import layout_record
 
 SIZES = (2**8, 2**14, 2**20)
 BEST = {  # by wire delay, for L = 150: Fig. 8 and its variants

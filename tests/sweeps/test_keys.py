@@ -147,7 +147,7 @@ AMONG = {
         "torusweep/capacity/__init__.py",
     },
     "deadlock": {"torusweep_kernels/dependencies/cpu.py", "torusweep/stages/deadlock/rules.py"},
-    "layout": {"torusweep/stages/layout/wires.py", "torusweep/networks/families/algebra.py"},
+    "layout": {"torusweep/stages/layout/record.py", "torusweep/networks/families/algebra.py"},
     "collectives": {"torusweep/collectives/optimum.py", "torusweep_kernels/trees/__init__.py"},
     "cost": {"torusweep/costs/arithmetic.py", "torusweep/documents.py", "torusweep/stages/layout/placements.py"},
     "availability": {

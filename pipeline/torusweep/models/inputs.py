@@ -11,8 +11,8 @@ from torusweep.models.table import ModelInputs, network_of, width_of
 from torusweep.networks.links import channel_matrix, surviving_network
 from torusweep.networks.symmetry import orbits_under, proved_symmetries
 from torusweep.networks.topology import Plan, Topology
-from torusweep.stages.layout import layout_record
 from torusweep.stages.layout.placements import canonical, default_placement
+from torusweep.stages.layout.record import layout_record
 from torusweep.stages.loads.channels import record_of
 from torusweep.stages.loads.exact import exact_loads
 from torusweep.stages.static.bisection import bisection_bounds

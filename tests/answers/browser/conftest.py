@@ -16,7 +16,7 @@ from playwright import sync_api
 from torusweep.answers import page as report
 from torusweep.library.records import loads_record
 from torusweep.networks.families import build
-from torusweep.stages.layout import layout_record
+from torusweep.stages.layout.record import layout_record
 from torusweep.stages.static import static_record
 
 from tests.answers.browser.opened import DESKTOP, HOSTILE_NAME, Opened

@@ -26,8 +26,7 @@ from torusweep.networks.families.dragonfly import Grouped
 from torusweep.networks.families.slices import Pod
 from torusweep.networks.families.trees import Tree
 from torusweep.networks.topology import Plan, Topology
-from torusweep.stages.layout import Placement, canonical, place
-from torusweep.stages.layout.placements import default_placement, dimensions_of
+from torusweep.stages.layout.placements import Placement, canonical, default_placement, dimensions_of, place
 
 AUTOMATIC = "automatic"
 NUMBERS, GROUPS, PODS = "numbers", "groups", "pods"  # how automatic packing went, where no placement describes it

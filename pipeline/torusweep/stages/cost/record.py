@@ -15,7 +15,7 @@ from torusweep.networks.symmetry import orbits_under, proved_symmetries
 from torusweep.networks.topology import NO_PORT, Topology
 from torusweep.stages.cost.columns import COST
 from torusweep.stages.cost.packing import pack, spelling_of
-from torusweep.stages.layout import Placement
+from torusweep.stages.layout.placements import Placement
 from torusweep.stages.static.distances import terminal_distances
 
 MOST_LINKS_READ = 1e11  # links that a search for all distances may read; some seconds
