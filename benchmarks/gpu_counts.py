@@ -19,7 +19,7 @@ import numpy as np
 from torusweep.questions.how import How
 from torusweep.questions.stage import LazyNetwork
 from torusweep.stages import STAGES
-from torusweep.stages.simulation import Parameters, RunRequest
+from torusweep.stages.simulation.parameters import Parameters, RunRequest
 from torusweep.stages.simulation.stage import SimulationRequest
 from torusweep_kernels import backend
 

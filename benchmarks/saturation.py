@@ -19,7 +19,7 @@ from torusweep.errors import BadInput
 from torusweep.library.records import loads_record
 from torusweep.networks.families import build
 from torusweep.networks.topology import Topology
-from torusweep.stages.simulation import Parameters
+from torusweep.stages.simulation.parameters import Parameters
 from torusweep.stages.simulation.record import simulation_records
 
 ENOUGH = 0.9  # of the bound

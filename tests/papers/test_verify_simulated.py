@@ -9,8 +9,8 @@ import pytest
 from torusweep.errors import BadInput
 from torusweep.papers.verification import Expected, judge_simulated, load_expected, verification_rows
 from torusweep.papers.verification.simulated import SETTINGS, SimulatedRows, is_simulated, read
+from torusweep.stages.simulation.parameters import request_of
 from torusweep.stages.simulation.presets import preset
-from torusweep.stages.simulation.request import request_of
 from torusweep.sweeps.configuration import load
 from torusweep.sweeps.requested_points import requested_points
 

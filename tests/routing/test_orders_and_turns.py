@@ -13,7 +13,8 @@ from torusweep.networks.families import build
 from torusweep.routing import canonical, routing
 from torusweep.stages.deadlock.record import deadlock_record
 from torusweep.stages.loads.exact import exact_loads
-from torusweep.stages.simulation import Parameters, simulation_records
+from torusweep.stages.simulation.parameters import Parameters
+from torusweep.stages.simulation.record import simulation_records
 from torusweep.traffic import traffic
 
 Links = dict[tuple[int, int], float]

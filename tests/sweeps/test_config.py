@@ -14,7 +14,7 @@ from ruamel.yaml import YAML
 from torusweep.errors import BadInput
 from torusweep.questions.entry import NetworkChoice
 from torusweep.stages import STAGES
-from torusweep.stages.simulation.offered import offered
+from torusweep.stages.simulation.parameters import offered
 from torusweep.sweeps.configuration import load
 from torusweep.sweeps.configuration.documentation import documentation, json_schema
 from torusweep.sweeps.configuration.schema import PAPERS

@@ -14,8 +14,7 @@ import numpy as np
 from torusweep.interchange.formats import Format, folder_command
 from torusweep.interchange.links import links_of
 from torusweep.networks.topology import Topology
-from torusweep.stages.simulation import PRESETS
-from torusweep.stages.simulation.links import round_trip
+from torusweep.stages.simulation.presets import PRESETS, round_trip
 from torusweep.tables.store import publish
 
 NETWORK, CONFIGURATION = "network.anynet", "booksim.cfg"

@@ -15,8 +15,10 @@ from torusweep.stages.deadlock import rules
 from torusweep.stages.deadlock.record import candidate_rules, deadlock_record
 from torusweep.stages.deadlock.routing_case import deadlock_case, routing_table
 from torusweep.stages.loads.exact import exact_loads
-from torusweep.stages.simulation import Parameters, set_up, simulation_records
+from torusweep.stages.simulation.parameters import Parameters
+from torusweep.stages.simulation.record import simulation_records
 from torusweep.stages.simulation.routes import routes_of
+from torusweep.stages.simulation.setup import set_up
 
 from tests.routing.plain_routes import by_way_of_a_group, routes_between, shortest_by_group
 

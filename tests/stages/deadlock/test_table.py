@@ -18,7 +18,9 @@ from torusweep.stages.deadlock.record import deadlock_record
 from torusweep.stages.deadlock.routing_case import deadlock_case, routing_table
 from torusweep.stages.deadlock.stage import DeadlockRequest
 from torusweep.stages.loads.stage import LoadsRequest
-from torusweep.stages.simulation import Parameters, RunRequest, set_up, simulation_records
+from torusweep.stages.simulation.parameters import Parameters, RunRequest
+from torusweep.stages.simulation.record import simulation_records
+from torusweep.stages.simulation.setup import set_up
 from torusweep.stages.simulation.stage import SimulationRequest
 from torusweep.sweeps.points import Point
 

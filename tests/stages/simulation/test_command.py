@@ -13,9 +13,9 @@ from click.testing import CliRunner
 from rich.console import Console
 from torusweep.cli.questions import command_of
 from torusweep.errors import BadInput
-from torusweep.stages.simulation import PRESETS, Parameters
 from torusweep.stages.simulation.columns import SIMULATION
-from torusweep.stages.simulation.offered import loads_of
+from torusweep.stages.simulation.parameters import Parameters, loads_of
+from torusweep.stages.simulation.presets import PRESETS
 from torusweep.stages.simulation.stage import QUESTION
 from torusweep.stages.simulation.text import print_simulation
 

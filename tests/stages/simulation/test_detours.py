@@ -13,10 +13,11 @@ from torusweep.errors import BadInput
 from torusweep.networks.families import build
 from torusweep.networks.topology import Topology
 from torusweep.routing.groups import by_group
-from torusweep.stages.simulation import Parameters, set_up, simulation_records
-from torusweep.stages.simulation.detours import ALL_HOPS, Choosing, ChosenRoutes, choosing_routes
 from torusweep.stages.simulation.packets import route_words
-from torusweep.stages.simulation.routes import routes_of
+from torusweep.stages.simulation.parameters import Parameters
+from torusweep.stages.simulation.record import simulation_records
+from torusweep.stages.simulation.routes import ALL_HOPS, Choosing, ChosenRoutes, choosing_routes, routes_of
+from torusweep.stages.simulation.setup import set_up
 
 # ugal has one detour, progressive one for each hop within the source's group, and one before it
 NETWORKS = {

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from torusweep.errors import BadInput
 from torusweep.networks.families import build
-from torusweep.stages.simulation import PRESETS, Parameters, simulation_records
-from torusweep.stages.simulation.packet_lengths import canonical, lengths_of, one_length
-from torusweep.stages.simulation.packets import Generator
-from torusweep.stages.simulation.presets import Preset
+from torusweep.stages.simulation.packets import Generator, canonical, lengths_of, one_length
+from torusweep.stages.simulation.parameters import Parameters
+from torusweep.stages.simulation.presets import PRESETS, Preset
+from torusweep.stages.simulation.record import simulation_records
 from torusweep.traffic import traffic
 
 

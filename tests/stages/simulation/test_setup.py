@@ -9,8 +9,11 @@ import pytest
 from torusweep.errors import BadInput, Refused
 from torusweep.networks.families import build
 from torusweep.stages.deadlock.routing_case import deadlock_case
-from torusweep.stages.simulation import PRESETS, Parameters, RunRequest, request_of, set_up, simulation_records
 from torusweep.stages.simulation.choice import may_use_both_classes
+from torusweep.stages.simulation.parameters import Parameters, RunRequest, request_of
+from torusweep.stages.simulation.presets import PRESETS
+from torusweep.stages.simulation.record import simulation_records
+from torusweep.stages.simulation.setup import set_up
 
 from tests.stages.deadlock.plain_dependencies import Datelines, hops_of, rows, stepping
 

@@ -12,9 +12,10 @@ from torusweep.stages.deadlock.dependencies import dependencies
 from torusweep.stages.deadlock.record import deadlock_record
 from torusweep.stages.deadlock.routing_case import deadlock_case
 from torusweep.stages.loads.exact import exact_loads
-from torusweep.stages.simulation import PRESETS, Parameters, simulation_records
 from torusweep.stages.simulation.columns import SIMULATION
-from torusweep.stages.simulation.presets import Preset
+from torusweep.stages.simulation.parameters import Parameters
+from torusweep.stages.simulation.presets import PRESETS, Preset
+from torusweep.stages.simulation.record import simulation_records
 from torusweep.stages.static import static_record
 from torusweep_kernels.dependencies import DEPENDS
 

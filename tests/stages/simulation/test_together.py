@@ -13,7 +13,8 @@ from torusweep.questions import stage
 from torusweep.questions.how import How
 from torusweep.questions.stage import LazyNetwork
 from torusweep.stages import STAGES
-from torusweep.stages.simulation import Parameters, RunRequest, choice, record, runs
+from torusweep.stages.simulation import choice, record, runs
+from torusweep.stages.simulation.parameters import Parameters, RunRequest
 from torusweep.stages.simulation.setup import set_up
 from torusweep.stages.simulation.stage import SimulationRequest
 from torusweep.sweeps.points import Point, keyed, rows_of_many

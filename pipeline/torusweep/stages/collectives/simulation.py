@@ -11,9 +11,8 @@ from torusweep.collectives.cost import cost_of, messages_of
 from torusweep.collectives.schedule import Schedule
 from torusweep.errors import BadInput, Refused
 from torusweep.networks.topology import Topology
-from torusweep.stages.simulation.links import round_trip
 from torusweep.stages.simulation.parameters import MAX_CYCLES, Parameters
-from torusweep.stages.simulation.presets import ALL_FLITS, preset
+from torusweep.stages.simulation.presets import ALL_FLITS, preset, round_trip
 from torusweep.stages.simulation.runs import Experiment, run
 from torusweep.stages.simulation.setup import set_up
 from torusweep.workloads import Workload

@@ -17,8 +17,8 @@ from torusweep.routing.paths import MAX_WHOLE_KEYS
 from torusweep.stages.deadlock.record import candidate_rules, is_proved_free, least_rule
 from torusweep.stages.deadlock.routing_case import Case, chooses, deadlock_case, resolve_routing, routing_spelling
 from torusweep.stages.deadlock.rules import Rule
-from torusweep.stages.simulation.detours import Choosing, choosing_of
-from torusweep.stages.simulation.links import most_flits
+from torusweep.stages.simulation.presets import most_flits
+from torusweep.stages.simulation.routes import Choosing, choosing_of
 
 # a simulation without a routing takes the first of these that fits the network and has a deadlock-free rule
 DEFAULT_ROUTINGS = ("dimension_order", "hierarchical", "routing_record", "minimal_by_address", "up_down")

@@ -1,17 +1,26 @@
-"""The parameters of a simulation's router, packets and runs: their one declaration."""
+"""The parameters of a simulation's router, packets and runs: their one declaration.
+
+A simulation as a point of a sweep: its request as one canonical string. Offered loads as texts of the command line
+and in a configuration: numbers, lists and ranges.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Annotated, Any
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from math import floor, isfinite, nan
+from typing import Annotated, Any, NamedTuple
 
-from torusweep.errors import BadInput
+from pydantic import AfterValidator
+
+from torusweep.errors import BadInput, one_line
 from torusweep.networks.topology import Meaning, Whole
+from torusweep.questions.entry import Rates, Spread
 from torusweep.questions.parameters import Absent, Several, Spelled, parameters_of
 from torusweep.questions.spelled import TRAFFIC
 from torusweep.routing import GivenRouting
-from torusweep.stages.simulation.packet_lengths import MOST_FLITS, lengths_of
-from torusweep.stages.simulation.placement import PLACEMENTS, Placement
+from torusweep.stages.simulation.packets import MOST_FLITS, PLACEMENTS, Placement, lengths_of
 from torusweep.stages.simulation.presets import ALL_CHANNELS, Switching
 from torusweep.traffic import GivenTraffic
 
@@ -40,7 +49,7 @@ RULE = Spelled(
 )
 MIX = Spelled(
     "instead of one length: lengths of packets and their shares, as in 1:0.5,5:0.5; each packet draws one",
-    canonical="torusweep.stages.simulation.packet_lengths:canonical",
+    canonical="torusweep.stages.simulation.packets:canonical",
 )
 INJECTION = Spelled(
     "when packets are generated",
@@ -160,3 +169,111 @@ class Parameters:
                     f"{name}={value}: expected without a workload, whose messages fix sources, sizes and times;"
                     " leave out one of them"
                 )
+
+
+class RunRequest(NamedTuple):
+    """parameters: of every run; loads, seeds, precision: as `simulation_records` takes them."""
+
+    parameters: Parameters
+    loads: tuple[float, ...]
+    seeds: tuple[int, ...] = (0,)
+    precision: float | None = None
+
+    def canonical(self) -> RunRequest:
+        """The same in canonical spellings. Raises BadInput for a name or number that is wrong on every network."""
+        check_numbers(self.loads, self.seeds, self.precision, workload=self.parameters.workload)
+        return self._replace(parameters=self.parameters.canonical())
+
+    def spelled(self) -> str:
+        """One line of JSON, without the values that are None."""
+        values = {
+            **asdict(self.parameters),
+            "loads": self.loads,
+            "seeds": self.seeds,
+            "saturation_precision": self.precision,
+        }
+        return json.dumps({name: value for name, value in values.items() if value is not None}, sort_keys=True)
+
+
+def request_of(spelled: str) -> RunRequest:
+    """The request that `Request.spelled` wrote."""
+    values = json.loads(spelled)
+    loads, seeds, precision = values.pop("loads"), values.pop("seeds"), values.pop("saturation_precision", None)
+    return RunRequest(Parameters(**values), tuple(loads), tuple(seeds), precision)
+
+
+def check_numbers(
+    loads: Sequence[float], seeds: Sequence[int], precision: float | None, *, workload: str | None = None
+) -> None:
+    """Raises BadInput for loads, seeds or a precision that cannot be simulated."""
+    if workload is not None and (loads or precision):
+        raise BadInput(
+            f"workload={workload}: expected neither loads nor a precision of saturation beside a workload;"
+            " leave them out"
+        )
+    if not (loads or precision or workload):
+        raise BadInput(
+            "simulation: expected loads, a precision of saturation or a workload, got none; give for example load 0.2"
+        )
+    for name, values in (("load", loads), ("saturation_precision", [] if precision is None else [precision])):
+        for value in values:
+            if not 0 < value < float("inf"):
+                raise BadInput(f"{name}={value}: expected a number above 0; choose one")
+    for seed in seeds:
+        if not 0 <= seed < 2**64:
+            raise BadInput(f"seed={seed}: expected 0 … 2^64 - 1; choose a number of at most 64 bits")
+    if not seeds or len(set(seeds)) < len(seeds):
+        raise BadInput(f"seeds={list(seeds)}: expected one or more, all different; leave out repeated ones")
+
+
+MOST_LOADS = 10_000  # of an entry, or of a range
+
+
+def loads_of(given: Sequence[str]) -> tuple[float, ...]:
+    """The loads of the texts 0.1,0.2 and 0.1:0.9:0.1 (both ends included), in the order given."""
+    found: list[float] = []
+    for part in (part for text in given for part in text.split(",")):
+        numbers = [_number(part, text) for text in part.split(":")]
+        if len(numbers) == 1:
+            found += numbers
+            continue
+        first, last, step = numbers if len(numbers) == 3 else (0.0, 0.0, 0.0)
+        if not (step > 0 and first <= last and (last - first) / step < MOST_LOADS):
+            raise BadInput(f"{part}: expected from:to:step, as in 0.1:0.9:0.1, of at most {MOST_LOADS:,} loads")
+        steps = floor((last - first) / step * (1 + 1e-12) + 1e-12)  # rounding may not lose the last one
+        found += [float(f"{first + step * number:.15g}") for number in range(steps + 1)]
+    return tuple(found)
+
+
+def _number(part: str, text: str) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        number = nan
+    if not isfinite(number):
+        raise BadInput(f"{one_line(part, 60)}: expected a number, several (0.1,0.2) or a range (0.1:0.9:0.1)")
+    return number
+
+
+def _above_0(loads: Rates) -> Rates:
+    if isinstance(loads, Spread):
+        if loads.size() > MOST_LOADS:
+            raise ValueError(f"expected at most {MOST_LOADS:,} loads, got {loads.size():,}; choose fewer")
+        if not loads.lowest > 0:
+            raise ValueError(f"expected loads above 0, got from {loads.lowest:g}; begin higher")
+        return loads
+    for number, load in enumerate(loads if isinstance(loads, tuple) else (loads,)):
+        if not load > 0:
+            which = f"[{number}]" if isinstance(loads, tuple) else ""
+            raise ValueError(f"expected loads above 0, got loads{which} = {load:g}; choose a higher one")
+    return loads
+
+
+Loads = Annotated[Rates, AfterValidator(_above_0)]
+
+
+def offered(loads: Rates) -> tuple[float, ...]:
+    """The loads of a configuration, written out."""
+    if isinstance(loads, Spread):
+        return loads.numbers()
+    return loads if isinstance(loads, tuple) else (loads,)

@@ -1,23 +1,61 @@
-"""The rows of the table `simulation`."""
+"""The rows of the table `simulation`.
+
+The saturation point: the highest offered load that the network accepts, by repeated division of an interval.
+Simulations of several points of a network: those whose routers and routes are alike share calls of the kernel.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Generator, Hashable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
 from torusweep.errors import BadInput
 from torusweep.networks.topology import NO_PORT, Topology
+from torusweep.questions.how import How
+from torusweep.questions.stage import LazyNetwork, Rows, attempt
 from torusweep.stages.simulation.columns import SIMULATION
-from torusweep.stages.simulation.parameters import Parameters
-from torusweep.stages.simulation.placement import Completion
-from torusweep.stages.simulation.request import check_numbers
-from torusweep.stages.simulation.runs import Experiment, Outcome, run
-from torusweep.stages.simulation.saturation import find_saturation
-from torusweep.stages.simulation.setup import Setup, set_up
+from torusweep.stages.simulation.packets import Completion
+from torusweep.stages.simulation.parameters import Parameters, check_numbers, request_of
+from torusweep.stages.simulation.runs import Experiment, Outcome, likeness, run, run_many
+from torusweep.stages.simulation.setup import Setup, Shared, set_up
 from torusweep.stages.simulation.statistics import figures
+
+Asked = TypeVar("Asked")
+Answer = TypeVar("Answer")
+
+PARTS = 5  # of the interval in each round; a round simulates the loads between them together
+
+
+def find_saturation(
+    saturated: Callable[[Sequence[float]], Generator[Asked, Answer, Sequence[bool | None]]],
+    top: float,
+    precision: float,
+) -> Generator[Asked, Answer, float]:
+    """The highest load that is not saturated, to `precision`; `top` if that is not saturated either.
+
+    saturated   evaluates several loads, ascending, at once; None (not decided) counts as not saturated. A generator, as
+                the search itself is, so that searches of several points go on together
+
+    The result lies below the lowest load of a round that is saturated, even if a higher one is not.
+    """
+    low, high = 0.0, top
+    loads = [top * part / PARTS for part in range(1, PARTS + 1)]
+    while loads:
+        for load, is_saturated in zip(loads, (yield from saturated(loads))):
+            if is_saturated:
+                high = load
+                break
+            low = load
+        else:
+            if low == top:
+                return top
+        loads = [low + (high - low) * part / PARTS for part in range(1, PARTS)] if high - low > precision else []
+    return low
+
 
 PRECISION = 0.01  # default precision of the saturation point, flits per terminal and cycle
 Progress = Callable[[float], None] | None
@@ -215,3 +253,60 @@ def _delivery_time(outcomes: Sequence[Outcome]) -> float | None:
     if any((delivered < 0).any() for delivered in times):
         return None
     return float(np.mean([delivered.max(initial=0) for delivered in times]))
+
+
+class BegunPoint(NamedTuple):
+    """A point's setup, and its rows step by step (`record.steps_of`)."""
+
+    setup: Setup
+    steps: Steps
+
+
+def rows_together(network: LazyNetwork, requests: Sequence[str], options: How) -> list[Rows | Exception]:
+    """The rows of each request, or what it raises: a request that fails does so alone.
+
+    requests   as `request.Request.spelled` writes them
+    """
+    found: dict[int, Rows | Exception] = {}
+    groups: dict[Hashable, dict[int, BegunPoint]] = defaultdict(dict)
+    shared = Shared({}, {})
+    for place, request in enumerate(requests):
+        begun = attempt(_begin, network, request, shared)
+        if isinstance(begun, BegunPoint):
+            groups[likeness(begun.setup)][place] = begun
+        else:
+            found[place] = begun
+    for alike in groups.values():
+        found |= _in_lockstep(alike, options)
+    return [found[place] for place in range(len(requests))]
+
+
+def _begin(network: LazyNetwork, request: str, shared: Shared) -> BegunPoint:
+    """What comes before the first run."""
+    parameters, loads, seeds, precision = request_of(request)
+    check_numbers(loads, seeds, precision, workload=parameters.workload)
+    setup = set_up(network.topology, parameters, shared=shared)
+    setup.check(loads)
+    return BegunPoint(setup, steps_of(setup, loads, seeds, precision))
+
+
+def _in_lockstep(points: dict[int, BegunPoint], options: How) -> dict[int, Rows | Exception]:
+    """The rows of points whose setups are alike: the first step of all, then the second of those that have one, …."""
+    found: dict[int, Rows | Exception] = {}
+    asked = {place: next(begun.steps) for place, begun in points.items()}
+    while asked:
+        further = {}
+        requests = [(points[place].setup, experiments) for place, experiments in asked.items()]
+        answers = run_many(requests, backend=options.backend, threads=options.threads, memory=options.memory)
+        for place, outcomes in zip(asked, answers):
+            if isinstance(outcomes, Exception):
+                found[place] = outcomes
+                continue
+            try:
+                further[place] = points[place].steps.send(outcomes)
+            except StopIteration as end:
+                found[place] = end.value
+            except Exception as error:  # whatever one point does, the others are computed
+                found[place] = error
+        asked = further
+    return found

@@ -14,12 +14,17 @@ from torusweep.errors import BadInput, Refused
 from torusweep.networks.topology import default_memory
 from torusweep.questions.stage import attempt
 from torusweep.routing.forms import SourceRouting
-from torusweep.stages.simulation.detours import choosing_routes
 from torusweep.stages.simulation.injection import NUMBER_BITS
-from torusweep.stages.simulation.layered_routes import Draws
-from torusweep.stages.simulation.packets import Generator, Packets, route_words
-from torusweep.stages.simulation.placement import Completion, completion_of, join_messages, workload_packets
-from torusweep.stages.simulation.routes import RouteRows, routes_of
+from torusweep.stages.simulation.packets import (
+    Completion,
+    Generator,
+    Packets,
+    completion_of,
+    join_messages,
+    route_words,
+    workload_packets,
+)
+from torusweep.stages.simulation.routes import Draws, RouteRows, choosing_routes, routes_of
 from torusweep.stages.simulation.setup import Setup
 from torusweep.stages.simulation.statistics import Run
 

@@ -23,12 +23,19 @@ from torusweep.stages.simulation.choice import (
     may_use_both_classes,
     remedy,
 )
-from torusweep.stages.simulation.detours import Choosing
 from torusweep.stages.simulation.injection import ArrivalTimes, process_of
-from torusweep.stages.simulation.links import cycles_of, flits_a_cycle, most_flits, round_trip
-from torusweep.stages.simulation.packet_lengths import PacketLengths, lengths_of, one_length
+from torusweep.stages.simulation.packets import PacketLengths, lengths_of, one_length
 from torusweep.stages.simulation.parameters import CYCLES, MAX_BUFFER, MAX_CYCLES, Parameters
-from torusweep.stages.simulation.presets import ALL_FLITS, Preset, preset
+from torusweep.stages.simulation.presets import (
+    ALL_FLITS,
+    Preset,
+    cycles_of,
+    flits_a_cycle,
+    most_flits,
+    preset,
+    round_trip,
+)
+from torusweep.stages.simulation.routes import Choosing
 from torusweep.traffic import Traffic
 from torusweep.traffic import traffic as pattern_on
 from torusweep.workloads import Workload

@@ -5,39 +5,126 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import product
 from math import ceil, prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
+import pyarrow as pa
 from pydantic import Field, create_model
+from rich.console import Console
 
 from torusweep.counts import counted, duration
 from torusweep.errors import BadInput, Refused
 from torusweep.networks.names import terminal_names
 from torusweep.networks.topology import Meaning, Number, Topology, Whole
+from torusweep.questions.answer import Records
+from torusweep.questions.display import value_text
 from torusweep.questions.entry import NetworkChoice, under
 from torusweep.questions.how import How
 from torusweep.questions.parameters import Absent, NotSwept, Option, Read
 from torusweep.questions.question import File, Question
 from torusweep.questions.stage import LazyNetwork, Rows
-from torusweep.stages.simulation.answer import Simulation
 from torusweep.stages.simulation.columns import SIMULATION
-from torusweep.stages.simulation.offered import Loads, offered
-from torusweep.stages.simulation.parameters import Parameters
-from torusweep.stages.simulation.placement import Completion
+from torusweep.stages.simulation.packets import Completion
+from torusweep.stages.simulation.parameters import Loads, Parameters, RunRequest, offered, request_of
 from torusweep.stages.simulation.presets import preset
-from torusweep.stages.simulation.record import PRECISION, simulation_records
-from torusweep.stages.simulation.request import RunRequest, request_of
+from torusweep.stages.simulation.record import PRECISION, rows_together, simulation_records
 from torusweep.stages.simulation.setup import set_up
-from torusweep.stages.simulation.together import rows_together
+from torusweep.stages.simulation.text import print_simulation
 from torusweep.traffic.given import check_reach
 from torusweep.workloads import Workload
 from torusweep.workloads import workload as workload_on
 from torusweep.workloads.messages import least_cycles
 
 if TYPE_CHECKING:
+    from torusweep.charts.chart import Drawing
     from torusweep.charts.section import Chapter, Tables
+
+CUT = 2.5  # times the largest latency that is not of a saturated network: there the figure's axis ends
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Simulation(Records):
+    """A simulation flit by flit: a row of the table `simulation` for each offered load, or one for a workload."""
+
+    messages: Workload | None = field(default=None, kw_only=True)
+    done: Sequence[Completion] = field(default=(), kw_only=True)  # for each seed
+    remarks: Sequence[str] = field(default=(), kw_only=True)
+    columns = SIMULATION
+    main = (
+        *("offered_load", "accepted_load", "accepted_load_error", "network_latency", "total_latency"),
+        *("total_latency_error", "p50_latency", "p99_latency", "saturated", "deadlocked", "delivery_time"),
+    )
+
+    def heading(self) -> str:
+        row = self.rows[0]
+        sent = row["workload"] or row["traffic"]
+        found = "" if self.saturation is None else f", saturates at {value_text(self.saturation)}"
+        return f"{row['topology']}, {row['routing']}, {row['vc_rule']}, {sent}{found}"
+
+    @property
+    def saturation(self) -> float | None:
+        """The largest load that is accepted, flits per terminal and cycle; None where it was not asked for."""
+        value = self.rows[0]["simulated_saturation"]
+        return None if value is None else float(value)
+
+    @cached_property
+    def completions(self) -> pa.Table:
+        """When each message of a workload was sent and delivered: cycles, null if the run ended before."""
+        if self.messages is None:
+            raise BadInput("completions: expected a simulation of a workload, got one of loads; simulate(workload=…)")
+        names = self.messages.names or map(str, range(len(self.messages.flits)))
+        sent = pa.table(
+            {
+                "message": pa.array(names, pa.string()),
+                "source": self.messages.source,
+                "destination": self.messages.destination,
+                "flits": self.messages.flits,
+            }
+        )
+        tables = []
+        for seed, completion in zip(self.rows[0]["seeds"], self.done):
+            table = sent.add_column(0, "seed", pa.repeat(pa.scalar(seed), sent.num_rows))
+            for name, cycle in completion._asdict().items():
+                table = table.append_column(name, pa.array(cycle, mask=cycle < 0))
+            tables.append(table)
+        return pa.concat_tables(tables)
+
+    def print(self, console: Console, computed_by: str) -> None:
+        print_simulation(console, self.rows)
+
+    def figure(self, *, dark: bool = False) -> Drawing:
+        """Latency against offered load, with 95 % confidence intervals: an Altair chart, which a notebook shows.
+
+        Raises BadInput where no row has an offered load and a latency.
+        """
+        # only a figure needs the drawing library, which takes long to import
+        from torusweep.charts.chart import DARK, LIGHT, config
+        from torusweep.charts.drawing import Axis, Chart
+
+        rows = [row for row in self.rows if row["offered_load"] is not None and row["total_latency"] is not None]
+        if not rows:
+            raise BadInput("expected loads to draw latency against, got none; simulate([0.1, 0.2, 0.3])")
+        line = ", ".join(map(str, (rows[0]["topology"], rows[0]["routing"])))
+        points: list[dict[str, Any]] = []
+        for row in rows:
+            mean, error = row["total_latency"], row["total_latency_error"]
+            ends = {} if error is None else {"low": mean - error, "high": mean + error}
+            points.append({**row, **ends, "line": line, "saturated": bool(row["saturated"])})
+        below = [point["total_latency"] for point in points if not point["saturated"]]
+        # there a saturated network's latency, which grows with the run, leaves the chart
+        cut = below and max(point["total_latency"] for point in points) > CUT * max(below)
+        drawn = Chart(
+            x=Axis("offered_load", "offered load, flits per cycle and terminal"),
+            y=Axis("total_latency", "mean latency, cycles", domain=(0, CUT * max(below)) if cut else None),
+            hollow="saturated",
+        ).draw(points)
+        theme = DARK if dark else LIGHT
+        settings = {**config(theme), "background": theme.paper}
+        return drawn.properties(width=520, height=320).configure(**settings)
+
 
 MOST_COMBINATIONS = 2_000  # of one entry; it takes up to 10 ms to check one on a network
 MOST_SEEDS = 2**63 - 1
@@ -56,7 +143,7 @@ def simulate(
     load: Annotated[
         tuple[float, ...],
         Number(0, "offered load, flits per terminal and cycle: a number, several, or a range", above=True),
-        Read("torusweep.stages.simulation.offered:loads_of", "0.2|0.1,0.2|0.1:0.9:0.1"),
+        Read("torusweep.stages.simulation.parameters:loads_of", "0.2|0.1,0.2|0.1:0.9:0.1"),
         NotSwept(),
     ] = (),
     *,
