@@ -10,7 +10,7 @@ from rich.console import Console
 from torusweep.collectives.optimum import channels_in_words
 from torusweep.counts import counted, size
 from torusweep.questions.console import Columns, print_facts, print_note, print_rows
-from torusweep.stages.collectives.simulation import Simulated
+from torusweep.stages.collectives.compared import Simulated
 
 MOST_NODES = 12  # of a cut, listed
 RINGS = ("one_way_ring", "ring")
