@@ -33,7 +33,6 @@ FLOORS = (
     ),
     ("questions",),
     (
-        "costs",
         "collectives",
         "capacity",
         "routing",

@@ -11,12 +11,12 @@ from torusweep.answers import page as report
 from torusweep.answers.designs import is_better_large
 from torusweep.charts.chart import specification
 from torusweep.charts.section import Chapter
-from torusweep.costs.equal_cost import equal_cost
 from torusweep.networks.families import build
 from torusweep.screening.best_table import best_table
 from torusweep.screening.spaces import Lattices, screen_space
-from torusweep.stages.cost import AUTOMATIC, cost_record
 from torusweep.stages.cost import section as cost_section
+from torusweep.stages.cost.arithmetic import equal_cost
+from torusweep.stages.cost.record import AUTOMATIC, cost_record
 from torusweep.stages.layout import section as layout_of
 from torusweep.stages.layout.record import layout_record
 from torusweep.stages.loads.channels import record_of

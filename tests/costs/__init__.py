@@ -1,1 +1,1 @@
-"""Tests of torusweep.costs."""
+"""Tests of torusweep.stages.cost."""

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from torusweep.costs import MODELS, Cables, Counts, cost_model, prices
 from torusweep.errors import BadInput
+from torusweep.stages.cost.arithmetic import Cables, Counts, prices
+from torusweep.stages.cost.model import MODELS, cost_model
 
 MINE = """\
 description: mine

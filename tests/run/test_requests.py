@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from torusweep.costs import MODELS, cost_model
 from torusweep.errors import Refused
 from torusweep.networks.families import build
 from torusweep.stages import STAGES
+from torusweep.stages.cost.model import MODELS, cost_model
 from torusweep.stages.deadlock.stage import DeadlockRequest
 from torusweep.stages.loads.stage import LoadsRequest
 from torusweep.sweeps.configuration import load

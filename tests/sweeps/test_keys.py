@@ -149,7 +149,7 @@ AMONG = {
     "deadlock": {"torusweep_kernels/dependencies/cpu.py", "torusweep/stages/deadlock/rules.py"},
     "layout": {"torusweep/stages/layout/record.py", "torusweep/networks/families/algebra.py"},
     "collectives": {"torusweep/collectives/optimum.py", "torusweep_kernels/trees/__init__.py"},
-    "cost": {"torusweep/costs/arithmetic.py", "torusweep/documents.py", "torusweep/stages/layout/placements.py"},
+    "cost": {"torusweep/stages/cost/arithmetic.py", "torusweep/documents.py", "torusweep/stages/layout/placements.py"},
     "availability": {
         "torusweep_kernels/failures/__init__.py",
         "torusweep/collectives/optimum.py",

@@ -12,10 +12,8 @@ import numpy as np
 import pyarrow as pa
 from rich.console import Console
 
-from torusweep import costs
 from torusweep.answers.best_text import print_best, proof
 from torusweep.answers.query import matching
-from torusweep.costs.equal_cost import EQUAL
 from torusweep.errors import BadInput
 from torusweep.networks.families import build
 from torusweep.networks.topology import Meaning, Whole
@@ -31,8 +29,10 @@ from torusweep.screening.columns import SCREEN
 from torusweep.screening.front import front
 from torusweep.screening.lattices import MOST_DIMENSIONS, MOST_NODES
 from torusweep.screening.spaces import Circulants, Lattices, Space, screen_space
-from torusweep.stages.cost import AUTOMATIC, cost_record
-from torusweep.stages.cost.spelled import COST_MODEL
+from torusweep.stages.cost.arithmetic import EQUAL
+from torusweep.stages.cost.model import readable
+from torusweep.stages.cost.record import AUTOMATIC, cost_record
+from torusweep.stages.cost.stage import COST_MODEL
 from torusweep.stages.screen.network_row import network_row
 from torusweep.tables.columns import Column
 
@@ -164,7 +164,7 @@ def best(
     others = [network_row(build(spelling), how) for spelling in dict.fromkeys(beside)]
     with under("cost_model"):
         # what is wrong with it is said before the search
-        model = None if cost_model is None else costs.readable(str(cost_model))
+        model = None if cost_model is None else readable(str(cost_model))
     before = None if results is None else screened_before(Path(results), space)
     with how.progress.share("lattices compared") as progress:
         found = best_lattices(

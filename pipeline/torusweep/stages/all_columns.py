@@ -11,11 +11,11 @@ from typing import get_args, get_type_hints
 
 import pyarrow as pa
 
-from torusweep.costs.columns import EQUAL_COST
 from torusweep.graph_search.columns import SEARCH
 from torusweep.models.columns import LATENCY
 from torusweep.screening.columns import BEST
 from torusweep.stages import STAGES
+from torusweep.stages.cost.columns import EQUAL_COST
 from torusweep.stages.loads.columns import CHANNEL_LOADS
 from torusweep.tables.columns import Column, arrow_schema
 

@@ -9,10 +9,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from torusweep.costs.equal_cost import equal_cost
 from torusweep.networks.families import plan
 from torusweep.screening.best_table import best_table
 from torusweep.stages.all_columns import schema_of
+from torusweep.stages.cost.arithmetic import equal_cost
 from torusweep.sweeps.configuration import Sweep
 from torusweep.sweeps.configuration.schema import Labelled
 from torusweep.sweeps.expansion import SweepNetwork

@@ -6,10 +6,10 @@ from collections import Counter
 
 import networkx
 import pytest
-from torusweep.costs import MODELS, cost_model
 from torusweep.errors import BadInput
 from torusweep.networks.families import build
-from torusweep.stages.cost import AUTOMATIC, cost_record, pack
+from torusweep.stages.cost.model import MODELS, cost_model
+from torusweep.stages.cost.record import AUTOMATIC, cost_record, pack
 
 from tests.stages.cost.plain import besta, graph_of
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from torusweep.costs.equal_cost import equal_cost
 from torusweep.errors import BadInput
 from torusweep.networks.symmetry import orbits
 from torusweep.networks.topology import Topology
 from torusweep.questions.entry import under
 from torusweep.questions.parameters import Spelled
+from torusweep.stages.cost.arithmetic import equal_cost
 from torusweep.stages.loads.channels import record_of
 from torusweep.stages.loads.exact import exact_loads
 from torusweep.stages.static.distances import terminal_distances

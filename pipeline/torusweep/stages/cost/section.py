@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
-from torusweep import costs
 from torusweep.charts.drawing import Axis, Chart
 from torusweep.charts.looks import BLUE, GREY, Look
 from torusweep.charts.section import Cell, Chapter, Panel, Record, Tables, fields, listing, number, paragraph
-from torusweep.costs.columns import EQUAL_COST
 from torusweep.counts import counted
 from torusweep.errors import BadInput
-from torusweep.stages.cost.columns import COST
+from torusweep.stages.cost.columns import COST, EQUAL_COST
+from torusweep.stages.cost.model import Sourced, cost_model
 
 MOST_PANELS = 6  # pairs of a cost model and a traffic that are drawn, those with most networks first
 INTRODUCTION = (
@@ -120,11 +119,11 @@ def _sources(models: Sequence[str]) -> str:
     said = []
     for name in models:
         try:
-            model = costs.cost_model(name)
+            model = cost_model(name)
         except BadInput:
             said.append(escape(name))
             continue
-        parts = [(key, part) for key, part in model if isinstance(part, costs.Sourced)]
+        parts = [(key, part) for key, part in model if isinstance(part, Sourced)]
         sources = "; ".join(
             f"{escape(key)}: {escape(part.source)}, {part.date}{' (estimate)' if part.estimate else ''}"
             for key, part in parts

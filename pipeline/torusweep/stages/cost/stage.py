@@ -1,37 +1,130 @@
-"""The stage `cost`: what a network costs by a cost model."""
+"""The stage `cost`: what a network costs by a cost model.
+
+Cost models and packings as parameters of questions.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
-from torusweep import costs
-from torusweep.costs.arithmetic import price_of_router
+from rich.console import Console
+
+from torusweep.counts import counted
 from torusweep.errors import BadInput, printable
 from torusweep.networks.families.slices import Pod
 from torusweep.networks.topology import Topology
+from torusweep.questions.answer import Answer, Record, Records, Row
+from torusweep.questions.display import Fact, facts
 from torusweep.questions.entry import under
 from torusweep.questions.how import How
-from torusweep.questions.parameters import InTables, NotSwept
+from torusweep.questions.parameters import InTables, NotSwept, Spelled
 from torusweep.questions.question import Aside, Question
 from torusweep.questions.stage import LazyNetwork
-from torusweep.stages.cost import AUTOMATIC, check_suits, cost_record
-from torusweep.stages.cost.answer import Cost, CostModels, Costs, ModelFile
-from torusweep.stages.cost.columns import COST
-from torusweep.stages.cost.compared import ROUTING, ROUTINGS, TRAFFIC, compared
-from torusweep.stages.cost.packing import spelling_of
-from torusweep.stages.cost.record import widths_of
-from torusweep.stages.cost.spelled import COST_MODEL, PACKING
+from torusweep.stages.cost.arithmetic import price_of_router
+from torusweep.stages.cost.columns import COST, EQUAL_COST
+from torusweep.stages.cost.compared import COMPARED, ROUTING, ROUTINGS, TRAFFIC, compared
+from torusweep.stages.cost.model import DEFAULT_MODEL, MODELS, cost_model, file_of, readable
+from torusweep.stages.cost.record import AUTOMATIC, check_suits, cost_record, spelling_of, widths_of
+from torusweep.stages.cost.text import print_comparison, print_cost, print_models
 
 if TYPE_CHECKING:
     from torusweep.charts.section import Chapter, Tables
 
 
+class Cost(Record):
+    """Prices and watts by a cost model: a row of the table `cost`."""
+
+    columns = COST
+    key = ("topology", "cost_model")
+    main = (
+        *("routers", "radix", "electrical_cables", "optical_cables", "cable_metres", "circuit_ports", "router_cost"),
+        *("cable_cost", "circuit_cost", "total_cost", "cost_per_terminal", "watts", "energy_per_bit", "date"),
+        "estimates",
+    )
+
+    def lines(self) -> list[Fact]:
+        currency = self.record["currency"]
+        columns = [column._replace(unit=currency) if column.unit == "currency" else column for column in self.columns]
+        return facts(self.record, columns, self.main)
+
+    def print(self, console: Console, computed_by: str) -> None:
+        print_cost(console, self.record)
+
+
+class Costs(Records):
+    """Several networks, the cheapest first: rows of the table `cost`, with columns of `equal_cost`."""
+
+    columns = (*COST, *(column for column in EQUAL_COST if column.name in COMPARED))
+    main = (
+        *("topology", "packing", "routers", "radix", "cost_per_terminal", "currency", "watts_per_terminal"),
+        *("latency", "throughput", "routing", "saturation_per_cost", "on_front"),
+    )
+
+    def heading(self) -> str:
+        return f"{counted(len(self), 'network')} by {self.rows[0]['cost_model']}, {self.rows[0]['date']}"
+
+    def print(self, console: Console, computed_by: str) -> None:
+        print_comparison(console, self.rows)
+
+
+class CostModels(Answer):
+    """The cost models that come with the program."""
+
+    def __init__(self, values: Mapping[str, Any]) -> None:
+        self.models = {name: cost_model(name) for name in MODELS}
+
+    @property
+    def json(self) -> list[Row]:
+        return [{"name": name, **model.model_dump()} for name, model in self.models.items()]
+
+    def heading(self) -> str:
+        return "cost models"
+
+    def lines(self) -> list[Fact]:
+        return [(name, model.description, model.dates()) for name, model in self.models.items()]
+
+    def print(self, console: Console, computed_by: str) -> None:
+        print_models(console, self.models)
+
+
+@dataclass(frozen=True, repr=False)
+class ModelFile(Answer):
+    """The file of a cost model, to be edited."""
+
+    name: str
+
+    @property
+    def json(self) -> Row:
+        return cost_model(self.name).model_dump()
+
+    def print(self, console: Console, computed_by: str) -> None:
+        text = file_of(self.name).read_text(encoding="utf-8")
+        console.print(text, end="", markup=False, emoji=False, soft_wrap=True)
+
+
+COST_MODEL = Spelled(
+    "a cost model, or a YAML file of one (docs/cost.md)",
+    table="torusweep.stages.cost.model:MODELS",
+    title="Cost models",
+    canonical="torusweep.stages.cost.model:readable",
+    files="torusweep.stages.cost.model:files_of",
+    called=False,
+    words="torusweep.stages.cost.model:description_of",
+)
+PACKING = Spelled(
+    "which routers share a cabinet: automatic, or a placement, as in straight(dimensions=2, block=[4, 4])",
+    table="torusweep.stages.layout.placements:PLACEMENTS",
+    canonical="torusweep.stages.cost.record:spelling_of",
+)
+
+
 def cost(
     networks: Sequence[Topology],
     how: How,
-    model: Annotated[str | Path, COST_MODEL, InTables("cost_model")] = costs.DEFAULT_MODEL,
+    model: Annotated[str | Path, COST_MODEL, InTables("cost_model")] = DEFAULT_MODEL,
     packing: Annotated[str, PACKING] = AUTOMATIC,
     *,
     routing: Annotated[tuple[str, ...], ROUTING, NotSwept()] | None = None,
@@ -51,7 +144,7 @@ def cost(
     """
     distinct = list({network.spelling: network for network in networks}.values())
     with under("model"):
-        name = costs.readable(str(model))
+        name = readable(str(model))
     if not distinct:
         raise BadInput("expected a topology, got none; 'torusweep topologies' lists the families")
     with under("packing"):
@@ -68,7 +161,7 @@ def cost(
 
 
 def _model_file(values: Mapping[str, Any]) -> ModelFile:
-    return ModelFile(costs.readable(values.get("model", costs.DEFAULT_MODEL)))
+    return ModelFile(readable(values.get("model", DEFAULT_MODEL)))
 
 
 class CostQuestion(Question):
@@ -96,7 +189,7 @@ class CostQuestion(Question):
 
     def check(self, network: LazyNetwork, request: Any) -> None:
         check_suits(request.packing, network.plan, network.spelling)
-        model = costs.cost_model(request.cost_model)
+        model = cost_model(request.cost_model)
         if isinstance(network.plan.structure, Pod) and model.circuit_switch is None:
             raise BadInput(
                 f"{network.spelling}: expected a cost model with circuit_switch, got {request.cost_model}; choose"

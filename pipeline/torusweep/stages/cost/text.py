@@ -7,10 +7,9 @@ from typing import Any
 
 from rich.console import Console
 
-from torusweep import costs
-from torusweep.costs.model import CostModel
 from torusweep.counts import counted
 from torusweep.questions.console import Columns, print_facts, print_heading, print_note, print_rows
+from torusweep.stages.cost.model import CostModel, cost_model
 
 MANY = 1000  # units of currency for which throughput is shown
 
@@ -96,6 +95,6 @@ def _money(value: float | None) -> str:
 
 
 def _print_estimates(console: Console, model: str) -> None:
-    estimates = costs.cost_model(model).estimates()
+    estimates = cost_model(model).estimates()
     if estimates:
         print_note(console, f"\nEstimates of the model, without a source that confirms them: {', '.join(estimates)}.")
