@@ -8,7 +8,8 @@ import altair as alt
 from torusweep.charts.chart import LIGHT, config, save, specification
 from torusweep.networks.families import build
 from torusweep.questions.how import How
-from torusweep.stages.availability import AvailabilityRequest, availability_rows
+from torusweep.stages.availability.record import availability_rows
+from torusweep.stages.availability.request import AvailabilityRequest
 from torusweep.stages.availability.section import distribution
 
 NETWORKS = {

@@ -14,8 +14,8 @@ from torusweep.errors import BadInput
 from torusweep.library.records import loads_record
 from torusweep.networks.families import build
 from torusweep.questions.how import How
-from torusweep.stages.availability import AvailabilityRequest, availability_rows
-from torusweep.stages.availability.request import measures_of
+from torusweep.stages.availability.record import availability_rows
+from torusweep.stages.availability.request import AvailabilityRequest, measures_of
 from torusweep.stages.static import static_record
 
 from tests.stages.availability import oracle

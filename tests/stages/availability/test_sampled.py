@@ -12,11 +12,9 @@ from scipy import stats
 from torusweep.errors import Refused
 from torusweep.networks.families import build
 from torusweep.questions.how import How
-from torusweep.stages.availability import MEASURES, AvailabilityRequest, availability_rows
-from torusweep.stages.availability.draws import draws_of
-from torusweep.stages.availability.measures import size_of
-from torusweep.stages.availability.request import failures_of, numbers_of
-from torusweep.stages.availability.statistics import summary, wilson
+from torusweep.stages.availability.measures import MEASURES, size_of
+from torusweep.stages.availability.record import availability_rows, summary, wilson
+from torusweep.stages.availability.request import AvailabilityRequest, draws_of, failures_of, numbers_of
 
 from tests.stages.availability import oracle
 

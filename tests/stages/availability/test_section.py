@@ -8,7 +8,8 @@ import pytest
 from torusweep.charts.chart import specification
 from torusweep.networks.families import build
 from torusweep.questions.how import How
-from torusweep.stages.availability import AvailabilityRequest, availability_rows
+from torusweep.stages.availability.record import availability_rows
+from torusweep.stages.availability.request import AvailabilityRequest
 from torusweep.stages.availability.section import section
 
 from tests.answers import vega_lite

@@ -3,29 +3,72 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import product
 from numbers import Real
 from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BeforeValidator, Field, model_validator
+from rich.console import Console
 
 from torusweep.errors import BadInput
 from torusweep.networks.topology import Meaning, Plan, Topology, Whole
+from torusweep.questions.answer import Records, Row
 from torusweep.questions.entry import NetworkChoice, Spellings, under
 from torusweep.questions.how import How
 from torusweep.questions.parameters import Absent, NotSwept, Option, Read, Spelled
 from torusweep.questions.question import Question
 from torusweep.questions.stage import LazyNetwork
-from torusweep.stages.availability.answer import Availability
 from torusweep.stages.availability.columns import AVAILABILITY
-from torusweep.stages.availability.measures import MEASURES, USUAL, DrawSize
-from torusweep.stages.availability.memory import check_memory, memory_of
-from torusweep.stages.availability.parts import check_count, failing_parts, fails_of, most_parts
+from torusweep.stages.availability.measures import (
+    MEASURES,
+    USUAL,
+    DrawSize,
+    check_count,
+    failing_parts,
+    fails_of,
+    most_parts,
+)
 from torusweep.stages.availability.record import availability_rows
-from torusweep.stages.availability.request import MOST_DRAWS, AvailabilityRequest, failures_of, measures_of
+from torusweep.stages.availability.request import (
+    MOST_DRAWS,
+    AvailabilityRequest,
+    check_memory,
+    failures_of,
+    measures_of,
+    memory_of,
+)
+from torusweep.stages.availability.text import print_availability
 
 if TYPE_CHECKING:
     from torusweep.charts.section import Chapter, Tables
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Availability(Records):
+    """What is left of a network after failures: rows of the table `availability`, one for each measure.
+
+    asked   what fails: each has as many rows
+    """
+
+    asked: Sequence[AvailabilityRequest] = field(kw_only=True)
+    columns = AVAILABILITY
+    main = (
+        *("fails", "failures", "probability", "measure", "measured", "intact", "mean", "mean_low", "mean_high"),
+        *("q05", "q50", "q95", "worst"),
+    )
+
+    def heading(self) -> str:
+        return f"{self.rows[0]['topology']} after failures"
+
+    def of(self, measure: str) -> list[Row]:
+        """The rows of one measure: connected, diameter, mean_distance, …."""
+        return [row for row in self.rows if row["measure"] == measure]
+
+    def print(self, console: Console, computed_by: str) -> None:
+        each = len(self.rows) // len(self.asked)
+        groups = [(one, self.rows[each * place :][:each]) for place, one in enumerate(self.asked)]
+        print_availability(console, groups)
 
 
 def _several(value: Any) -> Any:
