@@ -18,7 +18,7 @@ from torusweep.charts.looks import SYMBOLS, group_of, network_looks, value_looks
 from torusweep.networks.families import build
 from torusweep.stages import STAGES
 from torusweep.stages.all_columns import TABLES
-from torusweep.stages.static import static_record
+from torusweep.stages.static.record import static_record
 
 from tests.answers.page_parts import unpacked
 

@@ -19,7 +19,7 @@ from torusweep.errors import BadInput
 from torusweep.library.records import loads_record
 from torusweep.networks.families import build
 from torusweep.stages.all_columns import schema_of
-from torusweep.stages.static import static_record
+from torusweep.stages.static.record import static_record
 from torusweep.tables import store
 
 from tests.answers import vega_lite

@@ -30,7 +30,7 @@ from torusweep.stages.all_columns import schema_of
 from torusweep.stages.deadlock.rules import RULES
 from torusweep.stages.layout.placements import PLACEMENTS
 from torusweep.stages.static import section as networks
-from torusweep.stages.static import static_record
+from torusweep.stages.static.record import static_record
 from torusweep.tables import store
 from torusweep.traffic import PATTERNS
 

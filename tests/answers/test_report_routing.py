@@ -16,7 +16,7 @@ from torusweep.networks.families import build
 from torusweep.stages.deadlock import section as deadlock
 from torusweep.stages.loads import section as loads_section
 from torusweep.stages.loads.section import LINES, caption, joined
-from torusweep.stages.static import static_record
+from torusweep.stages.static.record import static_record
 
 from tests.answers import vega_lite
 from tests.answers.page_parts import HOSTILE, MANIFEST, Page, unpacked

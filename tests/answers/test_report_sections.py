@@ -23,7 +23,7 @@ from torusweep.stages.loads.channels import record_of
 from torusweep.stages.loads.exact import exact_loads
 from torusweep.stages.screen import section as screen
 from torusweep.stages.simulation import section as simulation
-from torusweep.stages.static import static_record
+from torusweep.stages.static.record import static_record
 
 from tests.answers import vega_lite
 from tests.answers.page_parts import MANIFEST, Page

@@ -20,7 +20,7 @@ from torusweep.models.normalisation import Constraint
 from torusweep.models.table import arrow_table, dally_columns, network_of
 from torusweep.networks.families import build, plan
 from torusweep.papers.verification import verification_rows
-from torusweep.stages.static import static_record
+from torusweep.stages.static.record import static_record
 from torusweep.sweeps.latency import latency_table
 from torusweep.sweeps.requested_points import requested_points
 from torusweep.tables.store import open_table

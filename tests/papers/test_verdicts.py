@@ -18,8 +18,8 @@ from torusweep.papers.verification import (
     verification_rows,
 )
 from torusweep.stages.all_columns import VERIFICATION
-from torusweep.stages.static import static_record
 from torusweep.stages.static.columns import STATIC
+from torusweep.stages.static.record import static_record
 
 ROWS = load_expected(PAPERS)
 

@@ -17,9 +17,9 @@ from torusweep.papers.verification import load_expected, verification_rows
 from torusweep.routing import own_routing, routing
 from torusweep.routing.forms import Routes, SourceRouting
 from torusweep.routing.hierarchical import hierarchical
-from torusweep.stages.static import route_lengths, static_record
+from torusweep.stages.static import record
 from torusweep.stages.static.columns import STATIC
-from torusweep.stages.static.route_lengths import routed_distances
+from torusweep.stages.static.record import routed_distances, static_record
 
 # --- the oracle: R05 sec. 3, one hop after another ---------------------------------------------------
 
@@ -352,7 +352,7 @@ def test_routed_distances_in_the_static_record(monkeypatch: pytest.MonkeyPatch) 
     assert cost == diameter * topology.degrees.max()
     for other in ("torus(k=4, n=2)", "faulty(tesh(m=2, levels=2, q=0), links=1)"):
         assert [static_record(build(other))[field] for field in fields] == [None] * 3
-    monkeypatch.setattr(route_lengths, "MAX_PAIRS", 16 * 256 - 1)
+    monkeypatch.setattr(record, "MAX_PAIRS", 16 * 256 - 1)
     assert routed_distances(topology, use_symmetry=True) is None
     assert routed_distances(topology, use_symmetry=False) is None
 

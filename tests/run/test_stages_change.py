@@ -15,7 +15,7 @@ from torusweep.networks.families import build
 from torusweep.stages import STAGES
 from torusweep.stages.all_columns import schema_of
 from torusweep.stages.loads.exact import exact_loads
-from torusweep.stages.static import static_record
+from torusweep.stages.static.record import static_record
 from torusweep.tables.store import open_table, read_manifest, read_shards
 
 from tests.run.rings import Run

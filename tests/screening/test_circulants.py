@@ -24,7 +24,7 @@ from torusweep.screening.circulants import (
 from torusweep.screening.known import form_of
 from torusweep.screening.measure import circulant_spellings, screen_lattices
 from torusweep.screening.spaces import Circulants, screen_space, space_of
-from torusweep.stages.static import static_record
+from torusweep.stages.static.record import static_record
 
 from tests.kernels.plain_circulants import orbits
 

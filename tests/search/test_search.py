@@ -20,7 +20,7 @@ from torusweep.graph_search.run import search
 from torusweep.graph_search.start import random_graph
 from torusweep.graph_search.wanted import Wanted, places
 from torusweep.networks.families import build
-from torusweep.stages.static import static_record
+from torusweep.stages.static.record import static_record
 from torusweep.tables.store import open_table
 from torusweep_kernels.annealing import Quotient, energy, lifted
 from torusweep_kernels.backend import BackendUnavailable, gpu_count

@@ -72,7 +72,7 @@ def test_a_stages_digest_depends_on_its_sources_and_not_on_where_they_are(copy, 
     [
         ("torusweep/networks/families/cubes.py", [*STAGES]),
         ("torusweep/networks/families/graph_parquet.py", [*STAGES]),  # imported by name
-        ("torusweep/stages/static/spectrum.py", ["static"]),
+        ("torusweep/stages/static/bisection.py", ["static"]),
         (
             "torusweep/routing/tables/columns.py",
             ["static", "loads", "deadlock", "simulation", "availability", "screen"],

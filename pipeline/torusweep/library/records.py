@@ -8,8 +8,8 @@ from torusweep.library.network import Network
 from torusweep.networks.topology import Topology
 from torusweep.questions.how import How
 from torusweep.routing.tables.objects import routing_of
-from torusweep.stages import static
 from torusweep.stages.loads.stage import loads
+from torusweep.stages.static.record import static_record as _static_record
 from torusweep.traffic.given import traffic_of
 
 
@@ -35,7 +35,7 @@ def static_record(
     fault_nodes   number of node faults for fault_diameter; None leaves that column null
     Raises BadInput where fault_nodes does not fit the network.
     """
-    return static.static_record(
+    return _static_record(
         _topology(network), backend=backend, use_symmetry=use_symmetry, fault_nodes=fault_nodes, threads=threads
     )
 

@@ -16,7 +16,7 @@ QUESTIONS = {
     "cost": ("torusweep.stages.cost.stage", "What networks cost, and what they carry for it."),
     "latency": ("torusweep.models.question", "Mean latency by a paper's model, under load or by dimension."),
     "describe": ("torusweep.stages.static.stage", "Static properties of one network, and a picture."),
-    "distances": ("torusweep.stages.static.distance_question", "Distances between all terminals of one network."),
+    "distances": ("torusweep.stages.static.distances", "Distances between all terminals of one network."),
     "capacity": ("torusweep.stages.loads.capacity", "The most that any routing can carry of a traffic, with proof."),
     "loads": ("torusweep.stages.loads.stage", "Load of every channel under a routing and a traffic pattern."),
     "deadlock": ("torusweep.stages.deadlock.stage", "Whether a routing can deadlock: a proof, or the cycle."),

@@ -12,7 +12,7 @@ from torusweep.models.table import ModelInputs, dally_columns, network_of, parha
 from torusweep.networks.families import build
 from torusweep.papers.figures import drawable
 from torusweep.papers.verification import verification_rows
-from torusweep.stages.static import static_record
+from torusweep.stages.static.record import static_record
 
 from tests.papers.figures.values import CLASSES, RADICES, Row
 

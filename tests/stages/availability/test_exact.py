@@ -16,7 +16,7 @@ from torusweep.networks.families import build
 from torusweep.questions.how import How
 from torusweep.stages.availability.record import availability_rows
 from torusweep.stages.availability.request import AvailabilityRequest, measures_of
-from torusweep.stages.static import static_record
+from torusweep.stages.static.record import static_record
 
 from tests.stages.availability import oracle
 

@@ -21,7 +21,7 @@ from torusweep.screening.lattices import lattice_count
 from torusweep.screening.spaces import space_of
 from torusweep.stages import STAGES
 from torusweep.stages.screen.stage import TOGETHER, ScreenRequest
-from torusweep.stages.static import static_record
+from torusweep.stages.static.record import static_record
 from torusweep.sweeps.configuration import load
 from torusweep.sweeps.forecast import forecast
 from torusweep.sweeps.points import Point, estimates, keyed, rows_of_many

@@ -16,7 +16,7 @@ from torusweep.stages.simulation.columns import SIMULATION
 from torusweep.stages.simulation.parameters import Parameters
 from torusweep.stages.simulation.presets import PRESETS, Preset
 from torusweep.stages.simulation.record import simulation_records
-from torusweep.stages.static import static_record
+from torusweep.stages.static.record import static_record
 from torusweep_kernels.dependencies import DEPENDS
 
 

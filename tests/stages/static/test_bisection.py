@@ -11,10 +11,8 @@ from torusweep.networks.cuts import balance, coordinate_cut, cut_width, metis, r
 from torusweep.networks.families import build
 from torusweep.networks.links import channel_matrix
 from torusweep.networks.symmetry import proved_symmetries
-from torusweep.stages.static import bisection, spectrum
-from torusweep.stages.static.bisection import bisection_bounds, lower_bound
-from torusweep.stages.static.spectrum import second_eigenvalue
-from torusweep.stages.static.translations import translations
+from torusweep.stages.static import bisection
+from torusweep.stages.static.bisection import bisection_bounds, lower_bound, second_eigenvalue, translations
 
 from tests.stages.static.networks import exact_bisection, network, random_network
 
@@ -266,7 +264,7 @@ def test_a_bound_that_contradicts_the_cut_is_discarded(monkeypatch):
     "spelling", ["mesh(radices=[7, 9])", "sequin(k=8, s=1, t=2)", "faulty(torus(k=8, n=2), links=20)", "ccc(n=4)"]
 )
 def test_inertia_proves_a_bound_close_to_the_eigenvalue(spelling, monkeypatch):
-    monkeypatch.setattr(spectrum, "BLOCK_WORK", 0)
+    monkeypatch.setattr(bisection, "BLOCK_WORK", 0)
     topology = build(spelling)
     found, method = second_eigenvalue(topology, channel_matrix(topology), [])
     exact = np.linalg.eigvalsh(laplacian(topology))[1]
@@ -279,8 +277,8 @@ def test_inertia_rejects_another_eigenvalue(eigenvalue, monkeypatch):
     """Lanczos may converge to another eigenvalue, which is not a bound."""
     topology = build("mesh(radices=[7, 9])")
     wrong = np.linalg.eigvalsh(laplacian(topology))[eigenvalue]
-    monkeypatch.setattr(spectrum, "BLOCK_WORK", 0)
-    monkeypatch.setattr(spectrum, "_lanczos", lambda *_: wrong)
+    monkeypatch.setattr(bisection, "BLOCK_WORK", 0)
+    monkeypatch.setattr(bisection, "_lanczos", lambda *_: wrong)
     assert second_eigenvalue(topology, channel_matrix(topology), [])[0] is None
 
 
@@ -290,7 +288,7 @@ def test_one_large_block_by_inertia_and_by_solution(spelling, monkeypatch):
     topology = build(spelling)
     proved, how = second_eigenvalue(topology, channel_matrix(topology), [])
     assert how == "spectral (Lanczos, proved by inertia)"
-    monkeypatch.setattr(spectrum, "_lanczos", lambda *_: None)
+    monkeypatch.setattr(bisection, "_lanczos", lambda *_: None)
     solved, how = second_eigenvalue(topology, channel_matrix(topology), [])
     assert how == f"spectral (all eigenvalues, 1 block of {topology.nodes})"
     exact = np.linalg.eigvalsh(laplacian(topology))[1]
@@ -298,9 +296,9 @@ def test_one_large_block_by_inertia_and_by_solution(spelling, monkeypatch):
 
 
 def test_reason_for_no_spectral_bound(monkeypatch):
-    monkeypatch.setattr(spectrum, "BLOCK_WORK", 0)
-    monkeypatch.setattr(spectrum, "INERTIA_NODES", 10)
-    monkeypatch.setattr(spectrum, "CHOLESKY_NODES", 10)
+    monkeypatch.setattr(bisection, "BLOCK_WORK", 0)
+    monkeypatch.setattr(bisection, "INERTIA_NODES", 10)
+    monkeypatch.setattr(bisection, "CHOLESKY_NODES", 10)
     topology = build("faulty(torus(k=8, n=2), links=1)")
     found = measured(topology)
     assert found.lower is None
@@ -337,6 +335,6 @@ def test_the_spectral_bound_of_a_slim_fly():
 def test_cholesky_and_all_eigenvalues_agree(seed):
     topology = random_network(120, 30, seed, capacities=True)
     exact = np.linalg.eigvalsh(laplacian(topology))[1]
-    found, _ = spectrum._bound_by_cholesky(channel_matrix(topology))
+    found, _ = bisection._bound_by_cholesky(channel_matrix(topology))
     assert found is not None
     assert exact * (1 - 2e-6) < found <= exact

@@ -7,7 +7,8 @@ from itertools import product
 import networkx as nx
 import pytest
 from torusweep.networks.families import build
-from torusweep.stages.static import latencies, static_record
+from torusweep.stages.static import distances
+from torusweep.stages.static.record import static_record
 
 NETWORKS = [
     "with_links(torus(radices=[4, 3]), latencies=[1, 5])",
@@ -73,7 +74,7 @@ def test_distances_between_terminals_do_not_depend_on_links():
 
 
 def test_too_many_searches_are_left_out(monkeypatch):
-    monkeypatch.setattr(latencies, "MOST_VISITS", 10)
+    monkeypatch.setattr(distances, "MOST_VISITS", 10)
     record = static_record(build(NETWORKS[1]))
     assert record["latency_diameter"] is record["latency_mean"] is None
     assert static_record(build("with_links(ring(k=6), latencies=[4])"))["latency_diameter"] == 12

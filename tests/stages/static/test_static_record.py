@@ -8,8 +8,8 @@ import pytest
 from torusweep.errors import BadInput
 from torusweep.networks.families import build
 from torusweep.stages.all_columns import schema_of
-from torusweep.stages.static import static_record, whole_numbers
 from torusweep.stages.static.columns import STATIC
+from torusweep.stages.static.record import static_record, whole_numbers
 
 from tests.stages.static.networks import network
 

@@ -8,8 +8,8 @@ import pytest
 from torusweep.networks.families import build
 from torusweep.networks.links import channel_matrix, link_orbits
 from torusweep.networks.symmetry import orbits_under, proved_symmetries
-from torusweep.stages.static import transitivity
-from torusweep.stages.static.transitivity import decide_transitivity, shortest_paths_from, whole_group
+from torusweep.stages.static import connectivity
+from torusweep.stages.static.connectivity import decide_transitivity, shortest_paths_from, whole_group
 
 from tests.stages.static.networks import as_networkx, network, random_network
 
@@ -167,7 +167,7 @@ def test_shortest_paths_are_counted(directed):
 
 def test_nothing_proved_is_null(monkeypatch):
     """A cube without declared symmetry: no invariant differs, and the group is too large to compute."""
-    monkeypatch.setattr(transitivity, "GROUP_NODES", 0)
+    monkeypatch.setattr(connectivity, "GROUP_NODES", 0)
     cube = network(
         8,
         [(i, (i + 1) % 4) for i in range(4)]

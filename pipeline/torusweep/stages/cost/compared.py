@@ -13,8 +13,7 @@ from torusweep.questions.parameters import Spelled
 from torusweep.stages.cost.arithmetic import equal_cost
 from torusweep.stages.loads.channels import record_of
 from torusweep.stages.loads.exact import exact_loads
-from torusweep.stages.static.distances import terminal_distances
-from torusweep.stages.static.latencies import terminal_latencies
+from torusweep.stages.static.distances import terminal_distances, terminal_latencies
 
 ROUTINGS = ("minimal", "by_group")
 # both stand here, because no row of the table cost depends on a routing or a traffic

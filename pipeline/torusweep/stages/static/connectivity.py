@@ -1,15 +1,34 @@
-"""Components and edge connectivity: the least number of links whose failure disconnects the network."""
+"""Components and edge connectivity: the least number of links whose failure disconnects the network.
+
+Vertex- and edge-transitivity: true or false, each with a proof, or null.
+
+Kwai & Parhami 1998 (Theorem 2) and Parhami & Kwai 2004 (sec. 3.E) claim that pruned tori are
+edge-transitive. They are not; this module therefore relies on no claim of a paper.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import lru_cache, partial
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy
 from torusweep_kernels.cuts import both_ways, dominating_set, least_cut, spanning_tree
 
 from torusweep.counts import counted
-from torusweep.networks.links import LinkOrbits, Rows, rows_of, strengths, with_reverse_channels
-from torusweep.networks.symmetry import Orbits
-from torusweep.networks.topology import Topology
+from torusweep.networks.links import (
+    LinkOrbits,
+    Rows,
+    kind_matrix,
+    link_orbits,
+    rows_of,
+    strengths,
+    with_reverse_channels,
+)
+from torusweep.networks.symmetry import Orbits, is_automorphism, orbits_under
+from torusweep.networks.topology import NO_PORT, Topology
 
 THEOREM = "theorem (vertex-transitive: the degree)"
 FLOW_LOOKS = 5_000_000_000  # channels that all maximum flows together may visit: about twenty seconds
@@ -98,3 +117,184 @@ def _tree(out: Rows, into: Rows, cluster: np.ndarray, clusters: int) -> Pairs:
         children = np.flatnonzero(parent >= 0)
         tails, heads = np.append(tails, children), np.append(heads, parent[children])
     return tails, heads
+
+
+GROUP_NODES = 4096  # the most nodes for which the whole automorphism group is computed …
+GROUP_CELLS = 1 << 26  # … and the most ports² × nodes
+SEARCH_WORK = 1 << 25  # ports that all breadth-first searches for invariants together may visit
+LEVEL_WORK = 1 << 11  # the work of a level, in ports
+CACHED_SEARCHES = 8  # links of one node often follow one another
+
+DECLARED = "one orbit of the declared automorphisms, each checked"
+
+
+class Transitivity(NamedTuple):
+    """Proved transitivity.
+
+    vertex, edge   True or False if proved, else None
+    method         of the proofs
+    nodes, links   orbits under the largest proved group of automorphisms (the declared one or the whole group).
+                   These automorphisms keep the kinds of channels, but not necessarily the terminals.
+    """
+
+    vertex: bool | None
+    edge: bool | None
+    method: str
+    nodes: Orbits
+    links: LinkOrbits
+
+
+def decide_transitivity(
+    topology: Topology, matrix: scipy.sparse.csr_array, images: Sequence[np.ndarray]
+) -> Transitivity:
+    """Decide vertex- and edge-transitivity (arc-transitivity in a directed network).
+
+    matrix   channels, int64[N, N] (links.channel_matrix)
+    images   generators, int32[N] each, of a proved group of automorphisms (symmetry.proved_symmetries)
+
+    True: the group has one orbit. False: an invariant differs between two orbits, or the whole automorphism group
+    (from BLISS, in small networks) has several orbits.
+    """
+    nodes = orbits_under(topology.nodes, images)
+    links = link_orbits(topology, images, nodes)
+    vertex: bool | None = True
+    edge: bool | None = True
+    vertex_method, edge_method = DECLARED, DECLARED if links.number else "no links"
+    if len(nodes.representatives) > 1:
+        vertex, vertex_method = _compare_nodes(topology, matrix, nodes)
+    if links.number > 1:
+        edge, edge_method = _compare_links(topology, matrix, nodes, links)
+    if vertex is None or edge is None:
+        whole = whole_group(topology)
+        if whole is None:
+            limit = f"the automorphism group is computed up to {GROUP_NODES} nodes only"
+            undecided = f"not decided: no invariant found that differs, and {limit}"
+            vertex_method = undecided if vertex is None else vertex_method
+            edge_method = undecided if edge is None else edge_method
+        else:
+            nodes = orbits_under(topology.nodes, whole)
+            links = link_orbits(topology, whole, nodes)
+            if vertex is None:
+                vertex, vertex_method = len(nodes.representatives) == 1, _orbits_of_group(len(nodes.representatives))
+            if edge is None:
+                edge, edge_method = links.number <= 1, _orbits_of_group(links.number)
+    return Transitivity(vertex, edge, f"nodes: {vertex_method}; links: {edge_method}", nodes, links)
+
+
+def _orbits_of_group(count: int) -> str:
+    return f"{count} orbit{'' if count == 1 else 's'} of the whole automorphism group (BLISS)"
+
+
+def whole_group(topology: Topology) -> list[np.ndarray] | None:
+    """Generators, int32[N] each, of the whole automorphism group, by BLISS; None if the network is too large.
+
+    Where channels are of several kinds (`Topology.kinds`), a node of the colour of its kind subdivides each channel
+    (each link, if bidirectional).
+    """
+    n = topology.nodes
+    if n > GROUP_NODES or topology.ports.shape[1] * topology.ports.size > GROUP_CELLS:
+        return None
+    import igraph  # takes long to import
+
+    channels = kind_matrix(topology).tocoo()
+    once = slice(None) if topology.directed else channels.row < channels.col
+    tail, head, kind = channels.row[once], channels.col[once], channels.data[once]
+    colour = np.zeros(n, np.int64)
+    if kind.max(initial=1) > 1:
+        middle = n + np.arange(len(tail))
+        tail, head = np.append(tail, middle), np.append(middle, head)
+        colour = np.append(colour, kind)
+    graph = igraph.Graph(len(colour), np.column_stack([tail, head]), directed=topology.directed)
+    images = [np.array(image[:n], np.int32) for image in graph.automorphism_group(color=colour.tolist())]
+    bare = replace(topology, terminals=np.arange(n, dtype=np.int32))
+    assert all(is_automorphism(bare, image) for image in images), (
+        f"{topology.spelling}: BLISS gave a permutation that is no automorphism"
+    )
+    return images
+
+
+def shortest_paths_from(topology: Topology, node: int) -> tuple[np.ndarray, np.ndarray]:
+    """(int64[N], uint64[N]): hops to every node, −1 = no path, and the number of shortest paths modulo 2⁶⁴."""
+    hops, paths = np.full(topology.nodes, -1, np.int64), np.zeros(topology.nodes, np.uint64)
+    hops[node], paths[node] = 0, 1
+    frontier = np.array([node])
+    while len(frontier):
+        tail, port = np.nonzero(topology.ports[frontier] != NO_PORT)
+        tail = frontier[tail]
+        head = topology.ports[tail, port]
+        fresh = hops[head] < 0
+        tail, head = tail[fresh], head[fresh]
+        np.add.at(paths, head, paths[tail])
+        hops[head] = hops[tail] + 1
+        frontier = np.unique(head)
+    return hops, paths
+
+
+def _compare_nodes(topology: Topology, matrix: scipy.sparse.csr_array, nodes: Orbits) -> tuple[bool | None, str]:
+    degrees = np.column_stack(strengths(matrix))[nodes.representatives]
+    if (degrees != degrees[0]).any():
+        return False, "degrees differ"
+
+    def levels(node: int) -> bytes:
+        """The number of nodes for each distance and number of shortest paths."""
+        return _census(*shortest_paths_from(topology, node))
+
+    return _first_difference(
+        levels, nodes.representatives.tolist(), _search_work(topology), "distances and numbers of shortest paths differ"
+    )
+
+
+def _compare_links(
+    topology: Topology, matrix: scipy.sparse.csr_array, nodes: Orbits, links: LinkOrbits
+) -> tuple[bool | None, str]:
+    _, first = np.unique(links.label, return_index=True)
+    first = first[links.label.ravel()[first] != NO_PORT]
+    orbit, port = np.unravel_index(first, links.label.shape)
+    tail = nodes.representatives[orbit]
+    head = links.frame[tail, port]
+    leaving, entering = strengths(matrix)
+    ends = np.column_stack([leaving[tail], entering[tail], leaving[head], entering[head]])
+    if not topology.directed:
+        ends = np.sort(ends[:, [0, 2]], axis=1)
+    if (ends != ends[0]).any():
+        return False, "degrees of their ends differ"
+    capacity = matrix[tail, head]
+    if (capacity != capacity[0]).any():
+        return False, "capacities differ"
+    kind = kind_matrix(topology)[tail, head]
+    if (kind != kind[0]).any():
+        return False, "bandwidths or latencies differ"
+
+    paths_from = lru_cache(CACHED_SEARCHES)(partial(shortest_paths_from, topology))
+
+    def joint_levels(link: tuple[int, int]) -> bytes:
+        """The same for both ends of a link together; the order of the ends of a bidirectional link does not matter."""
+        one, other = (paths_from(end) for end in link)
+        census = _census(*one, *other)
+        return census if topology.directed else min(census, _census(*other, *one))
+
+    difference = "distances and numbers of shortest paths from their two ends differ"
+    return _first_difference(
+        joint_levels, list(zip(tail.tolist(), head.tolist())), 2 * _search_work(topology), difference
+    )
+
+
+def _search_work(topology: Topology) -> int:
+    return topology.nodes + topology.ports.size + LEVEL_WORK * int(shortest_paths_from(topology, 0)[0].max())
+
+
+def _census(*properties: np.ndarray) -> bytes:
+    """The number of nodes for each combination of properties: an invariant of automorphisms."""
+    table = np.column_stack([column.astype(np.uint64) for column in properties])
+    kinds, number = np.unique(table, axis=0, return_counts=True)
+    return kinds.tobytes() + number.tobytes()
+
+
+def _first_difference(
+    invariant: Callable[[Any], bytes], items: Sequence[Any], work: int, difference: str
+) -> tuple[bool | None, str]:
+    """(False, difference) if the invariant of some item differs from that of the first; `work` limits the items."""
+    first = invariant(items[0])
+    if any(invariant(item) != first for item in items[1 : max(2, SEARCH_WORK // work)]):
+        return False, difference
+    return None, ""

@@ -1,16 +1,26 @@
-"""Distances between terminals: one breadth-first search for each orbit, weighted by its size, summed exactly."""
+"""Distances between terminals: one breadth-first search for each orbit, weighted by its size, summed exactly.
+
+Distances between terminals in cycles, where links take different numbers of cycles.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
-from torusweep_kernels.distance import Distances, Task, all_pairs_distance
+import scipy
+from torusweep_kernels.distance import Distances as NodeDistances
+from torusweep_kernels.distance import Task, all_pairs_distance
 
-from torusweep.networks.symmetry import Orbits
+from torusweep.networks.links import surviving_network
+from torusweep.networks.symmetry import Orbits, orbits
 from torusweep.networks.topology import Topology
+from torusweep.questions.answer import Answer, Row
+from torusweep.questions.display import Fact, value_text
+from torusweep.questions.how import How
+from torusweep.questions.question import Askable
 
 
 class DistanceNumbers(NamedTuple):
@@ -106,7 +116,7 @@ def searches_of(topology: Topology, orbits: Orbits, *, use_symmetry: bool) -> Se
     return Searches(tasks, weights, len(topology.terminals))
 
 
-def distance_numbers(searches: Searches, distances: Sequence[Distances]) -> DistanceNumbers:
+def distance_numbers(searches: Searches, distances: Sequence[NodeDistances]) -> DistanceNumbers:
     """What the distances of each search come to."""
     histogram: list[int] = [0]
     for digit, (found, _) in enumerate(distances):
@@ -122,3 +132,151 @@ def distance_numbers(searches: Searches, distances: Sequence[Distances]) -> Dist
     return DistanceNumbers(
         histogram, len(histogram) - 1, hops / pairs if pairs else 0.0, hops / distinct if distinct else 0.0
     )
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Distances(Answer):
+    """Distances between terminals in hops, along links, over all pairs with a path between them.
+
+    topology        the network's spelling
+    mean            over ordered pairs, a terminal and itself included (divided by T²)
+    mean_distinct   over ordered pairs of distinct terminals (divided by T (T − 1))
+    diameter        the largest distance
+    histogram       int64[D + 1], ordered pairs at each distance; D is the diameter
+    eccentricities  int32[T], distance from each terminal to the farthest that it reaches
+    """
+
+    topology: str
+    mean: float
+    mean_distinct: float
+    diameter: int
+    histogram: np.ndarray
+    eccentricities: np.ndarray
+
+    @property
+    def radius(self) -> int:
+        """The smallest eccentricity."""
+        return int(self.eccentricities.min(initial=self.diameter))
+
+    @property
+    def json(self) -> Row:
+        return self.record
+
+    @property
+    def record(self) -> Row:
+        """The numbers as Python values."""
+        names = ("topology", "mean", "mean_distinct", "diameter", "radius")
+        return {name: getattr(self, name) for name in names} | {"histogram": self.histogram.tolist()}
+
+    def heading(self) -> str:
+        return f"{self.topology}, distances"
+
+    def lines(self) -> list[Fact]:
+        return [
+            ("mean", f"{self.mean:.10g} hops", "over ordered pairs of terminals, a terminal and itself included"),
+            ("mean_distinct", f"{self.mean_distinct:.10g} hops", "over ordered pairs of distinct terminals"),
+            ("diameter", value_text(self.diameter), "the largest distance, in hops"),
+            ("radius", value_text(self.radius), "the smallest eccentricity, in hops"),
+            ("histogram", value_text(self.histogram.tolist()), "ordered pairs of terminals at each distance"),
+        ]
+
+
+def distances(network: Topology, how: How) -> Distances:
+    """Distances between all terminals, exactly, without a table of pairs.
+
+    They are in hops, over the pairs that a path joins. `describe` has them among other numbers of a network, which take
+    longer.
+
+    >>> import torusweep as ts
+    >>> ts.network("torus(k=8, n=2)").distances().histogram.tolist()
+    [64, 256, 512, 768, 896, 768, 512, 256, 64]
+    """
+    topology = surviving_network(network)
+    group = orbits(topology, use_symmetry=how.use_symmetry)
+    searches = searches_of(topology, group, use_symmetry=how.use_symmetry)
+    farthest, found = np.zeros(topology.nodes, np.int32), []
+    for task in searches.tasks:
+        one = all_pairs_distance(
+            task.ports,
+            task.sources,
+            task.groups,
+            counted=task.counted,
+            eccentricity=True,
+            backend=how.backend,
+            threads=how.threads,
+        )
+        assert one.eccentricity is not None
+        farthest[task.sources] = np.maximum(farthest[task.sources], one.eccentricity)
+        found.append(one)
+    numbers = distance_numbers(searches, found)
+    return Distances(
+        topology.spelling,
+        numbers.mean,
+        numbers.mean_distinct,
+        numbers.diameter,
+        np.array(numbers.histogram, np.int64),
+        farthest[group.representatives][group.member[topology.terminals]],
+    )
+
+
+class DistancesQuestion(Askable):
+    ask = staticmethod(distances)
+    command = "distances"
+    examples = (
+        'distances "torus(k=8, n=2)"',
+        'distances "faulty(torus(k=16, n=3), links=3, seed=1)" --json',
+    )
+
+
+QUESTION = DistancesQuestion()
+
+MOST_VISITS = 1 << 28  # of channels by all searches together; SciPy takes some 15 s
+AT_ONCE = 1 << 22  # distances computed at once
+
+
+class PathLatencies(NamedTuple):
+    """In cycles over links, along paths of the fewest cycles; over pairs with a path.
+
+    diameter  the longest
+    mean      over ordered pairs of distinct terminals; two terminals of one node are 0 apart
+    """
+
+    diameter: int
+    mean: float
+
+
+def terminal_latencies(
+    topology: Topology, hops: DistanceNumbers, orbits: Orbits, *, use_symmetry: bool
+) -> PathLatencies | None:
+    """Latencies between all terminals; None above MOST_VISITS visits of channels.
+
+    hops          distances of the same network, which decide where all links take equally long
+    orbits        of the nodes, under proved automorphisms that keep terminals and latencies
+    use_symmetry  search from one node of each orbit instead of all nodes; the sums are the same
+    """
+    if topology.latency is None or len(set(topology.plan.latencies)) == 1:
+        cycles = 1 if topology.latency is None else topology.plan.latencies[0]
+        return PathLatencies(hops.diameter * cycles, hops.mean_distinct * cycles)
+    tail, head, port = topology.arcs
+    terminals_at = np.bincount(topology.terminals, minlength=topology.nodes)
+    sources = orbits.representatives if use_symmetry else np.arange(topology.nodes)
+    times = terminals_at[sources] * (orbits.sizes if use_symmetry else 1)
+    sources, times = sources[times > 0], times[times > 0]
+    if len(orbits.representatives[terminals_at[orbits.representatives] > 0]) * max(len(tail), 1) > MOST_VISITS:
+        return None
+    shape = topology.nodes, topology.nodes
+    cycles_of = scipy.sparse.csr_array(
+        scipy.sparse.coo_array((topology.latency[tail, port].astype(np.float64), (tail, head)), shape=shape)
+    )
+    step, longest, total, pairs = max(1, AT_ONCE // topology.nodes), 0, 0, 0
+    reached = np.flatnonzero(terminals_at)
+    for first in range(0, len(sources), step):
+        found = scipy.sparse.csgraph.dijkstra(cycles_of, indices=sources[first : first + step])[:, reached]
+        joined = np.isfinite(found)
+        whole = np.where(joined, found, 0).astype(np.int64)  # sums of whole numbers below 2^53 are exact
+        longest = max(longest, int(whole.max(initial=0)))
+        weights = times[first : first + step].astype(np.int64)
+        total += int(weights @ (whole @ terminals_at[reached]))
+        pairs += int(weights @ (joined @ terminals_at[reached]))
+    distinct = pairs - len(topology.terminals)
+    return PathLatencies(longest, total / distinct if distinct else 0.0)

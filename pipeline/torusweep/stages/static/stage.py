@@ -11,11 +11,10 @@ from torusweep.networks.topology import Plan, Topology, Whole, no_symmetries
 from torusweep.questions.how import How
 from torusweep.questions.question import Question
 from torusweep.questions.stage import LazyNetwork
-from torusweep.stages.static import static_record
 from torusweep.stages.static.answer import Static
+from torusweep.stages.static.bisection import INERTIA_NODES
 from torusweep.stages.static.columns import STATIC
-from torusweep.stages.static.route_lengths import MAX_PAIRS
-from torusweep.stages.static.spectrum import INERTIA_NODES
+from torusweep.stages.static.record import MAX_PAIRS, static_record
 
 if TYPE_CHECKING:
     from torusweep.charts.section import Chapter, Tables
