@@ -18,7 +18,7 @@ from torusweep.networks.families import build
 from torusweep.routing import routing
 from torusweep.routing.forms import SourceRouting
 from torusweep.routing.paths import RouteTable
-from torusweep.screening.lattices import representatives
+from torusweep.stages.screen.lattices import representatives
 from torusweep_kernels import cuda
 from torusweep_kernels.annealing import BLOCK, Quotient, anneal_chains
 from torusweep_kernels.backend import array_module

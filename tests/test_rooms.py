@@ -38,7 +38,6 @@ FLOORS = (
         "routing",
         "traffic",
         "workloads",
-        "screening",
         "charts",
     ),
     ("networks",),

@@ -12,8 +12,6 @@ from torusweep.answers.designs import is_better_large
 from torusweep.charts.chart import specification
 from torusweep.charts.section import Chapter
 from torusweep.networks.families import build
-from torusweep.screening.best_table import best_table
-from torusweep.screening.spaces import Lattices, screen_space
 from torusweep.stages.cost import section as cost_section
 from torusweep.stages.cost.arithmetic import equal_cost
 from torusweep.stages.cost.record import AUTOMATIC, cost_record
@@ -22,6 +20,8 @@ from torusweep.stages.layout.record import layout_record
 from torusweep.stages.loads.channels import record_of
 from torusweep.stages.loads.exact import exact_loads
 from torusweep.stages.screen import section as screen
+from torusweep.stages.screen.best import best_table
+from torusweep.stages.screen.spaces import Lattices, screen_space
 from torusweep.stages.simulation import section as simulation
 from torusweep.stages.static.record import static_record
 

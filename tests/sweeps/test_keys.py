@@ -157,7 +157,7 @@ AMONG = {
     },
     "screen": {
         "torusweep_kernels/lattices/__init__.py",
-        "torusweep/screening/measure.py",
+        "torusweep/stages/screen/spaces.py",
         "torusweep/stages/loads/exact.py",
     },
     "simulation": {

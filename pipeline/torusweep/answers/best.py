@@ -22,21 +22,19 @@ from torusweep.questions.entry import under
 from torusweep.questions.how import How
 from torusweep.questions.parameters import AlsoCalled, Read, Spelled
 from torusweep.questions.question import Askable
-from torusweep.screening.atlas import screened_before
-from torusweep.screening.best import Best, best_lattices, objectives
-from torusweep.screening.circulants import MOST_STEPS
-from torusweep.screening.columns import SCREEN
-from torusweep.screening.front import front
-from torusweep.screening.lattices import MOST_DIMENSIONS, MOST_NODES
-from torusweep.screening.spaces import Circulants, Lattices, Space, screen_space
 from torusweep.stages.cost.arithmetic import EQUAL
 from torusweep.stages.cost.model import readable
 from torusweep.stages.cost.record import AUTOMATIC, cost_record
 from torusweep.stages.cost.stage import COST_MODEL
-from torusweep.stages.screen.network_row import network_row
+from torusweep.stages.screen.best import Best, best_lattices, objectives, screened_before
+from torusweep.stages.screen.bounds import front
+from torusweep.stages.screen.columns import SCREEN
+from torusweep.stages.screen.lattices import MOST_DIMENSIONS, MOST_NODES, MOST_STEPS
+from torusweep.stages.screen.spaces import Circulants, Lattices, Space, screen_space
+from torusweep.stages.screen.stage import network_row
 from torusweep.tables.columns import Column
 
-OBJECTIVE = "torusweep.screening.best:OBJECTIVES"
+OBJECTIVE = "torusweep.stages.screen.best:OBJECTIVES"
 NETWORK = Column("network", "string", "", "best | as good | a known network's name, as in cube | beside")
 PRICES = (
     Column("cost_per_terminal", "double", "currency", "as in cost; null without a cost model"),

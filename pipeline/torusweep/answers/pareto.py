@@ -14,7 +14,7 @@ from torusweep.answers.choices import Choices, groups, keys_of, refuse_absent, r
 from torusweep.answers.joined import NUMBERS, join, source, words_of
 from torusweep.answers.query import bracketed, query
 from torusweep.errors import BadInput, nearest
-from torusweep.screening.front import front
+from torusweep.stages.screen.bounds import front
 
 NONE_NAMED = "expected columns to minimise or maximise, got none; add for example --minimise mean_distance,cost"
 BESIDE = ("nodes", "degree_max", "diameter")

@@ -9,7 +9,7 @@ import numpy as np
 from torusweep_kernels.annealing import Goal, Wires
 
 from torusweep.errors import BadInput
-from torusweep.screening import bounds
+from torusweep.stages.screen import bounds
 
 OBJECTIVES = ("mean_distance", "diameter")
 MOST_NODES = 2**14

@@ -13,10 +13,10 @@ import pyarrow as pa
 
 from torusweep.graph_search.columns import SEARCH
 from torusweep.models.columns import LATENCY
-from torusweep.screening.columns import BEST
 from torusweep.stages import STAGES
 from torusweep.stages.cost.columns import EQUAL_COST
 from torusweep.stages.loads.columns import CHANNEL_LOADS
+from torusweep.stages.screen.columns import BEST
 from torusweep.tables.columns import Column, arrow_schema
 
 _ARROW = {int: "int64", float: "double", str: "string", bool: "bool"}

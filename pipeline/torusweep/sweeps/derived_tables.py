@@ -10,9 +10,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from torusweep.networks.families import plan
-from torusweep.screening.best_table import best_table
 from torusweep.stages.all_columns import schema_of
 from torusweep.stages.cost.arithmetic import equal_cost
+from torusweep.stages.screen.best import best_table
 from torusweep.sweeps.configuration import Sweep
 from torusweep.sweeps.configuration.schema import Labelled
 from torusweep.sweeps.expansion import SweepNetwork

@@ -30,7 +30,7 @@ _CODE = {".css", ".cu", ".cuh", ".h", ".html", ".js", ".py"}
 # no row depends on it
 _SHOWN = re.compile(
     r"torusweep/(charts/.*|stages/\w+/(section\w*|text|drawing|compared)\.py|questions/(console|display)\.py"
-    r"|(stages/\w+|screening|tables)/columns\.py)"
+    r"|(stages/\w+|tables)/columns\.py)"
 )
 # tables of names that a question's parameter calls
 _CALLED = re.compile(r"\"(torusweep[\w.]*):\w+\"")

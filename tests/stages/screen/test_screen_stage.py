@@ -15,11 +15,10 @@ from torusweep.networks.families import build, plan
 from torusweep.networks.symmetry import is_automorphism
 from torusweep.questions.how import How
 from torusweep.questions.stage import LazyNetwork
-from torusweep.screening import bounds
-from torusweep.screening.circulants import circulant_count
-from torusweep.screening.lattices import lattice_count
-from torusweep.screening.spaces import space_of
 from torusweep.stages import STAGES
+from torusweep.stages.screen import bounds
+from torusweep.stages.screen.lattices import circulant_count, lattice_count
+from torusweep.stages.screen.spaces import space_of
 from torusweep.stages.screen.stage import TOGETHER, ScreenRequest
 from torusweep.stages.static.record import static_record
 from torusweep.sweeps.configuration import load
@@ -124,7 +123,7 @@ def test_the_distances_of_small_networks_are_one_call(points, monkeypatch):
         calls.append(len(tasks))
         return many_distances(tasks, **options)
 
-    monkeypatch.setattr("torusweep.stages.screen.network_row.many_distances", counted_call)
+    monkeypatch.setattr("torusweep.stages.screen.stage.many_distances", counted_call)
     rows_of_many(points, How("numba"))
     # the large network first, since it does not wait for the others; two terminals at a node are two binary digits
     assert calls == [1, len(NETWORKS) + 2 + 1 + 1]
@@ -164,7 +163,7 @@ def test_a_network_that_fails_fails_alone(points, monkeypatch, refused_together)
         return many_distances(tasks, **options)
 
     if refused_together:
-        monkeypatch.setattr("torusweep.stages.screen.network_row.many_distances", refusing)
+        monkeypatch.setattr("torusweep.stages.screen.stage.many_distances", refusing)
     found = rows_of_many(mixed, How("numba", memory=2**28))
     for place, (_, kind, said) in bad.items():
         assert isinstance(found[place], kind), found[place]

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from torusweep.errors import BadInput
-from torusweep.screening.front import front
 from torusweep.stages.cost.model import Cable, CostModel
+from torusweep.stages.screen.bounds import front
 
 
 class Cables(NamedTuple):

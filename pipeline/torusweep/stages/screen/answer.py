@@ -8,7 +8,7 @@ from rich.text import Text
 from torusweep.counts import counted
 from torusweep.questions.answer import Records
 from torusweep.questions.console import print_note
-from torusweep.screening.columns import SCREEN
+from torusweep.stages.screen.columns import SCREEN
 
 
 class Screened(Records):

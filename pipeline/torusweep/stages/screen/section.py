@@ -10,8 +10,8 @@ from torusweep.charts.drawing import Axis, Chart, compared
 from torusweep.charts.looks import Look
 from torusweep.charts.section import Chapter, Panel, Record, Tables, fields, heading, paragraph, table
 from torusweep.networks.families import plan
-from torusweep.screening.best_table import BOUND, GREATEST_SATURATION, LEAST_MEAN
-from torusweep.screening.columns import BEST
+from torusweep.stages.screen.best import BOUND, GREATEST_SATURATION, LEAST_MEAN
+from torusweep.stages.screen.columns import BEST
 
 LONGEST_SIDE = 2  # times the shortest one: of the rectangular tori that are drawn
 FEWEST_NODES = 16  # of what is drawn and counted as a gain

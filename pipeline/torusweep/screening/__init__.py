@@ -1,1 +1,0 @@
-"""Design spaces screened as batches: all lattices of a size, measured, compared with bounds and known networks."""
