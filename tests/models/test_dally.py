@@ -8,7 +8,7 @@ import math
 import numpy as np
 import pytest
 from torusweep.models import dally
-from torusweep.models.whole_radices import whole_radices
+from torusweep.models.dally import whole_radices
 from torusweep.networks.families import build
 from torusweep.stages.layout.record import layout_record
 

@@ -15,8 +15,8 @@ from torusweep.library.records import loads_record
 from torusweep.models import dally
 from torusweep.models import parhami_kwai as pk
 from torusweep.models.columns import LATENCY
-from torusweep.models.inputs import static_of, with_loads
 from torusweep.models.normalisation import Constraint
+from torusweep.models.question import static_of, with_loads
 from torusweep.models.table import arrow_table, dally_columns, network_of
 from torusweep.networks.families import build, plan
 from torusweep.papers.verification import verification_rows

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from torusweep.models import link_classes
+from torusweep.models import parhami_kwai
 from torusweep.models import parhami_kwai as pk
 
 TORUS, PRUNED, DIRECTED, BOTH = "torus", "pruned", "directed", "pruned and directed"
@@ -37,7 +37,9 @@ def true(network: str, k: int, rate: float, bits: int = 96, delay: float = 3) ->
     hops = [distance(PRUNED, k) - k / 2, k / 4, k / 4]
     loads = [hops[0] / 2, k / 4, k / 4]
     classes = {"class_loads": loads, "class_hops": hops, "max_channel_load": k / 4}
-    return float(link_classes.mean_latency(rate, 4, pk.flits(bits, 96 / 4), delay, directed=False, **classes))
+    return float(
+        parhami_kwai.mean_latency_of_classes(rate, 4, pk.flits(bits, 96 / 4), delay, directed=False, **classes)
+    )
 
 
 RATES = np.arange(0.005, 0.0651, 0.005)  # of Fig. 8, short of all four's saturation but for the last

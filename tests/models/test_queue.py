@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from torusweep.models import link_classes
+from torusweep.models import parhami_kwai
 from torusweep.models import parhami_kwai as pk
 
 from tests.models import plain_queue
@@ -142,7 +142,7 @@ def test_saturation_of_the_pruned_torus_as_printed_and_in_truth(k, classes):
         k / 4,
     ) == classes  # hops in y and z are what they are in the torus, over half as many channels
     flits = pk.flits(96, 96 / 4)
-    assert float(link_classes.saturation_rate(flits, k / 4)) == pytest.approx(1 / k, rel=1e-15)  # 4/k flits
+    assert float(parhami_kwai.saturation_rate_of_classes(flits, k / 4)) == pytest.approx(1 / k, rel=1e-15)  # 4/k flits
     if k == 16:
         assert float(pk.saturation_rate(4, flits, distance)) == pytest.approx(0.0825, abs=5e-5)
         assert float(pk.saturation_rate(6, 6, 12)) == pytest.approx(0.0833, abs=5e-5)
@@ -166,7 +166,7 @@ def test_equal_classes_give_the_printed_latency(degree, directed, flits, hops, s
     load = distance / degree
     rate = share / (flits * load)
     printed = float(pk.mean_latency(rate, degree, flits, distance, delay, directed=directed))
-    by_class = link_classes.mean_latency(
+    by_class = parhami_kwai.mean_latency_of_classes(
         rate,
         degree,
         flits,
@@ -192,15 +192,23 @@ def test_unequal_classes_are_waits_hop_by_hop():
     expected = (flits + delay * (distance - 1)) * free + waits
     given_ = {"directed": False, "class_loads": loads, "class_hops": hops}
     assert float(
-        link_classes.mean_latency(rate, degree, flits, delay, **given_, max_channel_load=4.0)
+        parhami_kwai.mean_latency_of_classes(rate, degree, flits, delay, **given_, max_channel_load=4.0)
     ) == pytest.approx(expected, rel=1e-9)
-    assert float(link_classes.mean_latency(0.0, degree, flits, delay, **given_, max_channel_load=4.0)) == pytest.approx(
-        flits + delay * (distance - 1)
-    )
+    assert float(
+        parhami_kwai.mean_latency_of_classes(0.0, degree, flits, delay, **given_, max_channel_load=4.0)
+    ) == pytest.approx(flits + delay * (distance - 1))
     # the busiest channel decides when it is over, even where its class is less busy on average
-    assert float(link_classes.mean_latency(rate, degree, flits, delay, **given_, max_channel_load=5.0)) == np.inf
-    assert np.isfinite(float(link_classes.mean_latency(0.0624, degree, flits, delay, **given_, max_channel_load=4.0)))
-    assert float(link_classes.mean_latency(0.0625, degree, flits, delay, **given_, max_channel_load=4.0)) == np.inf
+    assert (
+        float(parhami_kwai.mean_latency_of_classes(rate, degree, flits, delay, **given_, max_channel_load=5.0))
+        == np.inf
+    )
+    assert np.isfinite(
+        float(parhami_kwai.mean_latency_of_classes(0.0624, degree, flits, delay, **given_, max_channel_load=4.0))
+    )
+    assert (
+        float(parhami_kwai.mean_latency_of_classes(0.0625, degree, flits, delay, **given_, max_channel_load=4.0))
+        == np.inf
+    )
 
 
 def test_a_class_that_a_network_has_not_changes_nothing():
@@ -209,8 +217,8 @@ def test_a_class_that_a_network_has_not_changes_nothing():
         "class_hops": [[4.0, 0.0], [2.0, 6.0]],
         "max_channel_load": [2.0, 3.0],
     }
-    both = link_classes.mean_latency(0.05, 4, [2.0, 3.0], 3.0, directed=False, **padded)
-    alone = link_classes.mean_latency(
+    both = parhami_kwai.mean_latency_of_classes(0.05, 4, [2.0, 3.0], 3.0, directed=False, **padded)
+    alone = parhami_kwai.mean_latency_of_classes(
         0.05, 4, 2.0, 3.0, directed=False, class_loads=[2.0], class_hops=[4.0], max_channel_load=2.0
     )
     assert both[0] == pytest.approx(float(alone), rel=1e-14)

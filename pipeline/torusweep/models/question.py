@@ -1,30 +1,183 @@
-"""The question `latency`: mean latency by the papers' analytic models."""
+"""The question `latency`: mean latency by the papers' analytic models.
+
+The models' inputs, computed for one network: distances, channel loads, and the cost of channel width.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from math import isfinite
-from typing import Annotated, Literal, TypedDict, Unpack, cast
+from typing import Annotated, Any, Literal, TypedDict, Unpack, cast
+
+from rich.console import Console
 
 from torusweep.errors import BadInput
-from torusweep.models.answer import Cubes, Latencies, Latency
-from torusweep.models.inputs import placement_of, static_of, width_measured, with_loads
-from torusweep.models.normalisation import constraint
+from torusweep.models.columns import LATENCY
+from torusweep.models.normalisation import BISECTION, WIRING_VOLUME, Constraint, constraint
 from torusweep.models.table import (
     DALLY,
     PARHAMI_KWAI,
     Columns,
+    ModelInputs,
     arrow_table,
     check,
     dally_columns,
     network_of,
     parhami_kwai_columns,
+    width_of,
 )
-from torusweep.networks.topology import Meaning, Number, Topology, Whole
-from torusweep.questions.answer import Row
+from torusweep.models.text import cost_in_words, print_comparison, print_cubes, print_latency, verdict
+from torusweep.networks.links import channel_matrix, surviving_network
+from torusweep.networks.symmetry import orbits_under, proved_symmetries
+from torusweep.networks.topology import Meaning, Number, Plan, Topology, Whole
+from torusweep.questions.answer import Record, Records, Row
 from torusweep.questions.entry import MOST_NODES, under
 from torusweep.questions.how import How
 from torusweep.questions.question import Askable
+from torusweep.stages.layout.placements import canonical, default_placement
+from torusweep.stages.layout.record import layout_record
+from torusweep.stages.loads.channels import record_of
+from torusweep.stages.loads.exact import exact_loads
+from torusweep.stages.static.bisection import bisection_bounds
+from torusweep.stages.static.connectivity import components
+from torusweep.stages.static.distances import terminal_distances
+
+Numbers = dict[str, Any]
+
+
+def static_of(topology: Topology, constraint: Constraint, *, backend: str = "auto") -> Numbers:
+    """Those columns of `static` that the models need; of the bisection's bounds only where it is held constant.
+
+    Raises ValueError for a network that the models do not fit.
+    """
+    check_links(topology.spelling, topology.plan)
+    survivors = surviving_network(topology)
+    images, matrix = proved_symmetries(survivors), channel_matrix(survivors)
+    hops = terminal_distances(
+        survivors, orbits_under(survivors.nodes, images), use_symmetry=True, backend=backend, threads=None
+    )
+    found = {
+        "topology": topology.spelling,
+        "nodes": survivors.nodes,
+        "terminals": len(survivors.terminals),
+        "connected": components(survivors, matrix) == 1,
+        "directed": survivors.directed,
+        "degree_max": int(survivors.degrees.max(initial=0)),
+        "mean_distance": hops.mean,
+    }
+    network_of(found)  # refused before the longer work
+    if constraint.norm != BISECTION:
+        return found
+    bounds = bisection_bounds(survivors, matrix, images, edge_connectivity=None)
+    return {**found, "bisection_lower": bounds.lower, "bisection_upper": bounds.upper}
+
+
+def check_links(spelling: str, plan: Plan) -> None:
+    """Raise ValueError for links of other bandwidths or latencies than the models assume."""
+    if plan.bandwidths or plan.latencies:
+        raise ValueError(
+            f"{spelling}: expected links of one flit a cycle and one cycle, which the models assume, got other ones;"
+            " choose the network without them"
+        )
+
+
+def placement_of(constraint: Constraint, family: str) -> str | None:
+    """The placement of a network whose wires a constraint counts, canonical; None where it counts none."""
+    if constraint.norm != WIRING_VOLUME:
+        return None
+    return canonical(constraint.placement or default_placement(family))
+
+
+def width_measured(topology: Topology, constraint: Constraint, static: Numbers) -> float:
+    """Bits of its channels under a constraint.
+
+    Raises BadInput if the placement does not fit the network, ValueError if it costs nothing.
+    """
+    return width_of(
+        constraint, static, None if constraint.placement is None else layout_record(topology, constraint.placement)
+    )
+
+
+def with_loads(
+    topology: Topology, static: Numbers, *, backend: str = "auto", progress: Callable[[float], None] | None = None
+) -> tuple[ModelInputs, str]:
+    """(network, '') with the loads of uniform traffic on minimal routes; or (network, why they are unknown)."""
+    try:
+        loads = exact_loads(topology, routing="minimal", traffic="uniform", backend=backend, progress=progress)
+    except BadInput as refusal:
+        return network_of(static), str(refusal)
+    return network_of(static, record_of(loads)), ""
+
+
+@dataclass(frozen=True, repr=False)
+class Latency(Record):
+    """Parhami & Kwai's model of one network: a row of the table `latency`; limits: what limits its numbers."""
+
+    limits: Sequence[str] = field(kw_only=True)
+    columns = LATENCY
+    key = ("topology", "model")
+    main = (
+        *("message_bits", "rate", "constant", "budget", "placement", "width", "pins", "mean_distance"),
+        *("uncontended_latency", "mean_latency", "mean_latency_corrected", "saturation_rate"),
+        *("saturation_rate_corrected", "saturation_bits", "saturation_bits_corrected"),
+    )
+
+    def print(self, console: Console, computed_by: str) -> None:
+        print_latency(console, self.record, self.limits)
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Latencies(Records):
+    """Networks at equal cost, in the order given: rows of the table `latency`; limits: what limits their numbers."""
+
+    limits: Sequence[str] = field(kw_only=True)
+    columns = LATENCY
+    main = (
+        *("topology", "width", "pins", "mean_distance", "uncontended_latency", "mean_latency"),
+        *("mean_latency_corrected", "saturation_bits", "saturation_bits_corrected"),
+    )
+
+    @property
+    def verdict(self) -> str:
+        """Which network is best at equal cost, and by how much."""
+        return verdict(self.rows)
+
+    def heading(self) -> str:
+        return f"at equal cost: {cost_in_words(self.rows)}\n{self.verdict}"
+
+    def print(self, console: Console, computed_by: str) -> None:
+        print_comparison(console, self.rows, self.limits)
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Cubes(Records):
+    """Dally's model: the cubes of every dimension, rows of the table `latency`.
+
+    cube  of the dimension that was asked for, else the best
+    """
+
+    cube: Row = field(kw_only=True)
+    columns = LATENCY
+    main = (
+        *("dimension", "radix", "width", "pins", "longest_wire", "longest_wire_corrected", "mean_distance"),
+        *("mean_latency", "mean_latency_corrected"),
+    )
+
+    @property
+    def json(self) -> Row:  # type: ignore[override]  # one of the rows
+        return self.cube
+
+    def heading(self) -> str:
+        cube = self.cube
+        return (
+            f"{cube['nodes']:,} nodes, {cube['message_bits']:g}-bit messages, {cube['wire_delay']} wire delay:"
+            f" dimension {cube['dimension']}, best {cube['best_dimension']}, {cube['mean_latency']:.6g} cycles"
+        )
+
+    def print(self, console: Console, computed_by: str) -> None:
+        print_cubes(console, self.cube, self.rows)
+
 
 MOST = 10**9  # bits, rates, delays and budgets
 

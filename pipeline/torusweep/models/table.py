@@ -8,11 +8,11 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import pyarrow as pa
 
-from torusweep.models import dally, link_classes
+from torusweep.models import dally, parhami_kwai
 from torusweep.models import parhami_kwai as model
 from torusweep.models.columns import LATENCY
+from torusweep.models.dally import whole_radices
 from torusweep.models.normalisation import BISECTION, NORMS, PINS, Constraint, channel_width
-from torusweep.models.whole_radices import whole_radices
 from torusweep.tables.columns import arrow_schema
 
 Columns: TypeAlias = dict[str, Any]  # by name, an array or a list each, of one length; NaN stands for null
@@ -189,12 +189,12 @@ def _corrected(networks: Sequence[ModelInputs], which: np.ndarray, known: Column
         "max_channel_load": highest[there],
     }
     latency = np.full(len(which), np.nan)
-    latency[there] = link_classes.mean_latency(**numbers, **of_classes) if len(there) else ()
+    latency[there] = parhami_kwai.mean_latency_of_classes(**numbers, **of_classes) if len(there) else ()
     return {
         "utilization_max": known["load"] * highest,
         "mean_latency_corrected": latency,
         "saturated_corrected": np.where(np.isnan(latency), None, np.isinf(latency)),
-        "saturation_rate_corrected": link_classes.saturation_rate(known["flits"], highest),
+        "saturation_rate_corrected": parhami_kwai.saturation_rate_of_classes(known["flits"], highest),
         "saturation_bits_corrected": known["width"] / highest,
     }
 

@@ -10,8 +10,8 @@ import pyarrow as pa
 
 from torusweep.errors import BadInput, Refused
 from torusweep.models.columns import LATENCY
-from torusweep.models.inputs import check_links, placement_of
 from torusweep.models.normalisation import WIRING_VOLUME
+from torusweep.models.question import check_links, placement_of
 from torusweep.models.table import (
     Columns,
     ModelInputs,
