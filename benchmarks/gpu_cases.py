@@ -12,8 +12,7 @@ from typing import Any, NamedTuple
 from unittest.mock import patch
 
 import numpy as np
-from torusweep.graph_search.start import random_graph
-from torusweep.graph_search.wanted import Wanted
+from torusweep.graph_search.wanted import Wanted, random_graph
 from torusweep.networks.families import build
 from torusweep.routing import routing
 from torusweep.routing.forms import SourceRouting

@@ -13,12 +13,9 @@ import numpy as np
 import pytest
 import torusweep as ts
 from torusweep.errors import BadInput
-from torusweep.graph_search import chains as chains_of
-from torusweep.graph_search.chains import Chain, advance, begin, best_of
-from torusweep.graph_search.results import publish
-from torusweep.graph_search.run import search
-from torusweep.graph_search.start import random_graph
-from torusweep.graph_search.wanted import Wanted, places
+from torusweep.graph_search import run as chains_of
+from torusweep.graph_search.run import Chain, advance, begin, best_of, publish, search
+from torusweep.graph_search.wanted import Wanted, places, random_graph
 from torusweep.networks.families import build
 from torusweep.stages.static.record import static_record
 from torusweep.tables.store import open_table

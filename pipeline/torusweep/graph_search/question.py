@@ -12,15 +12,33 @@ from pathlib import Path
 from types import FrameType
 from typing import Annotated, Literal
 
+from rich.console import Console
+
 from torusweep.errors import BadInput
-from torusweep.graph_search.answer import FoundGraph
+from torusweep.graph_search.columns import SEARCH
 from torusweep.graph_search.run import search as run_search
+from torusweep.graph_search.text import print_search
 from torusweep.graph_search.wanted import MOST_CHAINS, MOST_DEGREE, MOST_NODES, Wanted
 from torusweep.networks.topology import Meaning, Number, Whole
+from torusweep.questions.answer import Record
 from torusweep.questions.entry import under
 from torusweep.questions.how import How
 from torusweep.questions.parameters import AlsoCalled
 from torusweep.questions.question import Askable
+
+
+class FoundGraph(Record):
+    """The best graph of a search, beside the bounds: a row of the table `search`; `topology` spells it."""
+
+    columns = SEARCH
+    main = (
+        *("nodes", "degree", "symmetry", "grid", "max_wire", "diameter", "diameter_bound", "mean_distance"),
+        *("mean_distance_bound", "objective", "gap", "optimal", "moves", "chains", "seed"),
+    )
+
+    def print(self, console: Console, computed_by: str) -> None:
+        print_search(console, self.record)
+
 
 SECONDS = 60.0
 
