@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torusweep.errors import BadInput
 from torusweep.placements.job import Job, job_of
-from torusweep.placements.operations import KINDS, JobOperation
+from torusweep.placements.machine import KINDS, JobOperation
 
 _KEYS = st.sampled_from(
     [

@@ -10,10 +10,8 @@ import numpy as np
 import pytest
 from torusweep.errors import BadInput, Refused
 from torusweep.networks.families import build
-from torusweep.placements.blocks import AxisPart, corners, orders, size_of
-from torusweep.placements.loads import lay
-from torusweep.placements.machine import machine
-from torusweep.placements.operations import KINDS, JobOperation, least_bytes
+from torusweep.placements.blocks import AxisPart, corners, lay, orders, size_of
+from torusweep.placements.machine import KINDS, JobOperation, least_bytes, machine
 from torusweep.placements.ranking import JobPlacement, LinkSpeed, rank
 
 from tests.placements.plain_slice import Slice, bucket_phases, ring_bytes

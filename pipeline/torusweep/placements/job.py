@@ -1,17 +1,153 @@
-"""A job: the axes of its ranks, and what each axis does in a step, checked before anything is computed."""
+"""A job: the axes of its ranks, and what each axis does in a step, checked before anything is computed.
+
+What the axes of a job do in a step of training a transformer, from the shape of the model.
+
+Counted are a step's collectives of activations and gradients. Left out are biases, norms and the router's weights, the
+loss, and the first and last stage's own work. Nothing overlaps.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from math import ceil
 from typing import Annotated, Any, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from torusweep.errors import BadInput, nearest, one_line, printable
-from torusweep.placements.operations import MEANING, JobOperation, Kind
-from torusweep.placements.transformer import Shape, operations_of
+from torusweep.placements.machine import MEANING, JobOperation, Kind
 from torusweep.quantities import bytes_of
+
+AXES = {
+    "dp": "data parallel: each replica has all parameters",
+    "fsdp": "data parallel, parameters and gradients divided (ZeRO stage 3)",
+    "tp": "tensor parallel",
+    "ep": "expert parallel",
+    "pp": "pipeline parallel",
+}
+
+
+class Shape(BaseModel):
+    """The shape of a model and of a step."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+    layers: int = Field(ge=1, le=10**5, description="transformer layers")
+    hidden: int = Field(ge=1, le=10**6, description="width of the residual stream")
+    heads: int = Field(ge=1, le=10**5, description="attention heads")
+    key_value_heads: int | None = Field(None, ge=1, le=10**5, description="heads of keys and values; null: as heads")
+    feed_forward: int | None = Field(None, ge=1, le=10**7, description="width inside of a feed-forward; null: 4 hidden")
+    feed_forward_matrices: int = Field(2, ge=2, le=3, description="matrices of a feed-forward; 3 with a gate")
+    sequence: int = Field(ge=1, le=10**8, description="tokens of a sequence")
+    batch: int = Field(ge=1, le=10**8, description="sequences of a step, of all replicas together")
+    microbatches: int = Field(1, ge=1, le=10**6, description="parts into which a replica's sequences are divided")
+    vocabulary: int | None = Field(None, ge=1, le=10**8, description="tokens of the vocabulary; null: no embedding")
+    experts: int = Field(1, ge=1, le=10**5, description="experts of a layer; 1: a dense model")
+    top_k: int = Field(1, ge=1, le=10**4, description="experts of a token")
+    capacity_factor: float = Field(1.0, gt=0, le=100, description="room of the experts over an equal share")
+    bytes_per_value: int = Field(2, ge=1, le=16, description="bytes of an activation and of a parameter")
+    bytes_per_gradient: int = Field(2, ge=1, le=16, description="bytes of a gradient that is reduced")
+    sequence_parallel: bool = Field(True, description="tp divides the activations between layers along the sequence")
+
+
+def operations_of(shape: Shape, axes: Mapping[str, int]) -> list[JobOperation]:
+    """The collectives of a step.
+
+    tp   all-gathers and reduce-scatters of a microbatch's activations: two of each a layer, forwards and backwards
+         (Korthikanti et al. 2022, sec. 4.2.2); without sequence_parallel two all-reduces each (Shoeybi et al. 2019)
+    fsdp all-gather of a layer's parameters, forwards and backwards, and reduce-scatter of its gradients, for every
+         microbatch (Rajbhandari et al. 2020, sec. 7.2.2: 3 Ψ in all)
+    dp   all-reduce of the gradients, once a step, layer by layer (the same, sec. 7.1: 2 Ψ in all)
+    ep   all-to-all of the tokens to their experts and back, forwards and backwards (Lepikhin et al. 2021; the capacity
+         factor: Fedus et al. 2022, sec. 2.2); all-reduce of the gradients of what is no expert, as the tokens are
+         divided among its ranks, too
+    pp   activations to the next stage and their gradients to the previous one at once, for every microbatch: one
+         forward, one backward (Narayanan et al. 2021, sec. 2.2 and 4.1)
+
+    Raises BadInput where an axis or a size does not fit.
+    """
+    check(shape, axes)
+    dp, fsdp, tp, ep, pp = (axes.get(name, 1) for name in ("dp", "fsdp", "tp", "ep", "pp"))
+    layers, parts = shape.layers // pp, shape.microbatches
+    tokens = shape.sequence * (shape.batch // (dp * fsdp * ep * parts))
+    activations = tokens * shape.hidden * shape.bytes_per_value
+    own = activations // tp if shape.sequence_parallel else activations
+    factor = shape.top_k * shape.capacity_factor if shape.experts > 1 else 1.0
+    found: list[JobOperation] = []
+
+    def add(axis: str, kind: str, number: float, times: int, why: str) -> None:
+        if axes.get(axis, 1) > 1:
+            found.append(JobOperation(axis, kind, ceil(number), times, why))
+
+    halves = (("attention", 1.0), ("experts", factor)) if shape.experts > 1 else (("layers", 1.0),)
+    passes = 4 * layers * parts // len(halves)  # attention and feed-forward, each forwards and backwards
+    for what, times in halves:
+        for kind in ("all_gather", "reduce_scatter") if shape.sequence_parallel else ("all_reduce",):
+            add("tp", kind, activations * times, passes, f"activations, {what}")
+    add("ep", "all_to_all", own * factor, 4 * layers * parts, "tokens to experts and back")
+    shared, experts = _parameters(shape, tp, ep)
+    embedding = shape.hidden * (shape.vocabulary or 0) / tp
+    for number, count, what in ((shared + experts, layers, "a layer"), (embedding, 1, "the embedding")):
+        if number:
+            add("fsdp", "all_gather", number * shape.bytes_per_value, 2 * count * parts, f"parameters of {what}")
+            add("fsdp", "reduce_scatter", number * shape.bytes_per_gradient, count * parts, f"gradients of {what}")
+            add("dp", "all_reduce", number / fsdp * shape.bytes_per_gradient, count, f"gradients of {what}")
+    for number, count, what in ((shared, layers, "a layer, but for experts"), (embedding, 1, "the embedding")):
+        if number:
+            add("ep", "all_reduce", number / fsdp * shape.bytes_per_gradient, count, f"gradients of {what}")
+    add("pp", "exchange", own, parts, "activations and their gradients between stages")
+    return found
+
+
+def check(shape: Shape, axes: Mapping[str, int]) -> None:
+    """Raise BadInput where an axis has no meaning for a transformer, or does not divide what it is to divide."""
+    for name, size in axes.items():
+        if name not in AXES and size > 1:
+            raise BadInput(
+                f"axes: expected {', '.join(AXES)} with a transformer, got '{name}'; rename it, or write its operations"
+            )
+    dp, fsdp, tp, ep, pp = (axes.get(name, 1) for name in ("dp", "fsdp", "tp", "ep", "pp"))
+    replicas = dp * fsdp * ep
+    parts = replicas * shape.microbatches
+    needed = (
+        (shape.layers % pp == 0, "layers", shape.layers, f"a multiple of pp = {pp}"),
+        (shape.heads % tp == 0, "heads", shape.heads, f"a multiple of tp = {tp}"),
+        (
+            not shape.sequence_parallel or shape.sequence % tp == 0,
+            "sequence",
+            shape.sequence,
+            f"a multiple of tp = {tp}",
+        ),
+        (shape.batch % parts == 0, "batch", shape.batch, f"a multiple of {parts:,}, replicas × microbatches"),
+        (ep == 1 or shape.experts > 1, "experts", shape.experts, f"experts for the axis ep = {ep}"),
+        (shape.experts % ep == 0 or shape.experts == 1, "experts", shape.experts, f"a multiple of ep = {ep}"),
+        (shape.top_k <= shape.experts, "top_k", shape.top_k, f"at most the {shape.experts} experts"),
+        (
+            shape.heads % (shape.key_value_heads or shape.heads) == 0,
+            "key_value_heads",
+            shape.key_value_heads,
+            f"a divisor of heads = {shape.heads}",
+        ),
+    )
+    for holds, name, got, expected in needed:
+        if not holds:
+            raise BadInput(f"transformer.{name}: expected {expected}, got {got}; change it, or the axis")
+
+
+def _parameters(shape: Shape, tp: int, ep: int) -> tuple[float, float]:
+    """Parameters of a layer that a rank has before fsdp divides them: (all but experts, experts).
+
+    Attention has hidden² for queries and for the output, and as much for keys and values as they have heads.
+    """
+    hidden, inside = shape.hidden, shape.feed_forward or 4 * shape.hidden
+    few = (shape.key_value_heads or shape.heads) / shape.heads
+    attention = hidden**2 * (2 + 2 * few)
+    feed_forward = shape.feed_forward_matrices * hidden * inside
+    if shape.experts == 1:
+        return (attention + feed_forward) / tp, 0.0
+    return attention / tp, shape.experts / ep * feed_forward / tp
+
 
 Place = tuple[str | int, ...]  # the way to a value: ("operations", 2, "bytes")
 

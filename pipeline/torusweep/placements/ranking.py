@@ -10,10 +10,21 @@ from typing import NamedTuple
 import numpy as np
 
 from torusweep.errors import BadInput, Refused
-from torusweep.placements.blocks import AxisPart, Block, Division, block_of, divisions, size_of
-from torusweep.placements.loads import Laid, Load, Side, lay, loads_of, sides
-from torusweep.placements.machine import Machine
-from torusweep.placements.operations import PATTERN, JobOperation, OperationCost, bucket_cost, cost, least_bytes
+from torusweep.placements.blocks import (
+    AxisPart,
+    Block,
+    Division,
+    Laid,
+    Load,
+    Side,
+    block_of,
+    divisions,
+    lay,
+    loads_of,
+    sides,
+    size_of,
+)
+from torusweep.placements.machine import PATTERN, JobOperation, Machine, OperationCost, bucket_cost, cost, least_bytes
 
 ROUNDING = 1e-9  # times that differ by less are compared once more
 MOST_ARRANGEMENTS = 1_000_000  # ways to give the dimensions to the axes, each with many orders

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from torusweep.placements.blocks import Block, size_of
-from torusweep.placements.machine import Machine
-from torusweep.placements.operations import PATTERN, JobOperation
+from torusweep.placements.machine import PATTERN, JobOperation, Machine
 from torusweep.placements.ranking import JobPlacement
 
 
