@@ -20,7 +20,7 @@ from pydantic import Field
 
 from torusweep.charts.section import Chapter
 from torusweep.errors import BadInput
-from torusweep.questions.entry import NetworkChoice, under
+from torusweep.questions.stage import NetworkChoice, under
 from torusweep.questions.stage import Stage
 from torusweep.tables.columns import Column
 

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from ruamel.yaml import YAML
 from torusweep.errors import BadInput
-from torusweep.questions.entry import NetworkChoice
+from torusweep.questions.stage import NetworkChoice
 from torusweep.stages import STAGES
 from torusweep.stages.simulation.parameters import offered
 from torusweep.sweeps.configuration import load

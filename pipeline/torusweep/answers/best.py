@@ -18,10 +18,10 @@ from torusweep.errors import BadInput
 from torusweep.networks.families import build
 from torusweep.networks.topology import Meaning, Whole
 from torusweep.questions.answer import Records, Row
-from torusweep.questions.entry import under
 from torusweep.questions.how import How
 from torusweep.questions.parameters import AlsoCalled, Read, Spelled
 from torusweep.questions.question import Askable
+from torusweep.questions.stage import under
 from torusweep.stages.cost.arithmetic import EQUAL
 from torusweep.stages.cost.model import readable
 from torusweep.stages.cost.record import AUTOMATIC, cost_record

@@ -21,10 +21,10 @@ from torusweep.graph_search.text import print_search
 from torusweep.graph_search.wanted import MOST_CHAINS, MOST_DEGREE, MOST_NODES, Wanted
 from torusweep.networks.topology import Meaning, Number, Whole
 from torusweep.questions.answer import Record
-from torusweep.questions.entry import under
 from torusweep.questions.how import How
 from torusweep.questions.parameters import AlsoCalled
 from torusweep.questions.question import Askable
+from torusweep.questions.stage import under
 
 
 class FoundGraph(Record):

@@ -32,9 +32,9 @@ from torusweep.networks.links import channel_matrix, surviving_network
 from torusweep.networks.symmetry import orbits_under, proved_symmetries
 from torusweep.networks.topology import Meaning, Number, Plan, Topology, Whole
 from torusweep.questions.answer import Record, Records, Row
-from torusweep.questions.entry import MOST_NODES, under
 from torusweep.questions.how import How
 from torusweep.questions.question import Askable
+from torusweep.questions.stage import MOST_NODES, under
 from torusweep.stages.layout.placements import canonical, default_placement
 from torusweep.stages.layout.record import layout_record
 from torusweep.stages.loads.channels import record_of

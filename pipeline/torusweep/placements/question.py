@@ -23,9 +23,9 @@ from torusweep.placements.words import deadlock_in_words, link_in_words, notes
 from torusweep.quantities import bandwidth_of, seconds_of
 from torusweep.questions.answer import Answer, Row
 from torusweep.questions.display import rows_html, rows_text
-from torusweep.questions.entry import under
 from torusweep.questions.how import How
 from torusweep.questions.question import Askable
+from torusweep.questions.stage import under
 
 SUFFIXES = (".npy", ".json")
 

@@ -25,7 +25,7 @@ from typing import Annotated, Any, Literal, get_args, get_origin
 
 from torusweep.errors import BadInput, check_path, nearest, one_line
 from torusweep.networks.topology import Meaning, Whole
-from torusweep.questions.entry import under
+from torusweep.questions.stage import under
 
 
 @dataclass(frozen=True)

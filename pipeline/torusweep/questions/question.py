@@ -19,10 +19,9 @@ from pydantic import BeforeValidator, Field, create_model
 from torusweep.errors import BadInput
 from torusweep.networks.topology import Plan, Topology
 from torusweep.questions.answer import Answer
-from torusweep.questions.entry import NetworkChoice, Section, Spellings, under
 from torusweep.questions.how import How
 from torusweep.questions.parameters import Absent, NotSwept, Parameter, Several, Swept, grouped, parameters_of
-from torusweep.questions.stage import LazyNetwork, Rows, Stage
+from torusweep.questions.stage import LazyNetwork, NetworkChoice, Rows, Section, Spellings, Stage, under
 
 
 class Part(NamedTuple):

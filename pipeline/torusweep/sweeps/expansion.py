@@ -12,8 +12,7 @@ from torusweep.errors import BadInput, Refused, nearest, printable
 from torusweep.networks.families import FAMILIES, default_memory, parameters, plan
 from torusweep.networks.spelling import Spelling
 from torusweep.networks.topology import Plan, check_size
-from torusweep.questions.entry import NetworkChoice
-from torusweep.questions.stage import LazyNetwork
+from torusweep.questions.stage import LazyNetwork, NetworkChoice
 from torusweep.stages import Stage
 from torusweep.sweeps.configuration.schema import Family, Labelled, Required, Sweep
 from torusweep.sweeps.network_search import meeting

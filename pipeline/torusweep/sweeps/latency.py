@@ -25,7 +25,7 @@ from torusweep.models.table import (
 from torusweep.networks.families import plan
 from torusweep.networks.spelling import parse
 from torusweep.papers.verification import expected_latency
-from torusweep.questions.entry import Rates, Spread
+from torusweep.questions.stage import Rates, Spread
 from torusweep.stages.layout.placements import check_suits
 from torusweep.stages.layout.stage import LayoutRequest
 from torusweep.sweeps.configuration.models import Dally, ParhamiKwai

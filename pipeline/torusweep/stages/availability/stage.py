@@ -14,11 +14,10 @@ from rich.console import Console
 from torusweep.errors import BadInput
 from torusweep.networks.topology import Meaning, Plan, Topology, Whole
 from torusweep.questions.answer import Records, Row
-from torusweep.questions.entry import NetworkChoice, Spellings, under
 from torusweep.questions.how import How
 from torusweep.questions.parameters import Absent, NotSwept, Option, Read, Spelled
 from torusweep.questions.question import Question
-from torusweep.questions.stage import LazyNetwork
+from torusweep.questions.stage import LazyNetwork, NetworkChoice, Spellings, under
 from torusweep.stages.availability.columns import AVAILABILITY
 from torusweep.stages.availability.measures import (
     MEASURES,

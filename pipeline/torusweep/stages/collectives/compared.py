@@ -20,7 +20,7 @@ from torusweep.counts import counted
 from torusweep.errors import BadInput, Refused
 from torusweep.networks.topology import Topology
 from torusweep.quantities import bandwidth_of, byte_range, seconds_of
-from torusweep.questions.entry import under
+from torusweep.questions.stage import under
 from torusweep.stages.collectives.record import record_of
 from torusweep.stages.simulation.parameters import MAX_CYCLES, Parameters
 from torusweep.stages.simulation.presets import ALL_FLITS, preset, round_trip

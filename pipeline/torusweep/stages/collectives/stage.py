@@ -17,11 +17,10 @@ from torusweep.networks.names import number_of, terminal_names
 from torusweep.networks.topology import Meaning, Topology, Whole
 from torusweep.questions.answer import Records
 from torusweep.questions.display import value_text
-from torusweep.questions.entry import NetworkChoice, under
 from torusweep.questions.how import How
 from torusweep.questions.parameters import Absent, InTables, NotSwept, Option, Positional, Spelled, Swept
 from torusweep.questions.question import Question
-from torusweep.questions.stage import LazyNetwork
+from torusweep.questions.stage import LazyNetwork, NetworkChoice, under
 from torusweep.stages.collectives.columns import COLLECTIVES
 from torusweep.stages.collectives.compared import BANDWIDTH, LATENCY, compared, timing_of, together
 from torusweep.stages.collectives.record import collective_record

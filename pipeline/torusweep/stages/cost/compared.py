@@ -8,8 +8,8 @@ from typing import Any
 from torusweep.errors import BadInput
 from torusweep.networks.symmetry import orbits
 from torusweep.networks.topology import Topology
-from torusweep.questions.entry import under
 from torusweep.questions.parameters import Spelled
+from torusweep.questions.stage import under
 from torusweep.stages.cost.arithmetic import equal_cost
 from torusweep.stages.loads.channels import record_of
 from torusweep.stages.loads.exact import exact_loads

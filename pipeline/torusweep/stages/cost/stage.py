@@ -18,11 +18,10 @@ from torusweep.networks.families.slices import Pod
 from torusweep.networks.topology import Topology
 from torusweep.questions.answer import Answer, Record, Records, Row
 from torusweep.questions.display import Fact, facts
-from torusweep.questions.entry import under
 from torusweep.questions.how import How
 from torusweep.questions.parameters import InTables, NotSwept, Spelled
 from torusweep.questions.question import Aside, Question
-from torusweep.questions.stage import LazyNetwork
+from torusweep.questions.stage import LazyNetwork, under
 from torusweep.stages.cost.arithmetic import price_of_router
 from torusweep.stages.cost.columns import COST, EQUAL_COST
 from torusweep.stages.cost.compared import COMPARED, ROUTING, ROUTINGS, TRAFFIC, compared

@@ -16,12 +16,11 @@ from torusweep.errors import BadInput, Refused
 from torusweep.networks.topology import Meaning, Number, Plan, Topology, Whole, no_symmetries
 from torusweep.questions.answer import Record
 from torusweep.questions.display import Fact
-from torusweep.questions.entry import under
 from torusweep.questions.how import How
 from torusweep.questions.parameters import Inside, NotSwept
 from torusweep.questions.question import Part, Question
 from torusweep.questions.spelled import ROUTING, TRAFFIC
-from torusweep.questions.stage import LazyNetwork
+from torusweep.questions.stage import LazyNetwork, under
 from torusweep.routing import SHORTEST_PATHS, TURN_MODELS, GivenRouting, SourceRouting
 from torusweep.routing import routing as routing_on
 from torusweep.routing.by_plan import most_pairs

@@ -16,11 +16,10 @@ from torusweep.errors import BadInput, Refused
 from torusweep.networks.links import channel_matrix, surviving_network
 from torusweep.networks.symmetry import orbits
 from torusweep.networks.topology import Meaning, Topology, Whole
-from torusweep.questions.entry import NetworkChoice, under
 from torusweep.questions.how import How
 from torusweep.questions.parameters import Absent, NotSwept
 from torusweep.questions.question import Question
-from torusweep.questions.stage import LazyNetwork, Rows, attempt
+from torusweep.questions.stage import LazyNetwork, NetworkChoice, Rows, attempt, under
 from torusweep.stages.loads.channels import record_of
 from torusweep.stages.loads.exact import exact_loads
 from torusweep.stages.screen import bounds

@@ -16,9 +16,9 @@ from pydantic import AfterValidator
 
 from torusweep.errors import BadInput, one_line
 from torusweep.networks.topology import Meaning, Whole
-from torusweep.questions.entry import Rates, Spread
 from torusweep.questions.parameters import Absent, Several, Spelled, parameters_of
 from torusweep.questions.spelled import TRAFFIC
+from torusweep.questions.stage import Rates, Spread
 from torusweep.routing import GivenRouting
 from torusweep.stages.simulation.packets import MOST_FLITS, PLACEMENTS, Placement, lengths_of
 from torusweep.stages.simulation.presets import ALL_CHANNELS, Switching

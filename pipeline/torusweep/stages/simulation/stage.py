@@ -21,11 +21,10 @@ from torusweep.networks.names import terminal_names
 from torusweep.networks.topology import Meaning, Number, Topology, Whole
 from torusweep.questions.answer import Records
 from torusweep.questions.display import value_text
-from torusweep.questions.entry import NetworkChoice, under
 from torusweep.questions.how import How
 from torusweep.questions.parameters import Absent, NotSwept, Option, Read
 from torusweep.questions.question import File, Question
-from torusweep.questions.stage import LazyNetwork, Rows
+from torusweep.questions.stage import LazyNetwork, NetworkChoice, Rows, under
 from torusweep.stages.simulation.columns import SIMULATION
 from torusweep.stages.simulation.packets import Completion
 from torusweep.stages.simulation.parameters import Loads, Parameters, RunRequest, offered, request_of

@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any
 
 from torusweep.documents import Place
-from torusweep.questions.entry import NetworkChoice
+from torusweep.questions.stage import NetworkChoice
 from torusweep.stages import STAGES
 from torusweep.sweeps.configuration.schema import Sweep, spelled
 

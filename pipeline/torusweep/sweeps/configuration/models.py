@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, Discriminator, Field, Tag, model_validator
 
 from torusweep.models.normalisation import Constraint, constraint
-from torusweep.questions.entry import MOST_NODES, NetworkChoice, Rates, Section, listed
+from torusweep.questions.stage import MOST_NODES, NetworkChoice, Rates, Section, listed
 
 
 def _numbers(value: Any) -> Any:

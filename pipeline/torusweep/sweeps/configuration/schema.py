@@ -23,7 +23,7 @@ from pydantic import (
 )
 
 from torusweep.documents import Place
-from torusweep.questions.entry import Bounds, Section, Spellings
+from torusweep.questions.stage import Bounds, Section, Spellings
 from torusweep.stages import STAGES
 from torusweep.sweeps.configuration.models import Latency
 
