@@ -30,7 +30,7 @@ def main(config: Path, folder: Path) -> None:
         os._exit(0)
     os.close(there)
     from torusweep.sweeps.configuration import load
-    from torusweep.sweeps.points_table import weighed_points
+    from torusweep.sweeps.requested_points import weighed_points
 
     sweep = load(config)
     requested = list(weighed_points(sweep, folder))

@@ -24,7 +24,7 @@ from torusweep.library import run_progress
 from torusweep.library import sweep as library_sweep
 from torusweep.library import table as library_table
 from torusweep.run import child, command, progress
-from torusweep.sweeps.configuration.mapping import as_yaml
+from torusweep.sweeps.configuration import as_yaml
 
 SMALL: dict[str, Any] = {
     "sweep": "small",

@@ -21,7 +21,7 @@ from torusweep.run.tasks import TaskOutcome
 from torusweep.stages.all_columns import schema_of
 from torusweep.stages.screen.stage import ScreenRequest
 from torusweep.stages.static.stage import StaticRequest
-from torusweep.sweeps.batches import Batches
+from torusweep.sweeps.forecast import Batches
 from torusweep.sweeps.points import Point, estimates
 from torusweep.tables.store import read_shards
 from torusweep_kernels.backend import GpuOutOfMemory

@@ -9,8 +9,7 @@ import pytest
 from torusweep.errors import BadInput
 from torusweep.networks.families import parameters, plan
 from torusweep.sweeps.configuration.schema import Requirement
-from torusweep.sweeps.network_search import meeting
-from torusweep.sweeps.parameter_values import values_of
+from torusweep.sweeps.network_search import meeting, values_of
 
 BOXES = {
     "ring": [{"k": k} for k in range(2, 700)],

@@ -9,10 +9,9 @@ from torusweep.errors import BadInput, Refused
 from torusweep.run.workflow import input_files
 from torusweep.stages.static.stage import StaticRequest
 from torusweep.sweeps.configuration import load
-from torusweep.sweeps.derived_tables import labels, requested_derived
 from torusweep.sweeps.expansion import SweepNetwork, expand
 from torusweep.sweeps.points import Point
-from torusweep.sweeps.requested_points import requested_points
+from torusweep.sweeps.requested_points import labels, requested_derived, requested_points
 
 ROOT = Path(__file__).resolve().parents[2]
 CONFIGS = sorted([*ROOT.glob("config/*.yaml"), *ROOT.glob("config/papers/*.yaml")])

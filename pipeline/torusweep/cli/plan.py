@@ -29,7 +29,7 @@ def plan(config: Path, workers: int | None, as_json: bool) -> None:
       torusweep plan config/default.yaml --workers 16
       torusweep plan config/default.yaml --json
     """
-    from torusweep.sweeps.forecast_text import record, text
+    from torusweep.sweeps.forecast import record, text
 
     name, forecast = forecast_of(config, workers)
     if as_json:

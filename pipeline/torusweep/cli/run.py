@@ -66,7 +66,7 @@ def run(
     options.quantity("--results", check_path, results)
     if snakemake_options and set(snakemake_options) <= command.DRY:
         from torusweep.cli.plan import forecast_of
-        from torusweep.sweeps.forecast_text import text
+        from torusweep.sweeps.forecast import text
 
         files = command.pending(config, results, _given(backend, symmetry, workers))
         click.echo(text(*forecast_of(config, workers)))

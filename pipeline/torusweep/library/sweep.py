@@ -16,7 +16,8 @@ from torusweep.library.results import Results
 from torusweep.library.run_progress import Silent, shown_here
 from torusweep.run import command
 from torusweep.stages import STAGES
-from torusweep.sweeps import configuration, forecast_text
+from torusweep.sweeps import configuration
+from torusweep.sweeps import forecast as forecast_text
 from torusweep.sweeps.forecast import Forecast, forecast
 from torusweep.sweeps.points import estimates
 from torusweep.sweeps.requested_points import requested_points

@@ -21,8 +21,7 @@ from torusweep.run.workflow import OVERRIDES, SNAKEFILE, input_files
 from torusweep.stages.all_columns import schema_of
 from torusweep.sweeps.configuration import Sweep, load
 from torusweep.sweeps.forecast import LONG, Forecast, forecast
-from torusweep.sweeps.points_table import weighed_points
-from torusweep.sweeps.requested_points import requested_stages
+from torusweep.sweeps.requested_points import requested_stages, weighed_points
 from torusweep.tables import lock, store
 
 QUIET = ["--quiet", "progress", "rules", "host", "reason"]

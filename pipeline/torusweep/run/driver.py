@@ -36,7 +36,7 @@ from torusweep.run import this_worker
 from torusweep.run.progress import progress
 from torusweep.run.tasks import DIED, InProcess, Workers
 from torusweep.stages.all_columns import schema_of
-from torusweep.sweeps.batches import Batch, Batches
+from torusweep.sweeps.forecast import Batch, Batches
 from torusweep.sweeps.points import Point, rows_of_many, stage_digest
 from torusweep.tables import store
 from torusweep.tables.provenance import software

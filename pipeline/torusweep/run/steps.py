@@ -17,9 +17,7 @@ from torusweep.errors import BadInput
 from torusweep.papers.verification import summary, verification_rows
 from torusweep.stages.all_columns import TABLES, schema_of
 from torusweep.sweeps.configuration import load
-from torusweep.sweeps.derived_tables import DERIVED, requested_derived
-from torusweep.sweeps.points_table import points_table, weighed_points
-from torusweep.sweeps.requested_points import requested_stages
+from torusweep.sweeps.requested_points import DERIVED, points_table, requested_derived, requested_stages, weighed_points
 from torusweep.tables import store
 from torusweep.tables.provenance import software
 

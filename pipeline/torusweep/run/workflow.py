@@ -15,9 +15,8 @@ from torusweep.papers.verification import FOLDER as EXPECTED
 from torusweep.run.steps import STEPS
 from torusweep.sweeps.configuration import Sweep, load
 from torusweep.sweeps.configuration.schema import Family, Labelled
-from torusweep.sweeps.derived_tables import requested_derived
 from torusweep.sweeps.points import program_digest, stage_digest
-from torusweep.sweeps.requested_points import requested_files, requested_stages
+from torusweep.sweeps.requested_points import requested_derived, requested_files, requested_stages
 
 SNAKEFILE = Path(__file__).parent / "Snakefile"
 OVERRIDES = ("backend", "symmetry", "workers")  # how results are computed: none of these changes a result

@@ -15,8 +15,7 @@ from torusweep.networks.topology import Plan, check_size
 from torusweep.questions.stage import LazyNetwork, NetworkChoice
 from torusweep.stages import Stage
 from torusweep.sweeps.configuration.schema import Family, Labelled, Required, Sweep
-from torusweep.sweeps.network_search import meeting
-from torusweep.sweeps.parameter_values import count, values_of
+from torusweep.sweeps.network_search import count, meeting, values_of
 from torusweep.sweeps.points import Point
 
 

@@ -1,17 +1,127 @@
-"""What a sweep will take: points, time, memory and disk, known before anything is computed."""
+"""What a sweep will take: points, time, memory and disk, known before anything is computed.
+
+What is left to compute, handed out in batches of about equal time. A forecast as text and as JSON.
+"""
 
 from __future__ import annotations
 
 import heapq
 import os
+from collections import Counter, defaultdict, deque
 from collections.abc import Mapping
-from typing import NamedTuple
+from textwrap import shorten
+from typing import Any, NamedTuple
 
-from torusweep.counts import counted, duration
+from torusweep.counts import counted, duration, size
+from torusweep.questions.display import aligned
 from torusweep.stages import STAGES
-from torusweep.sweeps.batches import disk_bytes
 from torusweep.sweeps.configuration.schema import Cluster
 from torusweep.sweeps.points import Point
+
+LEAST_SECONDS = 0.05  # a batch's way to a worker and its shard's way to the disk take some hundredths of a second
+MOST_POINTS = 1_000  # in a batch: what a dead run can lose of very cheap points
+PATIENCE = 20.0  # times its estimate a batch may take: estimates are right within a factor of about five
+
+
+SHARD_BYTES = 24_000  # of a shard or table without its rows: the columns' names, units and meanings
+PAGE_BYTES = 6_000_000  # of the report, the figures and the manifest
+FEW_SHARDS = 30  # of a stage: batches become smaller towards its end, and those of dead workers are halved
+
+
+class Batch(NamedTuple):
+    """Points that one task computes; cost: estimated seconds; deaths: of workers, that a lone point has cost so far."""
+
+    points: list[Point]
+    cost: float
+    deaths: tuple[str, ...] = ()
+
+
+class Batches:
+    """Points, long ones first, so that none is begun last; of equal ones, those of a network follow each other.
+
+    Estimated seconds (torusweep.sweeps.points.estimates) are corrected by what batches took, since machines
+    differ. Towards the end batches become smaller, so that the workers finish together.
+    """
+
+    def __init__(self, estimates: Mapping[Point, float], batch_seconds: float) -> None:
+        number = {point.topology: place for place, point in enumerate(estimates)}  # stages share work on a network
+        ordered = sorted(estimates.items(), key=lambda pair: (-pair[1], number[pair[0].topology]))
+        self._points = deque((cost, point) for point, cost in ordered)
+        self._again: deque[Batch] = deque()
+        self._seconds = batch_seconds
+        self._estimated = self._taken = 0.0
+        self.cost = sum(cost for cost, _ in self._points)  # of all that is left, in estimated seconds
+
+    def __bool__(self) -> bool:
+        return bool(self._points or self._again)
+
+    def next(self, places: int) -> Batch:
+        """The next batch for one of `places` workers."""
+        if self._again:
+            batch = self._again.popleft()
+        else:
+            pace = self._pace
+            enough = min(self._seconds, max(LEAST_SECONDS, self.cost * pace / (2 * places)))
+            chosen: list[Point] = []
+            cost = 0.0
+            while self._points and cost * pace < enough and len(chosen) < MOST_POINTS:
+                seconds, point = self._points.popleft()
+                chosen.append(point)
+                cost += seconds
+            batch = Batch(chosen, cost)
+        self.cost -= batch.cost
+        return batch
+
+    @property
+    def _pace(self) -> float:
+        """Seconds that an estimated second took so far."""
+        return self._taken / self._estimated if self._taken else 1.0
+
+    def limit(self, batch: Batch, least: float) -> float:
+        """Seconds after which a batch is taken to hang: `least` or more, and more for each retry of a lone point."""
+        return max(least, PATIENCE * batch.cost * self._pace) * 2 ** len(batch.deaths)
+
+    def took(self, batch: Batch, seconds: float) -> None:
+        """Learn from a finished batch."""
+        self._estimated += batch.cost
+        self._taken += seconds
+
+    def halve(self, batch: Batch) -> None:
+        """Put the halves of a batch back, to find the point that its worker died of."""
+        middle = len(batch.points) // 2
+        for part in (batch.points[:middle], batch.points[middle:]):
+            self.put_back(Batch(part, batch.cost * len(part) / len(batch.points)))
+
+    def put_back(self, batch: Batch) -> None:
+        self._again.append(batch)
+        self.cost += batch.cost
+
+
+def _seconds_by_stage(estimates: Mapping[Point, float]) -> dict[str, float]:
+    """What each stage's points will take together.
+
+    estimates  of every point, in seconds on a core (torusweep.sweeps.points.estimates)
+    """
+    seconds = defaultdict[str, float](float)
+    for point, cost in estimates.items():
+        seconds[point.stage] += cost
+    return seconds
+
+
+def disk_bytes(estimates: Mapping[Point, float], batch_seconds: float) -> int:
+    """Bytes that a sweep's folder takes in the end, rather too many.
+
+    Its points come in batches of so many seconds, a shard each.
+    """
+    rows, seconds = Counter[str](), _seconds_by_stage(estimates)
+    for point in estimates:
+        rows[point.stage] += point.row_count
+    shards = sum(
+        min(rows[stage], rows[stage] // MOST_POINTS + 3 * seconds[stage] / batch_seconds + FEW_SHARDS) for stage in rows
+    )
+    of_rows = sum(STAGES[stage].row_bytes * count for stage, count in rows.items())
+    return int(SHARD_BYTES * (shards + 2 * len(rows)) + of_rows + PAGE_BYTES)
+
 
 START_SECONDS = 7.0  # of Snakemake, the steps and the page, on two cores
 LONG = 3600.0  # seconds from which `torusweep run` says what it will take in a line of its own
@@ -94,3 +204,45 @@ def worker_count(cluster: Cluster) -> int | None:
     if cluster.workers == "auto":
         return len(os.sched_getaffinity(0))
     return max(1, cluster.workers)
+
+
+WIDTH = 100  # characters of a point; a simulation's may be long, and `--json` has all of it
+HEADS = ("stage", "points", "rows", "time of one core", "longest point")
+
+
+def text(sweep: str, forecast: Forecast) -> str:
+    """The answer first, then each stage, then the most expensive points."""
+    rows = [HEADS]
+    for stage in forecast.stages:
+        times = duration(stage.seconds), duration(stage.longest)
+        rows.append((stage.stage, f"{stage.points:,}", f"{stage.rows:,}", *times))
+    width = max(len(row[0]) for row in rows)
+    lines = [
+        f"{sweep}: {counted(forecast.points, 'point')}, {forecast.time};"
+        f" memory {size(forecast.memory)} for the largest point, disk {size(forecast.disk)}",
+        "",
+        *aligned([(row[0].ljust(width), *row[1:]) for row in rows], gap=3),
+    ]
+    if forecast.expensive:
+        lines += ["", "most expensive points:"]
+        lines += [
+            f"  {duration(seconds):>8}  {point.stage}  {shorten(str(point), WIDTH, placeholder=' …')}"
+            for point, seconds in forecast.expensive
+        ]
+    return "\n".join(lines)
+
+
+def record(sweep: str, forecast: Forecast) -> dict[str, Any]:
+    """The same as one object: times in seconds, sizes in bytes."""
+    return {
+        "sweep": sweep,
+        "points": forecast.points,
+        "seconds": forecast.seconds,
+        "workers": forecast.workers,
+        "memory": forecast.memory,
+        "disk": forecast.disk,
+        "stages": [stage._asdict() for stage in forecast.stages],
+        "expensive": [
+            {"stage": point.stage, "point": str(point), "seconds": seconds} for point, seconds in forecast.expensive
+        ],
+    }

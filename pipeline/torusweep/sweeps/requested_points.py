@@ -1,15 +1,119 @@
-"""Everything that a sweep requests: its networks, every stage's points, and what its papers' numbers need."""
+"""Everything that a sweep requests: its networks, every stage's points, and what its papers' numbers need.
+
+Tables made of stages' tables, or of the configuration. They have no points; one step makes all. The table of points:
+what a sweep requests, written out and weighed.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any, NamedTuple
 
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from torusweep.counts import counted
+from torusweep.networks.families import plan
 from torusweep.papers.verification import expected_requests, expected_topologies
 from torusweep.stages import STAGES
+from torusweep.stages.all_columns import schema_of
+from torusweep.stages.cost.arithmetic import equal_cost
+from torusweep.stages.screen.best import best_table
 from torusweep.sweeps.configuration import Sweep
-from torusweep.sweeps.derived_tables import DERIVED
-from torusweep.sweeps.expansion import at, counted_requests, expand, expand_stage
-from torusweep.sweeps.points import Point
+from torusweep.sweeps.configuration.schema import Labelled
+from torusweep.sweeps.expansion import SweepNetwork, at, counted_requests, expand, expand_stage
+from torusweep.sweeps.forecast import disk_bytes
+from torusweep.sweeps.latency import has_latency, latency_requests, latency_stages, latency_table
+from torusweep.sweeps.points import Point, estimates
+from torusweep.tables import store
+
+
+class Derived(NamedTuple):
+    """A derived table.
+
+    stages     the stages whose tables it is made of, if the sweep requests them
+    requested  whether a sweep has this table
+    rows       the table, from the sweep and its stages' tables by name
+    needs      names of the stages that a sweep must request for it
+    requests   (topology, request) by stage that it needs of the sweep's networks; raises BadInput or Refused, with
+               the place in the file
+    """
+
+    stages: tuple[str, ...]
+    requested: Callable[[Sweep], bool]
+    rows: Callable[[Sweep, Mapping[str, pa.Table]], pa.Table]
+    needs: Callable[[Sweep], Sequence[str]] = lambda sweep: ()
+    requests: Callable[[Sweep, Sequence[SweepNetwork]], Mapping[str, Sequence[tuple[str, Any]]]] = (
+        lambda sweep, networks: {}
+    )
+
+
+def distances(_: Sweep, tables: Mapping[str, pa.Table]) -> pa.Table:
+    """The static table's histograms in long form: a row for each network and distance."""
+    table = tables["static"]
+    histogram = table.column("distance_histogram")
+    lengths = pc.list_value_length(histogram).to_numpy()
+    pairs = pc.list_flatten(histogram).to_numpy()
+    row = np.repeat(np.arange(len(lengths)), lengths)
+    first = np.cumsum(lengths) - lengths
+    distance = np.arange(len(pairs)) - np.repeat(first, lengths)
+    total = np.add.reduceat(pairs, first) if len(pairs) else pairs  # every network has a distance 0
+    columns = [table.column("topology").take(pa.array(row, pa.int64())), distance, pairs, pairs / total[row]]
+    return pa.Table.from_arrays(columns, schema=schema_of("distances"))
+
+
+def latency(sweep: Sweep, tables: Mapping[str, pa.Table]) -> pa.Table:
+    """What the papers' models say of the networks."""
+    return latency_table(sweep, **tables)
+
+
+def best(_: Sweep, tables: Mapping[str, pa.Table]) -> pa.Table:
+    """The winners of every size that was screened whole."""
+    return best_table(tables["screen"])
+
+
+def compared(_: Sweep, tables: Mapping[str, pa.Table]) -> pa.Table:
+    """The networks beside each other at equal cost."""
+    names = {
+        "static": ["topology", "connected", "mean_distance", "latency_mean"],
+        "loads": ["topology", "routing", "traffic", "saturation_load", "terminal_saturation_load"],
+        "cost": ["topology", "cost_model", "packing", "terminals", "cost_per_terminal", "currency"],
+    }
+    rows = equal_cost(**{name: tables[name].select(columns).to_pylist() for name, columns in names.items()})
+    return pa.Table.from_pylist(rows, schema=schema_of("equal_cost"))
+
+
+def labels(sweep: Sweep, _: Mapping[str, pa.Table]) -> pa.Table:
+    """What the configuration says of networks by name, in its order."""
+    columns = ("label", "year", "source", "note", "comparison")
+    rows = [
+        {"topology": plan(spelling)[0], **{name: getattr(entry, name) for name in columns}}
+        for entry in _labelled(sweep)
+        for spelling in entry.topology
+    ]
+    return pa.Table.from_pylist(rows, schema=schema_of("labels"))
+
+
+def _labelled(sweep: Sweep) -> list[Labelled]:
+    return [entry for entry in sweep.topologies if isinstance(entry, Labelled)]
+
+
+DERIVED = {
+    "distances": Derived(("static",), lambda sweep: True, distances),
+    "best": Derived(("screen",), lambda sweep: bool(sweep.entries("screen")), best),
+    "equal_cost": Derived(
+        ("static", "loads", "cost"), lambda sweep: bool(sweep.entries("cost") and sweep.entries("loads")), compared
+    ),
+    "labels": Derived((), lambda sweep: bool(_labelled(sweep)), labels),
+    "latency": Derived(("static", "loads", "layout"), has_latency, latency, latency_stages, latency_requests),
+}
+
+
+def requested_derived(sweep: Sweep) -> list[str]:
+    """Names of the tables that a sweep has besides its stages': those of DERIVED, then verification."""
+    return [*(name for name, table in DERIVED.items() if table.requested(sweep)), "verification"]
 
 
 def requested_stages(sweep: Sweep) -> list[str]:
@@ -47,3 +151,21 @@ def requested_points(sweep: Sweep) -> list[Point]:
         for stage in STAGES.values()
         for point in expand_stage(sweep, stage, networks, expected=expected.get(stage.name, ()))
     ]
+
+
+def weighed_points(sweep: Sweep, folder: Path) -> dict[Point, float]:
+    """Every point of a sweep whose results go to `folder`, with the seconds that it will take.
+
+    Raises BadInput where one is wrong, Refused where there are too many, or too little room for what comes of them.
+    """
+    points = estimates(requested_points(sweep))
+    store.check_room(
+        folder, disk_bytes(points, sweep.cluster.batch_seconds), f"the sweep's {counted(len(points), 'point')}"
+    )
+    return points
+
+
+def points_table(points: Mapping[Point, float]) -> pa.Table:
+    """A row (torusweep.stages.all_columns: POINTS) for every point."""
+    rows = [{**point.record(), "key": point.key, "estimated_seconds": cost} for point, cost in points.items()]
+    return pa.Table.from_pylist(rows, schema=schema_of("points"))
