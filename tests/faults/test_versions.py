@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from torusweep import __version__
-from torusweep.run.this_worker import code_version
+from torusweep.run.tasks import code_version
 
 from tests.run.elsewhere import Elsewhere
 from tests.run.rings import Run

@@ -106,4 +106,4 @@ def test_importing_a_kernel_imports_no_compiler(kernel: str) -> None:
 
 def test_a_step_that_computes_nothing_imports_no_compiler() -> None:
     """Four of a run's steps compute nothing; each would wait for it, and so would every short command."""
-    assert python("import sys, torusweep.run.steps\nprint(*({'numba', 'llvmlite'} & set(sys.modules)))") == []
+    assert python("import sys, torusweep.run.workflow\nprint(*({'numba', 'llvmlite'} & set(sys.modules)))") == []

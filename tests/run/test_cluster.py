@@ -14,7 +14,7 @@ import dask
 import pytest
 from distributed import Client, LocalCluster
 from torusweep.errors import BadInput
-from torusweep.run import slurm, tasks, this_worker
+from torusweep.run import slurm, tasks
 from torusweep.run import workers as cluster
 from torusweep.sweeps.configuration.schema import Cluster, Slurm
 
@@ -158,7 +158,7 @@ def test_workers_without_our_code_are_found_out_before_work(rings: Run, elsewher
         with pytest.raises(BadInput, match="install") as refusal:
             rings.here("static")
         assert says in str(refusal.value)
-        assert this_worker.code_version() in str(refusal.value)
+        assert tasks.code_version() in str(refusal.value)
         worker.kill()
         worker.wait()
         until(lambda: "Remove worker" in elsewhere.log("scheduler0"))

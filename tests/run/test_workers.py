@@ -19,7 +19,7 @@ import pytest
 import torusweep
 from distributed import Client
 from torusweep.errors import BadInput
-from torusweep.run import this_worker
+from torusweep.run import tasks as this_worker
 from torusweep.run import workers as cluster
 from torusweep.run.tasks import InProcess
 from torusweep.sweeps.configuration.schema import Cluster

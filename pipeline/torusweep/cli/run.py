@@ -103,14 +103,14 @@ def step(name: str, config: Path, folder: Path, backend: str | None, symmetry: s
 
 
 def run_step(name: str, config: Path, folder: Path, overrides: dict[str, Any]) -> int:
-    """A step's exit status: a stage's, or one of torusweep.run.steps."""
+    """A step's exit status: a stage's, or one of torusweep.run.workflow."""
     from torusweep.stages import STAGES
 
     if name in STAGES:
         from torusweep.run.compute_table import make_table
 
         return make_table(name, config, folder, overrides)
-    from torusweep.run.steps import STEPS
+    from torusweep.run.workflow import STEPS
 
     if name not in STEPS:
         raise BadInput(f"unknown step '{name}'; expected one of {', '.join([*STAGES, *STEPS])}")

@@ -32,7 +32,7 @@ from torusweep.counts import counted
 from torusweep.errors import BadInput
 from torusweep.questions.how import How
 from torusweep.questions.stage import attempt
-from torusweep.run import this_worker
+from torusweep.run import tasks as this_worker
 from torusweep.run.progress import progress
 from torusweep.run.tasks import DIED, InProcess, Workers
 from torusweep.stages.all_columns import schema_of

@@ -1,6 +1,6 @@
 """Workers: local processes, those of Slurm, or of an existing scheduler. They share the GPUs.
 
-Only this module, torusweep.run.tasks and torusweep.run.this_worker know Dask. The driver sees `Workers`: places to
+Only this module, torusweep.run.tasks and torusweep.run.tasks know Dask. The driver sees `Workers`: places to
 fill, tasks to submit, and what became of them.
 
 Every connection is encrypted, with certificates that live as long as the run, and local workers listen on the
@@ -35,8 +35,7 @@ from torusweep_kernels.backend import resolve
 
 from torusweep.errors import BadInput
 from torusweep.run import slurm
-from torusweep.run.tasks import Patience, Workers
-from torusweep.run.this_worker import code_version
+from torusweep.run.tasks import Patience, Workers, code_version
 
 CONNECT_SECONDS = 5
 LEAST_MEMORY = 1.1  # times what a worker takes when it starts, that it must be allowed: at 0.95 of it, it is stopped
