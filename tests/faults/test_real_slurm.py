@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from torusweep.errors import BadInput
-from torusweep.run import slurm as slurm_jobs
+from torusweep.run import workers as slurm_jobs
 
 from tests.faults.documented import BASH, PATH, commands, start_scheduler, two_workers
 from tests.faults.real_slurm import RealSlurm, why_not

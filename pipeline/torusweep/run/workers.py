@@ -5,6 +5,8 @@ fill, tasks to submit, and what became of them.
 
 Every connection is encrypted, with certificates that live as long as the run, and local workers listen on the
 loopback address only: otherwise another user of the machine could have his code run by our workers.
+
+Dask workers as Slurm jobs: what is submitted, and why it does not start.
 """
 
 from __future__ import annotations
@@ -18,31 +20,121 @@ import resource
 import shutil
 import signal
 import socket
+import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from multiprocessing import resource_tracker
 from pathlib import Path
 from typing import Any
 
 import dask
 import psutil
+from dask_jobqueue.slurm import SLURMCluster
 from distributed import Client, Nanny, Scheduler
 from distributed.deploy.spec import SpecCluster
 from distributed.security import Security
 from distributed.utils import silence_logging_cmgr
 from torusweep_kernels.backend import resolve
 
+from torusweep.counts import counted
 from torusweep.errors import BadInput
-from torusweep.run import slurm
 from torusweep.run.tasks import Patience, Workers, code_version
+
+START_SECONDS = 600  # in which Slurm must start a job
+SQUEUE_SECONDS = 60  # between questions to Slurm why its jobs wait
+RENEWALS = 3  # times that jobs are submitted again when all workers are gone
+LOOPBACK = "127.0.0.1:0"
+ROLES = ("client", "scheduler", "worker")
+
+
+def submitted(slurm: Any, folder: Path, environment: Mapping[str, str]) -> SLURMCluster:
+    """The jobs that a configuration asks for (cluster.slurm), submitted; `slurm_cluster` says what they are.
+
+    Raises BadInput where this machine submits no Slurm jobs.
+    """
+    if shutil.which("sbatch") is None:
+        raise BadInput(
+            "cluster.slurm: expected the command 'sbatch' on the PATH, found none;"
+            " run on a machine that submits Slurm jobs"
+        )
+    jobs = slurm_cluster(slurm, folder, environment)
+    jobs.scale(jobs=slurm.jobs)
+    return jobs
+
+
+def slurm_cluster(slurm: Any, folder: Path, environment: Mapping[str, str]) -> SLURMCluster:
+    """A dask-jobqueue cluster, not scaled yet: `job_script()` shows what it would submit.
+
+    folder        for this run's certificates, readable by us alone and seen by every node
+    environment   variables of the workers
+    """
+    return SLURMCluster(
+        cores=slurm.cores,
+        processes=slurm.cores,
+        memory=slurm.memory.replace(" ", ""),
+        walltime=slurm.walltime,
+        queue=slurm.queue,
+        account=slurm.account,
+        interface=slurm.interface,
+        job_extra_directives=list(slurm.directives),
+        job_script_prologue=["export " + " ".join(f"{name}={value}" for name, value in environment.items())],
+        worker_extra_args=["--no-dashboard", "--dashboard-address", LOOPBACK],
+        python=sys.executable,
+        job_name="torusweep",
+        protocol="tls://",
+        security=_certificates(folder),
+        scheduler_options={"dashboard": False, "dashboard_address": LOOPBACK},
+        config_name=None,
+    )
+
+
+def wait_for_worker(client: Client, jobs: SLURMCluster) -> None:
+    """Wait for the first worker, and say at most once a minute why Slurm does not start the jobs.
+
+    Raises BadInput with Slurm's reason where none starts within START_SECONDS.
+    """
+    waiting = ""
+    for _ in range(START_SECONDS // SQUEUE_SECONDS):
+        with contextlib.suppress(TimeoutError):
+            client.wait_for_workers(1, timeout=SQUEUE_SECONDS)
+            return
+        waiting = _why_waiting([str(job.job_id) for job in jobs.workers.values()])
+        print(f"waiting for Slurm: {waiting}", flush=True)
+    raise BadInput(
+        f"cluster.slurm: expected a worker within {START_SECONDS} s, got none; {waiting};"
+        " change cluster.slurm, or ask for fewer or smaller jobs"
+    )
+
+
+def _why_waiting(jobs: Sequence[str]) -> str:
+    """States of Slurm jobs with squeue's reasons, as in '2 jobs PENDING (PartitionDown)'."""
+    command = ["squeue", "--noheader", "--format=%T (%r)", f"--jobs={','.join(jobs)}"]
+    try:
+        said = subprocess.run(command, capture_output=True, text=True, timeout=SQUEUE_SECONDS).stdout
+    except (OSError, subprocess.TimeoutExpired):
+        return "squeue does not answer"
+    states = Counter(line.strip() for line in said.splitlines() if line.strip())
+    return ", ".join(f"{counted(count, 'job')} {state}" for state, count in states.items()) or "no job is in the queue"
+
+
+def _certificates(folder: Path) -> Security:
+    """Certificates of this run only, in files that nodes read."""
+    made = Security.temporary()
+    files = {}
+    for name in ("tls_ca_file", *(f"tls_{role}_{part}" for role in ROLES for part in ("key", "cert"))):
+        files[name] = str(folder / f"{name}.pem")
+        with open(files[name], "x", opener=lambda path, flags: os.open(path, flags, 0o600)) as file:
+            file.write(getattr(made, name))
+    return Security(**files, require_encryption=True)
+
 
 CONNECT_SECONDS = 5
 LEAST_MEMORY = 1.1  # times what a worker takes when it starts, that it must be allowed: at 0.95 of it, it is stopped
 JOIN_SECONDS = {"local": 120, "scheduler": 60}
 # files open at once: pipes and sockets of a local worker (11, as counted), connections to one elsewhere (2), all others
 FILES_PER_WORKER, FILES_PER_GUEST, FILES = 12, 3, 64
-LOOPBACK = "127.0.0.1:0"
 # Dask's profiler and monitors interrupt the workers, and nobody looks at what they find
 UNWATCHED = {
     "distributed.worker.profile.enabled": False,  # 5 % of the time of small points
@@ -87,15 +179,15 @@ def connect(settings: Any, *, backend: str, tasks: int) -> Iterator[Workers]:
             count = settings.slurm.jobs
             description = f"{count} Slurm jobs"
             home = stack.enter_context(private_folder(Path.home()))  # which the nodes of clusters share
-            jobs = stack.enter_context(contextlib.closing(slurm.submitted(settings.slurm, home, of_jobs())))
+            jobs = stack.enter_context(contextlib.closing(submitted(settings.slurm, home, of_jobs())))
             _open_files(FILES_PER_GUEST * count * settings.slurm.cores)
             client = stack.enter_context(Client(jobs))
-            slurm.wait_for_worker(client, jobs)
+            wait_for_worker(client, jobs)
             _check_code(client, "Slurm")
             patience = Patience(
                 settings.worker_ttl_seconds,
                 lambda: jobs.scale(jobs=len(jobs.worker_spec) + count),
-                (slurm.START_SECONDS,) * slurm.RENEWALS,
+                (START_SECONDS,) * RENEWALS,
             )
         else:
             stack.enter_context(_environment())
