@@ -26,7 +26,7 @@ import time
 from pathlib import Path
 
 import psutil
-from torusweep.tables import lock
+from torusweep.tables import provenance
 
 ROOT = Path(__file__).resolve().parents[2]
 SWEEP = """
@@ -62,7 +62,7 @@ VICTIMS = {
 
 def processes(run: psutil.Process, home: Path) -> dict[str, list[psutil.Process]]:
     """The processes of a run by what they do."""
-    holder = lock.holder(home / "results" / "soak" / ".lock") or {}
+    holder = provenance.holder(home / "results" / "soak" / ".lock") or {}
     found = collections.defaultdict(list, {"command": [run], "everything": [run]})
     for process in run.children(recursive=True):
         try:

@@ -17,7 +17,7 @@ import pytest
 from torusweep.errors import BadInput
 from torusweep.stages.all_columns import schema_of
 from torusweep.stages.static.columns import STATIC
-from torusweep.tables import lock, store
+from torusweep.tables import provenance, store
 from torusweep.tables.parquet import arrow_buffer, parquet
 
 SCHEMA = schema_of("static")
@@ -230,7 +230,7 @@ def test_a_folder_that_cannot_be_written_is_refused(tmp_path):  # 15
     (tmp_path / "file").write_text("")
     with (
         pytest.raises(BadInput, match=r"cannot write in .*file.*--results"),
-        lock.hold(tmp_path / "file" / "sweep" / store.LOCK),
+        provenance.hold(tmp_path / "file" / "sweep" / store.LOCK),
     ):
         pytest.fail("computed")
 
@@ -306,7 +306,7 @@ def test_a_second_run_is_told_who_the_first_is_and_a_dead_one_locks_nothing(tmp_
     code = f"""
 import sys
 from pathlib import Path
-from torusweep.tables import lock
+from torusweep.tables import provenance as lock
 with lock.hold(Path({str(path)!r})):
     print("mine", flush=True)
     sys.stdin.read()
@@ -317,23 +317,23 @@ with lock.hold(Path({str(path)!r})):
         start = time.monotonic()
         with (
             pytest.raises(BadInput, match=f"in use by process {first.pid} on {os.uname().nodename} since 20"),
-            lock.hold(path),
+            provenance.hold(path),
         ):
             pytest.fail("both hold the lock")
         assert time.monotonic() - start < 1
         first.kill()
-    assert lock.holder(path) is None
-    with lock.hold(path):
-        assert (lock.holder(path) or {})["pid"] == os.getpid()
+    assert provenance.holder(path) is None
+    with provenance.hold(path):
+        assert (provenance.holder(path) or {})["pid"] == os.getpid()
 
 
 def test_a_lock_on_a_full_disk_is_one_line(tmp_path, monkeypatch):
     def full() -> object:
         return open("/dev/full", "a")
 
-    monkeypatch.setattr("torusweep.tables.lock.open_for_writing", lambda path: full())
+    monkeypatch.setattr("torusweep.tables.provenance.open_for_writing", lambda path: full())
     monkeypatch.setattr("fcntl.flock", lambda *_: None)
-    with pytest.raises(BadInput, match=r"cannot write .*\.lock: "), lock.hold(tmp_path / ".lock"):
+    with pytest.raises(BadInput, match=r"cannot write .*\.lock: "), provenance.hold(tmp_path / ".lock"):
         pytest.fail("locked")
 
 

@@ -23,7 +23,7 @@ from torusweep.errors import BadInput
 from torusweep.graph_search.columns import SEARCH
 from torusweep.graph_search.wanted import Wanted, places, random_graph
 from torusweep.networks.spelling import format_value
-from torusweep.tables import lock, store
+from torusweep.tables import provenance, store
 from torusweep.tables.columns import arrow_schema
 
 FIRST_CYCLE = 64  # blocks of 256 moves; each cycle is twice as long as the one before
@@ -193,7 +193,7 @@ def publish(folder: Path, wanted: Wanted, chains: list[Chain]) -> dict[str, Any]
     store.publish(path, _edge_list(wanted, ports).encode())
     schema = arrow_schema(SEARCH)
     table = folder / "search.parquet"
-    with lock.wait_for(folder / LOCK):
+    with provenance.wait_for(folder / LOCK):
         before = store.open_current(table, schema).to_pylist() if table.exists() else []
         others = [other for other in before if any(other[name] != row[name] for name in SAME_SEARCH)]
         rows = sorted([*others, row], key=lambda each: [(each[name] is not None, each[name]) for name in SAME_SEARCH])

@@ -18,7 +18,7 @@ from typing import IO
 
 from torusweep.run import workflow
 from torusweep.run.progress import REPORTS
-from torusweep.tables import lock
+from torusweep.tables import provenance
 
 Listener = Callable[[str], None]  # to a line of the run
 
@@ -163,7 +163,7 @@ class Snakemake:
             return
         self._since = now
         self._signals.append(number)
-        holder = lock.holder(self._computing)
+        holder = provenance.holder(self._computing)
         if holder and holder.get("host") == socket.gethostname():
             self._tell(os.kill, self._process.pid, signal.SIGTERM)
             self._tell(os.kill, holder["pid"], number)
@@ -187,7 +187,7 @@ class Snakemake:
 
     def _insist(self, at_once: bool) -> None:
         """Kill what stays though it was told to end. A step that computes has longer, unless `at_once`."""
-        computing = not at_once and lock.holder(self._computing) is not None
+        computing = not at_once and provenance.holder(self._computing) is not None
         deadline = time.monotonic() + STAYS_SECONDS + SAVE_SECONDS * computing
         while time.monotonic() < deadline:
             time.sleep(0.5)

@@ -22,7 +22,7 @@ from torusweep.stages.all_columns import schema_of
 from torusweep.sweeps.configuration import Sweep, load
 from torusweep.sweeps.forecast import LONG, Forecast, forecast
 from torusweep.sweeps.requested_points import requested_stages, weighed_points
-from torusweep.tables import lock, store
+from torusweep.tables import provenance, store
 
 QUIET = ["--quiet", "progress", "rules", "host", "reason"]
 # options that say how much may run, and where
@@ -74,10 +74,10 @@ def run(
 @contextlib.contextmanager
 def _hold(folder: Path) -> Iterator[None]:
     """Hold a sweep's folder for a `with` block. Raises BadInput where a run has it, or a step that outlived its run."""
-    with lock.hold(folder / RUN_LOCK):
-        if lock.holder(folder / store.LOCK) is not None:
+    with provenance.hold(folder / RUN_LOCK):
+        if provenance.holder(folder / store.LOCK) is not None:
             raise BadInput(
-                f"{folder} is in use by {lock.describe_holder(folder / store.LOCK)};"
+                f"{folder} is in use by {provenance.describe_holder(folder / store.LOCK)};"
                 " wait until it ends, or stop it, and run again"
             )
         yield

@@ -12,7 +12,7 @@ from torusweep.run.tasks import LostWorkers
 from torusweep.stages.all_columns import schema_of
 from torusweep.sweeps.configuration import load
 from torusweep.sweeps.points import Point, stage_digest
-from torusweep.tables import lock, store
+from torusweep.tables import provenance, store
 
 
 def make_table(name: str, config: Path, folder: Path, overrides: dict[str, Any]) -> int:
@@ -34,7 +34,7 @@ def make_table(name: str, config: Path, folder: Path, overrides: dict[str, Any])
         config=sweep.digest,
     )
     schema = schema_of(name)
-    with lock.hold(folder / store.LOCK):
+    with provenance.hold(folder / store.LOCK):
         store.clean(folder)
         before = store.read_shards(folder, name, schema)
         for complaint in before.complaints:

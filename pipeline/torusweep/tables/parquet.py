@@ -1,17 +1,25 @@
-"""Tables as Parquet files: the same bytes for the same rows; read whole, or only the rows of some numbers."""
+"""Tables as Parquet files: the same bytes for the same rows; read whole, or only the rows of some numbers.
+
+Somebody else's tables and matrices, CSV or Parquet, read with limits, and refused in one line.
+"""
 
 from __future__ import annotations
 
 import operator
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import reduce
+from io import BytesIO
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.csv
 import pyarrow.parquet as pq
 
-from torusweep.errors import Refused
+from torusweep.counts import counted
+from torusweep.errors import BadInput, Refused, one_line
 
 SCHEMA_VERSION = 1
 ROW_GROUP = 1 << 16  # rows; a reader of some sizes or families skips the other groups
@@ -74,3 +82,105 @@ def arrow_buffer(content: bytes) -> pa.Buffer:
     copy = pa.BufferOutputStream()
     copy.write(content)
     return copy.getvalue()
+
+
+# Peak memory per byte of the file: a row takes at least 6 bytes of CSV, and 24 bytes as numbers, which are copied.
+MEMORY_PER_BYTE = 16
+COPIES = 3  # of a Parquet file's numbers that are in memory at a time
+
+
+def read_foreign(
+    path: Path, *, what: str, columns: Sequence[str], most_rows: int, memory: int
+) -> pa.Table | np.ndarray:
+    """A table with names of columns, or float64[lines, columns] of a CSV file that has none.
+
+    what       the file should be, for refusals: "demand file"
+    columns    that it should have, for refusals
+    most_rows  of a Parquet file
+    memory     bytes that it may take
+
+    Raises BadInput where it cannot be read, Refused where it is too large.
+    """
+    most = memory // MEMORY_PER_BYTE
+    content = content_of(path, what=f"a {what}", most_bytes=most, remedy=": list fewer pairs")
+    try:
+        if path.suffix.lower() == ".parquet":
+            return _with_valid_names(foreign_table(content, memory // COPIES, most_rows))
+        if path.suffix.lower() == ".csv":
+            return _of_csv(content)
+    # OSError: damaged Parquet; ValueError: names not in UTF-8
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise BadInput(f"expected a table with the columns {', '.join(columns)}, got: {one_line(error)}") from None
+    raise BadInput(f"expected a suffix of .csv or .parquet, got '{path.suffix}'")
+
+
+def content_of(path: Path, *, what: str, most_bytes: int, remedy: str, where: str = "") -> bytes:
+    """The bytes of a file.
+
+    what        it should be, for refusals: "a GOAL schedule"
+    most_bytes  that it may have
+    remedy      for a larger one, with what goes before it: "; list fewer messages"
+    where       the file's name and a colon, where refusals begin with it
+
+    Raises BadInput where it cannot be read, Refused where it is too large.
+    """
+    try:
+        if path.exists() and not path.is_file():  # opening a pipe would block
+            raise BadInput(f"{where}expected {what}, got no regular file; write it to a file first")
+        size = path.stat().st_size
+        if size > most_bytes:
+            raise Refused(
+                f"{where}a file of {size / 2**30:.1f} GiB is more than this machine's memory can hold{remedy}"
+            )
+        return path.read_bytes()
+    except (OSError, ValueError) as error:  # ValueError: NUL in the name
+        reason = getattr(error, "strerror", None) or error
+        raise BadInput(f"{where}expected {what}, got: {reason}; paths are relative to {Path.cwd()}") from None
+
+
+def numbers(column: pa.ChunkedArray[Any], name: str, kind: pa.DataType) -> np.ndarray:
+    """The values of a column, int64[rows] or float64[rows]; `name` is for messages."""
+    if column.null_count:
+        raise BadInput(f"{name}: expected a number in every row, got {counted(column.null_count, 'row')} without")
+    try:
+        return column.cast(kind).to_numpy()
+    except pa.ArrowException as error:
+        raise BadInput(
+            f"{name}: expected {'numbers' if kind == pa.float64() else 'whole numbers'}, got: {one_line(error)}"
+        ) from None
+
+
+def expect_valid(name: str, is_valid: np.ndarray, values: np.ndarray, what: str) -> None:
+    """Refuse the first value, of a column or a matrix, that is not valid; rows and columns are counted from 1."""
+    if not is_valid.all():
+        place = np.unravel_index(np.argmin(is_valid), is_valid.shape)
+        words = ", ".join(f"{what} {at + 1}" for what, at in zip(("row", "column"), place))
+        raise BadInput(f"{name}: expected {what}, got {values[place]} in {words}")
+
+
+def _of_csv(content: bytes) -> pa.Table | np.ndarray:
+    if b"\0" in content:
+        raise ValueError("a NUL byte: this is a binary file")
+    first = content.partition(b"\n")[0].decode("utf-8-sig", errors="replace").strip()
+    delimiter = next((mark for mark in ",;\t " if mark in first), ",")
+    separated = pyarrow.csv.ParseOptions(delimiter=delimiter)
+    if not _is_number(first.partition(delimiter)[0]):
+        return _with_valid_names(pyarrow.csv.read_csv(BytesIO(content), parse_options=separated))
+    unnamed = pyarrow.csv.ReadOptions(autogenerate_column_names=True)
+    table = pyarrow.csv.read_csv(BytesIO(content), unnamed, separated)
+    lines = enumerate(table.columns, 1)
+    return np.column_stack([numbers(column, f"column {number}", pa.float64()) for number, column in lines])
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _with_valid_names(table: pa.Table) -> pa.Table:
+    """Return the table. Raises ValueError if a column's name is not UTF-8, which Arrow decodes on access."""
+    _ = table.column_names
+    return table

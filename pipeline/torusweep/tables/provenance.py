@@ -1,15 +1,27 @@
-"""What software made a result: versions, and the commit where the source is a clone."""
+"""What software made a result: versions, and the commit where the source is a clone.
+
+One run in a results folder at a time, and a second one is told who the first is.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
+import json
+import os
 import platform
+import socket
 import subprocess
+import sys
+import time
+from collections.abc import Iterator
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 from torusweep import __version__
+from torusweep.errors import BadInput
 
 PACKAGES = (
     "numpy",
@@ -60,3 +72,93 @@ def _commit() -> str:
     except (OSError, subprocess.SubprocessError):
         return ""
     return described.stdout.strip()
+
+
+MANIFEST = ".manifest.lock"  # held while the manifest is updated
+
+
+@contextlib.contextmanager
+def hold(path: Path) -> Iterator[None]:
+    """Hold the lock file `path`, which says who we are, for the length of a `with` block.
+
+    The kernel drops the lock when the holder dies, however it dies: a file that stays behind locks nothing.
+    Raises BadInput at once, naming the holder, where another process has it.
+    """
+    with open_for_writing(path) as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise BadInput(
+                f"{path.parent} is in use by {describe_holder(path)}; wait until it ends, or stop it, and run again"
+            ) from None
+        me = {
+            "pid": os.getpid(),
+            "host": socket.gethostname(),
+            "start": time.strftime("%Y-%m-%dT%H:%M:%S%z"),
+            "command": " ".join(sys.argv),
+        }
+        try:
+            file.truncate(0)
+            file.write(json.dumps(me))
+            file.flush()
+        except OSError as error:
+            with contextlib.suppress(OSError):
+                file.close()  # which writes again what is left
+            raise BadInput(
+                f"cannot write {path}: {error.strerror}; make room, or choose another folder with --results"
+            ) from None
+        try:
+            yield
+        finally:
+            file.truncate(0)
+
+
+@contextlib.contextmanager
+def wait_for(path: Path) -> Iterator[None]:
+    """Hold a lock that others hold only briefly, such as that of a manifest that two steps update; wait for it."""
+    with open_for_writing(path) as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def holder(path: Path) -> dict[str, Any] | None:
+    """Who holds the lock file ({} where it does not say yet), or None where nobody does."""
+    try:
+        file = path.open("r")
+    except OSError:
+        return None
+    with file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            try:
+                return dict(json.loads(file.read()))
+            except ValueError:
+                return {}
+    return None
+
+
+def describe_holder(path: Path) -> str:
+    """The holder in words."""
+    who = holder(path)
+    if not who:
+        return "another run"
+    return f"process {who['pid']} on {who['host']} since {who['start']} ({who['command']})"
+
+
+def open_for_writing(path: Path) -> Any:
+    """The lock file, made where missing. Raises BadInput where the folder cannot be written or links lead out of it."""
+    for place in (path.parent, path, *(path.parent / name for name in ("shards", "figures", MANIFEST))):
+        if place.is_symlink():
+            raise BadInput(
+                f"{place}: expected no symbolic link, got one to {os.readlink(place)};"
+                " name another folder with --results, or remove the link"
+            )
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return open(path, "a+", opener=lambda name, flags: os.open(name, flags | os.O_NOFOLLOW, 0o666))
+    except OSError as error:
+        raise BadInput(
+            f"cannot write in {path.parent}: {error.strerror};"
+            " choose another folder with --results, or make this one writable"
+        ) from None

@@ -29,7 +29,7 @@ import pyarrow as pa
 
 from torusweep import __version__
 from torusweep.errors import BadInput, Refused
-from torusweep.tables import lock
+from torusweep.tables import provenance
 from torusweep.tables.manifest import checked
 from torusweep.tables.parquet import SCHEMA_VERSION, parquet, read_rows
 
@@ -234,7 +234,7 @@ def publish_table(folder: Path, name: str, table: pa.Table, metadata: dict[str, 
 
 
 def _enter_table(folder: Path, name: str, content: bytes, rows: int) -> None:
-    with lock.wait_for(folder / lock.MANIFEST):
+    with provenance.wait_for(folder / provenance.MANIFEST):
         manifest = read_manifest(folder) if (folder / MANIFEST).exists() else {}
         manifest.setdefault("tables", {})[name] = {"sha256": digest(content), "rows": rows}
         _write_manifest(folder, manifest)
@@ -255,7 +255,7 @@ def publish_points(folder: Path, table: pa.Table, about: dict[str, Any], tables:
 def begin_manifest(folder: Path, about: dict[str, Any], tables: Mapping[str, bool]) -> None:
     """Write what the manifest says of the sweep. It keeps its entries of the requested tables; others are removed."""
     requested = [name for name, wanted in tables.items() if wanted]
-    with lock.wait_for(folder / lock.MANIFEST):
+    with provenance.wait_for(folder / provenance.MANIFEST):
         try:
             before = read_manifest(folder)
         except BadInput:  # missing or damaged: its tables are made again, from the shards
@@ -274,7 +274,7 @@ def begin_manifest(folder: Path, about: dict[str, Any], tables: Mapping[str, boo
 
 def amend_manifest(folder: Path, stage: str, code: str, part: dict[str, list[dict[str, Any]]]) -> None:
     """Enter what a stage did: the digest of its code, and its shards and failures in place of earlier ones."""
-    with lock.wait_for(folder / lock.MANIFEST):
+    with provenance.wait_for(folder / provenance.MANIFEST):
         manifest = read_manifest(folder)
         manifest["stage"] = {**manifest.get("stage", {}), stage: code}
         for name, mine in part.items():

@@ -13,7 +13,7 @@ from torusweep.counts import counted
 from torusweep.errors import BadInput, one_line
 from torusweep.networks.names import numbers_of, terminal_names
 from torusweep.networks.topology import Topology, default_memory
-from torusweep.tables.foreign import expect_valid, numbers, read_foreign
+from torusweep.tables.parquet import expect_valid, numbers, read_foreign
 from torusweep.traffic.matrix import Traffic, from_pairs
 
 COLUMNS = ("source", "destination", "demand")

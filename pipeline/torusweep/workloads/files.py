@@ -20,8 +20,7 @@ from torusweep.counts import counted
 from torusweep.errors import BadInput, Refused, nearest, one_line, printable
 from torusweep.networks.names import has_no_numbers, number_of
 from torusweep.networks.topology import Meaning, default_memory
-from torusweep.tables.foreign import content_of
-from torusweep.tables.parquet import foreign_table
+from torusweep.tables.parquet import content_of, foreign_table
 from torusweep.workloads.messages import Workload, flits_of
 
 

@@ -16,7 +16,7 @@ from torusweep.networks.names import column_of, numbers_of
 from torusweep.networks.topology import NO_PORT, Topology, default_memory
 from torusweep.routing.forms import TableRouting
 from torusweep.routing.tables.rows import TableRows, table_routing
-from torusweep.tables.foreign import expect_valid, numbers, read_foreign
+from torusweep.tables.parquet import expect_valid, numbers, read_foreign
 
 COLUMNS = ("at", "destination", "to")  # that a table has at least; `port` may stand for `to`
 LEAST, MOST = 1e-100, 1e100  # sums and quotients of shares stay in the range of float64

@@ -9,7 +9,7 @@ from typing import Annotated, NamedTuple
 
 from torusweep.errors import BadInput, Refused, printable
 from torusweep.networks.topology import Meaning, Whole, default_memory
-from torusweep.tables.foreign import content_of
+from torusweep.tables.parquet import content_of
 from torusweep.workloads.files import MOST_DELAY, MOST_FLITS
 from torusweep.workloads.messages import FLIT_BYTES
 
