@@ -7,9 +7,8 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from torusweep.answers.choices import Choices
+from torusweep.answers.choices import Choices, front_of, left_out
 from torusweep.answers.joined import join, unnamed, words_of
-from torusweep.answers.pareto import front_of, left_out
 from torusweep.answers.query import query
 from torusweep.errors import BadInput
 from torusweep.stages.all_columns import schema_of

@@ -7,7 +7,7 @@ import time
 import numpy as np
 import pyarrow as pa
 import pytest
-from torusweep.answers.pareto import EXCLUDED, front, front_of, pareto
+from torusweep.answers.choices import EXCLUDED, front, front_of, pareto
 from torusweep.errors import BadInput
 
 

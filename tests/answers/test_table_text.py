@@ -10,8 +10,8 @@ import re
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from torusweep.answers import joined as schemas
 from torusweep.answers import query as queries
-from torusweep.answers import schema as schemas
 from torusweep.answers.query import query
 from torusweep.answers.table_text import print_aligned
 from torusweep.errors import BadInput

@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
-from torusweep.answers.pareto import front_of
+from torusweep.answers.choices import front_of
 from torusweep.answers.query import query
 from torusweep.errors import BadInput
 from torusweep.networks.families import build

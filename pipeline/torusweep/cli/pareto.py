@@ -6,8 +6,7 @@ from pathlib import Path
 
 import click
 
-from torusweep.answers.choices import Choices
-from torusweep.answers.pareto import front_of, left_out
+from torusweep.answers.choices import Choices, front_of, left_out
 from torusweep.answers.query import print_table
 from torusweep.cli import options
 from torusweep.counts import counted

@@ -12,7 +12,7 @@ from torusweep.errors import BadInput
 
 
 def _complete_table(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
-    from torusweep.answers import schema as schemas
+    from torusweep.answers import joined as schemas
     from torusweep.answers.joined import ALL
 
     return [name for name in (*schemas.tables(), ALL) if name.startswith(incomplete)]
@@ -67,7 +67,7 @@ def query(
         if sql:
             raise BadInput(f"expected --schema or a query, got both; leave out --schema, or '{sql[:60]}'")
         # the stages, whose columns these are, take a second to import: a query of their tables needs none
-        from torusweep.answers import schema as schemas
+        from torusweep.answers import joined as schemas
 
         listed = schemas.schema(schema) if schema else schemas.overview(results)
         queries.print_table(listed, style, output, columns=True)
