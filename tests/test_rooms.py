@@ -95,7 +95,7 @@ def test_modules_form_no_circle():
         (("pyarrow.parquet",), {"torusweep.tables", "torusweep.answers.query"}),
         (("duckdb",), {"torusweep.answers.query", "torusweep.answers.connection", "torusweep.library"}),
         (("click",), {"torusweep.cli", "torusweep.questions.console"}),
-        (("altair", "vl_convert"), {"torusweep.charts", "torusweep.answers.page.bundle"}),
+        (("altair", "vl_convert"), {"torusweep.charts", "torusweep.answers.page"}),
         (("numba", "llvmlite"), {"torusweep_kernels"}),
         (("ruamel",), {"torusweep.sweeps", "torusweep.documents"}),
         (("google.protobuf",), {"torusweep.workloads.traces.chakra_messages"}),

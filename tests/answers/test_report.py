@@ -16,8 +16,7 @@ import pytest
 import vl_convert
 from torusweep.answers import page as report
 from torusweep.answers.page import glossary
-from torusweep.answers.page.provenance import provenance_section
-from torusweep.answers.page.verification import verification_section
+from torusweep.answers.page.verification import provenance_section, verification_section
 from torusweep.charts import chart as figures
 from torusweep.charts.looks import KINDS, SIX, kind
 from torusweep.charts.networks import series

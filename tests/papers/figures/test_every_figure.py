@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from torusweep.answers import page as report
-from torusweep.answers.page.papers import papers_section
+from torusweep.answers.page.verification import papers_section
 from torusweep.charts import chart as figures
 from torusweep.charts.drawing import cut_above
 from torusweep.papers.figures import FIGURES, drawable

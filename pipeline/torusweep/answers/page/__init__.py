@@ -3,29 +3,34 @@
 Every name, configuration and host passes through `html.escape`, and the page's Content-Security-Policy
 permits one script only, by its digest. The same tables give the same page, except for the section
 on provenance.
+
+The page's script, bundled with Vega; cached beside Python's bytecode, because bundling takes a second.
 """
 
 from __future__ import annotations
 
 import base64
+import contextlib
 import hashlib
 import json
+import sys
 from collections.abc import Mapping, Sequence
 from functools import cache
 from html import escape
+from importlib.metadata import version
+from importlib.util import cache_from_source
 from pathlib import Path
 from string import Template
 from typing import Any
 
+import vl_convert
+
 from torusweep.answers.designs import designs
 from torusweep.answers.joined import joined_tables
-from torusweep.answers.page.bundle import bundled
 from torusweep.answers.page.explorer import explored
 from torusweep.answers.page.glossary import glossary_section
 from torusweep.answers.page.machines import machines_section
-from torusweep.answers.page.papers import papers_section
-from torusweep.answers.page.provenance import provenance_section
-from torusweep.answers.page.verification import verification_section
+from torusweep.answers.page.verification import papers_section, provenance_section, verification_section
 from torusweep.charts.chart import DARK, LIGHT, specification
 from torusweep.charts.chart import config as theme
 from torusweep.charts.networks import distinct
@@ -33,6 +38,22 @@ from torusweep.charts.section import Record, Tables
 from torusweep.stages import STAGES
 from torusweep.stages.all_columns import schema_of
 from torusweep.tables import store
+
+
+def bundled(own: str) -> str:
+    """A script and the libraries that it imports, as one script."""
+    key = hashlib.sha256(f"{version('vl-convert-python')}\0{own}".encode()).hexdigest()
+    cached = Path(cache_from_source(__file__)).parent / f"{key[:16]}.bundle"
+    with contextlib.suppress(OSError, ValueError):
+        digest, _, script = cached.read_bytes().partition(b"\n")
+        if digest.decode() == store.digest(script):
+            return script.decode()
+    text = vl_convert.javascript_bundle(own)
+    if not sys.dont_write_bytecode:
+        with contextlib.suppress(store.CannotWrite):  # the folder is read-only: bundled anew each time
+            store.publish(cached, f"{store.digest(text.encode())}\n{text}".encode())
+    return text
+
 
 REQUIRED = ("static", "verification")
 BESIDE = ("best", "labels")  # tables that a sweep may have besides those that are joined by network

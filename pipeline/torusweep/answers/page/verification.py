@@ -1,12 +1,18 @@
-"""The page's section on verification: the papers' numbers beside ours, with a verdict for each."""
+"""The page's section on verification: the papers' numbers beside ours, with a verdict for each.
+
+The page's section on the papers' figures: each that the sweep has numbers for, with a caption. The page's section on
+provenance: what was run, with what software, on what machine; what failed.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from html import escape
+from itertools import groupby
 from typing import Any
 
-from torusweep.charts.section import Cell, Chapter, fields, heading, table
+from torusweep.charts.section import Cell, Chapter, Panel, Tables, fields, heading, table
+from torusweep.papers.figures import Figure, Row, drawable
 from torusweep.papers.verification import PAPER_NAMES, PAPERS, not_compared, summary
 from torusweep.stages.all_columns import TABLES
 
@@ -115,3 +121,54 @@ def _paper(paper: str, rows: Sequence[Record]) -> str:
     counted = ", ".join(f"{count:,} {verdict}" for verdict, count in counts.items() if count)
     about = f"<b>{escape(PAPER_NAMES[paper])}</b>, all {len(rows):,} numbers: {counted}"
     return f"<details><summary>{about}</summary>{_table(rows, sortable=True)}</details>"
+
+
+def papers_section(tables: Tables) -> Chapter | None:
+    """The figures, paper by paper; None if the sweep has numbers for none."""
+    parts: list[str | list[Panel]] = []
+    figures = drawable(tables)
+    for paper, found in groupby(figures, key=lambda item: item[0].paper):
+        parts += [heading(PAPER_NAMES[paper]), [_panel(figure, rows) for figure, rows in found]]
+    folded = f"{len(figures)} figure{'s' * (len(figures) > 1)} of the papers, drawn from this sweep's numbers"
+    return Chapter("papers", "The papers' figures", parts, folded=folded) if parts else None
+
+
+def _panel(figure: Figure, rows: list[Row]) -> Panel:
+    caption = f"<b>{escape(figure.place)}.</b> {escape(figure.caption)}"
+    label = f"{figure.paper} {figure.place}: {figure.title}"
+    return Panel(figure.id, figure.title, figure.chart(rows), caption, label, wide=figure.wide, level=4)
+
+
+def provenance_section(manifest: Mapping[str, Any]) -> Chapter:
+    """Facts of the manifest, the points that failed, and the configuration."""
+    software = manifest.get("software", {})
+    shards = manifest.get("shards", [])
+    config = manifest.get("config", {})
+
+    def of_shards(key: str) -> str:
+        return ", ".join(sorted({str(shard[key]) for shard in shards if shard.get(key)}))
+
+    seconds = sum(float(shard.get("seconds", 0)) for shard in shards)
+    digests = {name: entry.get("sha256", "") for name, entry in sorted(manifest.get("tables", {}).items())}
+    facts = {
+        "torusweep": " ".join(str(software[key]) for key in ("torusweep", "commit") if software.get(key)),
+        "Python": software.get("python", ""),
+        "packages": ", ".join(f"{name} {version}" for name, version in sorted(software.get("packages", {}).items())),
+        "backend": of_shards("backend"),
+        "device": of_shards("device"),
+        "host": of_shards("host"),
+        "computing time": f"{seconds:.1f} s in {len(shards):,} batches" if shards else "",
+        "configuration, sha256": config.get("sha256", ""),
+        "code, sha256": ", ".join(f"{stage}: {digest}" for stage, digest in sorted(manifest.get("stage", {}).items())),
+        **{f"{name}.parquet, sha256": digest for name, digest in digests.items()},
+    }
+    rows = "".join(f"<dt>{escape(name)}</dt><dd>{escape(str(value))}</dd>" for name, value in facts.items() if value)
+    parts = [f"<dl>{rows}</dl>"]
+    if manifest.get("failed"):
+        items = "".join(
+            f"<li>{escape(failure['point'])}: {escape(failure['reason'])}</li>" for failure in manifest["failed"]
+        )
+        parts.append(f"{heading('Points that failed')}<ul>{items}</ul>")
+    if config.get("text"):
+        parts.append(f"<details><summary>The configuration</summary><pre>{escape(config['text'])}</pre></details>")
+    return Chapter("provenance", "Provenance", parts)
