@@ -8,7 +8,7 @@ from pathlib import Path
 
 import altair as alt
 import pyarrow as pa
-from torusweep.charts.chart import finished, save
+from torusweep.charts import finished, save
 
 from benchmarks.growth import exponent
 from benchmarks.race import Row

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import altair as alt
-from torusweep.charts.chart import LIGHT, config, save, specification
+from torusweep.charts import LIGHT, config, save, specification
 from torusweep.networks.families import build
 from torusweep.questions.how import How
 from torusweep.stages.availability.record import availability_rows

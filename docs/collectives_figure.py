@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import altair as alt
-from torusweep.charts.chart import finished, inline, save
+from torusweep.charts import finished, inline, save
 from torusweep.charts.looks import SIX
 from torusweep.networks.families import build
 from torusweep.stages.collectives.record import collective_record

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from torusweep.charts.chart import finished, save
+from torusweep.charts import finished, save
 from torusweep.charts.drawing import Axis, Chart
 from torusweep.charts.looks import SIX
 from torusweep.networks.families import build

@@ -13,7 +13,7 @@ from torusweep.answers.designs import DesignAxis, combinations, designs, is_bett
 from torusweep.answers.joined import joined_tables
 from torusweep.answers.page import explorer
 from torusweep.answers.page.explorer import Explorer, explored
-from torusweep.charts.chart import log_ticks
+from torusweep.charts import log_ticks
 from torusweep.charts.looks import SYMBOLS, group_of, network_looks, value_looks
 from torusweep.networks.families import build
 from torusweep.stages import STAGES

@@ -14,12 +14,11 @@ import jsonschema
 import pyarrow as pa
 import pytest
 import vl_convert
+from torusweep import charts as figures
 from torusweep.answers import page as report
 from torusweep.answers.page import glossary
 from torusweep.answers.page.verification import provenance_section, verification_section
-from torusweep.charts import chart as figures
-from torusweep.charts.looks import KINDS, SIX, kind
-from torusweep.charts.networks import series
+from torusweep.charts.looks import KINDS, SIX, kind, series
 from torusweep.errors import BadInput
 from torusweep.networks import picture_svg
 from torusweep.networks.families import build

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from torusweep import charts as figures
 from torusweep.answers import page as report
 from torusweep.answers.page.machines import compared, machines_section
-from torusweep.charts import chart as figures
 from torusweep.charts.section import Chapter
 from torusweep.library.records import loads_record
 from torusweep.networks.families import build

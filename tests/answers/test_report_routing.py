@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from torusweep import charts as figures
 from torusweep.answers import page as report
-from torusweep.charts import chart as figures
 from torusweep.charts.section import FIRST_ROWS, Chapter
 from torusweep.library.records import loads_record
 from torusweep.networks.families import build

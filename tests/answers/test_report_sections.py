@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 from torusweep.answers import page as report
 from torusweep.answers.designs import is_better_large
-from torusweep.charts.chart import specification
+from torusweep.charts import specification
 from torusweep.charts.section import Chapter
 from torusweep.networks.families import build
 from torusweep.stages.cost import section as cost_section

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from torusweep.charts.chart import finished
+from torusweep.charts import finished
 from torusweep.charts.drawing import Axis, Chart, key
 from torusweep.charts.looks import value_looks
 

@@ -15,9 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from torusweep.answers.joined import NUMBERS, joined_tables
-from torusweep.charts.networks import comparable, distinct
-from torusweep.charts.sample import sampled
-from torusweep.charts.section import Record, Tables
+from torusweep.charts.looks import comparable, distinct
+from torusweep.charts.section import Record, Tables, sampled
 from torusweep.stages.all_columns import TABLES
 from torusweep.tables.columns import Column
 

@@ -25,10 +25,10 @@ from torusweep.answers.joined import (
     words_of,
 )
 from torusweep.answers.query import bracketed, query
-from torusweep.charts.chart import finished
+from torusweep.charts import finished
 from torusweep.charts.drawing import Axis, Chart, key
 from torusweep.charts.looks import Look, group_of, network_looks, value_looks
-from torusweep.charts.networks import series as branch_of
+from torusweep.charts.looks import series as branch_of
 from torusweep.counts import counted
 from torusweep.errors import BadInput
 

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import altair as alt
 
-from torusweep.charts.chart import Drawing, inline, log_ticks
+from torusweep.charts import Drawing, inline, log_ticks
 from torusweep.charts.looks import BLUE, GREY, Look, value_looks
 
 Row = Mapping[str, Any]

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import click
 
+from torusweep import charts
 from torusweep.answers import plot as plots
 from torusweep.answers.choices import Choices
-from torusweep.charts import chart as charts
 from torusweep.cli import options
 from torusweep.errors import BadInput
 

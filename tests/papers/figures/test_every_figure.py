@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from torusweep import charts as figures
 from torusweep.answers import page as report
 from torusweep.answers.page.verification import papers_section
-from torusweep.charts import chart as figures
 from torusweep.charts.drawing import cut_above
 from torusweep.papers.figures import FIGURES, drawable
 from torusweep.papers.figures.files import write_figures

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from torusweep.charts.chart import specification
+from torusweep.charts import specification
 from torusweep.networks.families import build
 from torusweep.questions.how import How
 from torusweep.stages.availability.record import availability_rows

@@ -31,9 +31,9 @@ from torusweep.answers.page.explorer import explored
 from torusweep.answers.page.glossary import glossary_section
 from torusweep.answers.page.machines import machines_section
 from torusweep.answers.page.verification import papers_section, provenance_section, verification_section
-from torusweep.charts.chart import DARK, LIGHT, specification
-from torusweep.charts.chart import config as theme
-from torusweep.charts.networks import distinct
+from torusweep.charts import DARK, LIGHT, specification
+from torusweep.charts import config as theme
+from torusweep.charts.looks import distinct
 from torusweep.charts.section import Record, Tables
 from torusweep.stages import STAGES
 from torusweep.stages.all_columns import schema_of

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 from torusweep.answers.designs import MOST, Designs, sample_of
 from torusweep.answers.joined import NUMBERS, joined_tables
-from torusweep.charts.chart import specification
+from torusweep.charts import specification
 from torusweep.charts.drawing import explorer_chart
 from torusweep.charts.looks import SYMBOLS, Look, group_of, network_looks
 from torusweep.charts.section import Chapter, Record, Tables, packed

@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterable, Sequence
 from html import escape
 from typing import Any, NamedTuple
 
-from torusweep.charts.chart import Drawing
+from torusweep.charts import Drawing
 from torusweep.charts.drawing import Axis, Chart
-from torusweep.charts.networks import distinct
+from torusweep.charts.looks import distinct
 from torusweep.charts.section import (
     Cell,
     Chapter,

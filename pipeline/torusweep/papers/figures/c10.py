@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from torusweep.charts.chart import Drawing
+from torusweep.charts import Drawing
 from torusweep.charts.drawing import Axis, Chart, compared
-from torusweep.charts.looks import Look
-from torusweep.charts.networks import distinct
+from torusweep.charts.looks import Look, distinct
 from torusweep.papers.figures.figure import Figure, Record, Row, Tables
 
 FAMILIES = {

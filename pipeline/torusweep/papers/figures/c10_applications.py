@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from torusweep.charts.chart import Drawing
+from torusweep.charts import Drawing
 from torusweep.charts.drawing import Axis, Chart, compared
 from torusweep.networks.spelling import parse
 from torusweep.papers.figures.c10 import FAMILIES

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from torusweep.charts.chart import Drawing
+from torusweep.charts import Drawing
 from torusweep.charts.drawing import Axis, Chart, compared
 from torusweep.charts.looks import Look
 from torusweep.networks.spelling import parse

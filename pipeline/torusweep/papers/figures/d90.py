@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from torusweep.charts.chart import Drawing
+from torusweep.charts import Drawing
 from torusweep.charts.drawing import VARIANTS, Axis, Chart
 from torusweep.charts.looks import Look, named_looks
 from torusweep.models.dally import cube, wire_density

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from torusweep.charts.chart import Drawing
+from torusweep.charts import Drawing
 from torusweep.charts.section import Record, Tables
 
 __all__ = ["Figure", "Record", "Row", "Tables", "panel_of"]

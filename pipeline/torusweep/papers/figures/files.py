@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from torusweep.charts.chart import finished, save
+from torusweep.charts import finished, save
 from torusweep.papers.figures import drawable
 from torusweep.papers.figures.figure import Tables
 from torusweep.papers.verification import PAPER_NAMES

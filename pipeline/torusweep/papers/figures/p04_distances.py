@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from torusweep.charts.drawing import Axis, Chart
-from torusweep.charts.looks import Look
-from torusweep.charts.networks import TIPS, distinct
+from torusweep.charts.looks import TIPS, Look, distinct
 from torusweep.papers.figures.figure import Figure, Record, Row, Tables
 
 CLASSES = {

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from itertools import groupby
 
-from torusweep.charts.chart import Drawing
+from torusweep.charts import Drawing
 from torusweep.charts.drawing import Axis, Chart, cut_above
 from torusweep.charts.looks import named_looks
 from torusweep.models.parhami_kwai import PINS, arrivals, contenders, flits

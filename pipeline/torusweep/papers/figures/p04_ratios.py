@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from torusweep.charts.chart import Drawing
+from torusweep.charts import Drawing
 from torusweep.charts.drawing import Axis, Chart, cut_above
 from torusweep.charts.looks import named_looks
 from torusweep.models.parhami_kwai import PINS

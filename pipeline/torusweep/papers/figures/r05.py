@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from torusweep.charts.chart import Drawing
+from torusweep.charts import Drawing
 from torusweep.charts.drawing import Axis, Chart
 from torusweep.charts.looks import Look
 from torusweep.papers.figures.figure import Figure, Row, Tables

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from html import escape
 
-from torusweep.charts.chart import Drawing
+from torusweep.charts import Drawing
 from torusweep.charts.drawing import Axis, Chart
 from torusweep.charts.looks import SIX, named_looks
 from torusweep.charts.section import Cell, Chapter, Panel, Record, Tables, fields, listing, paragraph

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 
-from torusweep.charts.chart import Drawing
+from torusweep.charts import Drawing
 from torusweep.charts.drawing import Axis, Chart
 from torusweep.charts.section import Cell, Chapter, Panel, Record, Tables, fields, heading, listing, paragraph
 from torusweep.networks.families import build

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from typing import Any
 
-from torusweep.charts.chart import Drawing
+from torusweep.charts import Drawing
 from torusweep.charts.drawing import Axis, Chart, cut_above, spread
 from torusweep.charts.section import (
     Cell,

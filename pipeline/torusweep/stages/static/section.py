@@ -9,13 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from torusweep.charts.chart import DARK, LIGHT, Drawing
+from torusweep.charts import DARK, LIGHT, Drawing
 from torusweep.charts.drawing import Axis, Chart, spread
-from torusweep.charts.looks import KINDS
+from torusweep.charts.looks import KINDS, TIPS, comparable, distinct
 from torusweep.charts.looks import kind as kind_of
-from torusweep.charts.networks import TIPS, comparable, distinct
-from torusweep.charts.networks import series as series_of
-from torusweep.charts.sample import sampled
+from torusweep.charts.looks import series as series_of
 from torusweep.charts.section import (
     MOST_ROWS,
     Cell,
@@ -28,6 +26,7 @@ from torusweep.charts.section import (
     heading,
     number,
     paragraph,
+    sampled,
     table,
 )
 from torusweep.networks.families import FAMILIES, build
