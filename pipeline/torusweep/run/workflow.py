@@ -93,7 +93,7 @@ def report(config: Path, folder: Path, overrides: Overrides) -> int:
     """report.html, and figures/*.svg: the papers' figures that the sweep has numbers for."""
     # only this step draws, and the drawing library takes long to import
     from torusweep.answers.page import write_report
-    from torusweep.papers.figures.files import write_figures
+    from torusweep.papers.figures import write_figures
 
     write_figures(write_report(folder, folder / "report.html"), folder / "figures")
     return 0

@@ -11,8 +11,7 @@ from torusweep import charts as figures
 from torusweep.answers import page as report
 from torusweep.answers.page.verification import papers_section
 from torusweep.charts.drawing import cut_above
-from torusweep.papers.figures import FIGURES, drawable
-from torusweep.papers.figures.files import write_figures
+from torusweep.papers.figures import FIGURES, drawable, write_figures
 
 from tests.answers import vega_lite
 from tests.answers.page_parts import Page

@@ -10,7 +10,7 @@ from torusweep.charts.looks import Look
 from torusweep.networks.spelling import parse
 from torusweep.papers.figures.c10 import FAMILIES, class_bars
 from torusweep.papers.figures.figure import Figure, Record, Row, Tables, panel_of
-from torusweep.papers.verification.simulated import SimulatedRows
+from torusweep.papers.verification.quantities import SimulatedRows
 
 ROUTER = "bluegene"
 SMALLEST = {2: 16, 3: 8}  # by dimensions, the least side that is drawn; the paper's are 16 and 32

@@ -1,13 +1,17 @@
-"""Rahman et al. 2005, Table 1 as bars: shortest paths, paths of the network's own routing, the printed numbers."""
+"""Rahman et al. 2005, Table 1 as bars: shortest paths, paths of the network's own routing, the printed numbers.
+
+Rahman et al. 2005, Figs. 4 to 6: transfer time against throughput of 4096 nodes, wormhole routing.
+"""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable, Mapping
+from typing import NamedTuple, TypeVar
 
 from torusweep.charts import Drawing
-from torusweep.charts.drawing import Axis, Chart
-from torusweep.charts.looks import Look
-from torusweep.papers.figures.figure import Figure, Row, Tables
+from torusweep.charts.drawing import Axis, Chart, compared
+from torusweep.charts.looks import SIX, Look
+from torusweep.papers.figures.figure import Figure, Record, Row, Tables, panel_of
 
 PAPER, PLACE = "R05", "Table 1"
 MEASURES = tuple(
@@ -98,5 +102,136 @@ FIGURES = (
         lambda tables: bars(tables, MEAN),
         lambda rows: _chart(rows, MEAN, "mean path, hops"),
         wide=True,
+    ),
+)
+
+Key = TypeVar("Key")
+ROUTER, TRAFFIC = "rahman-2005", "uniform"
+MH3DT, H3DT, TESH, MESH = (
+    "mh3dt(m=4, n=4, levels=2, q=2)",
+    "h3dt(m=4, n=4, levels=2, q=2)",
+    "tesh(m=2, levels=3, q=0)",
+    "mesh(k=64, n=2)",
+)
+NETWORKS = {  # Fig. 4: network and virtual channels
+    (MH3DT, 2): SIX[0]._replace(name="MH3DT"),
+    (H3DT, 2): SIX[1]._replace(name="H3DT"),
+    (TESH, 2): SIX[2]._replace(name="TESH"),
+    (MESH, 1): SIX[3]._replace(name="mesh, 1 VC", dash=(5, 3)),
+    (MESH, 2): SIX[4]._replace(name="mesh, 2 VCs"),
+}
+LENGTHS = {flits: line._replace(name=f"{flits} flits") for flits, line in zip((16, 64, 256), SIX)}
+CHANNELS = {many: line._replace(name=f"{many} VCs") for many, line in zip((2, 3, 4), SIX)}
+
+
+def networks(tables: Tables, buffer_flits: int) -> list[Row]:
+    """accepted, latency (of the network), offered; messages of 16 flits."""
+    rows = [row for row in _simulated(tables) if (row["buffer_flits"], row["packet_flits"]) == (buffer_flits, 16)]
+    return _drawn(rows, NETWORKS, lambda row: (row["topology"], row["virtual_channels"]))
+
+
+def lengths(tables: Tables) -> list[Row]:
+    """The same of MH3DT by length of message; latency is divided by it."""
+    rows = [
+        row
+        for row in _simulated(tables)
+        if (row["topology"], row["buffer_flits"], row["virtual_channels"]) == (MH3DT, 2, 2)
+    ]
+    found = _drawn(rows, LENGTHS, lambda row: row["packet_flits"])
+    return [{**row, "latency": row["latency"] / row["flits"]} for row in found]
+
+
+def channels(tables: Tables) -> list[Row]:
+    """The same of MH3DT by virtual channels."""
+    rows = [
+        row
+        for row in _simulated(tables)
+        if (row["topology"], row["buffer_flits"], row["packet_flits"]) == (MH3DT, 2, 16)
+    ]
+    return _drawn(rows, CHANNELS, lambda row: row["virtual_channels"])
+
+
+def _simulated(tables: Tables) -> list[Record]:
+    rows = [row for row in tables.get("simulation", ()) if (row["router"], row["traffic"]) == (ROUTER, TRAFFIC)]
+    return [row for row in rows if row["offered_load"] is not None and row["network_latency"] is not None]
+
+
+def _drawn(rows: list[Record], lines: Mapping[Key, Look], which: Callable[[Record], Key]) -> list[Row]:
+    """Rows of these lines, in the lines' order, each from the lowest load on."""
+    found = [
+        {
+            "topology": row["topology"],
+            "line": lines[which(row)].name,
+            "flits": row["packet_flits"],
+            "offered": row["offered_load"],
+            "accepted": row["accepted_load"],
+            "latency": row["network_latency"],
+        }
+        for row in sorted(rows, key=lambda row: row["offered_load"])
+        if which(row) in lines
+    ]
+    order = [line.name for line in lines.values()]
+    return compared(sorted(found, key=lambda row: order.index(row["line"])), "offered")
+
+
+def _simulated_chart(lines: Mapping[Key, Look], title: str) -> Chart:
+    """A curve goes from load to load, also where throughput falls."""
+    return Chart(
+        x=Axis("accepted", "throughput, flits/cycle/node"),
+        y=Axis("latency", title, log=True),
+        looks=tuple(lines.values()),
+        along="offered",
+        tips={"topology": "network", "offered": "offered load, flits/cycle/node", "accepted": "accepted load"}
+        | {"latency": title},
+    )
+
+
+def _figure(
+    number: str,
+    title: str,
+    caption: str,
+    rows: Callable[[Tables], list[Row]],
+    lines: Mapping[Key, Look],
+    y: str = "latency, cycles",
+) -> Figure:
+    chart = _simulated_chart(lines, y).draw
+    return Figure(f"r05-fig-{number}-simulated", "R05", panel_of(number), title, caption, ("simulation",), rows, chart)
+
+
+SIMULATED_FIGURES = (
+    _figure(
+        "4a",
+        "Transfer time against throughput, buffers of 2 flits",
+        "As in the paper, MH3DT has the least transfer time at light load. It carries more than H3DT, TESH and a"
+        " mesh with one virtual channel, and less than a mesh with two.",
+        lambda tables: networks(tables, 2),
+        NETWORKS,
+    ),
+    _figure(
+        "4b",
+        "Transfer time against throughput, buffers of 20 flits",
+        "Transfer times have the same order, and MH3DT and TESH carry about the same load. In the paper both meshes"
+        " carry less than MH3DT; here they carry more. With buffers for whole messages, the meshes come near the"
+        " limit of their bisection, whereas the two channels of MH3DT belong to two classes of one channel each. With"
+        " four channels MH3DT carries more than the mesh with one, with eight more than both.",
+        lambda tables: networks(tables, 20),
+        NETWORKS,
+    ),
+    _figure(
+        "5",
+        "Longer messages, MH3DT",
+        "Longer messages take less time per flit, and the network carries more, because a path is set up once per"
+        " message.",
+        lengths,
+        LENGTHS,
+        "latency / message length, cycles/flit",
+    ),
+    _figure(
+        "6",
+        "More virtual channels, MH3DT",
+        "As in the paper, the third channel helps much and the fourth little. Of the two classes of channels, the"
+        " class for the way to the destination's module benefits from a second channel.",
+        channels,
+        CHANNELS,
     ),
 )

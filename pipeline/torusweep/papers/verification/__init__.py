@@ -4,25 +4,55 @@ A row names where a paper prints a number (paper, place, row), the network (topo
 the quantity of ours that it is compared with, and how closely (value, tolerance, relation). `corrected` and
 `reason` are given where the paper is in error: the true value, derived without this project's code, and why.
 `waits_for` names what must be computed first. Simulated quantities are judged by sign, order and bound.
+
+Verdicts: whether a paper's number and ours agree.
 """
 
-from torusweep.papers.verification.quantities import is_deadlock, is_latency, is_layout, is_load, is_static
-from torusweep.papers.verification.requests import (
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import astuple
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import pyarrow as pa
+
+from torusweep.errors import BadInput
+from torusweep.papers.verification.quantities import (
+    EXPRESSIONS,
+    LAYOUT_EXPRESSIONS,
+    LOADS_COLUMNS,
+    LOADS_EXPRESSIONS,
+    ROUTING,
+    STATIC_COLUMNS,
+    TRAFFIC,
+    Record,
+    SimulatedRows,
+    is_deadlock,
+    is_latency,
+    is_layout,
+    is_load,
+    is_simulated,
+    is_static,
+    parts,
+)
+from torusweep.papers.verification.rows import (
+    COLUMNS,
+    FOLDER,
+    PAPER_NAMES,
+    PAPERS,
+    Expected,
+    cubes_of,
+    deadlock_request,
     expected_latency,
     expected_requests,
     expected_topologies,
+    load_expected,
+    placement_of,
 )
-from torusweep.papers.verification.rows import COLUMNS, FOLDER, PAPER_NAMES, PAPERS, Expected, load_expected
-from torusweep.papers.verification.simulated import is_simulated
-from torusweep.papers.verification.verdicts import (
-    VERDICTS,
-    judge,
-    judge_simulated,
-    not_compared,
-    summary,
-    verification_rows,
-    verify_folder,
-)
+from torusweep.stages.all_columns import schema_of
+from torusweep.tables import store
 
 __all__ = [
     "COLUMNS",
@@ -48,3 +78,217 @@ __all__ = [
     "verification_rows",
     "verify_folder",
 ]
+
+COMPARED = ("static", "loads", "deadlock", "layout", "latency", "simulation")  # tables with numbers of the papers
+VERDICTS = ("agrees", "paper in error", "departs", "not run", "waits", "unexplained")
+ROUNDING = 1e-9  # relative, of floating-point arithmetic
+
+Table: TypeAlias = pa.Table | list[dict[str, Any]]
+
+
+def verification_rows(tables: Mapping[str, Table], papers: Iterable[str]) -> list[dict[str, Any]]:
+    """The table `verification` of a sweep's tables (by name), a row for each number that these papers print.
+
+    Of `loads`, exact records of minimal routing and uniform traffic are compared; other exact records bound
+    what is simulated.
+    """
+    expected = load_expected(papers)
+    if not expected:
+        return []
+    graphs = {
+        (record["topology"], record["routing"], record["vc_rule"], record["virtual_channels"]): record
+        for record in _records(tables.get("deadlock", []))
+    }
+    layouts = {(record["topology"], record["placement"]): record for record in _records(tables.get("layout", []))}
+    latency = tables.get("latency", [])
+    if isinstance(latency, pa.Table):
+        latency = latency.filter(latency["best_dimension"].is_valid())  # few of many rows
+    cubes = [record for record in _records(latency) if (record["radices"], record["locality"]) == ("real", 1)]
+    best = {(record["nodes"], record["message_bits"], record["wire_delay"]): record for record in cubes}
+    printed = (ROUTING, TRAFFIC, "exact")
+    loads = _records(tables.get("loads", []))
+    simulated = SimulatedRows(_records(tables.get("simulation", [])), loads)
+    by_loads = _by_topology(row for row in loads if (row["routing"], row["traffic"], row["method"]) == printed)
+    by_static = _by_topology(_records(tables.get("static", [])))
+
+    def records(row: Expected) -> Mapping[str, Record]:
+        if is_deadlock(row.quantity):
+            found = graphs.get((row.topology, *astuple(deadlock_request(row))))
+            return {} if found is None else {row.topology: found}
+        if is_layout(row.quantity):
+            found = layouts.get((row.topology, placement_of(row)))
+            return {} if found is None else {row.topology: found}
+        if is_latency(row.quantity):
+            found = best.get(cubes_of(row))
+            return {} if found is None else {row.topology: found}
+        return by_loads if is_load(row.quantity) else by_static
+
+    return [
+        _simulated(row, simulated) if is_simulated(row.quantity) else _verified(row, records(row)) for row in expected
+    ]
+
+
+def verify_folder(folder: Path) -> list[dict[str, Any]]:
+    """The table `verification` of a sweep's folder, made again from its tables and the papers' numbers.
+
+    Raises BadInput for a table that is missing, altered or of another version, and for a sweep without papers.
+    """
+    verified = store.open_current(folder / "verification.parquet", schema_of("verification"))
+    papers = {row["paper"] for row in verified.to_pylist()}
+    if not papers:
+        raise BadInput(
+            f"{folder}: expected a sweep that asks for papers' numbers, got none; add for example 'papers: [P04]' to"
+            " its configuration"
+        )
+    files = {name: folder / f"{name}.parquet" for name in COMPARED}
+    tables = {
+        name: store.open_current(file, schema_of(name))
+        for name, file in files.items()
+        if name == "static" or file.exists()
+    }
+    return verification_rows(tables, papers)
+
+
+def _records(table: Table) -> list[dict[str, Any]]:
+    return table if isinstance(table, list) else table.to_pylist()
+
+
+def _by_topology(records: Iterable[Record]) -> dict[str, Record]:
+    return {record["topology"]: record for record in records}
+
+
+def _verified(row: Expected, records: Mapping[str, Record]) -> dict[str, Any]:
+    known = any(answers(row.quantity) for answers in (is_static, is_load, is_deadlock, is_layout, is_latency))
+    ours, missing = _ours(row.quantity, row.topology, records) if known else (None, "")
+    verdict, reason = _missing(row, missing) if ours is None else judge(row, ours)
+    if verdict == "agrees":
+        reason = "; ".join(filter(None, (reason, _short_of_proof(row.quantity, records[row.topology]))))
+    if ours == math.inf:
+        ours = None  # the table holds finite numbers; the reason says it
+    return _line(row, ours, None, verdict, reason)
+
+
+def _simulated(row: Expected, simulated: SimulatedRows) -> dict[str, Any]:
+    found = simulated.ours(row.quantity, row.topology)
+    if found.value is None:
+        return _line(row, None, None, "not run", f"{found.missing}; {row.waits_for} simulates it")
+    return _line(row, found.value, found.capacity, *judge_simulated(row, found.value))
+
+
+def _line(row: Expected, ours: float | None, capacity: float | None, verdict: str, reason: str) -> dict[str, Any]:
+    return {
+        "paper": row.paper,
+        "place": row.place,
+        "row": row.row,
+        "topology": row.topology,
+        "quantity": row.quantity,
+        "paper_value": row.value,
+        "our_value": ours,
+        "capacity": capacity,
+        "difference": None if ours is None else ours - row.value,
+        "tolerance": row.tolerance,
+        "verdict": verdict,
+        "reason": reason,
+    }
+
+
+def _short_of_proof(quantity: str, record: Record) -> str:
+    """Why our number does not prove the paper's: it is a bound, a sample, or rests on the same theorem; or ''."""
+    if quantity.startswith("fault_diameter") and not record["fault_method"].startswith("exhaustive"):
+        return f"not refuted by {record['fault_sets']:,} sets of faults, a sample"
+    if not quantity.startswith("bisection"):
+        return ""
+    lower, upper = record["bisection_lower"], record["bisection_upper"]
+    return (
+        record["bisection_method"]
+        if lower == upper
+        else f"ours is a bound, the width is {'?' if lower is None else lower} to {upper}"
+    )
+
+
+def _ours(quantity: str, topology: str, records: Mapping[str, Record]) -> tuple[float | None, str]:
+    """(our value, or None and the topology that is not in the sweep)."""
+    name, index, other = parts(quantity)
+    if topology not in records:
+        return None, topology or quantity
+    plain = is_deadlock(quantity) or is_latency(quantity) or (name in STATIC_COLUMNS | LOADS_COLUMNS and not index)
+    answer = (
+        (lambda record: record[name])
+        if plain
+        else (lambda record: (EXPRESSIONS | LOADS_EXPRESSIONS | LAYOUT_EXPRESSIONS)[name](record, index))
+    )
+    found = answer(records[topology])
+    value = None if found is None else float(found)
+    if not other or value is None:
+        return value, ""
+    divisor, missing = _ours(name, other, records)
+    return value / divisor if divisor else None, missing
+
+
+def _missing(row: Expected, topology: str) -> tuple[str, str]:
+    if row.waits_for:
+        return "waits", f"waits for {row.waits_for}"
+    if topology:
+        return (
+            "unexplained",
+            f"{topology} is not in the sweep: add the paper to 'papers' in the configuration and run again",
+        )
+    return "unexplained", f"{row.quantity} is null and nothing is known that it waits for"
+
+
+def judge(row: Expected, ours: float) -> tuple[str, str]:
+    """(verdict, reason) of our number. If ours does not show a known error of the paper, the row is unexplained."""
+    if ours == math.inf:
+        return "unexplained", "some set of faults disconnects the network"
+    fits = _fits(row, ours)
+    if row.corrected is None and fits:
+        return "agrees", row.reason
+    if row.corrected is None:
+        return (
+            "unexplained",
+            f"ours is not within {row.tolerance:g} of the paper's, and no error of the paper is known here",
+        )
+    if fits:
+        return "unexplained", "listed as the paper's error, but ours is what the paper prints"
+    if abs(ours - row.corrected) <= ROUNDING * max(1.0, abs(row.corrected)):
+        return "paper in error", row.reason
+    return (
+        "unexplained",
+        f"ours is not the corrected value {row.corrected:.10g} (known error of the paper: {row.reason})",
+    )
+
+
+def judge_simulated(row: Expected, ours: float) -> tuple[str, str]:
+    """(verdict, reason) of a simulated number, whose router the paper does not specify in full.
+
+    The row's relation decides: a sign, an order or a bound. If ours departs from it, the row must give a reason.
+    """
+    if _fits(row, ours):
+        return "agrees", ""
+    if row.reason:
+        return "departs", row.reason
+    return "unexplained", f"expected ours {row.relation} {row.value:g}, and no reason is known for a difference"
+
+
+def _fits(row: Expected, ours: float) -> bool:
+    slack = row.tolerance + ROUNDING * max(1.0, abs(row.value))
+    if row.relation == "sign":
+        return (ours - 1) * (row.value - 1) > 0
+    if row.relation in ("<", ">"):
+        return ours < row.value if row.relation == "<" else ours > row.value
+    return ours <= row.value + slack if row.relation == "<=" else abs(ours - row.value) <= slack
+
+
+def not_compared(rows: Iterable[Mapping[str, Any]]) -> dict[tuple[str, str], list[Mapping[str, Any]]]:
+    """The rows without a number of ours, by paper and what they need, which is the end of their reasons."""
+    found: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
+    for row in rows:
+        if row["verdict"] in ("waits", "not run"):
+            found.setdefault((row["paper"], row["reason"].rpartition("; ")[2]), []).append(row)
+    return found
+
+
+def summary(rows: Iterable[Mapping[str, Any]]) -> dict[str, int]:
+    """How many rows have each verdict, in the order of VERDICTS."""
+    verdicts = [row["verdict"] for row in rows]
+    return {verdict: verdicts.count(verdict) for verdict in VERDICTS}

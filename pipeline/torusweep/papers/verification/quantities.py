@@ -1,14 +1,28 @@
-"""Our quantities that papers' numbers are compared with: columns, or expressions of a record."""
+"""Our quantities that papers' numbers are compared with: columns, or expressions of a record.
+
+Simulated quantities that papers' numbers are compared with, and the load that the links could carry.
+
+    max_accepted_load[bluegene, uniform]                         of the row's network
+    max_accepted_load[bluegene, uniform] / rt(a=16)              over that of another network
+    low_load_latency[rahman-2005, uniform]
+      / low_load_latency[rahman-2005, uniform, virtual_channels=1] of mesh(k=64, n=2)
+    … / rt(a=16) over … / rt(a=16)                               a ratio over another one of the same network
+    delivery_time[bluegene, lu(side=16), placement=random]       of a workload
+
+In brackets: router (a preset), traffic, and the columns that differ from the preset; for channel_utilization
+the link class; for delivery_time a workload instead of traffic, and the placement of its tasks.
+"""
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, NamedTuple
 
 from torusweep.errors import BadInput
 from torusweep.stages.loads.columns import LOADS
+from torusweep.stages.simulation.presets import preset
 from torusweep.stages.static.columns import STATIC
 
 Record = Mapping[str, Any]
@@ -108,3 +122,151 @@ def parts(quantity: str) -> tuple[str, str, str]:
     if found is None:
         raise BadInput(f"quantity {quantity!r}: expected a column's name, name[index], or name / topology")
     return found["name"], found["index"] or "", found["other"] or ""
+
+
+NAMES = ("max_accepted_load", "low_load_latency", "channel_utilization", "delivery_time")
+SETTINGS = ("virtual_channels", "buffer_flits", "packet_flits")  # columns with a default in the preset
+TERM = re.compile(
+    rf"(?P<name>{'|'.join(NAMES)})\[(?P<router>[\w-]+), (?P<traffic>\w+(?:\([^()]*\))?)(?P<settings>(?:, \w+=\w+)*)\]"
+)
+
+
+class Term(NamedTuple):
+    """A term of a quantity.
+
+    name     max_accepted_load: the largest accepted load, if a load of the sweep saturates the network;
+             low_load_latency: network_latency at the lowest load; channel_utilization: the mean of a link class
+             at the largest accepted load; delivery_time: the column
+    traffic  a pattern, or for delivery_time a workload
+    """
+
+    name: str
+    topology: str
+    router: str
+    traffic: str
+    settings: tuple[tuple[str, str], ...]
+
+
+class Computed(NamedTuple):
+    """Our value of a quantity.
+
+    value     None where the sweep does not have it
+    missing   what the sweep lacks then
+    capacity  the same quantity of the load that the links can carry; None where it is not known
+    """
+
+    value: float | None
+    missing: str = ""
+    capacity: float | None = None
+
+
+def is_simulated(quantity: str) -> bool:
+    """Whether the table of simulations can answer it."""
+    return quantity.startswith(tuple(f"{name}[" for name in NAMES))
+
+
+def read(quantity: str, topology: str) -> list[tuple[Term, int]]:
+    """The terms of a quantity, each with the exponent 1 or -1.
+
+    Raises BadInput for a quantity that cannot be parsed.
+    """
+    terms = []
+    for ratio, sign in zip(quantity.split(" over "), (1, -1), strict=False):
+        first, _, second = ratio.partition(" / ")
+        terms.append((_term(first, topology), sign))
+        if second:
+            other, _, of = second.partition(" of ")
+            terms.append((_term(other, of) if of else _term(first, other), -sign))
+    return terms
+
+
+def _term(text: str, topology: str) -> Term:
+    found = TERM.fullmatch(text)
+    if found is None:
+        raise BadInput(f"quantity {text!r}: expected {' or '.join(NAMES)} with [router, traffic, setting=value …]")
+    settings = dict(setting.split("=") for setting in found["settings"].split(", ")[1:])
+    own = {"channel_utilization": "link_class", "delivery_time": "placement"}.get(found["name"])
+    known = (own,) if own else SETTINGS
+    if not set(settings) <= set(known) or (own and not settings):
+        raise BadInput(
+            f"quantity {text!r}: expected the settings {', '.join(known)}, got {', '.join(settings) or 'none'}"
+        )
+    return Term(found["name"], topology, found["router"], found["traffic"], tuple(settings.items()))
+
+
+class SimulatedRows:
+    """A sweep's simulations, and its loads as their bounds."""
+
+    def __init__(self, simulation: Iterable[Record], loads: Iterable[Record]) -> None:
+        self._rows: dict[tuple[str, str, str], list[Record]] = {}
+        for row in simulation:
+            finished = row["workload"] if row["delivery_time"] is not None else None
+            traffic = finished if row["offered_load"] is None else row["traffic"]
+            if traffic is not None:  # neither a fixed batch nor a workload that did not finish
+                self._rows.setdefault((row["topology"], row["router"], traffic), []).append(row)
+        self._loads = {
+            (load["topology"], load["routing"], load["traffic"]): load for load in loads if load["method"] == "exact"
+        }
+
+    def ours(self, quantity: str, topology: str) -> Computed:
+        """Our value of a quantity, or what is missing for it."""
+        value, capacity = 1.0, 1.0
+        bounded = True
+        for term, sign in read(quantity, topology):
+            rows = self._chosen(term)
+            if not rows:
+                lack = "has no delivery time" if term.name == "delivery_time" else "is not"
+                return Computed(None, f"{_words(term)} {lack} in the sweep")
+            best = max(rows, key=lambda row: row["accepted_load"])
+            if term.name in ("max_accepted_load", "channel_utilization") and not any(row["saturated"] for row in rows):
+                return Computed(None, f"no load of the sweep saturates {_words(term)}")
+            value *= _value(term, rows, best) ** sign
+            most = self.capacity(best) if term.name == "max_accepted_load" else None
+            bounded = bounded and most is not None
+            capacity *= 1.0 if most is None else most**sign
+        return Computed(value, "", capacity if bounded else None)
+
+    def capacity(self, row: Record) -> float | None:
+        """The load in flits/cycle/terminal that the links can carry; None where the sweep does not have it.
+
+        Deterministic routings load the links as the table of loads says. Adaptive routings carry at most what the
+        best minimal routes do: a linear program, or under uniform traffic on these papers' networks, by symmetry,
+        an even split over all shortest paths. Under uniform traffic on node-symmetric networks nothing exceeds this
+        load. Elsewhere the accepted load can: beyond saturation, terminals whose packets meet no full link go on
+        sending.
+        """
+        adaptive = row["routing"].startswith("adaptive")
+        load = self._loads.get((row["topology"], "minimal" if adaptive else row["routing"], row["traffic"]))
+        if load is None:
+            return None
+        column = "capacity_minimal" if adaptive and row["traffic"] != "uniform" else "saturation_load"
+        capacity: float | None = load[column]
+        return capacity
+
+    def _chosen(self, term: Term) -> list[Record]:
+        """The rows of a term, a load each."""
+        made = preset(term.router)
+        wanted = {name: int(dict(term.settings).get(name, getattr(made, name))) for name in SETTINGS}
+        rows = self._rows.get((term.topology, term.router, term.traffic), [])
+        placed = [row for row in rows if row["placement"] == dict(term.settings).get("placement")]
+        return [row for row in placed if all(row[name] == value for name, value in wanted.items())]
+
+
+def _value(term: Term, rows: list[Record], best: Record) -> float:
+    if term.name == "max_accepted_load":
+        return float(best["accepted_load"])
+    if term.name == "low_load_latency":
+        return float(min(rows, key=lambda row: row["offered_load"])["network_latency"])
+    if term.name == "delivery_time":
+        return float(best["delivery_time"])
+    return float(dict(best["per_class_utilization"])[dict(term.settings)["link_class"]]["mean"])
+
+
+def _words(term: Term) -> str:
+    return ", ".join(
+        [
+            f"{term.topology} with router {term.router}",
+            term.traffic,
+            *(f"{name} {value}" for name, value in term.settings),
+        ]
+    )
