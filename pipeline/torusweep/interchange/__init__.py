@@ -10,20 +10,20 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from torusweep.errors import BadInput, nearest, one_line
-from torusweep.interchange import astra_sim, booksim, caminos, edge_list, graphml, networkx_json, parquet, sst
+from torusweep.interchange import astra_sim, graphs, simulators
 from torusweep.interchange.formats import Format, check_simulated, losses
 from torusweep.networks.families.graph_formats import SUFFIXES
 from torusweep.networks.topology import Topology
 
 FORMATS: dict[str, Format] = {
-    "booksim": booksim.FORMAT,
-    "sst": sst.FORMAT,
+    "booksim": simulators.BOOKSIM,
+    "sst": simulators.SST,
     "astra-sim": astra_sim.FORMAT,
-    "caminos": caminos.FORMAT,
-    "graphml": graphml.FORMAT,
-    "networkx-json": networkx_json.FORMAT,
-    "edgelist": edge_list.FORMAT,
-    "parquet": parquet.FORMAT,
+    "caminos": simulators.CAMINOS,
+    "graphml": graphs.GRAPHML,
+    "networkx-json": graphs.NODE_LINK,
+    "edgelist": graphs.EDGE_LIST,
+    "parquet": graphs.PARQUET,
 }
 LONGEST_NAME = 80  # characters of a file's name that a spelling gives
 

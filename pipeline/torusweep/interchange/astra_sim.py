@@ -19,8 +19,7 @@ from pathlib import Path
 import numpy as np
 
 from torusweep.errors import Refused
-from torusweep.interchange.formats import Format
-from torusweep.interchange.links import links_of, one_each
+from torusweep.interchange.formats import Format, links_of, one_each
 from torusweep.networks.topology import NO_PORT, Topology, node_index
 from torusweep.tables.store import publish
 

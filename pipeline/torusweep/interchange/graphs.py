@@ -1,0 +1,196 @@
+"""Formats of graph libraries: GraphML, node-link JSON, edge lists, Parquet.
+
+GraphML, with the numbers of links as data that networkx, igraph and Gephi read too.
+
+Source: http://graphml.graphdrawing.org, the primer; the keys are those of `torusweep.networks.families.graph_graphml`.
+SST's Merlin takes the number of terminals of a node from its key `endpoints`.
+
+Node-link JSON, as networkx.node_link_data(graph, edges="edges") makes it.
+
+Source: the documentation of networkx 3.6, reading and writing graphs, "JSON"; the numbers of links and nodes are those
+of `torusweep.networks.families.graph_json`.
+
+Edge list: two nodes a line, as networkx.write_edgelist(data=False) writes it; .csv with commas and a heading.
+
+Source: the documentation of networkx 3.6, reading and writing graphs, "Edge List".
+
+Parquet: a row for each link; for pandas, Polars, DuckDB and Spark, and for networks of millions of links.
+
+Source: ours; the columns and the file's metadata are those of `torusweep.networks.families.graph_parquet`.
+"""
+
+from __future__ import annotations
+
+import json
+from io import SEEK_END, BytesIO
+from pathlib import Path
+from xml.sax.saxutils import escape, quoteattr
+
+import pyarrow as pa
+import pyarrow.csv
+
+from torusweep.errors import printable
+from torusweep.interchange.formats import Format, ids_of, in_node_order, links_of, one_each, terminal_counts
+from torusweep.networks.families.graph_listing import BANDWIDTH
+from torusweep.networks.names import column_of
+from torusweep.networks.topology import Topology
+from torusweep.tables.parquet import parquet
+from torusweep.tables.store import publish
+
+GRAPHML_HEAD = """<?xml version="1.0" encoding="UTF-8"?>
+<graphml xmlns="http://graphml.graphdrawing.org/xmlns">
+"""
+
+
+def graphml_text(topology: Topology) -> str:
+    """The network as a GraphML document."""
+    links, ids = links_of(topology), ids_of(topology)
+    if not in_node_order(topology) and any(
+        node.split() != [node] for node in ids
+    ):  # of which a list has blanks between
+        ids = list(map(str, range(topology.nodes)))
+    numbers = links.numbers()
+    of_graph = {
+        "name": printable(topology.spelling),
+        "ports": str(topology.ports.shape[1]),
+        "classes": json.dumps(topology.plan.classes),
+    }
+    if not in_node_order(topology):
+        of_graph["terminals"] = " ".join(ids[node] for node in topology.terminals.tolist())
+    keys = [("graph", name, "string") for name in of_graph]
+    keys += [("node", "endpoints", "long"), *(("edge", name, _type(name)) for name in numbers)]
+    lines = [f'<key id="{name}" for="{of}" attr.name="{name}" attr.type="{kind}"/>' for of, name, kind in keys]
+    lines.append(f'<graph edgedefault="{_direction(topology)}">')
+    lines += [f'<data key="{name}">{escape(value)}</data>' for name, value in of_graph.items()]
+    lines += [
+        f'<node id={quoteattr(node)}><data key="endpoints">{count}</data></node>'
+        for node, count in zip(ids, terminal_counts(topology).tolist())
+    ]
+    form = "".join(f'<data key="{name}">%s</data>' for name in numbers)
+    quoted = list(map(quoteattr, ids))
+    ends = ([quoted[node] for node in column.tolist()] for column in (links.source, links.target))
+    rows = zip(*ends, *(column.tolist() for column in numbers.values()))
+    lines += [f"<edge source=%s target=%s>{form}</edge>" % row for row in rows]
+    return GRAPHML_HEAD + "\n".join([*lines, "</graph>", "</graphml>", ""])
+
+
+def _type(name: str) -> str:
+    """The type of a link's number."""
+    return "double" if name == BANDWIDTH else "long"
+
+
+def write_graphml(topology: Topology, path: Path) -> list[Path]:
+    """Write the document."""
+    publish(path, graphml_text(topology).encode())
+    return [path]
+
+
+def _direction(topology: Topology) -> str:
+    return "directed" if topology.directed else "undirected"
+
+
+GRAPHML = Format(
+    "XML of networkx, igraph, Gephi and yEd",
+    ".graphml",
+    frozenset({"ports", "classes", "parallel", "directions", "terminals", "terminal order", "isolated nodes"})
+    | {"bandwidths", "latencies", "names"},
+    write_graphml,
+    lambda files: f"torusweep describe {files[0]}",
+)
+
+
+def node_link_text(topology: Topology) -> str:
+    """The network as a JSON document, a line for each node and link."""
+    links, names = links_of(topology), topology.plan.names or range(topology.nodes)
+    ids = [json.dumps(name) if isinstance(name, int | str) else json.dumps(str(name)) for name in names]
+    numbers = links.numbers()
+    graph = {"name": topology.spelling, "ports": topology.ports.shape[1], "classes": list(topology.plan.classes)}
+    if not in_node_order(topology):
+        graph["terminals"] = [names[node] for node in topology.terminals.tolist()]
+    nodes = [f'{{"id": {node}, "endpoints": {count}}}' for node, count in zip(ids, terminal_counts(topology).tolist())]
+    form = "".join(f', "{name}": %s' for name in numbers)
+    ends = ([ids[node] for node in column.tolist()] for column in (links.source, links.target))
+    rows = zip(*ends, *(column.tolist() for column in numbers.values()))
+    edges = [f'{{"source": %s, "target": %s{form}}}' % row for row in rows]
+    head = f'"directed": {json.dumps(topology.directed)}, "multigraph": false, "graph": {json.dumps(graph)}'
+    separator = ",\n"
+    return f'{{{head},\n"nodes": [\n{separator.join(nodes)}\n],\n"edges": [\n{separator.join(edges)}\n]}}\n'
+
+
+def write_node_link(topology: Topology, path: Path) -> list[Path]:
+    """Write the document."""
+    publish(path, node_link_text(topology).encode())
+    return [path]
+
+
+NODE_LINK = Format(
+    'node-link JSON: networkx.node_link_graph(data, edges="edges")',
+    ".json",
+    GRAPHML.holds,
+    write_node_link,
+    lambda files: f"torusweep describe {files[0]}",
+)
+
+EDGE_LIST_HEADING = b"source,target\n"  # Arrow would put the names in quotes
+
+
+def write_edge_list(topology: Topology, path: Path) -> list[Path]:
+    """Write a line for each link; parallel links are lines of their own."""
+    source, target = links_of(topology).repeated()
+    names = topology.plan.names if _are_words(topology) else None
+    table = pa.table({"source": column_of(names, source), "target": column_of(names, target)})
+    with_commas = path.suffix.lower() == ".csv"
+    options = pyarrow.csv.WriteOptions(
+        include_header=False, delimiter="," if with_commas else " ", quoting_style="none"
+    )
+    sink = BytesIO(EDGE_LIST_HEADING if with_commas else b"")
+    sink.seek(0, SEEK_END)
+    pyarrow.csv.write_csv(table, sink, options)
+    publish(path, sink.getvalue())
+    return [path]
+
+
+def _are_words(topology: Topology) -> bool:
+    """Whether all names can stand in an edge list, and are read there as they are."""
+    names = topology.plan.names
+    if names is None or all(isinstance(name, int) for name in names):
+        return names is not None
+    texts = list(map(str, names))
+    return all(text.split() == [text] and text[:1].isalpha() and not set(text) & set(",;#%'\"") for text in texts)
+
+
+EDGE_LIST = Format(
+    "two nodes a line; networkx, igraph and nearly every other tool read it",
+    ".edges",
+    frozenset({"parallel"}),
+    write_edge_list,
+    lambda files: f"torusweep describe {files[0]}",
+)
+
+
+def write_parquet(topology: Topology, path: Path) -> list[Path]:
+    """Write the table of links, with nodes, directions, ports, classes and terminals as JSON in its metadata."""
+    links = links_of(topology)
+    table = pa.table({"source": links.source, "target": links.target, **links.numbers()})
+    about = {
+        "nodes": topology.nodes,
+        "directed": topology.directed,
+        "ports": topology.ports.shape[1],
+        "classes": list(topology.plan.classes),
+        "network": topology.spelling,
+    }
+    if topology.plan.names is not None:
+        about["names"] = [name if isinstance(name, int) else str(name) for name in topology.plan.names]
+    if not one_each(topology):
+        about["terminals"] = topology.terminals.tolist()
+    publish(path, parquet(table, {key: json.dumps(value) for key, value in about.items()}))
+    return [path]
+
+
+PARQUET = Format(
+    "a row for each link: pandas, Polars, DuckDB, Spark; the smallest file",
+    ".parquet",
+    GRAPHML.holds,
+    write_parquet,
+    lambda files: f"torusweep describe {files[0]}",
+)
