@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from ruamel.yaml import YAML
 from torusweep.cli import torusweep
 from torusweep.library import results as library_results
-from torusweep.library import run_progress
+from torusweep.library import sweep
 from torusweep.library import sweep as library_sweep
 from torusweep.library import table as library_table
 from torusweep.run import child, command, progress
@@ -273,14 +273,14 @@ def report(done: int) -> str:
 
 
 def test_lines_and_bars_say_the_same(capsys: pytest.CaptureFixture[str]):
-    for shown in (run_progress.StepLines(), run_progress.Terminal(), run_progress.Silent()):
+    for shown in (sweep.StepLines(), sweep.Terminal(), sweep.Silent()):
         with shown:
             for line in (report(0), "a worker died", report(4)):
                 shown(line)
         said = capsys.readouterr()
         assert said.out == ""
-        silent = type(shown) is run_progress.Silent
+        silent = type(shown) is sweep.Silent
         assert ("a worker died" in said.err) != silent
         assert ("static: 4 of 4 points" in said.err) != silent
         assert shown.words == ["a worker died"]
-    assert not run_progress.in_notebook()
+    assert not sweep.in_notebook()

@@ -1,19 +1,26 @@
-"""Methods of `Network`, and functions, that ask questions: their signatures and docstrings come from the questions."""
+"""Methods of `Network`, and functions, that ask questions: their signatures and docstrings come from the questions.
+
+Arguments of the library's methods: what has another type is refused in a line, before anything is computed.
+"""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from numbers import Integral
+from pathlib import Path
 from typing import Any, get_type_hints
 
 from torusweep_kernels.backend import BACKENDS
 
 from torusweep.errors import BadInput, nearest, one_line
+from torusweep.interchange import FORMATS
 from torusweep.questions import question_named
 from torusweep.questions.answer import Answer
 from torusweep.questions.how import How
 from torusweep.questions.parameters import Parameter, declared
 from torusweep.questions.question import Askable
+from torusweep.stages.deadlock.rules import RULES
 
 
 class Method:
@@ -99,3 +106,27 @@ def _doc(question: Askable, first: str) -> str:
 def _meaning(one: Parameter) -> str:
     usual = ", ".join(map(str, one.usual)) if isinstance(one.usual, tuple) else one.usual
     return one.meaning if usual in (None, "") else f"{one.meaning}; by default {usual}"
+
+
+def check_text(name: str, given: Any, known: Sequence[str]) -> None:
+    """Raise BadInput for what is no text; known: some names, the first as an example."""
+    if not isinstance(given, str):
+        raise BadInput(f"{name}={_shown(given)}: expected a name such as '{known[0]}'; there are {', '.join(known)}")
+
+
+def check_rule(vc_rule: Any, virtual_channels: Any) -> None:
+    """Of `Network.routes`."""
+    check_text("vc_rule", vc_rule, tuple(RULES))
+    if not isinstance(virtual_channels, Integral) or isinstance(virtual_channels, bool):
+        raise BadInput(f"virtual_channels={_shown(virtual_channels)}: expected 1 … 16, a whole number")
+
+
+def check_export(format: Any, path: Any) -> None:
+    """Of `Network.export`."""
+    check_text("format", format, tuple(FORMATS))
+    if path is not None and not isinstance(path, str | Path):
+        raise BadInput(f"path={_shown(path)}: expected the name of a file or folder; leave it out")
+
+
+def _shown(given: Any) -> str:
+    return one_line(repr(given), 60)

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from torusweep.errors import BadInput
 from torusweep.interchange import Written, export
-from torusweep.library import arguments
+from torusweep.library import method
 from torusweep.library.foreign import network_of, to_networkx
 from torusweep.library.method import Method
 from torusweep.networks.families import build
@@ -182,7 +182,7 @@ class Network:
         >>> network("mesh(k=2, n=2)").routes("dimension_order").num_rows
         12
         """
-        arguments.check_rule(vc_rule, virtual_channels)
+        method.check_rule(vc_rule, virtual_channels)
         how: Any = routing_of(self.topology, routing)
         table = classified_table(self.topology, routing=how, vc_rule=vc_rule, virtual_channels=virtual_channels)
         return columns_of(self.topology, rows_of(table))
@@ -193,7 +193,7 @@ class Network:
         format  booksim, sst, astra-sim, caminos, graphml, networkx-json, edgelist or parquet
         path    of the file, or of the folder where there are several; by default named after the network
         """
-        arguments.check_export(format, path)
+        method.check_export(format, path)
         return export(self.topology, format, path)
 
     layout = Method("layout")
