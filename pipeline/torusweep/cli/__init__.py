@@ -24,7 +24,7 @@ from torusweep.questions import QUESTIONS, question_named
 # command → (module of this folder, one-line help); the help stands here so that the list of commands needs no imports
 COMMANDS = {
     "run": ("run", "Run a sweep: tables, verification, report."),
-    "plan": ("plan", "What a sweep will take: points, time, memory, disk."),
+    "plan": ("run", "What a sweep will take: points, time, memory, disk."),
     "topologies": ("topologies", "List the families of networks."),
     "best": QUESTIONS["best"],
     "screen": QUESTIONS["screen"],
@@ -33,7 +33,7 @@ COMMANDS = {
     "distances": QUESTIONS["distances"],
     "loads": QUESTIONS["loads"],
     "capacity": QUESTIONS["capacity"],
-    "routes": ("routes", "Write a routing as a table of next hops."),
+    "routes": ("networks", "Write a routing as a table of next hops."),
     "deadlock": QUESTIONS["deadlock"],
     "collective": QUESTIONS["collective"],
     "place": QUESTIONS["place"],
@@ -42,7 +42,7 @@ COMMANDS = {
     "cost": QUESTIONS["cost"],
     "latency": QUESTIONS["latency"],
     "simulate": QUESTIONS["simulate"],
-    "export": ("export", "Write a network in the format of another tool."),
+    "export": ("networks", "Write a network in the format of another tool."),
     "query": ("query", "Query a sweep's tables in SQL."),
     "pareto": ("pareto", "The designs that no other design beats."),
     "compare": ("compare", "Where two results differ."),
