@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from torusweep.counts import duration, size
+from torusweep.quantities import duration, size
 from torusweep.stages import STAGES
 from torusweep.stages.deadlock.stage import DeadlockRequest
 from torusweep.stages.static.stage import StaticRequest

@@ -8,7 +8,7 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from torusweep.counts import counted
+from torusweep.quantities import counted
 from torusweep.questions.console import Columns, print_heading, print_note, print_rows
 from torusweep.stages.screen.best import Best
 from torusweep.stages.screen.spaces import Circulants

@@ -29,8 +29,8 @@ from torusweep.charts import finished
 from torusweep.charts.drawing import Axis, Chart, key
 from torusweep.charts.looks import Look, group_of, network_looks, value_looks
 from torusweep.charts.looks import series as branch_of
-from torusweep.counts import counted
 from torusweep.errors import BadInput
+from torusweep.quantities import counted
 
 LOG = {"none": "", "x": "x", "y": "y", "both": "xy"}
 AUTO = "auto"  # logarithmic where the numbers are positive and span WIDE

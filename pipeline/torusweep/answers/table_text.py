@@ -18,8 +18,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from torusweep.counts import counted
 from torusweep.errors import BadInput, one_line, printable
+from torusweep.quantities import counted
 
 DIGITS = 6  # significant, of a number for people
 LEAST_TEXT = 24  # characters that a folded column is wide, at least

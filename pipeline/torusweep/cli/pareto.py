@@ -9,7 +9,7 @@ import click
 from torusweep.answers.choices import Choices, front_of, left_out
 from torusweep.answers.query import print_table
 from torusweep.cli import options
-from torusweep.counts import counted
+from torusweep.quantities import counted
 
 
 @click.command()

@@ -14,8 +14,8 @@ from rich.console import Console
 from rich.text import Text
 
 from torusweep.cli import options
-from torusweep.counts import counted
 from torusweep.papers.verification import not_compared, verify_folder
+from torusweep.quantities import counted
 from torusweep.questions.console import open_console, print_heading
 
 VERDICT_STYLES = {

@@ -17,11 +17,11 @@ from torusweep_kernels.loads import minimal_loads
 
 from torusweep.capacity import CLOSED, capacity
 from torusweep.collectives.operations import OPERATIONS, alike, channels_of, check_network, cycles_of, weight_of
-from torusweep.counts import counted
 from torusweep.errors import Refused
 from torusweep.networks.links import channel_matrix, flit_matrix, strengths, surviving_network
 from torusweep.networks.symmetry import orbits
 from torusweep.networks.topology import NO_PORT, Topology
+from torusweep.quantities import counted
 
 FEW_PHASES = 3  # of a maximum flow out of one node, through a few channels
 MOST_WORK = 2e10  # channels that all maximum flows together may look at; about a minute

@@ -13,11 +13,11 @@ from typing import NamedTuple
 import numpy as np
 import scipy
 
-from torusweep.counts import counted
 from torusweep.errors import BadInput
 from torusweep.networks.links import channel_matrix
 from torusweep.networks.names import named
 from torusweep.networks.topology import NO_PORT, Topology
+from torusweep.quantities import counted
 
 
 class LinkTable(NamedTuple):

@@ -13,9 +13,9 @@ from torusweep.answers.compare import compare
 from torusweep.answers.joined import view_columns
 from torusweep.answers.query import MOST_ROWS, TIME_LIMIT, query
 from torusweep.answers.view import VIEW
-from torusweep.counts import counted
 from torusweep.errors import BadInput, nearest, printable
 from torusweep.library.table import Table, open_connection
+from torusweep.quantities import counted
 from torusweep.questions.display import Fact, html_of, text_of
 from torusweep.tables import store
 

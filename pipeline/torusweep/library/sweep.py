@@ -20,9 +20,9 @@ from typing import Any, Literal
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn
 
-from torusweep.counts import counted
 from torusweep.errors import BadInput, RunFailed, one_line, printable
 from torusweep.library.results import Results
+from torusweep.quantities import counted
 from torusweep.run import command
 from torusweep.run.progress import LINE_SECONDS, HowFar, how_far
 from torusweep.stages import STAGES

@@ -13,8 +13,8 @@ import pyarrow as pa
 
 from torusweep.answers import connection as connections
 from torusweep.answers import table_text
-from torusweep.counts import counted
 from torusweep.errors import BadInput
+from torusweep.quantities import counted
 from torusweep.questions.display import aligned, rows_html
 from torusweep.tables.columns import Column
 

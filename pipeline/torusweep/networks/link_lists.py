@@ -14,9 +14,9 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from torusweep_kernels.adjacency import MOST_LINKS, Rows, rows_of_links, table_of_rows
 
-from torusweep.counts import counted
 from torusweep.errors import BadInput, Refused
 from torusweep.networks.topology import NO_PORT, Plan, Topology, Wiring, default_memory, realise
+from torusweep.quantities import counted
 
 WRITTEN = re.compile(r"[0-9]{1,12}(\.[0-9]{1,12})?|[0-9]{1,12}/[0-9]{1,12}")  # a bandwidth as text
 MOST_BANDWIDTH = 2**20  # flits a cycle

@@ -14,9 +14,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from torusweep.counts import counted
 from torusweep.errors import BadInput, one_line, printable
 from torusweep.networks.topology import Topology
+from torusweep.quantities import counted
 
 SHOWN = 40  # characters of a name in a message
 

@@ -15,10 +15,10 @@ import numpy as np
 import scipy
 from torusweep_kernels.groups import Ways
 
-from torusweep.counts import counted
 from torusweep.errors import BadInput, Refused
 from torusweep.networks.families.algebra import Lattice, box
 from torusweep.networks.topology import NO_PORT, Topology
+from torusweep.quantities import counted
 from torusweep.routing import SourceRouting
 from torusweep.routing.dimension_order import dimension_order
 from torusweep.routing.lattices import routing_record

@@ -8,11 +8,11 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from torusweep.counts import counted, duration, size
 from torusweep.placements.job import Job
 from torusweep.placements.machine import Machine
 from torusweep.placements.ranking import JobPlacement, LinkSpeed, OperationTime, Ranking
 from torusweep.placements.words import block_in_words, deadlock_in_words, link_in_words, notes
+from torusweep.quantities import counted, duration, size
 from torusweep.questions.console import Columns, print_heading, print_note, print_rows
 
 MOST_RANKS = 8  # shown of a group

@@ -28,8 +28,8 @@ from torusweep_kernels.backend import (
     share_gpus,
 )
 
-from torusweep.counts import counted
 from torusweep.errors import BadInput
+from torusweep.quantities import counted
 from torusweep.questions.how import How
 from torusweep.questions.stage import attempt
 from torusweep.run import tasks as this_worker

@@ -16,7 +16,7 @@ import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from torusweep.counts import counted
+from torusweep.quantities import counted
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID

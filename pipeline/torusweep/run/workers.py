@@ -38,8 +38,8 @@ from distributed.security import Security
 from distributed.utils import silence_logging_cmgr
 from torusweep_kernels.backend import resolve
 
-from torusweep.counts import counted
 from torusweep.errors import BadInput
+from torusweep.quantities import counted
 from torusweep.run.tasks import Patience, Workers, code_version
 
 START_SECONDS = 600  # in which Slurm must start a job

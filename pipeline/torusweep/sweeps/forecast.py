@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from textwrap import shorten
 from typing import Any, NamedTuple
 
-from torusweep.counts import counted, duration, size
+from torusweep.quantities import counted, duration, size
 from torusweep.questions.display import aligned
 from torusweep.stages import STAGES
 from torusweep.sweeps.configuration.schema import Cluster

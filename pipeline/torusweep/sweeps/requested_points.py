@@ -14,9 +14,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from torusweep.counts import counted
 from torusweep.networks.families import plan
 from torusweep.papers.verification import expected_requests, expected_topologies
+from torusweep.quantities import counted
 from torusweep.stages import STAGES
 from torusweep.stages.all_columns import schema_of
 from torusweep.stages.cost.arithmetic import equal_cost

@@ -18,8 +18,8 @@ import pyarrow.compute as pc
 import pyarrow.csv
 import pyarrow.parquet as pq
 
-from torusweep.counts import counted
 from torusweep.errors import BadInput, Refused, one_line
+from torusweep.quantities import counted
 
 SCHEMA_VERSION = 1
 ROW_GROUP = 1 << 16  # rows; a reader of some sizes or families skips the other groups

@@ -9,10 +9,10 @@ import numpy as np
 import pyarrow as pa
 import scipy
 
-from torusweep.counts import counted
 from torusweep.errors import BadInput, one_line
 from torusweep.networks.names import numbers_of, terminal_names
 from torusweep.networks.topology import Topology, default_memory
+from torusweep.quantities import counted
 from torusweep.tables.parquet import expect_valid, numbers, read_foreign
 from torusweep.traffic.matrix import Traffic, from_pairs
 

@@ -16,10 +16,10 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import types
 
-from torusweep.counts import counted
 from torusweep.errors import BadInput, Refused, nearest, one_line, printable
 from torusweep.networks.names import has_no_numbers, number_of
 from torusweep.networks.topology import Meaning, default_memory
+from torusweep.quantities import counted
 from torusweep.tables.parquet import content_of, foreign_table
 from torusweep.workloads.messages import Workload, flits_of
 

@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from torusweep.counts import counted
 from torusweep.errors import BadInput, printable
 from torusweep.networks.families.graph_listing import ABSENT, BANDWIDTH, MOST_PARALLEL, Listing
 from torusweep.networks.link_lists import LinkKinds, link_kinds
 from torusweep.networks.names import names_or_none, order_of_names
 from torusweep.networks.topology import NO_PORT, Wiring
+from torusweep.quantities import counted
 
 MOST_PORTS = 2**20  # of a node
 MOST_CLASSES = 127  # they are stored as int8

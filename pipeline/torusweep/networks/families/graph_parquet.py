@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from torusweep.counts import counted
 from torusweep.errors import BadInput, Refused, one_line, printable
 from torusweep.networks.families.graph_listing import (
     ABSENT,
@@ -24,6 +23,7 @@ from torusweep.networks.families.graph_listing import (
 from torusweep.networks.families.graph_numbers import WEIGHT, known_names, set_column, set_numbers
 from torusweep.networks.link_lists import MOST_BANDWIDTH
 from torusweep.networks.topology import default_memory
+from torusweep.quantities import counted
 from torusweep.tables.parquet import foreign_table
 
 COPIES = 12  # of a file's numbers that are in memory at a time, while links are sorted

@@ -11,11 +11,11 @@ from typing import Annotated
 
 import numpy as np
 
-from torusweep.counts import counted
 from torusweep.errors import BadInput
 from torusweep.networks.link_lists import MOST_LATENCY, bandwidth_of, of_classes
 from torusweep.networks.symmetry import those_that_keep_kinds
 from torusweep.networks.topology import NO_PORT, Meaning, Plan, Whole, Wiring, no_symmetries, realise, require
+from torusweep.quantities import counted
 
 Network = Annotated[
     Plan, Meaning("any network, written before the other parameters, as in faulty(torus(k=8, n=3), links=4)")

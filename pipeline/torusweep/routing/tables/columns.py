@@ -10,10 +10,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from torusweep.counts import counted
 from torusweep.errors import BadInput, one_line
 from torusweep.networks.names import column_of, numbers_of
 from torusweep.networks.topology import NO_PORT, Topology, default_memory
+from torusweep.quantities import counted
 from torusweep.routing.forms import TableRouting
 from torusweep.routing.tables.rows import TableRows, table_routing
 from torusweep.tables.parquet import expect_valid, numbers, read_foreign

@@ -10,9 +10,9 @@ from typing import NamedTuple
 import numpy as np
 from torusweep_kernels.forwarding import CIRCULAR, IN_ORDER, LOST, Table, order_of
 
-from torusweep.counts import counted
 from torusweep.errors import BadInput, Refused
 from torusweep.networks.topology import NO_PORT, Topology
+from torusweep.quantities import counted
 from torusweep.routing.forms import Headers, TableRouting
 
 MOST_IN_WORDS = 16  # nodes of a way

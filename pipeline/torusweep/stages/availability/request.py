@@ -16,9 +16,9 @@ from typing import NamedTuple
 import numpy as np
 from torusweep_kernels.failures import Failures, draw_failures
 
-from torusweep.counts import counted
 from torusweep.errors import BadInput, Refused, nearest, one_line
 from torusweep.networks.topology import Plan, default_memory
+from torusweep.quantities import counted
 from torusweep.stages.availability.measures import MEASURES, USUAL
 
 ALL = "all"

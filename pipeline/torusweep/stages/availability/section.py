@@ -10,7 +10,7 @@ from torusweep.charts import Drawing
 from torusweep.charts.drawing import Axis, Chart
 from torusweep.charts.looks import SIX, named_looks
 from torusweep.charts.section import Cell, Chapter, Panel, Record, Tables, fields, listing, paragraph
-from torusweep.counts import counted
+from torusweep.quantities import counted
 from torusweep.stages.availability.columns import AVAILABILITY
 from torusweep.stages.availability.measures import QUANTITIES
 

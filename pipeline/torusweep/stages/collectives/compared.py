@@ -16,10 +16,9 @@ from torusweep.collectives.best_known import best_known
 from torusweep.collectives.cost import AlgorithmCost, cost_of, messages_of
 from torusweep.collectives.optimum import optimum
 from torusweep.collectives.schedule import Schedule
-from torusweep.counts import counted
 from torusweep.errors import BadInput, Refused
 from torusweep.networks.topology import Topology
-from torusweep.quantities import bandwidth_of, byte_range, seconds_of
+from torusweep.quantities import bandwidth_of, byte_range, counted, seconds_of
 from torusweep.questions.stage import under
 from torusweep.stages.collectives.record import record_of
 from torusweep.stages.simulation.parameters import MAX_CYCLES, Parameters

@@ -9,7 +9,7 @@ from torusweep.charts.drawing import Axis, Chart
 from torusweep.charts.section import Cell, Chapter, Field, Panel, Record, Tables, fields, listing, paragraph, share
 from torusweep.collectives.algorithms import ALGORITHMS, BEST_KNOWN, OPTIMUM
 from torusweep.collectives.operations import OPERATIONS
-from torusweep.counts import counted
+from torusweep.quantities import counted
 from torusweep.stages.collectives.columns import COLLECTIVES
 
 INTRODUCTION = (

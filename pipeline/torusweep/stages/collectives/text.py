@@ -8,7 +8,7 @@ from typing import Any
 from rich.console import Console
 
 from torusweep.collectives.optimum import channels_in_words
-from torusweep.counts import counted, size
+from torusweep.quantities import counted, size
 from torusweep.questions.console import Columns, print_facts, print_note, print_rows
 from torusweep.stages.collectives.compared import Simulated
 

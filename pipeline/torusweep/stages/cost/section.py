@@ -8,8 +8,8 @@ from html import escape
 from torusweep.charts.drawing import Axis, Chart
 from torusweep.charts.looks import BLUE, GREY, Look
 from torusweep.charts.section import Cell, Chapter, Panel, Record, Tables, fields, listing, number, paragraph
-from torusweep.counts import counted
 from torusweep.errors import BadInput
+from torusweep.quantities import counted
 from torusweep.stages.cost.columns import COST, EQUAL_COST
 from torusweep.stages.cost.model import Sourced, cost_model
 

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from rich.console import Console
 
-from torusweep.counts import counted
 from torusweep.errors import BadInput, printable
 from torusweep.networks.families.slices import Pod
 from torusweep.networks.topology import Topology
+from torusweep.quantities import counted
 from torusweep.questions.answer import Answer, Record, Records, Row
 from torusweep.questions.display import Fact, facts
 from torusweep.questions.how import How

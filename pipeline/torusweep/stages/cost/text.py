@@ -7,7 +7,7 @@ from typing import Any
 
 from rich.console import Console
 
-from torusweep.counts import counted
+from torusweep.quantities import counted
 from torusweep.questions.console import Columns, print_facts, print_heading, print_note, print_rows
 from torusweep.stages.cost.model import CostModel, cost_model
 

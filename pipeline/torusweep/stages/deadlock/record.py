@@ -10,12 +10,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from torusweep.counts import counted
 from torusweep.errors import BadInput, Refused
 from torusweep.networks.families.dragonfly import Grouped
 from torusweep.networks.links import channel_matrix
 from torusweep.networks.names import name_of
 from torusweep.networks.topology import Topology
+from torusweep.quantities import counted
 from torusweep.routing import GivenRouting, Routing
 from torusweep.routing.forms import AdaptiveRouting, LayeredRouting, SourceRouting, TableRouting
 from torusweep.routing.tables.as_table import table_of

@@ -7,7 +7,7 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from torusweep.counts import counted
+from torusweep.quantities import counted
 from torusweep.questions.console import print_facts, print_note
 
 MAX_CHANNELS = 32  # printed of a cycle; --json has all

@@ -7,8 +7,8 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from torusweep.counts import counted
 from torusweep.networks.topology import Topology
+from torusweep.quantities import counted
 from torusweep.questions.console import print_bars, print_facts, print_note
 from torusweep.stages.layout.drawing import text_layout
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 import numpy as np
 
 from torusweep.capacity import best_half, capacity, effective_bisection, worst_permutation
-from torusweep.counts import counted
 from torusweep.errors import Refused
 from torusweep.networks.links import channel_orbits
 from torusweep.networks.symmetry import proved_symmetries
 from torusweep.networks.topology import NO_PORT, Topology
+from torusweep.quantities import counted
 from torusweep.routing import GivenRouting, LayeredRouting, Routing, SourceRouting, TableRouting
 from torusweep.routing import routing as routing_on
 from torusweep.routing.paths import RouteTable, links_of_arcs

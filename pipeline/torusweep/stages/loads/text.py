@@ -7,7 +7,7 @@ from typing import Any
 
 from rich.console import Console
 
-from torusweep.counts import counted
+from torusweep.quantities import counted
 from torusweep.questions.console import print_bars, print_facts, print_note
 
 Record = dict[str, Any]

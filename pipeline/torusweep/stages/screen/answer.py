@@ -5,7 +5,7 @@ from __future__ import annotations
 from rich.console import Console
 from rich.text import Text
 
-from torusweep.counts import counted
+from torusweep.quantities import counted
 from torusweep.questions.answer import Records
 from torusweep.questions.console import print_note
 from torusweep.stages.screen.columns import SCREEN

@@ -14,10 +14,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from torusweep.counts import counted
 from torusweep.errors import BadInput, nearest
 from torusweep.networks.families import plan
 from torusweep.networks.families.algebra import Lattice, hermite
+from torusweep.quantities import counted
 from torusweep.stages.screen.columns import BEST, SCREEN
 from torusweep.stages.screen.spaces import Lattices, ScreenedSpace, Space, is_whole, lattices_of, screen_lattices
 from torusweep.tables import store

@@ -122,7 +122,7 @@ class Lattices(NamedTuple):
 
     @property
     def things(self) -> str:
-        """What its graphs are called, in the singular, for `torusweep.counts.counted`."""
+        """What its graphs are called, in the singular, for `torusweep.quantities.counted`."""
         return "lattice"
 
     @property

@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from torusweep.counts import counted
 from torusweep.errors import BadInput
 from torusweep.networks.topology import Topology
+from torusweep.quantities import counted
 from torusweep.routing import GivenRouting, Routing, SourceRouting
 from torusweep.routing import routing as routing_on
 from torusweep.routing.forms import AdaptiveRouting

@@ -15,10 +15,10 @@ import pyarrow as pa
 from pydantic import Field, create_model
 from rich.console import Console
 
-from torusweep.counts import counted, duration
 from torusweep.errors import BadInput, Refused
 from torusweep.networks.names import terminal_names
 from torusweep.networks.topology import Meaning, Number, Topology, Whole
+from torusweep.quantities import counted, duration
 from torusweep.questions.answer import Records
 from torusweep.questions.display import value_text
 from torusweep.questions.how import How

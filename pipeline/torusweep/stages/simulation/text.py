@@ -9,7 +9,7 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from torusweep.counts import counted
+from torusweep.quantities import counted
 from torusweep.questions.console import BAR_WIDTH, Columns, print_facts, print_note, print_rows
 
 MAX_CHANNELS = 32  # printed of a cyclic wait; --json has all

@@ -22,11 +22,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy
 
-from torusweep.counts import counted
 from torusweep.networks.cuts import best_cut
 from torusweep.networks.links import strengths
 from torusweep.networks.symmetry import is_automorphism
 from torusweep.networks.topology import Topology, addresses, node_index
+from torusweep.quantities import counted
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,7 +17,6 @@ import numpy as np
 import scipy
 from torusweep_kernels.cuts import both_ways, dominating_set, least_cut, spanning_tree
 
-from torusweep.counts import counted
 from torusweep.networks.links import (
     LinkOrbits,
     Rows,
@@ -29,6 +28,7 @@ from torusweep.networks.links import (
 )
 from torusweep.networks.symmetry import Orbits, is_automorphism, orbits_under
 from torusweep.networks.topology import NO_PORT, Topology
+from torusweep.quantities import counted
 
 THEOREM = "theorem (vertex-transitive: the degree)"
 FLOW_LOOKS = 5_000_000_000  # channels that all maximum flows together may visit: about twenty seconds

@@ -7,9 +7,9 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from torusweep.counts import counted
 from torusweep.networks.picture import text_picture
 from torusweep.networks.topology import Topology
+from torusweep.quantities import counted
 from torusweep.questions.console import fact_table, print_heading, print_note
 
 MAX_ROWS = 24  # of the distribution of distances

@@ -8,9 +8,9 @@ from collections import Counter
 from pathlib import Path
 from typing import Annotated, Any
 
-from torusweep.counts import counted
 from torusweep.errors import BadInput, one_line, printable
 from torusweep.networks.topology import Meaning
+from torusweep.quantities import counted
 from torusweep.workloads.files import SHOWN
 from torusweep.workloads.messages import FLIT_BYTES, Workload
 from torusweep.workloads.traces.chakra_messages import Damaged, attributes_of, nodes_of

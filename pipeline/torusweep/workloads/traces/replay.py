@@ -15,9 +15,9 @@ import numpy as np
 
 from torusweep.collectives.algorithms import POWERS_OF_2, schedule_of
 from torusweep.collectives.cost import messages_of
-from torusweep.counts import counted
 from torusweep.errors import BadInput, one_line
 from torusweep.networks.families import build
+from torusweep.quantities import counted
 from torusweep.workloads.files import MOST_NAMED, SHOWN, topological_order, words_of_cycle
 from torusweep.workloads.messages import Workload
 from torusweep.workloads.traces.operations import (
