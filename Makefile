@@ -52,7 +52,7 @@ gpu-check gpu-tune: .venv/ready
 
 # the generated pages, and the site: build/site/index.html
 docs: .venv/ready-docs
-	$(BIN)/python -c "from torusweep.stages.all_columns import markdown; print(markdown(), end=\"\")" > docs/tables.md
+	$(BIN)/python -c "from torusweep.all_columns import markdown; print(markdown(), end=\"\")" > docs/tables.md
 	$(BIN)/python -c "from torusweep.sweeps.configuration.documentation import documentation; print(documentation(), end=\"\")" > docs/config.md
 	$(BIN)/python -c "from torusweep.sweeps.configuration.documentation import json_schema; print(json_schema(), end=\"\")" > config/schema.json
 	$(BIN)/python -m sphinx -c docs -d build/doctrees -W --keep-going -q . build/site

@@ -22,7 +22,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from torusweep.networks.topology import Topology
-from torusweep.stages.loads.exact import exact_loads
+from torusweep.questions.loads.exact import exact_loads
 
 from benchmarks.conformance_pack import (
     EXPERIMENTS,

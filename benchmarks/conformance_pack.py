@@ -16,9 +16,9 @@ from typing import Any, NamedTuple
 
 from torusweep.networks.families import build
 from torusweep.networks.topology import Topology
-from torusweep.stages.loads.exact import exact_loads
-from torusweep.stages.simulation.parameters import Parameters
-from torusweep.stages.simulation.record import simulation_records
+from torusweep.questions.loads.exact import exact_loads
+from torusweep.questions.simulation.parameters import Parameters
+from torusweep.questions.simulation.record import simulation_records
 
 FOLDER = Path(__file__).parents[1] / "docs" / "conformance"
 VIRTUAL_CHANNELS, BUFFER = 8, 8

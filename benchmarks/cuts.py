@@ -9,7 +9,7 @@ from torusweep.networks.families import build
 from torusweep.networks.links import channel_matrix, link_orbits
 from torusweep.networks.symmetry import orbits_under
 from torusweep.networks.topology import Topology
-from torusweep.stages.static.connectivity import edge_connectivity
+from torusweep.questions.static.connectivity import edge_connectivity
 
 from benchmarks.networks import in_igraph, in_networkx
 from benchmarks.race import Race

@@ -12,12 +12,12 @@ from typing import Any, NamedTuple
 from unittest.mock import patch
 
 import numpy as np
-from torusweep.graph_search.wanted import Wanted, random_graph
 from torusweep.networks.families import build
+from torusweep.questions.screen.lattices import representatives
+from torusweep.questions.search.wanted import Wanted, random_graph
 from torusweep.routing import routing
 from torusweep.routing.forms import SourceRouting
 from torusweep.routing.paths import RouteTable
-from torusweep.stages.screen.lattices import representatives
 from torusweep_kernels import cuda
 from torusweep_kernels.annealing import BLOCK, Quotient, anneal_chains
 from torusweep_kernels.backend import array_module

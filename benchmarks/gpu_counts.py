@@ -17,10 +17,10 @@ from unittest.mock import patch
 
 import numpy as np
 from torusweep.questions.how import How
+from torusweep.questions.simulation.parameters import Parameters, RunRequest
+from torusweep.questions.simulation.stage import SimulationRequest
 from torusweep.questions.stage import LazyNetwork
 from torusweep.stages import STAGES
-from torusweep.stages.simulation.parameters import Parameters, RunRequest
-from torusweep.stages.simulation.stage import SimulationRequest
 from torusweep_kernels import backend
 
 from benchmarks.gpu_cases import distance, loads, network, random_walks

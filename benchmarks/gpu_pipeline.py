@@ -79,7 +79,7 @@ def exact(spelling: str) -> Case:
 
     def run(backend: str, threads: int | None) -> Answer:
         from torusweep.networks.families import build
-        from torusweep.stages.loads.exact import exact_loads
+        from torusweep.questions.loads.exact import exact_loads
 
         return (exact_loads(build(spelling), use_symmetry=False, backend=backend, threads=threads).load,)
 
@@ -91,7 +91,7 @@ def sampled(spelling: str, packets: int) -> Case:
 
     def run(backend: str, threads: int | None) -> Answer:
         from torusweep.networks.families import build
-        from torusweep.stages.loads.monte_carlo import sampled_loads
+        from torusweep.questions.loads.monte_carlo import sampled_loads
 
         found = sampled_loads(build(spelling), packets=packets, backend=backend, threads=threads)
         assert found.estimate

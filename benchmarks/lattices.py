@@ -9,8 +9,8 @@ from typing import Any
 import igraph
 import numpy as np
 from torusweep.networks.families import build
-from torusweep.stages.screen.lattices import representatives
-from torusweep.stages.screen.spaces import screen_lattices
+from torusweep.questions.screen.lattices import representatives
+from torusweep.questions.screen.spaces import screen_lattices
 from torusweep_kernels.distance import all_pairs_distance
 from torusweep_kernels.lattices import measure_lattices
 

@@ -18,10 +18,10 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 from torusweep.networks.families import build
+from torusweep.questions.deadlock.rules import vc_rule
 from torusweep.routing import routing
 from torusweep.routing.forms import SourceRouting
 from torusweep.routing.paths import RouteTable
-from torusweep.stages.deadlock.rules import vc_rule
 from torusweep_kernels.router import Batch, Router, Wiring, simulate
 
 from benchmarks.race import Row

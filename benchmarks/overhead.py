@@ -22,10 +22,10 @@ from contextlib import nullcontext
 from pathlib import Path
 from unittest.mock import patch
 
+from torusweep.all_columns import schema_of
+from torusweep.questions.static.stage import StaticRequest
 from torusweep.run import driver as sweep
 from torusweep.run import workers as cluster
-from torusweep.stages.all_columns import schema_of
-from torusweep.stages.static.stage import StaticRequest
 from torusweep.sweeps.configuration.schema import Cluster
 from torusweep.sweeps.points import Point
 from torusweep.tables.store import read_shards

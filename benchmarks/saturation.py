@@ -19,8 +19,8 @@ from torusweep.errors import BadInput
 from torusweep.library.records import loads_record
 from torusweep.networks.families import build
 from torusweep.networks.topology import Topology
-from torusweep.stages.simulation.parameters import Parameters
-from torusweep.stages.simulation.record import simulation_records
+from torusweep.questions.simulation.parameters import Parameters
+from torusweep.questions.simulation.record import simulation_records
 
 ENOUGH = 0.9  # of the bound
 PRECISION = 0.03  # of the bound

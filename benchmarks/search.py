@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from torusweep.graph_search.wanted import Wanted, random_graph
+from torusweep.questions.search.wanted import Wanted, random_graph
 from torusweep_kernels.annealing import BLOCK, Quotient, anneal, lifted
 from torusweep_kernels.distance import all_pairs_distance
 

@@ -7,10 +7,10 @@ from pathlib import Path
 import altair as alt
 from torusweep.charts import LIGHT, config, save, specification
 from torusweep.networks.families import build
+from torusweep.questions.availability.record import availability_rows
+from torusweep.questions.availability.request import AvailabilityRequest
+from torusweep.questions.availability.section import distribution
 from torusweep.questions.how import How
-from torusweep.stages.availability.record import availability_rows
-from torusweep.stages.availability.request import AvailabilityRequest
-from torusweep.stages.availability.section import distribution
 
 NETWORKS = {
     "torus 8 × 8 × 8": "torus(k=8, n=3)",

@@ -8,7 +8,7 @@ import altair as alt
 from torusweep.charts import finished, inline, save
 from torusweep.charts.looks import SIX
 from torusweep.networks.families import build
-from torusweep.stages.collectives.record import collective_record
+from torusweep.questions.collectives.record import collective_record
 
 NETWORKS = {
     "torus 8 × 8": "torus(k=8, n=2)",

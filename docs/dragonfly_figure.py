@@ -11,8 +11,8 @@ from torusweep.charts import finished, save
 from torusweep.charts.drawing import Axis, Chart
 from torusweep.charts.looks import SIX
 from torusweep.networks.families import build
-from torusweep.stages.simulation.parameters import Parameters
-from torusweep.stages.simulation.record import simulation_records
+from torusweep.questions.simulation.parameters import Parameters
+from torusweep.questions.simulation.record import simulation_records
 
 NETWORK = "dragonfly(a=8, p=4, h=4)"
 ROUTER = {"packet_flits": 4, "virtual_channels": 12, "buffer_flits": 16, "input_speedup": 12}

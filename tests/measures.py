@@ -1,6 +1,6 @@
 """Size and shape of the code, read off the sources: `make measures` prints them, tests/test_rooms.py sets the limits.
 
-A room is a folder of `torusweep` or `torusweep_kernels`, or a module beside these folders; each stage is a room.
+A room is a folder of `torusweep` or `torusweep_kernels`, or a module beside these folders; a question's is one.
 An arrow is a pair of rooms of which one imports the other. A room's floor is the longest chain of arrows below it.
 """
 
@@ -32,11 +32,12 @@ class Module:
 
     @cached_property
     def room(self) -> str:
-        """As in 'networks', 'stages/loads', 'kernels/router'; the package itself is ''."""
+        """As in 'networks', 'questions/loads', 'kernels/router'; the package itself is ''."""
         package, *parts = self.name.split(".")
         if package == "torusweep_kernels":
             return "/".join(["kernels", *parts[:1]])
-        return "/".join(parts[:2]) if parts[:1] == ["stages"] else "/".join(parts[:1])
+        asked = parts[:1] == ["questions"] and (len(parts) > 2 or self.path.name == "__init__.py")
+        return "/".join(parts[: 1 + asked])
 
     @cached_property
     def parameters(self) -> dict[str, int]:

@@ -16,20 +16,20 @@ FLOORS = (
     ("cli", "library"),
     ("run",),
     ("sweeps", "papers", "answers", "interchange"),
-    ("stages/all_columns",),
-    ("stages", "models"),
+    ("all_columns",),
+    ("stages", "questions/latency"),
     (
-        "stages/static",
-        "stages/loads",
-        "stages/deadlock",
-        "stages/layout",
-        "stages/simulation",
-        "stages/collectives",
-        "stages/cost",
-        "stages/availability",
-        "stages/screen",
-        "graph_search",
-        "placements",
+        "questions/static",
+        "questions/loads",
+        "questions/deadlock",
+        "questions/layout",
+        "questions/simulation",
+        "questions/collectives",
+        "questions/cost",
+        "questions/availability",
+        "questions/screen",
+        "questions/search",
+        "questions/placement",
     ),
     ("questions",),
     (
@@ -122,9 +122,9 @@ def test_imports_stand_at_the_top():
         for name, within in module.importing
         if within and name.startswith("torusweep.") and not module.name.startswith("torusweep.cli")
     }
-    drawing = re.compile(r"torusweep\.(charts|papers\.figures|answers\.page|stages\.\w+\.section)\b")
+    drawing = re.compile(r"torusweep\.(charts|papers\.figures|answers\.page|questions\.\w+\.section)\b")
     assert {(module, name) for module, name in inside if not drawing.match(name)} == {
-        ("torusweep.answers.query", "torusweep.stages.all_columns.schema_of"),
+        ("torusweep.answers.query", "torusweep.all_columns.schema_of"),
         ("torusweep.run.driver", "torusweep.run.workers.connect"),
     }
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from torusweep.stages.all_columns import TABLES
+from torusweep.all_columns import TABLES
 
 
 def verdict(

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from torusweep.all_columns import TABLES
 from torusweep.answers.designs import DesignAxis, combinations, designs, is_better_large, sample_of
 from torusweep.answers.joined import joined_tables
 from torusweep.answers.page import explorer
@@ -16,9 +17,8 @@ from torusweep.answers.page.explorer import Explorer, explored
 from torusweep.charts import log_ticks
 from torusweep.charts.looks import SYMBOLS, group_of, network_looks, value_looks
 from torusweep.networks.families import build
+from torusweep.questions.static.record import static_record
 from torusweep.stages import STAGES
-from torusweep.stages.all_columns import TABLES
-from torusweep.stages.static.record import static_record
 
 from tests.answers.page_parts import unpacked
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from torusweep.all_columns import schema_of
 from torusweep.answers.choices import Choices, front_of, left_out
 from torusweep.answers.joined import join, unnamed, words_of
 from torusweep.answers.query import query
 from torusweep.errors import BadInput
-from torusweep.stages.all_columns import schema_of
 from torusweep.tables.store import publish_table
 
 COST = {"a": 8, "b": 6, "c": 4, "d": 2}

@@ -11,6 +11,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 from click.testing import CliRunner
+from torusweep.all_columns import schema_of
 from torusweep.answers import plot
 from torusweep.answers.choices import Choices
 from torusweep.charts.drawing import Axis, Chart
@@ -18,8 +19,7 @@ from torusweep.cli.plot import plot as command
 from torusweep.errors import BadInput
 from torusweep.library.records import loads_record
 from torusweep.networks.families import build
-from torusweep.stages.all_columns import schema_of
-from torusweep.stages.static.record import static_record
+from torusweep.questions.static.record import static_record
 from torusweep.tables import store
 
 from tests.answers import vega_lite

@@ -15,6 +15,7 @@ import pyarrow as pa
 import pytest
 import vl_convert
 from torusweep import charts as figures
+from torusweep.all_columns import schema_of
 from torusweep.answers import page as report
 from torusweep.answers.page import glossary
 from torusweep.answers.page.verification import provenance_section, verification_section
@@ -23,12 +24,11 @@ from torusweep.errors import BadInput
 from torusweep.networks import picture_svg
 from torusweep.networks.families import build
 from torusweep.papers.verification import verification_rows
+from torusweep.questions.deadlock.rules import RULES
+from torusweep.questions.layout.placements import PLACEMENTS
+from torusweep.questions.static import section as networks
+from torusweep.questions.static.record import static_record
 from torusweep.routing import ROUTINGS
-from torusweep.stages.all_columns import schema_of
-from torusweep.stages.deadlock.rules import RULES
-from torusweep.stages.layout.placements import PLACEMENTS
-from torusweep.stages.static import section as networks
-from torusweep.stages.static.record import static_record
 from torusweep.tables import store
 from torusweep.traffic import PATTERNS
 

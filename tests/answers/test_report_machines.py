@@ -11,7 +11,7 @@ from torusweep.answers.page.machines import compared, machines_section
 from torusweep.charts.section import Chapter
 from torusweep.library.records import loads_record
 from torusweep.networks.families import build
-from torusweep.stages.static.record import static_record
+from torusweep.questions.static.record import static_record
 
 from tests.answers import vega_lite
 from tests.answers.page_parts import HOSTILE, MANIFEST, Page

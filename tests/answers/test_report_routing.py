@@ -13,10 +13,10 @@ from torusweep.answers import page as report
 from torusweep.charts.section import FIRST_ROWS, Chapter
 from torusweep.library.records import loads_record
 from torusweep.networks.families import build
-from torusweep.stages.deadlock import section as deadlock
-from torusweep.stages.loads import section as loads_section
-from torusweep.stages.loads.section import LINES, caption, joined
-from torusweep.stages.static.record import static_record
+from torusweep.questions.deadlock import section as deadlock
+from torusweep.questions.loads import section as loads_section
+from torusweep.questions.loads.section import LINES, caption, joined
+from torusweep.questions.static.record import static_record
 
 from tests.answers import vega_lite
 from tests.answers.page_parts import HOSTILE, MANIFEST, Page, unpacked

@@ -12,18 +12,18 @@ from torusweep.answers.designs import is_better_large
 from torusweep.charts import specification
 from torusweep.charts.section import Chapter
 from torusweep.networks.families import build
-from torusweep.stages.cost import section as cost_section
-from torusweep.stages.cost.arithmetic import equal_cost
-from torusweep.stages.cost.record import AUTOMATIC, cost_record
-from torusweep.stages.layout import section as layout_of
-from torusweep.stages.layout.record import layout_record
-from torusweep.stages.loads.channels import record_of
-from torusweep.stages.loads.exact import exact_loads
-from torusweep.stages.screen import section as screen
-from torusweep.stages.screen.best import best_table
-from torusweep.stages.screen.spaces import Lattices, screen_space
-from torusweep.stages.simulation import section as simulation
-from torusweep.stages.static.record import static_record
+from torusweep.questions.cost import section as cost_section
+from torusweep.questions.cost.arithmetic import equal_cost
+from torusweep.questions.cost.record import AUTOMATIC, cost_record
+from torusweep.questions.layout import section as layout_of
+from torusweep.questions.layout.record import layout_record
+from torusweep.questions.loads.channels import record_of
+from torusweep.questions.loads.exact import exact_loads
+from torusweep.questions.screen import section as screen
+from torusweep.questions.screen.best import best_table
+from torusweep.questions.screen.spaces import Lattices, screen_space
+from torusweep.questions.simulation import section as simulation
+from torusweep.questions.static.record import static_record
 
 from tests.answers import vega_lite
 from tests.answers.page_parts import MANIFEST, Page

@@ -10,12 +10,12 @@ import re
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from torusweep.all_columns import TABLES
 from torusweep.answers import joined as schemas
 from torusweep.answers import query as queries
 from torusweep.answers.query import query
 from torusweep.answers.table_text import print_aligned
 from torusweep.errors import BadInput
-from torusweep.stages.all_columns import TABLES
 
 TYPES = pa.table(
     {

@@ -37,8 +37,8 @@ def test_rows_as_json():
 
 
 def test_too_many_draws_are_refused_before_any_is_made(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("torusweep.stages.availability.request.default_memory", lambda: 100_000)
-    monkeypatch.setattr("torusweep.stages.availability.stage.availability_rows", None)
+    monkeypatch.setattr("torusweep.questions.availability.request.default_memory", lambda: 100_000)
+    monkeypatch.setattr("torusweep.questions.availability.stage.availability_rows", None)
     with monkeypatch.context() as unbuilt:
         unbuilt.setattr("torusweep.networks.families.realise", None)
         said = torusweep("availability", "torus(k=8, n=3)", "--links", "1", "--draws", "2")

@@ -9,7 +9,7 @@ import pytest
 import torusweep as ts
 from click.testing import CliRunner
 from torusweep.cli import torusweep
-from torusweep.stages.cost.model import MODELS
+from torusweep.questions.cost.model import MODELS
 
 from tests.faults import command_line
 

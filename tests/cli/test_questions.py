@@ -61,8 +61,8 @@ def test_a_question_imports_its_own_stage():
     """A command about one network need not wait for the modules of all others."""
     code = "import sys; from torusweep.questions import question_named; question_named('describe'); print(*sys.modules)"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    stages = {name for name in run.stdout.split() if re.fullmatch(r"torusweep\.stages\.\w+\.stage", name)}
-    assert stages == {"torusweep.stages.static.stage"}
+    stages = {name for name in run.stdout.split() if re.fullmatch(r"torusweep\.questions\.\w+\.stage", name)}
+    assert stages == {"torusweep.questions.static.stage"}
 
 
 # --- a toy --------------------------------------------------------------------------------------

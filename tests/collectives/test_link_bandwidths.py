@@ -12,7 +12,7 @@ from torusweep.collectives.cost import cost_of
 from torusweep.collectives.optimum import Cut, Partition, optimum
 from torusweep.errors import Refused
 from torusweep.networks.families import build, plan
-from torusweep.stages.collectives.record import collective_record
+from torusweep.questions.collectives.record import collective_record
 
 NETWORKS = [
     "with_links(torus(radices=[3, 2]), bandwidths=[2, 1])",

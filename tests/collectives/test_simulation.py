@@ -7,7 +7,7 @@ from torusweep.collectives.algorithms import schedule_of
 from torusweep.collectives.cost import cost_of
 from torusweep.errors import BadInput, Refused
 from torusweep.networks.families import build
-from torusweep.stages.collectives.compared import simulated
+from torusweep.questions.collectives.compared import simulated
 
 # network, operation, algorithm, flits of a unit; all messages go to neighbours
 LARGE = [

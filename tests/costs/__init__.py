@@ -1,1 +1,1 @@
-"""Tests of torusweep.stages.cost."""
+"""Tests of torusweep.questions.cost."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 import pytest
-from torusweep.stages.cost.arithmetic import equal_cost
+from torusweep.questions.cost.arithmetic import equal_cost
 
 
 def near(topology, mean, cycles=None):

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from torusweep.errors import BadInput
-from torusweep.stages.cost.arithmetic import Cables, Counts, prices
-from torusweep.stages.cost.model import MODELS, cost_model
+from torusweep.questions.cost.arithmetic import Cables, Counts, prices
+from torusweep.questions.cost.model import MODELS, cost_model
 
 MINE = """\
 description: mine

@@ -7,7 +7,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
-from torusweep.stages.all_columns import schema_of
+from torusweep.all_columns import schema_of
 from torusweep.tables.store import read_shards
 from torusweep_kernels import backend, cuda
 from torusweep_kernels.distance import gpu

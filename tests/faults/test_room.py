@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from torusweep.errors import Refused
-from torusweep.stages.static.stage import StaticRequest
+from torusweep.questions.static.stage import StaticRequest
 from torusweep.sweeps.forecast import disk_bytes
 from torusweep.sweeps.points import Point, estimates
 from torusweep.tables import store

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from torusweep.graph_search.wanted import Wanted, random_graph
+from torusweep.questions.search.wanted import Wanted, random_graph
 from torusweep_kernels.annealing import (
     Quotient,
 )

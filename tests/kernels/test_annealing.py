@@ -5,7 +5,7 @@ from __future__ import annotations
 import networkx
 import numpy as np
 import pytest
-from torusweep.graph_search.wanted import Wanted, random_graph
+from torusweep.questions.search.wanted import Wanted, random_graph
 from torusweep_kernels import annealing, cuda
 from torusweep_kernels.annealing import (
     BLOCK,

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import torusweep as ts
-from torusweep.stages.all_columns import TABLES, schema_of
+from torusweep.all_columns import TABLES, schema_of
 from torusweep.tables.store import publish_table
 
 STATIC = [

@@ -7,10 +7,10 @@ import math
 
 import numpy as np
 import pytest
-from torusweep.models import dally
-from torusweep.models.dally import whole_radices
 from torusweep.networks.families import build
-from torusweep.stages.layout.record import layout_record
+from torusweep.questions.latency import dally
+from torusweep.questions.latency.dally import whole_radices
+from torusweep.questions.layout.record import layout_record
 
 SIZES = (2**8, 2**14, 2**20)
 BEST = {  # by wire delay, for L = 150: Fig. 8 and its variants

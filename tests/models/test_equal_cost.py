@@ -7,8 +7,8 @@ import re
 
 import pyarrow as pa
 import pytest
-from torusweep.models import parhami_kwai as pk
-from torusweep.models.columns import LATENCY
+from torusweep.questions.latency import parhami_kwai as pk
+from torusweep.questions.latency.columns import LATENCY
 from torusweep.sweeps.requested_points import requested_points, requested_stages
 from torusweep.tables.store import open_table
 

@@ -12,15 +12,15 @@ import pytest
 import torusweep as ts
 from torusweep.errors import BadInput, Refused
 from torusweep.library.records import loads_record
-from torusweep.models import dally
-from torusweep.models import parhami_kwai as pk
-from torusweep.models.columns import LATENCY
-from torusweep.models.normalisation import Constraint
-from torusweep.models.question import static_of, with_loads
-from torusweep.models.table import arrow_table, dally_columns, network_of
 from torusweep.networks.families import build, plan
 from torusweep.papers.verification import verification_rows
-from torusweep.stages.static.record import static_record
+from torusweep.questions.latency import dally
+from torusweep.questions.latency import parhami_kwai as pk
+from torusweep.questions.latency.columns import LATENCY
+from torusweep.questions.latency.normalisation import Constraint
+from torusweep.questions.latency.question import static_of, with_loads
+from torusweep.questions.latency.table import arrow_table, dally_columns, network_of
+from torusweep.questions.static.record import static_record
 from torusweep.sweeps.latency import latency_table
 from torusweep.sweeps.requested_points import requested_points
 from torusweep.tables.store import open_table

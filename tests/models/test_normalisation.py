@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from torusweep.models import dally
-from torusweep.models.normalisation import channel_width, cost_per_bit
+from torusweep.questions.latency import dally
+from torusweep.questions.latency.normalisation import channel_width, cost_per_bit
 
 
 def test_constant_pins_are_p04s_links():

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from torusweep.models import parhami_kwai
-from torusweep.models import parhami_kwai as pk
+from torusweep.questions.latency import parhami_kwai
+from torusweep.questions.latency import parhami_kwai as pk
 
 TORUS, PRUNED, DIRECTED, BOTH = "torus", "pruned", "directed", "pruned and directed"
 DEGREE = {TORUS: 6, PRUNED: 4, DIRECTED: 3, BOTH: 2}

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from torusweep.models import parhami_kwai
-from torusweep.models import parhami_kwai as pk
+from torusweep.questions.latency import parhami_kwai
+from torusweep.questions.latency import parhami_kwai as pk
 
 from tests.models import plain_queue
 

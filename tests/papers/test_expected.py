@@ -22,7 +22,7 @@ from torusweep.papers.verification import (
     is_static,
     load_expected,
 )
-from torusweep.stages.loads.stage import LoadsRequest
+from torusweep.questions.loads.stage import LoadsRequest
 
 from tests.papers.plain_search import Address, distances
 

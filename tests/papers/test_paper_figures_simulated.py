@@ -10,8 +10,8 @@ from torusweep.library.records import loads_record
 from torusweep.networks.families import build
 from torusweep.papers.figures import drawable
 from torusweep.papers.verification import is_simulated, verification_rows
-from torusweep.stages.simulation.parameters import Parameters
-from torusweep.stages.simulation.record import simulation_records
+from torusweep.questions.simulation.parameters import Parameters
+from torusweep.questions.simulation.record import simulation_records
 
 pytestmark = pytest.mark.slow
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from torusweep.all_columns import VERIFICATION
 from torusweep.library.records import loads_record
 from torusweep.networks.families import build, plan
 from torusweep.papers.verification import (
@@ -17,9 +18,8 @@ from torusweep.papers.verification import (
     summary,
     verification_rows,
 )
-from torusweep.stages.all_columns import VERIFICATION
-from torusweep.stages.static.columns import STATIC
-from torusweep.stages.static.record import static_record
+from torusweep.questions.static.columns import STATIC
+from torusweep.questions.static.record import static_record
 
 ROWS = load_expected(PAPERS)
 

@@ -9,8 +9,8 @@ import pytest
 from torusweep.errors import BadInput
 from torusweep.papers.verification import Expected, judge_simulated, load_expected, verification_rows
 from torusweep.papers.verification.quantities import SETTINGS, SimulatedRows, is_simulated, read
-from torusweep.stages.simulation.parameters import request_of
-from torusweep.stages.simulation.presets import preset
+from torusweep.questions.simulation.parameters import request_of
+from torusweep.questions.simulation.presets import preset
 from torusweep.sweeps.configuration import load
 from torusweep.sweeps.requested_points import requested_points
 

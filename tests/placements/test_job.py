@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from torusweep.errors import BadInput
-from torusweep.placements.job import Job, job_of
-from torusweep.placements.machine import KINDS, JobOperation
+from torusweep.questions.placement.job import Job, job_of
+from torusweep.questions.placement.machine import KINDS, JobOperation
 
 _KEYS = st.sampled_from(
     [

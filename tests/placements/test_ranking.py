@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from torusweep.errors import BadInput, Refused
 from torusweep.networks.families import build
-from torusweep.placements.blocks import AxisPart, corners, lay, orders, size_of
-from torusweep.placements.machine import KINDS, JobOperation, least_bytes, machine
-from torusweep.placements.ranking import JobPlacement, LinkSpeed, rank
+from torusweep.questions.placement.blocks import AxisPart, corners, lay, orders, size_of
+from torusweep.questions.placement.machine import KINDS, JobOperation, least_bytes, machine
+from torusweep.questions.placement.ranking import JobPlacement, LinkSpeed, rank
 
 from tests.placements.plain_slice import Slice, bucket_phases, ring_bytes
 from tests.placements.plain_twisted import Twisted, line_bucket

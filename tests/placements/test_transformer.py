@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from pydantic import ValidationError
 from torusweep.errors import BadInput
-from torusweep.placements.job import Shape, operations_of
-from torusweep.placements.machine import JobOperation
+from torusweep.questions.placement.job import Shape, operations_of
+from torusweep.questions.placement.machine import JobOperation
 
 GPT3 = {"layers": 96, "hidden": 12288, "heads": 96, "sequence": 2048, "batch": 1536}
 MIXTRAL = {

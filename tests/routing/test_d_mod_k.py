@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from torusweep.errors import BadInput, Refused
 from torusweep.networks.families import build
-from torusweep.stages.deadlock.record import deadlock_record
-from torusweep.stages.loads.exact import exact_loads
-from torusweep.stages.loads.monte_carlo import sampled_loads
+from torusweep.questions.deadlock.record import deadlock_record
+from torusweep.questions.loads.exact import exact_loads
+from torusweep.questions.loads.monte_carlo import sampled_loads
 from torusweep.traffic import GivenTraffic
 from torusweep.traffic.matrix import permutation
 

@@ -14,12 +14,12 @@ from torusweep.errors import BadInput
 from torusweep.networks.families import build
 from torusweep.networks.topology import Topology
 from torusweep.papers.verification import load_expected, verification_rows
+from torusweep.questions.static import record
+from torusweep.questions.static.columns import STATIC
+from torusweep.questions.static.record import routed_distances, static_record
 from torusweep.routing import own_routing, routing
 from torusweep.routing.forms import Routes, SourceRouting
 from torusweep.routing.hierarchical import hierarchical
-from torusweep.stages.static import record
-from torusweep.stages.static.columns import STATIC
-from torusweep.stages.static.record import routed_distances, static_record
 
 # --- the oracle: R05 sec. 3, one hop after another ---------------------------------------------------
 

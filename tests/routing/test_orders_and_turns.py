@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 from torusweep.errors import BadInput, Refused
 from torusweep.networks.families import build
+from torusweep.questions.deadlock.record import deadlock_record
+from torusweep.questions.loads.exact import exact_loads
+from torusweep.questions.simulation.parameters import Parameters
+from torusweep.questions.simulation.record import simulation_records
 from torusweep.routing import canonical, routing
-from torusweep.stages.deadlock.record import deadlock_record
-from torusweep.stages.loads.exact import exact_loads
-from torusweep.stages.simulation.parameters import Parameters
-from torusweep.stages.simulation.record import simulation_records
 from torusweep.traffic import traffic
 
 Links = dict[tuple[int, int], float]

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from torusweep.errors import BadInput
 from torusweep.networks.families import build
+from torusweep.questions.loads.exact import exact_loads
+from torusweep.questions.loads.monte_carlo import sampled_loads
 from torusweep.routing import ROUTINGS, SourceRouting, canonical, routing
-from torusweep.stages.loads.exact import exact_loads
-from torusweep.stages.loads.monte_carlo import sampled_loads
 from torusweep.traffic import traffic
 
 from tests.routing.cases import CASES, HIERARCHIES, MINIMAL, SUITED, TRAFFICS

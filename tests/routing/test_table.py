@@ -15,14 +15,14 @@ from scipy.sparse import csr_array
 from torusweep.errors import BadInput, Refused
 from torusweep.networks.families import build
 from torusweep.networks.topology import Topology
+from torusweep.questions.loads.bounds import bounds_of
+from torusweep.questions.loads.exact import exact_loads
+from torusweep.questions.loads.monte_carlo import sampled_loads
 from torusweep.routing import GivenRouting, TableRouting, files_of, routing
 from torusweep.routing.tables.as_table import rows_of, table_of
 from torusweep.routing.tables.columns import columns_of, rows_of_table
 from torusweep.routing.tables.objects import routing_of, table_from, table_from_function
 from torusweep.routing.tables.rows import table_routing
-from torusweep.stages.loads.bounds import bounds_of
-from torusweep.stages.loads.exact import exact_loads
-from torusweep.stages.loads.monte_carlo import sampled_loads
 from torusweep.traffic import GivenTraffic, traffic
 from torusweep.traffic.matrix import from_pairs
 

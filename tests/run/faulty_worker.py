@@ -17,7 +17,7 @@ from pathlib import Path
 
 import torusweep.run.driver
 from torusweep.questions.stage import attempt
-from torusweep.stages.static.columns import STATIC
+from torusweep.questions.static.columns import STATIC
 from torusweep.sweeps.points import keyed
 
 ZERO = {"string": "", "int64": 1, "double": 0.5, "bool": True, "list<int64>": [1, 2], "map<string, int64>": {"k": 8}}

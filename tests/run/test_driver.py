@@ -14,13 +14,13 @@ import psutil
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from torusweep.all_columns import schema_of
 from torusweep.errors import BadInput
 from torusweep.questions.how import How
+from torusweep.questions.screen.stage import ScreenRequest
+from torusweep.questions.static.stage import StaticRequest
 from torusweep.run import driver as sweep
 from torusweep.run.tasks import TaskOutcome
-from torusweep.stages.all_columns import schema_of
-from torusweep.stages.screen.stage import ScreenRequest
-from torusweep.stages.static.stage import StaticRequest
 from torusweep.sweeps.forecast import Batches
 from torusweep.sweeps.points import Point, estimates
 from torusweep.tables.store import read_shards

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from torusweep.errors import Refused
 from torusweep.networks.families import build
+from torusweep.questions.cost.model import MODELS, cost_model
+from torusweep.questions.deadlock.stage import DeadlockRequest
+from torusweep.questions.loads.stage import LoadsRequest
 from torusweep.stages import STAGES
-from torusweep.stages.cost.model import MODELS, cost_model
-from torusweep.stages.deadlock.stage import DeadlockRequest
-from torusweep.stages.loads.stage import LoadsRequest
 from torusweep.sweeps.configuration import load
 from torusweep.sweeps.expansion import expand, expand_stage
 from torusweep.sweeps.points import Point

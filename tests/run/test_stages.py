@@ -13,11 +13,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from torusweep.networks.families import build
+from torusweep.questions.cost.model import MODELS
+from torusweep.questions.cost.record import cost_record
 from torusweep.questions.how import How
 from torusweep.questions.stage import LazyNetwork, attempt
 from torusweep.stages import STAGES
-from torusweep.stages.cost.model import MODELS
-from torusweep.stages.cost.record import cost_record
 from torusweep.sweeps.points import Point, keyed, rows_of_many
 from torusweep.tables.columns import arrow_schema
 from torusweep.tables.parquet import parquet

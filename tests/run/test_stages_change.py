@@ -8,14 +8,14 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
+from torusweep.all_columns import schema_of
 from torusweep.answers.choices import front_of
 from torusweep.answers.query import query
 from torusweep.errors import BadInput
 from torusweep.networks.families import build
+from torusweep.questions.loads.exact import exact_loads
+from torusweep.questions.static.record import static_record
 from torusweep.stages import STAGES
-from torusweep.stages.all_columns import schema_of
-from torusweep.stages.loads.exact import exact_loads
-from torusweep.stages.static.record import static_record
 from torusweep.tables.store import open_table, read_manifest, read_shards
 
 from tests.run.rings import Run
@@ -92,7 +92,7 @@ def test_a_load_that_fails_is_named_and_tried_again(
     rings: Run, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):
     with monkeypatch.context() as patch:
-        patch.setattr("torusweep.stages.loads.stage.exact_loads", _fails_on_meshes)
+        patch.setattr("torusweep.questions.loads.stage.exact_loads", _fails_on_meshes)
         make(rings, f"{NETWORKS}loads: [{{traffic: uniform, families: [torus, mesh]}}]\n", "static", "loads")
     said = "mesh(k=3, n=2) under minimal, uniform failed: ZeroDivisionError: made up"
     assert said in capsys.readouterr().out

@@ -12,8 +12,8 @@ from torusweep.errors import BadInput, Refused
 from torusweep.library.records import loads_record
 from torusweep.networks.families import build, plan
 from torusweep.networks.families.algebra import kernel
-from torusweep.stages.screen.best import Objective, best_lattices, form_of
-from torusweep.stages.screen.lattices import (
+from torusweep.questions.screen.best import Objective, best_lattices, form_of
+from torusweep.questions.screen.lattices import (
     check_circulants,
     circulant_count,
     circulant_forms,
@@ -21,8 +21,8 @@ from torusweep.stages.screen.lattices import (
     mobius,
     step_sets,
 )
-from torusweep.stages.screen.spaces import Circulants, circulant_spellings, screen_lattices, screen_space, space_of
-from torusweep.stages.static.record import static_record
+from torusweep.questions.screen.spaces import Circulants, circulant_spellings, screen_lattices, screen_space, space_of
+from torusweep.questions.static.record import static_record
 
 from tests.kernels.plain_circulants import orbits
 

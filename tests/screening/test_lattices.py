@@ -14,11 +14,11 @@ from torusweep.errors import BadInput, Refused
 from torusweep.library.records import loads_record
 from torusweep.networks.families import build, plan
 from torusweep.networks.families.algebra import hermite
-from torusweep.stages.screen import bounds
-from torusweep.stages.screen.best import Best, Objective, best_lattices, form_of, known_lattices, objectives
-from torusweep.stages.screen.lattices import check_space, lattice_count, lattice_forms, representatives
-from torusweep.stages.screen.spaces import Lattices, screen_lattices, screen_space
-from torusweep.stages.static.record import static_record
+from torusweep.questions.screen import bounds
+from torusweep.questions.screen.best import Best, Objective, best_lattices, form_of, known_lattices, objectives
+from torusweep.questions.screen.lattices import check_space, lattice_count, lattice_forms, representatives
+from torusweep.questions.screen.spaces import Lattices, screen_lattices, screen_space
+from torusweep.questions.static.record import static_record
 
 from tests.kernels.plain_lattices import plain_graph
 

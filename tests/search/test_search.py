@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 import torusweep as ts
 from torusweep.errors import BadInput
-from torusweep.graph_search import run as chains_of
-from torusweep.graph_search.run import Chain, advance, begin, best_of, publish, search
-from torusweep.graph_search.wanted import Wanted, places, random_graph
 from torusweep.networks.families import build
-from torusweep.stages.static.record import static_record
+from torusweep.questions.search import run as chains_of
+from torusweep.questions.search.run import Chain, advance, begin, best_of, publish, search
+from torusweep.questions.search.wanted import Wanted, places, random_graph
+from torusweep.questions.static.record import static_record
 from torusweep.tables.store import open_table
 from torusweep_kernels.annealing import Quotient, energy, lifted
 from torusweep_kernels.backend import BackendUnavailable, gpu_count
@@ -77,7 +77,7 @@ def test_the_result_depends_on_the_moves_alone(tmp_path, monkeypatch):
     wanted = Wanted(36, 4, symmetry=3, seed=5, chains=3)
     files = []
     for name, threads, stops in (("one", 1, [30_000]), ("many", 4, [30_000]), ("stopped", 2, [256, 9_000, 30_000])):
-        monkeypatch.setattr("torusweep.graph_search.run.SAVE_SECONDS", 0.001 if name == "many" else 2.0)
+        monkeypatch.setattr("torusweep.questions.search.run.SAVE_SECONDS", 0.001 if name == "many" else 2.0)
         rows = [search(wanted, tmp_path / name, moves=moves, threads=threads) for moves in stops]
         files.append(((tmp_path / name / f"{wanted.name}.edges").read_bytes(), rows[-1] | {"topology": ""}))
     assert files[0] == files[1] == files[2]

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from torusweep.stages.all_columns import TABLES, markdown, schema_of
+from torusweep.all_columns import TABLES, markdown, schema_of
 
 
 @pytest.mark.parametrize("table", TABLES)

@@ -93,10 +93,10 @@ def test_a_stage_is_one_folder_and_one_line(tmp_path: Path):
             tmp_path / Path(package).name,
             ignore=shutil.ignore_patterns("torusweep_kernels-*"),  # Numba's cache, which is of no use elsewhere
         )
-    (tmp_path / "torusweep/stages/toy").mkdir()
-    (tmp_path / "torusweep/stages/toy/__init__.py").write_text('"""A toy."""\n')
-    (tmp_path / "torusweep/stages/toy/stage.py").write_text(TOY)
-    table = tmp_path / "torusweep/stages/__init__.py"
+    (tmp_path / "torusweep/questions/toy").mkdir()
+    (tmp_path / "torusweep/questions/toy/__init__.py").write_text('"""A toy."""\n')
+    (tmp_path / "torusweep/questions/toy/stage.py").write_text(TOY)
+    table = tmp_path / "torusweep/stages.py"
     table.write_text(table.read_text().replace('"simulation",', '"simulation", "toy",'))
     (tmp_path / "toys.yaml").write_text(CONFIG)
     python = [str(Path(sys.executable).parent), os.environ.get("PATH", "")]

@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from ruamel.yaml import YAML
 from torusweep.errors import BadInput
+from torusweep.questions.simulation.parameters import offered
 from torusweep.questions.stage import NetworkChoice
 from torusweep.stages import STAGES
-from torusweep.stages.simulation.parameters import offered
 from torusweep.sweeps.configuration import load
 from torusweep.sweeps.configuration.documentation import documentation, json_schema
 from torusweep.sweeps.configuration.schema import PAPERS

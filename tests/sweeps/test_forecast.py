@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 from torusweep.quantities import duration, size
+from torusweep.questions.deadlock.stage import DeadlockRequest
+from torusweep.questions.static.stage import StaticRequest
 from torusweep.stages import STAGES
-from torusweep.stages.deadlock.stage import DeadlockRequest
-from torusweep.stages.static.stage import StaticRequest
 from torusweep.sweeps.configuration.schema import Cluster
 from torusweep.sweeps.forecast import START_SECONDS, forecast
 from torusweep.sweeps.points import Point

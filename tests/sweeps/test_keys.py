@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 from torusweep.errors import BadInput
+from torusweep.questions.static.stage import StaticRequest
 from torusweep.stages import STAGES
-from torusweep.stages.static.stage import StaticRequest
 from torusweep.sweeps import points
 from torusweep.sweeps.points import Point, sources_of, stage_digest
 
@@ -72,7 +72,7 @@ def test_a_stages_digest_depends_on_its_sources_and_not_on_where_they_are(copy, 
     [
         ("torusweep/networks/families/cubes.py", [*STAGES]),
         ("torusweep/networks/families/graph_parquet.py", [*STAGES]),  # imported by name
-        ("torusweep/stages/static/bisection.py", ["static"]),
+        ("torusweep/questions/static/bisection.py", ["static"]),
         (
             "torusweep/routing/tables/columns.py",
             ["static", "loads", "deadlock", "simulation", "availability", "screen"],
@@ -80,8 +80,8 @@ def test_a_stages_digest_depends_on_its_sources_and_not_on_where_they_are(copy, 
         ("torusweep/traffic/permutations.py", ["loads", "simulation", "collectives", "availability", "screen"]),
         ("torusweep_kernels/router/switch_allocation.cuh", ["simulation"]),
         ("torusweep_kernels/lattices/cpu.py", ["screen"]),  # imported by name
-        ("torusweep/stages/static/section.py", []),
-        ("torusweep/stages/loads/columns.py", []),
+        ("torusweep/questions/static/section.py", []),
+        ("torusweep/questions/loads/columns.py", []),
         ("torusweep/charts/drawing.py", []),
         ("torusweep/answers/page/explorer.py", []),
         ("torusweep/networks/picture.py", []),
@@ -111,7 +111,7 @@ def test_imports_are_those_of_the_syntax_tree():
                 assert node.level == 0, file
                 whole = {f"{node.module}.{alias.name}" for alias in node.names}
                 names |= {name if points.source_of(name) else node.module for name in whole}
-            elif isinstance(node, ast.Constant) and file.startswith(("torusweep/questions/", "torusweep/stages/")):
+            elif isinstance(node, ast.Constant) and file.startswith("torusweep/questions/"):
                 names |= set(re.findall(r"^(torusweep[\w.]*):\w+$", str(node.value)))
         assert set(points.imports_of(file)) == {source for name in names for source in points.source_of(name)}, file
 
@@ -132,7 +132,7 @@ def test_what_is_imported_by_name_is_known():
         "torusweep/cli/__init__.py",
         "torusweep/cli/options.py",
         "torusweep/cli/questions.py",
-        "torusweep/stages/__init__.py",  # the table of stages: no stage reads it
+        "torusweep/stages.py",  # the table of stages: no stage reads it
         "torusweep/questions/__init__.py",  # the command line's and the library's way to a question
         "torusweep/questions/parameters.py",  # tables of names: their strings count as imports
         "torusweep/questions/question.py",
@@ -140,29 +140,33 @@ def test_what_is_imported_by_name_is_known():
 
 
 AMONG = {
-    "static": {"torusweep_kernels/distance/__init__.py", "torusweep/stages/static/bisection.py"},
+    "static": {"torusweep_kernels/distance/__init__.py", "torusweep/questions/static/bisection.py"},
     "loads": {
         "torusweep_kernels/loads/__init__.py",
         "torusweep/traffic/demands.py",
         "torusweep/capacity/__init__.py",
     },
-    "deadlock": {"torusweep_kernels/dependencies/cpu.py", "torusweep/stages/deadlock/rules.py"},
-    "layout": {"torusweep/stages/layout/record.py", "torusweep/networks/families/algebra.py"},
+    "deadlock": {"torusweep_kernels/dependencies/cpu.py", "torusweep/questions/deadlock/rules.py"},
+    "layout": {"torusweep/questions/layout/record.py", "torusweep/networks/families/algebra.py"},
     "collectives": {"torusweep/collectives/optimum.py", "torusweep_kernels/trees/__init__.py"},
-    "cost": {"torusweep/stages/cost/arithmetic.py", "torusweep/documents.py", "torusweep/stages/layout/placements.py"},
+    "cost": {
+        "torusweep/questions/cost/arithmetic.py",
+        "torusweep/documents.py",
+        "torusweep/questions/layout/placements.py",
+    },
     "availability": {
         "torusweep_kernels/failures/__init__.py",
         "torusweep/collectives/optimum.py",
-        "torusweep/stages/deadlock/layers.py",
+        "torusweep/questions/deadlock/layers.py",
     },
     "screen": {
         "torusweep_kernels/lattices/__init__.py",
-        "torusweep/stages/screen/spaces.py",
-        "torusweep/stages/loads/exact.py",
+        "torusweep/questions/screen/spaces.py",
+        "torusweep/questions/loads/exact.py",
     },
     "simulation": {
         "torusweep_kernels/router/__init__.py",
-        "torusweep/stages/deadlock/rules.py",
+        "torusweep/questions/deadlock/rules.py",
         "torusweep/traffic/permutations.py",
     },
 }
@@ -170,11 +174,11 @@ AMONG = {
 
 @pytest.mark.parametrize("stage", STAGES)
 def test_among_the_sources_is_what_computes_rows(stage):
-    assert AMONG[stage] <= sources_of(f"torusweep.stages.{stage}.stage")
+    assert AMONG[stage] <= sources_of(f"torusweep.questions.{stage}.stage")
 
 
 def test_cuda_sources_count_as_code():
     cuda = ROOT.glob("kernels/torusweep_kernels/distance/*.cu")
     expected = {f"torusweep_kernels/distance/{path.name}" for path in cuda} | {"torusweep_kernels/cuda.cuh"}
-    assert sources_of("torusweep.stages.static.stage") >= expected
-    assert sources_of("torusweep.stages.loads.stage") >= {"torusweep_kernels/pairs/pairs.cuh"}
+    assert sources_of("torusweep.questions.static.stage") >= expected
+    assert sources_of("torusweep.questions.loads.stage") >= {"torusweep_kernels/pairs/pairs.cuh"}

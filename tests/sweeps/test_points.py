@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 from torusweep.errors import BadInput, Refused
+from torusweep.questions.static.stage import StaticRequest
 from torusweep.run.workflow import input_files
-from torusweep.stages.static.stage import StaticRequest
 from torusweep.sweeps.configuration import load
 from torusweep.sweeps.expansion import SweepNetwork, expand
 from torusweep.sweeps.points import Point

@@ -14,9 +14,9 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from torusweep.all_columns import schema_of
 from torusweep.errors import BadInput
-from torusweep.stages.all_columns import schema_of
-from torusweep.stages.static.columns import STATIC
+from torusweep.questions.static.columns import STATIC
 from torusweep.tables import provenance, store
 from torusweep.tables.parquet import arrow_buffer, parquet
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from torusweep.errors import BadInput
 from torusweep.networks.families import build
-from torusweep.stages.simulation.parameters import Parameters
-from torusweep.stages.simulation.record import simulation_records
+from torusweep.questions.simulation.parameters import Parameters
+from torusweep.questions.simulation.record import simulation_records
 from torusweep.workloads import files_of, workload
 from torusweep.workloads.traces import replay
 from torusweep.workloads.traces.operations import OPERATION_BYTES

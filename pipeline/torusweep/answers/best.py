@@ -18,23 +18,23 @@ from torusweep.errors import BadInput
 from torusweep.networks.families import build
 from torusweep.networks.topology import Meaning, Whole
 from torusweep.questions.answer import Records, Row
+from torusweep.questions.cost.arithmetic import EQUAL
+from torusweep.questions.cost.model import readable
+from torusweep.questions.cost.record import AUTOMATIC, cost_record
+from torusweep.questions.cost.stage import COST_MODEL
 from torusweep.questions.how import How
 from torusweep.questions.parameters import AlsoCalled, Read, Spelled
 from torusweep.questions.question import Askable
+from torusweep.questions.screen.best import Best, best_lattices, objectives, screened_before
+from torusweep.questions.screen.bounds import front
+from torusweep.questions.screen.columns import SCREEN
+from torusweep.questions.screen.lattices import MOST_DIMENSIONS, MOST_NODES, MOST_STEPS
+from torusweep.questions.screen.spaces import Circulants, Lattices, Space, screen_space
+from torusweep.questions.screen.stage import network_row
 from torusweep.questions.stage import under
-from torusweep.stages.cost.arithmetic import EQUAL
-from torusweep.stages.cost.model import readable
-from torusweep.stages.cost.record import AUTOMATIC, cost_record
-from torusweep.stages.cost.stage import COST_MODEL
-from torusweep.stages.screen.best import Best, best_lattices, objectives, screened_before
-from torusweep.stages.screen.bounds import front
-from torusweep.stages.screen.columns import SCREEN
-from torusweep.stages.screen.lattices import MOST_DIMENSIONS, MOST_NODES, MOST_STEPS
-from torusweep.stages.screen.spaces import Circulants, Lattices, Space, screen_space
-from torusweep.stages.screen.stage import network_row
 from torusweep.tables.columns import Column
 
-OBJECTIVE = "torusweep.stages.screen.best:OBJECTIVES"
+OBJECTIVE = "torusweep.questions.screen.best:OBJECTIVES"
 NETWORK = Column("network", "string", "", "best | as good | a known network's name, as in cube | beside")
 PRICES = (
     Column("cost_per_terminal", "double", "currency", "as in cost; null without a cost model"),

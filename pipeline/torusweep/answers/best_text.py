@@ -10,8 +10,8 @@ from rich.text import Text
 
 from torusweep.quantities import counted
 from torusweep.questions.console import Columns, print_heading, print_note, print_rows
-from torusweep.stages.screen.best import Best
-from torusweep.stages.screen.spaces import Circulants
+from torusweep.questions.screen.best import Best
+from torusweep.questions.screen.spaces import Circulants
 
 NOTES = (
     "\nMean distance over all pairs, a node to itself included. Saturation in flits per terminal and cycle:",

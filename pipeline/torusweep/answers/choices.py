@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from torusweep import traffic as patterns
+from torusweep.all_columns import TABLES
 from torusweep.answers.joined import (
     ALL,
     BEST,
@@ -32,9 +33,8 @@ from torusweep.answers.joined import (
 )
 from torusweep.answers.query import bracketed, query
 from torusweep.errors import BadInput, nearest
-from torusweep.stages.all_columns import TABLES
-from torusweep.stages.deadlock.routing_case import routing_spelling
-from torusweep.stages.screen.bounds import front
+from torusweep.questions.deadlock.routing_case import routing_spelling
+from torusweep.questions.screen.bounds import front
 
 SHOWN = 3  # values that a message names
 # which value a message proposes, where it is there

@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from torusweep.all_columns import TABLES
 from torusweep.answers.joined import NUMBERS, joined_tables
 from torusweep.charts.looks import comparable, distinct
 from torusweep.charts.section import Record, Tables, sampled
-from torusweep.stages.all_columns import TABLES
 from torusweep.tables.columns import Column
 
 MOST = 20_000  # designs that a page or a picture holds

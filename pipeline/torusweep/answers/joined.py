@@ -16,10 +16,10 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
+from torusweep.all_columns import TABLES
 from torusweep.answers.view import BEST_ROUTING, VIEW, VIEWED
 from torusweep.errors import BadInput, nearest
 from torusweep.stages import STAGES
-from torusweep.stages.all_columns import TABLES
 from torusweep.tables import store
 from torusweep.tables.columns import Column
 

@@ -243,7 +243,7 @@ def _tables(folder: Path, mentioned: set[str]) -> dict[str, pa.Table]:
         )
     if VIEW in mentioned:  # a table that the sweep lacks has no rows in the view
         # only these columns need the stages, which take a second to import
-        from torusweep.stages.all_columns import schema_of
+        from torusweep.all_columns import schema_of
 
         tables = {name: schema_of(name).empty_table() for name in VIEWED} | tables
     return tables

@@ -15,8 +15,8 @@ from torusweep.errors import BadInput
 from torusweep.interchange import FORMATS, Written, format_name
 from torusweep.interchange import export as write
 from torusweep.networks.families import build
-from torusweep.stages.deadlock.routing_case import FORMATS as TABLE_FORMATS
-from torusweep.stages.deadlock.routing_case import routing_table
+from torusweep.questions.deadlock.routing_case import FORMATS as TABLE_FORMATS
+from torusweep.questions.deadlock.routing_case import routing_table
 
 
 @click.command()

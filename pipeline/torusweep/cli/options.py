@@ -62,7 +62,7 @@ def complete_from(table: str, *, skip: int = 1) -> Completer:
 
 def complete_column(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Shell completion of columns of the joined designs, in a list separated by commas too."""
-    from torusweep.stages.all_columns import TABLES
+    from torusweep.all_columns import TABLES
 
     listed, comma, start = incomplete.rpartition(",")
     meanings = {column.name: column.meaning for table in TABLES.values() for column in table}
@@ -74,7 +74,7 @@ def complete_column(context: click.Context, parameter: click.Parameter, incomple
 
 
 complete_topology = complete_from("torusweep.networks.families:FAMILIES", skip=0)
-complete_vc_rule = complete_from("torusweep.stages.deadlock.rules:RULES")
+complete_vc_rule = complete_from("torusweep.questions.deadlock.rules:RULES")
 
 topology = click.argument("topology", shell_complete=complete_topology)
 topologies = click.argument("topologies", metavar="[TOPOLOGY]...", nargs=-1, shell_complete=complete_topology)

@@ -30,7 +30,7 @@ from torusweep_kernels.distance import all_pairs_distance
 from torusweep.interchange import graphs
 from torusweep.interchange.formats import Format, folder_command, links_of, terminals_per_node
 from torusweep.networks.topology import NO_PORT, Topology
-from torusweep.stages.simulation.presets import PRESETS, round_trip
+from torusweep.questions.simulation.presets import PRESETS, round_trip
 from torusweep.tables.store import publish
 
 BOOKSIM_NETWORK, BOOKSIM_CONFIGURATION = "network.anynet", "booksim.cfg"

@@ -17,10 +17,10 @@ from torusweep.errors import BadInput, nearest, one_line
 from torusweep.interchange import FORMATS
 from torusweep.questions import question_named
 from torusweep.questions.answer import Answer
+from torusweep.questions.deadlock.rules import RULES
 from torusweep.questions.how import How
 from torusweep.questions.parameters import Parameter, declared
 from torusweep.questions.question import Askable
-from torusweep.stages.deadlock.rules import RULES
 
 
 class Method:

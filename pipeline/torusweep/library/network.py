@@ -16,13 +16,13 @@ from torusweep.library.method import Method
 from torusweep.networks.families import build
 from torusweep.networks.picture_svg import svg_picture
 from torusweep.networks.topology import Plan, Topology
+from torusweep.questions.deadlock.layers import layers as layers_of
+from torusweep.questions.deadlock.routing_case import classified_table
+from torusweep.questions.deadlock.stage import Layered
 from torusweep.questions.display import facts_of, html_of, text_of
 from torusweep.routing.tables.as_table import rows_of
 from torusweep.routing.tables.columns import columns_of
 from torusweep.routing.tables.objects import routing_of
-from torusweep.stages.deadlock.layers import layers as layers_of
-from torusweep.stages.deadlock.routing_case import classified_table
-from torusweep.stages.deadlock.stage import Layered
 
 if TYPE_CHECKING:
     import networkx

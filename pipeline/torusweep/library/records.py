@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 from torusweep.library.network import Network
 from torusweep.networks.topology import Topology
 from torusweep.questions.how import How
+from torusweep.questions.loads.stage import loads
+from torusweep.questions.static.record import static_record as _static_record
 from torusweep.routing.tables.objects import routing_of
-from torusweep.stages.loads.stage import loads
-from torusweep.stages.static.record import static_record as _static_record
 from torusweep.traffic.given import traffic_of
 
 

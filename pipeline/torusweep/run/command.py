@@ -13,12 +13,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from torusweep.all_columns import schema_of
 from torusweep.errors import BadInput, nearest, printable
 from torusweep.papers.verification import summary as verdicts
 from torusweep.quantities import counted
 from torusweep.run.child import Listener, Snakemake, speak
 from torusweep.run.workflow import OVERRIDES, SNAKEFILE, input_files
-from torusweep.stages.all_columns import schema_of
 from torusweep.sweeps.configuration import Sweep, load
 from torusweep.sweeps.forecast import LONG, Forecast, forecast
 from torusweep.sweeps.requested_points import requested_stages, weighed_points

@@ -6,10 +6,10 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
+from torusweep.all_columns import schema_of
 from torusweep.errors import BadInput
 from torusweep.run import driver
 from torusweep.run.tasks import LostWorkers
-from torusweep.stages.all_columns import schema_of
 from torusweep.sweeps.configuration import load
 from torusweep.sweeps.points import Point, stage_digest
 from torusweep.tables import provenance, store

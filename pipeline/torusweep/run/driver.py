@@ -28,6 +28,7 @@ from torusweep_kernels.backend import (
     share_gpus,
 )
 
+from torusweep.all_columns import schema_of
 from torusweep.errors import BadInput
 from torusweep.quantities import counted
 from torusweep.questions.how import How
@@ -35,7 +36,6 @@ from torusweep.questions.stage import attempt
 from torusweep.run import tasks as this_worker
 from torusweep.run.progress import progress
 from torusweep.run.tasks import DIED, InProcess, Workers
-from torusweep.stages.all_columns import schema_of
 from torusweep.sweeps.forecast import Batch, Batches
 from torusweep.sweeps.points import Point, rows_of_many, stage_digest
 from torusweep.tables import store

@@ -18,12 +18,12 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
+from torusweep.all_columns import TABLES, schema_of
 from torusweep.errors import BadInput, nearest, printable
 from torusweep.networks.families import files_of
 from torusweep.papers.verification import FOLDER as EXPECTED
 from torusweep.papers.verification import summary, verification_rows
 from torusweep.quantities import counted
-from torusweep.stages.all_columns import TABLES, schema_of
 from torusweep.sweeps.configuration import Sweep, load
 from torusweep.sweeps.configuration.schema import Family, Labelled
 from torusweep.sweeps.points import program_digest, stage_digest

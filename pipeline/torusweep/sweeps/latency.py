@@ -9,10 +9,13 @@ from typing import Any
 import pyarrow as pa
 
 from torusweep.errors import BadInput, Refused
-from torusweep.models.columns import LATENCY
-from torusweep.models.normalisation import WIRING_VOLUME
-from torusweep.models.question import check_links, placement_of
-from torusweep.models.table import (
+from torusweep.networks.families import plan
+from torusweep.networks.spelling import parse
+from torusweep.papers.verification import expected_latency
+from torusweep.questions.latency.columns import LATENCY
+from torusweep.questions.latency.normalisation import WIRING_VOLUME
+from torusweep.questions.latency.question import check_links, placement_of
+from torusweep.questions.latency.table import (
     Columns,
     ModelInputs,
     arrow_table,
@@ -22,12 +25,9 @@ from torusweep.models.table import (
     parhami_kwai_columns,
     width_of,
 )
-from torusweep.networks.families import plan
-from torusweep.networks.spelling import parse
-from torusweep.papers.verification import expected_latency
+from torusweep.questions.layout.placements import check_suits
+from torusweep.questions.layout.stage import LayoutRequest
 from torusweep.questions.stage import Rates, Spread
-from torusweep.stages.layout.placements import check_suits
-from torusweep.stages.layout.stage import LayoutRequest
 from torusweep.sweeps.configuration.models import Dally, ParhamiKwai
 from torusweep.sweeps.configuration.schema import Sweep
 from torusweep.sweeps.expansion import SweepNetwork, at, chosen, pass_over

@@ -29,8 +29,8 @@ _KNOWN = 1 << 16  # points whose files and keys are remembered
 _CODE = {".css", ".cu", ".cuh", ".h", ".html", ".js", ".py"}
 # no row depends on it
 _SHOWN = re.compile(
-    r"torusweep/(charts/.*|stages/\w+/(section\w*|text|drawing|compared)\.py|questions/(console|display)\.py"
-    r"|(stages/\w+|tables)/columns\.py)"
+    r"torusweep/(charts/.*|questions/\w+/(section\w*|text|drawing|compared)\.py|questions/(console|display)\.py"
+    r"|(questions/\w+|tables)/columns\.py)"
 )
 # tables of names that a question's parameter calls
 _CALLED = re.compile(r"\"(torusweep[\w.]*):\w+\"")
@@ -218,7 +218,7 @@ def imports_of(file: str) -> list[str]:
             found += source_of(f"{package}.{name}") or source_of(package)
         found += source_of(module)
         found += _within(f"torusweep_kernels/{header}") if header else ()
-    if file.startswith(("torusweep/questions/", "torusweep/stages/")):
+    if file.startswith("torusweep/questions/"):
         found += [source for module in _CALLED.findall(text) for source in source_of(module)]
     return found
 

@@ -14,13 +14,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from torusweep.all_columns import schema_of
 from torusweep.networks.families import plan
 from torusweep.papers.verification import expected_requests, expected_topologies
 from torusweep.quantities import counted
+from torusweep.questions.cost.arithmetic import equal_cost
+from torusweep.questions.screen.best import best_table
 from torusweep.stages import STAGES
-from torusweep.stages.all_columns import schema_of
-from torusweep.stages.cost.arithmetic import equal_cost
-from torusweep.stages.screen.best import best_table
 from torusweep.sweeps.configuration import Sweep
 from torusweep.sweeps.configuration.schema import Labelled
 from torusweep.sweeps.expansion import SweepNetwork, at, counted_requests, expand, expand_stage
@@ -166,6 +166,6 @@ def weighed_points(sweep: Sweep, folder: Path) -> dict[Point, float]:
 
 
 def points_table(points: Mapping[Point, float]) -> pa.Table:
-    """A row (torusweep.stages.all_columns: POINTS) for every point."""
+    """A row (torusweep.all_columns: POINTS) for every point."""
     rows = [{**point.record(), "key": point.key, "estimated_seconds": cost} for point, cost in points.items()]
     return pa.Table.from_pylist(rows, schema=schema_of("points"))

@@ -16,8 +16,8 @@ from playwright import sync_api
 from torusweep.answers import page as report
 from torusweep.library.records import loads_record
 from torusweep.networks.families import build
-from torusweep.stages.layout.record import layout_record
-from torusweep.stages.static.record import static_record
+from torusweep.questions.layout.record import layout_record
+from torusweep.questions.static.record import static_record
 
 from tests.answers.browser.opened import DESKTOP, HOSTILE_NAME, Opened
 from tests.answers.page_parts import MANIFEST

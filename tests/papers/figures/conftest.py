@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 from torusweep.library.records import loads_record
-from torusweep.models.table import ModelInputs, dally_columns, network_of, parhami_kwai_columns
 from torusweep.networks.families import build
 from torusweep.papers.figures import drawable
 from torusweep.papers.verification import verification_rows
-from torusweep.stages.static.record import static_record
+from torusweep.questions.latency.table import ModelInputs, dally_columns, network_of, parhami_kwai_columns
+from torusweep.questions.static.record import static_record
 
 from tests.papers.figures.values import CLASSES, RADICES, Row
 

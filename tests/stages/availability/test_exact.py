@@ -13,10 +13,10 @@ import pytest
 from torusweep.errors import BadInput
 from torusweep.library.records import loads_record
 from torusweep.networks.families import build
+from torusweep.questions.availability.record import availability_rows
+from torusweep.questions.availability.request import AvailabilityRequest, measures_of
 from torusweep.questions.how import How
-from torusweep.stages.availability.record import availability_rows
-from torusweep.stages.availability.request import AvailabilityRequest, measures_of
-from torusweep.stages.static.record import static_record
+from torusweep.questions.static.record import static_record
 
 from tests.stages.availability import oracle
 

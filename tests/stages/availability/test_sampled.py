@@ -11,10 +11,10 @@ import pytest
 from scipy import stats
 from torusweep.errors import Refused
 from torusweep.networks.families import build
+from torusweep.questions.availability.measures import MEASURES, size_of
+from torusweep.questions.availability.record import availability_rows, summary, wilson
+from torusweep.questions.availability.request import AvailabilityRequest, draws_of, failures_of, numbers_of
 from torusweep.questions.how import How
-from torusweep.stages.availability.measures import MEASURES, size_of
-from torusweep.stages.availability.record import availability_rows, summary, wilson
-from torusweep.stages.availability.request import AvailabilityRequest, draws_of, failures_of, numbers_of
 
 from tests.stages.availability import oracle
 

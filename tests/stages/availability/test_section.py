@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from torusweep.charts import specification
 from torusweep.networks.families import build
+from torusweep.questions.availability.record import availability_rows
+from torusweep.questions.availability.request import AvailabilityRequest
+from torusweep.questions.availability.section import section
 from torusweep.questions.how import How
-from torusweep.stages.availability.record import availability_rows
-from torusweep.stages.availability.request import AvailabilityRequest
-from torusweep.stages.availability.section import section
 
 from tests.answers import vega_lite
 from tests.answers.page_parts import Page

@@ -1,1 +1,1 @@
-"""Tests of torusweep.stages.cost; `plain` holds the plain oracle."""
+"""Tests of torusweep.questions.cost; `plain` holds the plain oracle."""

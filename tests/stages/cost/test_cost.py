@@ -8,8 +8,8 @@ import networkx
 import pytest
 from torusweep.errors import BadInput
 from torusweep.networks.families import build
-from torusweep.stages.cost.model import MODELS, cost_model
-from torusweep.stages.cost.record import AUTOMATIC, cost_record, pack
+from torusweep.questions.cost.model import MODELS, cost_model
+from torusweep.questions.cost.record import AUTOMATIC, cost_record, pack
 
 from tests.stages.cost.plain import besta, graph_of
 

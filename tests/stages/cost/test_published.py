@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from torusweep.networks.families import build
-from torusweep.stages.cost.record import AUTOMATIC, cost_record
+from torusweep.questions.cost.record import AUTOMATIC, cost_record
 
 
 def priced(spelling: str, model: str, packing: str = AUTOMATIC) -> dict:

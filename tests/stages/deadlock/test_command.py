@@ -7,7 +7,7 @@ import json
 import torusweep as ts
 from click.testing import CliRunner
 from torusweep import cli
-from torusweep.stages.deadlock.columns import DEADLOCK
+from torusweep.questions.deadlock.columns import DEADLOCK
 
 
 def invoke(*arguments):

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 from torusweep.networks.families import build
-from torusweep.stages.deadlock.record import deadlock_record
-from torusweep.stages.simulation.parameters import Parameters
-from torusweep.stages.simulation.record import simulation_records
+from torusweep.questions.deadlock.record import deadlock_record
+from torusweep.questions.simulation.parameters import Parameters
+from torusweep.questions.simulation.record import simulation_records
 
 Channel = tuple[int, str, int]  # node, direction, virtual channel
 

@@ -11,14 +11,14 @@ import numpy as np
 import pytest
 from torusweep.networks.families import build
 from torusweep.networks.families.hierarchies import Hierarchy
+from torusweep.questions.deadlock.counterexamples import packets_of
+from torusweep.questions.deadlock.dependencies import dependencies, merge_classes, walk_all_pairs
+from torusweep.questions.deadlock.record import deadlock_record
+from torusweep.questions.deadlock.rules import RULES as OUR_RULES
+from torusweep.questions.deadlock.rules import Rule, vc_rule
+from torusweep.questions.deadlock.verdict import TOGETHER, verdict
+from torusweep.questions.deadlock.window_dependencies import mark_windows
 from torusweep.routing import ROUTINGS, routing
-from torusweep.stages.deadlock.counterexamples import packets_of
-from torusweep.stages.deadlock.dependencies import dependencies, merge_classes, walk_all_pairs
-from torusweep.stages.deadlock.record import deadlock_record
-from torusweep.stages.deadlock.rules import RULES as OUR_RULES
-from torusweep.stages.deadlock.rules import Rule, vc_rule
-from torusweep.stages.deadlock.verdict import TOGETHER, verdict
-from torusweep.stages.deadlock.window_dependencies import mark_windows
 from torusweep_kernels.dependencies import no_channels
 
 from tests.stages.deadlock.plain_dependencies import (

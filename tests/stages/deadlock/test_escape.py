@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from torusweep.errors import BadInput
 from torusweep.networks.families import build
-from torusweep.stages.deadlock.record import deadlock_record
-from torusweep.stages.deadlock.routing_case import deadlock_case, routing_spelling
-from torusweep.stages.deadlock.verdict import _escapes
+from torusweep.questions.deadlock.record import deadlock_record
+from torusweep.questions.deadlock.routing_case import deadlock_case, routing_spelling
+from torusweep.questions.deadlock.verdict import _escapes
 from torusweep_kernels.dependencies import raise_heights
 
 
@@ -136,8 +136,8 @@ def test_extended_graph_equals_that_of_plain_loops(network, sides, wraps, rule):
 @pytest.mark.parametrize("rule", ["none", "dateline"])
 @pytest.mark.parametrize("passes", [0, 1, 12])  # the limit on passes for heights
 def test_verdict_without_a_matrix_is_the_same(monkeypatch, network, sides, wraps, rule, passes):
-    monkeypatch.setattr("torusweep.stages.deadlock.verdict.MAX_MATRIX_CHANNELS", 0)
-    monkeypatch.setattr("torusweep.stages.deadlock.verdict.PASSES", passes)
+    monkeypatch.setattr("torusweep.questions.deadlock.verdict.MAX_MATRIX_CHANNELS", 0)
+    monkeypatch.setattr("torusweep.questions.deadlock.verdict.PASSES", passes)
     plain = extended_graph(sides, wraps, rule == "dateline")
     found = record(network, rule, 3)
     assert (found["channels"], found["dependencies"]) == (len(plain), None)

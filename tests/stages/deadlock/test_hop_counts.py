@@ -10,15 +10,15 @@ import pytest
 from torusweep.errors import BadInput, Refused
 from torusweep.networks.families import build
 from torusweep.networks.link_lists import network_of_links
+from torusweep.questions.deadlock import rules
+from torusweep.questions.deadlock.record import candidate_rules, deadlock_record
+from torusweep.questions.deadlock.routing_case import deadlock_case, routing_table
+from torusweep.questions.loads.exact import exact_loads
+from torusweep.questions.simulation.parameters import Parameters
+from torusweep.questions.simulation.record import simulation_records
+from torusweep.questions.simulation.routes import routes_of
+from torusweep.questions.simulation.setup import set_up
 from torusweep.routing import GivenRouting, routing
-from torusweep.stages.deadlock import rules
-from torusweep.stages.deadlock.record import candidate_rules, deadlock_record
-from torusweep.stages.deadlock.routing_case import deadlock_case, routing_table
-from torusweep.stages.loads.exact import exact_loads
-from torusweep.stages.simulation.parameters import Parameters
-from torusweep.stages.simulation.record import simulation_records
-from torusweep.stages.simulation.routes import routes_of
-from torusweep.stages.simulation.setup import set_up
 
 from tests.routing.plain_routes import by_way_of_a_group, routes_between, shortest_by_group
 

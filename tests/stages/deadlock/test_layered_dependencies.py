@@ -9,8 +9,8 @@ from itertools import pairwise
 import networkx as nx
 import pytest
 from torusweep.networks.families import build
+from torusweep.questions.deadlock.record import deadlock_record
 from torusweep.routing import routing
-from torusweep.stages.deadlock.record import deadlock_record
 
 from tests.stages.deadlock.plain_dependencies import shortest_cycle_length
 from tests.stages.deadlock.plain_layered import LAYERED, layered_graph
@@ -37,7 +37,7 @@ def test_layered_graph_equals_that_of_all_shortest_paths(name, network, legal, f
 
 
 def test_up_down_too_large_to_search_is_judged_by_all_turns(monkeypatch):
-    monkeypatch.setattr("torusweep.stages.deadlock.dependencies.MAX_STEPS", 0)
+    monkeypatch.setattr("torusweep.questions.deadlock.dependencies.MAX_STEPS", 0)
     record = deadlock_record(build("torus(k=4, n=2)"), routing="up_down", vc_rule="none", virtual_channels=1)
     assert (record["acyclic"], record["deadlock_free"], record["channels"], record["dependencies"]) == (
         True,

@@ -10,11 +10,11 @@ import networkx as nx
 import numpy as np
 import pytest
 from torusweep.networks.families import build
+from torusweep.questions.deadlock.dependencies import dependencies
+from torusweep.questions.deadlock.record import deadlock_record
+from torusweep.questions.deadlock.rules import vc_rule
+from torusweep.questions.deadlock.verdict import verdict
 from torusweep.routing import routing
-from torusweep.stages.deadlock.dependencies import dependencies
-from torusweep.stages.deadlock.record import deadlock_record
-from torusweep.stages.deadlock.rules import vc_rule
-from torusweep.stages.deadlock.verdict import verdict
 
 from tests.stages.deadlock.plain_dependencies import RULES, Datelines, hops_of, stepping
 

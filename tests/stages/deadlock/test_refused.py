@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from torusweep.errors import BadInput, Refused
 from torusweep.networks.families import build
-from torusweep.stages.deadlock.record import deadlock_record
-from torusweep.stages.deadlock.routing_case import deadlock_case
+from torusweep.questions.deadlock.record import deadlock_record
+from torusweep.questions.deadlock.routing_case import deadlock_case
 
 
 @pytest.mark.parametrize(
@@ -41,7 +41,7 @@ def test_refusals_take_one_line(network, name, rule, number, says):
     ],
 )
 def test_refusals_of_what_is_too_large(monkeypatch, limit, network, name, says):
-    monkeypatch.setattr(f"torusweep.stages.deadlock.dependencies.{limit}", 0)
+    monkeypatch.setattr(f"torusweep.questions.deadlock.dependencies.{limit}", 0)
     with pytest.raises(Refused, match=says):
         deadlock_record(build(network), routing=name, vc_rule="dateline", virtual_channels=2)
 

@@ -7,7 +7,7 @@ from itertools import pairwise
 import networkx as nx
 import numpy as np
 import pytest
-from torusweep.stages.deadlock.route_windows import cells_after
+from torusweep.questions.deadlock.route_windows import cells_after
 from torusweep_kernels.dependencies import (
     Moves,
     Packets,

@@ -10,18 +10,18 @@ import numpy as np
 import pytest
 from torusweep.errors import BadInput
 from torusweep.networks.families import build
+from torusweep.questions.deadlock.layers import layers
+from torusweep.questions.deadlock.record import deadlock_record
+from torusweep.questions.deadlock.routing_case import deadlock_case, routing_table
+from torusweep.questions.deadlock.stage import DeadlockRequest
+from torusweep.questions.loads.stage import LoadsRequest
+from torusweep.questions.simulation.parameters import Parameters, RunRequest
+from torusweep.questions.simulation.record import simulation_records
+from torusweep.questions.simulation.setup import set_up
+from torusweep.questions.simulation.stage import SimulationRequest
 from torusweep.routing import GivenRouting, routing
 from torusweep.routing.tables.as_table import table_of
 from torusweep.routing.tables.objects import routing_of
-from torusweep.stages.deadlock.layers import layers
-from torusweep.stages.deadlock.record import deadlock_record
-from torusweep.stages.deadlock.routing_case import deadlock_case, routing_table
-from torusweep.stages.deadlock.stage import DeadlockRequest
-from torusweep.stages.loads.stage import LoadsRequest
-from torusweep.stages.simulation.parameters import Parameters, RunRequest
-from torusweep.stages.simulation.record import simulation_records
-from torusweep.stages.simulation.setup import set_up
-from torusweep.stages.simulation.stage import SimulationRequest
 from torusweep.sweeps.points import Point
 
 from tests.routing.cases import CASES

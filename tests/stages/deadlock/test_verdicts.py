@@ -12,13 +12,13 @@ from click.testing import CliRunner
 from torusweep import cli
 from torusweep.errors import BadInput
 from torusweep.networks.families import build
+from torusweep.questions.deadlock.dependencies import cycles_lie_in_rings, dependencies, dependency_graph
+from torusweep.questions.deadlock.record import deadlock_record, is_proved_free, least_virtual_channels
+from torusweep.questions.deadlock.routing_case import ALL_ROUTINGS, deadlock_case
+from torusweep.questions.deadlock.rules import RULES as ALL_RULES
+from torusweep.questions.deadlock.rules import rule_spelling, vc_rule
+from torusweep.questions.deadlock.verdict import verdict
 from torusweep.routing import Moves, routing
-from torusweep.stages.deadlock.dependencies import cycles_lie_in_rings, dependencies, dependency_graph
-from torusweep.stages.deadlock.record import deadlock_record, is_proved_free, least_virtual_channels
-from torusweep.stages.deadlock.routing_case import ALL_ROUTINGS, deadlock_case
-from torusweep.stages.deadlock.rules import RULES as ALL_RULES
-from torusweep.stages.deadlock.rules import rule_spelling, vc_rule
-from torusweep.stages.deadlock.verdict import verdict
 
 from tests.stages.deadlock.plain_dependencies import RULES, Datelines, graph, hops_of
 
@@ -272,7 +272,7 @@ def test_more_phases_than_a_byte_counts():
     ],
 )
 def test_reason_for_no_least_number(monkeypatch, network, name, reason):
-    monkeypatch.setattr("torusweep.stages.deadlock.dependencies.MAX_PAIRS", 0)
+    monkeypatch.setattr("torusweep.questions.deadlock.dependencies.MAX_PAIRS", 0)
     found = record(network, name, "none", 1)
     assert not found["acyclic"]
     assert (found["least_virtual_channels"], found["least_rule"], found["least_reason"]) == (None, None, reason)
@@ -291,8 +291,8 @@ def test_reason_for_no_least_number(monkeypatch, network, name, reason):
 def test_progress_is_reported_and_changes_nothing(monkeypatch, network, name, rule):
     inputs = {"routing": name, "vc_rule": rule, "virtual_channels": 2}
     expected = deadlock_record(build(network), **inputs)
-    monkeypatch.setattr("torusweep.stages.deadlock.dependencies.STEPS_PER_REPORT", 100)
-    monkeypatch.setattr("torusweep.stages.deadlock.verdict.MAX_MATRIX_CHANNELS", 0)
+    monkeypatch.setattr("torusweep.questions.deadlock.dependencies.STEPS_PER_REPORT", 100)
+    monkeypatch.setattr("torusweep.questions.deadlock.verdict.MAX_MATRIX_CHANNELS", 0)
     shares: list[float] = []
     found = deadlock_record(build(network), **inputs, progress=shares.append)
     assert {**found, "dependencies": None, "cycle": None} == {**expected, "dependencies": None, "cycle": None}
@@ -326,7 +326,7 @@ def test_proved_free_is_a_verdict_of_yes(spelling: str, monkeypatch: pytest.Monk
             least[routing] = least_virtual_channels(routing, *rest)
         return least[routing]
 
-    monkeypatch.setattr("torusweep.stages.deadlock.record.least_virtual_channels", once)
+    monkeypatch.setattr("torusweep.questions.deadlock.record.least_virtual_channels", once)
     for name, rule, many in product(ALL_ROUTINGS, ALL_RULES, (1, 2, 3)):
         try:
             case = deadlock_case(network, routing=name, vc_rule=rule, virtual_channels=many)

@@ -1,1 +1,1 @@
-"""Tests of torusweep.stages.layout; `plain_layout` holds the plain oracles."""
+"""Tests of torusweep.questions.layout; `plain_layout` holds the plain oracles."""

@@ -9,9 +9,9 @@ from pathlib import Path
 from click.testing import CliRunner
 from torusweep import cli
 from torusweep.networks.families import build
-from torusweep.stages.layout.drawing import svg_layout, text_layout
-from torusweep.stages.layout.placements import place
-from torusweep.stages.layout.record import layout_record
+from torusweep.questions.layout.drawing import svg_layout, text_layout
+from torusweep.questions.layout.placements import place
+from torusweep.questions.layout.record import layout_record
 
 
 def run(*arguments: str) -> str:

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from torusweep.errors import BadInput
 from torusweep.networks.families import build, plan
-from torusweep.stages.layout.placements import canonical, check_suits, place, sides_of, spelling_of
-from torusweep.stages.layout.record import layout_record
+from torusweep.questions.layout.placements import canonical, check_suits, place, sides_of, spelling_of
+from torusweep.questions.layout.record import layout_record
 
 from tests.stages.layout.plain_layout import every, folded_ring, straight_or_folded, torus_links, twisted_links
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from torusweep.networks.families import build
 from torusweep.networks.topology import NO_PORT
 from torusweep.papers.verification import PAPERS, expected_requests, is_layout, load_expected, verification_rows
-from torusweep.stages.layout.columns import LAYOUT
-from torusweep.stages.layout.record import layout_record
+from torusweep.questions.layout.columns import LAYOUT
+from torusweep.questions.layout.record import layout_record
 
 from tests.stages.layout.plain_layout import (
     every,

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from torusweep.capacity import worst_permutation
 from torusweep.networks.families import build
+from torusweep.questions.loads.bounds import bounds_of, pair_shares, representative_channels
+from torusweep.questions.loads.channels import record_of
+from torusweep.questions.loads.exact import exact_loads
 from torusweep.routing import routing
-from torusweep.stages.loads.bounds import bounds_of, pair_shares, representative_channels
-from torusweep.stages.loads.channels import record_of
-from torusweep.stages.loads.exact import exact_loads
 
 from tests.routing.plain_routes import routes_between
 

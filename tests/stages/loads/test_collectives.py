@@ -9,8 +9,8 @@ import pytest
 from torusweep.errors import BadInput
 from torusweep.networks.families import build
 from torusweep.networks.topology import addresses
-from torusweep.stages.loads.channels import collective
-from torusweep.stages.loads.exact import exact_loads
+from torusweep.questions.loads.channels import collective
+from torusweep.questions.loads.exact import exact_loads
 from torusweep.traffic import Phase, traffic
 from torusweep.traffic.matrix import permutation
 from torusweep.traffic.rings import hamiltonian_ring

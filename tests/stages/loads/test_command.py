@@ -10,9 +10,9 @@ from click.testing import CliRunner
 from torusweep import cli
 from torusweep.library.records import loads_record
 from torusweep.networks.families import build
+from torusweep.questions.loads.channels import channel_table
+from torusweep.questions.loads.exact import exact_loads
 from torusweep.routing import ROUTINGS
-from torusweep.stages.loads.channels import channel_table
-from torusweep.stages.loads.exact import exact_loads
 from torusweep.traffic import PATTERNS
 
 

@@ -6,10 +6,10 @@ import networkx as nx
 import pytest
 from torusweep.errors import BadInput
 from torusweep.networks.families import build
+from torusweep.questions.loads import source
+from torusweep.questions.loads import stage as loads_stage
+from torusweep.questions.loads.stage import LoadsQuestion, LoadsRequest
 from torusweep.questions.stage import LazyNetwork
-from torusweep.stages.loads import source
-from torusweep.stages.loads import stage as loads_stage
-from torusweep.stages.loads.stage import LoadsQuestion, LoadsRequest
 from torusweep.sweeps.configuration import load
 from torusweep.sweeps.requested_points import requested_points
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from torusweep.errors import BadInput, Refused
 from torusweep.networks.families import build
+from torusweep.questions.loads import source
+from torusweep.questions.loads.exact import exact_loads
 from torusweep.routing import canonical, routing
-from torusweep.stages.loads import source
-from torusweep.stages.loads.exact import exact_loads
 from torusweep.traffic import traffic
 
 

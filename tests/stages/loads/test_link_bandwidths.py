@@ -7,10 +7,10 @@ import pytest
 from torusweep.capacity import capacity
 from torusweep.library.records import loads_record
 from torusweep.networks.families import build
+from torusweep.questions.loads.bounds import bounds_of, representative_channels
+from torusweep.questions.loads.exact import exact_loads
+from torusweep.questions.loads.monte_carlo import sampled_loads
 from torusweep.routing import routing
-from torusweep.stages.loads.bounds import bounds_of, representative_channels
-from torusweep.stages.loads.exact import exact_loads
-from torusweep.stages.loads.monte_carlo import sampled_loads
 
 from tests.routing.plain_routes import routes_between
 

@@ -13,9 +13,9 @@ import pytest
 from torusweep.errors import BadInput
 from torusweep.library.records import loads_record
 from torusweep.networks.families import build
-from torusweep.stages.loads import exact
-from torusweep.stages.loads.channels import channel_table, record_of
-from torusweep.stages.loads.exact import exact_loads
+from torusweep.questions.loads import exact
+from torusweep.questions.loads.channels import channel_table, record_of
+from torusweep.questions.loads.exact import exact_loads
 from torusweep.traffic import PATTERNS, Traffic, traffic
 
 from tests.stages.static.networks import as_networkx, network

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from torusweep.errors import BadInput
 from torusweep.networks.families import build
-from torusweep.stages.loads import monte_carlo
-from torusweep.stages.loads.channels import record_of
-from torusweep.stages.loads.exact import exact_loads
-from torusweep.stages.loads.monte_carlo import TrafficPackets, sampled_loads
+from torusweep.questions.loads import monte_carlo
+from torusweep.questions.loads.channels import record_of
+from torusweep.questions.loads.exact import exact_loads
+from torusweep.questions.loads.monte_carlo import TrafficPackets, sampled_loads
 from torusweep.traffic import traffic
 from torusweep.traffic.matrix import Traffic
 

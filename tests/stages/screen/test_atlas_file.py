@@ -14,7 +14,7 @@ import pytest
 import torusweep
 from torusweep.cli.run import run_step
 from torusweep.networks.families import build
-from torusweep.stages.static.record import static_record
+from torusweep.questions.static.record import static_record
 from torusweep.sweeps.points import stage_digest
 from torusweep.tables.parquet import read_rows
 from torusweep.tables.store import read_manifest

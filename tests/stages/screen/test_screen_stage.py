@@ -14,13 +14,13 @@ from torusweep.library.records import loads_record
 from torusweep.networks.families import build, plan
 from torusweep.networks.symmetry import is_automorphism
 from torusweep.questions.how import How
+from torusweep.questions.screen import bounds
+from torusweep.questions.screen.lattices import circulant_count, lattice_count
+from torusweep.questions.screen.spaces import space_of
+from torusweep.questions.screen.stage import TOGETHER, ScreenRequest
 from torusweep.questions.stage import LazyNetwork
+from torusweep.questions.static.record import static_record
 from torusweep.stages import STAGES
-from torusweep.stages.screen import bounds
-from torusweep.stages.screen.lattices import circulant_count, lattice_count
-from torusweep.stages.screen.spaces import space_of
-from torusweep.stages.screen.stage import TOGETHER, ScreenRequest
-from torusweep.stages.static.record import static_record
 from torusweep.sweeps.configuration import load
 from torusweep.sweeps.forecast import forecast
 from torusweep.sweeps.points import Point, estimates, keyed, rows_of_many
@@ -109,7 +109,7 @@ def one_by_one(points: Sequence[Point], options: How) -> list[pa.Table]:
 @pytest.mark.parametrize("together", [TOGETHER, 1])
 def test_rows_of_many_are_those_of_each(points, options, together, monkeypatch):
     """To the byte; whether a batch is computed as a whole or in groups."""
-    monkeypatch.setattr("torusweep.stages.screen.stage.TOGETHER", together)
+    monkeypatch.setattr("torusweep.questions.screen.stage.TOGETHER", together)
     found = rows_of_many(points, options)
     for point, rows, alone in zip(points, found, one_by_one(points, options), strict=True):
         assert isinstance(rows, pa.Table), (point, rows)
@@ -123,7 +123,7 @@ def test_the_distances_of_small_networks_are_one_call(points, monkeypatch):
         calls.append(len(tasks))
         return many_distances(tasks, **options)
 
-    monkeypatch.setattr("torusweep.stages.screen.stage.many_distances", counted_call)
+    monkeypatch.setattr("torusweep.questions.screen.stage.many_distances", counted_call)
     rows_of_many(points, How("numba"))
     # the large network first, since it does not wait for the others; two terminals at a node are two binary digits
     assert calls == [1, len(NETWORKS) + 2 + 1 + 1]
@@ -163,7 +163,7 @@ def test_a_network_that_fails_fails_alone(points, monkeypatch, refused_together)
         return many_distances(tasks, **options)
 
     if refused_together:
-        monkeypatch.setattr("torusweep.stages.screen.stage.many_distances", refusing)
+        monkeypatch.setattr("torusweep.questions.screen.stage.many_distances", refusing)
     found = rows_of_many(mixed, How("numba", memory=2**28))
     for place, (_, kind, said) in bad.items():
         assert isinstance(found[place], kind), found[place]

@@ -13,11 +13,11 @@ from click.testing import CliRunner
 from rich.console import Console
 from torusweep.cli.questions import command_of
 from torusweep.errors import BadInput
-from torusweep.stages.simulation.columns import SIMULATION
-from torusweep.stages.simulation.parameters import Parameters, loads_of
-from torusweep.stages.simulation.presets import PRESETS
-from torusweep.stages.simulation.stage import QUESTION
-from torusweep.stages.simulation.text import print_simulation
+from torusweep.questions.simulation.columns import SIMULATION
+from torusweep.questions.simulation.parameters import Parameters, loads_of
+from torusweep.questions.simulation.presets import PRESETS
+from torusweep.questions.simulation.stage import QUESTION
+from torusweep.questions.simulation.text import print_simulation
 
 simulate = command_of(QUESTION)
 COLUMNS = [column.name for column in SIMULATION]
@@ -163,14 +163,14 @@ def test_wrong_loads_are_refused_in_one_line(given):
 
 def test_long_runs_are_announced_before_they_begin(monkeypatch):
     """2 loads and 3 seeds are 6 runs."""
-    monkeypatch.setattr("torusweep.stages.simulation.stage.ANNOUNCED_SECONDS", 0.0)
+    monkeypatch.setattr("torusweep.questions.simulation.stage.ANNOUNCED_SECONDS", 0.0)
     arguments = ["torus(k=4, n=2)", "--load", "0.1,0.2", "--seed", "1", "--seed", "2", "--seed", "3", "--cycles", "500"]
     result = CliRunner().invoke(simulate, arguments, catch_exceptions=False)
     assert result.stderr.startswith("6 runs, 500 cycles on 16 nodes: about ")
 
 
 def test_a_search_is_announced_without_loads(monkeypatch):
-    monkeypatch.setattr("torusweep.stages.simulation.stage.ANNOUNCED_SECONDS", 0.0)
+    monkeypatch.setattr("torusweep.questions.simulation.stage.ANNOUNCED_SECONDS", 0.0)
     arguments = ["ring(k=4)", "--find-saturation", "--precision", "0.2", "--cycles", "500"]
     result = CliRunner().invoke(simulate, arguments, catch_exceptions=False)
     assert result.stderr.startswith("the runs that find the saturation, 500 cycles on 4 nodes: about ")
@@ -178,7 +178,7 @@ def test_a_search_is_announced_without_loads(monkeypatch):
 
 def test_a_workload_is_announced_by_its_busiest_task(monkeypatch, tmp_path):
     """Task 1 sends 30 + 12 flits, task 0 receives 30 + 5."""
-    monkeypatch.setattr("torusweep.stages.simulation.stage.ANNOUNCED_SECONDS", 0.0)
+    monkeypatch.setattr("torusweep.questions.simulation.stage.ANNOUNCED_SECONDS", 0.0)
     path = tmp_path / "messages.csv"
     path.write_text("message,source,destination,flits\na,1,0,30\nb,1,2,12\nc,3,0,5\n")
     result = CliRunner().invoke(simulate, ["ring(k=4)", "--workload", str(path)], catch_exceptions=False)

@@ -12,12 +12,12 @@ import pytest
 from torusweep.errors import BadInput
 from torusweep.networks.families import build
 from torusweep.networks.topology import Topology
+from torusweep.questions.simulation.packets import route_words
+from torusweep.questions.simulation.parameters import Parameters
+from torusweep.questions.simulation.record import simulation_records
+from torusweep.questions.simulation.routes import ALL_HOPS, Choosing, ChosenRoutes, choosing_routes, routes_of
+from torusweep.questions.simulation.setup import set_up
 from torusweep.routing.groups import by_group
-from torusweep.stages.simulation.packets import route_words
-from torusweep.stages.simulation.parameters import Parameters
-from torusweep.stages.simulation.record import simulation_records
-from torusweep.stages.simulation.routes import ALL_HOPS, Choosing, ChosenRoutes, choosing_routes, routes_of
-from torusweep.stages.simulation.setup import set_up
 
 # ugal has one detour, progressive one for each hop within the source's group, and one before it
 NETWORKS = {

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from torusweep.errors import BadInput
 from torusweep.networks.families import build
-from torusweep.stages.simulation.injection import canonical
-from torusweep.stages.simulation.packets import Generator, Packets, one_length
-from torusweep.stages.simulation.parameters import Parameters
-from torusweep.stages.simulation.record import simulation_records
+from torusweep.questions.simulation.injection import canonical
+from torusweep.questions.simulation.packets import Generator, Packets, one_length
+from torusweep.questions.simulation.parameters import Parameters
+from torusweep.questions.simulation.record import simulation_records
 from torusweep.traffic import traffic
 
 TERMINALS = 4096

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from torusweep.errors import BadInput
 from torusweep.networks.families import build
-from torusweep.stages.simulation.parameters import Parameters
-from torusweep.stages.simulation.presets import PRESETS
-from torusweep.stages.simulation.record import simulation_records
-from torusweep.stages.simulation.setup import set_up
+from torusweep.questions.simulation.parameters import Parameters
+from torusweep.questions.simulation.presets import PRESETS
+from torusweep.questions.simulation.record import simulation_records
+from torusweep.questions.simulation.setup import set_up
 from torusweep_kernels.router import Batch, simulate
 
 

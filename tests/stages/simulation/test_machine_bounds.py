@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 from torusweep.networks.families import build
-from torusweep.stages.simulation.parameters import Parameters
-from torusweep.stages.simulation.record import simulation_records
+from torusweep.questions.simulation.parameters import Parameters
+from torusweep.questions.simulation.record import simulation_records
 
 GENEROUS = Parameters(virtual_channels=8, buffer_flits=32, packet_flits=1, input_speedup=8, cycles=2000, warm_up=500)
 # bounds by hand: what the terminals that share a link can send over it

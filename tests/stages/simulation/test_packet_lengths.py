@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from torusweep.errors import BadInput
 from torusweep.networks.families import build
-from torusweep.stages.simulation.packets import Generator, canonical, lengths_of, one_length
-from torusweep.stages.simulation.parameters import Parameters
-from torusweep.stages.simulation.presets import PRESETS, Preset
-from torusweep.stages.simulation.record import simulation_records
+from torusweep.questions.simulation.packets import Generator, canonical, lengths_of, one_length
+from torusweep.questions.simulation.parameters import Parameters
+from torusweep.questions.simulation.presets import PRESETS, Preset
+from torusweep.questions.simulation.record import simulation_records
 from torusweep.traffic import traffic
 
 

@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import chi2
 from torusweep.errors import BadInput
 from torusweep.networks.families import build
-from torusweep.stages.simulation.packets import Generator, one_length
+from torusweep.questions.simulation.packets import Generator, one_length
 from torusweep.traffic import traffic
 
 CYCLES, LOAD, FLITS = 60_000, 0.4, 4

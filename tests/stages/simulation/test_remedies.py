@@ -8,8 +8,8 @@ from dataclasses import replace
 import pytest
 from torusweep.errors import BadInput
 from torusweep.networks.families import FAMILIES, build
-from torusweep.stages.simulation.parameters import Parameters
-from torusweep.stages.simulation.setup import set_up
+from torusweep.questions.simulation.parameters import Parameters
+from torusweep.questions.simulation.setup import set_up
 
 NETWORKS = (
     *(

@@ -11,10 +11,10 @@ from scipy.sparse import csr_array
 from torusweep.errors import BadInput
 from torusweep.networks.families import build
 from torusweep.networks.link_lists import network_of_links
+from torusweep.questions.loads.exact import exact_loads
+from torusweep.questions.simulation.packets import route_words
+from torusweep.questions.simulation.routes import routes_of
 from torusweep.routing import LayeredRouting, SourceRouting, routing
-from torusweep.stages.loads.exact import exact_loads
-from torusweep.stages.simulation.packets import route_words
-from torusweep.stages.simulation.routes import routes_of
 from torusweep.traffic import GivenTraffic
 from torusweep.traffic.matrix import from_pairs
 

@@ -8,12 +8,12 @@ import networkx as nx
 import pytest
 from torusweep.errors import BadInput, Refused
 from torusweep.networks.families import build
-from torusweep.stages.deadlock.routing_case import deadlock_case
-from torusweep.stages.simulation.choice import may_use_both_classes
-from torusweep.stages.simulation.parameters import Parameters, RunRequest, request_of
-from torusweep.stages.simulation.presets import PRESETS
-from torusweep.stages.simulation.record import simulation_records
-from torusweep.stages.simulation.setup import set_up
+from torusweep.questions.deadlock.routing_case import deadlock_case
+from torusweep.questions.simulation.choice import may_use_both_classes
+from torusweep.questions.simulation.parameters import Parameters, RunRequest, request_of
+from torusweep.questions.simulation.presets import PRESETS
+from torusweep.questions.simulation.record import simulation_records
+from torusweep.questions.simulation.setup import set_up
 
 from tests.stages.deadlock.plain_dependencies import Datelines, hops_of, rows, stepping
 

@@ -7,8 +7,8 @@ import json
 import pytest
 import torusweep as ts
 from torusweep.errors import BadInput
-from torusweep.stages.simulation.parameters import Parameters
-from torusweep.stages.simulation.record import simulation_records
+from torusweep.questions.simulation.parameters import Parameters
+from torusweep.questions.simulation.record import simulation_records
 
 from tests.faults.command_line import torusweep
 

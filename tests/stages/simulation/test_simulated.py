@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 from torusweep.errors import BadInput
 from torusweep.networks.families import build
-from torusweep.stages.deadlock.dependencies import dependencies
-from torusweep.stages.deadlock.record import deadlock_record
-from torusweep.stages.deadlock.routing_case import deadlock_case
-from torusweep.stages.loads.exact import exact_loads
-from torusweep.stages.simulation.columns import SIMULATION
-from torusweep.stages.simulation.parameters import Parameters
-from torusweep.stages.simulation.presets import PRESETS, Preset
-from torusweep.stages.simulation.record import simulation_records
-from torusweep.stages.static.record import static_record
+from torusweep.questions.deadlock.dependencies import dependencies
+from torusweep.questions.deadlock.record import deadlock_record
+from torusweep.questions.deadlock.routing_case import deadlock_case
+from torusweep.questions.loads.exact import exact_loads
+from torusweep.questions.simulation.columns import SIMULATION
+from torusweep.questions.simulation.parameters import Parameters
+from torusweep.questions.simulation.presets import PRESETS, Preset
+from torusweep.questions.simulation.record import simulation_records
+from torusweep.questions.static.record import static_record
 from torusweep_kernels.dependencies import DEPENDS
 
 

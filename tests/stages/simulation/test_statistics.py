@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from torusweep.stages.simulation.statistics import Run, figures, histogram, mser5
+from torusweep.questions.simulation.statistics import Run, figures, histogram, mser5
 
 
 def steady(seed: int = 0, *, packets: int = 20_000, latency: float = 30.0, end: int = 10_000, lost: float = 0.0) -> Run:

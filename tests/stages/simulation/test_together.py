@@ -11,12 +11,12 @@ import pytest
 from torusweep.errors import BadInput, Refused
 from torusweep.questions import stage
 from torusweep.questions.how import How
+from torusweep.questions.simulation import choice, record, runs
+from torusweep.questions.simulation.parameters import Parameters, RunRequest
+from torusweep.questions.simulation.setup import set_up
+from torusweep.questions.simulation.stage import SimulationRequest
 from torusweep.questions.stage import LazyNetwork
 from torusweep.stages import STAGES
-from torusweep.stages.simulation import choice, record, runs
-from torusweep.stages.simulation.parameters import Parameters, RunRequest
-from torusweep.stages.simulation.setup import set_up
-from torusweep.stages.simulation.stage import SimulationRequest
 from torusweep.sweeps.points import Point, keyed, rows_of_many
 from torusweep.tables.parquet import parquet
 from torusweep_kernels.backend import GpuLost

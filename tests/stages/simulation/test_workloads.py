@@ -12,11 +12,11 @@ from click.testing import CliRunner
 from torusweep.cli.questions import command_of
 from torusweep.errors import BadInput
 from torusweep.networks.families import build
-from torusweep.stages.simulation.columns import SIMULATION
-from torusweep.stages.simulation.packets import terminals_of, workload_packets
-from torusweep.stages.simulation.parameters import Parameters
-from torusweep.stages.simulation.record import simulation_records
-from torusweep.stages.simulation.stage import QUESTION
+from torusweep.questions.simulation.columns import SIMULATION
+from torusweep.questions.simulation.packets import terminals_of, workload_packets
+from torusweep.questions.simulation.parameters import Parameters
+from torusweep.questions.simulation.record import simulation_records
+from torusweep.questions.simulation.stage import QUESTION
 from torusweep.workloads import workload
 
 simulate = command_of(QUESTION)

@@ -1,1 +1,1 @@
-"""Tests of torusweep.stages.static; `networks` builds small networks and holds the plain oracles."""
+"""Tests of torusweep.questions.static; `networks` builds small networks and holds the plain oracles."""

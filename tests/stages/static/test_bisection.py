@@ -11,8 +11,8 @@ from torusweep.networks.cuts import balance, coordinate_cut, cut_width, metis, r
 from torusweep.networks.families import build
 from torusweep.networks.links import channel_matrix
 from torusweep.networks.symmetry import proved_symmetries
-from torusweep.stages.static import bisection
-from torusweep.stages.static.bisection import bisection_bounds, lower_bound, second_eigenvalue, translations
+from torusweep.questions.static import bisection
+from torusweep.questions.static.bisection import bisection_bounds, lower_bound, second_eigenvalue, translations
 
 from tests.stages.static.networks import exact_bisection, network, random_network
 

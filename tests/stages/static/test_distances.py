@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from torusweep.networks.families import build
 from torusweep.networks.symmetry import orbits
-from torusweep.stages.static.distances import terminal_distances
+from torusweep.questions.static.distances import terminal_distances
 
 from tests.stages.static.networks import as_networkx, network, random_network
 

@@ -8,8 +8,8 @@ import pytest
 from torusweep.errors import BadInput
 from torusweep.networks.families import build
 from torusweep.networks.symmetry import orbits
-from torusweep.stages.static import fault_diameter as faults
-from torusweep.stages.static.fault_diameter import fault_diameter
+from torusweep.questions.static import fault_diameter as faults
+from torusweep.questions.static.fault_diameter import fault_diameter
 
 from tests.stages.static.networks import as_networkx, network, random_network
 

@@ -7,8 +7,8 @@ from itertools import product
 import networkx as nx
 import pytest
 from torusweep.networks.families import build
-from torusweep.stages.static import distances
-from torusweep.stages.static.record import static_record
+from torusweep.questions.static import distances
+from torusweep.questions.static.record import static_record
 
 NETWORKS = [
     "with_links(torus(radices=[4, 3]), latencies=[1, 5])",

@@ -5,11 +5,11 @@ import math
 
 import networkx as nx
 import pytest
+from torusweep.all_columns import schema_of
 from torusweep.errors import BadInput
 from torusweep.networks.families import build
-from torusweep.stages.all_columns import schema_of
-from torusweep.stages.static.columns import STATIC
-from torusweep.stages.static.record import static_record, whole_numbers
+from torusweep.questions.static.columns import STATIC
+from torusweep.questions.static.record import static_record, whole_numbers
 
 from tests.stages.static.networks import network
 

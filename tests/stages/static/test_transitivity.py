@@ -8,8 +8,8 @@ import pytest
 from torusweep.networks.families import build
 from torusweep.networks.links import channel_matrix, link_orbits
 from torusweep.networks.symmetry import orbits_under, proved_symmetries
-from torusweep.stages.static import connectivity
-from torusweep.stages.static.connectivity import decide_transitivity, shortest_paths_from, whole_group
+from torusweep.questions.static import connectivity
+from torusweep.questions.static.connectivity import decide_transitivity, shortest_paths_from, whole_group
 
 from tests.stages.static.networks import as_networkx, network, random_network
 

@@ -25,6 +25,7 @@ from typing import Any
 
 import vl_convert
 
+from torusweep.all_columns import schema_of
 from torusweep.answers.designs import designs
 from torusweep.answers.joined import joined_tables
 from torusweep.answers.page.explorer import explored
@@ -36,7 +37,6 @@ from torusweep.charts import config as theme
 from torusweep.charts.looks import distinct
 from torusweep.charts.section import Record, Tables
 from torusweep.stages import STAGES
-from torusweep.stages.all_columns import schema_of
 from torusweep.tables import store
 
 

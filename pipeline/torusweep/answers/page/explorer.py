@@ -16,13 +16,13 @@ from html import escape
 from itertools import groupby
 from typing import Any, NamedTuple
 
+from torusweep.all_columns import TABLES
 from torusweep.answers.designs import MOST, Designs, sample_of
 from torusweep.answers.joined import NUMBERS, joined_tables
 from torusweep.charts import specification
 from torusweep.charts.drawing import explorer_chart
 from torusweep.charts.looks import SYMBOLS, Look, group_of, network_looks
 from torusweep.charts.section import Chapter, Record, Tables, packed
-from torusweep.stages.all_columns import TABLES
 from torusweep.tables.columns import Column
 
 DIGITS = 7  # of a number in the page

@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from html import escape
 
 from torusweep.charts.section import Chapter, heading, paragraph
+from torusweep.questions.deadlock.rules import RULES
+from torusweep.questions.layout.placements import PLACEMENTS
 from torusweep.routing import ROUTINGS
-from torusweep.stages.deadlock.rules import RULES
-from torusweep.stages.layout.placements import PLACEMENTS
 from torusweep.traffic import PATTERNS
 
 NETWORKS = {

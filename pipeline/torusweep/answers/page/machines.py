@@ -27,9 +27,9 @@ from torusweep.charts.section import (
     table,
 )
 from torusweep.networks.families import KIND_OF
-from torusweep.stages.cost.columns import COST
-from torusweep.stages.loads.columns import LOADS
-from torusweep.stages.static.columns import STATIC
+from torusweep.questions.cost.columns import COST
+from torusweep.questions.loads.columns import LOADS
+from torusweep.questions.static.columns import STATIC
 
 MEANING = {column.name: meaning_of(column) for column in (*COST, *LOADS, *STATIC)}
 UNIFORM = ("uniform", "uniform_other", "all_to_all")  # patterns that are not adverse

@@ -11,10 +11,10 @@ from html import escape
 from itertools import groupby
 from typing import Any
 
+from torusweep.all_columns import TABLES
 from torusweep.charts.section import Cell, Chapter, Panel, Tables, fields, heading, table
 from torusweep.papers.figures import Figure, Row, drawable
 from torusweep.papers.verification import PAPER_NAMES, PAPERS, not_compared, summary
-from torusweep.stages.all_columns import TABLES
 
 Record = Mapping[str, Any]
 

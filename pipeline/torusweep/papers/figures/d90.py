@@ -7,8 +7,8 @@ from functools import partial
 from torusweep.charts import Drawing
 from torusweep.charts.drawing import VARIANTS, Axis, Chart
 from torusweep.charts.looks import Look, named_looks
-from torusweep.models.dally import cube, wire_density
 from torusweep.papers.figures.figure import Figure, Row, Tables
+from torusweep.questions.latency.dally import cube, wire_density
 
 MODEL = "dally-1990"
 MESSAGE_BITS = 150

@@ -13,9 +13,9 @@ from itertools import groupby
 from torusweep.charts import Drawing
 from torusweep.charts.drawing import Axis, Chart, cut_above
 from torusweep.charts.looks import named_looks
-from torusweep.models.parhami_kwai import PINS, arrivals, contenders, flits
 from torusweep.papers.figures.figure import Figure, Record, Row, Tables
 from torusweep.papers.figures.p04_distances import CLASSES, radix_and_dimensions, radix_axis
+from torusweep.questions.latency.parhami_kwai import PINS, arrivals, contenders, flits
 
 MODEL = "parhami-kwai-2004"
 VARIANTS = {"as printed": "mean_latency", "corrected": "mean_latency_corrected"}

@@ -18,6 +18,7 @@ from typing import Any, TypeAlias
 
 import pyarrow as pa
 
+from torusweep.all_columns import schema_of
 from torusweep.errors import BadInput
 from torusweep.papers.verification.quantities import (
     EXPRESSIONS,
@@ -51,7 +52,6 @@ from torusweep.papers.verification.rows import (
     load_expected,
     placement_of,
 )
-from torusweep.stages.all_columns import schema_of
 from torusweep.tables import store
 
 __all__ = [

@@ -21,9 +21,9 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from torusweep.errors import BadInput
-from torusweep.stages.loads.columns import LOADS
-from torusweep.stages.simulation.presets import preset
-from torusweep.stages.static.columns import STATIC
+from torusweep.questions.loads.columns import LOADS
+from torusweep.questions.simulation.presets import preset
+from torusweep.questions.static.columns import STATIC
 
 Record = Mapping[str, Any]
 

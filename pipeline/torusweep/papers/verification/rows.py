@@ -26,9 +26,9 @@ from torusweep.papers.verification.quantities import (
     parts,
     read,
 )
-from torusweep.stages.deadlock.stage import DeadlockRequest
-from torusweep.stages.layout.stage import LayoutRequest
-from torusweep.stages.loads.stage import LoadsRequest
+from torusweep.questions.deadlock.stage import DeadlockRequest
+from torusweep.questions.layout.stage import LayoutRequest
+from torusweep.questions.loads.stage import LoadsRequest
 
 FOLDER = Path(__file__).resolve().parents[1] / "expected"
 PAPER_NAMES = {  # by short name, in the order of the page; docs/papers.md

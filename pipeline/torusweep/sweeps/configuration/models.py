@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, Discriminator, Field, Tag, model_validator
 
-from torusweep.models.normalisation import Constraint, constraint
+from torusweep.questions.latency.normalisation import Constraint, constraint
 from torusweep.questions.stage import MOST_NODES, NetworkChoice, Rates, Section, listed
 
 

@@ -1,0 +1,126 @@
+"""Every table of a sweep and its columns: the stages', those made of theirs, and that of the points.
+
+The Parquet schemas, `torusweep query --schema`, the page's captions and docs/tables.md all come from here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import fields
+from typing import get_args, get_type_hints
+
+import pyarrow as pa
+
+from torusweep.questions.cost.columns import EQUAL_COST
+from torusweep.questions.latency.columns import LATENCY
+from torusweep.questions.loads.columns import CHANNEL_LOADS
+from torusweep.questions.screen.columns import BEST
+from torusweep.questions.search.columns import SEARCH
+from torusweep.stages import STAGES
+from torusweep.tables.columns import Column, arrow_schema
+
+_ARROW = {int: "int64", float: "double", str: "string", bool: "bool"}
+
+DISTANCES = (
+    Column("topology", "string", "", "canonical spelling"),
+    Column("distance", "int64", "hops", "distance"),
+    Column("pairs", "int64", "pairs", "ordered pairs of terminals at that distance"),
+    Column("fraction", "double", "", "their share of the pairs joined by a path"),
+)
+
+LABELS = (
+    Column("topology", "string", "", "canonical spelling"),
+    Column("label", "string", "", "name of the machine that has this network; empty for a network it is compared with"),
+    Column("year", "int64", "", "year in which it was built or described"),
+    Column("source", "string", "", "where its network is described"),
+    Column("note", "string", "", "how the network here differs from the machine's"),
+    Column("comparison", "string", "", "title of the page's table in which it stands beside others; empty: in none"),
+)
+
+VERIFICATION = (
+    Column("paper", "string", "", "short name: P98, P04, D90, C10, R05 (docs/papers.md)"),
+    Column("place", "string", "", "table, theorem or section"),
+    Column("row", "string", "", "row and column there"),
+    Column("topology", "string", "", "canonical spelling"),
+    Column("quantity", "string", "", "column of ours that it is compared with"),
+    Column("paper_value", "double", "", "the number printed"),
+    Column("our_value", "double", "", "ours; null where it is not computed yet"),
+    Column(
+        "capacity",
+        "double",
+        "",
+        "of what is simulated: the same of the load that links can carry, exactly or by a linear program; else null",
+    ),
+    Column("difference", "double", "", "ours - the paper's"),
+    Column(
+        "tolerance", "double", "", "half a unit of the last digit printed, or the error that the paper grants a fit"
+    ),
+    Column("verdict", "string", "", "agrees | paper in error | departs | not run | waits | unexplained"),
+    Column("reason", "string", "", "why the paper is in error, ours departs from it, or what the row waits for"),
+)
+
+
+def _request_columns() -> Iterator[Column]:
+    """A column for each field of the stages' requests. A field that several stages have is one column."""
+    stages: dict[str, list[str]] = {}
+    columns: dict[str, Column] = {}
+    for stage in STAGES.values():
+        hints = get_type_hints(stage.Request)
+        own = {column.name: column for column in stage.columns}
+        for field in fields(stage.Request):
+            stages.setdefault(field.name, []).append(stage.name)
+            (kind,) = {*(get_args(hints[field.name]) or (hints[field.name],))} - {type(None)}
+            same = own.get(field.name)
+            meaning = field.metadata.get("meaning") or (same.meaning if same else "as requested")
+            columns.setdefault(field.name, Column(field.name, _ARROW[kind], same.unit if same else "", meaning))
+    for name, column in columns.items():
+        yield column._replace(meaning=f"of {', '.join(stages[name])}: {column.meaning}")
+
+
+POINTS = (
+    Column(
+        "key", "string", "", "digest of the network, the files it names, the request, and the code that computes it"
+    ),
+    Column("stage", "string", "", "the table in which it has one row or several"),
+    Column("topology", "string", "", "canonical spelling"),
+    *_request_columns(),
+    Column(
+        "estimated_seconds",
+        "double",
+        "s",
+        "estimated time on one core, within a factor of about five; long points are computed first",
+    ),
+)
+
+TABLES: dict[str, tuple[Column, ...]] = {
+    "points": POINTS,
+    **{stage.name: stage.columns for stage in STAGES.values()},
+    "channel_loads": CHANNEL_LOADS,
+    "distances": DISTANCES,
+    "best": BEST,
+    "equal_cost": EQUAL_COST,
+    "labels": LABELS,
+    "search": SEARCH,
+    "latency": LATENCY,
+    "verification": VERIFICATION,
+}
+
+
+def schema_of(table: str) -> pa.Schema:
+    """A table's Arrow schema."""
+    return arrow_schema(TABLES[table])
+
+
+def markdown() -> str:
+    """docs/tables.md: every table's columns. `make docs` writes it."""
+    lines = [
+        "# Tables",
+        "",
+        "Made by `make docs` from each stage's columns.py; `torusweep query --schema all` prints the same.",
+        "",
+    ]
+    for table, columns in TABLES.items():
+        lines += [f"## {table}", "", "| column | type | unit | meaning |", "|---|---|---|---|"]
+        lines += [f"| `{column.name}` | {column.type} | {column.unit} | {column.meaning} |" for column in columns]
+        lines.append("")
+    return "\n".join(lines)

@@ -1,0 +1,220 @@
+"""What is asked of the stage `availability`.
+
+How much memory draws of failures take. Which parts fail: all combinations where they are few, otherwise random draws.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from itertools import chain, combinations
+from math import comb, lgamma, log, nan
+from numbers import Integral, Real
+from typing import NamedTuple
+
+import numpy as np
+from torusweep_kernels.failures import Failures, draw_failures
+
+from torusweep.errors import BadInput, Refused, nearest, one_line
+from torusweep.networks.topology import Plan, default_memory
+from torusweep.quantities import counted
+from torusweep.questions.availability.measures import MEASURES, USUAL
+
+ALL = "all"
+MOST_DRAWS = 1_000_000
+MOST_DIGITS = 10  # of a number of failures
+
+
+@dataclass(frozen=True)
+class AvailabilityRequest:
+    """Either failures or probability is a number.
+
+    fails        links, routers or cubes
+    failures     how many fail at a time
+    probability  that each of them fails, whatever the others do
+    draws        random draws; all combinations where there are no more
+    sample       draws on which costly measures are computed; None: as many as take some seconds
+    measures     names, separated by commas
+    """
+
+    fails: str
+    failures: int | None
+    probability: float | None
+    draws: int = field(default=1000, metadata={"meaning": "draws, at most; fewer where all combinations are fewer"})
+    seed: int = 0
+    sample: int | None = field(
+        default=None, metadata={"meaning": "draws on which costly measures are computed; null: as time allows"}
+    )
+    measures: str = field(default=", ".join(USUAL), metadata={"meaning": "what is measured after each draw"})
+
+    def __str__(self) -> str:
+        return f"with {self.words}"
+
+    @property
+    def words(self) -> str:
+        """What fails, in words."""
+        thing = self.fails.removesuffix("s")
+        if self.failures is not None:
+            return counted(self.failures, f"failed {thing}")
+        return f"each {thing} failed with probability {self.probability:g}"
+
+
+def measures_of(names: Iterable[str]) -> str:
+    """Names of measures as a request has them, in the order of the table; `all` stands for every one.
+
+    Raises BadInput for an unknown name, and for none.
+    """
+    asked = [name.replace("-", "_") for name in names]
+    if not asked:
+        raise BadInput(f"expected a measure, got none; choose of {', '.join(MEASURES)}, or {ALL}")
+    for name in asked:
+        if name not in (*MEASURES, ALL):
+            raise BadInput(
+                f"unknown measure '{name}'{nearest(name, [*MEASURES, ALL])}; expected {', '.join(MEASURES)}, or {ALL}"
+            )
+    return ", ".join(name for name in MEASURES if name in asked or ALL in asked)
+
+
+def numbers_of(texts: Iterable[str]) -> tuple[int | float, ...]:
+    """Numbers of failures, or probabilities, of texts with commas: '2', '0.5%' or '0.005'.
+
+    Raises BadInput for a text that is neither.
+    """
+    return tuple(_number(one.strip()) for text in texts for one in text.split(",") if one.strip())
+
+
+def _number(text: str) -> int | float:
+    number: int | float = nan
+    if text.isascii() and text.isdigit() and len(text) < MOST_DIGITS:
+        number = int(text)
+    else:
+        with suppress(ValueError):
+            number = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+    failures_of(number, text)
+    return number
+
+
+def failures_of(number: float | Real, text: str = "") -> tuple[int | None, float | None]:
+    """(failures at a time, probability that each fails), one of them None: 2, or 0.005.
+
+    text   what the number was read from
+    Raises BadInput for anything else.
+    """
+    if isinstance(number, Integral) and not isinstance(number, bool) and int(number) >= 0:
+        return int(number), None
+    if isinstance(number, Real) and not isinstance(number, Integral) and 0 <= float(number) <= 1:
+        return None, float(number)
+    got = f" or 0.5%, got {one_line(text, 40)}" if text else f", got {number}"
+    raise BadInput(f"expected a whole number that fail at a time, as 2, or a probability from 0 to 1, as 0.005{got}")
+
+
+MOST_ROUTED = 2000  # nodes of networks whose routes are put in layers, about
+
+
+def memory_of(plan: Plan, request: AvailabilityRequest) -> int:
+    """Bytes, about: the network's arrays, the failed parts, the routes of all pairs where they are put in layers."""
+    most = plan.nodes * max(plan.degree, 1)
+    failed: float = min(request.failures or 0, most)
+    if request.probability is not None:
+        failed = request.probability * most
+    pairs = min(plan.nodes, MOST_ROUTED) ** 2 if "minimal_rerouting" in request.measures else 0
+    return 6 * plan.bytes + request.draws * int(100 + 8 * failed) + 200 * pairs
+
+
+def check_memory(spelling: str, plan: Plan, request: AvailabilityRequest) -> None:
+    """Raise Refused where the draws need more memory than one network may take by default."""
+    needed, limit = memory_of(plan, request), default_memory()
+    if needed > limit:
+        raise Refused(
+            f"availability of {spelling} {request}: expected at most {limit / 2**30:,.1f} GiB of memory, got about"
+            f" {needed / 2**30:,.1f} GiB; choose a smaller network, or fewer draws"
+        )
+
+
+MOST_FAILED = 200_000_000  # failed parts in all draws: about 1 GB
+DRAWS_MOST_DIGITS = 12  # of a number of combinations that is written out
+
+
+class Draws(NamedTuple):
+    """Draws of failed parts.
+
+    failures  the failed parts of each
+    weight    float64[D]: probability of each combination where all are listed; None: random draws, all alike
+    method    in words
+    """
+
+    failures: Failures
+    weight: np.ndarray | None
+    method: str
+
+    @property
+    def number(self) -> int:
+        return len(self.failures.start) - 1
+
+    def failed(self, draw: int) -> np.ndarray:
+        """int32: the failed parts of a draw."""
+        start, part = self.failures
+        return part[start[draw] : start[draw + 1]]
+
+
+def draws_of(parts: int, request: AvailabilityRequest, most: int) -> Draws:
+    """All combinations of failed parts if there are at most `most`, otherwise so many random draws.
+
+    parts   that can fail
+    most    the request's draws, or those of a sample of them
+    Raises Refused where there are too many failed parts to list.
+    """
+    failures, probability = request.failures, request.probability
+    exact = _few(parts, request, most)
+    if failures is not None:
+        ways = comb(parts, failures) if exact else most
+        _expect_room(float(ways) * failures, request)
+        if exact:
+            listed = np.fromiter(chain.from_iterable(combinations(range(parts), failures)), np.int32, ways * failures)
+            start = np.arange(ways + 1, dtype=np.int64) * failures
+            return Draws(Failures(start, listed), np.full(ways, 1 / ways), f"all {counted(ways, 'combination')}")
+    elif probability is not None:
+        if exact:
+            return _all_subsets(parts, probability)
+        _expect_room(most * parts * probability, request)
+    found = draw_failures(parts, most, count=failures, probability=probability, seed=request.seed)
+    first = most < request.draws and not _few(parts, request, request.draws)
+    which = f"the first {most:,} of {request.draws:,} random draws" if first else counted(most, "random draw")
+    of = "" if failures is None else f" of {_about(parts, failures)} combinations"
+    return Draws(found, None, f"{which}{of} (Philox, seed {request.seed})")
+
+
+def _few(parts: int, request: AvailabilityRequest, most: int) -> bool:
+    """Whether there are at most `most` combinations, which are then all listed."""
+    if request.failures is None:
+        return request.probability in (0, 1) or parts < most.bit_length()
+    fewer = min(request.failures, parts - request.failures)  # there are 2^fewer combinations, or more
+    return fewer < most.bit_length() and comb(parts, request.failures) <= most
+
+
+def _expect_room(failed: float, request: AvailabilityRequest) -> None:
+    if failed > MOST_FAILED:
+        raise Refused(
+            f"availability {request}: expected at most {MOST_FAILED:,} failed parts in all draws, got about"
+            f" {failed:.2g}; choose fewer draws"
+        )
+
+
+def _all_subsets(parts: int, probability: float) -> Draws:
+    """Every set of failed parts that is possible, with its probability."""
+    if probability in (0, 1):
+        failed = np.full((1, parts), probability == 1)
+    else:
+        failed = (np.arange(2**parts)[:, None] >> np.arange(parts)) & 1 == 1
+    many = failed.sum(axis=1)
+    weight = probability**many * (1 - probability) ** (parts - many)
+    start = np.concatenate([[0], np.cumsum(many)]).astype(np.int64)
+    method = f"all {counted(len(failed), 'combination')}, by their probabilities"
+    return Draws(Failures(start, np.nonzero(failed)[1].astype(np.int32)), weight, method)
+
+
+def _about(parts: int, failures: int) -> str:
+    """How many combinations there are, in words."""
+    digits = (lgamma(parts + 1) - lgamma(failures + 1) - lgamma(parts - failures + 1)) / log(10)
+    return f"{comb(parts, failures):,}" if digits < DRAWS_MOST_DIGITS else f"about 10^{digits:.0f}"

@@ -1,0 +1,121 @@
+"""The page's section on failures: the distribution of each measure against how many parts fail, by network."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from html import escape
+
+from torusweep.charts import Drawing
+from torusweep.charts.drawing import Axis, Chart
+from torusweep.charts.looks import SIX, named_looks
+from torusweep.charts.section import Cell, Chapter, Panel, Record, Tables, fields, listing, paragraph
+from torusweep.quantities import counted
+from torusweep.questions.availability.columns import AVAILABILITY
+from torusweep.questions.availability.measures import QUANTITIES
+
+INTRODUCTION = (
+    "Each draw lets parts of a network fail at random; where all combinations are few, each is taken once, and the"
+    " numbers are exact. Distances, loads and times are of the draws after which all surviving terminals still reach"
+    " each other. "
+)
+CAPTION = "Lines: mean; bands: 5 % to 95 % of the draws."
+PROPORTION = "Lines: share of the draws; bands: its 95 % interval."
+X_TITLES = {"failures": "failed {} at a time", "probability": "probability that each of the {} fails"}
+
+
+def section(tables: Tables) -> Chapter | None:
+    """A chart for each kind of part and measure with several numbers of failures, and the table; None without rows."""
+    rows = [row for row in tables.get("availability", ()) if row["mean"] is not None]
+    if not rows:
+        return None
+    labels, names = _labels(tables.get("labels", ())), list(dict.fromkeys(row["topology"] for row in rows))
+    more = "" if len(names) <= len(SIX) else f" The first {len(SIX)} of {len(names):,} networks."
+    panels = []
+    for fails in dict.fromkeys(row["fails"] for row in rows):
+        for along in X_TITLES:
+            for measure, quantity in QUANTITIES.items():
+                drawn = [row for row in rows if (row["fails"], row["measure"]) == (fails, measure)]
+                drawn = [row for row in drawn if row.get(along) is not None and row["topology"] in names[: len(SIX)]]
+                if len({row[along] for row in drawn}) > 1:
+                    title = f"{measure.replace('_', ' ').capitalize()} as {fails} fail"
+                    caption = (PROPORTION if quantity.proportion else CAPTION) + more
+                    named = [{**row, "name": labels.get(row["topology"], row["topology"])} for row in drawn]
+                    chart = distribution(named, along, fails, measure)
+                    panels.append(Panel(f"availability_{fails}_{along}_{measure}", title, chart, caption, wide=False))
+    listed = listing("Every network, number of failures and measure", "All {}.", FIELDS, rows)
+    return Chapter("availability", "After failures", [paragraph(INTRODUCTION + escape(_worth(rows))), panels, listed])
+
+
+def _labels(rows: Iterable[Record]) -> dict[str, str]:
+    """The label of each network that has one of its own."""
+    labels = {row["topology"]: row["label"] for row in rows if row["label"]}
+    often = Counter(labels.values())
+    return {topology: label for topology, label in labels.items() if often[label] == 1}
+
+
+def _interval(row: Record) -> Cell:
+    if row["mean_low"] is None or row["mean_high"] is None:
+        return Cell("exact" if row["interval"] == "exact" else "–", "short")
+    return Cell(f"{row['mean_low']:.5g} … {row['mean_high']:.5g}", "short")
+
+
+def _failures(row: Record) -> Cell:
+    """A number that fail at a time, or a probability; sorted by the expected number."""
+    if row["failures"] is not None:
+        return Cell(f"{row['failures']:,}", "number", row["failures"])
+    return Cell(f"{100 * row['probability']:.4g} % each", "number", row["probability"] * row["parts"])
+
+
+FIELDS = fields(
+    AVAILABILITY,
+    "topology",
+    "fails",
+    ("failures", "how many", _failures),
+    "measure",
+    *(("intact", "", 6), ("mean", "", 6)),
+    ("interval", "95 % interval", _interval),
+    *(("q05", "5 %", 6), ("q50", "median", 6), ("q95", "95 %", 6), ("worst", "", 6), ("measured", "draws")),
+)
+
+
+def _worth(rows: Sequence[Record]) -> str:
+    """How often failures disconnect terminals."""
+    asked = [row for row in rows if row["measure"] == "connected"]
+    if not asked:
+        return ""
+    safe = sum(row["worst"] == 1 for row in asked)
+    worst = min(asked, key=lambda row: row["mean"])
+    said = f"In {safe:,} of {len(asked):,} cases no draw disconnects surviving terminals."
+    if worst["mean"] < 1:
+        many = (
+            counted(worst["failures"], f"failed {worst['fails'].removesuffix('s')}")
+            if worst["failures"] is not None
+            else f"{worst['fails']} that fail with probability {worst['probability']:g}"
+        )
+        said += f" Most often it happens to {worst['topology']}, with {many}: in {1 - worst['mean']:.3g} of the draws."
+    return said
+
+
+def distribution(rows: Sequence[Record], along: str, fails: str, measure: str, title: str = "") -> Drawing:
+    """The mean of a measure against failures, a line for each network, with a band of its quantiles.
+
+    rows   of the table `availability`, of at most six networks; a row's `name`, if it has one, is the line's
+    along  failures or probability
+    title  of the vertical axis; '' for the measure with its unit
+    """
+    quantity = QUANTITIES[measure]
+    ends = ("mean_low", "mean_high") if quantity.proportion else ("q05", "q95")
+    values = []
+    for row in rows:
+        low, high = (row["mean"] if row[end] is None else row[end] for end in ends)
+        values.append({**row, "line": row.get("name", row["topology"]), "low": low, "high": high})
+    whole = along == "failures"
+    return Chart(
+        x=Axis(along, X_TITLES[along].format(fails), zero=True, format="" if whole else "~%", whole=whole),
+        y=Axis("mean", title or measure.replace("_", " ") + (f", {quantity.unit}" if quantity.unit else "")),
+        looks=named_looks(value["line"] for value in values),
+        band=("low", "high"),
+        tips={"line": "network", along: along, "mean": "mean", "low": "low", "high": "high", "worst": "worst"}
+        | {"measured": "draws"},
+    ).draw(values)

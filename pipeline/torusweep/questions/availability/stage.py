@@ -1,0 +1,250 @@
+"""The stage `availability`: what is left of a network after failures of links, routers or cubes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import product
+from numbers import Real
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import BeforeValidator, Field, model_validator
+from rich.console import Console
+
+from torusweep.errors import BadInput
+from torusweep.networks.topology import Meaning, Plan, Topology, Whole
+from torusweep.questions.answer import Records, Row
+from torusweep.questions.availability.columns import AVAILABILITY
+from torusweep.questions.availability.measures import (
+    MEASURES,
+    USUAL,
+    DrawSize,
+    check_count,
+    failing_parts,
+    fails_of,
+    most_parts,
+)
+from torusweep.questions.availability.record import availability_rows
+from torusweep.questions.availability.request import (
+    MOST_DRAWS,
+    AvailabilityRequest,
+    check_memory,
+    failures_of,
+    measures_of,
+    memory_of,
+)
+from torusweep.questions.availability.text import print_availability
+from torusweep.questions.how import How
+from torusweep.questions.parameters import Absent, NotSwept, Option, Read, Spelled
+from torusweep.questions.question import Question
+from torusweep.questions.stage import LazyNetwork, NetworkChoice, Spellings, under
+
+if TYPE_CHECKING:
+    from torusweep.charts.section import Chapter, Tables
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Availability(Records):
+    """What is left of a network after failures: rows of the table `availability`, one for each measure.
+
+    asked   what fails: each has as many rows
+    """
+
+    asked: Sequence[AvailabilityRequest] = field(kw_only=True)
+    columns = AVAILABILITY
+    main = (
+        *("fails", "failures", "probability", "measure", "measured", "intact", "mean", "mean_low", "mean_high"),
+        *("q05", "q50", "q95", "worst"),
+    )
+
+    def heading(self) -> str:
+        return f"{self.rows[0]['topology']} after failures"
+
+    def of(self, measure: str) -> list[Row]:
+        """The rows of one measure: connected, diameter, mean_distance, …."""
+        return [row for row in self.rows if row["measure"] == measure]
+
+    def print(self, console: Console, computed_by: str) -> None:
+        each = len(self.rows) // len(self.asked)
+        groups = [(one, self.rows[each * place :][:each]) for place, one in enumerate(self.asked)]
+        print_availability(console, groups)
+
+
+def _several(value: Any) -> Any:
+    return value if isinstance(value, list | tuple) else [value]
+
+
+Count = Annotated[int, Field(ge=0, le=10**9)]
+Counts = Annotated[
+    tuple[Count, ...],
+    Field(strict=False),
+    BeforeValidator(_several, json_schema_input_type=Count | list[Count]),
+]
+Probability = Annotated[float, Field(ge=0, le=1)]
+Probabilities = Annotated[
+    tuple[Probability, ...],
+    Field(strict=False),
+    BeforeValidator(_several, json_schema_input_type=Probability | list[Probability]),
+]
+
+
+class Failures(NetworkChoice):
+    """What fails on the sweep's networks: every kind of part with every number, on every network chosen."""
+
+    fails: Spellings = Field(
+        ("links",),
+        description="what fails: links, routers, cubes (4 nodes along each axis of a grid, or those of cube_pod), or"
+        " several",
+    )
+    failures: Counts = Field((), description="how many fail at a time: a number, or several")
+    probability: Probabilities = Field(
+        (), description="or the probability that each fails, whatever the others do: a number, or several"
+    )
+
+    @model_validator(mode="after")
+    def _some_failures(self) -> Failures:
+        if not self.failures and not self.probability:
+            raise ValueError("expected failures or probability, got neither; add failures: [1, 2]")
+        return self
+
+
+MEASURE = Spelled(
+    "what is measured after each draw, or all",
+    table="torusweep.questions.availability.measures:MEASURES",
+    title="Measures",
+    called=False,
+)
+NUMBERS = Read("torusweep.questions.availability.request:numbers_of", "2,0.5%,…")
+
+
+def availability(
+    network: Topology,
+    how: How,
+    links: Annotated[
+        tuple[int | Real, ...],
+        Meaning("links that fail: a whole number at a time, or as a fraction the probability of each; or several"),
+        NUMBERS,
+        NotSwept(),
+    ] = (),
+    routers: Annotated[
+        tuple[int | Real, ...], Meaning("the same of routers, with their terminals"), NUMBERS, NotSwept()
+    ] = (),
+    cubes: Annotated[
+        tuple[int | Real, ...], Meaning("the same of cubes, all of whose nodes fail"), NUMBERS, NotSwept()
+    ] = (),
+    *,
+    draws: Annotated[
+        int, Whole(1, "random draws; all combinations, exactly, where there are no more", MOST_DRAWS)
+    ] = AvailabilityRequest.draws,
+    seed: Annotated[int, Whole(0, "seed of the random draws", 2**63 - 1)] = AvailabilityRequest.seed,
+    sample: Annotated[
+        int,
+        Whole(1, "draws on which costly measures are computed", MOST_DRAWS),
+        Absent("as many as take some seconds"),
+    ]
+    | None = None,
+    measures: Annotated[tuple[str, ...], MEASURE, Option("--measure")] = USUAL,
+) -> Availability:
+    """What is left of a network after failures: the distribution of each measure over thousands of draws.
+
+    Each draw lets links, routers or cubes fail at random. Where there are no more combinations than draws, all are
+    taken. Cubes are blocks of 4 nodes along each axis of a torus, mesh or slice, and the cubes of cube_pod.
+
+    >>> import torusweep as ts
+    >>> ts.network("ring(k=8)").availability(links=2).of("connected")[0]["mean"]
+    0.0
+    """
+    fails = {"links": links, "routers": routers, "cubes": cubes}
+    asked = _requests(fails, draws=draws, seed=seed, sample=sample, measures=measures)
+    if not asked:
+        with under("links"):
+            raise BadInput("expected links, routers or cubes that fail, got none; add a number, as 1")
+    for request in asked:
+        check_memory(network.spelling, network.plan, request)
+    with how.progress.wait("draws of failures: some seconds for each costly measure, more on large networks"):
+        rows = [row for request in asked for row in availability_rows(network, request, how)]
+    return Availability(rows, asked=asked)
+
+
+def _requests(
+    fails: Mapping[str, Iterable[Any]], *, draws: int, seed: int, sample: int | None, measures: Sequence[str]
+) -> list[AvailabilityRequest]:
+    """What is asked, from how many of each kind of part fail."""
+    names, asked = measures_of(measures), []
+    for kind, numbers in fails.items():
+        with under(kind):
+            asked += [AvailabilityRequest(kind, *failures_of(one), draws, seed, sample, names) for one in numbers]
+    return asked
+
+
+class AvailabilityQuestion(Question):
+    name = "availability"
+    columns = AVAILABILITY
+    ask = staticmethod(availability)
+    command = "availability"
+    entry = Failures
+    Request = AvailabilityRequest
+    how = ("backend",)
+    examples = (
+        'availability "torus(k=8, n=3)" --links 2 --draws 5000',
+        'availability "dragonfly(a=8, p=4, h=4)" --links 0,1%,5% --measure distances,saturation',
+        'availability "cube_pod(x=[1, 0], y=[0, 1], z=[0, 1])" --cubes 1 --measure all --sample 10',
+        'availability "hypercube(n=4)" --routers 3 --json',
+    )
+    description = "failures after which connectivity, distances, saturation are measured; without it, none"
+    distinguishing = ("measure", "fails", "failures", "probability", "seed")
+
+    def requests(self, entry: Any) -> Iterator[AvailabilityRequest]:
+        with under("fails"):
+            kinds = fails_of(entry.fails)
+        with under("measures"):
+            measures = measures_of(entry.measures)
+        many: list[tuple[int | None, float | None]] = [(count, None) for count in dict.fromkeys(entry.failures)]
+        many += [(None, probability) for probability in dict.fromkeys(entry.probability)]
+        for fails, (count, probability) in product(kinds, many):
+            yield AvailabilityRequest(fails, count, probability, entry.draws, entry.seed, entry.sample, measures)
+
+    def check_plan(self, spelling: str, plan: Plan, values: Mapping[str, Any]) -> None:
+        others = {one.name: one.default for one in self.parameters} | dict(values)
+        fails = {kind: others.pop(kind) for kind in ("links", "routers", "cubes")}
+        try:
+            asked = _requests(fails, **others)
+        except BadInput:
+            return  # `ask` says so
+        for request in asked:
+            check_memory(spelling, plan, request)
+
+    def check(self, network: LazyNetwork, request: AvailabilityRequest) -> None:
+        most = most_parts(network.plan, network.spelling, request.fails)
+        if request.failures is None or request.failures < min(most, network.plan.nodes) // 2:
+            return  # a network has more links than that, unless it is in parts
+        with under("failures"):
+            failing = failing_parts(network.topology, request.fails)
+            check_count(failing, request.fails, request.failures, network.spelling)
+
+    def seconds(self, network: LazyNetwork, request: AvailabilityRequest) -> float:
+        nodes, arcs = network.plan.nodes, network.plan.nodes * max(network.plan.degree, 1)
+        size = DrawSize(nodes, arcs, True)
+        seconds = 5e-3 + request.draws * 1e-8 * arcs
+        for measure in (MEASURES[name] for name in request.measures.split(", ")):
+            if measure.seconds is not None:
+                seconds += measure.seconds(size) * measure.draws(size, request.draws, request.sample)
+        return seconds
+
+    def memory(self, network: LazyNetwork, request: AvailabilityRequest) -> int:
+        return memory_of(network.plan, request)
+
+    def row_count(self, network: LazyNetwork, request: AvailabilityRequest) -> int:
+        return sum(len(MEASURES[name].names) for name in request.measures.split(", "))
+
+    def rows(self, network: LazyNetwork, request: AvailabilityRequest, options: How) -> list[dict[str, Any]]:
+        return availability_rows(network.topology, request, options)
+
+    def section(self, tables: Tables) -> Chapter | None:
+        # only a page draws, and the drawing library takes long to import
+        from torusweep.questions.availability.section import section
+
+        return section(tables)
+
+
+QUESTION = AvailabilityQuestion()

@@ -1,0 +1,271 @@
+"""What an operation takes on a network: bound and best known, every algorithm, and the time for sizes.
+
+The steps of an algorithm in the simulator, flit by flit, beside what the loads of the links say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from torusweep.collectives.algorithms import OPTIMUM, schedule_of
+from torusweep.collectives.best_known import best_known
+from torusweep.collectives.cost import AlgorithmCost, cost_of, messages_of
+from torusweep.collectives.optimum import optimum
+from torusweep.collectives.schedule import Schedule
+from torusweep.errors import BadInput, Refused
+from torusweep.networks.topology import Topology
+from torusweep.quantities import bandwidth_of, byte_range, counted, seconds_of
+from torusweep.questions.collectives.record import record_of
+from torusweep.questions.simulation.parameters import MAX_CYCLES, Parameters
+from torusweep.questions.simulation.presets import ALL_FLITS, preset, round_trip
+from torusweep.questions.simulation.runs import Experiment, run
+from torusweep.questions.simulation.setup import set_up
+from torusweep.questions.stage import under
+from torusweep.workloads import Workload
+
+PACKET_FLITS = 64  # long packets, so that heads cost little
+BUFFER_FLITS = 16  # of a virtual channel; more where links are long
+ROUTER = Parameters(virtual_channels=4, input_speedup=4, packet_flits=PACKET_FLITS, cycles=MAX_CYCLES)
+DEFAULT = preset(ROUTER.router)
+MOST_FLITS = 100_000_000  # over all links: a minute or more
+WINDOW = 2  # pieces of a chunk that are under way to a neighbour at once, so that others get their turn
+NEVER = -1
+
+
+class Simulated(NamedTuple):
+    """cycles: until all is delivered; size: flits of the operation; pieces: of each chunk in a pipeline.
+
+    alone   cycles a flit of one piece that goes through all steps before the next begins; None without a pipeline
+    """
+
+    cycles: int
+    size: int
+    pieces: int
+    alone: float | None
+
+    @property
+    def cycles_per_flit(self) -> float:
+        return self.cycles / self.size
+
+    def difference(self, cycles_per_flit: float) -> float:
+        """How much longer it took than bandwidth says: the first piece goes alone, others follow at full load."""
+        alone = cycles_per_flit if self.alone is None else self.alone
+        return self.cycles_per_flit / (cycles_per_flit + (alone - cycles_per_flit) / self.pieces) - 1
+
+    def columns(self) -> dict[str, Any]:
+        """For --json."""
+        numbers = {"simulated_cycles": self.cycles, "simulated_flits": self.size, "simulated_pieces": self.pieces}
+        return {**numbers, "simulated_alone": self.alone}
+
+
+def simulated(topology: Topology, schedule: Schedule, flits: int) -> Simulated:
+    """Simulate a schedule with so many flits for each unit of its data, until all is delivered.
+
+    A node can send on all its channels at once, and takes whatever arrives. A rank begins a step when all its messages
+    of the step before are delivered, those that it sent and those that it got. In a pipeline each chunk is cut into
+    pieces, and a piece is sent on as soon as it is there.
+    Raises BadInput where no routing is known to be free of deadlock, or the simulation does not end, Refused where it
+    would take too long.
+    """
+    name = f"simulation of {schedule.operation} on {topology.spelling}"
+    moved = float(schedule.size[schedule.chunk].sum()) * flits
+    if moved > MOST_FLITS:
+        raise Refused(f"{name}: expected at most {MOST_FLITS:,} flits in all messages, got {moved:.3g}; choose fewer")
+    try:
+        setup = set_up(topology, replace(ROUTER, buffer_flits=max(BUFFER_FLITS, round_trip(topology, DEFAULT))))
+    except Refused:
+        raise
+    except BadInput:
+        raise BadInput(
+            f"{name}: expected a network with a routing that is proved free of deadlock, got none; leave the"
+            " simulation out"
+        ) from None
+    ports = topology.ports.shape[1]
+    setup = setup._replace(
+        router=setup.router._replace(injection_flits=min(4 * ports, ALL_FLITS - ports), ejection_flits=ALL_FLITS),
+        parameters=replace(setup.parameters, workload="collective", placement="consecutive"),
+        workload=_in_pieces(schedule, flits) if schedule.pipelined else _in_steps(schedule, flits),
+    )
+    (outcome,) = run(setup, [Experiment(None, 0)])
+    completion = outcome.completion
+    if completion is None or outcome.stalled >= 0 or (completion.delivered == NEVER).any():
+        raise BadInput(f"{name}: expected that all messages arrive, got a deadlock; choose another algorithm")
+    pieces, alone = 1, None
+    if schedule.pipelined:
+        pieces, alone = _pieces(schedule, flits), cost_of(topology, schedule._replace(pipelined=False)).cycles
+    return Simulated(int(completion.delivered.max()) + 1, schedule.units * flits, pieces, alone)
+
+
+def _in_steps(schedule: Schedule, flits: int) -> Workload:
+    """The messages of each step, cut into packets that take turns, and a local step of each rank after them."""
+    step, source, destination, units = messages_of(schedule)
+    ranks, steps = len(schedule.node), schedule.steps
+    whole = units.astype(np.int64) * flits
+    many = -(-whole // PACKET_FLITS)
+    message = np.repeat(np.arange(len(step)), many)
+    piece = np.arange(len(message)) - np.repeat(np.cumsum(many) - many, many)
+    turn = np.random.default_rng(0).permutation(len(step))  # ranks do not send to the same rank at the same time
+    order = np.lexsort((turn[message], piece, step[message]))  # the packets of a step's messages in turn
+    message, piece = message[order], piece[order]
+    length = np.minimum(PACKET_FLITS, whole[message] - piece * PACKET_FLITS)
+    before = np.searchsorted(step[message], np.arange(steps + 1))  # packets of earlier steps
+    rank = np.tile(np.arange(ranks), steps)
+    number = np.arange(len(message)) + ranks * step[message]
+    join = (before[1:, None] + ranks * np.arange(steps)[:, None] + np.arange(ranks)).ravel()
+    total = len(message) + len(join)
+    columns = np.zeros((3, total), np.int64)
+    columns[:, number] = source[message], destination[message], length
+    columns[:2, join] = rank
+    joins = join.reshape(steps, ranks)
+    ends = [np.stack([joins[step[message], end[message]], number], axis=1) for end in (source, destination)]
+    later = step[message] > 0
+    starts = np.stack([number[later], joins[step[message][later] - 1, source[message][later]]], axis=1)
+    chain = np.stack([joins[1:].ravel(), joins[:-1].ravel()], axis=1)
+    return _workload(columns, np.concatenate([*ends, starts, chain]), ranks)
+
+
+def _pieces(schedule: Schedule, flits: int) -> int:
+    """Pieces of every chunk of a pipeline, so that all trees advance alike: the shortest piece is a packet."""
+    return max(1, int(schedule.size.min()) * flits // PACKET_FLITS)
+
+
+def _in_pieces(schedule: Schedule, flits: int) -> Workload:
+    """A message for each piece of each transfer; it waits for those that brought the piece in earlier steps."""
+    pieces = _pieces(schedule, flits)
+    transfer, piece = np.divmod(np.arange(pieces * len(schedule.step)), pieces)
+    order = np.argsort(schedule.step[transfer] + piece, kind="stable")  # a piece later is a step later
+    number = np.argsort(order)  # of the message of each transfer and piece
+    transfer, piece = transfer[order], piece[order]
+    source, destination, chunk = (
+        column[transfer] for column in (schedule.source, schedule.destination, schedule.chunk)
+    )
+    whole = schedule.size[chunk] * flits
+    length = whole * (piece + 1) // pieces - whole * piece // pieces
+    ranks = len(schedule.node)
+    waits = _waits(schedule.step[transfer], source, destination, chunk.astype(np.int64) * pieces + piece, ranks)
+    later = np.flatnonzero(piece >= WINDOW)
+    window = np.stack([later, number[transfer[later] * pieces + piece[later] - WINDOW]], axis=1)
+    return _workload(np.stack([source, destination, length]), np.concatenate([waits, window]), ranks)
+
+
+def _workload(columns: np.ndarray, waits: np.ndarray, ranks: int) -> Workload:
+    """columns int64[3, G]: source, destination and flits of each message."""
+    source, destination = columns[:2].astype(np.int32)
+    ordered = waits[np.lexsort((waits[:, 1], waits[:, 0]))]
+    return Workload(ranks, source, destination, columns[2], np.zeros(columns.shape[1], np.int64), ordered)
+
+
+def _waits(
+    step: np.ndarray, source: np.ndarray, destination: np.ndarray, content: np.ndarray, ranks: int
+) -> np.ndarray:
+    """int64[S, 2]: (message, one that brought the same content to its source in an earlier step)."""
+    key, needed = content * ranks + destination, content * ranks + source
+    order = np.argsort(key, kind="stable")  # by place and content, then by time
+    first, last = (np.searchsorted(key[order], needed, side) for side in ("left", "right"))
+    number = last - first
+    message = np.repeat(np.arange(len(step)), number)
+    place = np.arange(len(message)) - np.repeat(np.cumsum(number) - number, number)
+    before = order[first[message] + place]
+    earlier = step[before] < step[message]
+    return np.stack([message[earlier], before[earlier]], axis=1).astype(np.int64)
+
+
+Row = dict[str, Any]
+BANDWIDTH, LATENCY = "50GB/s", "1us"
+
+
+class Timing(NamedTuple):
+    """sizes: bytes; bandwidth: bytes/s of a channel; latency: s of a message for each hop."""
+
+    sizes: list[int]
+    bandwidth: float
+    latency: float
+
+
+def timing_of(sizes: Iterable[str | int], bandwidth: str | None, latency: str | None) -> Timing | None:
+    """What times are asked for; None without sizes. Raises BadInput for texts that are no quantities."""
+    with under("bytes"):
+        numbers = [number for size in sizes for number in byte_range(str(size))]
+    for name, given in (("bandwidth", bandwidth), ("latency", latency)):
+        if given is not None and not numbers:
+            with under(name):
+                raise BadInput("expected together with bytes, got no bytes; add bytes, as 1MiB:1GiB")
+    with under("bandwidth"):
+        speed = bandwidth_of(bandwidth or BANDWIDTH)
+    with under("latency"):
+        wait = seconds_of(latency or LATENCY)
+    return Timing(numbers, speed, wait) if numbers else None
+
+
+def compared(
+    network: Topology,
+    operation: str,
+    algorithms: Sequence[str],
+    *,
+    every: bool,
+    root: int,
+    flits: int | None,
+    timing: Timing | None,
+    use_symmetry: bool,
+) -> tuple[list[Row], dict[str, str]]:
+    """(the best of all, then the algorithms, the fastest first; algorithm → why it does not suit the network).
+
+    every   whether each algorithm must suit
+    flits   of each equal part of the data in a simulation; None: none
+    """
+    bounds = optimum(network, operation, root=root, use_symmetry=use_symmetry)
+    costs, runs, left_out = {}, {}, {}
+    for algorithm in algorithms:
+        try:
+            schedule = schedule_of(network, operation, algorithm, root=root)
+            runs[algorithm] = {} if flits is None else simulated(network, schedule, flits).columns()
+        except BadInput as refusal:
+            if every:
+                raise
+            left_out[algorithm] = str(refusal)
+            continue
+        costs[algorithm] = cost_of(network, schedule)
+    measured = {algorithm: cost.cycles for algorithm, cost in costs.items()}
+    best = best_known(network, operation, root=root, use_symmetry=use_symmetry, bounds=bounds, measured=measured)
+    rows = []
+    for algorithm, cost in sorted(costs.items(), key=lambda pair: pair[1].cycles):
+        row = record_of(network, operation, algorithm, root, best, cost, best.method)
+        rows.append(row | runs[algorithm] | _times(row, cost, timing))
+    least = record_of(network, operation, OPTIMUM, root, best, None, best.method)
+    return [least | _times(least, None, timing), *rows], left_out
+
+
+def _times(row: Row, cost: AlgorithmCost | None, timing: Timing | None) -> Row:
+    """Of each size its time and bandwidths; of the best of all (no cost) what the bound allows: no less."""
+    if timing is None:
+        return {}
+    share = row["bus_bandwidth"] / row["algorithm_bandwidth"] if row["algorithm_bandwidth"] else None
+    _, bandwidth, latency = timing
+    times = []
+    for number in timing.sizes:
+        seconds = cost.seconds(number, bandwidth, latency) if cost else row["bound"] * number / bandwidth
+        times.append(
+            {
+                "bytes": number,
+                "seconds": seconds,
+                "algorithm_bandwidth": number / seconds,
+                "bus_bandwidth": None if share is None else share * number / seconds,
+                "pieces": cost.pieces(number, bandwidth, latency) if cost else None,
+            }
+        )
+    return {"bandwidth": bandwidth, "latency": latency, "times": times}
+
+
+def together(network: Topology, left_out: Mapping[str, str]) -> str:
+    """Why no algorithm suits a network, in a line: the reason that all have, or each its own."""
+    counts = np.bincount(network.terminals, minlength=network.nodes)
+    if (counts != 1).any():
+        bare, several = int((counts == 0).sum()), int((counts > 1).sum())
+        found = [counted(bare, "node") + " without a terminal"] * (bare > 0)
+        found += [counted(several, "node") + " with several"] * (several > 0)
+        return f"expected one terminal at each node, got {' and '.join(found)}; the optimum alone has no such limit"
+    return "; ".join(f"{algorithm}: {reason}" for algorithm, reason in left_out.items())

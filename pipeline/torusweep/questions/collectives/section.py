@@ -1,0 +1,92 @@
+"""The page's section on collective operations: what algorithms reach of the bound, on every network."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+
+from torusweep.charts.drawing import Axis, Chart
+from torusweep.charts.section import Cell, Chapter, Field, Panel, Record, Tables, fields, listing, paragraph, share
+from torusweep.collectives.algorithms import ALGORITHMS, BEST_KNOWN, OPTIMUM
+from torusweep.collectives.operations import OPERATIONS
+from torusweep.quantities import counted
+from torusweep.questions.collectives.columns import COLLECTIVES
+
+INTRODUCTION = (
+    "The bound is what no algorithm beats, proved by a cut, a partition or a linear program; it is the optimum where an"
+    " algorithm is known that attains it, elsewhere the row best_known has the least time that is known. Times are for"
+    " data so large that bandwidth decides, with all channels of a node at work. Bus bandwidth is that of nccl-tests,"
+    " in flits a cycle and terminal; a channel carries one in each direction."
+)
+
+
+def section(tables: Tables) -> Chapter | None:
+    """A chart for each operation that has algorithms, and the table; None without rows."""
+    rows = [row for row in tables.get("collectives", ()) if row["bound"] is not None]
+    if not rows:
+        return None
+    measured = [row for row in rows if row["algorithm"] not in (OPTIMUM, BEST_KNOWN) and row["bound_share"] is not None]
+    panels = []
+    for operation in OPERATIONS:
+        shown = [row for row in measured if row["operation"] == operation]
+        chart = SHARES._replace(y=Axis("algorithm", order=[name for name in ALGORITHMS if name in _algorithms(shown)]))
+        caption = f"{escape(OPERATIONS[operation].meaning.capitalize())}. A mark is a network."
+        if len(shown) > 1:
+            panels.append(Panel(f"collectives_{operation}", operation, chart.draw(shown), caption, wide=False))
+    order = list(OPERATIONS)
+    listed = sorted(rows, key=lambda row: (row["topology"], order.index(row["operation"]), row["cycles"] or 0.0))
+    every = listing("Every operation and algorithm", "By network, all {}.", FIELDS, listed)
+    return Chapter(
+        "collectives",
+        "Collective operations",
+        [paragraph(escape(INTRODUCTION) + _worth(measured)), panels, every],
+    )
+
+
+def _algorithms(rows: Sequence[Record]) -> set[str]:
+    return {row["algorithm"] for row in rows}
+
+
+SHARES = Chart(  # a row for each algorithm, a mark for each network
+    x=Axis("bound_share", "share of the bound", domain=(0, 1), format="%", ticks=(0, 0.25, 0.5, 0.75, 1)),
+    y=Axis("algorithm"),
+    line="",
+    along=None,
+    size=60,
+    opacity=0.7,
+    tips={"topology": "network", "algorithm": "algorithm", "bound_share": ("of the bound", ".1%")}
+    | {"bus_bandwidth": "bus bandwidth", "steps": "steps"},
+)
+
+
+def _proof(row: Record) -> Cell:
+    """The proof of the bound in words."""
+    if row["cut_nodes"] is not None:
+        nodes = len(row["cut_nodes"])
+        verb = "into" if row["cut_enters"] else "out of"
+        return Cell(f"{counted(row['cut_capacity'], 'channel')} {verb} {counted(nodes, 'node')}", "short")
+    if row["parts"] is not None:
+        return Cell(f"{counted(row['cut_capacity'], 'channel')} between {counted(row['parts'], 'set')}", "short")
+    return Cell("linear program", "short")
+
+
+FIELDS = fields(
+    COLLECTIVES,
+    *("topology", "operation", "algorithm", ("bus_bandwidth", "", 5)),
+    ("bound_share", "of bound", lambda row: share(row["bound_share"])),
+    *(("cycles", "cycles a flit", 6), "steps", ("latency_hops", "hops")),
+    Field("bottleneck", _proof, "what proves the bound"),
+)
+
+
+def _worth(rows: Sequence[Record]) -> str:
+    """Which algorithm reaches the bound, and so the optimum, on the most networks."""
+    if not rows:
+        return ""
+    reached: dict[str, int] = {}
+    for row in rows:
+        reached.setdefault(row["algorithm"], 0)
+        reached[row["algorithm"]] += row["bound_share"] > 1 - 1e-9
+    best = max(reached, key=lambda name: reached[name])
+    tried = sum(row["algorithm"] == best for row in rows)
+    return f" The algorithm {escape(best)} reaches the optimum in {reached[best]:,} of {tried:,} cases."

@@ -1,0 +1,223 @@
+"""The stage `collectives`: bounds of collective operations, and what algorithms take."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from html import escape
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import create_model
+from rich.console import Console
+
+from torusweep.collectives.algorithms import EVERY, OPTIMUM, algorithms_for, check_suits
+from torusweep.collectives.operations import OPERATIONS, operation_of
+from torusweep.errors import BadInput
+from torusweep.networks.names import number_of, terminal_names
+from torusweep.networks.topology import Meaning, Topology, Whole
+from torusweep.questions.answer import Records
+from torusweep.questions.collectives.columns import COLLECTIVES
+from torusweep.questions.collectives.compared import BANDWIDTH, LATENCY, compared, timing_of, together
+from torusweep.questions.collectives.record import collective_record
+from torusweep.questions.collectives.text import print_collective
+from torusweep.questions.display import value_text
+from torusweep.questions.how import How
+from torusweep.questions.parameters import Absent, InTables, NotSwept, Option, Positional, Spelled, Swept
+from torusweep.questions.question import Question
+from torusweep.questions.stage import LazyNetwork, NetworkChoice, under
+
+if TYPE_CHECKING:
+    from torusweep.charts.section import Chapter, Tables
+
+
+@dataclass(frozen=True, repr=False)
+class Collective(Records):
+    """A collective operation: optimum, or bound and best known, with proof; then every algorithm, the fastest first.
+
+    Rows of the table `collectives`; an algorithm that was simulated has the columns simulated_… too. With sizes, rows
+    have bandwidth, latency and times, too: seconds, bandwidths and pieces of each size.
+
+    left_out   algorithms that do not suit the network, and why
+    """
+
+    without: str = field(default="", kw_only=True)
+    left_out: Mapping[str, str] = field(default_factory=dict, kw_only=True)
+    columns = COLLECTIVES
+    main = ("algorithm", "cycles", "bound_share", "bus_bandwidth", "steps", "latency_hops")
+
+    def heading(self) -> str:
+        known = f"at least {value_text(self.bound)}" if self.optimum is None else f"optimum {value_text(self.optimum)}"
+        return f"{self.rows[0]['topology']}, {self.rows[0]['operation']}, {known} cycles/flit"
+
+    @property
+    def reason(self) -> str:
+        """Why no algorithm has a row; empty where some have."""
+        return self.without
+
+    @property
+    def optimum(self) -> float | None:
+        """Cycles per flit of the operation's size: no algorithm takes less, and one takes this; None: not known."""
+        return self.rows[0]["optimum"]
+
+    @property
+    def bound(self) -> float:
+        """Cycles per flit of the operation's size: no algorithm takes less."""
+        return float(self.rows[0]["bound"])
+
+    @property
+    def best_known(self) -> float | None:
+        """Cycles per flit of the operation's size: the least that is known; None: nothing is."""
+        return self.rows[0]["best_known"]
+
+    def print(self, console: Console, computed_by: str) -> None:
+        print_collective(console, self.rows, self.left_out)
+
+    def __repr__(self) -> str:
+        return "\n".join([super().__repr__(), *([f"  no algorithm: {self.without}"] if self.without else [])])
+
+    def _repr_html_(self) -> str:
+        return super()._repr_html_() + (f"<div>no algorithm: {escape(self.without)}</div>" if self.without else "")
+
+
+OPERATION = Spelled(
+    ", ".join(OPERATIONS), table="torusweep.collectives.operations:OPERATIONS", title="Operations", called=False
+)
+ALGORITHM = Spelled(
+    f"{OPTIMUM} alone, {EVERY}, or algorithms that must suit the network",
+    table="torusweep.collectives.algorithms:ALGORITHMS",
+    title="Algorithms",
+    called=False,
+)
+
+
+def collective(
+    network: Topology,
+    how: How,
+    operation: Annotated[str, OPERATION, Positional()],
+    algorithms: Annotated[
+        tuple[str, ...],
+        ALGORITHM,
+        Absent("all that suit the network"),
+        Swept(OPTIMUM),
+        InTables("algorithm"),
+        Option("--algorithm"),
+    ]
+    | None = None,
+    *,
+    root: Annotated[int, Whole(0, "of broadcast and reduce: a terminal"), NotSwept()] = 0,
+    bytes: Annotated[
+        tuple[str | int, ...],
+        Meaning("also the time for this size, as 64MiB, or for all powers of 2, as 1MiB:16GiB; or for several"),
+        NotSwept(),
+    ]
+    | None = None,
+    bandwidth: Annotated[
+        str, Meaning("of a link, in each direction, for the time of bytes"), Absent(BANDWIDTH), NotSwept()
+    ]
+    | None = None,
+    latency: Annotated[
+        str,
+        Meaning("of a message for each hop, software included, for the time of bytes"),
+        Absent(LATENCY),
+        NotSwept(),
+    ]
+    | None = None,
+    simulate: Annotated[
+        int,
+        Whole(
+            1, "also simulate each algorithm flit by flit, with so many flits for each equal part of the data", 10**6
+        ),
+        NotSwept(),
+    ]
+    | None = None,
+) -> Collective:
+    """What a collective operation takes: every algorithm that suits, beside what none can beat.
+
+    Times are in cycles for each flit of the operation's size: of the gathered vector for all_gather, of each terminal's
+    vector for the others, as nccl-tests count it. A channel carries a flit a cycle in each direction; a node uses all
+    its channels at once. The bound comes with what proves it: a cut, a partition, or a linear program. It is the
+    optimum where an algorithm attains it, and stands beside the best known where none is known to.
+
+    >>> import torusweep as ts
+    >>> ts.network("torus(k=4, n=2)").collective("all_reduce").optimum
+    0.46875
+    """
+    name = operation_of(operation)
+    with under("root"):
+        root = number_of(terminal_names(network), root, "root") if root else root
+    chosen = [one for one in algorithms_for(name, algorithms or [EVERY]) if one != OPTIMUM]
+    timing = timing_of(bytes or (), bandwidth, latency)
+    if simulate is not None and not chosen:
+        with under("simulate"):
+            raise BadInput("expected an algorithm, got the optimum alone; name one, as ring")
+    with how.progress.wait("cuts, trees and programs: some minutes on networks of hundreds of different nodes"):
+        rows, left_out = compared(
+            network,
+            name,
+            chosen,
+            every=bool(algorithms),
+            root=root,
+            flits=simulate,
+            timing=timing,
+            use_symmetry=how.use_symmetry,
+        )
+    without = together(network, left_out) if left_out and len(rows) == 1 else ""
+    return Collective(rows, without=without, left_out=left_out)
+
+
+class CollectivesQuestion(Question):
+    name = "collectives"
+    columns = COLLECTIVES
+    ask = staticmethod(collective)
+    command = "collective"
+    phrase = "{operation}, {algorithm}"
+    how = ("symmetry",)
+    examples = (
+        'collective "torus(radices=[4, 4, 8])" all_reduce',
+        'collective "pdtt(a=4)" all-to-all --json',
+        'collective "torus(k=8, n=2)" all_gather --bytes 1MiB:1GiB --bandwidth 50GB/s --latency 1us',
+        'collective "faulty(torus(k=8, n=2), links=1, seed=1)" all_reduce --algorithm trees,ring',
+        'collective "torus(k=4, n=2)" all_gather --algorithm bucket --simulate 256',
+    )
+    description = "collective operations whose bounds and algorithms are computed; without it, none"
+    distinguishing = ("operation", "algorithm")
+
+    def _entry(self) -> type[NetworkChoice]:
+        """In a configuration, as in tables, `algorithms` are called algorithm."""
+        fields: dict[str, Any] = {one.column: self._field(one) for one in self.swept}
+        return create_model(self.name.title(), __base__=NetworkChoice, __doc__=self.description, **fields)
+
+    def requests(self, entry: Any) -> Iterator[Any]:
+        with under("operation"):
+            operations = list(dict.fromkeys(map(operation_of, entry.operation)))
+        with under("algorithm"):
+            chosen = [algorithms_for(operation, entry.algorithm) for operation in operations]
+        for operation, algorithms in zip(operations, chosen):
+            yield from (self.Request(operation, algorithm) for algorithm in algorithms)
+
+    def check(self, network: LazyNetwork, request: Any) -> None:
+        check_suits(request.algorithm, network.plan, network.spelling)
+
+    def seconds(self, network: LazyNetwork, request: Any) -> float:
+        nodes, arcs = network.plan.nodes, network.plan.nodes * max(network.plan.degree, 1)
+        seconds = 3e-3 + 1e-7 * arcs + (1e-4 * arcs if request.operation == "all_to_all" else 3e-9 * arcs * nodes)
+        return seconds + (0.0 if request.algorithm == OPTIMUM else 2e-6 * arcs * nodes**0.5)
+
+    def memory(self, network: LazyNetwork, request: Any) -> int:
+        transfers = 0 if request.algorithm == OPTIMUM else network.plan.nodes**2 * max(network.plan.degree, 1)
+        return network.plan.bytes + 80 * transfers
+
+    def rows(self, network: LazyNetwork, request: Any, options: How) -> list[dict[str, Any]]:
+        """Of one algorithm, and where it does not suit or there is no optimum, why."""
+        return [
+            collective_record(network.topology, request.operation, request.algorithm, use_symmetry=options.use_symmetry)
+        ]
+
+    def section(self, tables: Tables) -> Chapter | None:
+        # only a page draws, and the drawing library takes long to import
+        from torusweep.questions.collectives.section import section
+
+        return section(tables)
+
+
+QUESTION = CollectivesQuestion()

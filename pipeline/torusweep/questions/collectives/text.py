@@ -1,0 +1,114 @@
+"""Collective operations as text: the algorithms beside the optimum, and times for sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rich.console import Console
+
+from torusweep.collectives.optimum import channels_in_words
+from torusweep.quantities import counted, size
+from torusweep.questions.collectives.compared import Simulated
+from torusweep.questions.console import Columns, print_facts, print_note, print_rows
+
+MOST_NODES = 12  # of a cut, listed
+RINGS = ("one_way_ring", "ring")
+Row = dict[str, Any]
+
+
+def print_collective(console: Console, rows: Sequence[Row], left_out: Mapping[str, str]) -> None:
+    """The optimum, or bound and best known, with proof; a line for each algorithm, and a table of times."""
+    best, *shown = rows
+    print_facts(console, f"{best['operation']} on {best['topology']}", _facts(best))
+    share = "of bound" if best["optimum"] is None else "of optimum"
+    columns = {**{_algorithm: "algorithm", "cycles:.6g": "cycles/flit", _share: share}, **COLUMNS}
+    if any("simulated_cycles" in row for row in shown):
+        columns |= SIMULATED
+    console.print()
+    print_rows(console, shown, columns, left=(_algorithm,))
+    if "times" in best:
+        console.print()
+        _print_times(console, rows)
+    for row in shown:
+        if row["algorithm"] in RINGS and row["latency_hops"] > row["steps"]:
+            most = -(-row["latency_hops"] // row["steps"])
+            print_note(
+                console,
+                f"{row['algorithm']}: no Hamiltonian cycle is known here, so messages go up to {most} hops",
+            )
+    for reason in left_out.values():
+        print_note(console, f"left out: {reason}")
+
+
+def _algorithm(row: Row) -> str:
+    return str(row["algorithm"]) + (", in pieces" if row["pipelined"] else "")
+
+
+def _share(row: Row) -> str:
+    return f"{100 * row['bound_share']:.4g} %"
+
+
+def _simulated(row: Row) -> Simulated:
+    return Simulated(*(row[f"simulated_{name}"] for name in ("cycles", "flits", "pieces", "alone")))
+
+
+COLUMNS: Columns = {
+    **{"bus_bandwidth:.5g": "bus bandwidth", "steps": "steps", "latency_hops": "hops"},
+    lambda row: "{} → {}".format(*(row["busiest_link_names"] or row["busiest_link"])): "busiest link",
+}
+SIMULATED: Columns = {
+    lambda row: f"{_simulated(row).cycles_per_flit:.6g}": "simulated",
+    lambda row: f"{_simulated(row).difference(row['cycles']):+.1%}": "differs",
+}
+
+
+def _facts(best: Row) -> list[tuple[str, str]]:
+    """The optimum, or where it is not known its bound and the best known."""
+    unit = "cycles for each flit of the size"
+    if best["optimum"] is not None:
+        facts = [("optimum", f"{best['optimum']:.7g} {unit}")]
+    else:
+        known = "none" if best["cycles"] is None else f"{best['cycles']:.7g} {unit}"
+        facts = [("bound", f"{best['bound']:.7g} {unit}: no algorithm takes less"), ("best known", known)]
+    if best["bus_bandwidth"]:
+        facts.append(("bus bandwidth", f"{best['bus_bandwidth']:.6g} flits/cycle/terminal"))
+    facts.append(("terminals", f"{best['terminals']:,}"))
+    return [*facts, *_proof(best), ("because", best["method"])]
+
+
+def _proof(best: Row) -> list[tuple[str, str]]:
+    nodes, parts = best["cut_nodes"], best["parts"]
+    if nodes is None and parts is None:
+        return []
+    ways = channels_in_words(best["cut_capacity"], best["cut_bandwidth"])
+    if nodes is None:
+        return [("bottleneck", f"{ways} between {parts:,} sets of nodes")]
+    more = f" … ({len(nodes):,} nodes)" if len(nodes) > MOST_NODES else ""
+    names = ", ".join(map(str, (best["cut_node_names"] or nodes)[:MOST_NODES])) + more
+    side = f"node {names}" if len(nodes) == 1 else f"nodes {names}"
+    verb = ("enter" if best["cut_enters"] else "leave") + ("s" if best["cut_capacity"] == 1 else "")
+    terminals = best["cut_terminals"]
+    data = "all of the data" if terminals == 1 else f"the data of {counted(terminals, 'terminal')}"
+    return [("bottleneck", f"{ways} that {verb} {side}, for {data}")]
+
+
+def _print_times(console: Console, rows: Sequence[Row]) -> None:
+    best, *shown = rows
+    speed, wait = f"{best['bandwidth'] / 1e9:g} GB/s a link", f"{1e6 * best['latency']:g} µs a hop"
+    print_note(console, f"time in µs, and the fastest: {speed}, {wait}")
+    names = [row["algorithm"] for row in shown]
+    lines = []
+    for place, least in enumerate(best["times"]):
+        seconds = [row["times"][place]["seconds"] for row in shown]
+        times = dict(zip(names, map(_microseconds, seconds)))
+        fastest = names[seconds.index(min(seconds))] if seconds else ""
+        lines.append({"size": size(least["bytes"]), "least": _microseconds(least["seconds"]), **times, "best": fastest})
+    headings = {"size": "size", "least": "no less than", **{name: name for name in names}, "best": "fastest"}
+    print_rows(console, lines, headings)
+
+
+def _microseconds(seconds: float) -> str:
+    """Four digits, without an exponent."""
+    number = 1e6 * seconds
+    return f"{number:,.0f}" if number >= 1000 else f"{number:.4g}"

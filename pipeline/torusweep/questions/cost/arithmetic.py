@@ -1,0 +1,243 @@
+"""Prices and watts of a network, from the numbers of its parts: sums of straight lines.
+
+Networks beside each other at equal cost: throughput, latency and price of each, and the Pareto front of all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from math import fsum
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from torusweep.errors import BadInput
+from torusweep.questions.cost.model import Cable, CostModel
+from torusweep.questions.screen.bounds import front
+
+
+class Cables(NamedTuple):
+    """Cables between routers, grouped.
+
+    metres     float64[G]
+    between    bool[G]     whether their ends are in different cabinets
+    circuit    bool[G]     whether they pass through a circuit switch
+    bandwidth  float64[G]  of each cable, in flits a cycle
+    number     int64[G]
+    """
+
+    metres: np.ndarray
+    between: np.ndarray
+    circuit: np.ndarray
+    bandwidth: np.ndarray
+    number: np.ndarray
+
+
+class Counts(NamedTuple):
+    """What a network is made of.
+
+    widths     float64[K]  different widths of routers: ports, those of terminals included, each as many times as its
+                           link carries flits a cycle
+    routers    int64[K]    routers of each width
+    terminals  number of terminals
+    """
+
+    widths: np.ndarray
+    routers: np.ndarray
+    terminals: int
+    cables: Cables
+
+
+class Prices(NamedTuple):
+    """What the parts cost, in the model's currency, and their watts; None where the model has none.
+
+    electrical, optical   cables between routers
+    terminal_cables       electrical cables of terminals
+    metres                of all cables
+    picojoules            of a bit in each router that it passes
+    """
+
+    electrical: int
+    optical: int
+    terminal_cables: int
+    metres: float
+    circuit_ports: int
+    routers: float
+    cables: float
+    circuits: float
+    watts: float | None
+    picojoules: float | None
+
+    @property
+    def total(self) -> float:
+        return self.routers + self.cables + self.circuits
+
+
+def prices(model: CostModel, counts: Counts) -> Prices:
+    """What a network costs.
+
+    A router costs fixed + per_port × ports, and not less than nothing; or as much as the cheapest product with enough
+    ports. A port of twice the bandwidth is two ports, for prices and for watts.
+    A cable is electrical up to the longest length, or where it is the cheaper kind, else optical; through a circuit
+    switch it is optical, and takes two ports of the switch. Prices of a cable are times its bandwidth.
+    Raises BadInput where no product has enough ports, and for circuits without a price.
+    """
+    cables, racks = counts.cables, model.racks
+    optical = _is_optical(model, cables)
+    lengths = [float(metres) * int(number) for metres, number in zip(cables.metres, cables.number)]
+    laying = np.where(cables.between, racks.laying_between, racks.laying_inside)
+    each = np.where(
+        optical,
+        _price(model, model.optical or model.electrical, cables),
+        _price(model, model.electrical or model.optical, cables),
+    )
+    cost = [float(price) * int(number) for price, number in zip(each + laying, cables.number)]
+    terminal_cables = 0 if racks.terminal_cable is None else counts.terminals
+    if racks.terminal_cable is not None:
+        own = Cables(*(np.array([value]) for value in (racks.terminal_cable, False, False, 1.0, 1)))
+        kind = model.electrical or model.optical
+        cost.append(float((_price(model, kind, own) + racks.laying_inside)[0]) * terminal_cables)
+        lengths.append(racks.terminal_cable * terminal_cables)
+    number_optical = int(cables.number[optical].sum())
+    circuit_ports = 2 * int(cables.number[cables.circuit].sum())
+    return Prices(
+        electrical=int(cables.number.sum()) - number_optical,
+        optical=number_optical,
+        terminal_cables=terminal_cables,
+        metres=fsum(lengths),
+        circuit_ports=circuit_ports,
+        routers=fsum(
+            price_of_router(model, float(width)) * int(number) for width, number in zip(counts.widths, counts.routers)
+        ),
+        cables=fsum(cost),
+        circuits=_price_of_circuits(model, circuit_ports),
+        watts=_watts(model, counts, number_optical, circuit_ports),
+        picojoules=_picojoules(model),
+    )
+
+
+def price_of_router(model: CostModel, ports: float) -> float:
+    """The price of a router of so many ports of one flit a cycle. Raises BadInput where no product has as many."""
+    router = model.router
+    if not router.products:
+        return max(0.0, router.fixed + router.per_port * ports)
+    suitable = [product.price for product in router.products if product.ports >= ports]
+    if not suitable:
+        most = max(product.ports for product in router.products)
+        raise BadInput(
+            f"expected routers of at most {most:,} ports, the largest of the cost model's products, got {ports:,g};"
+            " choose a network of smaller radix, or add a product"
+        )
+    return min(suitable)
+
+
+def _is_optical(model: CostModel, cables: Cables) -> np.ndarray:
+    """bool[G]: which cables are optical."""
+    if model.optical is None:
+        return np.zeros(len(cables.metres), bool)
+    if model.electrical is None:
+        return np.ones(len(cables.metres), bool)
+    if model.electrical.longest is not None:
+        return cables.circuit | (cables.metres > model.electrical.longest)
+    return cables.circuit | (_price(model, model.electrical, cables) > _price(model, model.optical, cables))
+
+
+def _price(model: CostModel, cable: Cable | None, cables: Cables) -> np.ndarray:
+    """float64[G]: the price of a cable of each group, if all were of one kind."""
+    assert cable is not None, "a model has one kind of cables"
+    units = cables.bandwidth * (model.bandwidth if cable.unit == "Gb/s" else 1.0)
+    return (cable.fixed + cable.per_metre * cables.metres) * units
+
+
+def _price_of_circuits(model: CostModel, ports: int) -> float:
+    if not ports:
+        return 0.0
+    if model.circuit_switch is None:
+        raise BadInput(
+            f"expected a price of the circuit switches' {ports:,} ports, got a cost model without circuit_switch;"
+            " choose a model that has it, or add it"
+        )
+    return model.circuit_switch.per_port * ports
+
+
+def _watts(model: CostModel, counts: Counts, optical: int, circuit_ports: int) -> float | None:
+    if model.power is None:
+        return None
+    ports = fsum(float(width) * int(number) for width, number in zip(counts.widths, counts.routers))
+    circuits = 0.0 if model.circuit_switch is None else model.circuit_switch.watts_per_port * circuit_ports
+    return fsum([model.power.watts_per_port * ports, model.power.watts_per_optical_cable * optical, circuits])
+
+
+def _picojoules(model: CostModel) -> float | None:
+    """Energy of a bit in a router that it passes, through one port in and one out; W / (Gb/s) = nJ/bit."""
+    if model.power is None:
+        return None
+    given = model.power.picojoules_per_bit
+    return 2 * model.power.watts_per_port / model.bandwidth * 1000 if given is None else given
+
+
+Record = Mapping[str, Any]
+EQUAL = 9  # decimals; loads that differ only by rounding are equal
+
+
+def throughput(loads: Record) -> float | None:
+    """Flits a cycle and terminal that links and terminals carry; None where nothing is sent over links."""
+    found = loads["terminal_saturation_load"]
+    return None if loads["saturation_load"] is None else float(min(1.0, found))
+
+
+def equal_cost(static: Iterable[Record], loads: Iterable[Record], cost: Iterable[Record]) -> list[dict[str, Any]]:
+    """The rows of the table `equal_cost`: one for each network, cost model and traffic, by these, the cheapest first.
+
+    static, loads, cost   rows of these tables; networks in parts, without a row of one, or of unknown mean latency are
+                          left out
+
+    Of several routings the one of the greatest throughput counts; of equal ones minimal, then the first by name. Of
+    several packings the cheapest counts.
+    """
+    distances: dict[str, Record] = {}
+    for row in static:
+        if row["connected"] and row["latency_mean"] is not None:
+            distances.setdefault(row["topology"], row)
+    best: dict[str, dict[str, tuple[float, bool, str, float]]] = {}  # by topology and traffic
+    for row in loads:
+        carried = throughput(row)
+        if carried is not None:
+            name, own = row["routing"], best.setdefault(row["topology"], {})
+            candidate = (-round(carried, EQUAL), name != "minimal", name, carried)
+            own[row["traffic"]] = min(own.get(row["traffic"], candidate), candidate)
+    cheapest: dict[tuple[str, str], Record] = {}  # by topology and model
+    for row in cost:
+        if row["cost_per_terminal"] is not None:
+            key = row["topology"], row["cost_model"]
+            cheapest[key] = min(cheapest.get(key, row), row, key=lambda row: (row["cost_per_terminal"], row["packing"]))
+    groups: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for (topology, model), row in cheapest.items():
+        if topology in distances:
+            for traffic, (_, _, routing, carried) in best.get(topology, {}).items():
+                price = row["cost_per_terminal"]
+                groups.setdefault((model, traffic), []).append(
+                    {
+                        "topology": topology,
+                        "cost_model": model,
+                        "packing": row["packing"],
+                        "traffic": traffic,
+                        "routing": routing,
+                        "terminals": row["terminals"],
+                        "cost_per_terminal": price,
+                        "currency": row["currency"],
+                        "mean_distance": distances[topology]["mean_distance"],
+                        "latency": distances[topology]["latency_mean"],
+                        "throughput": carried,
+                        "saturation_per_cost": carried / price if price else None,
+                    }
+                )
+    return [row for key in sorted(groups) for row in _with_front(groups[key])]
+
+
+def _with_front(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Rows of one model and traffic, the cheapest first, with whether each is on the front."""
+    rows.sort(key=lambda row: (row["cost_per_terminal"], row["topology"]))
+    values = [[-round(row["throughput"], EQUAL), row["latency"], row["cost_per_terminal"]] for row in rows]
+    on_front = set(front(np.array(values)).tolist())
+    return [{**row, "on_front": place in on_front} for place, row in enumerate(rows)]

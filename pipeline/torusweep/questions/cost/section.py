@@ -1,0 +1,132 @@
+"""The page's section on cost: what networks carry for their price, and the Pareto front of all."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+
+from torusweep.charts.drawing import Axis, Chart
+from torusweep.charts.looks import BLUE, GREY, Look
+from torusweep.charts.section import Cell, Chapter, Panel, Record, Tables, fields, listing, number, paragraph
+from torusweep.errors import BadInput
+from torusweep.quantities import counted
+from torusweep.questions.cost.columns import COST, EQUAL_COST
+from torusweep.questions.cost.model import Sourced, cost_model
+
+MOST_PANELS = 6  # pairs of a cost model and a traffic that are drawn, those with most networks first
+INTRODUCTION = (
+    "Routers by their ports, cables by their length between cabinets on a floor, circuit switches by their ports: sums"
+    " of the prices of a cost model, each of which has a date and a source. Compare networks by one model."
+)
+FRONT = (
+    "A mark is a network, with its best routing of the sweep. On the front: no other network carries as much, is as"
+    " near and costs as little. Latencies without load are in the tooltips and the table."
+)
+MANY = 1000
+LOOKS = (Look("on the front", BLUE, "circle"), Look("not on it", GREY, "square"))
+
+
+def section(tables: Tables) -> Chapter | None:
+    """Throughput over cost for each model and traffic, the front, and the table `cost`; None without rows."""
+    rows, compared = tables.get("cost", ()), tables.get("equal_cost", ())
+    if not rows:
+        return None
+    listed = sorted(rows, key=lambda row: (row["cost_model"], row["cost_per_terminal"] or 0.0, row["topology"]))
+    best = sorted(compared, key=lambda row: (row["cost_model"], row["traffic"], -(row["saturation_per_cost"] or 0)))
+    return Chapter(
+        "cost",
+        "Cost",
+        [
+            paragraph(escape(INTRODUCTION) + _best(compared)),
+            _panels(compared),
+            listing("Networks at equal cost", "By what they carry for their price, all {}.", EQUAL_FIELDS, best),
+            listing("What each network is made of", "By cost of a terminal, all {}.", FIELDS, listed),
+            paragraph(_sources(sorted({row["cost_model"] for row in rows}))),
+        ],
+    )
+
+
+def _for_many(worth: float | None) -> Cell:
+    return number(worth and MANY * worth, 4)
+
+
+FIELDS = fields(
+    COST,
+    *("topology", "cost_model", "packing", "routers", "radix", "terminals"),
+    *(("electrical_cables", "electrical"), ("optical_cables", "optical"), ("cable_metres", "metres", 5)),
+    *(("router_cost", "routers cost", 6), ("cable_cost", "cables cost", 6), ("circuit_cost", "circuits cost", 6)),
+    *(("cost_per_terminal", "cost a terminal", 5), ("watts_per_terminal", "W a terminal", 4)),
+    ("energy_per_bit", "pJ a bit", 4),
+)
+EQUAL_FIELDS = fields(
+    EQUAL_COST,
+    *("topology", "cost_model", "traffic", "routing", "terminals", ("cost_per_terminal", "cost a terminal", 5)),
+    *(("throughput", "", 4), ("latency", "", 5)),
+    ("saturation_per_cost", "for 1,000", lambda row: _for_many(row["saturation_per_cost"])),
+    ("on_front", "front"),
+)
+
+
+def _best(rows: Sequence[Record]) -> str:
+    """Which network carries most for its price, for each model and traffic, in a sentence."""
+    said = []
+    for (model, traffic), own in _groups(rows).items():
+        best = max(own, key=lambda row: (row["saturation_per_cost"] or 0.0, row["topology"]))
+        said.append(f"{escape(best['topology'])} (by {escape(model)}, {escape(traffic)} traffic)")
+    return f" Most for the price: {'; '.join(said[:MOST_PANELS])}." if said else ""
+
+
+def _groups(rows: Sequence[Record]) -> dict[tuple[str, str], list[Record]]:
+    """The rows of each cost model and traffic that have two networks and more, those with most networks first."""
+    found: dict[tuple[str, str], list[Record]] = {}
+    for row in rows:
+        found.setdefault((row["cost_model"], row["traffic"]), []).append(row)
+    several = {key: own for key, own in found.items() if len(own) > 1}
+    return dict(sorted(several.items(), key=lambda item: (-len(item[1]), item[0])))
+
+
+def _panels(rows: Sequence[Record]) -> list[Panel]:
+    return [
+        Panel(
+            f"equal_cost_{number}",
+            f"{traffic} traffic, prices of {model}",
+            _chart(own).draw([{**row, "front": LOOKS[not row["on_front"]].name} for row in own]),
+            f"{escape(FRONT)} {counted(sum(row['on_front'] for row in own), 'network')} of {len(own):,} on the front.",
+            wide=False,
+        )
+        for number, ((model, traffic), own) in enumerate(list(_groups(rows).items())[:MOST_PANELS])
+    ]
+
+
+def _chart(rows: Sequence[Record]) -> Chart:
+    """Throughput over cost per terminal, a mark for each network."""
+    cost = f"cost of a terminal, {rows[0]['currency']}"
+    return Chart(
+        x=Axis("cost_per_terminal", cost),
+        y=Axis("throughput", "throughput, flits/cycle/terminal", zero=True),
+        line="front",
+        looks=LOOKS,
+        along=None,
+        size=60,
+        opacity=0.8,
+        tips={"topology": "network", "routing": "routing", "cost_per_terminal": cost, "throughput": "throughput"}
+        | {"latency": "latency without load, cycles", "terminals": "terminals", "on_front": "on the front"},
+    )
+
+
+def _sources(models: Sequence[str]) -> str:
+    """Where the prices come from, as HTML; of a file that is gone or has changed, its name only."""
+    said = []
+    for name in models:
+        try:
+            model = cost_model(name)
+        except BadInput:
+            said.append(escape(name))
+            continue
+        parts = [(key, part) for key, part in model if isinstance(part, Sourced)]
+        sources = "; ".join(
+            f"{escape(key)}: {escape(part.source)}, {part.date}{' (estimate)' if part.estimate else ''}"
+            for key, part in parts
+        )
+        said.append(f"<b>{escape(name)}</b>, {escape(model.description)}. {sources}")
+    return "Sources of the prices. " + ". ".join(said) + "."

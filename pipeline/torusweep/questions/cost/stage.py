@@ -1,0 +1,213 @@
+"""The stage `cost`: what a network costs by a cost model.
+
+Cost models and packings as parameters of questions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+
+from rich.console import Console
+
+from torusweep.errors import BadInput, printable
+from torusweep.networks.families.slices import Pod
+from torusweep.networks.topology import Topology
+from torusweep.quantities import counted
+from torusweep.questions.answer import Answer, Record, Records, Row
+from torusweep.questions.cost.arithmetic import price_of_router
+from torusweep.questions.cost.columns import COST, EQUAL_COST
+from torusweep.questions.cost.compared import COMPARED, ROUTING, ROUTINGS, TRAFFIC, compared
+from torusweep.questions.cost.model import DEFAULT_MODEL, MODELS, cost_model, file_of, readable
+from torusweep.questions.cost.record import AUTOMATIC, check_suits, cost_record, spelling_of, widths_of
+from torusweep.questions.cost.text import print_comparison, print_cost, print_models
+from torusweep.questions.display import Fact, facts
+from torusweep.questions.how import How
+from torusweep.questions.parameters import InTables, NotSwept, Spelled
+from torusweep.questions.question import Aside, Question
+from torusweep.questions.stage import LazyNetwork, under
+
+if TYPE_CHECKING:
+    from torusweep.charts.section import Chapter, Tables
+
+
+class Cost(Record):
+    """Prices and watts by a cost model: a row of the table `cost`."""
+
+    columns = COST
+    key = ("topology", "cost_model")
+    main = (
+        *("routers", "radix", "electrical_cables", "optical_cables", "cable_metres", "circuit_ports", "router_cost"),
+        *("cable_cost", "circuit_cost", "total_cost", "cost_per_terminal", "watts", "energy_per_bit", "date"),
+        "estimates",
+    )
+
+    def lines(self) -> list[Fact]:
+        currency = self.record["currency"]
+        columns = [column._replace(unit=currency) if column.unit == "currency" else column for column in self.columns]
+        return facts(self.record, columns, self.main)
+
+    def print(self, console: Console, computed_by: str) -> None:
+        print_cost(console, self.record)
+
+
+class Costs(Records):
+    """Several networks, the cheapest first: rows of the table `cost`, with columns of `equal_cost`."""
+
+    columns = (*COST, *(column for column in EQUAL_COST if column.name in COMPARED))
+    main = (
+        *("topology", "packing", "routers", "radix", "cost_per_terminal", "currency", "watts_per_terminal"),
+        *("latency", "throughput", "routing", "saturation_per_cost", "on_front"),
+    )
+
+    def heading(self) -> str:
+        return f"{counted(len(self), 'network')} by {self.rows[0]['cost_model']}, {self.rows[0]['date']}"
+
+    def print(self, console: Console, computed_by: str) -> None:
+        print_comparison(console, self.rows)
+
+
+class CostModels(Answer):
+    """The cost models that come with the program."""
+
+    def __init__(self, values: Mapping[str, Any]) -> None:
+        self.models = {name: cost_model(name) for name in MODELS}
+
+    @property
+    def json(self) -> list[Row]:
+        return [{"name": name, **model.model_dump()} for name, model in self.models.items()]
+
+    def heading(self) -> str:
+        return "cost models"
+
+    def lines(self) -> list[Fact]:
+        return [(name, model.description, model.dates()) for name, model in self.models.items()]
+
+    def print(self, console: Console, computed_by: str) -> None:
+        print_models(console, self.models)
+
+
+@dataclass(frozen=True, repr=False)
+class ModelFile(Answer):
+    """The file of a cost model, to be edited."""
+
+    name: str
+
+    @property
+    def json(self) -> Row:
+        return cost_model(self.name).model_dump()
+
+    def print(self, console: Console, computed_by: str) -> None:
+        text = file_of(self.name).read_text(encoding="utf-8")
+        console.print(text, end="", markup=False, emoji=False, soft_wrap=True)
+
+
+COST_MODEL = Spelled(
+    "a cost model, or a YAML file of one (docs/cost.md)",
+    table="torusweep.questions.cost.model:MODELS",
+    title="Cost models",
+    canonical="torusweep.questions.cost.model:readable",
+    files="torusweep.questions.cost.model:files_of",
+    called=False,
+    words="torusweep.questions.cost.model:description_of",
+)
+PACKING = Spelled(
+    "which routers share a cabinet: automatic, or a placement, as in straight(dimensions=2, block=[4, 4])",
+    table="torusweep.questions.layout.placements:PLACEMENTS",
+    canonical="torusweep.questions.cost.record:spelling_of",
+)
+
+
+def cost(
+    networks: Sequence[Topology],
+    how: How,
+    model: Annotated[str | Path, COST_MODEL, InTables("cost_model")] = DEFAULT_MODEL,
+    packing: Annotated[str, PACKING] = AUTOMATIC,
+    *,
+    routing: Annotated[tuple[str, ...], ROUTING, NotSwept()] | None = None,
+    traffic: Annotated[str, TRAFFIC, NotSwept()] | None = None,
+) -> Cost | Costs:
+    """What each network costs: routers by their ports, cables by their length, circuit switches, watts.
+
+    A cost model has the prices, each with its date and source; the sums are the same for all. Lengths of cables follow
+    from cabinets on a floor. Several networks are also compared at equal cost: by what they carry of a traffic for
+    their price, and by the Pareto front of throughput, latency and cost per terminal.
+
+    >>> import torusweep as ts
+    >>> ts.network("torus(k=4, n=2)").cost("2014-besta").radix
+    5
+    >>> ts.cost(["torus(k=4, n=2)", "mesh(k=4, n=2)"]).rows[0]["topology"]
+    'mesh(k=4, n=2)'
+    """
+    distinct = list({network.spelling: network for network in networks}.values())
+    with under("model"):
+        name = readable(str(model))
+    if not distinct:
+        raise BadInput("expected a topology, got none; 'torusweep topologies' lists the families")
+    with under("packing"):
+        packed = spelling_of(packing)
+    for parameter, given in (("routing", routing), ("traffic", traffic)):
+        if given is not None and len(distinct) == 1:
+            with under(parameter):
+                raise BadInput("expected several networks, got one; add another, or leave it out")
+    records = [cost_record(network, name, packed, backend=how.backend, threads=how.threads) for network in distinct]
+    if len(records) == 1:
+        return Cost(records[0])
+    with how.progress.wait("loads of each network: some seconds, of large ones some minutes"):
+        return Costs(compared(distinct, records, ROUTINGS if routing is None else routing, traffic or "uniform"))
+
+
+def _model_file(values: Mapping[str, Any]) -> ModelFile:
+    return ModelFile(readable(values.get("model", DEFAULT_MODEL)))
+
+
+class CostQuestion(Question):
+    name = "cost"
+    columns = COST
+    ask = staticmethod(cost)
+    command = "cost"
+    about = "networks"
+    how = ()
+    phrase = "by {cost_model}, packed {packing}"
+    asides: ClassVar = {
+        "models": Aside("List the cost models", CostModels),
+        "print_model": Aside("Print the cost model as YAML, to be edited", _model_file),
+    }
+    examples = (
+        'cost "dragonfly(a=8, p=4, h=4)"',
+        'cost "slim_fly(q=9, terminals=6)" --model 2008-kim --json',
+        'cost "torus(radices=[8, 8, 16])" "dragonfly(a=8, p=4, h=4)" "slim_fly(q=9, terminals=6)"',
+        'cost "slim_fly(q=9, terminals=6)" --packing "straight(dimensions=2, block=[9, 1, 2])"',
+        "cost --print-model > my.yaml",
+        'cost "torus(k=8, n=3)" --model my.yaml',
+    )
+    description = "cost models by which the networks are priced; without it, none"
+    distinguishing = ("cost_model", "packing")
+
+    def check(self, network: LazyNetwork, request: Any) -> None:
+        check_suits(request.packing, network.plan, network.spelling)
+        model = cost_model(request.cost_model)
+        if isinstance(network.plan.structure, Pod) and model.circuit_switch is None:
+            raise BadInput(
+                f"{network.spelling}: expected a cost model with circuit_switch, got {request.cost_model}; choose"
+                " 2023-circuits, or add prices of circuit switches to yours"
+            )
+        if model.router.products:
+            try:
+                price_of_router(model, float(widths_of(network.topology).max()))
+            except BadInput as refusal:
+                raise BadInput(f"{network.spelling} by {printable(request.cost_model)}: {refusal}") from None
+
+    def seconds(self, network: LazyNetwork, request: Any) -> float:
+        return 3e-3 + 2e-6 * network.plan.nodes * max(network.plan.degree, 1)
+
+    def section(self, tables: Tables) -> Chapter | None:
+        # only a page draws, and the drawing library takes long to import
+        from torusweep.questions.cost.section import section
+
+        return section(tables)
+
+
+QUESTION = CostQuestion()

@@ -1,0 +1,286 @@
+"""The channel dependency graph of a routing: which channels packets request while they hold one (Dally & Seitz 1987).
+
+The method depends on the routing:
+- source routing with classes decided within each run: decompose the routes into runs and turns (`windows`),
+  whose number does not grow with the pairs of nodes;
+- other source routing: walk the routes of every pair;
+- plain minimal routing: u → v → w is part of a shortest path exactly if it is a shortest path from u to w;
+- other layered routing: search the states, destination by destination;
+- a table: read off its rows.
+
+Cycles of a channel dependency graph: whether one exists, a shortest one, and whether all lie within rings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import scipy
+from torusweep_kernels.dependencies import (
+    DEPENDS,
+    Channels,
+    Packets,
+    Runs,
+    mark_layers,
+    mark_routes,
+    no_channels,
+    shortest_cycle,
+)
+from torusweep_kernels.dependencies import Moves as KernelMoves
+
+from torusweep.errors import Refused
+from torusweep.networks.topology import NO_PORT, Topology
+from torusweep.questions.deadlock.route_windows import Progress, join_halves
+from torusweep.questions.deadlock.rules import Rule
+from torusweep.questions.deadlock.window_dependencies import mark_table, mark_windows
+from torusweep.routing.forms import LayeredRouting, Moves, Routing, SourceRouting, TableRouting
+from torusweep.routing.paths import RouteTable
+
+MAX_BYTES = 2**31  # of the dependencies: a byte for each pair of channels at neighbouring nodes
+MAX_PAIRS = 10**8  # of nodes, to walk: about a minute
+MAX_STEPS = 10**10  # of a search over layers, destinations × states × arcs²: about a minute
+BLOCK = 1 << 20  # pairs walked at a time
+STEPS_PER_REPORT = 10**8  # of a search over layers, between reports of progress
+
+
+@dataclass(frozen=True, eq=False)
+class Dependencies:
+    """The dependencies of a routing on a network.
+
+    classes   of each physical channel
+    channels  which are used, and which depend on which
+    complete  every dependency occurs in some route; where False, some may not
+    """
+
+    topology: Topology
+    classes: int
+    channels: Channels
+    complete: bool = True
+
+
+def dependencies(routing: Routing, rule: Rule, virtual_channels: int, progress: Progress = None) -> Dependencies:
+    """The dependencies of a routing between all terminals under a rule.
+
+    Raises Refused where the graph, or the work to find it, is too large.
+    """
+    topology, classes = routing.topology, rule.within(virtual_channels)
+    count = int(classes.max()) + 1
+    width = topology.ports.shape[1] * count
+    if topology.nodes * width**2 > MAX_BYTES:
+        raise Refused(
+            f"deadlock on {topology.spelling}: its dependencies take {topology.nodes * width**2 / 2**30:.1f} GiB"
+            f" ({topology.nodes:,} nodes × {width}² channels); at most {MAX_BYTES >> 30} are allowed:"
+            " choose a smaller network or fewer virtual channels"
+        )
+    channels = no_channels(topology.nodes, width)
+    if isinstance(routing, LayeredRouting):
+        return Dependencies(topology, count, channels, _mark_layers(routing, channels, progress))
+    if isinstance(routing, TableRouting):
+        mark_table(routing, classes, channels)
+        return Dependencies(topology, count, channels)
+    _mark_runs(routing, classes, rule.memory, channels, progress)
+    if routing.passes == 2:
+        join_halves(routing, classes, channels)
+    return Dependencies(topology, count, channels)
+
+
+def merge_classes(found: Dependencies) -> Dependencies:
+    """The dependencies with all classes of a physical channel merged into one: those under rule none."""
+    nodes, ports, classes = found.topology.nodes, found.topology.ports.shape[1], found.classes
+    used, depends, ending, starting = found.channels
+    pairs = np.bitwise_or.reduce(depends.reshape(nodes, ports, classes, ports, classes), axis=(2, 4))
+    used, ending, starting = (
+        np.logical_or.reduce(marks.reshape(nodes, ports, classes), axis=2) for marks in (used, ending, starting)
+    )
+    return Dependencies(found.topology, 1, Channels(used, pairs, ending, starting), found.complete)
+
+
+def _mark_runs(
+    routing: SourceRouting, classes: np.ndarray, memory: str, channels: Channels, progress: Progress
+) -> None:
+    moves, pairs = routing.moves, len(_terminals(routing.topology)) ** 2
+    if (classes[:, 0] == classes[:, 1]).all() or not moves.wrap.any():
+        memory = "run"  # no class depends on a crossing
+    if _all_linked_are_terminals(routing.topology) and mark_windows(routing, classes, memory, channels, progress):
+        return
+    if pairs > MAX_PAIRS:
+        raise Refused(
+            f"deadlock on {routing.topology.spelling}: this routing and rule need a walk of all {pairs:,} pairs"
+            f" of nodes; at most {MAX_PAIRS:,} are allowed: choose a smaller network"
+        )
+    walk_all_pairs(routing, classes, memory, channels, progress)
+
+
+def walk_all_pairs(
+    routing: SourceRouting, classes: np.ndarray, memory: str, channels: Channels, progress: Progress = None
+) -> None:
+    """Walk the routes of every pair of terminals and mark their channels and dependencies.
+
+    With two passes, `ending` is marked for first halves only and `starting` for second halves only.
+    """
+    moves, terminals, table = routing.moves, _terminals(routing.topology), RouteTable(routing)
+    nodes, unwanted = np.arange(routing.topology.nodes), np.zeros_like(channels.used)
+    network = KernelMoves(moves.next, moves.port, moves.wrap)
+    halves = [(terminals, terminals)] if routing.passes == 1 else [(terminals, nodes), (nodes, terminals)]
+    for half, ends in enumerate(halves):
+        marks, walked = channels, 0
+        if routing.passes == 2:
+            marks = channels._replace(ending=unwanted) if half else channels._replace(starting=unwanted)
+        for source, destination in _pairs(routing.cell, *ends):
+            route = table.key_index(source, destination).astype(np.int32)
+            first, _, direction, hops, phase = table.routes
+            stage = phase.astype(np.int16) + np.int16(half * routing.phases)
+            packets, runs = Packets(source, destination, route, first), Runs(direction, hops, stage)
+            mark_routes(marks, network, packets, runs, classes, memory)
+            walked += len(source)
+            if progress is not None:
+                progress((half + walked / (len(ends[0]) * len(ends[1]))) / len(halves))
+
+
+def _pairs(cell: np.ndarray, sources: np.ndarray, destinations: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Blocks of all pairs of distinct nodes, ordered by the cell of the source, so that a block has few keys."""
+    step = max(1, BLOCK // len(destinations))
+    for own in np.unique(cell[sources]):
+        members = sources[cell[sources] == own]
+        for begin in range(0, len(members), step):
+            some = members[begin : begin + step]
+            source, destination = np.repeat(some, len(destinations)), np.tile(destinations, len(some))
+            distinct = source != destination
+            yield source[distinct], destination[distinct]
+
+
+def _mark_layers(routing: LayeredRouting, channels: Channels, progress: Progress) -> bool:
+    """Mark the dependencies of a layered routing; returns whether they are complete.
+
+    Where the search would take too long, mark every turn between states, which is an upper bound.
+    """
+    topology = routing.topology
+    terminals = _terminals(topology)
+    if routing.plain and _all_linked_are_terminals(topology):
+        _mark_shortest_paths(topology, channels)
+        return True
+    steps = len(terminals) * routing.states.size * routing.states.shape[1]
+    if steps <= MAX_STEPS:
+        parts = np.array_split(terminals, min(len(terminals), steps // STEPS_PER_REPORT + 1))
+        for number, destinations in enumerate(parts):
+            mark_layers(
+                channels,
+                routing.states,
+                routing.port,
+                routing.node,
+                routing.start,
+                routing.finish,
+                terminals,
+                destinations,
+            )
+            if progress is not None:
+                progress((number + 1) / len(parts))
+        return True
+    for arc in range(routing.states.shape[1]):
+        goes = np.flatnonzero((routing.states[:, arc] >= 0) & (routing.port[:, arc] != NO_PORT))
+        node, current, state = routing.node[goes], routing.port[goes, arc], routing.states[goes, arc]
+        channels.used[node, current] = True
+        for onwards in range(routing.states.shape[1]):
+            port = routing.port[state, onwards]
+            turns = (routing.states[state, onwards] >= 0) & (port != NO_PORT)
+            channels.depends[node[turns], current[turns], port[turns]] = DEPENDS
+    return False
+
+
+def _mark_shortest_paths(topology: Topology, channels: Channels) -> None:
+    """Mark u → v → w wherever it is a shortest path: w is neither u nor adjacent to u."""
+    ports = topology.ports
+    channels.used[:] = ports != NO_PORT
+    for port in range(ports.shape[1]):
+        u = np.flatnonzero(ports[:, port] != NO_PORT)
+        w = ports[ports[u, port]]
+        near = (w == u[:, None]) | (w[:, :, None] == ports[u][:, None, :]).any(axis=2)
+        channels.depends[u, port] = (w != NO_PORT) & ~near
+
+
+def _terminals(topology: Topology) -> np.ndarray:
+    return np.unique(topology.terminals)
+
+
+def _all_linked_are_terminals(topology: Topology) -> bool:
+    """Whether every node with a link sends and receives packets."""
+    return bool(np.isin(np.flatnonzero(topology.works), topology.terminals).all())
+
+
+class DependencyGraph(NamedTuple):
+    """A dependency graph.
+
+    channel  int64[V]    node · W + channel, of each vertex
+    matrix   bool[V, V]  packets that hold the row's channel request the column's
+    """
+
+    channel: np.ndarray
+    matrix: scipy.sparse.csr_array
+
+
+def dependency_graph(found: Dependencies, bit: int = DEPENDS) -> DependencyGraph:
+    """The used channels, and the dependencies with a bit of `torusweep_kernels.dependencies.Channels.depends`."""
+    ports, (used, depends, *_) = found.topology.ports, found.channels
+    width = used.shape[1]
+    channel = np.flatnonzero(used)
+    number = np.full(used.size, -1, np.int64)
+    number[channel] = np.arange(len(channel))
+    node, current, requested = np.nonzero(depends & bit)
+    head = ports[node, current // found.classes]
+    arcs = number[node * width + current], number[head * width + requested]
+    matrix = scipy.sparse.csr_array((np.ones(len(node), bool), arcs), shape=(len(channel), len(channel)))
+    return DependencyGraph(channel, matrix)
+
+
+def is_acyclic(matrix: scipy.sparse.csr_array) -> bool:
+    """Whether a graph has no cycle; it must have no arc from a vertex to itself."""
+    return bool(
+        scipy.sparse.csgraph.connected_components(matrix, connection="strong", return_labels=False) == matrix.shape[0]
+    )
+
+
+def are_acyclic(found: Dependencies) -> bool:
+    """Whether the dependencies have no cycle, which proves the absence of deadlock (Dally & Seitz 1987)."""
+    return is_acyclic(dependency_graph(found).matrix)
+
+
+def shortest_channel_cycle(graph: DependencyGraph) -> np.ndarray:
+    """int64[L]: the channels (node · W + channel) of a shortest cycle, in order; empty if the graph is acyclic."""
+    label = scipy.sparse.csgraph.connected_components(graph.matrix, connection="strong")[1]
+    inside = np.flatnonzero(np.bincount(label)[label] > 1)
+    part = graph.matrix[inside][:, inside]
+    return graph.channel[inside[shortest_cycle(part.indptr, part.indices)]]
+
+
+def cycles_lie_in_rings(graph: DependencyGraph, moves: Moves) -> bool:
+    """Whether every cycle lies within one ring of a direction; False if a channel is in two. They have one class."""
+    nodes, ports = moves.topology.ports.shape
+    after = np.full((nodes, ports), -1, np.int64)  # the ring's next channel
+    for d in range(moves.port.shape[1]):
+        tail = np.flatnonzero(moves.port[:, d] >= 0)
+        links = scipy.sparse.csr_array((np.ones(len(tail), bool), (tail, moves.next[tail, d])), shape=(nodes, nodes))
+        line = scipy.sparse.csgraph.connected_components(links, directed=False)[1]
+        closed = np.bincount(line, weights=moves.wrap[:, d])[line] > 0
+        tail = tail[closed[tail]]
+        head = moves.next[tail, d]
+        follows, known = head.astype(np.int64) * ports + moves.port[head, d], after[tail, moves.port[tail, d]]
+        if ((known >= 0) & (known != follows)).any():
+            return False
+        after[tail, moves.port[tail, d]] = follows
+    number = np.full(nodes * ports, -1, np.int64)
+    number[graph.channel] = np.arange(len(graph.channel))
+    on = after.reshape(-1)[graph.channel]
+    inside = np.flatnonzero((on >= 0) & (number[on] >= 0))
+    size = len(graph.channel)
+    ring = scipy.sparse.csgraph.connected_components(
+        scipy.sparse.csr_array((np.ones(len(inside), bool), (inside, number[on[inside]])), shape=(size, size)),
+        directed=False,
+    )[1]
+    tail, head = graph.matrix.nonzero()
+    between = on[tail] != graph.channel[head]
+    tail, head = ring[tail[between]], ring[head[between]]
+    # only the ring's next channel leaves the far end of a channel, so that each of these arcs leaves its ring
+    return is_acyclic(scipy.sparse.csr_array((np.ones(len(tail), bool), (tail, head)), shape=(size, size)))

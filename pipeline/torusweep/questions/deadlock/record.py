@@ -1,0 +1,279 @@
+"""The row of the table `deadlock`: verdict, cycle and least virtual channels of a routing under a rule.
+
+The least number of virtual channels with which some rule makes a routing's dependency graph acyclic.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from torusweep.errors import BadInput, Refused
+from torusweep.networks.families.dragonfly import Grouped
+from torusweep.networks.links import channel_matrix
+from torusweep.networks.names import name_of
+from torusweep.networks.topology import Topology
+from torusweep.quantities import counted
+from torusweep.questions.deadlock.columns import DEADLOCK
+from torusweep.questions.deadlock.counterexamples import MOST_PAIRS, entering_together, packets_of
+from torusweep.questions.deadlock.dependencies import Dependencies, are_acyclic, dependencies, merge_classes
+from torusweep.questions.deadlock.route_windows import Progress, part_of
+from torusweep.questions.deadlock.routing_case import Case, chooses, deadlock_case, resolve_routing, resolve_rule
+from torusweep.questions.deadlock.rules import MAX_VIRTUAL_CHANNELS, Rule, none
+from torusweep.questions.deadlock.verdict import (
+    BUBBLE,
+    TOGETHER,
+    Verdict,
+    escape_acyclic,
+    escape_verdict,
+    proves_deadlock_free,
+    verdict,
+)
+from torusweep.routing import GivenRouting, Routing
+from torusweep.routing.forms import AdaptiveRouting, LayeredRouting, SourceRouting, TableRouting
+from torusweep.routing.tables.as_table import table_of
+
+# The search tries these in this order at each number of virtual channels. It omits bubble, which is a flow control.
+CANDIDATE_RULES = (
+    *("none", "table"),
+    *("r05_phases", "r05_phases(split=after_first)", "r05_phases(split=levels)"),
+    *("dateline", "phases", "phases_dateline", "r05_wrap"),
+)
+COUNTING_RULES = ("hops", "class_hops")  # tried last, where routes are short
+MOST_ROUTERS = 512  # with terminals, where rules that count hops are tried: seconds
+GraphKey = tuple[bytes, str, int | None]
+
+
+class LeastVirtualChannels(NamedTuple):
+    """The least number of virtual channels and its rule. Where both are None, `reason` says why."""
+
+    number: int | None
+    rule: str | None
+    reason: str | None
+
+
+def least_virtual_channels(
+    routing_name: str, form: Routing | AdaptiveRouting, known: dict[GraphKey, bool], progress: Progress = None
+) -> LeastVirtualChannels:
+    """Try every rule with 1, 2, … virtual channels until a dependency graph is acyclic.
+
+    known     whether a graph is acyclic, by `graph_key`; the search adds its own results
+    progress  receives the share of graphs that are built, of all that may have to be built
+    """
+    rules: dict[str, Rule] = {}
+    for name in candidate_rules(form):
+        try:
+            rules[name] = resolve_rule(name, routing_name, form)[1]
+        except BadInput:
+            continue
+    adaptive = adaptive_channels(form)
+    most = min(MAX_VIRTUAL_CHANNELS, max(rule.number for rule in rules.values()) + adaptive)
+    attempts = [
+        (number, name, graph_key(rule, number - adaptive))
+        for number in range(1 + adaptive, most + 1)
+        for name, rule in rules.items()
+    ]
+    built, to_build = 0, len({key for *_, key in attempts} - set(known))
+    for number, name, key in attempts:
+        if key not in known:
+            try:
+                known[key] = _is_acyclic(form, rules[name], number, part_of(progress, built, to_build))
+            except Refused:
+                reason = f"not determined: too large to try rule {name} with {counted(number, 'virtual channel')}"
+                return LeastVirtualChannels(None, None, reason)
+            built += 1
+        if known[key]:
+            return LeastVirtualChannels(number, name, None)
+    reason = f"no rule offered makes it acyclic, up to {MAX_VIRTUAL_CHANNELS} virtual channels"
+    return LeastVirtualChannels(None, None, reason)
+
+
+def candidate_rules(form: Routing | AdaptiveRouting) -> tuple[str, ...]:
+    """The rules to try for a routing, some of which may not fit it.
+
+    Those that count hops are among them for shortest paths and tables on networks of groups, and of diameter two.
+    """
+    topology = form.topology
+    few = len(np.unique(topology.terminals)) <= MOST_ROUTERS
+    if isinstance(form, LayeredRouting | TableRouting) and few:
+        if isinstance(topology.plan.structure, Grouped):
+            return (*CANDIDATE_RULES, *COUNTING_RULES)
+        if _has_diameter_two(topology):
+            return (*CANDIDATE_RULES, "hops")
+    return CANDIDATE_RULES
+
+
+def _has_diameter_two(topology: Topology) -> bool:
+    """Whether every terminal is at most two hops from every other one, over links in both directions."""
+    if topology.directed:
+        return False
+    terminals, links = np.unique(topology.terminals), channel_matrix(topology)
+    ways = links[terminals][:, terminals] + links[terminals] @ links[:, terminals]  # of one hop, and of two
+    return bool((ways.toarray() + np.eye(len(terminals)) > 0).all())
+
+
+def adaptive_channels(form: Routing | AdaptiveRouting) -> int:
+    """The least number of virtual channels that the rule does not govern: 1 with adaptive routing, else 0."""
+    return int(isinstance(form, AdaptiveRouting))
+
+
+def graph_key(rule: Rule, virtual_channels: int) -> GraphKey:
+    """A key that rules with the same graph share: the classes, and what decides them where they differ."""
+    classes = rule.within(virtual_channels)
+    if int(classes.max()) == 0:
+        return b"", "", None
+    return classes.tobytes(), rule.memory if (classes[:, 0] != classes[:, 1]).any() else "", rule.counted
+
+
+def _is_acyclic(form: Routing | AdaptiveRouting, rule: Rule, virtual_channels: int, progress: Progress) -> bool:
+    if isinstance(form, AdaptiveRouting):
+        return escape_acyclic(form, rule.within(virtual_channels - 1), progress)
+    return are_acyclic(dependencies(rule.form or form, rule, virtual_channels, progress))
+
+
+NUMBER = re.compile(r"\d+")
+
+
+def deadlock_record(
+    topology: Topology, *, routing: str | GivenRouting, vc_rule: str, virtual_channels: int, progress: Progress = None
+) -> dict[str, Any]:
+    """The row of the table `deadlock`, as Python values.
+
+    routing            a spelling (torusweep.routing, and `adaptive`), or a routing
+    vc_rule            a spelling (torusweep.questions.deadlock.rules). With adaptive routing, the rule is that of the
+                       escape, and the columns `channels` and `dependencies` are those of the escape channels, including
+                       indirect dependencies
+    virtual_channels   of every physical channel, 1 … 16. The rule's classes share them evenly; the lower classes take
+                       the remainder. With adaptive routing, each class of the escape has one, and the others (at least
+                       one) are adaptive
+    progress           receives the share of the work that is done: half for the verdict, half for the least number of
+                       virtual channels
+
+    Raises BadInput where a name or a parameter is wrong, where topology, routing and rule do not fit each other, or
+    where the routing does not reach every destination; Refused where the graph, or the work to find it, is too large.
+    """
+    case = deadlock_case(topology, routing=routing, vc_rule=vc_rule, virtual_channels=virtual_channels)
+    form, rule = case.form, case.rule
+    found, shares, channels, number, graph = _examine(case, part_of(progress, 0, 2))
+    known: dict[GraphKey, bool] = (
+        {} if rule.bubble else {graph_key(rule, virtual_channels - adaptive_channels(form)): found.acyclic}
+    )
+    if graph is not None and not isinstance(case.own, AdaptiveRouting):
+        # a cycle remains a cycle when classes merge
+        known[graph_key(none(case.own), 1)] = found.acyclic and are_acyclic(merge_classes(graph))
+    least = least_virtual_channels(case.routing, case.own, known, part_of(progress, 1, 2))
+    cycle = packets = together = None
+    if found.deadlock_free == "unknown" and isinstance(form, LayeredRouting):
+        form, found = _by_table(form, rule, virtual_channels, found)
+    if found.deadlock_free == "unknown" and isinstance(form, SourceRouting | TableRouting):
+        together = entering_together(form, rule, virtual_channels)
+    if together is not None:
+        found = found._replace(deadlock_free="no", argument=TOGETHER, cycle=together.cycle)
+    if not found.acyclic:
+        cycle = [_channel_words(form, shares, int(channel)) for channel in found.cycle]
+        if together is not None:
+            packets = together.packets
+        elif not isinstance(form, AdaptiveRouting):
+            packets = packets_of(form, rule, virtual_channels, found.cycle, entering=found.deadlock_free == "no")
+    if packets is not None and topology.plan.names is not None:
+        packets = [
+            NUMBER.sub(lambda found: f"{found[0]} ({name_of(topology, int(found[0]))})", each) for each in packets
+        ]
+    values = {
+        "topology": topology.spelling,
+        "routing": case.routing,
+        "vc_rule": case.vc_rule,
+        "virtual_channels": virtual_channels,
+        "channels": channels,
+        "dependencies": number,
+        "acyclic": found.acyclic,
+        "deadlock_free": found.deadlock_free,
+        "argument": _argument(case, found),
+        "cycle": cycle,
+        "cycle_length": None if cycle is None else len(cycle),
+        "packets": packets,
+        "least_virtual_channels": least.number,
+        "least_rule": least.rule,
+        "least_reason": least.reason,
+    }
+    return {column.name: values[column.name] for column in DEADLOCK}
+
+
+def is_proved_free(case: Case) -> bool:
+    """Whether `deadlock_record` proves the case deadlock-free, without its other columns. Raises Refused as it does."""
+    form, rule = case.form, case.rule
+    if not isinstance(form, AdaptiveRouting):
+        return proves_deadlock_free(form, rule, dependencies(form, rule, case.virtual_channels))
+    if rule.bubble:
+        return proves_deadlock_free(form.escape, rule, dependencies(form.escape, rule, 1))
+    return escape_acyclic(form, rule.within(case.virtual_channels - 1))
+
+
+def least_rule(topology: Topology, routing: str | GivenRouting) -> tuple[int | None, str | None]:
+    """(`least_virtual_channels`, `least_rule`) of `deadlock_record`. Raises BadInput for an unfit routing."""
+    return least_virtual_channels(*resolve_routing(routing, topology), {})[:2]
+
+
+def _examine(case: Case, progress: Progress) -> tuple[Verdict, np.ndarray, int | None, int | None, Dependencies | None]:
+    """(verdict, virtual channels of each class, number of channels, number of dependencies, graph unless adaptive)."""
+    form, rule, virtual_channels = case.form, case.rule, case.virtual_channels
+    if isinstance(form, AdaptiveRouting):
+        shares = np.ones(min(rule.number, virtual_channels - 1), np.int64)
+        if not rule.bubble:
+            answer, channels, number = escape_verdict(form, rule.within(virtual_channels - 1), progress)
+            return answer, shares, channels, number, None
+        # with virtual cut-through, no packet holds one channel and waits at another node: direct dependencies suffice
+        found = dependencies(form.escape, rule, 1, progress)
+        answer = verdict(form.escape, rule, found)
+        return answer._replace(argument=BUBBLE) if answer.acyclic else answer, shares, *_count(found, shares), None
+    shares = rule.shares(virtual_channels)
+    found = dependencies(form, rule, virtual_channels, progress)
+    return verdict(form, rule, found), shares, *(_count(found, shares) if found.complete else (None, None)), found
+
+
+def _by_table(form: LayeredRouting, rule: Rule, virtual_channels: int, found: Verdict) -> tuple[Routing, Verdict]:
+    """The routing as a table, and "no" where packets without a choice can hold a cycle; else both as they are."""
+    if len(np.unique(form.topology.terminals)) ** 2 > MOST_PAIRS:
+        return form, found
+    table = table_of(form)
+    judged = verdict(table, rule, dependencies(table, rule, virtual_channels))
+    return (table, judged) if judged.deadlock_free == "no" else (form, found)
+
+
+def _argument(case: Case, found: Verdict) -> str:
+    """The argument, with the assumption on packets that choose, and which hops share a class where it matters."""
+    parts, rule = [found.argument], case.rule
+    if chooses(case.routing) and found.deadlock_free == "no":
+        parts.append("queues can make them choose these routes")
+    if rule.counted is not None and rule.number > case.virtual_channels:
+        parts.append(f"{case.virtual_channels} of the rule's {rule.number} classes: the last one takes all later hops")
+    return "; ".join(parts)
+
+
+def _count(found: Dependencies, shares: np.ndarray) -> tuple[int, int]:
+    """(used virtual channels, dependencies between them)."""
+    own = np.tile(shares, found.topology.ports.shape[1])
+    per_pair = (found.channels.depends > 0).sum(axis=0, dtype=np.int64)
+    return int((found.channels.used.sum(axis=0, dtype=np.int64) * own).sum()), int(own @ per_pair @ own)
+
+
+def _channel_words(form: Routing | AdaptiveRouting, shares: np.ndarray, channel: int) -> str:
+    """A channel in words: node, its digits, direction or next node, first virtual channel of its class."""
+    topology = form.topology
+    rest, kind = divmod(channel, len(shares))
+    node, port = divmod(rest, topology.ports.shape[1])
+    digits = [
+        str(node // int(np.prod(topology.plan.radices[:i], dtype=np.int64)) % side)
+        for i, side in enumerate(topology.plan.radices)
+    ]
+    head = int(topology.ports[node, port])
+    where = f"to {head}"
+    if topology.plan.names is not None:  # beside the number, in place of the digits
+        digits, where = [str(name_of(topology, node))], f"{where} ({name_of(topology, head)})"
+    if isinstance(form, SourceRouting | AdaptiveRouting):
+        moves = form.escape.moves if isinstance(form, AdaptiveRouting) else form.moves
+        d = int(np.flatnonzero(moves.port[node] == port)[0])
+        where = f"{moves.names[d // 2]}{'-' if d % 2 else '+'}"
+    return f"{node} ({','.join(digits)}) {where} vc{int(shares[:kind].sum())}"

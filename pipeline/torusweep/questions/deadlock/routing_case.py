@@ -1,0 +1,207 @@
+"""A deadlock case: a routing and a virtual-channel rule on a network, checked to fit each other.
+
+A routing, under a virtual-channel rule, as the bytes of a routing table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from io import BytesIO
+from numbers import Integral
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow.csv
+import scipy
+
+from torusweep.errors import BadInput
+from torusweep.networks.signature import resolve
+from torusweep.networks.topology import Topology
+from torusweep.questions.deadlock.rules import MAX_VIRTUAL_CHANNELS, Rule, rule_spelling, vc_rule
+from torusweep.routing import EXAMPLE, OTHER_NAMES, ROUTINGS, GivenRouting, LayeredRouting, Routing, TableRouting
+from torusweep.routing import routing as routing_on
+from torusweep.routing.forms import AdaptiveRouting
+from torusweep.routing.groups import progressive, ugal
+from torusweep.routing.lattices import adaptive
+from torusweep.routing.tables.as_table import rows_of, table_of
+from torusweep.routing.tables.columns import columns_of
+from torusweep.tables.parquet import parquet
+
+ESCAPE_RULES = ("none", "dateline", "bubble")
+CHOOSING: dict[str, Callable[..., Routing]] = {choosing.__name__: choosing for choosing in (ugal, progressive)}
+ALL_ROUTINGS: dict[str, Callable[..., Routing | AdaptiveRouting]] = {
+    **ROUTINGS,
+    **CHOOSING,
+    adaptive.__name__: adaptive,
+}
+
+
+class Case(NamedTuple):
+    """A routing and a rule that fit each other.
+
+    routing, vc_rule   canonical spellings
+    form, rule         the same two as data; with a rule that counts hops, the form is its table
+    virtual_channels   of every physical channel
+    own                the routing without the rule
+    """
+
+    routing: str
+    form: Routing | AdaptiveRouting
+    vc_rule: str
+    rule: Rule
+    virtual_channels: int
+    own: Routing | AdaptiveRouting
+
+
+def deadlock_case(topology: Topology, *, routing: str | GivenRouting, vc_rule: str, virtual_channels: int) -> Case:
+    """Check the inputs and return them as a case. Builds no dependency graph.
+
+    Raises BadInput where a name or a parameter is wrong, where routing, rule and network do not fit each
+    other, or where the routing does not reach every destination.
+    """
+    name, form = resolve_routing(routing, topology)
+    rule_name, rule = resolve_rule(vc_rule, name, form)
+    _check_virtual_channels(virtual_channels, form)
+    return Case(name, rule.form or form, rule_name, rule, virtual_channels, form)
+
+
+def routing_spelling(spelling: str | GivenRouting) -> str:
+    """The canonical spelling of a routing or of `adaptive`. Raises BadInput where name or parameters are wrong."""
+    if isinstance(spelling, GivenRouting):
+        return spelling.name
+    return resolve(spelling, ALL_ROUTINGS, kind="routing", example=EXAMPLE, others=OTHER_NAMES)[0]
+
+
+def resolve_routing(spelling: str | GivenRouting, topology: Topology) -> tuple[str, Routing | AdaptiveRouting]:
+    """(canonical spelling, routing). Raises BadInput where the routing does not fit the network."""
+    if isinstance(spelling, GivenRouting):
+        name, form = routing_on(spelling, topology)
+        if isinstance(form, LayeredRouting):
+            check_reachability(name, topology)
+        return name, form
+    canonical, function, values = resolve(spelling, ALL_ROUTINGS, kind="routing", example=EXAMPLE, others=OTHER_NAMES)
+    if chooses(canonical) or canonical.partition("(")[0] == adaptive.__name__:
+        return canonical, function(topology, **values)
+    name, form = routing_on(canonical, topology)  # names the routing in its refusals
+    if isinstance(form, LayeredRouting):
+        check_reachability(name, topology)
+    return name, form
+
+
+def chooses(routing: str) -> bool:
+    """Whether a routing, by its canonical spelling, is one of those whose packets choose a route by the queues."""
+    return routing.partition("(")[0] in CHOOSING
+
+
+def resolve_rule(spelling: str, routing_name: str, form: Routing | AdaptiveRouting) -> tuple[str, Rule]:
+    """(canonical spelling, rule). With adaptive routing, the rule is that of the escape channels.
+
+    Raises BadInput where the rule does not fit the routing.
+    """
+    try:
+        if not isinstance(form, AdaptiveRouting):
+            return vc_rule(spelling, form)
+        canonical = rule_spelling(spelling)
+        if canonical not in ESCAPE_RULES:
+            raise BadInput(
+                f"rule {canonical}: expected {', '.join(ESCAPE_RULES)} on the escape channels of adaptive routing;"
+                " choose one of them"
+            )
+        return vc_rule(spelling, form.escape)
+    except BadInput as refusal:
+        reason = str(refusal)
+        if reason.startswith("rule "):
+            reason = f"routing {routing_name} on {form.topology.spelling}: {reason}"
+        raise type(refusal)(reason) from None
+
+
+def _check_virtual_channels(virtual_channels: int, form: Routing | AdaptiveRouting) -> None:
+    if not isinstance(virtual_channels, Integral) or not 1 <= virtual_channels <= MAX_VIRTUAL_CHANNELS:
+        raise BadInput(
+            f"virtual_channels={virtual_channels!r}: expected 1 … {MAX_VIRTUAL_CHANNELS};"
+            " choose at least as many as the rule has classes"
+        )
+    if isinstance(form, AdaptiveRouting) and virtual_channels < 2:
+        raise BadInput(
+            f"virtual_channels={virtual_channels}: expected 2 or more with adaptive routing,"
+            " one for the escape and one adaptive; choose 2 or more"
+        )
+
+
+def check_reachability(name: str, topology: Topology) -> None:
+    """Refuse a network in which some terminal cannot reach another; routings in directions refuse it themselves."""
+    tail, head, _ = topology.arcs
+    links = scipy.sparse.csr_array((np.ones(len(tail), np.int8), (tail, head)), shape=(topology.nodes,) * 2)
+    terminals = np.unique(topology.terminals)
+    component = scipy.sparse.csgraph.connected_components(links, connection="strong")[1][terminals]
+    if len(np.unique(component)) > 1:
+        raise BadInput(
+            f"routing {name} on {topology.spelling}: some of its {len(terminals):,} terminals have no path to others;"
+            " choose a connected network ('torusweep describe' counts its components)"
+        )
+
+
+FORMATS = ("csv", "parquet", "matrix")
+
+
+def routing_table(
+    topology: Topology,
+    *,
+    routing: str | GivenRouting,
+    vc_rule: str = "none",
+    virtual_channels: int = 16,
+    form: str = "csv",
+) -> bytes:
+    """The bytes of a file that `table(path=…)` reads as the same routing.
+
+    vc_rule, virtual_channels   classes that the rule gives to hops, in the column virtual_channel
+    form                        csv, parquet, or matrix (of next nodes, −1 where there is none)
+
+    Raises BadInput where the parts do not fit each other, where the routing is adaptive, and for a matrix where a next
+    node depends on more than node and destination; Refused where there are too many routes.
+    """
+    table = classified_table(topology, routing=routing, vc_rule=vc_rule, virtual_channels=virtual_channels)
+    if form == "matrix":
+        return _matrix(table)
+    columns = columns_of(topology, rows_of(table))
+    if form == "parquet":
+        return parquet(columns, {"topology": topology.spelling})
+    sink = BytesIO()
+    sink.write((",".join(columns.column_names) + "\n").encode())  # Arrow would put the names in quotes
+    pyarrow.csv.write_csv(columns, sink, pyarrow.csv.WriteOptions(include_header=False, quoting_style="none"))
+    return sink.getvalue()
+
+
+def classified_table(
+    topology: Topology, *, routing: str | GivenRouting, vc_rule: str, virtual_channels: int
+) -> TableRouting:
+    """A routing as a table that names the classes of a rule. Raises as `routing_table` does."""
+    case = deadlock_case(topology, routing=routing, vc_rule=vc_rule, virtual_channels=virtual_channels)
+    if isinstance(case.form, AdaptiveRouting) or chooses(case.routing):
+        raise BadInput(
+            f"routing {case.routing}: expected an oblivious routing, got one that depends on the occupancy of channels;"
+            " choose another, such as minimal"
+        )
+    if case.rule.bubble:
+        raise BadInput("rule bubble: expected classes of virtual channels, got a flow control; choose rule none")
+    classes = case.rule.within(virtual_channels)
+    if case.rule.form is not None:
+        return replace(
+            case.rule.form, kind=classes[case.rule.form.kind, 0].astype(np.int16), kinds=int(classes.max()) + 1
+        )
+    return table_of(case.form, classes, case.rule.memory)
+
+
+def _matrix(table: TableRouting) -> bytes:
+    topology = table.topology
+    if table.headers is not None or (table.many > 1).any() or table.kinds > 1:
+        what = "states" if table.headers is not None else "shares" if (table.many > 1).any() else "virtual channels"
+        raise BadInput(
+            f"--format matrix: expected a routing with one next node for each node and destination, got one with"
+            f" {what}; choose --format csv"
+        )
+    matrix = np.full((topology.nodes, topology.nodes), -1)
+    matrix[table.at, table.destination] = topology.ports[table.at, table.port]
+    lines = (",".join(map(str, row)) for row in matrix.tolist())
+    return ("\n".join(lines) + "\n").encode()

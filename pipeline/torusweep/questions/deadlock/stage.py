@@ -1,0 +1,228 @@
+"""The stage `deadlock`: the channel dependency graph of a routing under a virtual-channel rule."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+
+import pyarrow as pa
+from rich.console import Console
+
+from torusweep.networks.topology import Meaning, Topology, Whole
+from torusweep.questions.answer import Answer, Record, Row
+from torusweep.questions.deadlock.columns import DEADLOCK
+from torusweep.questions.deadlock.layers import Layers
+from torusweep.questions.deadlock.layers import layers as layers_of
+from torusweep.questions.deadlock.record import deadlock_record
+from torusweep.questions.deadlock.routing_case import deadlock_case
+from torusweep.questions.deadlock.rules import MAX_VIRTUAL_CHANNELS
+from torusweep.questions.deadlock.text import print_verdict
+from torusweep.questions.display import Fact, value_text
+from torusweep.questions.how import How
+from torusweep.questions.parameters import NotSwept, Several, Spelled, Swept
+from torusweep.questions.question import File, Question
+from torusweep.questions.stage import LazyNetwork
+from torusweep.routing import SHORTEST_PATHS, GivenRouting
+
+if TYPE_CHECKING:
+    from torusweep.charts.section import Chapter, Tables
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Layered(Answer):
+    """The layers of a layered assignment of virtual channels: `lower` at least are needed, `upper` are enough."""
+
+    found: Layers
+
+    @property
+    def lower(self) -> int:
+        """No assignment has fewer layers."""
+        return self.found.lower
+
+    @property
+    def upper(self) -> int:
+        """Layers of the assignment that was found: as many virtual channels are enough."""
+        return self.found.upper
+
+    @property
+    def record(self) -> Row:
+        """The bounds, and how many paths are in each layer."""
+        return self.found.record
+
+    @property
+    def table(self) -> pa.Table:
+        """The layer of every pair of terminals: source, destination, layer."""
+        return self.found.table
+
+    def heading(self) -> str:
+        return f"{self.found.topology}, {self.found.routing}"
+
+    def lines(self) -> list[Fact]:
+        record = self.record
+        return [
+            ("layers", value_text(self.upper), "virtual channels that are enough: each layer is free of cycles"),
+            ("least_layers", value_text(self.lower), "no assignment has fewer"),
+            ("paths", ", ".join(map(value_text, record["paths"])), "pairs of terminals in each layer"),
+            ("method", record["method"], ""),
+        ]
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Deadlock(Record):
+    """Whether packets can deadlock, with a proof or a cycle: a row of the table `deadlock`.
+
+    layered   the paths in layers, where they were asked for
+    """
+
+    layered: Layered | None = field(default=None, kw_only=True)
+    labels: tuple[Any, ...] | None = field(default=None, kw_only=True)
+    columns = DEADLOCK
+    key = ("topology", "routing", "vc_rule")
+    main = (
+        *("deadlock_free", "argument", "virtual_channels", "channels", "dependencies", "cycle_length", "cycle"),
+        *("packets", "least_virtual_channels", "least_rule", "least_reason"),
+    )
+
+    @property
+    def cycle_nodes(self) -> list[Any] | None:
+        """The nodes that the cycle's channels leave, in its order, as the graph names them; None without a cycle."""
+        if self.record["cycle"] is None:
+            return None
+        numbers = [int(channel.split(" ", 1)[0]) for channel in self.record["cycle"]]
+        return numbers if self.labels is None else [self.labels[number] for number in numbers]
+
+    def lines(self) -> list[Fact]:
+        found = super().lines()
+        nodes = self.cycle_nodes
+        if self.labels is not None and nodes:
+            place = next((i for i, fact in enumerate(found, 1) if fact[0] == "cycle"), len(found))
+            words = " → ".join(map(str, [*nodes, nodes[0]]))
+            found.insert(place, ("cycle nodes", value_text(words), f"as the graph names them: {words}"))
+        return found if self.layered is None else [*found, *self.layered.lines()]
+
+    def labelled(self, labels: tuple[Any, ...] | None) -> Deadlock:
+        return replace(self, labels=labels)
+
+    @property
+    def json(self) -> Row:
+        return self.record if self.layered is None else {**self.record, "layered": self.layered.record}
+
+    @property
+    def layer_table(self) -> pa.Table:
+        """The layer of every pair of terminals, where layers were asked for."""
+        assert self.layered is not None
+        return self.layered.table
+
+    def print(self, console: Console, computed_by: str) -> None:
+        print_verdict(console, self.record, None if self.layered is None else self.layered.record)
+
+    @property
+    def deadlock_free(self) -> str:
+        """yes or no if proved, otherwise unknown."""
+        return str(self.record["deadlock_free"])
+
+
+TWO_PASSES = ("valiant",)  # routings by way of another node
+WINDOW_HOP = 3e-5  # seconds for each hop of a line or ring, whose windows of routes are looked at one by one
+
+# not made of torusweep.questions.spelled, which names traffic patterns too: no row here depends on these
+ROUTING = Spelled(
+    "how packets are routed",
+    table="torusweep.questions.deadlock.routing_case:ALL_ROUTINGS",
+    title="Routings",
+    canonical="torusweep.questions.deadlock.routing_case:routing_spelling",
+    files="torusweep.routing:files_of",
+    given="torusweep.routing.tables.objects:routing_of",
+)
+VC_RULE = Spelled(
+    "which packets may use which virtual channels",
+    table="torusweep.questions.deadlock.rules:RULES",
+    title="Virtual-channel rules",
+    canonical="torusweep.questions.deadlock.rules:rule_spelling",
+)
+
+
+def deadlock(
+    network: Topology,
+    how: How,
+    routing: Annotated[str | GivenRouting, ROUTING, Swept()] = "minimal",
+    vc_rule: Annotated[str, VC_RULE, Swept()] = "none",
+    virtual_channels: Annotated[
+        int, Whole(1, "virtual channels of each physical channel", MAX_VIRTUAL_CHANNELS), Several(), Swept(2)
+    ] = 1,
+    *,
+    layers: Annotated[
+        bool,
+        Meaning(
+            "also divide the paths among as few layers of virtual channels as a greedy search finds, without a cycle "
+            "in any layer"
+        ),
+        NotSwept(),
+    ] = False,
+) -> Deadlock:
+    """Whether packets can deadlock: the channel dependency graph, a proof or a cycle.
+
+    An acyclic graph proves that they cannot (Dally & Seitz 1987). A cycle alone proves nothing: it is a deadlock if
+    packets that enter together can hold all its channels. Where neither is shown, the verdict is "unknown". The exit
+    status is 0 for every verdict.
+
+    Of ugal and progressive, all routes between which they choose count. With adaptive routing, the rule is that of the
+    escape channels.
+
+    >>> import torusweep as ts
+    >>> ts.network("torus(k=4, n=2)").deadlock("dimension_order", "dateline", 2).deadlock_free
+    'yes'
+    """
+    with how.progress.share("dependencies, then the least number of virtual channels") as report:
+        record = deadlock_record(
+            network, routing=routing, vc_rule=vc_rule, virtual_channels=virtual_channels, progress=report
+        )
+    return Deadlock(record, layered=Layered(layers_of(network, routing)) if layers else None)
+
+
+class DeadlockQuestion(Question):
+    name = "deadlock"
+    columns = DEADLOCK
+    ask = staticmethod(deadlock)
+    command = "deadlock"
+    phrase = "under {routing}, {vc_rule} with {virtual_channels} virtual channels"
+    how = ()
+    written: ClassVar = {"layer_table": File("the layer of every pair of terminals as CSV", needs="layers")}
+    examples = (
+        'deadlock "dragonfly(a=4, p=2, h=2)" --routing ugal --vc-rule class_hops --virtual-channels 3',
+        'deadlock "torus(k=8, n=2)" --routing dimension-order --vc-rule dateline --virtual-channels 2',
+        'deadlock "mh3dt(m=4, n=4, levels=2, q=0)" --routing hierarchical --vc-rule r05-wrap --virtual-channels 2',
+        'deadlock "rtt(a=8)" --routing routing-record --vc-rule bubble',
+        'deadlock "torus(k=8, n=2)" --routing adaptive --vc-rule dateline --virtual-channels 3',
+        'deadlock "faulty(torus(k=8, n=3), links=4, seed=1)" --routing up-down --json',
+        'deadlock "torus(k=4, n=2)" --routing "dimension_order(tie=positive)" --layers',
+    )
+    description = "channel dependency graphs to analyse; without it, only those of the papers' statements"
+    distinguishing = ("routing", "vc_rule", "virtual_channels")
+
+    def check(self, network: LazyNetwork, request: Any) -> None:
+        deadlock_case(network.topology, **vars(request))
+
+    def seconds(self, network: LazyNetwork, request: Any) -> float:
+        planned = network.plan
+        if request.routing.startswith("hierarchical"):  # the routes of all pairs are followed, whatever the symmetry
+            return 2e-7 * planned.nodes**2
+        arcs = planned.nodes * max(planned.degree, 1)
+        family = request.routing.partition("(")[0]
+        if family in SHORTEST_PATHS:
+            return 5e-3 + 2e-9 * arcs * planned.nodes * max(planned.degree, 1)
+        if family in TWO_PASSES:
+            return 4e-2 + 5e-5 * arcs
+        # with one virtual channel a torus has a cycle: it is spelt out, and other rules are tried
+        graphs = 3 if request.virtual_channels == 1 else 1
+        return 5e-3 + 5e-6 * arcs + WINDOW_HOP * graphs * max(planned.radices, default=0)
+
+    def section(self, tables: Tables) -> Chapter | None:
+        # only a page draws, and the drawing library takes long to import
+        from torusweep.questions.deadlock.section import section
+
+        return section(tables)
+
+
+QUESTION = DeadlockQuestion()
+DeadlockRequest = QUESTION.Request

@@ -1,0 +1,375 @@
+"""The question `latency`: mean latency by the papers' analytic models.
+
+The models' inputs, computed for one network: distances, channel loads, and the cost of channel width.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from math import isfinite
+from typing import Annotated, Any, Literal, TypedDict, Unpack, cast
+
+from rich.console import Console
+
+from torusweep.errors import BadInput
+from torusweep.networks.links import channel_matrix, surviving_network
+from torusweep.networks.symmetry import orbits_under, proved_symmetries
+from torusweep.networks.topology import Meaning, Number, Plan, Topology, Whole
+from torusweep.questions.answer import Record, Records, Row
+from torusweep.questions.how import How
+from torusweep.questions.latency.columns import LATENCY
+from torusweep.questions.latency.normalisation import BISECTION, WIRING_VOLUME, Constraint, constraint
+from torusweep.questions.latency.table import (
+    DALLY,
+    PARHAMI_KWAI,
+    Columns,
+    ModelInputs,
+    arrow_table,
+    check,
+    dally_columns,
+    network_of,
+    parhami_kwai_columns,
+    width_of,
+)
+from torusweep.questions.latency.text import cost_in_words, print_comparison, print_cubes, print_latency, verdict
+from torusweep.questions.layout.placements import canonical, default_placement
+from torusweep.questions.layout.record import layout_record
+from torusweep.questions.loads.channels import record_of
+from torusweep.questions.loads.exact import exact_loads
+from torusweep.questions.question import Askable
+from torusweep.questions.stage import MOST_NODES, under
+from torusweep.questions.static.bisection import bisection_bounds
+from torusweep.questions.static.connectivity import components
+from torusweep.questions.static.distances import terminal_distances
+
+Numbers = dict[str, Any]
+
+
+def static_of(topology: Topology, constraint: Constraint, *, backend: str = "auto") -> Numbers:
+    """Those columns of `static` that the models need; of the bisection's bounds only where it is held constant.
+
+    Raises ValueError for a network that the models do not fit.
+    """
+    check_links(topology.spelling, topology.plan)
+    survivors = surviving_network(topology)
+    images, matrix = proved_symmetries(survivors), channel_matrix(survivors)
+    hops = terminal_distances(
+        survivors, orbits_under(survivors.nodes, images), use_symmetry=True, backend=backend, threads=None
+    )
+    found = {
+        "topology": topology.spelling,
+        "nodes": survivors.nodes,
+        "terminals": len(survivors.terminals),
+        "connected": components(survivors, matrix) == 1,
+        "directed": survivors.directed,
+        "degree_max": int(survivors.degrees.max(initial=0)),
+        "mean_distance": hops.mean,
+    }
+    network_of(found)  # refused before the longer work
+    if constraint.norm != BISECTION:
+        return found
+    bounds = bisection_bounds(survivors, matrix, images, edge_connectivity=None)
+    return {**found, "bisection_lower": bounds.lower, "bisection_upper": bounds.upper}
+
+
+def check_links(spelling: str, plan: Plan) -> None:
+    """Raise ValueError for links of other bandwidths or latencies than the models assume."""
+    if plan.bandwidths or plan.latencies:
+        raise ValueError(
+            f"{spelling}: expected links of one flit a cycle and one cycle, which the models assume, got other ones;"
+            " choose the network without them"
+        )
+
+
+def placement_of(constraint: Constraint, family: str) -> str | None:
+    """The placement of a network whose wires a constraint counts, canonical; None where it counts none."""
+    if constraint.norm != WIRING_VOLUME:
+        return None
+    return canonical(constraint.placement or default_placement(family))
+
+
+def width_measured(topology: Topology, constraint: Constraint, static: Numbers) -> float:
+    """Bits of its channels under a constraint.
+
+    Raises BadInput if the placement does not fit the network, ValueError if it costs nothing.
+    """
+    return width_of(
+        constraint, static, None if constraint.placement is None else layout_record(topology, constraint.placement)
+    )
+
+
+def with_loads(
+    topology: Topology, static: Numbers, *, backend: str = "auto", progress: Callable[[float], None] | None = None
+) -> tuple[ModelInputs, str]:
+    """(network, '') with the loads of uniform traffic on minimal routes; or (network, why they are unknown)."""
+    try:
+        loads = exact_loads(topology, routing="minimal", traffic="uniform", backend=backend, progress=progress)
+    except BadInput as refusal:
+        return network_of(static), str(refusal)
+    return network_of(static, record_of(loads)), ""
+
+
+@dataclass(frozen=True, repr=False)
+class Latency(Record):
+    """Parhami & Kwai's model of one network: a row of the table `latency`; limits: what limits its numbers."""
+
+    limits: Sequence[str] = field(kw_only=True)
+    columns = LATENCY
+    key = ("topology", "model")
+    main = (
+        *("message_bits", "rate", "constant", "budget", "placement", "width", "pins", "mean_distance"),
+        *("uncontended_latency", "mean_latency", "mean_latency_corrected", "saturation_rate"),
+        *("saturation_rate_corrected", "saturation_bits", "saturation_bits_corrected"),
+    )
+
+    def print(self, console: Console, computed_by: str) -> None:
+        print_latency(console, self.record, self.limits)
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Latencies(Records):
+    """Networks at equal cost, in the order given: rows of the table `latency`; limits: what limits their numbers."""
+
+    limits: Sequence[str] = field(kw_only=True)
+    columns = LATENCY
+    main = (
+        *("topology", "width", "pins", "mean_distance", "uncontended_latency", "mean_latency"),
+        *("mean_latency_corrected", "saturation_bits", "saturation_bits_corrected"),
+    )
+
+    @property
+    def verdict(self) -> str:
+        """Which network is best at equal cost, and by how much."""
+        return verdict(self.rows)
+
+    def heading(self) -> str:
+        return f"at equal cost: {cost_in_words(self.rows)}\n{self.verdict}"
+
+    def print(self, console: Console, computed_by: str) -> None:
+        print_comparison(console, self.rows, self.limits)
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Cubes(Records):
+    """Dally's model: the cubes of every dimension, rows of the table `latency`.
+
+    cube  of the dimension that was asked for, else the best
+    """
+
+    cube: Row = field(kw_only=True)
+    columns = LATENCY
+    main = (
+        *("dimension", "radix", "width", "pins", "longest_wire", "longest_wire_corrected", "mean_distance"),
+        *("mean_latency", "mean_latency_corrected"),
+    )
+
+    @property
+    def json(self) -> Row:  # type: ignore[override]  # one of the rows
+        return self.cube
+
+    def heading(self) -> str:
+        cube = self.cube
+        return (
+            f"{cube['nodes']:,} nodes, {cube['message_bits']:g}-bit messages, {cube['wire_delay']} wire delay:"
+            f" dimension {cube['dimension']}, best {cube['best_dimension']}, {cube['mean_latency']:.6g} cycles"
+        )
+
+    def print(self, console: Console, computed_by: str) -> None:
+        print_cubes(console, self.cube, self.rows)
+
+
+MOST = 10**9  # bits, rates, delays and budgets
+
+
+class OfNetworks(TypedDict, total=False):
+    """What only the model of Parhami & Kwai takes."""
+
+    switch_delay: Annotated[float, Number(0, "cycles from one channel to the next, s; 3 by default", MOST, above=True)]
+    rate: Annotated[float, Number(0, "messages per node and cycle, m; by default 0, an empty network", MOST)]
+    constant: Annotated[
+        Literal["pins", "bisection", "wiring_volume"],
+        Meaning("the cost that all networks share; it decides the width of their channels; pins by default"),
+    ]
+    budget: Annotated[
+        float,
+        Number(
+            0,
+            "that cost per node: pins (96 by default), wires across the middle in both directions (1), or pitches of"
+            " wire (96)",
+            MOST,
+            above=True,
+        ),
+    ]
+    pins: Annotated[float, Number(0, "another name for the budget of constant pins", MOST, above=True)]
+    placement: Annotated[
+        str,
+        Meaning("the placement whose wires a constant wiring_volume counts; by default folded, straight for a mesh"),
+    ]
+
+
+class OfCubes(TypedDict, total=False):
+    """What only the model of Dally takes."""
+
+    nodes: Annotated[int, Whole(4, "nodes of the k-ary n-cubes", MOST_NODES)]
+    wire_delay: Annotated[
+        Literal["constant", "logarithmic", "linear"],
+        Meaning("how the cycle time grows with the longest wire; constant by default"),
+    ]
+    dimension: Annotated[int, Whole(2, "dimension of the cube; by default the best", 30)]
+    locality: Annotated[
+        float, Number(0, "mean distance as a share of that of uniform traffic; 1 by default", 1, above=True)
+    ]
+    radices: Annotated[
+        Literal["real", "whole"],
+        Meaning("whether radices are real, k = N^(1/n), or whole numbers, mixed where needed; real by default"),
+    ]
+
+
+class OfAModel(OfNetworks, OfCubes, total=False):
+    """What one of the models takes."""
+
+
+def latency(
+    networks: Sequence[Topology],
+    how: How,
+    *,
+    model: Annotated[Literal["parhami-kwai-2004", "dally-1990"], Meaning("the model")] = "parhami-kwai-2004",
+    message_bits: Annotated[float, Number(0, "message length, L", MOST, above=True)] = 96,
+    **given: Unpack[OfAModel],
+) -> Latency | Latencies | Cubes:
+    """Mean latency by a paper's model: Parhami & Kwai's for each network, Dally's for cubes of so many nodes.
+
+    Several networks are compared at equal cost: a budget of pins, of wires across the middle (of the best
+    balanced cut known), or of wire. The channels of each are as wide as the budget allows.
+
+      Models:
+        parhami-kwai-2004   any network; virtual cut-through, with contention. As printed: all channels are
+                            equally busy. Corrected: each link class is as busy as uniform traffic on minimal
+                            routes makes it. Infinite from saturation on (in JSON: null, and "saturated").
+        dally-1990          k-ary n-cubes of constant bisection width; wormhole routing, no contention.
+                            As printed: wires of Eq. 13. Corrected: the wires of folded rings, its layout.
+
+    >>> import torusweep as ts
+    >>> ts.network("pruned_torus(k=16, n=3)").latency(rate=0.01).saturation_rate_corrected
+    0.0625
+    >>> ts.latency(model="dally-1990", nodes=2**20, message_bits=150).cube["best_dimension"]
+    5
+    """
+    chosen = cast(OfAModel, {name: value for name, value in given.items() if value is not None})
+    kind, needed = (OfCubes, DALLY) if model == PARHAMI_KWAI else (OfNetworks, PARHAMI_KWAI)
+    for name in chosen:
+        if name in kind.__annotations__:
+            with under(name):
+                raise BadInput(f"expected with the model {needed} only, got {model}; leave it out")
+    try:
+        if model == DALLY:
+            return _cubes(networks, message_bits, chosen)
+        return _networks(networks, how, message_bits, chosen)
+    except ValueError as error:
+        raise BadInput(str(error)) from None
+
+
+def _networks(networks: Sequence[Topology], how: How, message_bits: float, given: OfNetworks) -> Latency | Latencies:
+    """Parhami & Kwai's model: one network in full, or several side by side."""
+    if not networks:
+        raise BadInput('expected a topology, got none; as in torusweep latency "torus(k=16, n=3)" --rate 0.01')
+    cost = constraint(
+        given.get("constant", "pins"),
+        budget=given.get("budget"),
+        pins=given.get("pins"),
+        placement=given.get("placement"),
+    )
+    inputs, widths, placements, limits = [], [], [], []
+    for topology in networks:
+        with how.progress.wait(f"{topology.spelling}: distances{', cuts' if cost.norm == 'bisection' else ''}"):
+            static = static_of(topology, cost, backend=how.backend)
+            placement = placement_of(cost, topology.family)
+            width = width_measured(topology, cost._replace(placement=placement), static)
+        check(network_of(static), [message_bits], width)
+        with how.progress.share(f"{topology.spelling}: routes followed") as progress:
+            network, reason = with_loads(topology, static, backend=how.backend, progress=progress)
+        inputs.append(network)
+        widths.append(width)
+        placements.append(placement)
+        limits += _limits(static, reason)
+    columns = parhami_kwai_columns(
+        inputs,
+        widths,
+        message_bits=[message_bits],
+        switch_delay=[given.get("switch_delay", 3.0)],
+        constraint=cost,
+        placements=placements,
+        rates=[given.get("rate", 0.0)],
+    )
+    rows = _rows(columns)
+    return Latency(rows[0], limits=limits) if len(rows) == 1 else Latencies(rows, limits=limits)
+
+
+def _limits(static: Row, reason: str) -> list[str]:
+    """What limits a network's numbers: unknown loads (and the reason), a bisection width that is only bounded."""
+    limits = [f"{static['topology']}: channel loads are not known: {reason}"] if reason else []
+    lower, upper = static.get("bisection_lower"), static.get("bisection_upper")
+    if lower != upper:
+        least = "1" if lower is None else f"{lower:,}"
+        limits.append(
+            f"{static['topology']}: the best cut known has {upper:,} links, the narrowest has at least {least}; "
+            "a narrower cut allows wider channels"
+        )
+    return limits
+
+
+def _cubes(networks: Sequence[Topology], message_bits: float, given: OfCubes) -> Cubes:
+    """Dally's model: the cube of the dimension given, else of the best one, beside those of all dimensions."""
+    if networks or "nodes" not in given:
+        got = f"the topology {networks[0].spelling}" if networks else "neither"
+        with under("nodes"):
+            raise BadInput(
+                f"expected nodes and no topology with the model {DALLY}, got {got};"
+                " its cubes follow from their number of nodes"
+            )
+    columns = dally_columns(
+        [given["nodes"]],
+        message_bits=[message_bits],
+        wire_delay=[given.get("wire_delay", "constant")],
+        locality=[given.get("locality", 1.0)],
+        whole=given.get("radices") == "whole",
+    )
+    cubes = _rows(columns)
+    dimension = given.get("dimension", cubes[0]["best_dimension"])
+    cube = next((cube for cube in cubes if cube["dimension"] == dimension), None)
+    if cube is None:
+        dimensions = ", ".join(str(cube["dimension"]) for cube in cubes)
+        with under("dimension"):
+            raise BadInput(
+                f"expected one of {dimensions} for {given['nodes']} nodes, got {dimension};"
+                " a cube has radices of 2 at least"
+            )
+    return Cubes(cubes, cube=cube)
+
+
+def _rows(columns: Columns) -> list[Row]:
+    """Rows of the table `latency`; an infinite number is None."""
+    rows = arrow_table(columns).to_pylist()
+    return [
+        {name: None if isinstance(value, float) and not isfinite(value) else value for name, value in row.items()}
+        for row in rows
+    ]
+
+
+class LatencyQuestion(Askable):
+    ask = staticmethod(latency)
+    command = "latency"
+    about = "networks"
+    how = ("backend",)
+    examples = (
+        'latency "pruned_torus(k=16, n=3)" --message-bits 96 --switch-delay 3 --rate 0.01',
+        'latency "rtt(a=16)" --message-bits 384 --pins 128 --rate 0.005 --json',
+        'latency "torus(k=16, n=3)" "pruned_torus(k=16, n=3)" "hypercube(n=12)" --constant bisection --budget 4',
+        'latency "rt(a=16)" "rtt(a=16)" --constant wiring_volume --message-bits 384 --rate 0.01',
+        "latency --model dally-1990 --nodes 1048576 --message-bits 150 --wire-delay constant",
+        "latency --model dally-1990 --nodes 1048576 --message-bits 150 --dimension 3 --radices whole --json",
+    )
+
+
+QUESTION = LatencyQuestion()

@@ -1,0 +1,202 @@
+"""Bounds for the table `loads`: the capacity under the best routing, and the worst permutation of this one.
+
+Shares of channels: the expected passes of a flit of each pair. They determine a routing's worst permutation.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from torusweep.capacity import best_half, capacity, effective_bisection, worst_permutation
+from torusweep.errors import Refused
+from torusweep.networks.links import channel_orbits
+from torusweep.networks.symmetry import proved_symmetries
+from torusweep.networks.topology import NO_PORT, Topology
+from torusweep.quantities import counted
+from torusweep.questions.loads.channels import Bounds, ChannelLoads
+from torusweep.routing import GivenRouting, LayeredRouting, Routing, SourceRouting, TableRouting
+from torusweep.routing import routing as routing_on
+from torusweep.routing.paths import RouteTable, links_of_arcs
+from torusweep.traffic import GivenTraffic
+from torusweep.traffic import traffic as pattern_on
+
+BLOCK = 1 << 20  # pairs walked at a time
+
+
+def representative_channels(routing: Routing) -> np.ndarray:
+    """int64[C]: a channel (node · P + port) of each class that is equivalent under the routing, or all channels."""
+    topology = routing.topology
+    width = topology.ports.shape[1]
+    present = np.flatnonzero(topology.ports != NO_PORT)
+    if isinstance(routing, SourceRouting):
+        if not routing.regular:
+            return present
+        leaving, cell = np.unique(routing.cell, return_index=True, return_inverse=True)[1:]
+        ports = routing.moves.port[leaving].astype(np.int64)
+        if topology.kinds is not None:  # the routes are alike in every cell; so must the links be
+            nodes = np.arange(topology.nodes)[:, None]
+            kinds = np.where(routing.moves.port == NO_PORT, 0, topology.kinds[nodes, routing.moves.port])
+            if (kinds != kinds[leaving][cell]).any():
+                return present
+        return np.unique((leaving[:, None] * width + ports)[ports != NO_PORT])
+    images = proved_symmetries(topology) if isinstance(routing, LayeredRouting) and routing.plain else []
+    if not images:
+        return present
+    return present[np.unique(channel_orbits(topology, images), return_index=True)[1]]
+
+
+def pair_shares(routing: Routing, channels: np.ndarray) -> np.ndarray:
+    """float64[C, N, N]: expected passes of channels, int64[C], by a flit from s to t, over its routes."""
+    numbered = np.full(routing.topology.ports.size, -1)
+    numbered[channels] = np.arange(len(channels))
+    number = numbered.reshape(routing.topology.ports.shape)
+    if isinstance(routing, LayeredRouting):
+        return _layered_shares(routing, number, len(channels))
+    if isinstance(routing, TableRouting):
+        return _table_shares(routing, number, len(channels))
+    half = _source_shares(routing, number, len(channels))
+    if routing.passes == 1:
+        return half
+    # the intermediate node is uniform: the mean share from s to all nodes, plus that from all nodes to t
+    return half.mean(axis=2)[:, :, None] + half.mean(axis=1)[:, None, :]
+
+
+def _source_shares(routing: SourceRouting, number: np.ndarray, channels: int) -> np.ndarray:
+    nodes, table = routing.topology.nodes, RouteTable(routing)
+    share = np.zeros((channels, nodes, nodes))
+    step = max(1, BLOCK // nodes)
+    for first in range(0, nodes, step):
+        pairs = np.arange(first * nodes, min(first + step, nodes) * nodes)
+        source, destination = np.divmod(pairs, nodes)
+        routes = table.weighted_rows(source, destination)
+        node, start = source[routes.pair], source[routes.pair]
+        end = destination[routes.pair]
+        for run in range(table.direction.shape[1]):
+            direction, left = table.direction[routes.row, run].astype(np.int64), table.hops[routes.row, run].copy()
+            while (moving := np.flatnonzero(left > 0)).size:
+                channel = number[node[moving], routing.moves.port[node[moving], direction[moving]]]
+                counted = channel >= 0
+                at = moving[counted]
+                np.add.at(share, (channel[counted], start[at], end[at]), routes.weight[at])
+                node[moving] = routing.moves.next[node[moving], direction[moving]]
+                left[moving] -= 1
+    return share
+
+
+def _layered_shares(routing: LayeredRouting, number: np.ndarray, channels: int) -> np.ndarray:
+    """For each destination, by increasing distance: passes from a state are the weighted sum of its successors'."""
+    nodes, states = routing.topology.nodes, routing.states
+    arcs = states != NO_PORT
+    capacity = links_of_arcs(routing)
+    parallel = arcs.astype(np.float64) if capacity is None else np.where(arcs, capacity, 0).astype(np.float64)
+    channel = np.where(arcs & (routing.port != NO_PORT), number[routing.node[:, None], routing.port], -1)
+    share = np.zeros((channels, nodes, nodes))
+    for destination in range(nodes):
+        distance = _distance_to(states, int(routing.finish[destination]))
+        nearer = arcs & (distance[states] == distance[:, None] - 1) & (distance[:, None] >= 0)
+        paths, passes = np.zeros(len(states)), np.zeros((len(states), channels))
+        paths[routing.finish[destination]] = 1
+        for level in range(1, int(distance.max()) + 1):
+            here = np.flatnonzero(distance == level)
+            weight = np.where(
+                nearer[here], parallel[here] * (paths[states[here]] if routing.split == "paths" else 1.0), 0.0
+            )
+            paths[here] = weight.sum(axis=1)
+            weight /= paths[here, None]
+            for arc in range(states.shape[1]):
+                passes[here] += weight[:, arc, None] * passes[states[here, arc]]
+                own = channel[here, arc] >= 0
+                passes[here[own], channel[here[own], arc]] += weight[own, arc]
+        share[:, :, destination] = passes[routing.start].T
+    return share
+
+
+def _table_shares(routing: TableRouting, number: np.ndarray, channels: int) -> np.ndarray:
+    """For each destination, against the order of configurations: passes from one are its rows' and those after them."""
+    nodes = routing.topology.nodes
+    share = np.zeros((channels, nodes, nodes))
+    destination, source = np.divmod(routing.entry_pair, nodes)
+    for goal in np.unique(destination).tolist():
+        low, high = int(routing.first[goal]), int(routing.first[goal + 1])
+        passes = np.zeros((high - low, channels))
+        for place in range(high - 1, low - 1, -1):
+            for row in range(int(routing.rows[place]), int(routing.rows[place + 1])):
+                if routing.next[row] >= 0:
+                    passes[place - low] += routing.share[row] * passes[routing.next[row] - low]
+                channel = number[routing.at[place], routing.port[row]]
+                if channel >= 0 and routing.port[row] != NO_PORT:
+                    passes[place - low, channel] += routing.share[row]
+        own = destination == goal
+        share[:, source[own], goal] = passes[routing.entry[own] - low].T
+    return share
+
+
+def _distance_to(states: np.ndarray, finish: int) -> np.ndarray:
+    """int64[S]: arcs from every state to `finish`, −1 = no path."""
+    distance = np.full(len(states), -1)
+    distance[finish], level = 0, 0
+    while True:
+        nearer = ((states != NO_PORT) & (distance[states] == level)).any(axis=1) & (distance < 0)
+        if not nearer.any():
+            return distance
+        level += 1
+        distance[nearer] = level
+
+
+MAX_MATCHING_NODES = 1024  # a matching of a thousand nodes takes about a second
+MAX_SHARES = 1 << 27  # of pairs in channels: 1 GiB
+
+
+def bounds_of(
+    loads: ChannelLoads,
+    *,
+    routing: str | GivenRouting | None = None,
+    traffic: str | GivenTraffic | None = None,
+    use_symmetry: bool = True,
+) -> Bounds:
+    """The capacity by linear programming, the worst permutation, and the effective width of the narrowest known cut.
+
+    routing, traffic  of the loads; None: those that the loads have, their traffic by its spelling
+
+    A bound that is too large to compute is None; bounds_method says why.
+    """
+    topology = loads.topology
+    traffic = traffic or loads.traffic
+    if routing is None:
+        routing = loads.routing if loads.form is None else GivenRouting(loads.routing, loads.form)
+    matrix = pattern_on(traffic, topology)[1].at_nodes(topology.terminals, topology.nodes)
+    use = effective_bisection(topology, loads.load, matrix, best_half(topology))
+    best, method = _capacity(topology, traffic, "all", use_symmetry)
+    minimal, minimal_method = _capacity(topology, traffic, "minimal", use_symmetry)
+    worst, worst_method = _worst(topology, routing)
+    method = f"any routing: {method}; minimal: {minimal_method}; worst permutation: {worst_method}"
+    return Bounds(use.links, use.effective, best, minimal, worst, method)
+
+
+def _capacity(
+    topology: Topology, traffic: str | GivenTraffic, routes: str, use_symmetry: bool
+) -> tuple[float | None, str]:
+    try:
+        found = capacity(topology, traffic, routes=routes, use_symmetry=use_symmetry)
+    except Refused as refusal:
+        return None, str(refusal)
+    return (found.throughput if np.isfinite(found.throughput) else None), found.method
+
+
+def _worst(topology: Topology, routing: str | GivenRouting) -> tuple[float | None, str]:
+    nodes = topology.nodes
+    if not np.array_equal(topology.terminals, np.arange(nodes)):
+        return None, "sought only where every node is a terminal"
+    form = routing_on(routing, topology)[1]
+    channels = representative_channels(form)
+    if not len(channels):
+        return None, "there are no channels"
+    if nodes > MAX_MATCHING_NODES or len(channels) * nodes**2 > MAX_SHARES:
+        most = f"at most {MAX_MATCHING_NODES:,} nodes, and {MAX_SHARES:,} shares of pairs in channels"
+        return None, f"expected {most}, got {nodes:,} and {len(channels) * nodes**2:,}; choose a smaller network"
+    shares = pair_shares(form, channels)
+    worst = worst_permutation(
+        shares,
+        capacity=None if topology.bandwidth is None else topology.bandwidth.reshape(-1)[channels],
+    )
+    return 1 / worst.load, f"matchings of greatest weight for {counted(len(channels), 'channel')} (Towles & Dally 2002)"

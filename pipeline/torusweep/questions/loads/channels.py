@@ -1,0 +1,217 @@
+"""Channel loads of one traffic pattern, and the rows of the tables `loads` and `channel_loads`.
+
+The time and the bandwidth of a collective operation, from the channel loads of its phases.
+
+Times are in cycles per flit of message, for messages so long that bandwidth dominates: they do not include the
+latency of the steps. Bandwidths are in flits per cycle and terminal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from torusweep.networks.topology import NO_PORT, Topology
+from torusweep.questions.loads.columns import CHANNEL_LOADS, CHANNEL_NAMES, LOADS
+from torusweep.routing import Routing
+from torusweep.tables.columns import arrow_schema
+from torusweep.traffic import Phase
+
+
+class PhaseTime(NamedTuple):
+    """The time of a phase.
+
+    name, volume, steps       as in `Phase`
+    max_channel_load          of the busiest channel
+    cycles_per_flit           of message, limited by channels
+    terminal_cycles_per_flit  of message, limited by channels and terminals
+    """
+
+    name: str
+    volume: float
+    steps: int
+    max_channel_load: float
+    cycles_per_flit: float
+    terminal_cycles_per_flit: float
+
+
+class CollectiveLoads(NamedTuple):
+    """The time and the bandwidths of an operation, a sequence of phases.
+
+    cycles_per_flit       time of all phases, if channels carry at most one flit per cycle
+    algorithm_bandwidth   its reciprocal: message length over time
+    bus_bandwidth         2 (N − 1)/N of that: the least that each terminal must send, over time
+    terminal_…            the same if each terminal also sends and receives at most one flit per cycle
+    """
+
+    phases: tuple[PhaseTime, ...]
+    cycles_per_flit: float
+    algorithm_bandwidth: float
+    bus_bandwidth: float
+    terminal_cycles_per_flit: float
+    terminal_algorithm_bandwidth: float
+    terminal_bus_bandwidth: float
+
+
+def collective(phases: Sequence[Phase], max_loads: Sequence[float]) -> CollectiveLoads:
+    """The time of an all-reduce and its bandwidths, from the maximum channel load of each phase.
+
+    phases     Traffic.phases, in sequence
+    max_loads  of each phase: flits per cycle over the busiest channel, at one flit per terminal and cycle on average
+    Raises ValueError where the two have different lengths.
+    Source: bus bandwidth by the convention of NVIDIA's nccl-tests (doc/PERFORMANCE.md, AllReduce).
+    """
+    times = tuple(_time(phase, load) for phase, load in zip(phases, max_loads, strict=True))
+    terminals = len(phases[0].traffic.common)
+    least = 2 * (terminals - 1) / terminals
+    by_channels = sum(time.cycles_per_flit for time in times)
+    with_terminals = sum(time.terminal_cycles_per_flit for time in times)
+    return CollectiveLoads(
+        times,
+        by_channels,
+        1 / by_channels,
+        least / by_channels,
+        with_terminals,
+        1 / with_terminals,
+        least / with_terminals,
+    )
+
+
+def _time(phase: Phase, load: float) -> PhaseTime:
+    """A phase lasts until the busiest channel, or the busiest terminal, has carried all its flits."""
+    terminal = max(load, float(phase.traffic.received().max()), float(phase.traffic.sent().max()))
+    return PhaseTime(phase.name, phase.volume, phase.steps, load, phase.volume * load, phase.volume * terminal)
+
+
+class MaximumEstimate(NamedTuple):
+    """The accuracy of a sampled maximum.
+
+    stderr      standard error of the maximum load, from batches of packets
+    low         load, on one half of the packets, of the channel that is largest on the other half: biased downwards,
+                while the maximum is biased upwards
+    low_stderr  standard error of low
+    packets     number of sampled packets
+    seed        of the sample
+    """
+
+    stderr: float
+    low: float
+    low_stderr: float
+    packets: int
+    seed: int
+
+
+class Bounds(NamedTuple):
+    """The columns of the table `loads` of the same names."""
+
+    cut_links: int | None
+    effective_cut_links: float | None
+    capacity: float | None
+    capacity_minimal: float | None
+    worst_case_saturation_load: float | None
+    bounds_method: str
+
+
+NO_BOUNDS = Bounds(None, None, None, None, None, "")
+
+
+class ChannelLoads(NamedTuple):
+    """Loads of every channel.
+
+    routing, traffic   canonical spellings
+    load        float64[N, P]    of each port's channel, divided by its bandwidth; 0 where there is no channel
+    mean_hops   float            hops per injected flit; a flit to its own source counts with 0 hops
+    ejected     float            flits that the busiest terminal receives
+    estimate    accuracy of sampled loads; None: the loads are exact
+    collective  times of a collective operation, with exact loads
+    stretch     mean_hops over that of shortest paths; None if not computed, or if nothing moves
+    form        the routing; None where only its spelling is known
+    """
+
+    topology: Topology
+    routing: str
+    traffic: str
+    load: np.ndarray
+    mean_hops: float
+    ejected: float
+    estimate: MaximumEstimate | None = None
+    collective: CollectiveLoads | None = None
+    stretch: float | None = None
+    form: Routing | None = None
+
+
+def record_of(loads: ChannelLoads, bounds: Bounds | None = None) -> dict[str, Any]:
+    """The row of the table `loads`, from channel loads and, if requested, bounds."""
+    topology, estimate, operation = loads.topology, loads.estimate, loads.collective
+    present = topology.ports != NO_PORT
+    load, kind = loads.load[present], topology.link_class[present]
+    flits = load if topology.bandwidth is None else load * topology.bandwidth[present]
+    mean, most = _mean_and_max(load) if len(load) else (0.0, 0.0)
+    saturation = 1 / most if most else None
+    ejection = 1 / loads.ejected
+    classes = {topology.class_name(number): kind == number for number in np.unique(kind).tolist()}
+    values = {
+        "topology": topology.spelling,
+        "routing": loads.routing,
+        "traffic": loads.traffic,
+        "method": "exact" if estimate is None else "monte-carlo",
+        "max_channel_load": most,
+        "mean_channel_load": mean,
+        "saturation_load": saturation,
+        "ejection_load": ejection,
+        "terminal_saturation_load": ejection if saturation is None else min(saturation, ejection),
+        "link_utilization": mean / most if most else None,
+        "mean_hops": loads.mean_hops,
+        "stretch": loads.stretch,
+        "per_class_load": {name: dict(zip(("mean", "max"), _mean_and_max(load[own]))) for name, own in classes.items()},
+        "per_class_hops": {name: float(flits[own].sum()) / len(topology.terminals) for name, own in classes.items()},
+        "max_channel_load_stderr": None if estimate is None else estimate.stderr,
+        "max_channel_load_low": None if estimate is None else estimate.low,
+        "max_channel_load_low_stderr": None if estimate is None else estimate.low_stderr,
+        "packets": None if estimate is None else estimate.packets,
+        "seed": None if estimate is None else estimate.seed,
+        "phases": None if operation is None else [_phase(phase) for phase in operation.phases],
+        "collective_time": None if operation is None else operation.cycles_per_flit,
+        "bus_bandwidth": None if operation is None else operation.bus_bandwidth,
+        "terminal_bus_bandwidth": None if operation is None else operation.terminal_bus_bandwidth,
+        **(NO_BOUNDS if bounds is None else bounds)._asdict(),
+        "capacity_share": saturation / bounds.capacity if bounds and bounds.capacity and saturation else None,
+    }
+    return {column.name: values[column.name] for column in LOADS}
+
+
+def _phase(phase: PhaseTime) -> dict[str, Any]:
+    columns = ("name", "volume", "steps", "max_channel_load")
+    return {**{name: getattr(phase, name) for name in columns}, "time": phase.cycles_per_flit}
+
+
+def channel_table(loads: ChannelLoads) -> pa.Table:
+    """The rows of the table `channel_loads`: every channel once, in the order of nodes and ports."""
+    topology = loads.topology
+    tail, head, port = topology.arcs
+    kind = topology.link_class[tail, port]
+    names = pa.array([topology.class_name(number) for number in range(int(kind.max(initial=-1)) + 1)], pa.string())
+    columns = {
+        **{
+            name: pa.repeat(value, len(tail))
+            for name, value in zip(("topology", "routing", "traffic"), (topology.spelling, *loads[1:3]))
+        },
+        "from": tail.astype(np.int64),
+        "to": head.astype(np.int64),
+        "class": names.take(pa.array(kind)),
+        "load": loads.load[tail, port],
+    }
+    if topology.plan.names is not None:
+        names = pa.array(list(map(str, topology.plan.names)), pa.string())
+        columns |= {f"{end}_name": names.take(pa.array(columns[end])) for end in ("from", "to")}
+        return pa.table(columns, schema=arrow_schema((*CHANNEL_LOADS, *CHANNEL_NAMES)))
+    return pa.table(columns, schema=arrow_schema(CHANNEL_LOADS))
+
+
+def _mean_and_max(load: np.ndarray) -> tuple[float, float]:
+    """(mean, maximum); rounding must not lift the mean of equal loads above the maximum."""
+    most = float(load.max())
+    return min(float(load.mean()), most), most

@@ -1,0 +1,309 @@
+"""Exact expected loads of channels.
+
+Flows of a routing table: exactly, over its configurations, and counted, packet by packet. Exact flows of shortest
+paths over a graph of states, from one root of each orbit where symmetry allows it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import fsum
+from typing import Any
+
+import numpy as np
+from torusweep_kernels import sums
+from torusweep_kernels.forwarding import Demands
+from torusweep_kernels.forwarding import table_flows as flows_over
+from torusweep_kernels.loads import Channels, minimal_loads
+from torusweep_kernels.sums import rounded
+
+from torusweep.errors import BadInput
+from torusweep.networks.links import channel_orbits
+from torusweep.networks.symmetry import Orbits, orbits_under, proved_symmetries
+from torusweep.networks.topology import NO_PORT, Topology
+from torusweep.questions.loads.channels import ChannelLoads, collective
+from torusweep.questions.loads.source import source_flows
+from torusweep.routing import GivenRouting, Routing
+from torusweep.routing import routing as routing_on
+from torusweep.routing.forms import LayeredRouting, TableRouting
+from torusweep.routing.paths import links_of_arcs
+from torusweep.routing.tables.as_table import table_of
+from torusweep.routing.tables.rows import table_of_kernel
+from torusweep.traffic import GivenTraffic, Traffic
+from torusweep.traffic import traffic as pattern_on
+
+BLOCK = 1 << 22  # demands at a time: 32 MiB
+
+
+def table_flows(
+    routing: TableRouting, traffic: Traffic, *, progress: Callable[[float], None] | None = None
+) -> np.ndarray:
+    """float64[N, P]: flits over every channel, for traffic between the nodes.
+
+    The loads are exact sums, rounded once (`torusweep_kernels.forwarding`): whatever the order of its rows, the same
+    table has the same loads to the last bit.
+    progress   receives the share of the destinations that have been followed
+    """
+    topology, nodes = routing.topology, routing.topology.nodes
+    table = table_of_kernel(routing)
+    load, rest = np.zeros((2, topology.ports.size))
+    destination, source = np.divmod(routing.entry_pair, nodes)
+    goals, begins = np.unique(destination, return_index=True)
+    begins = np.append(begins, len(destination))
+    step = max(1, BLOCK // nodes)
+    for first in range(0, len(goals), step):
+        some = goals[first : first + step]
+        bounds = begins[first : first + len(some) + 1]
+        own = slice(bounds[0], bounds[-1])
+        demand = traffic.columns(some)[np.repeat(np.arange(len(some)), np.diff(bounds)), source[own]]
+        flows_over(table, Demands(some, bounds - bounds[0], routing.entry[own], demand), load, rest)
+        if progress is not None:
+            progress(min(1.0, (first + step) / len(goals)))
+    return rounded(load, rest).reshape(topology.ports.shape)
+
+
+LAYERED_BLOCK = 1 << 23  # demands at a time: 64 MiB
+PAIRS = 1 << 28  # pairs of a root and a state at a time, where all roots have the same demands; a core takes a second
+
+Twice = tuple[np.ndarray, np.ndarray]  # numbers, and what rounding left of them: torusweep_kernels.sums
+
+
+def layered_flows(
+    routing: LayeredRouting,
+    traffic: Traffic,
+    *,
+    use_symmetry: bool,
+    backend: str,
+    threads: int | None,
+    progress: Callable[[float], None] | None = None,
+) -> tuple[np.ndarray, float]:
+    """(float64[N, P] flits over every channel, flits without a path) for traffic between the nodes.
+
+    The loads are exact sums, rounded once (`torusweep_kernels.loads.minimal_loads`).
+    progress   receives the share of the roots that have been followed
+    Raises BadInput where there are more shortest paths between two nodes than float64 can count.
+    """
+    topology = routing.topology
+    images = proved_symmetries(topology) if use_symmetry and traffic.symmetric and routing.plain else []
+    nodes = orbits_under(topology.nodes, images)
+    try:
+        flows, lost = _sum_over_roots(routing, traffic, nodes, backend, threads, progress)
+    except OverflowError:
+        raise BadInput(
+            "expected at most 1.8e308 shortest paths between two nodes, got more;"
+            " routing minimal_ecmp does not count them"
+        ) from None
+    if images:
+        flows = _average_over_orbits(topology, images, nodes, flows)
+    return sums.rounded(*flows), lost
+
+
+def shortest_hops(
+    topology: Topology, traffic: Traffic, *, use_symmetry: bool, backend: str, threads: int | None
+) -> float:
+    """Hops of all flits over shortest paths: demands times distances, in float64."""
+    images = proved_symmetries(topology) if use_symmetry and traffic.symmetric else []
+    nodes = orbits_under(topology.nodes, images)
+    busy = traffic.received()[nodes.representatives] > 0
+    roots, sizes = nodes.representatives[busy], nodes.sizes[busy].astype(np.float64)
+    hops, step, channels = 0.0, max(1, LAYERED_BLOCK // topology.nodes), Channels()
+    for first in range(0, len(roots), step):
+        some = slice(first, first + step)
+        demand = traffic.columns(roots[some])
+        part = minimal_loads(
+            topology.ports,
+            roots[some],
+            sizes[some],
+            split="next-hops",
+            demand=demand,
+            backend=backend,
+            threads=threads,
+            channels=channels,
+        )
+        hops += part.hops
+    return hops
+
+
+def channels_of_arcs(routing: LayeredRouting, flows: np.ndarray) -> np.ndarray:
+    """int64[N, P]: flows over channels, from flows over arcs between states, int64[S, Q]."""
+    if routing.plain:
+        return flows
+    (state, arc), channel = _arcs_and_channels(routing)
+    total = np.zeros(routing.topology.ports.size, flows.dtype)
+    np.add.at(total, channel, flows[state, arc])
+    return total.reshape(routing.topology.ports.shape)
+
+
+def _exact_channels_of_arcs(routing: LayeredRouting, flows: Twice) -> Twice:
+    if routing.plain:
+        return flows
+    (state, arc), channel = _arcs_and_channels(routing)
+    ports = routing.topology.ports
+    high, low = sums.grouped_sums(flows[0][state, arc], flows[1][state, arc], channel, ports.size)
+    return high.reshape(ports.shape), low.reshape(ports.shape)
+
+
+def _arcs_and_channels(routing: LayeredRouting) -> tuple[tuple[np.ndarray, ...], np.ndarray]:
+    """((state, arc) of all arcs that use a channel, the number of that channel: node · P + port)."""
+    state, arc = np.nonzero((routing.states != NO_PORT) & (routing.port != NO_PORT))
+    width = routing.topology.ports.shape[1]
+    return (state, arc), routing.node[state].astype(np.int64) * width + routing.port[state, arc]
+
+
+def _sum_over_roots(
+    routing: LayeredRouting,
+    traffic: Traffic,
+    nodes: Orbits,
+    backend: str,
+    threads: int | None,
+    progress: Callable[[float], None] | None,
+) -> tuple[Twice, float]:
+    """The flows to all destinations, one for each orbit of nodes, times the size of the orbit.
+
+    They are followed backwards: a split by next hops depends on the destination, and so do the path counts that
+    `routing.shortest_paths` gives to a table.
+    """
+    busy = traffic.received()[nodes.representatives] > 0
+    roots, sizes = nodes.representatives[busy], nodes.sizes[busy]
+    flows, lost = (np.zeros(routing.states.shape), np.zeros(routing.states.shape)), 0.0
+    capacity, channels, done = links_of_arcs(routing), Channels(), 0
+    step = max(1, (LAYERED_BLOCK if _scaled_demand(routing, traffic, roots) is None else PAIRS) // len(routing.states))
+    for size in np.unique(sizes):
+        alike = roots[sizes == size]
+        own: Twice = np.zeros(routing.states.shape), np.zeros(routing.states.shape)
+        for first in range(0, len(alike), step):
+            some = alike[first : first + step]
+            weights, demand = _scaled_demand(routing, traffic, some) or (None, _demand(routing, traffic, some))
+            part = minimal_loads(
+                routing.states,
+                routing.finish[some],
+                weights,
+                split=routing.split,
+                inward=True,
+                exact=True,
+                demand=demand,
+                capacity=capacity,
+                backend=backend,
+                threads=threads,
+                channels=channels,
+            )
+            own = sums.add(*own, part.load, part.rest)
+            lost += part.unreachable * size
+            done += len(some)
+            if progress is not None:
+                progress(done / len(roots))
+        flows = sums.add(*flows, *sums.times(*own, float(size)))
+    return _exact_channels_of_arcs(routing, flows), lost
+
+
+def _demand(routing: LayeredRouting, traffic: Traffic, destinations: np.ndarray) -> np.ndarray:
+    """float64[B, S]: demand of every state to each destination."""
+    at_nodes = traffic.columns(destinations)
+    if routing.plain:
+        return at_nodes
+    demand = np.zeros((len(at_nodes), len(routing.states)))
+    demand[:, routing.start] = at_nodes
+    return demand
+
+
+def _scaled_demand(
+    routing: LayeredRouting, traffic: Traffic, destinations: np.ndarray
+) -> tuple[np.ndarray, np.ndarray] | None:
+    """(float64[B], float64[S]) whose products are `_demand`, but for that of a node for itself, which loads no channel;
+    None where it has no such factors."""
+    scaled = traffic.scaled_columns(destinations) if routing.plain or not traffic.own.nnz else None
+    if scaled is None or routing.plain:
+        return scaled
+    demand = np.zeros(len(routing.states))
+    demand[routing.start] = scaled[1]
+    return scaled[0], demand
+
+
+def _average_over_orbits(topology: Topology, images: Sequence[np.ndarray], nodes: Orbits, load: Twice) -> Twice:
+    """The load of every channel, from the loads that one root of each orbit causes.
+
+    All channels of an orbit carry the same load, and the sum over the orbit does not depend on the choice of roots;
+    each channel therefore carries the mean. The two directions of a link may differ (split by next hops).
+    """
+    present = topology.ports != NO_PORT
+    orbit = channel_orbits(topology, images, nodes)
+    sizes = np.bincount(orbit)
+    total = sums.grouped_sums(load[0][present], load[1][present], orbit, len(sizes))
+    averaged = np.zeros((2, *topology.ports.shape))
+    for part, mean in zip(averaged, sums.divided(*total, sizes.astype(np.float64))):
+        part[present] = mean[orbit]
+    return averaged[0], averaged[1]
+
+
+MAX_STRETCH_NODES = 5000  # without symmetry, larger networks have no stretch: it needs all shortest paths
+
+
+def exact_loads(
+    topology: Topology,
+    *,
+    routing: str | GivenRouting = "minimal",
+    traffic: str | GivenTraffic = "uniform",
+    backend: str = "auto",
+    use_symmetry: bool = True,
+    as_table: bool = False,
+    threads: int | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> ChannelLoads:
+    """Expected load of every channel: exact sums, rounded once, and then divided by the channel's links.
+
+    routing        a routing's spelling (torusweep.routing), or a given one
+    traffic        a pattern's spelling (torusweep.traffic), or a given matrix
+    use_symmetry   follow one node of each orbit where routing and traffic allow it; the loads are the same
+    as_table       follow the routing as a table of its next hops, the one that `torusweep routes` writes; the loads are
+                   the same
+    progress       receives the share of the work that is done
+    Raises BadInput where the routing or the pattern is unknown, one of them does not fit the network, or
+    some traffic has no path to its destination; Refused where there are too many pairs to follow.
+    """
+    spelled, pattern = pattern_on(traffic, topology)
+    canonical, form = routing_on(routing, topology)
+    if as_table:
+        form = table_of(form)
+
+    def flows(matrix: Traffic, report: Callable[[float], None] | None = None) -> tuple[np.ndarray, float]:
+        at_nodes = matrix.at_nodes(topology.terminals, topology.nodes)
+        return _flows(form, at_nodes, use_symmetry=use_symmetry, backend=backend, threads=threads, progress=report)
+
+    try:
+        load, hops = flows(pattern, progress)
+        busiest = [float(topology.load_of(flows(phase.traffic)[0]).max(initial=0.0)) for phase in pattern.phases]
+        shortest = hops
+        if not (isinstance(form, LayeredRouting) and form.plain):
+            known = (use_symmetry and pattern.symmetric) or topology.nodes <= MAX_STRETCH_NODES
+            at_nodes = pattern.at_nodes(topology.terminals, topology.nodes)
+            options: dict[str, Any] = {"use_symmetry": use_symmetry, "backend": backend, "threads": threads}
+            shortest = shortest_hops(topology, at_nodes, **options) if known else 0.0
+    except BadInput as refusal:
+        raise type(refusal)(f"routing {canonical} on {topology.spelling}, traffic {spelled}: {refusal}") from None
+    return ChannelLoads(
+        topology,
+        canonical,
+        spelled,
+        topology.load_of(load),
+        hops / len(topology.terminals),
+        float(pattern.received().max()),
+        collective=collective(pattern.phases, busiest) if pattern.phases else None,
+        stretch=hops / shortest if shortest else None,
+        form=form,
+    )
+
+
+def _flows(routing: Routing, traffic: Traffic, **options: Any) -> tuple[np.ndarray, float]:
+    """(float64[N, P] flits over every channel, hops of all flits)."""
+    if isinstance(routing, LayeredRouting):
+        load, lost = layered_flows(routing, traffic, **options)
+        if lost:
+            raise BadInput(
+                f"{lost / traffic.sent().sum():.3g} of the traffic has no path to its destination;"
+                " choose a connected network ('torusweep describe' counts its components)"
+            )
+    elif isinstance(routing, TableRouting):
+        load = table_flows(routing, traffic, progress=options["progress"])
+    else:
+        load = source_flows(routing, traffic, **options)
+    return load, fsum(load.ravel().tolist())

@@ -1,0 +1,173 @@
+"""The page's section on channel loads: saturation by traffic and routing, collective operations, bounds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from html import escape
+from typing import Any
+
+from torusweep.charts.drawing import Axis, Chart
+from torusweep.charts.looks import Look
+from torusweep.charts.section import Cell, Chapter, Field, Panel, Part, Record, Tables, fields, listing, number
+from torusweep.questions.loads.columns import LOADS
+
+# (family, dimensions) → its line; dashed: two dimensions
+LINES = {
+    ("rt", None): Look("RT, 2a × a", "#006DAD", "circle", (5, 3)),
+    ("rtt", None): Look("RTT, twisted", "#CB73A3", "diamond", (5, 3)),
+    ("pt", None): Look("PT, 2a × a × a", "#006DAD", "square"),
+    ("ptt", None): Look("PTT, twisted in xy", "#C48600", "triangle-up"),
+    ("pdtt", None): Look("PDTT, twisted twice", "#CB73A3", "cross"),
+    ("torus", 3): Look("3D torus, degree 6", "#379AD8", "cross"),
+    ("pruned_torus", 3): Look("pruned, degree 4", "#B84300", "square"),
+    ("directed_torus", 3): Look("directed, degree 3", "#008A62", "triangle-right"),
+    ("pruned_directed_torus", 3): Look("pruned and directed, degree 2", "#7C818A", "triangle-down"),
+}
+CAPTION = "Uniform traffic (every pair of nodes equally), split evenly over all shortest paths; higher is better."
+TWISTED = (
+    " One twist raises the saturation load of a rectangular torus by half; two twists raise that of a prismatic torus"
+    " to 12/7 (Cámara et al. 2010, sec. 5)."
+)
+PRUNED = (
+    " Pruning a 3D torus from six links to four halves its saturation load, to 4/k: the links of the unpruned dimension"
+    " carry about half as much as the others, whereas Parhami & Kwai 2004 assume equal loads. All channels are equally"
+    " wide here. With as many pins a node, channels of the pruned torus are 1.5 times as wide, and it saturates at 3/4"
+    " of the load of the unpruned torus."
+)
+
+
+def section(tables: Tables) -> Chapter | None:
+    """Saturation loads, collective operations and bounds of the table `loads`; None if it has nothing to compare."""
+    rows = joined(tables.get("static", ()), tables.get("loads", ()))
+    drawn = [row for row in rows if _is_drawn(row)]
+    panels = []
+    if drawn:
+        named = [{**row, "line": line.name} for row in drawn if (line := _line(row))]
+        chart = SATURATION.draw(sorted(named, key=lambda row: (row["nodes"], row["topology"])))
+        panels = [Panel("saturation_against_size", "Saturation load against size", chart, escape(caption(drawn)))]
+    parts: list[Part] = [panels, _by_traffic(rows), _by_routing(rows), _collectives(rows), _bounds(rows)]
+    return Chapter("loads", "Channel loads", parts) if any(parts) else None
+
+
+def joined(static: Iterable[Record], loads: Iterable[Record]) -> list[dict[str, Any]]:
+    """Records of loads with the static columns of their networks."""
+    networks = {record["topology"]: record for record in static}
+    return [{**networks[load["topology"]], **load} for load in loads if load["topology"] in networks]
+
+
+# --- chart ----------------------------------------------------------------------------------------
+
+
+def caption(rows: Iterable[Record]) -> str:
+    """What the chart of these rows shows; rows as `joined` gives them."""
+    families = {row["family"] for row in rows}
+    return CAPTION + TWISTED * (not families.isdisjoint({"rtt", "ptt", "pdtt"})) + PRUNED * ("pruned_torus" in families)
+
+
+def _line(row: Record) -> Look | None:
+    return LINES.get((row["family"], dict(row["parameters"]).get("n")))
+
+
+def _is_drawn(row: Record) -> bool:
+    """Whether the chart shows this row: minimal routing and uniform traffic on a network of LINES."""
+    if row["family"] == "torus" and row["directed"]:
+        return False
+    minimal_uniform = (row["routing"], row["traffic"]) == ("minimal", "uniform")
+    return minimal_uniform and row["saturation_load"] is not None and _line(row) is not None
+
+
+SATURATION = Chart(
+    x=Axis("nodes", "nodes", log=True),
+    y=Axis("saturation_load", "saturation load, flits/cycle/terminal", log=True),
+    looks=tuple(LINES.values()),
+    size=50,
+    tips={"topology": "network", "nodes": "nodes", "degree_max": "degree", "saturation_load": "saturation load"}
+    | {"link_utilization": "link utilization", "mean_hops": "mean path, hops"},
+)
+
+
+# --- tables ---------------------------------------------------------------------------------------
+
+NETWORK, ROUTING, TRAFFIC = fields(LOADS, "topology", "routing", "traffic")
+NODES = Field("nodes", lambda row: number(row["nodes"]), style="number")
+
+
+def _by_traffic(rows: Sequence[Record]) -> str:
+    note = (
+        "Saturation load in flits/cycle/terminal, at which the first channel or terminal is full. A dash: the pattern"
+        " does not fit the network, or was not requested."
+    )
+    return _pivot(rows, "By traffic pattern", note, (NETWORK, ROUTING), "traffic", "terminal_saturation_load")
+
+
+def _by_routing(rows: Sequence[Record]) -> str:
+    note = (
+        "Saturation load in flits/cycle/terminal, at which the first channel is full. A dash: the routing does not fit"
+        " the network, or was not requested."
+    )
+    return _pivot(rows, "By routing", note, (NETWORK, TRAFFIC), "routing", "saturation_load")
+
+
+def _pivot(rows: Sequence[Record], title: str, note: str, leading: tuple[Field, Field], across: str, value: str) -> str:
+    """A table of `value` with a column for each value of `across`; only rows that have several."""
+    key = {"traffic": "routing", "routing": "traffic"}[across]
+    found: dict[tuple[str, str], dict[str, Record]] = {}
+    for row in rows:
+        found.setdefault((row["topology"], row[key]), {})[row[across]] = row
+    several = [by_column for by_column in found.values() if len(by_column) > 1]
+    several.sort(key=lambda by_column: _order(next(iter(by_column.values())), key))
+
+    def first(field: Field) -> Field:
+        return field._replace(cell=lambda by_column: field.cell(next(iter(by_column.values()))))
+
+    def of(name: str) -> Field:
+        def cell(by_column: Mapping[str, Record]) -> Cell:
+            return number(by_column[name][value] if name in by_column else None, 4)
+
+        return fields(LOADS, (value, name, cell))[0]
+
+    names = dict.fromkeys(row[across] for row in rows)
+    return _listing(title, note, [*map(first, (*leading, NODES)), *map(of, names)], several)
+
+
+def _order(row: Record, *columns: str) -> tuple[Any, ...]:
+    return (row["nodes"], row["topology"], *(row[column] for column in columns))
+
+
+def _collectives(rows: Sequence[Record]) -> str:
+    note = (
+        "The phases of an operation follow each other, each at the rate that its busiest channel allows. Bus bandwidth"
+        " compares networks of any size: 2(N-1)/N over the time for one flit of every terminal's message."
+    )
+    shown = fields(
+        LOADS,
+        *(("collective_time", "cycles a flit", 4), ("bus_bandwidth", "", 4)),
+        ("terminal_bus_bandwidth", "with one port a terminal", 4),
+        Field("phases", lambda row: number(len(row["phases"] or ())), style="number"),
+    )
+    return _records("Collective operations", note, shown, [row for row in rows if row["collective_time"] is not None])
+
+
+def _bounds(rows: Sequence[Record]) -> str:
+    note = (
+        "In flits/cycle/terminal: the load that this routing carries, the most that any routing could carry, and the"
+        " load under the permutation that is worst for this routing."
+    )
+    shown = fields(
+        LOADS,
+        *(("saturation_load", "", 4), ("capacity", "", 4), ("capacity_minimal", "by minimal routing", 4)),
+        *(("capacity_share", "share of capacity", 4), ("worst_case_saturation_load", "worst permutation", 4)),
+        ("bounds_method", "method", lambda row: Cell(row["bounds_method"], "argument")),
+    )
+    known = ("bounds_method", "capacity", "worst_case_saturation_load")
+    return _records("Bounds over all routings", note, shown, [row for row in rows if any(row[name] for name in known)])
+
+
+def _records(title: str, note: str, shown: Sequence[Field], rows: Sequence[Record]) -> str:
+    """A table with a row a record, by nodes and name."""
+    ordered = sorted(rows, key=lambda row: _order(row, "routing", "traffic"))
+    return _listing(title, note, [NETWORK, ROUTING, TRAFFIC, NODES, *shown], ordered)
+
+
+def _listing(title: str, note: str, shown: Sequence[Field], rows: Sequence[Any]) -> str:
+    return listing(title, f"{note} All {{}}, the smallest networks first.", shown, rows)

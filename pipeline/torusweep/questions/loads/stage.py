@@ -1,0 +1,308 @@
+"""The stage `loads`: the channel loads of a network under a routing and a traffic."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+from rich.console import Console
+
+from torusweep.capacity import check_capacity
+from torusweep.errors import BadInput, Refused
+from torusweep.networks.topology import Meaning, Number, Plan, Topology, Whole, no_symmetries
+from torusweep.questions.answer import Record
+from torusweep.questions.display import Fact
+from torusweep.questions.how import How
+from torusweep.questions.loads import exact, monte_carlo, source
+from torusweep.questions.loads.bounds import bounds_of
+from torusweep.questions.loads.channels import ChannelLoads, channel_table, record_of
+from torusweep.questions.loads.columns import LOADS
+from torusweep.questions.loads.exact import exact_loads
+from torusweep.questions.loads.monte_carlo import sampled_loads
+from torusweep.questions.loads.text import print_loads
+from torusweep.questions.parameters import Inside, NotSwept
+from torusweep.questions.question import Part, Question
+from torusweep.questions.spelled import ROUTING, TRAFFIC
+from torusweep.questions.stage import LazyNetwork, under
+from torusweep.routing import SHORTEST_PATHS, TURN_MODELS, GivenRouting, SourceRouting
+from torusweep.routing import routing as routing_on
+from torusweep.routing.by_plan import most_pairs
+from torusweep.traffic import SYMMETRIC, GivenTraffic, suits_by_plan
+from torusweep.traffic import traffic as pattern_on
+from torusweep.traffic.given import check_reach
+
+if TYPE_CHECKING:
+    from torusweep.charts.section import Chapter, Tables
+
+
+class Channel(NamedTuple):
+    """A channel and its load. tail, head: nodes, as the graph names them; load: at one flit per terminal and cycle."""
+
+    tail: Any
+    head: Any
+    load: float
+    link_class: str
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Loads(Record):
+    """The load of every channel under a routing and a traffic: a row of the table `loads`, and the channels."""
+
+    found: ChannelLoads = field(kw_only=True)
+    labels: tuple[Any, ...] | None = field(default=None, kw_only=True)
+    relative_error: float | None = field(default=None, kw_only=True)
+    columns = LOADS
+    key = ("topology", "routing", "traffic")
+    main = (
+        *("method", "max_channel_load", "mean_channel_load", "saturation_load", "ejection_load", "link_utilization"),
+        *("mean_hops", "stretch", "max_channel_load_stderr", "packets", "collective_time", "bus_bandwidth"),
+        *("capacity", "capacity_minimal", "capacity_share", "worst_case_saturation_load", "bounds_method"),
+    )
+
+    @property
+    def load(self) -> np.ndarray:
+        """float64[N, P], of the channel of each port, at one flit per terminal and cycle; 0 without a channel."""
+        return self.found.load
+
+    @property
+    def max_channel_load(self) -> float:
+        """The largest load of a channel, at one flit per terminal and cycle."""
+        return float(self.record["max_channel_load"])
+
+    @property
+    def saturation_load(self) -> float | None:
+        """The load at which the busiest channel is full, flits per terminal and cycle; None without load."""
+        value = self.record["saturation_load"]
+        return None if value is None else float(value)
+
+    @cached_property
+    def channels(self) -> pa.Table:
+        """Every channel once, in the order of nodes and ports: its ends by number, its class and its load."""
+        return channel_table(self.found)
+
+    def busiest(self, number: int = 5) -> list[Channel]:
+        """The channels with the largest loads, the largest first; of equal ones those of the smallest nodes."""
+        topology = self.found.topology
+        tail, head, port = topology.arcs
+        load = self.found.load[tail, port]
+        names = range(topology.nodes) if self.labels is None else self.labels
+        return [
+            Channel(
+                names[tail[one]],
+                names[head[one]],
+                float(load[one]),
+                topology.class_name(int(topology.link_class[tail[one], port[one]])),
+            )
+            for one in np.argsort(-load, kind="stable")[: max(0, number)].tolist()
+        ]
+
+    def lines(self) -> list[Fact]:
+        found = super().lines()
+        if self.found.topology.links and self.max_channel_load:
+            one = self.busiest(1)[0]
+            place = next((i for i, fact in enumerate(found, 1) if fact[0] == "max_channel_load"), 0)
+            found.insert(place, ("busiest channel", f"{one.tail} → {one.head}", "a channel with the largest load"))
+        return found
+
+    def labelled(self, labels: tuple[Any, ...] | None) -> Loads:
+        return replace(self, labels=labels)
+
+    @property
+    def remarks(self) -> list[str]:  # type: ignore[override]  # a property in place of the attribute
+        most, wanted = self.record["max_channel_load"], self.relative_error
+        reached = (self.record["max_channel_load_stderr"] or 0.0) / max(most, 1e-300)
+        if wanted is None or reached <= wanted:
+            return []
+        packets = self.record["packets"]
+        return [f"the relative error is still {reached:.2g} after {packets:,} packets; more packets reach {wanted:g}"]
+
+    def print(self, console: Console, computed_by: str) -> None:
+        print_loads(console, self.record, computed_by)
+
+
+ROOTS = 16  # whose loads are followed at once (torusweep_kernels.loads)
+DENSE = ("hot_region", "hot_spot", "demand")  # patterns, besides the symmetric ones, in which a source sends to many
+CELLS = 64  # classes of nodes of a hierarchical network, about
+LONGEST_BOUNDS = 60.0  # seconds of linear programs, mostly
+
+
+def loads(
+    network: Topology,
+    how: How,
+    routing: Annotated[str | GivenRouting, ROUTING] = "minimal",
+    traffic: Annotated[str | GivenTraffic, TRAFFIC] = "uniform",
+    method: Annotated[
+        Literal["exact", "as-table", "monte-carlo"],
+        Meaning(
+            "exact: expected loads, exact sums that are rounded once; as-table: the same numbers, computed over the "
+            "table that 'torusweep routes' writes; monte-carlo: loads of random packets, with their standard error"
+        ),
+        NotSwept(),
+    ]
+    | None = None,
+    *,
+    packets: Annotated[
+        int,
+        Whole(monte_carlo.MIN_PACKETS, "packets of monte-carlo, at most", 10**12),
+        Inside("sample", monte_carlo.PACKETS, "estimate from random packets; null: exact"),
+    ]
+    | None = None,
+    seed: Annotated[int, Whole(0, "seed of the random packets", 2**63 - 1), Inside("sample", 0)] | None = None,
+    relative_error: Annotated[
+        float,
+        Number(0, "the sample ends at this standard error of the largest load, relative to it", 1, open=True),
+        Inside("sample", None),
+    ]
+    | None = None,
+    bounds: Annotated[
+        bool,
+        Meaning(
+            "also the capacity under the best routing (linear programs) and this routing's worst permutation: "
+            "small networks only"
+        ),
+    ] = False,
+) -> Loads:
+    """Load of every channel under a routing and a traffic pattern, and where the network saturates.
+
+    A load is the flits per cycle over a channel when every terminal injects one flit per cycle.
+
+    >>> import torusweep as ts
+    >>> ts.network("torus(k=8, n=2)").loads("dimension_order", "tornado").saturation_load
+    0.3333333333333333
+    """
+    given = {"packets": packets, "seed": seed, "relative_error": relative_error}
+    sample = {name: value for name, value in given.items() if value is not None}
+    method = method or ("monte-carlo" if sample else "exact")
+    for name in sample if method != "monte-carlo" else ():
+        with under(name):
+            raise BadInput(f"expected with method monte-carlo only, got {method}; exact loads need no packets")
+    options: dict[str, Any] = {"routing": routing, "traffic": traffic, "backend": how.backend, "threads": how.threads}
+    if method == "monte-carlo":
+        options |= {"packets": monte_carlo.PACKETS, **sample}
+        with how.progress.count("packets", options["packets"]) as report:
+            found = sampled_loads(network, **options, progress=report)
+    else:
+        options |= {"use_symmetry": how.use_symmetry, "as_table": method == "as-table"}
+        with how.progress.share("routes followed") as report:
+            found = exact_loads(network, **options, progress=report)
+    limits = None
+    if bounds:
+        with how.progress.wait("linear programs and matchings: some minutes on networks of hundreds of nodes"):
+            limits = bounds_of(found, routing=routing, traffic=traffic, use_symmetry=how.use_symmetry)
+    return Loads(record_of(found, limits), found=found, relative_error=relative_error)
+
+
+class LoadsQuestion(Question):
+    name = "loads"
+    columns = LOADS
+    ask = staticmethod(loads)
+    command = "loads"
+    phrase = "under {routing}, {traffic}"
+    outermost = ("traffic",)
+    parts: ClassVar = {"channels": Part("the load of every channel", without=("bounds",))}
+    examples = (
+        'loads "rtt(a=16)"',
+        'loads "pdtt(a=16)" --routing minimal --traffic uniform --method exact --json',
+        'loads "torus(k=8, n=2)" --routing "dimension-order(tie=positive)" --traffic "hot_spot(node=3)"',
+        'loads "mh3dt(m=4, n=4, levels=2, q=0)" --routing hierarchical --method monte-carlo --packets 10000000',
+        'loads "torus(k=8, n=2)" --routing valiant --traffic transpose --bounds',
+        'loads "mesh(k=4, n=2)" --traffic transpose --channels > channels.csv',
+    )
+    description = "channel loads to compute; without it, only those of the papers' printed numbers"
+    distinguishing = ("routing", "traffic", "method", "packets", "seed")
+
+    def check_given(self, network: Topology | None, how: How, values: Mapping[str, Any]) -> None:
+        if network is None or not values.get("bounds"):
+            return
+        try:
+            check_capacity(network, values.get("traffic", "uniform"), use_symmetry=how.use_symmetry)
+        except Refused as refusal:
+            refusal.place = ("bounds",)
+            refusal.args = (f"{str(refusal).partition('; choose')[0]}; choose a smaller network, or no bounds",)
+            raise
+
+    def check(self, network: LazyNetwork, request: Any) -> None:
+        if _suits_by_plan(network, request):
+            return
+        topology = network.topology
+        form = routing_on(request.routing, topology)[1]
+        check_reach(topology, request.traffic)
+        if request.packets is not None or not isinstance(form, SourceRouting):
+            return
+        demands = pattern_on(request.traffic, topology)[1].at_nodes(topology.terminals, topology.nodes)
+        pairs = source.pairs_followed(form, demands)
+        if pairs > source.MAX_PAIRS:
+            raise Refused(
+                f"loads of {network.spelling} {request}: expected at most {source.MAX_PAIRS:,} pairs of nodes to follow"
+                f" routes between, got {pairs:,}; sample them (sample: {{packets: 10000000}})"
+            )
+
+    def seconds(self, network: LazyNetwork, request: Any) -> float:
+        planned = network.plan
+        arcs = planned.nodes * max(planned.degree, 1)
+        seconds = 2e-3 + 5e-7 * arcs + (min(1e-3 * arcs, LONGEST_BOUNDS) if request.bounds else 0.0)
+        if request.packets is not None:
+            return seconds + 5e-7 * request.packets
+        every_node = _from_every_node(planned, request)
+        if _over_states(request):
+            return seconds + (4e-9 * arcs * planned.nodes if every_node else 0.0)
+        if not _symmetric(request) and request.traffic.partition("(")[0] not in DENSE:
+            return seconds + 1e-6 * planned.nodes
+        return seconds + 1.5e-7 * planned.nodes * (planned.nodes if every_node else min(CELLS, planned.nodes))
+
+    def memory(self, network: LazyNetwork, request: Any) -> int:
+        """The network's arrays, its channels' loads, and a block of roots, pairs or packets."""
+        planned = network.plan
+        channels = planned.nodes * max(planned.degree, 1)
+        own = planned.bytes + 80 * channels
+        if request.packets is not None:
+            return own + 24 * monte_carlo.GROUPS * channels + 60 * min(request.packets, monte_carlo.ROUND)
+        if not _over_states(request):
+            return own + 120 * min(source.BLOCK, planned.nodes**2) + 60 * channels
+        states = 3 if request.routing.startswith(("up_down", *TURN_MODELS)) else 1
+        roots, demands = 1, planned.nodes
+        if _from_every_node(planned, request):
+            roots, demands = ROOTS, min(exact.LAYERED_BLOCK, planned.nodes**2)
+        return own * states + 25 * planned.nodes * states * roots + 16 * demands
+
+    def section(self, tables: Tables) -> Chapter | None:
+        # only a page draws, and the drawing library takes long to import
+        from torusweep.questions.loads.section import section
+
+        return section(tables)
+
+
+def _suits_by_plan(network: LazyNetwork, request: Any) -> bool:
+    """Whether the plan shows that a request suits a network: counting a large sweep then builds nothing."""
+    planned = network.plan
+    if not suits_by_plan(request.traffic, planned):
+        return False
+    pairs = most_pairs(request.routing, network.spelling, planned, symmetric=_symmetric(request))
+    return pairs is not None and (request.packets is not None or pairs <= source.MAX_PAIRS)
+
+
+def _over_states(request: Any) -> bool:
+    """Whether the routing is one of shortest paths over a graph of states, not of routes settled at the source."""
+    return request.routing.partition("(")[0] in SHORTEST_PATHS
+
+
+def _symmetric(request: Any) -> bool:
+    """Whether every automorphism keeps the traffic."""
+    return request.traffic.partition("(")[0] in SYMMETRIC
+
+
+def _from_every_node(planned: Plan, request: Any) -> bool:
+    """Whether loads are followed from every node, instead of one of each orbit."""
+    return (
+        planned.symmetries is no_symmetries
+        or not _symmetric(request)
+        or request.routing.startswith(("up_down", "hierarchical", *TURN_MODELS))
+    )
+
+
+QUESTION = LoadsQuestion()
+LoadsRequest = QUESTION.Request

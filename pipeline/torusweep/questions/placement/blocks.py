@@ -1,0 +1,355 @@
+"""Blocks: where a job's axis lies on the axes of a slice, and the orders of its members there.
+
+What the orders of many blocks load: all of them in few calls of the kernel.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
+from itertools import permutations
+from math import gcd, prod
+from typing import NamedTuple
+
+import numpy as np
+from torusweep_kernels.groups import PATTERNS, busiest_links
+
+from torusweep.questions.placement.machine import Machine
+
+
+class AxisPart(NamedTuple):
+    """What an axis has of a dimension: the digit `coordinate // stride % factor` of its members."""
+
+    dimension: int
+    factor: int
+    stride: int
+
+
+Block = tuple[AxisPart, ...]  # of an axis, in the order of the dimensions; () for an axis of one member
+Shares = tuple[tuple[int, int], ...]  # of a dimension, from the fastest digit on: (axis, factor)
+Division = tuple[Shares, ...]  # of all dimensions
+
+ALL_ORDERS_UP_TO = 4  # parts of a block: 4! = 24
+
+
+class Order(NamedTuple):
+    """An order of the members of a block.
+
+    name      as "cycle x, y": how, and the parts' dimensions from the fastest on
+    offsets   int32[A]   node of each member, less that of the block's first corner
+    """
+
+    name: str
+    offsets: np.ndarray
+
+
+def size_of(block: Block) -> int:
+    return prod(part.factor for part in block)
+
+
+def corners(block: Block, sides: Sequence[int]) -> np.ndarray:
+    """int32[N / A]: the first corner of each of the blocks that together have every node once."""
+    node = np.arange(prod(sides), dtype=np.int32)
+    first = np.ones(len(node), bool)
+    for dimension, factor, stride in block:
+        first &= node // prod(sides[:dimension]) % sides[dimension] // stride % factor == 0
+    return node[first]
+
+
+def orders(block: Block, sides: Sequence[int], rings: Sequence[bool], names: Sequence[str]) -> list[Order]:
+    """The orders of a block, row-major first. Of equal ones the first stays.
+
+    sides, rings   of the slice's dimensions; a ring has its wraparound
+    names          of the dimensions
+    """
+    if not block:
+        return [Order("alone", np.zeros(1, np.int32))]
+    strides = np.array([part.stride * prod(sides[: part.dimension]) for part in block], np.int32)
+    rounds = tuple(rings[part.dimension] and part.factor == sides[part.dimension] for part in block)
+    found: dict[bytes, Order] = {}
+    for name, way, digits in _digits(tuple(part.factor for part in block), rounds):
+        offsets = digits @ strides
+        label = name if len(block) < 2 else f"{name} {', '.join(names[block[place].dimension] for place in way)}"
+        found.setdefault(offsets.tobytes(), Order(label, offsets))
+    return list(found.values())
+
+
+@lru_cache(1 << 12)
+def _digits(factors: tuple[int, ...], rounds: tuple[bool, ...]) -> list[tuple[str, tuple[int, ...], np.ndarray]]:
+    """(name, order of the parts, int32[A, m] digits of the members) of each order of a box."""
+    found = []
+    for name, sequence in WAYS.items():
+        for way in _ways(len(factors)):
+            turned = sequence([factors[place] for place in way], [rounds[place] for place in way])
+            if turned is not None:
+                digits = np.empty_like(turned)
+                digits[:, list(way)] = turned
+                found.append((name, way, digits))
+    return found
+
+
+def _ways(parts: int) -> list[tuple[int, ...]]:
+    """Orders of the parts of a block; beyond four, the rotations of their order and of its reverse."""
+    if parts <= ALL_ORDERS_UP_TO:
+        return list(permutations(range(parts)))
+    forwards = [tuple((first + place) % parts for place in range(parts)) for first in range(parts)]
+    return forwards + [way[::-1] for way in forwards]
+
+
+def row_major(factors: Sequence[int], rounds: Sequence[bool]) -> np.ndarray:
+    """int32[A, m]: the first digit varies fastest."""
+    members = np.arange(prod(factors), dtype=np.int32)
+    return np.stack([members // prod(factors[:i]) % factor for i, factor in enumerate(factors)], axis=1).reshape(
+        len(members), len(factors)
+    )
+
+
+def snake(factors: Sequence[int], rounds: Sequence[bool]) -> np.ndarray:
+    """int32[A, m]: as row-major, every other row backwards: each member is a neighbour of the one before."""
+    path = np.zeros((1, 0), np.int32)
+    for factor in reversed(factors):
+        back = np.arange(len(path)) % 2 == 1
+        line = np.tile(np.arange(factor, dtype=np.int32), (len(path), 1))
+        line[back] = line[back, ::-1]
+        path = np.column_stack([line.ravel(), np.repeat(path, factor, axis=0)])
+    return path
+
+
+def cycle(factors: Sequence[int], rounds: Sequence[bool]) -> np.ndarray | None:
+    """int32[A, m]: a Hamiltonian cycle of a block of two or more sides, one of them even.
+
+    The first digit is a spine: the path through all other digits goes out without it, row by row, and comes back on
+    it. A block whose sides are all odd is bipartite with an odd number of members, so that it has no such cycle; see
+    `near_cycle`.
+    """
+    if len(factors) < 2:
+        return None
+    rows = snake(factors[1:], rounds[1:])
+    if len(rows) % 2:
+        return None
+    return _around(factors[0], rows)
+
+
+def near_cycle(factors: Sequence[int], rounds: Sequence[bool]) -> np.ndarray | None:
+    """int32[A, m]: of a block whose sides are all odd, a cycle one step of which takes two hops.
+
+    As a cycle, but the last two rows are taken together, up and down: the step back to the spine is the longer one.
+    """
+    if len(factors) < 2 or any(factor % 2 == 0 for factor in factors):
+        return None
+    rows, width = snake(factors[1:], rounds[1:]), factors[0]
+    last = len(rows) - 1
+    visits = [(0, 0)]
+    for row in range(last - 1):
+        visits += [(place, row) for place in (range(1, width) if row % 2 == 0 else range(width - 1, 0, -1))]
+    for column, place in enumerate(range(width - 1, 0, -1)):
+        visits += [(place, row) for row in ((last - 1, last) if column % 2 == 0 else (last, last - 1))]
+    visits += [(0, row) for row in range(last, 0, -1)]
+    return _visited(visits, rows)
+
+
+def helix(factors: Sequence[int], rounds: Sequence[bool]) -> np.ndarray | None:
+    """int32[A, 2]: round a torus of two rings, each row begun where the last one ended; a cycle if a divides b."""
+    if len(factors) != 2 or not all(rounds) or factors[1] % factors[0]:
+        return None
+    first, second = row_major(factors, rounds).T
+    return np.stack([(first - second) % factors[0], second], axis=1).astype(np.int32)
+
+
+def folded(factors: Sequence[int], rounds: Sequence[bool]) -> np.ndarray | None:
+    """int32[A, m]: a snake's members 0, 2, 4, …, then back over 5, 3, 1: a cycle of steps of at most two hops."""
+    path = snake(factors, rounds)
+    return np.concatenate([path[::2], path[1::2][::-1]]) if len(path) > 2 else None
+
+
+def _around(width: int, rows: np.ndarray) -> np.ndarray:
+    """A cycle of width × rows, an even number of them: digits of the spine, then of the rows, int32[R, m − 1]."""
+    visits = [(0, 0)]
+    for row in range(len(rows)):
+        visits += [(place, row) for place in (range(1, width) if row % 2 == 0 else range(width - 1, 0, -1))]
+    visits += [(0, row) for row in range(len(rows) - 1, 0, -1)]
+    return _visited(visits, rows)
+
+
+def _visited(visits: Sequence[tuple[int, int]], rows: np.ndarray) -> np.ndarray:
+    place, row = np.array(visits, np.int32).T
+    return np.column_stack([place, rows[row]])
+
+
+WAYS = {
+    "row-major": row_major,
+    "cycle": cycle,
+    "near-cycle": near_cycle,
+    "helix": helix,
+    "snake": snake,
+    "folded": folded,
+}
+
+
+def divisions(sides: Sequence[int], axes: Sequence[int], *, several: bool) -> Iterator[Division]:
+    """All ways to divide the dimensions of a slice among the axes of a job.
+
+    sides    of the slice; axes: sizes of the job's axes; both products are the same
+    several  whether an axis may have several factors of a dimension, with others between them
+    """
+    if not sides:
+        yield ()
+        return
+    for shares in _shares(sides[0], tuple(axes), several, ()):
+        left = list(axes)
+        for axis, factor in shares:
+            left[axis] //= factor
+        for rest in divisions(sides[1:], left, several=several):
+            yield (shares, *rest)
+
+
+@lru_cache(1 << 16)
+def _shares(side: int, left: tuple[int, ...], several: bool, before: tuple[int, ...]) -> list[Shares]:
+    """All ways to write a side as factors of axes in order, each a divisor of what is left of its axis.
+
+    before   axes that may not come next: those that had a factor; with several factors only the last one
+    """
+    if side == 1:
+        return [()]
+    found = []
+    for axis in range(len(left)):
+        if axis in before:
+            continue
+        for factor in range(2, gcd(side, left[axis]) + 1):
+            if side % factor == 0 and left[axis] % factor == 0:
+                others = (*left[:axis], left[axis] // factor, *left[axis + 1 :])
+                taken = (axis,) if several else (*before, axis)
+                found += [((axis, factor), *rest) for rest in _shares(side // factor, others, several, taken)]
+    return found
+
+
+def block_of(division: Division, axis: int) -> Block:
+    """The block of an axis in a division of the dimensions."""
+    parts = []
+    for dimension, shares in enumerate(division):
+        stride = 1
+        for owner, factor in shares:
+            if owner == axis:
+                parts.append(AxisPart(dimension, factor, stride))
+            stride *= factor
+    return tuple(parts)
+
+
+MOST_AT_ONCE = 1 << 22  # node numbers in one call of the kernel: 16 MiB
+
+
+class Load(NamedTuple):
+    """Of one pattern in all groups at once.
+
+    messages  on the busiest link
+    link      that link: node · D + direction
+    hops      of the longest route
+    """
+
+    messages: float
+    link: int
+    hops: int
+
+
+class Laid(NamedTuple):
+    """An order of a block, and its loads by pattern."""
+
+    order: Order
+    loads: dict[str, Load]
+
+
+class Side(NamedTuple):
+    """The rings of one side of a block, all of them at once: messages on the busiest link, hops of the longest."""
+
+    messages: float
+    hops: int
+
+
+def lay(machine: Machine, wanted: dict[Block, set[str]], *, backend: str = "auto") -> dict[Block, list[Laid]]:
+    """All orders of some blocks, with their loads by the patterns wanted of each block.
+
+    Pairs load the same in all orders of a block: they are routed once.
+    """
+    found = {block: [Laid(order, {}) for order in _orders(machine, block)] for block in wanted}
+
+    def requests() -> Iterator[tuple[np.ndarray, int, str, list[Laid]]]:
+        for block, patterns in wanted.items():
+            first = corners(block, machine.sides)[:, None]
+            for place, laid in enumerate(found[block]):
+                for pattern in sorted(patterns):
+                    if pattern != "pairs" or place == 0:
+                        row = (first + laid.order.offsets[None, :]).ravel()
+                        yield row, size_of(block), pattern, found[block] if pattern == "pairs" else [laid]
+
+    for rows, sizes, patterns, owners in _batches(requests(), max(1, MOST_AT_ONCE // machine.nodes)):
+        for load, pattern, owner in zip(loads_of(machine, rows, sizes, patterns, backend=backend), patterns, owners):
+            for laid in owner:
+                laid.loads[pattern] = load
+    return found
+
+
+def loads_of(
+    machine: Machine, rows: np.ndarray, sizes: Sequence[int], patterns: Sequence[str], *, backend: str = "auto"
+) -> list[Load]:
+    """Loads of divisions of the nodes into groups.
+
+    rows  int32[B, N]; sizes: members of a group of each; patterns: names of the kernel's patterns
+    """
+    numbers = np.array([PATTERNS[pattern] for pattern in patterns])
+    found = busiest_links(rows, np.array(sizes), numbers, machine.ways, backend=backend)
+    return [
+        Load(units / machine.message, link, hops)
+        for units, link, hops in zip(found.load.tolist(), found.link.tolist(), found.longest.tolist())
+    ]
+
+
+def sides(machine: Machine, blocks: Iterable[Block], *, backend: str = "auto") -> dict[Block, list[Side]]:
+    """The sides of the blocks of two or more, each in a dimension of its own, for the bucket algorithm; [] where it
+    does not suit.
+
+    The sides are used at the same time. On a grid their routes stay in their own dimensions. On a twisted slice this
+    is sure for messages of one hop only: between neighbours on the lines, the ends of which then send nothing to each
+    other. A line of a members whose shares go from end to end loads a link as a ring does that comes back over it.
+    """
+    several = {block for block in blocks if len({part.dimension for part in block}) == len(block) > 1}
+    patterns = {"ring", "line"} if machine.twisted else {"ring"}
+    laid = lay(machine, {(part,): patterns for block in several for part in block}, backend=backend)
+    distinct = not machine.twisted or machine.fewest_ports == 2 * len(machine.sides)
+    found = {}
+    for block in several:
+        rings = [_side(machine, laid[part,][0]) for part in block]
+        found[block] = [side for side in rings if side is not None] if distinct and None not in rings else []
+    return found
+
+
+def _side(machine: Machine, laid: Laid) -> Side | None:
+    ring = laid.loads["ring"]
+    if not machine.twisted or ring.hops == 1:
+        return Side(ring.messages, ring.hops)
+    line = laid.loads["line"]
+    return Side(2 * line.messages, 1) if line.hops == 1 else None
+
+
+def _orders(machine: Machine, block: Block) -> list[Order]:
+    return orders(block, machine.sides, machine.rings, machine.names)
+
+
+def _batches(
+    requests: Iterable[tuple[np.ndarray, int, str, list[Laid]]], most: int
+) -> Iterator[tuple[np.ndarray, list[int], list[str], list[list[Laid]]]]:
+    """Requests in groups of at most `most`."""
+    waiting: list[tuple[np.ndarray, int, str, list[Laid]]] = []
+    for request in requests:
+        waiting.append(request)
+        if len(waiting) == most:
+            yield _together(waiting)
+            waiting = []
+    if waiting:
+        yield _together(waiting)
+
+
+def _together(
+    waiting: list[tuple[np.ndarray, int, str, list[Laid]]],
+) -> tuple[np.ndarray, list[int], list[str], list[list[Laid]]]:
+    rows, sizes, patterns, owners = zip(*waiting)
+    return np.stack(rows), list(sizes), list(patterns), list(owners)

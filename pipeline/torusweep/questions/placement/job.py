@@ -1,0 +1,307 @@
+"""A job: the axes of its ranks, and what each axis does in a step, checked before anything is computed.
+
+What the axes of a job do in a step of training a transformer, from the shape of the model.
+
+Counted are a step's collectives of activations and gradients. Left out are biases, norms and the router's weights, the
+loss, and the first and last stage's own work. Nothing overlaps.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from math import ceil
+from typing import Annotated, Any, NamedTuple
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from torusweep.errors import BadInput, nearest, one_line, printable
+from torusweep.quantities import bytes_of
+from torusweep.questions.placement.machine import MEANING, JobOperation, Kind
+
+AXES = {
+    "dp": "data parallel: each replica has all parameters",
+    "fsdp": "data parallel, parameters and gradients divided (ZeRO stage 3)",
+    "tp": "tensor parallel",
+    "ep": "expert parallel",
+    "pp": "pipeline parallel",
+}
+
+
+class Shape(BaseModel):
+    """The shape of a model and of a step."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+    layers: int = Field(ge=1, le=10**5, description="transformer layers")
+    hidden: int = Field(ge=1, le=10**6, description="width of the residual stream")
+    heads: int = Field(ge=1, le=10**5, description="attention heads")
+    key_value_heads: int | None = Field(None, ge=1, le=10**5, description="heads of keys and values; null: as heads")
+    feed_forward: int | None = Field(None, ge=1, le=10**7, description="width inside of a feed-forward; null: 4 hidden")
+    feed_forward_matrices: int = Field(2, ge=2, le=3, description="matrices of a feed-forward; 3 with a gate")
+    sequence: int = Field(ge=1, le=10**8, description="tokens of a sequence")
+    batch: int = Field(ge=1, le=10**8, description="sequences of a step, of all replicas together")
+    microbatches: int = Field(1, ge=1, le=10**6, description="parts into which a replica's sequences are divided")
+    vocabulary: int | None = Field(None, ge=1, le=10**8, description="tokens of the vocabulary; null: no embedding")
+    experts: int = Field(1, ge=1, le=10**5, description="experts of a layer; 1: a dense model")
+    top_k: int = Field(1, ge=1, le=10**4, description="experts of a token")
+    capacity_factor: float = Field(1.0, gt=0, le=100, description="room of the experts over an equal share")
+    bytes_per_value: int = Field(2, ge=1, le=16, description="bytes of an activation and of a parameter")
+    bytes_per_gradient: int = Field(2, ge=1, le=16, description="bytes of a gradient that is reduced")
+    sequence_parallel: bool = Field(True, description="tp divides the activations between layers along the sequence")
+
+
+def operations_of(shape: Shape, axes: Mapping[str, int]) -> list[JobOperation]:
+    """The collectives of a step.
+
+    tp   all-gathers and reduce-scatters of a microbatch's activations: two of each a layer, forwards and backwards
+         (Korthikanti et al. 2022, sec. 4.2.2); without sequence_parallel two all-reduces each (Shoeybi et al. 2019)
+    fsdp all-gather of a layer's parameters, forwards and backwards, and reduce-scatter of its gradients, for every
+         microbatch (Rajbhandari et al. 2020, sec. 7.2.2: 3 Ψ in all)
+    dp   all-reduce of the gradients, once a step, layer by layer (the same, sec. 7.1: 2 Ψ in all)
+    ep   all-to-all of the tokens to their experts and back, forwards and backwards (Lepikhin et al. 2021; the capacity
+         factor: Fedus et al. 2022, sec. 2.2); all-reduce of the gradients of what is no expert, as the tokens are
+         divided among its ranks, too
+    pp   activations to the next stage and their gradients to the previous one at once, for every microbatch: one
+         forward, one backward (Narayanan et al. 2021, sec. 2.2 and 4.1)
+
+    Raises BadInput where an axis or a size does not fit.
+    """
+    check(shape, axes)
+    dp, fsdp, tp, ep, pp = (axes.get(name, 1) for name in ("dp", "fsdp", "tp", "ep", "pp"))
+    layers, parts = shape.layers // pp, shape.microbatches
+    tokens = shape.sequence * (shape.batch // (dp * fsdp * ep * parts))
+    activations = tokens * shape.hidden * shape.bytes_per_value
+    own = activations // tp if shape.sequence_parallel else activations
+    factor = shape.top_k * shape.capacity_factor if shape.experts > 1 else 1.0
+    found: list[JobOperation] = []
+
+    def add(axis: str, kind: str, number: float, times: int, why: str) -> None:
+        if axes.get(axis, 1) > 1:
+            found.append(JobOperation(axis, kind, ceil(number), times, why))
+
+    halves = (("attention", 1.0), ("experts", factor)) if shape.experts > 1 else (("layers", 1.0),)
+    passes = 4 * layers * parts // len(halves)  # attention and feed-forward, each forwards and backwards
+    for what, times in halves:
+        for kind in ("all_gather", "reduce_scatter") if shape.sequence_parallel else ("all_reduce",):
+            add("tp", kind, activations * times, passes, f"activations, {what}")
+    add("ep", "all_to_all", own * factor, 4 * layers * parts, "tokens to experts and back")
+    shared, experts = _parameters(shape, tp, ep)
+    embedding = shape.hidden * (shape.vocabulary or 0) / tp
+    for number, count, what in ((shared + experts, layers, "a layer"), (embedding, 1, "the embedding")):
+        if number:
+            add("fsdp", "all_gather", number * shape.bytes_per_value, 2 * count * parts, f"parameters of {what}")
+            add("fsdp", "reduce_scatter", number * shape.bytes_per_gradient, count * parts, f"gradients of {what}")
+            add("dp", "all_reduce", number / fsdp * shape.bytes_per_gradient, count, f"gradients of {what}")
+    for number, count, what in ((shared, layers, "a layer, but for experts"), (embedding, 1, "the embedding")):
+        if number:
+            add("ep", "all_reduce", number / fsdp * shape.bytes_per_gradient, count, f"gradients of {what}")
+    add("pp", "exchange", own, parts, "activations and their gradients between stages")
+    return found
+
+
+def check(shape: Shape, axes: Mapping[str, int]) -> None:
+    """Raise BadInput where an axis has no meaning for a transformer, or does not divide what it is to divide."""
+    for name, size in axes.items():
+        if name not in AXES and size > 1:
+            raise BadInput(
+                f"axes: expected {', '.join(AXES)} with a transformer, got '{name}'; rename it, or write its operations"
+            )
+    dp, fsdp, tp, ep, pp = (axes.get(name, 1) for name in ("dp", "fsdp", "tp", "ep", "pp"))
+    replicas = dp * fsdp * ep
+    parts = replicas * shape.microbatches
+    needed = (
+        (shape.layers % pp == 0, "layers", shape.layers, f"a multiple of pp = {pp}"),
+        (shape.heads % tp == 0, "heads", shape.heads, f"a multiple of tp = {tp}"),
+        (
+            not shape.sequence_parallel or shape.sequence % tp == 0,
+            "sequence",
+            shape.sequence,
+            f"a multiple of tp = {tp}",
+        ),
+        (shape.batch % parts == 0, "batch", shape.batch, f"a multiple of {parts:,}, replicas × microbatches"),
+        (ep == 1 or shape.experts > 1, "experts", shape.experts, f"experts for the axis ep = {ep}"),
+        (shape.experts % ep == 0 or shape.experts == 1, "experts", shape.experts, f"a multiple of ep = {ep}"),
+        (shape.top_k <= shape.experts, "top_k", shape.top_k, f"at most the {shape.experts} experts"),
+        (
+            shape.heads % (shape.key_value_heads or shape.heads) == 0,
+            "key_value_heads",
+            shape.key_value_heads,
+            f"a divisor of heads = {shape.heads}",
+        ),
+    )
+    for holds, name, got, expected in needed:
+        if not holds:
+            raise BadInput(f"transformer.{name}: expected {expected}, got {got}; change it, or the axis")
+
+
+def _parameters(shape: Shape, tp: int, ep: int) -> tuple[float, float]:
+    """Parameters of a layer that a rank has before fsdp divides them: (all but experts, experts).
+
+    Attention has hidden² for queries and for the output, and as much for keys and values as they have heads.
+    """
+    hidden, inside = shape.hidden, shape.feed_forward or 4 * shape.hidden
+    few = (shape.key_value_heads or shape.heads) / shape.heads
+    attention = hidden**2 * (2 + 2 * few)
+    feed_forward = shape.feed_forward_matrices * hidden * inside
+    if shape.experts == 1:
+        return (attention + feed_forward) / tp, 0.0
+    return attention / tp, shape.experts / ep * feed_forward / tp
+
+
+Place = tuple[str | int, ...]  # the way to a value: ("operations", 2, "bytes")
+
+MOST_AXES = 6
+MOST_OPERATIONS = 1000
+EXAMPLE = "axes: {ep: 16, tp: 8}, operations: [{axis: tp, operation: all_gather, bytes: 64MiB, times: 4}]"
+
+
+EXPECTED = {  # by pydantic's kind of error
+    "int_type": "a whole number",
+    "float_type": "a number",
+    "string_type": "text",
+    "bool_type": "true or false",
+    "list_type": "a list",
+    "dict_type": "a mapping",
+    "model_type": "a mapping",
+    "greater_than_equal": "a number ≥ {ge}",
+    "greater_than": "a number > {gt}",
+    "less_than_equal": "a number ≤ {le}",
+    "too_short": "{min_length} or more",
+    "too_long": "at most {max_length}",
+}
+
+
+class Job(NamedTuple):
+    """axes: size of each, the last varies fastest among ranks; operations: of a step, one after the other."""
+
+    axes: dict[str, int]
+    operations: list[JobOperation]
+
+
+class _Entry(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    axis: str = Field(description="a name of axes")
+    operation: Kind = Field(description="what all groups of the axis do at once")
+    bytes: int | str = Field(description="a size such as 64MiB, as nccl-tests define the operation's")
+    times: int = Field(1, ge=1, le=10**9, description="how often in a step")
+
+
+class _File(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    axes: dict[str, Annotated[int, Field(ge=1, le=10**6)]] = Field(
+        min_length=1, max_length=MOST_AXES, description=f"name: size, 1 … {MOST_AXES} of them"
+    )
+    operations: list[_Entry] = Field(
+        default_factory=list, max_length=MOST_OPERATIONS, description=f"a list of at most {MOST_OPERATIONS:,}"
+    )
+    transformer: Shape | None = Field(None, description="the shape of a model, from which operations follow")
+
+
+def job_of(
+    data: Any,
+    name: str,
+    places: Mapping[Place, tuple[int, int]] | None = None,
+    keys: Mapping[Place, tuple[int, int]] | None = None,
+) -> Job:
+    """Check what a job's file says.
+
+    data    mappings, lists and plain values
+    name    of the file, for messages
+    places  (line, column) of the values; keys: of the keys of mappings; none where it is no file
+
+    Raises BadInput as `name:line:column: key: expected …, got …; remedy`; as `name: key: …` without places.
+    """
+
+    def refuse(place: Place, message: str, *, at_key: bool = False) -> BadInput:
+        if places is None or keys is None:
+            return BadInput(printable(f"{name}: {one_line(message, 400)}"))
+        while place not in places and place:
+            place = place[:-1]
+        line, column = (at_key and keys.get(place)) or places.get(place, (1, 1))
+        return BadInput(printable(f"{name}:{line}:{column}: {one_line(message, 400)}"))
+
+    if not isinstance(data, dict):
+        got = "nothing" if data is None else _got(data)
+        raise refuse(
+            (), f"expected a mapping with 'axes' and 'operations' or 'transformer', got {got}; as in {EXAMPLE}"
+        )
+    try:
+        file = _File.model_validate(data)
+    except ValidationError as error:
+        wrong_place, message, at_key = _first(error)
+        raise refuse(wrong_place, message, at_key=at_key) from None
+    for axis in file.axes:
+        if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]{0,31}", axis):
+            raise refuse(("axes", axis), f"axes: expected a name of letters, digits and _, got '{axis}'; as in tp")
+    operations = []
+    for number, entry in enumerate(file.operations):
+        place: Place = ("operations", number)
+        if entry.axis not in file.axes:
+            known = ", ".join(file.axes)
+            guess = nearest(entry.axis, file.axes)
+            message = (
+                f"operations[{number}].axis: expected an axis of {known}, got '{entry.axis}'{guess}; add it to axes"
+            )
+            raise refuse((*place, "axis"), message)
+        try:
+            size = bytes_of(entry.bytes)
+        except BadInput as wrong:
+            message = f"operations[{number}].bytes: {wrong} ({entry.operation}: {MEANING[entry.operation]})"
+            raise refuse((*place, "bytes"), message) from None
+        operations.append(JobOperation(entry.axis, entry.operation, size, entry.times))
+    if file.transformer is not None:
+        try:
+            operations += operations_of(file.transformer, file.axes)
+        except BadInput as wrong:
+            raise refuse(("transformer",), str(wrong)) from None
+    if not any(file.axes[operation.axis] > 1 for operation in operations):
+        raise refuse(
+            (), "expected operations of an axis of two ranks or more, got none; write operations or transformer"
+        )
+    return Job(file.axes, operations)
+
+
+def _first(error: ValidationError) -> tuple[Place, str, bool]:
+    """(place, message, whether it is about the key there) of the first thing wrong.
+
+    A misspelt key comes before the one that it leaves missing.
+    """
+    details = error.errors(include_url=False)
+    detail = next((entry for entry in details if entry["type"] == "extra_forbidden"), details[0])
+    place: Place = detail["loc"]
+    if place[-1:] == ("[key]",) or (place[:1] == ("operations",) and len(place) > 3):
+        place = place[:-1]  # pydantic's name of an alternative
+    model = _model(place[:-1])
+    fields = list(model.model_fields)
+    key = str(place[-1]) if place else ""
+    where = _spelled(place)
+    if detail["type"] == "extra_forbidden":
+        inside = f"{_spelled(place[:-1])}: " if place[:-1] else ""
+        return place, f"{inside}unknown key '{key}'{nearest(key, fields)}; keys here are {', '.join(fields)}", True
+    if detail["type"] == "missing":
+        inside = f"{_spelled(place[:-1])}: " if place[:-1] else ""
+        return place[:-1], f"{inside}missing key '{key}': {model.model_fields[key].description}; add it", False
+    limits = detail.get("ctx", {})
+    expected = EXPECTED.get(detail["type"], detail["msg"].removeprefix("Input should be ")).format(**limits)
+    named = next((step for step in reversed(place) if isinstance(step, str) and step in fields), None)
+    meaning = f" ({model.model_fields[named].description})" if named else ""
+    return place, f"{where}: expected {expected}{meaning}, got {_got(detail['input'])}; change it", False
+
+
+def _model(place: Place) -> type[BaseModel]:
+    """The model of the mapping at a place."""
+    if place[:1] == ("transformer",):
+        return Shape
+    return _Entry if place[:1] == ("operations",) and len(place) > 1 else _File
+
+
+def _spelled(place: Place) -> str:
+    return "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in place).removeprefix(".")
+
+
+def _got(value: Any) -> str:
+    names = {dict: "a mapping", list: "a list", type(None): "null", bool: str(value).lower()}
+    return one_line(names.get(type(value), repr(value)), 60)

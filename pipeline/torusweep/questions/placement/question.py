@@ -1,0 +1,217 @@
+"""The question `place`: where to put the axes of a job on a slice."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from time import perf_counter
+from typing import Annotated, Any
+
+import numpy as np
+import pyarrow as pa
+from rich.console import Console
+
+from torusweep import documents
+from torusweep.networks.topology import Meaning, Topology, Whole
+from torusweep.quantities import bandwidth_of, seconds_of
+from torusweep.questions.answer import Answer, Row
+from torusweep.questions.display import rows_html, rows_text
+from torusweep.questions.how import How
+from torusweep.questions.placement.job import Job, job_of
+from torusweep.questions.placement.machine import Machine, bound_name, machine
+from torusweep.questions.placement.ranking import JobPlacement, LinkSpeed, Ranking, check_axes, rank
+from torusweep.questions.placement.text import axes_in_words, axes_of, print_placements, seconds_in_words
+from torusweep.questions.placement.words import deadlock_in_words, link_in_words, notes
+from torusweep.questions.question import Askable
+from torusweep.questions.stage import under
+
+SUFFIXES = (".npy", ".json")
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Placements(Answer):
+    """The best placements of a job on a slice, the fastest first, beside the row-major order of the nodes."""
+
+    machine: Machine
+    job: Job
+    links: LinkSpeed
+    ranking: Ranking
+    took: float
+
+    @property
+    def devices(self) -> np.ndarray:
+        """int32[axes]: the node of each rank, in the best placement."""
+        return self.ranking.best[0].devices
+
+    @property
+    def seconds(self) -> float:
+        """Of a step, in the best placement."""
+        return self.ranking.best[0].seconds
+
+    @property
+    def rows(self) -> list[Row]:
+        """A row for each placement: its place, seconds, seconds over the best's, ties, and where each axis lies."""
+        best, plain = self.ranking.best, self.ranking.row_major
+        return [
+            {
+                "placement": "row-major" if placement is plain else str(number),
+                "seconds": placement.seconds,
+                "to_the_best": placement.seconds / self.seconds,
+                "ties": None if placement is plain else placement.ties,
+                **axes_of(self.machine, self.job.axes, placement),
+            }
+            for number, placement in enumerate([*best, plain], 1)
+        ]
+
+    @property
+    def table(self) -> pa.Table:
+        """The rows as an Arrow table."""
+        return pa.Table.from_pylist(self.rows)
+
+    @property
+    def json(self) -> Row:
+        """All that the text says, with numbers in full and the devices of the best."""
+        machine, job, ranking = self.machine, self.job, self.ranking
+        return {
+            "topology": machine.topology.spelling,
+            "nodes": machine.nodes,
+            "axes": job.axes,
+            "bandwidth": self.links.bandwidth,
+            "latency": self.links.latency,
+            "compared": ranking.compared,
+            "routed": ranking.routed,
+            "took": self.took,
+            "deadlock": deadlock_in_words(machine, ranking.best[0]),
+            "notes": notes(machine, job.axes, job.operations, ranking.best),
+            "ranking": [self._value(placement) for placement in ranking.best],
+            "row_major": self._value(ranking.row_major),
+            "axis_names": list(job.axes),
+            "devices": self.devices.tolist(),
+        }
+
+    def write(self, path: Path) -> None:
+        """Write the best order of the devices: an array, or JSON with the names and sizes of the axes."""
+        if path.suffix == ".npy":
+            np.save(path, self.devices)
+            return
+        axes = self.job.axes
+        value = {"axis_names": list(axes), "shape": list(axes.values()), "devices": self.devices.tolist()}
+        path.write_text(json.dumps(value) + "\n")
+
+    def print(self, console: Console, computed_by: str) -> None:
+        print_placements(console, self.machine, self.job, self.links, self.ranking, self.took)
+
+    def heading(self) -> str:
+        axes = axes_in_words(self.machine, list(self.job.axes), self.ranking.best[0])
+        return f"{self.machine.topology.spelling}, {seconds_in_words(self.seconds)} a step: {axes}"
+
+    def __repr__(self) -> str:
+        return rows_text(self.heading(), self.rows, list(self.rows[0]))
+
+    def _repr_html_(self) -> str:
+        return rows_html(self.heading(), self.rows, list(self.rows[0]), ())
+
+    def _value(self, placement: JobPlacement) -> dict[str, Any]:
+        machine = self.machine
+        return {
+            "seconds": placement.seconds,
+            "ties": placement.ties,
+            "axes": {
+                name: {
+                    "block": None
+                    if block is None
+                    else [
+                        {"dimension": machine.names[part.dimension], "factor": part.factor, "stride": part.stride}
+                        for part in block
+                    ],
+                    "order": order,
+                }
+                for name, block, order in zip(self.job.axes, placement.blocks, placement.orders, strict=True)
+            },
+            "operations": [
+                {
+                    **phase.operation._asdict(),
+                    "seconds": phase.seconds,
+                    "algorithm": phase.algorithm,
+                    "busiest_link_bytes": phase.bytes,
+                    "busiest_link": None if phase.link is None else link_in_words(machine, phase.link),
+                    "longest_route": phase.hops,
+                    "bound_seconds": phase.least,
+                    "bound": bound_name(phase.operation.kind),
+                }
+                for phase in placement.phases
+            ],
+        }
+
+
+def place(
+    network: Topology,
+    how: How,
+    job: Annotated[
+        Path | str | Mapping[str, Any],
+        Meaning("YAML file: the axes of the job, and what each does in a step; in Python also a dictionary"),
+    ],
+    *,
+    bandwidth: Annotated[str, Meaning("of a link, in each direction")] = "50GB/s",
+    latency: Annotated[str, Meaning("of each step of a collective")] = "1us",
+    top: Annotated[int, Whole(1, "placements to show", 100)] = 10,
+) -> Placements:
+    """Where to put the axes of a job (tensor, expert, data, pipeline parallel) on a slice, by comparing all placements.
+
+    A placement divides the dimensions of the slice among the axes, and orders the ranks of each axis: row-major, as a
+    Hamiltonian cycle, a snake, or folded. Each operation runs in all groups of its axis at once; its time follows from
+    the exact load of the busiest link. The network is a slice, torus, mesh or twisted torus of at most 8,192 nodes.
+
+    The job has axes and operations (all_gather, reduce_scatter, all_reduce, all_to_all, broadcast, permute, exchange),
+    or the shape of a transformer, from which they follow; docs/placement.md has both.
+
+      axes: {ep: 16, tp: 8}
+      operations:
+        - {axis: tp, operation: all_gather, bytes: 64MiB, times: 4}
+        - {axis: ep, operation: all_to_all, bytes: 32MiB, times: 4}
+
+    The answer has the order of the devices, for jax.sharding.Mesh(numpy.array(devices)[order], axis_names): the number
+    of the node, x fastest, of each rank.
+
+    >>> import torusweep as ts
+    >>> job = {"axes": {"tp": 16}, "operations": [{"axis": "tp", "operation": "all_gather", "bytes": "64MiB"}]}
+    >>> ts.network("mesh(k=4, n=2)").place(job, top=1).devices.tolist()
+    [0, 1, 2, 3, 7, 6, 5, 9, 10, 11, 15, 14, 13, 12, 8, 4]
+    """
+    with under("bandwidth"):
+        speed = bandwidth_of(bandwidth)
+    with under("latency"):
+        links = LinkSpeed(speed, seconds_of(latency))
+    wanted = _job(job)
+    slice_of = machine(network)
+    check_axes(slice_of, wanted.axes)
+    begun = perf_counter()
+    with how.progress.wait("placements compared"):
+        ranking = rank(slice_of, wanted.axes, wanted.operations, links, top=top)
+    return Placements(slice_of, wanted, links, ranking, perf_counter() - begun)
+
+
+def _job(given: Path | str | Mapping[str, Any]) -> Job:
+    if isinstance(given, Mapping):
+        return job_of(dict(given), "job")
+    name = str(given)
+    content = documents.read_bytes(Path(given), "job in YAML", "leave out what is no axis or operation")
+    document = documents.parse(content, name)
+    return job_of(document.data, name, document.values, document.keys)
+
+
+class PlaceQuestion(Askable):
+    ask = staticmethod(place)
+    command = "place"
+    how = ()
+    writes = (SUFFIXES, "the best order of the devices")
+    examples = (
+        'place "slice(radices=[8, 16], wrap=[false, true])" --job job.yaml',
+        'place "pod_slice(shape=[4, 4, 8], twisted=true)" --job job.yaml --bandwidth 45GB/s -o devices.npy',
+        'place "torus(k=16, n=2)" --job job.yaml --top 3 --json',
+    )
+
+
+QUESTION = PlaceQuestion()

@@ -1,0 +1,108 @@
+"""Placements as text: the answer, the ranking, the phases of the best one, what the row-major order loses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from rich.console import Console
+from rich.text import Text
+
+from torusweep.quantities import counted, duration, size
+from torusweep.questions.console import Columns, print_heading, print_note, print_rows
+from torusweep.questions.placement.job import Job
+from torusweep.questions.placement.machine import Machine
+from torusweep.questions.placement.ranking import JobPlacement, LinkSpeed, OperationTime, Ranking
+from torusweep.questions.placement.words import block_in_words, deadlock_in_words, link_in_words, notes
+
+MOST_RANKS = 8  # shown of a group
+
+
+def print_placements(
+    console: Console, machine: Machine, job: Job, links: LinkSpeed, ranking: Ranking, took: float
+) -> None:
+    """The best placement, how it was found, the ranking, its phases."""
+    best, plain = ranking.best[0], ranking.row_major
+    names = list(job.axes)
+    print_heading(console, f"{seconds_in_words(best.seconds)} a step: {axes_in_words(machine, names, best)}")
+    console.print(Text(_loss(best, plain)))
+    compared = counted(ranking.compared, "placement")
+    routed = counted(ranking.routed, "order")
+    console.print(Text(f"{compared} compared in {duration(took)}; {routed} of axes routed, message by message"))
+    console.print(Text(deadlock_in_words(machine, best)))
+    console.print()
+    lines = [
+        {
+            "name": "row-major" if placement is plain else str(number),
+            "seconds": seconds_in_words(placement.seconds),
+            "over": f"{placement.seconds / best.seconds:.3f}",
+            "ties": "" if placement is plain else f"{placement.ties:,}",
+            **axes_of(machine, names, placement),
+        }
+        for number, placement in enumerate([*ranking.best, plain], 1)
+    ]
+    headings = {"name": "", "seconds": "a step", "over": "to the best", "ties": "ties", **dict(zip(names, names))}
+    print_rows(console, lines, headings, left=names)
+    console.print()
+    print_heading(console, "Operations of the best")
+    columns = {**PHASES, lambda phase: link_in_words(machine, phase.link): "which", **ROUTES}
+    print_rows(console, best.phases, columns, left=[*PHASES][:2] + [*columns][8:10] + [*columns][11:])
+    console.print()
+    for axis, name in enumerate(names):
+        if job.axes[name] > 1:
+            console.print(Text(f"the first group of {name}: {_first_group(best, axis)}"))
+    for note in notes(machine, job.axes, job.operations, ranking.best):
+        print_note(console, f"Note: {note}.")
+    print_note(
+        console,
+        f"Links of {links.bandwidth / 1e9:g} GB/s each way, {links.latency * 1e6:g} µs a step of a collective."
+        " Ties: placements whose operations take the same. Bound: of any placement and routing, without latency.",
+    )
+
+
+def _share(phase: OperationTime) -> str:
+    return f"{phase.least / phase.seconds:.0%}" if phase.seconds else ""
+
+
+def _loss(best: JobPlacement, plain: JobPlacement) -> str:
+    loss = plain.seconds / best.seconds - 1
+    if loss < 0.0005:
+        return "the row-major order is as fast"
+    return f"the row-major order takes {seconds_in_words(plain.seconds)}: {loss:.1%} more"
+
+
+def axes_of(machine: Machine, names: Iterable[str], placement: JobPlacement) -> dict[str, str]:
+    """Where each axis lies."""
+    found = zip(names, placement.blocks, placement.orders, strict=True)
+    return {name: block_in_words(machine, block, order) for name, block, order in found}
+
+
+def axes_in_words(machine: Machine, names: list[str], placement: JobPlacement) -> str:
+    return "; ".join(f"{name} on {place}" for name, place in axes_of(machine, names, placement).items())
+
+
+def _first_group(placement: JobPlacement, axis: int) -> str:
+    place: list[Any] = [0] * placement.devices.ndim
+    place[axis] = slice(None)
+    ranks = placement.devices[tuple(place)].tolist()
+    return ", ".join(map(str, ranks[:MOST_RANKS])) + (", …" if len(ranks) > MOST_RANKS else "")
+
+
+def seconds_in_words(seconds: float) -> str:
+    for unit, scale in (("s", 1.0), ("ms", 1e-3)):
+        if seconds >= scale:
+            return f"{seconds / scale:,.4g} {unit}"
+    return f"{seconds * 1e6:.4g} µs"
+
+
+PHASES: Columns = {
+    lambda phase: phase.operation.axis: "axis",
+    lambda phase: phase.operation.kind: "operation",
+    lambda phase: size(phase.operation.bytes): "size",
+    lambda phase: phase.operation.times: "times",
+    lambda phase: seconds_in_words(phase.seconds): "a step",
+    lambda phase: seconds_in_words(phase.least): "bound",
+    _share: "share",
+    lambda phase: size(phase.bytes): "on the busiest link",
+}
+ROUTES: Columns = {"algorithm": "by", "hops": "hops", lambda phase: phase.operation.why: "for"}

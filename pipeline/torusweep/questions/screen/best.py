@@ -1,0 +1,275 @@
+"""The best lattices of a size: every class is measured and compared, so that the answer is a proof.
+
+The lattices that people know, of one size. The best lattices of every size that was screened whole, beside known
+networks and the bound: a small table. Design spaces that a sweep has screened: the rows of its table `screen`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from torusweep.errors import BadInput, nearest
+from torusweep.networks.families import plan
+from torusweep.networks.families.algebra import Lattice, hermite
+from torusweep.quantities import counted
+from torusweep.questions.screen.columns import BEST, SCREEN
+from torusweep.questions.screen.spaces import Lattices, ScreenedSpace, Space, is_whole, lattices_of, screen_lattices
+from torusweep.tables import store
+from torusweep.tables.columns import arrow_schema
+
+TWISTED_BOXES = {2: ("rtt",), 3: ("pdtt", "ptt")}  # 2aⁿ nodes
+
+
+class Known(NamedTuple):
+    """A lattice that has a name: its network's spelling, and its Hermite normal form, int32[n, n]."""
+
+    name: str
+    spelling: str
+    form: np.ndarray
+
+
+def known_lattices(nodes: int, dimensions: int) -> list[Known]:
+    """Cube, rectangular torus, twisted tori and crystal lattices of so many nodes, as far as there are any."""
+    return [Known(name, spelling, form_of(spelling)) for name, spelling in _names(nodes, dimensions)]
+
+
+def form_of(spelling: str) -> np.ndarray:
+    """int32[n, n]: the Hermite normal form of a torus, twisted torus or lattice."""
+    shape = plan(spelling)[1].structure
+    assert isinstance(shape, Lattice), f"{spelling} is not a lattice"
+    canonical = hermite([list(row) for row in zip(*shape.columns)])
+    return np.array(canonical.columns, np.int32).T.copy()
+
+
+def _names(nodes: int, n: int) -> Iterator[tuple[str, str]]:
+    side = _root(nodes, n)
+    if side > 1 and n > 1:
+        yield ("square torus" if n == 2 else "cube"), f"torus(k={side}, n={n})"
+    sides = _nearest_to_a_cube(nodes, n)
+    if n > 1 and min(sides) > 1 and len(set(sides)) > 1:
+        yield "rectangular torus", f"torus(radices={sides})"
+    a = _root(nodes // 2, n) if nodes % 2 == 0 else 0
+    if a > 1:
+        for family in TWISTED_BOXES.get(n, ()):
+            yield ("PDTT, the FCC lattice" if family == "pdtt" else family.upper()), f"{family}(a={a})"
+    a = _root(nodes // 4, 3) if nodes % 4 == 0 and n == 3 else 0
+    if a > 1:
+        yield "BCC lattice", f"lattice(matrix=[[{-a}, {a}, {a}], [{a}, {-a}, {a}], [{a}, {a}, {-a}]])"
+    if n == 1 and nodes > 1:
+        yield "ring", f"ring(k={nodes})"
+
+
+def _root(number: int, power: int) -> int:
+    """The whole number whose power this is; 0 if there is none."""
+    root = round(number ** (1 / power))
+    return root if root**power == number else 0
+
+
+def _nearest_to_a_cube(nodes: int, n: int) -> list[int]:
+    """The sides whose sum is least, longest first."""
+    if n == 1:
+        return [nodes]
+    candidates = [
+        [side, *_nearest_to_a_cube(nodes // side, n - 1)] for side in range(1, nodes + 1) if nodes % side == 0
+    ]
+    return sorted(min(candidates, key=sum), reverse=True)
+
+
+SPREAD = "uniform traffic over all shortest paths"
+OBJECTIVES = {  # column → what it is
+    "mean_distance": "hops, a node to itself included",
+    "diameter": "hops",
+    "max_channel_load": SPREAD,
+    "saturation_load": SPREAD,
+    "links": "fewer than n a node where generators vanish or coincide",
+    "degree": "fewer than 2n links a node where generators vanish or coincide",
+}
+EQUAL = 1e-9  # relative; loads are sums of floats, and two lattices of equal load differ in the last bits
+TIES = ("distance_sum", "diameter", "max_channel_load")  # what orders winners that are equally good
+
+
+class Objective(NamedTuple):
+    """A column to minimise (sign 1) or maximise (sign -1)."""
+
+    column: str
+    sign: int
+
+    def __str__(self) -> str:
+        return f"{'least' if self.sign > 0 else 'greatest'} {self.column}"
+
+
+class Best(NamedTuple):
+    """The winners among all lattices of a size.
+
+    space       that was compared
+    objectives  in order: the second decides between those that are equally good in the first
+    lattices    compared, of all classes
+    measured    lattices that were measured: one of each class, or all
+    kept        of these, lattices that meet the condition
+    winners     of these, lattices that are equally good in all objectives
+    attained    lattices of their classes
+    rows        records of the first winners (`SCREEN`)
+    known       records of the networks people know at that size, with their names; `meets_condition` says whether
+                the best would be looked for among them
+    """
+
+    space: Space
+    objectives: tuple[Objective, ...]
+    lattices: int
+    measured: int
+    kept: int
+    winners: int
+    attained: int
+    rows: list[dict[str, Any]]
+    known: list[dict[str, Any]]
+
+
+def objectives(minimise: Sequence[str], maximise: Sequence[str]) -> tuple[Objective, ...]:
+    """What to minimise, then what to maximise; the mean distance where neither is given.
+
+    Raises BadInput for a column that no lattice is chosen by, or one that stands twice.
+    """
+    chosen = [Objective(name, 1) for name in minimise] + [Objective(name, -1) for name in maximise]
+    for place, objective in enumerate(chosen):
+        name = objective.column
+        if name not in OBJECTIVES:
+            raise BadInput(f"objective '{name}'{nearest(name, OBJECTIVES)}: expected one of {', '.join(OBJECTIVES)}")
+        if name in [other.column for other in chosen[:place]]:
+            raise BadInput(f"objective '{name}': expected each column once, got it twice; leave one out")
+    return tuple(chosen) or (Objective("mean_distance", 1),)
+
+
+def best_lattices(
+    space: Space,
+    chosen: Sequence[Objective],
+    *,
+    parts: Iterable[ScreenedSpace],
+    keep: Callable[[pa.Table], pa.Table] = lambda rows: rows,
+    show: int = 5,
+    progress: Callable[[float], None] = lambda share: None,
+) -> Best:
+    """The best lattices of a space, by an ordered list of objectives.
+
+    parts     the space, as `screen_space` yields it
+    keep      the rows of a table among which the best is looked for
+    show      winners to return
+    progress  called with the share of the space compared so far
+
+    Raises BadInput where no lattice is kept.
+    """
+    measured = kept = 0
+    ahead = arrow_schema(SCREEN).empty_table()  # the best so far
+    for part in parts:
+        among = keep(part.rows)
+        ahead = _keep_best(pa.concat_tables([ahead, among]), chosen)
+        measured, kept = measured + len(part.rows), kept + len(among)
+        progress(part.share)
+    if not kept:
+        raise BadInput(f"none of the {counted(space.lattices, space.things)} meets the condition; ask for less")
+    rows = ahead.sort_by([(column, "ascending") for column in TIES]).slice(0, show)
+    return Best(
+        space=space,
+        objectives=tuple(chosen),
+        lattices=space.lattices,
+        measured=measured,
+        kept=kept,
+        winners=len(ahead),
+        attained=lattices_of(ahead),
+        rows=rows.to_pylist(),
+        known=known_rows(space, keep),
+    )
+
+
+def known_rows(space: Space, keep: Callable[[pa.Table], pa.Table]) -> list[dict[str, Any]]:
+    """Records of the networks that people know in a space: its columns `SCREEN`, with their names and spellings.
+
+    keep  the rows of a table that meet a condition; `meets_condition` of a record says whether its row does
+    """
+    known = known_lattices(space.nodes, space.dimensions)
+    forms = np.array([network.form for network in known], np.int32).reshape(-1, space.dimensions, space.dimensions)
+    rows = screen_lattices(forms, backend="numpy")  # few: Numba takes longer to load
+    meets = [len(keep(rows.slice(place, 1))) > 0 for place in range(len(known))]
+    return [
+        {**row, "name": network.name, "topology": network.spelling, "meets_condition": met}
+        for network, row, met in zip(known, rows.to_pylist(), meets)
+    ]
+
+
+def _keep_best(table: pa.Table, chosen: Sequence[Objective]) -> pa.Table:
+    """The rows that are best in the first objective, and of these best in the next ones."""
+    left = np.arange(len(table))
+    for objective in chosen:
+        values = table[objective.column].to_numpy()[left] * objective.sign
+        if np.isnan(values).all():
+            continue  # a single node sends nothing
+        least = np.nanmin(values)
+        left = left[values <= least + EQUAL * abs(least)]
+    return table.take(left)
+
+
+LEAST_MEAN, GREATEST_SATURATION, BOUND = "least mean distance", "greatest saturation", "bound of lattices"
+CHOSEN = {  # the second objective decides between lattices that are equal in the first
+    LEAST_MEAN: (Objective("mean_distance", 1), Objective("saturation_load", -1)),
+    GREATEST_SATURATION: (Objective("saturation_load", -1), Objective("mean_distance", 1)),
+}
+
+
+def best_table(screen: pa.Table) -> pa.Table:
+    """The table `best`, by dimensions and nodes, from a table `screen`, without sizes of which it lacks lattices."""
+    rows = [row for space, lattices in _sizes(screen) for row in _of_size(space, lattices)]
+    return pa.Table.from_pylist(rows, schema=arrow_schema(BEST))
+
+
+def _sizes(screen: pa.Table) -> Iterator[tuple[Lattices, pa.Table]]:
+    """The lattices of each size that was screened whole; circulants, which a space of their own has, are left out."""
+    lattices = screen.filter(pc.and_(screen["dimensions"].is_valid(), pc.starts_with(screen["topology"], "lattice(")))
+    dimensions, nodes = lattices["dimensions"].to_numpy(), lattices["nodes"].to_numpy()
+    order = np.lexsort((nodes, dimensions))
+    first = np.flatnonzero(np.diff(dimensions[order], prepend=0) | np.diff(nodes[order], prepend=0))
+    for place in np.split(order, first)[1:]:
+        space, rows = Lattices(int(dimensions[place[0]]), int(nodes[place[0]])), lattices.take(place)
+        if is_whole(space, rows):
+            yield space, rows
+
+
+def _of_size(space: Lattices, lattices: pa.Table) -> list[dict[str, Any]]:
+    parts = [ScreenedSpace(lattices, 1.0)]
+    winners = {name: best_lattices(space, chosen, parts=parts, show=1) for name, chosen in CHOSEN.items()}
+    (best,) = winners[LEAST_MEAN].rows
+    mean = best["lattice_mean_distance_bound"]
+    bound = {
+        "network": BOUND,
+        "degree": 2 * space.dimensions,
+        "diameter": best["lattice_diameter_bound"],
+        "mean_distance": mean,
+        "saturation_load": 2 * space.dimensions / mean if mean else None,
+    }
+    rows = [
+        *({**found.rows[0], "network": name, "attained": found.attained} for name, found in winners.items()),
+        *({**row, "network": row["name"]} for row in winners[LEAST_MEAN].known),
+        bound,
+    ]
+    return [{**row, **space._asdict(), "lattices": space.lattices, "all_reduce": _all_reduce(row)} for row in rows]
+
+
+def _all_reduce(row: dict[str, Any]) -> float | None:
+    """(N − 1) / links, as all nodes look alike (torusweep.collectives.optimum)."""
+    return (row["nodes"] - 1) / row["links"] if row.get("links") else None
+
+
+def screened_before(folder: Path, space: Space) -> list[ScreenedSpace] | None:
+    """A whole design space as the table `screen` of a results folder has it; None where it does not.
+
+    Raises BadInput where the folder has no such table, or an altered one.
+    """
+    if folder.is_dir() and not (folder / "screen.parquet").exists():
+        raise BadInput(f"{folder}: expected a sweep with a section screen, got none; leave the folder out to compute")
+    where = {"dimensions": space.dimensions, "nodes": space.nodes}
+    rows = space.rows_among(store.open_current(folder / "screen.parquet", arrow_schema(SCREEN), where))
+    return [ScreenedSpace(rows, 1.0)] if is_whole(space, rows) else None

@@ -1,0 +1,264 @@
+"""Design spaces: spelt like a network, as in lattices(dimensions=3, nodes=512), and screened part by part.
+
+Lattices in batches → an Arrow table of the numbers that choose a network.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from math import factorial, gcd
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from torusweep_kernels.lattices import measure_lattices
+
+from torusweep.questions.screen import bounds
+from torusweep.questions.screen.columns import SCREEN
+from torusweep.questions.screen.lattices import (
+    SpacePart,
+    all_lattices,
+    check_circulants,
+    check_space,
+    circulant_count,
+    circulants,
+    lattice_count,
+    representatives,
+)
+from torusweep.tables.columns import arrow_schema
+
+
+def screen_lattices(
+    forms: np.ndarray,
+    sizes: np.ndarray | None = None,
+    *,
+    spellings: pa.Array[Any] | None = None,
+    backend: str = "auto",
+    threads: int | None = None,
+) -> pa.Table:
+    """A row for each lattice, with the columns `SCREEN`.
+
+    forms      int32[B, n, n]  Hermite normal forms of lattices of as many nodes each
+    sizes      int32[B]        lattices of each one's class; null in the rows if None
+    spellings  string[B]       of each one's network; as in lattice(matrix=[[4, 2], [0, 2]]) if None
+
+    Raises BackendUnavailable for cupy without a GPU.
+    """
+    n = forms.shape[1]
+    nodes = int(np.diagonal(forms[0]).astype(np.int64).prod()) if len(forms) else 1
+    measured = measure_lattices(forms, backend=backend, threads=threads)
+    degree, histogram = measured.degree.astype(np.int64), nodes * measured.histogram.astype(np.int64)
+    diameter = (histogram > 0).sum(axis=1) - 1
+    total = histogram @ np.arange(histogram.shape[1])
+    busiest = measured.load.max(axis=1)
+    of_graphs = {int(d): bounds.moore_levels(nodes, int(d)) for d in np.unique(degree)}
+    of_lattices = bounds.lattice_levels(nodes, n)
+    values = {
+        "topology": lattice_spellings(forms) if spellings is None else spellings,
+        "nodes": np.full(len(forms), nodes),
+        "dimensions": np.full(len(forms), n),
+        "matrix": _lists(forms.reshape(len(forms), n * n), np.full(len(forms), n * n)),
+        "class_size": pa.nulls(len(forms)) if sizes is None else sizes,
+        "degree": degree,
+        "links": nodes * degree // 2,
+        "connected": np.ones(len(forms), bool),
+        "diameter": diameter,
+        "distance_sum": total,
+        "mean_distance": total / nodes**2,
+        "mean_distance_distinct": total / max(nodes * (nodes - 1), 1),
+        "distance_histogram": _lists(histogram, diameter + 1),
+        "load": _lists(measured.load, np.full(len(forms), n)),
+        "max_channel_load": busiest,
+        "saturation_load": pa.array(1 / np.where(busiest > 0, busiest, 1), mask=busiest == 0),
+        "diameter_bound": np.array([bounds.diameter(of_graphs[int(d)]) for d in degree], np.int64),
+        "mean_distance_bound": np.array([bounds.distance_sum(of_graphs[int(d)]) / nodes for d in degree]),
+        "lattice_diameter_bound": np.full(len(forms), bounds.diameter(of_lattices)),
+        "lattice_mean_distance_bound": np.full(len(forms), bounds.distance_sum(of_lattices) / nodes),
+    }
+    schema = arrow_schema(SCREEN)
+    arrays = [pa.array(values[field.name]).cast(field.type) for field in schema]
+    return pa.Table.from_arrays(arrays, schema=schema)
+
+
+def _lists(rows: np.ndarray, lengths: np.ndarray) -> pa.Array[Any]:
+    """A list for each row: its first `length` values."""
+    offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
+    flat: pa.Array[Any] = pa.array(rows[np.arange(rows.shape[1]) < lengths[:, None]])
+    return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), flat)
+
+
+def lattice_spellings(forms: np.ndarray) -> pa.Array[Any]:
+    """The spelling that every command takes of each lattice, as in lattice(matrix=[[4, 2], [0, 2]])."""
+    pieces: list[Any] = []
+    for row in range(forms.shape[1]):
+        pieces += ["], [" if row else "lattice(matrix=[[", *_listed(forms[:, row])]
+    return pc.binary_join_element_wise(*pieces, "]])", "")
+
+
+def circulant_spellings(steps: np.ndarray, nodes: int) -> pa.Array[Any]:
+    """The spelling of each circulant graph, as in circulant(n=13, steps=[1, 5]); steps int32[B, k]."""
+    return pc.binary_join_element_wise(f"circulant(n={nodes}, steps=[", *_listed(steps), "])", "")
+
+
+def _listed(numbers: np.ndarray) -> list[Any]:
+    """Arrays of strings which, joined, are each row's numbers with commas between them."""
+    columns = [pa.array(column).cast(pa.string()) for column in numbers.T]
+    return [piece for place, column in enumerate(columns) for piece in ([", "] if place else []) + [column]]
+
+
+HISTOGRAM_ENTRIES = 2**24  # of the lattices that are measured at once
+
+
+class Lattices(NamedTuple):
+    """All lattices of so many nodes and dimensions."""
+
+    dimensions: int
+    nodes: int
+
+    def __str__(self) -> str:
+        return f"lattices(dimensions={self.dimensions}, nodes={self.nodes})"
+
+    @property
+    def things(self) -> str:
+        """What its graphs are called, in the singular, for `torusweep.quantities.counted`."""
+        return "lattice"
+
+    @property
+    def lattices(self) -> int:
+        """How many there are."""
+        return lattice_count(self.nodes, self.dimensions)
+
+    @property
+    def fewest_classes(self) -> int:
+        """Of the 2ⁿ n! signed permutations, −1 leaves every lattice as it is; so a class has at most half as many."""
+        return -(-self.lattices // (2 ** (self.dimensions - 1) * factorial(self.dimensions)))
+
+    @property
+    def comparisons(self) -> int:
+        """Of images of a lattice or step set, about, that finding the classes takes."""
+        return 4 * self.lattices
+
+    def check(self) -> None:
+        """Raise BadInput where there is no such space, Refused where it has too many lattices."""
+        check_space(self.nodes, self.dimensions)
+
+    def parts(self, classes: bool, threads: int | None) -> Iterator[SpacePart]:
+        """One lattice of each class, or each lattice, part by part, in a fixed order."""
+        return (representatives if classes else all_lattices)(self.nodes, self.dimensions, threads)
+
+    def rows_among(self, rows: pa.Table) -> pa.Table:
+        """The rows of a table `screen` that are of this space."""
+        return _in_space(self, rows, "lattice(")
+
+
+class Circulants(NamedTuple):
+    """All connected circulant graphs of so many nodes and steps: lattices of as many dimensions as steps."""
+
+    steps: int
+    nodes: int
+
+    def __str__(self) -> str:
+        return f"circulants(steps={self.steps}, nodes={self.nodes})"
+
+    @property
+    def things(self) -> str:
+        """As of `Lattices`."""
+        return "circulant"
+
+    @property
+    def dimensions(self) -> int:
+        """Of these lattices."""
+        return self.steps
+
+    @property
+    def lattices(self) -> int:
+        """How many there are."""
+        return circulant_count(self.nodes, self.steps)
+
+    @property
+    def fewest_classes(self) -> int:
+        """Units u and −u of Z_N map a step set to the same one; so a class has at most as many sets as such pairs."""
+        return -(-self.lattices // self._pairs_of_units)
+
+    @property
+    def comparisons(self) -> int:
+        """As of `Lattices`: only the sets that have a step 1 or a divisor of N are looked at, each with all units."""
+        return -(-2 * self.steps * self.lattices // self.nodes) * self._pairs_of_units
+
+    @property
+    def _pairs_of_units(self) -> int:
+        return max(1, sum(gcd(unit, self.nodes) == 1 for unit in range(1, self.nodes // 2 + 1)))
+
+    def check(self) -> None:
+        """Raise BadInput where there is no such graph, Refused where there are too many."""
+        check_circulants(self.nodes, self.steps)
+
+    def parts(self, classes: bool, threads: int | None) -> Iterator[SpacePart]:
+        """One circulant of each class, or each circulant, part by part, in a fixed order."""
+        return circulants(self.nodes, self.steps, classes=classes, threads=threads)
+
+    def rows_among(self, rows: pa.Table) -> pa.Table:
+        """The rows of a table `screen` that are of this space."""
+        return _in_space(self, rows, "circulant(")
+
+
+Space = Lattices | Circulants
+SPELLINGS: dict[type[Lattices] | type[Circulants], re.Pattern[str]] = {
+    Lattices: re.compile(r"lattices\(dimensions=(\d{1,3}), nodes=(\d{1,10})\)"),
+    Circulants: re.compile(r"circulants\(steps=(\d{1,3}), nodes=(\d{1,10})\)"),
+}
+
+
+class ScreenedSpace(NamedTuple):
+    """A part of a space: its rows (`SCREEN`), and the share of the space that is screened with it."""
+
+    rows: pa.Table
+    share: float
+
+
+def space_of(spelling: str) -> Space | None:
+    """The design space of a spelling; None for that of a network."""
+    for kind, pattern in SPELLINGS.items():
+        if found := pattern.fullmatch(spelling):
+            return kind(int(found[1]), int(found[2]))
+    return None
+
+
+def lattices_of(rows: pa.Table) -> int:
+    """Lattices that rows stand for: of a class, or one each."""
+    sizes = rows["class_size"].to_numpy()
+    return int(np.where(np.isnan(sizes), 1, sizes).sum())
+
+
+def is_whole(space: Space, rows: pa.Table) -> bool:
+    """Whether rows of a space stand for all its lattices."""
+    return lattices_of(rows) == space.lattices
+
+
+def screen_space(
+    space: Space, *, classes: bool = True, backend: str = "auto", threads: int | None = None
+) -> Iterator[ScreenedSpace]:
+    """All lattices of a space, measured: part by part, in a fixed order.
+
+    classes  a row for one lattice of each class instead of a row for each lattice
+
+    Raises BackendUnavailable for cupy without a GPU.
+    """
+    at_once = max(1, HISTOGRAM_ENTRIES // space.nodes)
+    before = 0
+    for part in space.parts(classes, threads):
+        for first in range(0, len(part.forms), at_once):
+            last = min(first + at_once, len(part.forms))
+            some = part.rows(first, last)
+            names = None if some.steps is None else circulant_spellings(some.steps, space.nodes)
+            rows = screen_lattices(some.forms, some.sizes, spellings=names, backend=backend, threads=threads)
+            yield ScreenedSpace(rows, (before + part.lattices * last / len(part.forms)) / space.lattices)
+        before += part.lattices
+
+
+def _in_space(space: Space, rows: pa.Table, prefix: str) -> pa.Table:
+    """Rows with a space's numbers, spelt as its graphs are: a circulant is a lattice, and other rows may have both."""
+    same = (pc.field("dimensions") == space.dimensions) & (pc.field("nodes") == space.nodes)
+    return rows.filter(same & pc.starts_with(pc.field("topology"), prefix))

@@ -1,0 +1,361 @@
+"""The stage `screen`: the few numbers that choose, for whole design spaces and for networks of the sweep."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+from pydantic import model_validator
+from torusweep_kernels.distance import Distances, many_distances
+
+from torusweep.errors import BadInput, Refused
+from torusweep.networks.links import channel_matrix, surviving_network
+from torusweep.networks.symmetry import orbits
+from torusweep.networks.topology import Meaning, Topology, Whole
+from torusweep.questions.how import How
+from torusweep.questions.loads.channels import record_of
+from torusweep.questions.loads.exact import exact_loads
+from torusweep.questions.parameters import Absent, NotSwept
+from torusweep.questions.question import Question
+from torusweep.questions.screen import bounds
+from torusweep.questions.screen.answer import Screened
+from torusweep.questions.screen.columns import SCREEN
+from torusweep.questions.screen.lattices import MOST_DIMENSIONS, MOST_NODES, MOST_STEPS
+from torusweep.questions.screen.spaces import Circulants, Lattices, Space, screen_space, space_of
+from torusweep.questions.stage import LazyNetwork, NetworkChoice, Rows, attempt, under
+from torusweep.questions.static.connectivity import components
+from torusweep.questions.static.distances import Searches, distance_numbers, searches_of
+from torusweep.tables.columns import arrow_schema
+
+if TYPE_CHECKING:
+    from torusweep.charts.section import Chapter, Tables
+
+
+class BegunRow(NamedTuple):
+    """A network without its failed nodes, and the searches for its distances."""
+
+    topology: Topology
+    searches: Searches
+
+
+def network_row(network: Topology, options: How) -> dict[str, Any]:
+    """Distances and loads, the same as in the tables `static` and `loads`; loads are null if it is not connected."""
+    begun = begin(network, options)
+    return finish(begun, distances_of([begun], options)[0], options)
+
+
+def rows_together(networks: Sequence[LazyNetwork], options: How) -> list[Rows | Exception]:
+    """The row of each network, or what it raises; the distances of all in one call."""
+    begun = [attempt(begin, network.topology, options) for network in networks]
+    whole = [network for network in begun if isinstance(network, BegunRow)]
+    try:
+        found = iter(distances_of(whole, options))
+    except Exception:  # of one of them, or of all that they need together: one by one, each has its own
+        return [attempt(_rows, network, options) for network in networks]
+    return [
+        attempt(lambda network: [finish(network, next(found), options)], network)
+        if isinstance(network, BegunRow)
+        else network
+        for network in begun
+    ]
+
+
+def _rows(network: LazyNetwork, options: How) -> Rows:
+    return [network_row(network.topology, options)]
+
+
+def begin(network: Topology, options: How) -> BegunRow:
+    """What comes before the distances."""
+    topology = surviving_network(network)
+    found = orbits(topology, use_symmetry=options.use_symmetry)
+    return BegunRow(topology, searches_of(topology, found, use_symmetry=options.use_symmetry))
+
+
+def distances_of(networks: Sequence[BegunRow], options: How) -> list[list[Distances]]:
+    """The distances of each network's searches: all of them in one call, which a GPU answers in one launch."""
+    tasks = [task for network in networks for task in network.searches.tasks]
+    found = iter(many_distances(tasks, backend=options.backend, threads=options.threads))
+    return [[next(found) for _ in network.searches.tasks] for network in networks]
+
+
+def finish(begun: BegunRow, distances: Sequence[Distances], options: How) -> dict[str, Any]:
+    """The row, once the distances are known."""
+    topology = begun.topology
+    hops = distance_numbers(begun.searches, distances)
+    connected = components(topology, channel_matrix(topology)) == 1
+    loads = None
+    if connected:
+        loads = record_of(
+            exact_loads(topology, use_symmetry=options.use_symmetry, backend=options.backend, threads=options.threads)
+        )
+    busiest = loads["max_channel_load"] if loads else None
+    degree = int(topology.degrees.max(initial=0))
+    terminals = len(topology.terminals)
+    limit = None
+    if connected and len(np.unique(topology.terminals)) == terminals:  # those of one node are 0 hops apart
+        limit = bounds.moore_levels(terminals, degree, directed=topology.directed)
+    values = {
+        "topology": topology.spelling,
+        "nodes": topology.nodes,
+        "dimensions": None,
+        "matrix": None,
+        "class_size": None,
+        "degree": degree,
+        "links": topology.links,
+        "connected": connected,
+        "diameter": hops.diameter,
+        "distance_sum": sum(distance * pairs for distance, pairs in enumerate(hops.histogram)),
+        "mean_distance": hops.mean,
+        "mean_distance_distinct": hops.mean_distinct,
+        "distance_histogram": hops.histogram,
+        "load": [of_class["max"] for of_class in loads["per_class_load"].values()] if loads else None,
+        "max_channel_load": busiest,
+        "saturation_load": loads["saturation_load"] if loads else None,
+        "diameter_bound": bounds.diameter(limit) if limit else None,
+        "mean_distance_bound": bounds.distance_sum(limit) / terminals if limit else None,
+        "lattice_diameter_bound": None,
+        "lattice_mean_distance_bound": None,
+    }
+    return {column.name: values[column.name] for column in SCREEN}
+
+
+COMPARED = 2.5e-7  # seconds that it takes to compare an image of a lattice or step set, on a core
+MEASURED = 1.8e-8  # seconds a node and dimension of a lattice
+MORE_CLASSES = 1.3  # than if all were of the greatest size
+SMALL = 4096  # nodes of networks whose distances are computed together
+TOGETHER = 2**26  # bytes of such networks that are held at once
+ROW_BYTES = 700  # of a row in memory, twice: a part, and the whole
+MOST_ROWS = 500_000  # of an answer, whose rows take about 4 kB each; a sweep has more
+
+EXAMPLES = {  # design space → the key of its numbers, and an entry
+    "lattices": ("dimensions", "{family: lattices, dimensions: [2, 3], nodes: {from: 8, to: 64}}"),
+    "circulants": ("steps", "{family: circulants, steps: [2, 3], nodes: {from: 8, to: 64}}"),
+}
+
+
+def spaces_of(
+    family: str | None, dimensions: Sequence[int], steps: Sequence[int], nodes: Sequence[int] | None, each: str
+) -> list[Space]:
+    """The design spaces that are asked for; none without a family. Raises ValueError for what does not go together."""
+    given = {"dimensions": dimensions, "steps": steps}
+    for kind, (key, _) in EXAMPLES.items():
+        if given[key] and family != kind:
+            if family is None:
+                raise ValueError(f"expected `{key}` with a design space only; add `family` {kind}")
+            raise ValueError(f"expected `{key}` of {kind} only, got `family` {family}; leave `{key}` out")
+    if family is None:
+        return []
+    key, example = EXAMPLES[family]
+    if not given[key] or not nodes:
+        raise ValueError(f"expected `{key}` and `nodes` of a design space, as in {example}")
+    if each == "lattice" and family != "lattices":
+        raise ValueError(f"expected `each` class or graph of {family}, got `each` lattice; write graph")
+    space = Circulants if family == "circulants" else Lattices
+    return [space(number, size) for number in given[key] for size in nodes]
+
+
+class Screen(NetworkChoice):
+    """A design space that is screened whole, or networks of the sweep."""
+
+    @model_validator(mode="after")
+    def _one_kind(self) -> Screen:
+        if self.spaces() and (self.families != "all" or self.topologies is not None):
+            raise ValueError("expected a design space or a choice of networks, got both; write two entries")
+        return self
+
+    def spaces(self) -> list[Space]:
+        """The design spaces that it names."""
+        given: Any = self  # its fields are the question's parameters
+        sizes = None if self.nodes is None else range(self.nodes.lowest, self.nodes.highest + 1)
+        try:
+            return spaces_of(given.family, given.dimensions, given.steps, sizes, given.each)
+        except ValueError as wrong:
+            raise ValueError(re.sub("`(family|each)` ", "\\1: ", str(wrong)).replace("`", "")) from None
+
+
+def screen(
+    networks: Sequence[Topology],
+    how: How,
+    *,
+    family: Annotated[
+        Literal["lattices", "circulants"],
+        Meaning(
+            "design space: all lattices of these dimensions and nodes, or all connected circulant graphs of these"
+            " steps and nodes"
+        ),
+        Absent("the chosen networks"),
+    ]
+    | None = None,
+    dimensions: Annotated[
+        tuple[int, ...], Whole(1, "dimensions of lattices: a number, or several", MOST_DIMENSIONS)
+    ] = (),
+    steps: Annotated[
+        tuple[int, ...], Whole(1, "how many steps circulants have: a number, or several", MOST_STEPS)
+    ] = (),
+    nodes: Annotated[
+        tuple[int, ...], Whole(1, "nodes of a design space's graphs: a number, or several", MOST_NODES), NotSwept()
+    ] = (),
+    each: Annotated[
+        Literal["class", "graph", "lattice"],
+        Meaning(
+            "of a design space, a row for each class, or for each graph (lattice: each graph of the lattices). Lattices"
+            " of a class differ only in the names and directions of dimensions, circulants in the nodes' names: their"
+            " steps are multiplied by a unit of the integers modulo nodes"
+        ),
+    ] = "class",
+) -> Screened:
+    """The few numbers that choose, of whole design spaces and of networks: distances, loads, and their bounds.
+
+    The traffic is uniform, on all shortest paths. `best` answers which graph of a size is the best one.
+
+    >>> import torusweep as ts
+    >>> min(row["mean_distance"] for row in ts.screen(family="lattices", dimensions=2, nodes=32).rows)
+    2.625
+    >>> ts.network("hypercube(n=4)").screen().record["diameter_bound"]
+    2
+    """
+    try:
+        spaces = spaces_of(family, dimensions, steps, nodes, each)
+    except ValueError as wrong:
+        raise BadInput(str(wrong)) from None
+    if nodes and family is None:
+        with under("nodes"):
+            raise BadInput("expected with a design space only; add `family` lattices, or leave it out")
+    if not networks and not spaces:
+        raise BadInput("expected a topology or a design space, got none; 'torusweep topologies' lists the families")
+    for space in spaces:
+        space.check()
+    classes = each == "class"
+    if (count := sum(_row_count(space, classes) for space in spaces)) > MOST_ROWS:
+        raise Refused(f"expected at most {MOST_ROWS:,} rows, got about {count:,}; ask for fewer sizes, or in a sweep")
+    with how.progress.wait("distances and loads: large design spaces and networks take minutes"):
+        rows = [network_row(network, how) for network in networks]
+        rows += [row for space in spaces for row in _rows_of(space, classes, how).to_pylist()]
+    return Screened(rows)
+
+
+@dataclass(frozen=True)
+class ScreenRequest:
+    """each: "class" of a design space, or "lattice" or "graph", one of lattices, one of others; None for a network."""
+
+    each: str | None = field(
+        default=None, metadata={"meaning": "what has a row: each class of a design space, each lattice, each graph"}
+    )
+
+    def __str__(self) -> str:
+        return "" if self.each is None else f"with a row for each {self.each}"
+
+
+class ScreenQuestion(Question):
+    name = "screen"
+    columns = SCREEN
+    ask = staticmethod(screen)
+    command = "screen"
+    about = "networks"
+    entry = Screen
+    Request = ScreenRequest
+    row_bytes = 100
+    of_networks = False  # whole design spaces may be millions of rows
+    examples = (
+        'screen "torus(k=8, n=2)" "hypercube(n=6)"',
+        "screen --family lattices --dimensions 2 --nodes 64",
+        "screen --family circulants --steps 2 --nodes 64 --nodes 65 --each graph --json",
+    )
+    description = "design spaces, or networks, of which only distances, loads and bounds are computed; without it, none"
+
+    def spaces(self, entry: Any) -> list[str]:
+        return [str(space) for space in entry.spaces()]
+
+    def requests(self, entry: Any) -> Iterator[ScreenRequest]:
+        if entry.family is None:
+            yield ScreenRequest(None)
+        else:  # "lattice" and "graph" ask the same of lattices: one point, under the older word
+            yield ScreenRequest("lattice" if entry.family == "lattices" and entry.each == "graph" else entry.each)
+
+    def check(self, network: LazyNetwork, request: ScreenRequest) -> None:
+        space = space_of(network.spelling)
+        if isinstance(space, Circulants):
+            space.check()  # names no key: skip_unsuitable leaves a size out that has none
+        elif space is not None:
+            with under("nodes"):
+                space.check()
+
+    def seconds(self, network: LazyNetwork, request: ScreenRequest) -> float:
+        space = space_of(network.spelling)
+        if space is None:
+            arcs = network.plan.nodes * max(network.plan.degree, 1)
+            return 5e-3 + 2e-6 * arcs + 4e-11 * arcs * network.plan.nodes
+        rows = self.row_count(network, request)
+        return 1e-3 + COMPARED * space.comparisons + MEASURED * rows * space.nodes * space.dimensions
+
+    def memory(self, network: LazyNetwork, request: ScreenRequest) -> int:
+        space = space_of(network.spelling)
+        if space is None:
+            return network.plan.bytes
+        try:
+            space.check()
+        except BadInput:
+            return 0  # nothing is computed: `check` says what is wrong, which is more than a size of memory says
+        return 2**27 + ROW_BYTES * self.row_count(network, request)
+
+    def row_count(self, network: LazyNetwork, request: ScreenRequest) -> int:
+        space = space_of(network.spelling)
+        if space is None:
+            return 1
+        return _row_count(space, request.each == "class")
+
+    def rows(self, network: LazyNetwork, request: ScreenRequest, options: How) -> Rows:
+        space = space_of(network.spelling)
+        if space is None:
+            return [network_row(network.topology, options)]
+        return _rows_of(space, request.each == "class", options)
+
+    def rows_of_many(self, points: Iterable[tuple[LazyNetwork, ScreenRequest]], options: How) -> list[Rows | Exception]:
+        """The distances of small networks in one call of the kernel, those of others and of spaces one by one."""
+        found: dict[int, Rows | Exception] = {}
+        held: dict[int, LazyNetwork] = {}
+        taken = 0
+        for place, (network, request) in enumerate(points):
+            size = attempt(_bytes_together, network)
+            if isinstance(size, int):
+                held[place], taken = network, taken + size
+            else:
+                found[place] = attempt(self.rows, network, request, options) if size is None else size
+            if taken > TOGETHER:
+                found |= zip(held, rows_together(list(held.values()), options))
+                held, taken = {}, 0
+        found |= zip(held, rows_together(list(held.values()), options))
+        return [found[place] for place in range(len(found))]
+
+    def section(self, tables: Tables) -> Chapter | None:
+        # only a page draws, and the drawing library takes long to import
+        from torusweep.questions.screen.section import section
+
+        return section(tables)
+
+
+def _row_count(space: Space, classes: bool) -> int:
+    return int(MORE_CLASSES * space.fewest_classes) if classes else space.lattices
+
+
+def _rows_of(space: Space, classes: bool, options: How) -> pa.Table:
+    """A row for each class of a space, or for each graph."""
+    parts = screen_space(space, classes=classes, backend=options.backend, threads=options.threads)
+    return pa.concat_tables([arrow_schema(SCREEN).empty_table(), *(part.rows for part in parts)])
+
+
+def _bytes_together(network: LazyNetwork) -> int | None:
+    """Bytes of a network whose distances are computed with others'; None for a large one, and for a space.
+
+    Raises what building it raises.
+    """
+    if space_of(network.spelling) is not None or network.topology.nodes > SMALL:
+        return None
+    return network.topology.plan.bytes
+
+
+QUESTION = ScreenQuestion()

@@ -1,0 +1,163 @@
+"""The question `search`: a graph of a size and degree with short distances."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+from typing import Annotated, Literal
+
+from rich.console import Console
+
+from torusweep.errors import BadInput
+from torusweep.networks.topology import Meaning, Number, Whole
+from torusweep.questions.answer import Record
+from torusweep.questions.how import How
+from torusweep.questions.parameters import AlsoCalled
+from torusweep.questions.question import Askable
+from torusweep.questions.search.columns import SEARCH
+from torusweep.questions.search.run import search as run_search
+from torusweep.questions.search.text import print_search
+from torusweep.questions.search.wanted import MOST_CHAINS, MOST_DEGREE, MOST_NODES, Wanted
+from torusweep.questions.stage import under
+
+
+class FoundGraph(Record):
+    """The best graph of a search, beside the bounds: a row of the table `search`; `topology` spells it."""
+
+    columns = SEARCH
+    main = (
+        *("nodes", "degree", "symmetry", "grid", "max_wire", "diameter", "diameter_bound", "mean_distance"),
+        *("mean_distance_bound", "objective", "gap", "optimal", "moves", "chains", "seed"),
+    )
+
+    def print(self, console: Console, computed_by: str) -> None:
+        print_search(console, self.record)
+
+
+SECONDS = 60.0
+
+
+def search(
+    how: How,
+    *,
+    nodes: Annotated[int, Whole(3, "nodes of the graph", MOST_NODES)],
+    degree: Annotated[int, Whole(2, "most links of a node", MOST_DEGREE)],
+    minimise: Annotated[
+        Literal["mean_distance", "diameter"], Meaning("what should be small"), AlsoCalled("minimize")
+    ] = "mean_distance",
+    symmetry: Annotated[
+        int,
+        Whole(
+            1, "only graphs that a rotation by 1/SYMMETRY of the nodes leaves as they are: fewer graphs, faster moves"
+        ),
+    ] = 1,
+    grid: Annotated[str, Meaning("columns x rows of places on which the nodes stand, as in 16x16; with a longest wire")]
+    | None = None,
+    max_wire: Annotated[int, Whole(1, "longest link, in places along both axes; 1 joins neighbours on the grid")]
+    | None = None,
+    seconds: Annotated[float, Number(0, "time to search; 60 without moves", 10**6)] | None = None,
+    moves: Annotated[int, Whole(1, "moves of each chain, instead: the result is the same on any machine")]
+    | None = None,
+    seed: Annotated[int, Whole(0, "seed of the random numbers", 2**63 - 1)] = 1,
+    chains: Annotated[int, Whole(1, "searches from graphs of their own; by default one for each core", MOST_CHAINS)]
+    | None = None,
+    results: Annotated[Path | str, Meaning("folder of the graphs, checkpoints and the table search")] = Path(
+        "results/search"
+    ),
+) -> FoundGraph:
+    """Search for a graph with short distances: any graph of this size and degree, not only lattices.
+
+    Simulated annealing exchanges pairs of links, from random regular graphs. The search ends with "optimal" where a
+    graph attains the bound that holds for all graphs: Moore's for the diameter, Cerf's for the mean distance. A search
+    that was stopped goes on when the same is asked again; one that came to its end goes on for as long again. A GPU
+    searches 8 chains or more a core, of 256 nodes or more.
+
+    >>> import torusweep as ts
+    >>> found = ts.search(nodes=10, degree=3, symmetry=5, moves=100_000, chains=1)
+    >>> found.optimal, found.diameter
+    (True, 2)
+    """
+    if seconds is not None and moves is not None:
+        with under("moves"):
+            raise BadInput("expected the time to search or its moves, got both; leave one out")
+    if Path(results).is_file():
+        with under("results"):
+            raise BadInput(f"expected a folder, got the file {results}; choose another")
+    cores = len(os.sched_getaffinity(0))
+    places = None if grid is None else _places(grid)
+    wanted = Wanted(nodes, degree, minimise, symmetry, seed, cores if chains is None else chains, places, max_wire)
+    wanted.check()
+    try:
+        with how.progress.share("searched") as shown, _stopping(shown or (lambda share: None)) as progress:
+            row = run_search(
+                wanted,
+                Path(results),
+                seconds=SECONDS if moves is None and seconds is None else seconds,
+                moves=moves,
+                threads=cores,
+                backend=how.backend,
+                progress=progress,
+            )
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt("the same command goes on with the search") from None
+    return FoundGraph(row)
+
+
+def _places(text: str) -> tuple[int, int]:
+    found = re.fullmatch(r"(\d{1,6})x(\d{1,6})", text)
+    if found is None:
+        with under("grid"):
+            raise BadInput(f"expected columns x rows, as in 16x16, got '{text}'")
+    return int(found[1]), int(found[2])
+
+
+@contextmanager
+def _stopping(progress: Callable[[float], None]) -> Iterator[Callable[[float], None]]:
+    """The same, which ends the search after a Ctrl-C; a second one ends it at once.
+
+    An exception in the midst of compiling would be lost: compilers call back, and drop what is raised there. Only the
+    main thread gets signals.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield progress
+        return
+    signals: list[int] = []
+
+    def interrupted(number: int, frame: FrameType | None) -> None:
+        signals.append(number)
+        if len(signals) > 1:
+            raise KeyboardInterrupt
+
+    def checked(share: float) -> None:
+        if signals:
+            raise KeyboardInterrupt
+        progress(share)
+
+    before = signal.signal(signal.SIGINT, interrupted)
+    try:
+        yield checked
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+class SearchQuestion(Askable):
+    ask = staticmethod(search)
+    command = "search"
+    about = ""
+    how = ("backend",)
+    examples = (
+        "search --nodes 256 --degree 8 --symmetry 16",
+        "search --nodes 20 --degree 5 --minimise diameter",
+        "search --nodes 512 --degree 4 --symmetry 16 --moves 1000000 --seed 2 --chains 2",
+        "search --nodes 256 --degree 6 --grid 16x16 --max-wire 4 --symmetry 4",
+        'query "SELECT * FROM search ORDER BY nodes" --results results/search',
+    )
+
+
+QUESTION = SearchQuestion()

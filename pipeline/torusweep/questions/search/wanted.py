@@ -1,0 +1,265 @@
+"""What a search looks for, what is wrong with it, and the bounds.
+
+Where a search begins: a random regular graph with a rotational symmetry.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+from torusweep_kernels.annealing import NO_PORT, Goal, Quotient, Wires
+
+from torusweep.errors import BadInput
+from torusweep.questions.screen import bounds
+
+OBJECTIVES = ("mean_distance", "diameter")
+MOST_NODES = 2**14
+MOST_DEGREE = 64
+MOST_CHAINS = 256
+PENALTY = 16  # a hop beyond the bound of the diameter counts as so many, where the diameter is minimised
+
+
+class Bound(NamedTuple):
+    """diameter; distance_sum over all ordered pairs."""
+
+    diameter: int
+    distance_sum: int
+
+
+class Wanted(NamedTuple):
+    """A graph to look for.
+
+    degree    most links of a node
+    objective  of OBJECTIVES
+    symmetry  the rotation by 1/symmetry of the nodes is an automorphism; 1: none is wanted
+    seed      of the random numbers
+    chains    searches that begin from graphs of their own
+    grid      columns and rows of the places on which the nodes stand; None: nowhere
+    max_wire  longest link, in places along both axes; None: any
+    """
+
+    nodes: int
+    degree: int
+    objective: str = "mean_distance"
+    symmetry: int = 1
+    seed: int = 1
+    chains: int = 1
+    grid: tuple[int, int] | None = None
+    max_wire: int | None = None
+
+    @property
+    def name(self) -> str:
+        """Of its files."""
+        graph = f"{self.nodes}-{self.degree}-symmetry{self.symmetry}"
+        if self.grid is not None:
+            graph += f"-grid{self.grid[0]}x{self.grid[1]}-wire{self.max_wire}"
+        return f"{self.objective}-{graph}-seed{self.seed}-chains{self.chains}"
+
+    @property
+    def orbits(self) -> int:
+        """Nodes that the rotation does not map to each other."""
+        return self.nodes // self.symmetry
+
+    @property
+    def wires(self) -> Wires | None:
+        """Where the nodes stand, and how long a link may be."""
+        return None if self.grid is None or self.max_wire is None else Wires(places(self), self.max_wire)
+
+    @property
+    def bound(self) -> Bound:
+        """What no graph of this size and degree can beat whose links are no longer than `max_wire`."""
+        return _bound(self)
+
+    @property
+    def goal(self) -> Goal:
+        """A graph that attains the bound is optimal, and ends the search."""
+        if self.objective == "diameter":
+            return Goal(self.bound.diameter, PENALTY, 2**62)
+        return Goal(self.nodes, 1, self.bound.distance_sum // self.symmetry)
+
+    def check(self) -> None:
+        """Raise BadInput where there is no such graph."""
+        if self.objective not in OBJECTIVES:
+            raise BadInput(f"objective: expected one of {', '.join(OBJECTIVES)}, got '{self.objective}'")
+        for name, value, least, most in (
+            ("nodes", self.nodes, 3, MOST_NODES),
+            ("degree", self.degree, 2, MOST_DEGREE),
+            ("symmetry", self.symmetry, 1, self.nodes),
+            ("chains", self.chains, 1, MOST_CHAINS),
+            ("seed", self.seed, 0, 2**63 - 1),
+        ):
+            if not least <= value <= most:
+                raise BadInput(f"{name}: expected {least} … {most:,}, got {value:,}")
+        if self.degree >= self.nodes:
+            raise BadInput(
+                f"degree: expected less than the {self.nodes:,} nodes, got {self.degree}: no node has more neighbours"
+            )
+        if self.nodes % self.symmetry:
+            raise BadInput(
+                f"symmetry: expected a divisor of the {self.nodes:,} nodes, got {self.symmetry};"
+                f" {_nearest_divisor(self.nodes, self.symmetry)} is one"
+            )
+        self._check_grid()
+
+    def _check_grid(self) -> None:
+        if (self.grid is None) != (self.max_wire is None):
+            raise BadInput("expected a grid and the longest wire on it, got only one of them; give both, or neither")
+        if self.grid is None or self.max_wire is None:
+            return
+        columns, rows = self.grid
+        if min(self.grid) < 1 or columns * rows != self.nodes:
+            raise BadInput(f"grid: expected columns x rows of {self.nodes:,} places, got {columns}x{rows}")
+        if self.max_wire < 1:
+            raise BadInput(f"max-wire: expected 1 or more, got {self.max_wire}: neighbours on the grid are 1 apart")
+        turns = (1, 2, 4) if columns == rows and columns % 2 == 0 else (1, 2)
+        if self.symmetry not in turns:
+            raise BadInput(
+                f"symmetry: expected one of {', '.join(map(str, turns))} on a grid of {columns}x{rows}, which turns"
+                f" into itself, got {self.symmetry}"
+            )
+
+
+@cache
+def places(wanted: Wanted) -> np.ndarray:
+    """int32[N, 2]: column and row of each node. The rotation of the nodes turns the grid by 1/symmetry of a turn."""
+    assert wanted.grid is not None
+    columns, rows = wanted.grid
+    if wanted.symmetry == 4:
+        turned = [np.array([(x, y) for y in range(rows // 2) for x in range(columns // 2)], np.int32)]
+        for _ in range(3):
+            x, y = turned[-1].T
+            turned.append(np.stack([columns - 1 - y, x], axis=1))
+        return np.concatenate(turned).astype(np.int32)
+    number = np.arange(wanted.nodes)
+    if wanted.symmetry == 2:
+        half = number[: wanted.nodes // 2]
+        number = np.concatenate([half, wanted.nodes - 1 - half])
+    return np.stack([number % columns, number // columns], axis=1).astype(np.int32)
+
+
+@cache
+def _bound(wanted: Wanted) -> Bound:
+    """Of each node, no more nodes can be within h hops than in a tree of its degree, or within h wires on the grid."""
+    levels = bounds.moore_levels(wanted.nodes, wanted.degree)
+    if wanted.wires is None:
+        return Bound(bounds.diameter(levels), bounds.distance_sum(levels) * wanted.nodes)
+    place, longest = wanted.wires
+    in_tree = np.cumsum(levels)
+    diameter = total = 0
+    for here in place:
+        on_grid = np.cumsum(np.bincount(np.abs(place - here).sum(axis=1)))
+        hops, reached = 0, 1
+        while reached < wanted.nodes:
+            total += wanted.nodes - reached
+            hops += 1
+            most = in_tree[min(hops, len(in_tree) - 1)], on_grid[min(hops * longest, len(on_grid) - 1)]
+            reached = int(min(most))
+        diameter = max(diameter, hops)
+    return Bound(diameter, total)
+
+
+def _nearest_divisor(number: int, near: int) -> int:
+    return min((divisor for divisor in range(1, number + 1) if number % divisor == 0), key=lambda d: abs(d - near))
+
+
+ATTEMPTS = 200
+ROUNDS = 50  # of pairing the ports that are left
+EXCHANGES = 2_000  # tries for each port that is left
+
+
+def random_graph(wanted: Wanted, chain: int) -> Quotient:
+    """A graph whose ports are joined at random, the same for the same seed and chain.
+
+    Where nodes and degree are odd, a port of one node of each copy has no link; where links may not be long, a few
+    more. Raises BadInput where none is found, as in a graph that must have almost all links there are.
+    """
+    random = np.random.default_rng((wanted.seed, chain))
+    for _ in range(ATTEMPTS):
+        graph = _Ports(wanted)
+        left = graph.pair(random)
+        if len(left) > 1 and wanted.wires is not None:
+            left = graph.exchange(left, random)
+        if len(left) <= 1 or wanted.wires is not None:
+            return graph.quotient()
+    raise BadInput(
+        f"found no graph of {wanted.nodes} nodes, degree {wanted.degree} and symmetry {wanted.symmetry} to begin with;"
+        " choose another symmetry, or a smaller degree"
+    )
+
+
+class _Ports:
+    """The ports of a quotient, numbered a·d + p, while they are joined."""
+
+    def __init__(self, wanted: Wanted) -> None:
+        self.wanted, ports = wanted, wanted.orbits * wanted.degree
+        self.head = np.full(ports, NO_PORT, np.int32)
+        self.shift, self.mate = np.zeros(ports, np.int32), np.full(ports, -1, np.int32)
+        # (head, shift) of a node's ports, and of itself
+        self.taken: list[set[tuple[int, int]]] = [{(a, 0)} for a in range(wanted.orbits)]
+
+    def pair(self, random: np.random.Generator) -> list[int]:
+        """Join ports in random pairs, again and again; the ports that are left."""
+        left = np.arange(len(self.head))
+        for _ in range(ROUNDS):
+            left = random.permutation(left)
+            again = left[len(left) // 2 * 2 :].tolist()
+            for e, f in left[: len(left) // 2 * 2].reshape(-1, 2).tolist():
+                if not self.join(e, f, self._turn(random)):
+                    again += [e, f]
+            left = np.array(again, np.int64)
+            if len(left) <= 1:
+                break
+        return [int(port) for port in left]
+
+    def exchange(self, left: list[int], random: np.random.Generator) -> list[int]:
+        """Join ports that are left with the ends of a link that is taken away; the ports that are left then."""
+        for _ in range(EXCHANGES * len(left)):
+            if len(left) < 2:
+                break
+            e, f = (left[place] for place in random.choice(len(left), 2, replace=False))
+            port = int(random.integers(len(self.head)))
+            if self.head[port] < 0:
+                continue
+            end, turn = int(self.mate[port]), int(self.shift[port])
+            self.part(port)
+            if self.join(e, port, self._turn(random)):
+                if self.join(f, end, self._turn(random)):
+                    left = [other for other in left if other not in (e, f)]
+                    continue
+                self.part(e)
+            self.join(port, end, turn)
+        return left
+
+    def join(self, e: int, f: int, turn: int) -> bool:
+        """Whether a link is possible: new, not from a node to itself, and not too long. If so, it is there."""
+        s, m, d = self.wanted.symmetry, self.wanted.orbits, self.wanted.degree
+        a, b = e // d, f // d
+        there, back = (b, turn), (a, -turn % s)
+        wires = self.wanted.wires
+        if there in self.taken[a] or back in self.taken[b] or (a == b and there == back):
+            return False
+        if wires is not None and np.abs(wires.place[a] - wires.place[turn * m + b]).sum() > wires.longest:
+            return False
+        self.taken[a].add(there)
+        self.taken[b].add(back)
+        self.head[e], self.shift[e], self.mate[e] = b, turn, f
+        self.head[f], self.shift[f], self.mate[f] = a, -turn % s, e
+        return True
+
+    def part(self, e: int) -> None:
+        """Take the link of a port away."""
+        d, f = self.wanted.degree, int(self.mate[e])
+        for port in (e, f):
+            self.taken[port // d].remove((int(self.head[port]), int(self.shift[port])))
+            self.head[port], self.shift[port], self.mate[port] = NO_PORT, 0, -1
+
+    def quotient(self) -> Quotient:
+        shape = self.wanted.orbits, self.wanted.degree
+        return Quotient(
+            self.wanted.symmetry, self.head.reshape(shape), self.shift.reshape(shape), self.mate.reshape(shape)
+        )
+
+    def _turn(self, random: np.random.Generator) -> int:
+        return int(random.integers(self.wanted.symmetry))

@@ -1,0 +1,255 @@
+"""The routing and virtual-channel rule of a simulation: those requested, or the first that are proved deadlock-free."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from torusweep.errors import BadInput
+from torusweep.networks.topology import Topology
+from torusweep.quantities import counted
+from torusweep.questions.deadlock.record import candidate_rules, is_proved_free, least_rule
+from torusweep.questions.deadlock.routing_case import Case, chooses, deadlock_case, resolve_routing, routing_spelling
+from torusweep.questions.deadlock.rules import Rule
+from torusweep.questions.simulation.presets import most_flits
+from torusweep.questions.simulation.routes import Choosing, choosing_of
+from torusweep.routing import GivenRouting, Routing, SourceRouting
+from torusweep.routing import routing as routing_on
+from torusweep.routing.forms import AdaptiveRouting
+from torusweep.routing.paths import MAX_WHOLE_KEYS
+
+# a simulation without a routing takes the first of these that fits the network and has a deadlock-free rule
+DEFAULT_ROUTINGS = ("dimension_order", "hierarchical", "routing_record", "minimal_by_address", "up_down")
+ESCAPES = ("dimension_order", "routing_record")
+# remedies in the refusals of routings and rules: a simulation that follows them may still deadlock
+GENERAL_REMEDIES = ("choose minimal, which suits every network", "choose rule none", "choose 2 or more")
+
+
+class RoutingChoice(NamedTuple):
+    """A routing and a virtual-channel rule for a simulation.
+
+    routing, vc_rule   canonical spellings
+    form               the routes that packets draw; with adaptive routing, those among which they choose hop by hop
+    rule, virtual_channels   the rule as data, and the virtual channels of every physical channel
+    choosing           between which routes packets choose on their way; None: each draws one
+    """
+
+    routing: str
+    form: Routing
+    adaptive: bool
+    vc_rule: str
+    rule: Rule
+    virtual_channels: int
+    choosing: Choosing | None = None
+
+
+def check_choice(
+    topology: Topology,
+    routing: str | GivenRouting,
+    vc_rule: str,
+    virtual_channels: int,
+    *,
+    allow_deadlock: bool,
+    skip_proof: bool = False,
+) -> RoutingChoice:
+    """The requested routing and rule.
+
+    skip_proof   build no dependency graph: accept a rule that may deadlock
+
+    Raises BadInput, with a rule that works, where the parts do not fit each other, or where they are not proved
+    deadlock-free (unless allow_deadlock).
+    """
+    try:
+        case = deadlock_case(topology, routing=routing, vc_rule=vc_rule, virtual_channels=virtual_channels)
+    except BadInput as refusal:
+        raise with_remedy(refusal, topology, routing, skip_proof=skip_proof) from None
+    if not (allow_deadlock or skip_proof or _is_proved_free(topology, case)):
+        reason = f"rule {case.vc_rule} with {counted(virtual_channels, 'virtual channel')} is not proved deadlock-free"
+        raise _deadlock_refusal(topology, case.routing, reason)
+    return _choice(topology, case if skip_proof else _without_unneeded_class(topology, case))
+
+
+def choose_rule(
+    topology: Topology,
+    routing: str | GivenRouting,
+    virtual_channels: int,
+    *,
+    at_least: bool,
+    cut_through: bool,
+    allow_deadlock: bool,
+) -> RoutingChoice:
+    """The first rule that is proved deadlock-free for a routing.
+
+    at_least      take more virtual channels where these do not suffice
+    cut_through   switching is virtual cut-through, which lets adaptive routing use rule bubble
+
+    Raises BadInput where no rule is (with allow_deadlock: returns rule none).
+    """
+    for rule in _candidates(topology, routing, cut_through):
+        try:
+            case = deadlock_case(topology, routing=routing, vc_rule=rule, virtual_channels=virtual_channels)
+        except BadInput:
+            continue
+        if _is_proved_free(topology, case):
+            return _choice(topology, _without_unneeded_class(topology, case))
+    try:
+        least, rule_of_least = least_rule(topology, routing)
+    except BadInput as refusal:
+        raise with_remedy(refusal, topology, routing) from None
+    if at_least and rule_of_least is not None and least is not None and least > virtual_channels:
+        return check_choice(topology, routing, rule_of_least, least, allow_deadlock=allow_deadlock)
+    if allow_deadlock:
+        return check_choice(topology, routing, "none", virtual_channels, allow_deadlock=True)
+    raise _deadlock_refusal(
+        topology, routing, f"no rule is proved deadlock-free with virtual_channels={virtual_channels}"
+    )
+
+
+def may_use_both_classes(routing: Routing, rule: Rule) -> bool:
+    """Whether packets that do not cross a ring's dateline may also use its second class, otherwise nearly empty.
+
+    They may if the rule separates classes by datelines and is deadlock-free, and if in each phase every route
+    uses each axis once, in an order of axes that all routes of the phase share. A run that crosses no dateline
+    then requests the channels of both classes of its line in the order in which packets pass them.
+    """
+    if (
+        not isinstance(routing, SourceRouting)
+        or rule.memory not in ("run", "axis")
+        or (rule.classes[:, 0] == rule.classes[:, 1]).all()
+    ):
+        return False
+    if routing.keys > MAX_WHOLE_KEYS:
+        return False  # too many routes to examine
+    _, _, direction, hops, phase = routing.routes(np.arange(routing.keys))
+    axes = routing.moves.port.shape[1] // 2
+    before = np.zeros((routing.phases, axes, axes), bool)  # some route of the phase uses one axis before the other
+    for later in range(1, direction.shape[1]):
+        for earlier in range(later):
+            both = (hops[:, earlier] > 0) & (hops[:, later] > 0) & (phase[:, earlier] == phase[:, later])
+            before[phase[both, later], direction[both, earlier] // 2, direction[both, later] // 2] = True
+    order = before.copy()
+    for middle in range(axes):
+        order |= order[:, :, middle, None] & order[:, middle, None, :]
+    return not order.diagonal(axis1=1, axis2=2).any()
+
+
+def with_remedy(
+    refusal: BadInput, topology: Topology, routing: str | GivenRouting, *, skip_proof: bool = False
+) -> BadInput:
+    """The refusal with a remedy that works in place of one of `GENERAL_REMEDIES`; other refusals unchanged.
+
+    skip_proof   build no dependency graph
+    """
+    text = str(refusal)
+    for general in GENERAL_REMEDIES:
+        if text.endswith(general):
+            instead = "leave out routing and rule to get defaults that work"
+            return BadInput(text.removesuffix(general) + (instead if skip_proof else remedy(topology, routing)))
+    return refusal
+
+
+def remedy(topology: Topology, routing: str | GivenRouting) -> str:
+    """A rule for the routing, or another routing with a rule, that is proved deadlock-free; else to allow deadlock.
+
+    Raises BadInput where no routing fits the network because some nodes cannot reach others.
+    """
+    fitting: list[str | GivenRouting] = []
+    links = most_flits(topology)
+    names: dict[str | GivenRouting, None] = dict.fromkeys([routing, *DEFAULT_ROUTINGS, "minimal"])
+    for name in names:
+        try:
+            number, rule = least_rule(topology, name)
+        except BadInput as refusal:
+            last_refusal = refusal
+            continue
+        fitting.append(name)
+        other = "" if name == routing else f"routing {routing_spelling(name)} with "
+        if rule is not None and number is not None and _proves(topology, name, rule, number):
+            return f"choose {other}rule {rule} with {counted(max(number, links), 'virtual channel')} or more"
+        if _is_adaptive(name) and _proves(topology, name, "bubble", 2):
+            channels = counted(max(2, links), "virtual channel")
+            return f"choose {other}rule bubble with switching virtual-cut-through and {channels} or more"
+    if not fitting:
+        raise last_refusal
+    other = "" if routing in fitting else f" with routing {routing_spelling(fitting[0])}"
+    return f"allow deadlock{other}, since no routing is proved deadlock-free"
+
+
+def _proves(topology: Topology, routing: str | GivenRouting, vc_rule: str, virtual_channels: int) -> bool:
+    case = deadlock_case(topology, routing=routing, vc_rule=vc_rule, virtual_channels=virtual_channels)
+    return _is_proved_free(topology, case)
+
+
+def _deadlock_refusal(topology: Topology, routing: str | GivenRouting, reason: str) -> BadInput:
+    instead = remedy(topology, routing)
+    alternative = "" if instead.startswith("allow") else ", or allow deadlock"
+    return BadInput(
+        f"routing {routing_spelling(routing)} on {topology.spelling}: {reason}; {instead}{alternative}"
+        " ('torusweep deadlock' says more)"
+    )
+
+
+def _candidates(topology: Topology, routing: str | GivenRouting, cut_through: bool) -> Iterator[str]:
+    """The rules to try; none for a routing that does not fit the network."""
+    if _is_adaptive(routing) and cut_through:
+        yield "bubble"
+    try:
+        form = resolve_routing(routing, topology)[1]
+    except BadInput:
+        return
+    yield from candidate_rules(form)
+
+
+def _without_unneeded_class(topology: Topology, case: Case) -> Case:
+    """The case without its highest class if that is proved deadlock-free too; the others share its channels.
+
+    r05_phases, for example, has a class for the dateline of the destination's module. Modules that are meshes, or
+    have four nodes a side, do not need it.
+    """
+    highest = case.rule.number - 1
+    if highest < 2 or case.virtual_channels <= highest:
+        return case
+    fewer = case._replace(rule=case.rule._replace(classes=case.rule.within(highest)), virtual_channels=highest)
+    return case._replace(rule=fewer.rule) if _is_proved_free(topology, fewer) else case
+
+
+def _is_proved_free(topology: Topology, case: Case) -> bool:
+    """Whether the dependency graph proves the simulated routing deadlock-free."""
+    if not is_proved_free(case):
+        return False
+    if not isinstance(case.form, AdaptiveRouting) or case.rule.bubble:
+        return True
+    # The proof is for escapes with one direction at half a ring; simulated packets draw either. Each direction is an
+    # escape by itself. Together they leave the dependencies of rings unchanged unless the rings are twisted: then a
+    # turn at another place leads to another position in the ring.
+    escape, form = _escape_routing(topology, case.routing)
+    return escape == "dimension_order" or not form.moves.wrap.any()
+
+
+def _choice(topology: Topology, case: Case) -> RoutingChoice:
+    adaptive = isinstance(case.form, AdaptiveRouting)
+    form = _escape_routing(topology, case.routing)[1] if isinstance(case.form, AdaptiveRouting) else case.form
+    choosing = choosing_of(case.routing, topology, case.rule.counted) if chooses(case.routing) else None
+    return RoutingChoice(case.routing, form, adaptive, case.vc_rule, case.rule, case.virtual_channels, choosing)
+
+
+def _escape_routing(topology: Topology, adaptive: str) -> tuple[str, SourceRouting]:
+    """(name, routing) of an adaptive routing's escape, with ties split; packets choose among its runs hop by hop."""
+    refusal = BadInput(f"routing {adaptive}: expected escape={' or '.join(ESCAPES)}; choose one of these")
+    for name in ESCAPES:
+        if "escape=" in adaptive and f"escape={name}" not in adaptive:
+            continue
+        try:
+            form = routing_on(name, topology)[1]
+        except BadInput as error:
+            refusal = error
+            continue
+        assert isinstance(form, SourceRouting)
+        return name, form
+    raise refusal
+
+
+def _is_adaptive(spelling: str | GivenRouting) -> bool:
+    return isinstance(spelling, str) and routing_spelling(spelling).partition("(")[0] == "adaptive"

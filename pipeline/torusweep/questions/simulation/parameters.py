@@ -1,0 +1,279 @@
+"""The parameters of a simulation's router, packets and runs: their one declaration.
+
+A simulation as a point of a sweep: its request as one canonical string. Offered loads as texts of the command line
+and in a configuration: numbers, lists and ranges.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from math import floor, isfinite, nan
+from typing import Annotated, Any, NamedTuple
+
+from pydantic import AfterValidator
+
+from torusweep.errors import BadInput, one_line
+from torusweep.networks.topology import Meaning, Whole
+from torusweep.questions.parameters import Absent, Several, Spelled, parameters_of
+from torusweep.questions.simulation.packets import MOST_FLITS, PLACEMENTS, Placement, lengths_of
+from torusweep.questions.simulation.presets import ALL_CHANNELS, Switching
+from torusweep.questions.spelled import TRAFFIC
+from torusweep.questions.stage import Rates, Spread
+from torusweep.routing import GivenRouting
+from torusweep.traffic import GivenTraffic
+
+CYCLES, MAX_CYCLES = 10_000, 1 << 30  # defaults: of a run with traffic, and of a workload, which ends earlier
+MAX_BUFFER = 32_767  # flits of a virtual channel (torusweep_kernels.router)
+OF_ROUTER = Absent("the router's")
+
+ROUTER = Spelled(
+    "the router, whose values hold where none is given",
+    table="torusweep.questions.simulation.presets:PRESETS",
+    title="Routers (docs/simulation.md has their pipelines)",
+    canonical="torusweep.questions.simulation.presets:canonical",
+    called=False,
+)
+ROUTING = Spelled(
+    "how packets are routed, as 'torusweep deadlock --help' lists",
+    table="torusweep.questions.deadlock.routing_case:ALL_ROUTINGS",
+    canonical="torusweep.questions.deadlock.routing_case:routing_spelling",
+    files="torusweep.routing:files_of",
+    given="torusweep.routing.tables.objects:routing_of",
+)
+RULE = Spelled(
+    "which packets may use which virtual channels, as 'torusweep deadlock --help' lists",
+    table="torusweep.questions.deadlock.rules:RULES",
+    canonical="torusweep.questions.deadlock.rules:rule_spelling",
+)
+MIX = Spelled(
+    "instead of one length: lengths of packets and their shares, as in 1:0.5,5:0.5; each packet draws one",
+    canonical="torusweep.questions.simulation.packets:canonical",
+)
+INJECTION = Spelled(
+    "when packets are generated",
+    table="torusweep.questions.simulation.injection:INJECTIONS",
+    title="Injection processes",
+    canonical="torusweep.questions.simulation.injection:canonical",
+)
+WORKLOAD = Spelled(
+    "instead of traffic and loads: messages that depend on messages, of a table or from a file",
+    table="torusweep.workloads:WORKLOADS",
+    title="Workloads (docs/simulation.md explains them; NPB: the NAS benchmarks, without their computation)",
+    canonical="torusweep.workloads:canonical",
+    files="torusweep.workloads:files_of",
+)
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """The requested parameters, apart from network and loads. None: the preset's, or what the network needs."""
+
+    router: Annotated[str, ROUTER] = "default"
+    routing: (
+        Annotated[str | GivenRouting, ROUTING, Absent("the router's, or the first that suits the network")] | None
+    ) = None
+    vc_rule: Annotated[str, RULE, Absent("the router's, or the first without deadlock")] | None = None
+    virtual_channels: (
+        Annotated[int, Whole(1, "virtual channels of each physical channel", ALL_CHANNELS), Several(), OF_ROUTER] | None
+    ) = None
+    buffer_flits: (
+        Annotated[
+            int,
+            Whole(1, "buffer of a virtual channel, in flits", MAX_BUFFER),
+            Several(),
+            Absent("the router's, or what switching and links need"),
+        ]
+        | None
+    ) = None
+    packet_flits: (
+        Annotated[int, Whole(1, "length of every packet, in flits", MOST_FLITS), Several(), OF_ROUTER] | None
+    ) = None
+    packet_mix: Annotated[str, MIX, Absent("one length")] | None = None
+    switching: Annotated[Switching, Meaning("switching technique"), OF_ROUTER] | None = None
+    input_speedup: (
+        Annotated[
+            int,
+            Whole(1, "virtual channels of an input port that may send in the same cycle", ALL_CHANNELS),
+            Several(),
+            OF_ROUTER,
+        ]
+        | None
+    ) = None
+    traffic: Annotated[
+        str | GivenTraffic,
+        replace(TRAFFIC, meaning=f"{TRAFFIC.meaning}, as 'torusweep loads --help' lists", title=""),
+    ] = "uniform"
+    injection: Annotated[str, INJECTION, OF_ROUTER] | None = None
+    source_queue: (
+        Annotated[
+            int,
+            Whole(0, "packets that a source queue holds; more are refused", 1 << 30),
+            Absent("the router's, or no limit"),
+        ]
+        | None
+    ) = None
+    workload: Annotated[str, WORKLOAD, Absent("none")] | None = None
+    placement: (
+        Annotated[
+            Placement,
+            Meaning("how a workload's tasks are placed on terminals; random differs for each seed"),
+            Several(),
+            Absent(PLACEMENTS[0]),
+        ]
+        | None
+    ) = None
+    cycles: (
+        Annotated[
+            int, Whole(1, "cycles of a run", MAX_CYCLES), Absent(f"{CYCLES:,}; with a workload, until all is delivered")
+        ]
+        | None
+    ) = None
+    warm_up: (
+        Annotated[
+            int, Whole(0, "cycles at the beginning of a run that are not measured", MAX_CYCLES), Absent("detected")
+        ]
+        | None
+    ) = None
+    allow_deadlock: Annotated[bool, Meaning("simulate even if the routing might deadlock")] = False
+
+    def canonical(self) -> Parameters:
+        """The same in canonical spellings. Raises BadInput for a name or a number that is wrong on every network."""
+        values: dict[str, Any] = {
+            one.name: one.canonical(getattr(self, one.name)) for one in parameters_of(Parameters, 0)
+        }
+        most = (self.cycles or CYCLES) - 1
+        if self.warm_up is not None and self.warm_up > most:
+            raise BadInput(f"warm_up={self.warm_up}: expected 0 … {most:,}, less than a run has; choose one of these")
+        self._check_workload()
+        if self.packet_mix is not None and self.packet_flits not in (None, lengths_of(self.packet_mix).longest):
+            raise BadInput(
+                f"packet_flits={self.packet_flits}: expected none beside packet_mix={self.packet_mix}; leave out one"
+            )
+        if self.workload is not None:
+            values["placement"] = self.placement or PLACEMENTS[0]
+        values["cycles"] = self.cycles or (CYCLES if self.workload is None else MAX_CYCLES)
+        return Parameters(**values)
+
+    def _check_workload(self) -> None:
+        """Refuse parameters that only a workload, or only traffic, may have."""
+        if self.workload is None:
+            if self.placement is not None:
+                raise BadInput(f"placement={self.placement}: expected with a workload only; add one, or leave it out")
+            return
+        for name in ("traffic", "injection", "source_queue", "warm_up", "packet_mix"):
+            value = getattr(self, name)
+            if value != getattr(Parameters, name):
+                raise BadInput(
+                    f"{name}={value}: expected without a workload, whose messages fix sources, sizes and times;"
+                    " leave out one of them"
+                )
+
+
+class RunRequest(NamedTuple):
+    """parameters: of every run; loads, seeds, precision: as `simulation_records` takes them."""
+
+    parameters: Parameters
+    loads: tuple[float, ...]
+    seeds: tuple[int, ...] = (0,)
+    precision: float | None = None
+
+    def canonical(self) -> RunRequest:
+        """The same in canonical spellings. Raises BadInput for a name or number that is wrong on every network."""
+        check_numbers(self.loads, self.seeds, self.precision, workload=self.parameters.workload)
+        return self._replace(parameters=self.parameters.canonical())
+
+    def spelled(self) -> str:
+        """One line of JSON, without the values that are None."""
+        values = {
+            **asdict(self.parameters),
+            "loads": self.loads,
+            "seeds": self.seeds,
+            "saturation_precision": self.precision,
+        }
+        return json.dumps({name: value for name, value in values.items() if value is not None}, sort_keys=True)
+
+
+def request_of(spelled: str) -> RunRequest:
+    """The request that `Request.spelled` wrote."""
+    values = json.loads(spelled)
+    loads, seeds, precision = values.pop("loads"), values.pop("seeds"), values.pop("saturation_precision", None)
+    return RunRequest(Parameters(**values), tuple(loads), tuple(seeds), precision)
+
+
+def check_numbers(
+    loads: Sequence[float], seeds: Sequence[int], precision: float | None, *, workload: str | None = None
+) -> None:
+    """Raises BadInput for loads, seeds or a precision that cannot be simulated."""
+    if workload is not None and (loads or precision):
+        raise BadInput(
+            f"workload={workload}: expected neither loads nor a precision of saturation beside a workload;"
+            " leave them out"
+        )
+    if not (loads or precision or workload):
+        raise BadInput(
+            "simulation: expected loads, a precision of saturation or a workload, got none; give for example load 0.2"
+        )
+    for name, values in (("load", loads), ("saturation_precision", [] if precision is None else [precision])):
+        for value in values:
+            if not 0 < value < float("inf"):
+                raise BadInput(f"{name}={value}: expected a number above 0; choose one")
+    for seed in seeds:
+        if not 0 <= seed < 2**64:
+            raise BadInput(f"seed={seed}: expected 0 … 2^64 - 1; choose a number of at most 64 bits")
+    if not seeds or len(set(seeds)) < len(seeds):
+        raise BadInput(f"seeds={list(seeds)}: expected one or more, all different; leave out repeated ones")
+
+
+MOST_LOADS = 10_000  # of an entry, or of a range
+
+
+def loads_of(given: Sequence[str]) -> tuple[float, ...]:
+    """The loads of the texts 0.1,0.2 and 0.1:0.9:0.1 (both ends included), in the order given."""
+    found: list[float] = []
+    for part in (part for text in given for part in text.split(",")):
+        numbers = [_number(part, text) for text in part.split(":")]
+        if len(numbers) == 1:
+            found += numbers
+            continue
+        first, last, step = numbers if len(numbers) == 3 else (0.0, 0.0, 0.0)
+        if not (step > 0 and first <= last and (last - first) / step < MOST_LOADS):
+            raise BadInput(f"{part}: expected from:to:step, as in 0.1:0.9:0.1, of at most {MOST_LOADS:,} loads")
+        steps = floor((last - first) / step * (1 + 1e-12) + 1e-12)  # rounding may not lose the last one
+        found += [float(f"{first + step * number:.15g}") for number in range(steps + 1)]
+    return tuple(found)
+
+
+def _number(part: str, text: str) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        number = nan
+    if not isfinite(number):
+        raise BadInput(f"{one_line(part, 60)}: expected a number, several (0.1,0.2) or a range (0.1:0.9:0.1)")
+    return number
+
+
+def _above_0(loads: Rates) -> Rates:
+    if isinstance(loads, Spread):
+        if loads.size() > MOST_LOADS:
+            raise ValueError(f"expected at most {MOST_LOADS:,} loads, got {loads.size():,}; choose fewer")
+        if not loads.lowest > 0:
+            raise ValueError(f"expected loads above 0, got from {loads.lowest:g}; begin higher")
+        return loads
+    for number, load in enumerate(loads if isinstance(loads, tuple) else (loads,)):
+        if not load > 0:
+            which = f"[{number}]" if isinstance(loads, tuple) else ""
+            raise ValueError(f"expected loads above 0, got loads{which} = {load:g}; choose a higher one")
+    return loads
+
+
+Loads = Annotated[Rates, AfterValidator(_above_0)]
+
+
+def offered(loads: Rates) -> tuple[float, ...]:
+    """The loads of a configuration, written out."""
+    if isinstance(loads, Spread):
+        return loads.numbers()
+    return loads if isinstance(loads, tuple) else (loads,)

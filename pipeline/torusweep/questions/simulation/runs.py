@@ -1,0 +1,293 @@
+"""Runs of the simulator: one call of the kernel simulates experiments of one setup with several loads and seeds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+from torusweep_kernels.backend import GpuLost, gpu_count
+from torusweep_kernels.router import Batch, Detours, Simulated, simulate, state_bytes
+
+from torusweep.errors import BadInput, Refused
+from torusweep.networks.topology import default_memory
+from torusweep.questions.simulation.injection import NUMBER_BITS
+from torusweep.questions.simulation.packets import (
+    Completion,
+    Generator,
+    Packets,
+    completion_of,
+    join_messages,
+    route_words,
+    workload_packets,
+)
+from torusweep.questions.simulation.routes import Draws, RouteRows, choosing_routes, routes_of
+from torusweep.questions.simulation.setup import Setup
+from torusweep.questions.simulation.statistics import Run
+from torusweep.questions.stage import attempt
+from torusweep.routing.forms import SourceRouting
+
+PACKET_BYTES = 160  # of a packet while its route is drawn; later about 30
+DETOUR_BYTES = 160  # of each detour of a packet, while it is drawn; later 4
+
+TOGETHER = 2**26  # bytes of several points' packets and routers that are held at once; with more a CPU is slower
+TOGETHER_ON_GPU = 2**29  # hundreds of experiments, since a block of threads runs one
+
+
+class Experiment(NamedTuple):
+    """One run.
+
+    load          flits per terminal and cycle; None: packets_each, or the setup's workload
+    seed          of its random numbers
+    packets_each  packets of every terminal, all generated in cycle 0
+    """
+
+    load: float | None
+    seed: int
+    packets_each: int = 0
+
+
+class Outcome(NamedTuple):
+    """The outcome of an experiment.
+
+    run         the times of its packets
+    use         float64[N, P]  flits per cycle over each channel during measurement
+    occupancy   float64[V]     flits in all buffers of a virtual channel
+    stalled     the cycle since which a cyclic wait blocks packets, −1 = no deadlock
+    waiting     the channels of the cyclic wait, in order
+    completion  of a workload's messages
+    """
+
+    run: Run
+    use: np.ndarray
+    occupancy: np.ndarray
+    stalled: int
+    waiting: list[str]
+    completion: Completion | None = None
+
+
+def run(
+    setup: Setup,
+    experiments: Sequence[Experiment],
+    *,
+    backend: str = "auto",
+    threads: int | None = None,
+    memory: int | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> list[Outcome]:
+    """The outcome of each experiment, which depends only on the experiment and the setup.
+
+    memory     limit for packets and routers in bytes; None: half of the machine's memory
+    progress   receives the number of simulated experiments, a fraction for those in progress
+    Raises Refused where a single experiment does not fit, BadInput for a load that cannot be injected.
+    """
+    done: list[Outcome] = []
+    for group in _groups(setup, experiments, default_memory() if memory is None else memory):
+        before, size = len(done), len(group)
+        part = None if progress is None else lambda share, before=before, size=size: progress(before + share * size)
+        done += _run_group([(setup, one) for one in group], backend, threads, part)
+        if progress is not None:
+            progress(len(done))
+    return done
+
+
+def likeness(setup: Setup) -> Hashable:
+    """Equal for setups whose experiments may share a call of the kernel, of those that exist and share their wiring."""
+    parameters = setup.parameters
+    return id(setup.wiring), setup.router, setup.cycles, parameters.warm_up, setup.workload is None
+
+
+def run_many(
+    requests: Sequence[tuple[Setup, Sequence[Experiment]]],
+    *,
+    backend: str = "auto",
+    threads: int | None = None,
+    memory: int | None = None,
+) -> Iterator[list[Outcome] | Exception]:
+    """What `run` returns or raises for each of several setups, which are alike (`likeness`).
+
+    Those that fit into memory together share a call of the kernel.
+    """
+    most = TOGETHER_ON_GPU if backend in ("auto", "cupy") and gpu_count() else TOGETHER
+    limit = min(most, default_memory() if memory is None else memory)
+    sizes = [sum(bytes_of(setup, experiments)) for setup, experiments in requests]
+    place = 0
+    while place < len(requests):
+        end, taken = place + 1, sizes[place]
+        while end < len(requests) and taken + sizes[end] <= limit:
+            end, taken = end + 1, taken + sizes[end]
+        yield from _run_together(requests[place:end], {"backend": backend, "threads": threads}, memory)
+        place = end
+
+
+def _run_together(
+    requests: Sequence[tuple[Setup, Sequence[Experiment]]], options: dict[str, Any], memory: int | None
+) -> Iterator[list[Outcome] | Exception]:
+    if len(requests) > 1:
+        try:
+            found = iter(_run_group([(setup, one) for setup, some in requests for one in some], **options))
+        except GpuLost as lost:  # no later call of this process would work
+            yield from [lost] * len(requests)
+            return
+        except Exception:  # of one of them, or of all that they need together: one by one, each has its own
+            pass
+        else:
+            yield from ([next(found) for _ in some] for _, some in requests)
+            return
+    for setup, some in requests:
+        yield attempt(partial(run, setup, some, memory=memory, **options))
+
+
+def _groups(setup: Setup, experiments: Sequence[Experiment], memory: int) -> Iterator[list[Experiment]]:
+    """Groups of successive experiments that fit into memory together."""
+    group: list[Experiment] = []
+    group_bytes = 0
+    for one, needed in zip(experiments, bytes_of(setup, experiments)):
+        if needed > memory:
+            subject = "its packets" if one.load is None else f"{setup.cycles:,} cycles"
+            raise Refused(
+                f"simulation of {setup.topology.spelling}: {subject} need about {needed / 2**30:.1f} GiB;"
+                f" the limit is {memory / 2**30:.1f} GiB: choose fewer cycles or packets, a lower load or a smaller"
+                " network"
+            )
+        if group and group_bytes + needed > memory:
+            yield group
+            group, group_bytes = [], 0
+        group.append(one)
+        group_bytes += needed
+    if group:
+        yield group
+
+
+def bytes_of(setup: Setup, experiments: Sequence[Experiment]) -> list[int]:
+    """Approximate memory of each experiment."""
+    detours = 0 if setup.choosing is None else 1 + setup.choosing.later
+    shortest = setup.lengths.shortest if setup.workload is None else 1
+    routers = state_bytes(setup.wiring, setup.router, packets=1, runs=1, shortest=shortest, detours=detours)
+    routers += 8 * setup.topology.ports.size  # 8 bytes count the flits of a channel
+    of_packet = PACKET_BYTES + DETOUR_BYTES * detours
+    return [int(of_packet * _packets(setup, one) * 1.1) + routers for one in experiments]
+
+
+def _packets(setup: Setup, one: Experiment) -> float:
+    """Packets of an experiment, on average."""
+    terminals, workload = len(setup.topology.terminals), setup.workload
+    if workload is not None:
+        return float((-(-workload.flits // setup.flits)).sum() + len(workload.flits) + len(workload.waits))
+    if one.load is None:
+        return one.packets_each * terminals
+    return one.load * terminals * setup.cycles / setup.lengths.mean
+
+
+def _run_group(
+    experiments: Sequence[tuple[Setup, Experiment]],
+    backend: str,
+    threads: int | None,
+    progress: Callable[[float], None] | None = None,
+) -> list[Outcome]:
+    """The outcomes of experiments whose setups are alike (`likeness`), in one call of the kernel."""
+    generated = [_generated(setup, one, backend) for setup, one in experiments]
+
+    def draws(purpose: int) -> np.ndarray:
+        words = [
+            route_words(packets.number, purpose, one.seed, backend) for packets, (_, one) in zip(generated, experiments)
+        ]
+        return np.concatenate(words, axis=1)
+
+    source, destination, time = (
+        np.concatenate([getattr(packets, name) for packets in generated]) for name in ("source", "destination", "time")
+    )
+    setup, one = experiments[0]
+    rows, detours = _routes(setup, source, destination, draws)
+    before = np.concatenate([[0], np.cumsum([len(packets.time) for packets in generated])])
+    batch = Batch(
+        first=np.stack([packets.first + begin for packets, begin in zip(generated, before)]).astype(np.int64),
+        time=time,
+        row=rows.row,
+        length=np.concatenate([packets.length for packets in generated]),
+        destination=destination,
+        messages=join_messages([packets.messages for packets in generated if packets.messages is not None], before[:-1])
+        if setup.workload
+        else None,
+        detours=detours,
+    )
+    options: dict[str, Any] = {"backend": backend, "threads": threads, "progress": progress}
+    try:
+        found = simulate(
+            *(setup.wiring, setup.router, rows.direction, rows.hops, rows.phase, batch),
+            cycles=setup.cycles,
+            measure_from=_measure_from(setup, one),
+            **options,
+        )
+    except ValueError as refusal:
+        raise BadInput(f"simulation of {setup.topology.spelling}: {refusal}") from None
+    return [_outcome(*experiments[e], generated[e], found, batch, e) for e in range(len(experiments))]
+
+
+def _outcome(setup: Setup, one: Experiment, packets: Packets, found: Simulated, batch: Batch, e: int) -> Outcome:
+    """The outcome of experiment number e of a batch."""
+    own = slice(int(batch.first[e, 0]), int(batch.first[e, -1]))
+    stalled, delivered = int(found.stalled[e]), found.delivered[own]
+    end = setup.cycles if stalled < 0 else int(found.ran[e])
+    if one.load is None:  # the run ends with the last delivery
+        end = max(int(found.ran[e]), int(delivered.max(initial=0)) + 1)
+    time, local, local_length, completion = packets.time, packets.local, packets.local_length, None
+    # of an incomplete batch, local packets do not count: delivered in cycle 0, they would inflate the accepted load
+    if one.packets_each and (delivered < 0).any():
+        local, local_length = local[:0], local_length[:0]
+    if batch.messages is not None:
+        completion = completion_of(packets, found.generated[slice(*batch.messages.first[e : e + 2])], delivered)
+        sent = completion.sent[packets.number >> NUMBER_BITS]
+        time = np.where(sent < 0, end, sent)  # a message that is never sent does not count
+    done = Run(
+        time, found.entered[own], delivered, local, local_length, packets.length, len(setup.topology.terminals), end
+    )
+    use = found.flits[e] / max(end - _measure_from(setup, one), 1)
+    waiting = [] if stalled < 0 else [channel_words(setup, *channel) for channel in found.waiting[e]]
+    return Outcome(done, use, found.occupancy[e], stalled, waiting, completion)
+
+
+def _routes(
+    setup: Setup, source: np.ndarray, destination: np.ndarray, draws: Draws
+) -> tuple[RouteRows, Detours | None]:
+    """A route of every packet, and the detours between which and it the packet chooses."""
+    choosing = setup.choosing
+    if choosing is None:
+        return routes_of(setup.routing, source, destination, draws), None
+    found = choosing_routes(choosing, source, destination, draws)
+    rows = RouteRows(found.direction, found.hops, found.phase, found.row)
+    return rows, Detours(found.detour, choosing.view, choosing.threshold) if found.detour.shape[1] else None
+
+
+def _generated(setup: Setup, one: Experiment, backend: str) -> Packets:
+    injection = str(setup.parameters.injection)
+    if setup.workload is not None:
+        placement = str(setup.parameters.placement)
+        return workload_packets(setup.workload, setup.topology, placement, setup.flits, one.seed, backend)
+    generator = Generator(
+        setup.topology, setup.traffic, lengths=setup.lengths, seed=one.seed, injection=injection, backend=backend
+    )
+    return generator.each(one.packets_each) if one.load is None else generator.at_load(one.load, setup.cycles)
+
+
+def _measure_from(setup: Setup, one: Experiment) -> int:
+    """The cycle from which channels count their flits: the end of a given warm-up, or half of a run with a load."""
+    if one.load is None:
+        return 0
+    warm_up = setup.parameters.warm_up
+    return setup.cycles // 2 if warm_up is None else warm_up
+
+
+def channel_words(setup: Setup, node: int, port: int, channel: int) -> str:
+    """A virtual channel in words: node, its digits, direction, virtual channel."""
+    radices, digits, rest = setup.topology.plan.radices, [], int(node)
+    for side in radices:
+        rest, digit = divmod(rest, side)
+        digits.append(str(digit))
+    where = f"to {setup.topology.ports[node, port]}"
+    if isinstance(setup.routing, SourceRouting):
+        moves = setup.routing.moves
+        d = int(np.flatnonzero(moves.port[node] == port)[0])
+        where = f"{moves.names[d // 2]}{'-' if d % 2 else '+'}"
+    return f"{node} ({','.join(digits)}) {where} vc{channel}"

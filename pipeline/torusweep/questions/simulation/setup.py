@@ -1,0 +1,278 @@
+"""The setup of a simulation: complete its parameters for a network, and build the kernel's arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from torusweep_kernels.router import Router, Wiring
+
+from torusweep.errors import BadInput
+from torusweep.networks.names import terminal_names
+from torusweep.networks.topology import NO_PORT, Topology
+from torusweep.questions.deadlock.record import least_rule
+from torusweep.questions.deadlock.rules import Rule
+from torusweep.questions.simulation.choice import (
+    DEFAULT_ROUTINGS,
+    RoutingChoice,
+    check_choice,
+    choose_rule,
+    may_use_both_classes,
+    remedy,
+)
+from torusweep.questions.simulation.injection import ArrivalTimes, process_of
+from torusweep.questions.simulation.packets import PacketLengths, lengths_of, one_length
+from torusweep.questions.simulation.parameters import CYCLES, MAX_BUFFER, MAX_CYCLES, Parameters
+from torusweep.questions.simulation.presets import (
+    ALL_FLITS,
+    Preset,
+    cycles_of,
+    flits_a_cycle,
+    most_flits,
+    preset,
+    round_trip,
+)
+from torusweep.questions.simulation.routes import Choosing
+from torusweep.routing import GivenRouting, Routing, SourceRouting
+from torusweep.traffic import Traffic
+from torusweep.traffic import traffic as pattern_on
+from torusweep.workloads import Workload
+from torusweep.workloads import workload as workload_on
+
+
+class Setup(NamedTuple):
+    """A simulation's network, traffic and router.
+
+    parameters  complete: only warm_up, source_queue and those of a workload may be None
+    traffic     between terminals
+    routing     the routes that packets draw; with adaptive routing, those among which they choose hop by hop
+    workload    messages that replace the traffic, or None
+    choosing    between which routes packets choose on their way, or None
+    """
+
+    topology: Topology
+    parameters: Parameters
+    traffic: Traffic
+    routing: Routing
+    wiring: Wiring
+    router: Router
+    workload: Workload | None = None
+    choosing: Choosing | None = None
+
+    @property
+    def cycles(self) -> int:
+        """The longest duration of a run."""
+        return int(self.parameters.cycles or CYCLES)
+
+    def check(self, loads: Sequence[float]) -> None:
+        """Raises BadInput for a load, in flits per terminal and cycle, that some terminal cannot generate."""
+        arrivals, sent = self._arrivals(), self.traffic.sent()
+        for load in loads:
+            arrivals.check(load * sent / self.lengths.mean, load)
+
+    @property
+    def max_load(self) -> float:
+        """The load at which the busiest terminal injects a flit a cycle, or as much as it can generate."""
+        return min(1.0, self._arrivals().max_load) / float(self.traffic.sent().max())
+
+    def _arrivals(self) -> ArrivalTimes:
+        return ArrivalTimes(process_of(str(self.parameters.injection), self.topology), self.lengths.mean, 0, "auto")
+
+    @property
+    def flits(self) -> int:
+        """Length of the longest packet."""
+        return int(self.parameters.packet_flits or 1)
+
+    @property
+    def lengths(self) -> PacketLengths:
+        """The lengths of packets; those of a workload's messages may be shorter."""
+        mix = self.parameters.packet_mix
+        return one_length(self.flits) if mix is None else lengths_of(mix)
+
+    @property
+    def inputs(self) -> dict[str, Any]:
+        """The table's columns with the inputs of the simulation, by name."""
+        values = {"topology": self.topology.spelling, **asdict(self.parameters)}
+        if self.workload is not None:
+            cycles = None if self.parameters.cycles == MAX_CYCLES else self.parameters.cycles
+            values |= {"traffic": None, "injection": None, "cycles": cycles}
+        return values
+
+
+class Shared(NamedTuple):
+    """What setups of one network have in common: the routing, proved once, and its wiring; by what both follow from."""
+
+    choices: dict[tuple[Any, ...], RoutingChoice]
+    wirings: dict[tuple[Any, ...], Wiring]
+
+
+def set_up(
+    topology: Topology, parameters: Parameters, *, skip_proof: bool = False, shared: Shared | None = None
+) -> Setup:
+    """Complete the parameters for a network.
+
+    skip_proof   do not check whether the requested rule prevents deadlock
+    shared       of earlier calls for the very same topology and skip_proof, to which this one adds
+
+    Raises BadInput where the parts do not fit each other or may deadlock, Refused where a proof would be too large.
+    """
+    if not len(topology.terminals):
+        raise BadInput(
+            f"simulation of {topology.spelling}: expected nodes that send, got none; choose a network with terminals"
+        )
+    requested = parameters.canonical()
+    router = preset(requested.router)
+    traffic_name, traffic = pattern_on(requested.traffic, topology)
+    messages = None
+    if requested.workload is not None:
+        messages = workload_on(requested.workload, len(topology.terminals), terminal_names(topology))[1]
+    longest = requested.packet_mix and lengths_of(requested.packet_mix).longest
+    switching = requested.switching or router.switching
+    flits = longest or requested.packet_flits or router.packet_flits
+    flits_a_cycle(topology)  # raises where the simulator cannot have such links
+    links = most_flits(topology)
+    shared = Shared({}, {}) if shared is None else shared
+    manner = (
+        *(requested.router, requested.routing, requested.vc_rule, requested.virtual_channels),
+        *(switching, requested.allow_deadlock),
+    )
+    if manner not in shared.choices:
+        shared.choices[manner] = _choose(topology, requested, router, switching, links, skip_proof)
+    choice = shared.choices[manner]
+    buffers = _buffers(requested, router, switching, flits, choice.rule, round_trip(topology, router))
+    channels = choice.virtual_channels
+    if channels < links:
+        many = "flits a cycle" if topology.plan.bandwidths else "parallel links"
+        raise BadInput(
+            f"simulation of {topology.spelling}: expected a virtual channel for each of {links} {many},"
+            f" got virtual_channels={channels}; choose {links} or more"
+        )
+    escape = min(choice.rule.number, channels - 1) if choice.adaptive else channels
+    complete = replace(
+        requested,
+        routing=choice.routing,
+        vc_rule=choice.vc_rule,
+        virtual_channels=channels,
+        buffer_flits=buffers,
+        packet_flits=flits,
+        switching=switching,
+        input_speedup=min(requested.input_speedup or router.input_speedup, channels),
+        traffic=traffic_name,
+        injection=requested.injection or router.injection,
+        source_queue=router.source_queue
+        if requested.source_queue is None and messages is None
+        else requested.source_queue,
+    )
+    simulated_router = Router(
+        virtual_channels=channels,
+        buffer_flits=buffers,
+        switching=switching,
+        route_delay=router.route_delay,
+        vc_delay=router.vc_delay,
+        switch_delay=router.switch_delay,
+        credit_delay=router.credit_delay,
+        adaptive=choice.adaptive,
+        escape=escape,
+        bubble=choice.rule.bubble,
+        transit_first=router.transit_first,
+        source_queue=complete.source_queue,
+        injection_flits=_injection_ports(topology),
+        ejection_flits=max(router.ejection_flits, min(ALL_FLITS, most_terminals(topology))),
+        input_speedup=int(complete.input_speedup or 1),
+    )
+    if manner not in shared.wirings:
+        shared.wirings[manner] = _wiring(choice, escape)
+    wiring = shared.wirings[manner]
+    return Setup(topology, complete, traffic, choice.form, wiring, simulated_router, messages, choice.choosing)
+
+
+def most_terminals(topology: Topology) -> int:
+    """Terminals of the node that has most."""
+    return int(np.bincount(topology.terminals).max())
+
+
+def _injection_ports(topology: Topology) -> int:
+    """A port for each terminal of a node, as far as the kernel's ports of a node reach."""
+    into = int(np.bincount(topology.ports[topology.ports != NO_PORT], minlength=1).max())
+    return max(1, min(most_terminals(topology), ALL_FLITS - into))
+
+
+def _choose(
+    topology: Topology, requested: Parameters, router: Preset, switching: str, least: int, skip_proof: bool
+) -> RoutingChoice:
+    """Routing and rule: the requested ones, the preset's, or the first that fit the network and are deadlock-free.
+
+    least   virtual channels, unless a number is requested
+    """
+    channels, routing = (
+        requested.virtual_channels or max(router.virtual_channels, least),
+        requested.routing or router.routing,
+    )
+    rule = requested.vc_rule or (router.vc_rule if switching == router.switching else None)
+    at_least, cut_through = requested.virtual_channels is None, switching == "virtual-cut-through"
+    deadlock = requested.allow_deadlock
+    for name in [routing] if routing else DEFAULT_ROUTINGS:
+        try:
+            if rule is not None:
+                return check_choice(topology, name, rule, channels, allow_deadlock=deadlock, skip_proof=skip_proof)
+            return choose_rule(
+                topology, name, channels, at_least=at_least, cut_through=cut_through, allow_deadlock=deadlock
+            )
+        except BadInput:
+            if routing or _has_deadlock_free_rule(topology, name):
+                raise
+    raise BadInput(
+        f"simulation of {topology.spelling}: expected a deadlock-free routing, got none of"
+        f" {', '.join(DEFAULT_ROUTINGS)}; {remedy(topology, DEFAULT_ROUTINGS[0])}"
+    )
+
+
+def _has_deadlock_free_rule(topology: Topology, routing: str | GivenRouting) -> bool:
+    """Whether the routing fits the network and some rule makes it deadlock-free."""
+    try:
+        return least_rule(topology, routing)[1] is not None
+    except BadInput:
+        return False
+
+
+def _wiring(choice: RoutingChoice, channels: int) -> Wiring:
+    """The network, its datelines and the rule for the kernel; the rule's classes share `channels` virtual channels."""
+    routing, rule = choice.form, choice.rule
+    ports = routing.topology.ports
+    if isinstance(routing, SourceRouting):
+        port_of, wrap = routing.moves.port, routing.moves.wrap
+    else:  # a direction is a port
+        port_of = np.where(ports == NO_PORT, NO_PORT, np.arange(ports.shape[1])).astype(np.int8)
+        wrap = np.zeros(port_of.shape, bool)
+    delay, back = cycles_of(routing.topology)
+    both = not choice.adaptive and may_use_both_classes(routing, rule)
+    capacity = flits_a_cycle(routing.topology)
+    return Wiring(
+        ports, port_of, wrap, delay, rule.within(channels), rule.memory, rule.shares(channels), both, capacity, back
+    )
+
+
+def _buffers(requested: Parameters, router: Preset, switching: str, flits: int, rule: Rule, round_trip: int) -> int:
+    """Flits of a virtual channel's buffer: as requested, or the preset's, enlarged for the switching and long links."""
+    if rule.bubble and switching == "wormhole":
+        raise BadInput(
+            "rule bubble: expected switching virtual-cut-through or store-and-forward, got wormhole;"
+            " choose one, or another rule"
+        )
+    needed = 1 if switching == "wormhole" else 2 * flits if rule.bubble else flits
+    if needed > MAX_BUFFER:
+        raise BadInput(
+            f"packet_flits={flits}: expected packets that fit into buffers of {MAX_BUFFER:,} flits,"
+            f" {needed:,} are needed; choose shorter ones"
+        )
+    if requested.buffer_flits is None:
+        return max(router.buffer_flits, needed, round_trip)
+    if requested.buffer_flits < needed:
+        packets = "two packets" if rule.bubble else "a packet"
+        raise BadInput(
+            f"buffer_flits={requested.buffer_flits}: expected room for {packets} with {switching}, {needed} or more;"
+            " choose larger buffers"
+        )
+    return requested.buffer_flits

@@ -1,0 +1,381 @@
+"""The stage `simulation`: flit-level simulations of a network, a row for each offered load."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import product
+from math import ceil, prod
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+
+import pyarrow as pa
+from pydantic import Field, create_model
+from rich.console import Console
+
+from torusweep.errors import BadInput, Refused
+from torusweep.networks.names import terminal_names
+from torusweep.networks.topology import Meaning, Number, Topology, Whole
+from torusweep.quantities import counted, duration
+from torusweep.questions.answer import Records
+from torusweep.questions.display import value_text
+from torusweep.questions.how import How
+from torusweep.questions.parameters import Absent, NotSwept, Option, Read
+from torusweep.questions.question import File, Question
+from torusweep.questions.simulation.columns import SIMULATION
+from torusweep.questions.simulation.packets import Completion
+from torusweep.questions.simulation.parameters import Loads, Parameters, RunRequest, offered, request_of
+from torusweep.questions.simulation.presets import preset
+from torusweep.questions.simulation.record import PRECISION, rows_together, simulation_records
+from torusweep.questions.simulation.setup import set_up
+from torusweep.questions.simulation.text import print_simulation
+from torusweep.questions.stage import LazyNetwork, NetworkChoice, Rows, under
+from torusweep.traffic.given import check_reach
+from torusweep.workloads import Workload
+from torusweep.workloads import workload as workload_on
+from torusweep.workloads.messages import least_cycles
+
+if TYPE_CHECKING:
+    from torusweep.charts import Drawing
+    from torusweep.charts.section import Chapter, Tables
+
+CUT = 2.5  # times the largest latency that is not of a saturated network: there the figure's axis ends
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Simulation(Records):
+    """A simulation flit by flit: a row of the table `simulation` for each offered load, or one for a workload."""
+
+    messages: Workload | None = field(default=None, kw_only=True)
+    done: Sequence[Completion] = field(default=(), kw_only=True)  # for each seed
+    remarks: Sequence[str] = field(default=(), kw_only=True)
+    columns = SIMULATION
+    main = (
+        *("offered_load", "accepted_load", "accepted_load_error", "network_latency", "total_latency"),
+        *("total_latency_error", "p50_latency", "p99_latency", "saturated", "deadlocked", "delivery_time"),
+    )
+
+    def heading(self) -> str:
+        row = self.rows[0]
+        sent = row["workload"] or row["traffic"]
+        found = "" if self.saturation is None else f", saturates at {value_text(self.saturation)}"
+        return f"{row['topology']}, {row['routing']}, {row['vc_rule']}, {sent}{found}"
+
+    @property
+    def saturation(self) -> float | None:
+        """The largest load that is accepted, flits per terminal and cycle; None where it was not asked for."""
+        value = self.rows[0]["simulated_saturation"]
+        return None if value is None else float(value)
+
+    @cached_property
+    def completions(self) -> pa.Table:
+        """When each message of a workload was sent and delivered: cycles, null if the run ended before."""
+        if self.messages is None:
+            raise BadInput("completions: expected a simulation of a workload, got one of loads; simulate(workload=…)")
+        names = self.messages.names or map(str, range(len(self.messages.flits)))
+        sent = pa.table(
+            {
+                "message": pa.array(names, pa.string()),
+                "source": self.messages.source,
+                "destination": self.messages.destination,
+                "flits": self.messages.flits,
+            }
+        )
+        tables = []
+        for seed, completion in zip(self.rows[0]["seeds"], self.done):
+            table = sent.add_column(0, "seed", pa.repeat(pa.scalar(seed), sent.num_rows))
+            for name, cycle in completion._asdict().items():
+                table = table.append_column(name, pa.array(cycle, mask=cycle < 0))
+            tables.append(table)
+        return pa.concat_tables(tables)
+
+    def print(self, console: Console, computed_by: str) -> None:
+        print_simulation(console, self.rows)
+
+    def figure(self, *, dark: bool = False) -> Drawing:
+        """Latency against offered load, with 95 % confidence intervals: an Altair chart, which a notebook shows.
+
+        Raises BadInput where no row has an offered load and a latency.
+        """
+        # only a figure needs the drawing library, which takes long to import
+        from torusweep.charts import DARK, LIGHT, config
+        from torusweep.charts.drawing import Axis, Chart
+
+        rows = [row for row in self.rows if row["offered_load"] is not None and row["total_latency"] is not None]
+        if not rows:
+            raise BadInput("expected loads to draw latency against, got none; simulate([0.1, 0.2, 0.3])")
+        line = ", ".join(map(str, (rows[0]["topology"], rows[0]["routing"])))
+        points: list[dict[str, Any]] = []
+        for row in rows:
+            mean, error = row["total_latency"], row["total_latency_error"]
+            ends = {} if error is None else {"low": mean - error, "high": mean + error}
+            points.append({**row, **ends, "line": line, "saturated": bool(row["saturated"])})
+        below = [point["total_latency"] for point in points if not point["saturated"]]
+        # there a saturated network's latency, which grows with the run, leaves the chart
+        cut = below and max(point["total_latency"] for point in points) > CUT * max(below)
+        drawn = Chart(
+            x=Axis("offered_load", "offered load, flits per cycle and terminal"),
+            y=Axis("total_latency", "mean latency, cycles", domain=(0, CUT * max(below)) if cut else None),
+            hollow="saturated",
+        ).draw(points)
+        theme = DARK if dark else LIGHT
+        settings = {**config(theme), "background": theme.paper}
+        return drawn.properties(width=520, height=320).configure(**settings)
+
+
+MOST_COMBINATIONS = 2_000  # of one entry; it takes up to 10 ms to check one on a network
+MOST_SEEDS = 2**63 - 1
+NODE_CYCLE = 1e-7  # seconds that a simulated node takes a cycle: 0.6e-7 at light load, 1.2e-7 at much
+SEVERAL = 4  # times as many where ports send several flits a cycle (bluegene: 1.6e-7 to 7e-7)
+LEAST_CYCLES, LEAST_PACKETS = 1000, 100  # of a run that says something
+WORKLOAD_CYCLES = 100_000  # that a workload takes, for want of a better estimate
+SATURATION_RUNS = 15  # experiments until saturation is found
+ANNOUNCED_SECONDS = 5.0  # runs that take longer are announced
+PRESET = Parameters()
+
+
+def simulate(
+    network: Topology,
+    how: How,
+    load: Annotated[
+        tuple[float, ...],
+        Number(0, "offered load, flits per terminal and cycle: a number, several, or a range", above=True),
+        Read("torusweep.questions.simulation.parameters:loads_of", "0.2|0.1,0.2|0.1:0.9:0.1"),
+        NotSwept(),
+    ] = (),
+    *,
+    saturation: Annotated[
+        bool,
+        Meaning("also find the largest load that is accepted, by bisection"),
+        Option("--find-saturation"),
+        NotSwept(),
+    ] = False,
+    precision: Annotated[
+        float,
+        Number(0, "precision of that load, flits per terminal and cycle", 1, above=True),
+        Absent(str(PRECISION)),
+        NotSwept(),
+    ]
+    | None = None,
+    packets_each: Annotated[
+        int,
+        Whole(1, "instead of a load: every terminal sends this many packets, all ready at cycle 0", 10**6),
+        NotSwept(),
+    ]
+    | None = None,
+    seeds: Annotated[
+        tuple[int, ...],
+        Whole(0, "seed of the random packets; several give a mean over runs", MOST_SEEDS),
+        Option("--seed"),
+        NotSwept(),
+    ] = (0,),
+    parameters: Parameters = PRESET,
+) -> Simulation:
+    """Simulate flit by flit: accepted load and latency at each offered load, and where the network saturates.
+
+    If a routing might deadlock, it is refused; the message names a virtual-channel rule that works. Means have 95 %
+    confidence intervals, by batch means.
+
+    >>> import torusweep as ts
+    >>> rows = ts.network("torus(k=4, n=2)").simulate([0.1, 0.2], cycles=2000).rows
+    >>> [row["offered_load"] for row in rows]
+    [0.1, 0.2]
+    """
+    if precision is not None and not saturation:
+        with under("precision"):
+            raise BadInput("expected with `saturation` only; add that, or leave it out")
+    if not (load or saturation or packets_each or parameters.workload):
+        raise BadInput("expected `load`, `saturation`, `packets_each` or `workload`, got none; for example `load` 0.2")
+    request = RunRequest(parameters, load, seeds, (precision or PRECISION) if saturation else None)
+    messages: Workload | None = None
+    remarks: tuple[str, ...] = ()
+    done: list[Completion] = []
+    if parameters.workload is not None:
+        spelling, messages = workload_on(parameters.workload, len(network.terminals), terminal_names(network))
+        remarks = tuple(f"note: {spelling}: {note}" for note in messages.notes)
+        _announce_workload(network, how, spelling, messages, len(seeds))
+    elif not packets_each:
+        _announce(network, how, request.canonical())
+    runs = len(seeds) * max(len(load), 1)
+    with how.progress.count("runs") if saturation else how.progress.share("simulated") as report:
+        rows = simulation_records(
+            network,
+            parameters,
+            loads=load,
+            seeds=seeds,
+            precision=request.precision,
+            packets_each=packets_each,
+            backend=how.backend,
+            threads=how.threads,
+            memory=how.memory,
+            progress=None if report is None else lambda count: report(count if saturation else count / runs),
+            completions=done,
+        )
+    _expect_packets(network, rows)
+    return Simulation(rows, messages=messages, done=done, remarks=remarks)
+
+
+def _expect_packets(network: Topology, rows: Sequence[dict[str, Any]]) -> None:
+    """Raise BadInput where a run at a load was too short to measure a packet: 0 accepted says nothing."""
+    for row in rows:
+        load = row["offered_load"]
+        if not load or row["packets"] or row["deadlocked"] or len(network.terminals) < 2:
+            continue  # a single terminal sends nothing, however long
+        flits = row["packet_flits"] or 1
+        packets = f"packets of {counted(flits, 'flit')}"
+        wanted = max(LEAST_CYCLES, ceil(LEAST_PACKETS * flits / (load * len(network.terminals))))
+        with under("cycles"):
+            raise BadInput(
+                f"expected enough for {packets} to arrive after the warm-up at load {load:g}, got"
+                f" {row['cycles']:,}, in which none did; choose {wanted:,} or more"
+            )
+
+
+def _announce(network: Topology, how: How, request: RunRequest) -> None:
+    """Say what the runs will take, if that is long."""
+    at_once = len(request.seeds) * max(len(request.loads), 1)
+    seconds = _seconds(network.nodes, request) / min(_cores(), at_once)
+    search = "the runs that find the saturation"
+    runs = f"{counted(at_once, 'run')}{f' and {search}' if request.precision else ''}" if request.loads else search
+    cycles = f"{request.parameters.cycles:,} cycles on {counted(network.nodes, 'node')}"
+    _say_duration(how, f"{runs}, {cycles}: about", seconds)
+
+
+def _announce_workload(network: Topology, how: How, spelling: str, messages: Workload, seeds: int) -> None:
+    """Say what a workload will take at least, if that is long."""
+    cycles = least_cycles(messages)
+    runs = f"{counted(seeds, 'run')} of {spelling}, at least {cycles:,} cycles on {counted(network.nodes, 'node')}"
+    _say_duration(how, f"{runs}: at least about", NODE_CYCLE * network.nodes * cycles * seeds / min(_cores(), seeds))
+
+
+def _say_duration(how: How, what: str, seconds: float) -> None:
+    if seconds >= ANNOUNCED_SECONDS:
+        how.progress.say(f"{what} {duration(seconds)} on {counted(_cores(), 'core')}")
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _seconds(nodes: int, request: RunRequest) -> float:
+    parameters, loads, seeds, precision = request
+    workload = parameters.workload is not None
+    runs = (len(loads) + (SATURATION_RUNS if precision else 0) + workload) * len(seeds)
+    cycles = WORKLOAD_CYCLES if workload else parameters.cycles or 0
+    speedup = parameters.input_speedup or preset(parameters.router).input_speedup
+    return 0.1 + NODE_CYCLE * (SEVERAL if speedup > 1 else 1) * nodes * cycles * runs
+
+
+@dataclass(frozen=True)
+class SimulationRequest:
+    """traffic: canonical spelling; simulation: everything, the traffic included, as `RunRequest.spelled` writes it."""
+
+    traffic: str
+    simulation: str = field(metadata={"meaning": "the request as JSON"})
+
+    def __str__(self) -> str:
+        return f"simulated, {self.simulation}"
+
+
+class SimulationQuestion(Question):
+    name = "simulation"
+    columns = SIMULATION
+    ask = staticmethod(simulate)
+    command = "simulate"
+    Request = SimulationRequest
+    how = ("backend",)
+    written: ClassVar = {"completions": File("when each message was sent and delivered, as CSV,", needs="workload")}
+    examples = (
+        'simulate "torus(k=8, n=2)" --load 0.2 --seed 1',
+        'simulate "torus(k=8, n=2)" --load 0.05:0.4:0.05',
+        'simulate "torus(k=8, n=2)" --load 0.1,0.3 --routing dimension-order --vc-rule dateline',
+        'simulate "pdtt(a=8)" --router bluegene --traffic uniform --find-saturation --json',
+        'simulate "torus(k=8, n=2)" --load 0.8 --routing dimension-order --vc-rule none --allow-deadlock',
+        'simulate "mh3dt(m=3, n=4, levels=2, q=0)" --load 0.01 --router rahman-2005',
+        'simulate "hypercube(n=8)" --traffic bit-reversal --packets-each 16',
+        'simulate "rtt(a=8)" --router bluegene --workload "cg(order=1400)" --placement random --seed 1 --seed 2',
+        'simulate "torus(k=4, n=2)" --workload \'goal(path="app.goal", cycles_per_us=500)\'',
+        'simulate "torus(k=8, n=2)" --load 0.2 --injection "bursts(cycles=200)" --source-queue 8',
+    )
+    description = "networks to simulate flit by flit; without it, none"
+    distinguishing = (
+        *("routing", "vc_rule", "virtual_channels", "switching", "buffer_flits", "packet_flits", "packet_mix"),
+        *("input_speedup", "router", "traffic", "injection", "source_queue", "packets_each", "workload", "placement"),
+        *("cycles", "offered_load"),
+    )
+
+    def _entry(self) -> type[NetworkChoice]:
+        """The router's parameters, and what a request's rows have in common: loads, precision and seeds."""
+        known = {one.name: one for one in self.parameters}
+        told = "also find saturation, within this many flits per terminal and cycle; null: do not"
+        fields: dict[str, Any] = {
+            "loads": (Loads, Field((), description=f"{known['load'].meaning}: {{from, to, step}}")),
+            "saturation_precision": (self._field(known["precision"])[0], Field(None, description=told)),
+            "seeds": self._field(known["seeds"]),
+        }
+        return create_model("Simulation", __base__=super()._entry(), __doc__=self.description, **fields)
+
+    def requests(self, entry: Any) -> Iterator[SimulationRequest]:
+        lists = self.values_of(entry)
+        if prod(map(len, lists.values())) > MOST_COMBINATIONS:
+            raise Refused(f"expected at most {MOST_COMBINATIONS:,} combinations of the lists; give fewer values")
+        for values in product(*lists.values()):
+            parameters = Parameters(**dict(zip(lists, values)))
+            request = RunRequest(parameters, offered(entry.loads), entry.seeds, entry.saturation_precision).canonical()
+            yield SimulationRequest(str(request.parameters.traffic), request.spelled())
+
+    def check(self, network: LazyNetwork, request: SimulationRequest) -> None:
+        """Whether a rule that is given prevents deadlock is left to the simulation itself: that may take long."""
+        parameters, loads, _, _ = request_of(request.simulation)
+        check_reach(network.topology, request.traffic)
+        setup = set_up(network.topology, parameters, skip_proof=True)
+        with under("loads"):
+            setup.check(loads)
+
+    def files(self, request: SimulationRequest) -> list[Path]:
+        return super().files(request_of(request.simulation).parameters)
+
+    def row_count(self, network: LazyNetwork, request: SimulationRequest) -> int:
+        """A row for each load, or one for the workload or the saturation."""
+        return len(request_of(request.simulation).loads) + 1
+
+    def seconds(self, network: LazyNetwork, request: SimulationRequest) -> float:
+        return _seconds(network.plan.nodes, request_of(request.simulation))
+
+    def rows(self, network: LazyNetwork, request: SimulationRequest, options: How) -> list[dict[str, Any]]:
+        parameters, loads, seeds, precision = request_of(request.simulation)
+        return simulation_records(
+            network.topology,
+            parameters,
+            loads=loads,
+            seeds=seeds,
+            precision=precision,
+            backend=options.backend,
+            threads=options.threads,
+            memory=options.memory,
+        )
+
+    def rows_of_many(
+        self, points: Iterable[tuple[LazyNetwork, SimulationRequest]], options: How
+    ) -> list[Rows | Exception]:
+        """Each network is built once, and each routing on it proved once."""
+        found: dict[int, Rows | Exception] = {}
+        networks: dict[str, tuple[LazyNetwork, dict[int, SimulationRequest]]] = {}
+        for place, (network, request) in enumerate(points):
+            networks.setdefault(network.spelling, (network, {}))[1][place] = request
+        while networks:  # a network that is computed is let go
+            network, requests = networks.pop(next(iter(networks)))
+            spelled = [request.simulation for request in requests.values()]
+            found |= zip(requests, rows_together(network, spelled, options))
+        return [found[place] for place in range(len(found))]
+
+    def section(self, tables: Tables) -> Chapter | None:
+        # only a page draws, and the drawing library takes long to import
+        from torusweep.questions.simulation.section import section
+
+        return section(tables)
+
+
+QUESTION = SimulationQuestion()

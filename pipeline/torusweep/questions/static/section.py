@@ -1,0 +1,213 @@
+"""The page's section on networks: distance and cost against size, families, a table, pictures."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable, Iterable, Sequence
+from html import escape
+from typing import Any
+
+import numpy as np
+
+from torusweep.charts import DARK, LIGHT, Drawing
+from torusweep.charts.drawing import Axis, Chart, spread
+from torusweep.charts.looks import KINDS, TIPS, comparable, distinct
+from torusweep.charts.looks import kind as kind_of
+from torusweep.charts.looks import series as series_of
+from torusweep.charts.section import (
+    MOST_ROWS,
+    Cell,
+    Chapter,
+    Field,
+    Panel,
+    Record,
+    Tables,
+    fields,
+    heading,
+    number,
+    paragraph,
+    sampled,
+    table,
+)
+from torusweep.networks.families import FAMILIES, build
+from torusweep.networks.picture import SMALL
+from torusweep.networks.picture_svg import svg_picture
+from torusweep.networks.topology import Topology
+from torusweep.questions.static.columns import STATIC
+
+MOST_DRAWN = 1500  # networks in a chart; the explorer has more
+MOST_NETWORKS = MOST_ROWS  # of the table of networks; of more, some of each family are shown
+
+
+def section(tables: Tables) -> Chapter | None:
+    """Charts, families, networks and pictures of the table `static`; None if it has no row."""
+    networks = distinct(tables.get("static", ()))
+    if not networks:
+        return None
+    order = {family: place for place, family in enumerate(FAMILIES)}
+    present = {record["family"] for record in networks}
+    families = sorted(present, key=lambda family: (order.get(family, len(order)), family))
+    drawn = [family for family in FAMILIES if family in present and family in SMALL]
+    return Chapter("networks", "Networks", [*_charts(networks), *_tables(networks, families), _pictures(drawn)])
+
+
+# --- charts ---------------------------------------------------------------------------------------
+
+
+def _charts(networks: Sequence[Record]) -> list[str | list[Panel]]:
+    """The charts; of many networks a sample that keeps the Pareto fronts."""
+    records = comparable(networks)
+    if not records:
+        return []
+    costs = [np.array([record[name] for record in records], float) for name in ("nodes", "mean_distance", "cost")]
+    costs[0] = -costs[0]  # the more nodes, the better
+    some = [records[i] for i in sampled(costs, len(records), MOST_DRAWN)]
+    note = f"The charts show a sample of {len(some):,} of {len(records):,} networks, which keeps the Pareto fronts."
+    panels = [
+        Panel(
+            "distance_against_size",
+            "Mean distance against size",
+            distance_against_size(some),
+            "Every connected network of the sweep; lower is better. The slope of a line says how distance grows with"
+            " size: a grid of n dimensions has the slope 1/n. Click a kind in the legend to highlight it; point at a"
+            " mark for the network's spelling.",
+        ),
+        Panel(
+            "cost_against_size",
+            "Cost against size",
+            cost_against_size(some),
+            "Cost is diameter × degree (Rahman et al. 2005). The dashed line is the Pareto front: no network of the"
+            " sweep is at least as large and cheaper.",
+        ),
+    ]
+    return [paragraph(note) if len(some) < len(records) else "", panels]
+
+
+CLOUD = Chart(
+    x=Axis("nodes", "nodes", log=True),
+    y=Axis("mean_distance", "mean distance, hops", log=True),
+    line="kind",
+    looks=tuple(KINDS.values()),
+    detail="series",
+    size=55,
+    tips=TIPS,
+    pick=True,
+)
+
+
+def distance_against_size(records: Iterable[Record]) -> Drawing:
+    """Mean distance against nodes; a click on the legend highlights a kind."""
+    return CLOUD.draw(_points(records))
+
+
+def cost_against_size(records: Iterable[Record]) -> Drawing:
+    """Cost against nodes, with the Pareto front as a line."""
+    rows = _points(records)
+    return CLOUD._replace(y=Axis("cost", "cost: diameter × degree", log=True), front=largest_for_cost(rows)).draw(rows)
+
+
+def _points(records: Iterable[Record]) -> list[dict[str, Any]]:
+    return [{**record, "kind": kind_of(record), "series": series_of(record)} for record in comparable(records)]
+
+
+def largest_for_cost(rows: Iterable[Record]) -> list[dict[str, Any]]:
+    """The Pareto front of many nodes and little cost, by nodes."""
+    front: list[dict[str, Any]] = []
+    for row in sorted(rows, key=lambda row: (-row["nodes"], row["cost"], row["topology"])):
+        if not front or row["cost"] < front[-1]["cost"]:
+            front.append({"topology": row["topology"], "nodes": row["nodes"], "cost": row["cost"]})
+    return front[::-1]
+
+
+# --- tables ---------------------------------------------------------------------------------------
+
+
+def _tables(networks: Sequence[Record], families: list[str]) -> list[str]:
+    """A row for each family, and a row for each network."""
+    chosen = _some_of_each(networks, families)
+    shown = f"all {len(networks):,}"
+    if len(chosen) < len(networks):
+        shown = f"{len(chosen):,} of {len(networks):,}, spread over each family's sizes (the Parquet table has all)"
+    rows = [[record for record in networks if record["family"] == family] for family in families]
+    return [
+        heading("Families") + table(FAMILY_FIELDS, rows, sortable=False),
+        heading("All networks", f"By size, {shown}. Click a heading to sort; point at it to read what it means.")
+        + table(NETWORK_FIELDS, sorted(chosen, key=lambda row: (row["nodes"], row["cost"], row["topology"]))),
+    ]
+
+
+def _symmetric(record: Record) -> Cell:
+    signs = {True: "", None: "?"}
+    transitive = (("all nodes", record["vertex_transitive"]), ("all links", record["edge_transitive"]))
+    return Cell(", ".join(what + signs[known] for what, known in transitive if known is not False) or "–", "short")
+
+
+def _description(family: str) -> str:
+    return (FAMILIES[family].__doc__ or "").strip().splitlines()[0] if family in FAMILIES else ""
+
+
+def _range(title: str, column: str, show: Callable[[Any], str] = str) -> Field:
+    def cell(records: Sequence[Record]) -> Cell:
+        low, high = min(record[column] for record in records), max(record[column] for record in records)
+        return Cell(show(low) if low == high else f"{show(low)} … {show(high)}", "number", low)
+
+    return Field(title, cell, style="number")
+
+
+NETWORK_FIELDS = fields(
+    STATIC,
+    *("topology", "nodes", "links", "degree_max", "diameter", "mean_distance", "cost"),
+    *(("edge_connectivity", "link connectivity"), ("bisection_upper", "best known bisection")),
+    Field(
+        "look alike",
+        _symmetric,
+        "whether all nodes look alike, and all links: symmetries of the network take each to every other, and each"
+        " symmetry is verified; with ? if neither proved nor refuted",
+    ),
+)
+FAMILY_FIELDS = (
+    Field("family", lambda records: Cell(records[0]["family"], "name")),
+    Field("description", lambda records: Cell(_description(records[0]["family"]))),
+    Field("networks", lambda records: number(len(records)), style="number"),
+    Field("nodes from", lambda records: number(min(record["nodes"] for record in records)), style="number"),
+    Field("to", lambda records: number(max(record["nodes"] for record in records)), style="number"),
+    _range("degree", "degree_max"),
+    _range("diameter", "diameter"),
+    _range("mean distance", "mean_distance", lambda mean: f"{mean:.4g}"),
+)
+
+
+def _some_of_each(networks: Sequence[Record], families: list[str]) -> Sequence[Record]:
+    """At most MOST_NETWORKS: as many of each family, spread over its sizes."""
+    if len(networks) <= MOST_NETWORKS:
+        return networks
+    share = max(1, MOST_NETWORKS // len(families))
+    chosen: list[Record] = []
+    for family in families:
+        own = [record for record in networks if record["family"] == family]
+        chosen += spread(sorted(own, key=lambda record: (record["nodes"], record["topology"])), share)
+    return chosen
+
+
+# --- pictures -------------------------------------------------------------------------------------
+
+
+def _pictures(families: list[str]) -> str:
+    """A small network of each family."""
+    pictures = []
+    for family in families:
+        network = build(SMALL[family][0])
+        pictures.append(f"<figure>{_image(network)}<figcaption>{escape(network.spelling)}</figcaption></figure>")
+    note = (
+        "One small network of each family. Colours distinguish dimensions and levels; dashed stubs are links that wrap"
+        " around to the other side."
+    )
+    return f'{heading("Pictures", note)}<div class="gallery">{"".join(pictures)}</div>' if pictures else ""
+
+
+def _image(network: Topology) -> str:
+    """A picture as one element, a data URL: its lines as elements of the page would be half of the page's elements."""
+    colours = f"svg{{color:{LIGHT.ink}}}@media(prefers-color-scheme:dark){{svg{{color:{DARK.ink}}}}}"
+    picture = svg_picture(network).replace("><title>", f"><style>{colours}</style><title>", 1)
+    data = base64.b64encode(picture.encode()).decode()
+    return f'<img alt="{escape(network.spelling)}" src="data:image/svg+xml;base64,{data}">'
