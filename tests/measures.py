@@ -150,10 +150,32 @@ def source_lines(folders: Iterable[Path], *suffixes: str) -> int:
     )
 
 
+def repeated_classes(found: dict[str, Module]) -> dict[str, list[str]]:
+    """Public names of classes that several modules of the pipeline define, with these modules."""
+    places: dict[str, list[str]] = {}
+    for module in found.values():
+        if module.name.startswith("torusweep."):
+            for node in module.tree.body:
+                if isinstance(node, ast.ClassDef) and not _private(node.name):
+                    places.setdefault(node.name, []).append(module.name)
+    return {name: modules for name, modules in places.items() if len(modules) > 1}
+
+
+def measures(found: dict[str, Module]) -> dict[str, int]:
+    """What tests/test_house.py limits."""
+    return {
+        "modules": len(found),
+        "lines": source_lines(PACKAGES.values(), ".py", ".cu", ".cuh"),
+        "arrows": room_graph(found).number_of_edges(),
+        "command line and library, lines": sum(m.lines for m in found.values() if m.room in ("cli", "library")),
+    }
+
+
 def main() -> None:
     """Print every measure, one a line."""
     found = modules()
     orchestration = [module for module in found.values() if module.room == "run"]
+    doors = [module for module in found.values() if module.room in ("cli", "library")]
     rooms = room_graph(found)
     pipeline = networkx.subgraph(rooms, [room for room in rooms if not room.startswith("kernels")])
     longest = max(found.values(), key=lambda module: module.lines)
@@ -169,6 +191,8 @@ def main() -> None:
         "of these without kernels/": f"{len(pipeline)} / {floors(pipeline)} / {pipeline.number_of_edges()}",
         "circles of rooms / of modules": f"{circles(rooms)} / {circles(module_graph(found))}",
         "private names of other packages": len(private_names(found)),
+        "public class names defined more than once": len(repeated_classes(found)),
+        "command line and library: modules / lines": f"{len(doors)} / {sum(module.lines for module in doors):,}",
         "imports of ours inside functions, outside cli/": sum(".cli" not in module for module in inside),
     }.items():
         print(f"{what:50}{value}")
