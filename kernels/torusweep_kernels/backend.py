@@ -1,4 +1,7 @@
-"""The choice of array library and device. Only this module looks for a GPU."""
+"""The choice of array library and device. Only this module looks for a GPU.
+
+From which size a GPU is used with `auto` stands beside each kernel: `LARGE` in the `__init__.py` of its folder.
+"""
 
 from __future__ import annotations
 

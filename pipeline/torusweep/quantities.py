@@ -1,9 +1,7 @@
-"""Sizes, bandwidths and times as people write them: 64MiB, 50GB/s, 1us.
+"""Quantities as people write and read them: sizes, bandwidths and times (64MiB, 50GB/s, 1us), and numbers in words.
 
 KiB, MiB, GiB, TiB are powers of 1024; kB, MB, GB, TB are powers of 1000. A byte has 8 bits, which are written out
 (Gbit/s): Gb/s is refused, as some mean bytes by it. Upper and lower case count, but for K and k.
-
-Numbers in words: counts, times, sizes.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 A command that draws or ranks numbers of several routings as if they were of one would mislead. What is mixed is
 refused, with the options that choose.
 
-Pareto fronts: the rows of a table that no other row dominates.
+`pareto` and `front_of` are the rows of a table that no other row dominates.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """The tables of a sweep joined by network, and the columns that a command names.
 
 A table beside `static` has several rows a network: one for each routing and traffic pattern, say. A join by
-`topology` alone mixes them. The view `designs` (results/view.py) takes one row of each table and keeps the columns
-that name it; a command takes the rows that are chosen, and refuses what is mixed (results/choices.py).
+`topology` alone mixes them. The view `designs` (answers/view.py) takes one row of each table and keeps the columns
+that name it; a command takes the rows that are chosen, and refuses what is mixed (answers/choices.py).
 
-What tables there are, and their columns, as tables for people and programs.
+`overview` and `schema` say what tables there are, and their columns.
 """
 
 from __future__ import annotations

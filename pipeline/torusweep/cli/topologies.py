@@ -1,7 +1,4 @@
-"""torusweep topologies: the families of networks.
-
-Families of networks as text: a list, or one in full.
-"""
+"""torusweep topologies: the families of networks, as a list, or one in full."""
 
 from __future__ import annotations
 

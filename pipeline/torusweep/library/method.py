@@ -1,6 +1,6 @@
 """Methods of `Network`, and functions, that ask questions: their signatures and docstrings come from the questions.
 
-Arguments of the library's methods: what has another type is refused in a line, before anything is computed.
+An argument of another type is refused in a line, before anything is computed.
 """
 
 from __future__ import annotations

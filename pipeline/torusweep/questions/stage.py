@@ -1,8 +1,7 @@
 """What a stage is: a table whose rows are computed point by point, each point a network and a request.
 
-Building blocks of a configuration's sections.
-
-They are mappings with known keys, intervals, one value or several, and a choice of networks.
+Entries of its section of the configuration are made of mappings with known keys, intervals, one value or several, and a
+choice of networks.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 A task is a function and a batch of points; its answer is a digest and counts.
 
-The Dask worker whose task this process runs, where it runs one; a process without Dask does not import it here.
+A process asks here for the Dask worker whose task it runs, if it runs one; Dask is not imported for that.
 """
 
 from __future__ import annotations

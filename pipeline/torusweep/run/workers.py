@@ -1,12 +1,12 @@
 """Workers: local processes, those of Slurm, or of an existing scheduler. They share the GPUs.
 
-Only this module, torusweep.run.tasks and torusweep.run.tasks know Dask. The driver sees `Workers`: places to
+Only this module and torusweep.run.tasks know Dask. The driver sees `Workers`: places to
 fill, tasks to submit, and what became of them.
 
 Every connection is encrypted, with certificates that live as long as the run, and local workers listen on the
 loopback address only: otherwise another user of the machine could have his code run by our workers.
 
-Dask workers as Slurm jobs: what is submitted, and why it does not start.
+Workers of Slurm are jobs: `slurm_cluster` says what is submitted, `wait_for_worker` why none starts.
 """
 
 from __future__ import annotations

@@ -1,6 +1,4 @@
-"""What the Snakefile knows of the sweep that it is run for: read from the configuration, once.
-
-The short steps of the pipeline, which the Snakefile's rules call; torusweep.run.compute_table is the long one.
+"""What the Snakefile knows of a sweep, and the short steps that its rules call; the long one is run/compute_table.py.
 
 Every step takes the configuration's path, the sweep's folder and overrides, and returns an exit status.
 """

@@ -10,7 +10,7 @@ is named, or a seed is given: it has a network for every size.
 The number of nodes grows with every size parameter. So sizes are found by bisection, in a few
 hundred plans a family, however large the networks are.
 
-What a configuration gives a family's parameter: one value, a list of values, or a range of whole numbers.
+A configuration gives a parameter one value, a list of values, or a range of whole numbers.
 """
 
 from __future__ import annotations

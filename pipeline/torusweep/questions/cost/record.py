@@ -1,8 +1,7 @@
-"""The row of the table `cost`: what a network is made of, and what it costs by a cost model.
+"""The row of the table `cost`: how a network is packed into cabinets, what it is made of, and what it costs.
 
-Which cabinet each router stands in, and where the cabinets stand on the floor.
-
-A packing is `automatic`, or a placement of the stage layout, as in straight(dimensions=2, block=[4, 4, 2]).
+`pack` says which cabinet each router stands in, and where the cabinets stand on the floor. A packing is `automatic`, or
+a placement of the question layout, as in straight(dimensions=2, block=[4, 4, 2]).
 Automatic packing keeps together what the network's construction joins most:
 
 - groups of a Dragonfly or Megafly, cubes of a pod: a cabinet holds whole groups, or a group fills cabinets of its own;

@@ -1,6 +1,4 @@
-"""The row of the table `layout`: places, lengths and density of wires.
-
-Lengths and density of the wires between placed nodes.
+"""The row of the table `layout`: places, and lengths and density of the wires between placed nodes.
 
 A wire is a link between nodes at different places, or in different cabinets; it holds both channels of a
 bidirectional link.

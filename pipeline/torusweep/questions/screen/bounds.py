@@ -1,7 +1,4 @@
-"""The Pareto front of rows of numbers.
-
-What no graph of a size and degree can beat, and what no lattice can.
-"""
+"""What no graph of a size and degree can beat, and what no lattice can; the Pareto front of rows of numbers."""
 
 from __future__ import annotations
 

@@ -1,13 +1,11 @@
-"""All circulant graphs of a size: their number, their step sets, one of each class, as lattices in batches.
+"""All lattices, or circulant graphs, of a size: their number, one of each class, in batches.
 
 A circulant graph of N nodes has k different steps 1 ≤ s_1 < … < s_k ≤ N/2: node v has links to v ± s_i. It is the
 lattice graph Zᵏ/L, where L has the vectors x with Σ s_i x_i ≡ 0 modulo N. The step N/2, where N is even, leads to
 the same node in both directions: it adds one link a node, all others two. No other steps coincide.
 
-All lattices of a size: their number, their Hermite normal forms, one of each class.
-
-The lattice graphs of N nodes in n dimensions are the Cayley graphs of all abelian groups of order N with n generators:
-tori, twisted tori, circulants and the crystal lattices among them.
+A lattice is given by its Hermite normal form. The lattice graphs of N nodes in n dimensions are the Cayley graphs of
+all abelian groups of order N with n generators: tori, twisted tori, circulants and the crystal lattices among them.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Components and edge connectivity: the least number of links whose failure disconnects the network.
+"""Components, edge connectivity (the least number of links whose failure disconnects the network), and transitivity.
 
-Vertex- and edge-transitivity: true or false, each with a proof, or null.
+Vertex- and edge-transitivity are true or false, each with a proof, or null.
 
 Kwai & Parhami 1998 (Theorem 2) and Parhami & Kwai 2004 (sec. 3.E) claim that pruned tori are
 edge-transitive. They are not; this module therefore relies on no claim of a paper.

@@ -3,7 +3,7 @@
 Each property has a module of its own. They share the channel matrix, the proved automorphisms and their
 orbits, which are computed here once.
 
-Path lengths of the routing that a network's own paper defines.
+Path lengths of the routing that a network's own paper defines are measured here, too.
 """
 
 from __future__ import annotations
