@@ -191,7 +191,7 @@ def resolve(
     The canonical spelling has underscores in the name, arguments in the order of the signature, and no default values.
     Raises BadInput if the name or a parameter is unknown, or a value is missing, of the wrong type or out of range.
     """
-    call = _parse(spelling, kind, example)
+    call = _parse(spelling, table, kind, example)
     name = call.name.lower()
     if call.name not in table and (others or {}).get(name, name) in table:
         call = replace(call, name=(others or {}).get(name, name))
@@ -217,11 +217,13 @@ def resolve(
     return f"{call.name}({', '.join(shown)})" if shown else call.name, table[call.name], values
 
 
-def _parse(spelling: str, kind: str, example: str) -> Spelling:
+def _parse(spelling: str, table: Mapping[str, Named], kind: str, example: str) -> Spelling:
     prefix, opening, rest = spelling.strip().partition("(")
     name = prefix.rstrip().replace("-", "_")
     if not name.isidentifier():
-        raise BadInput(f"expected a {kind} such as {example}, got {spelling[:80]!r}")
+        reader = next((name for name in table if any(p.name == "path" for p in signature_of(table[name])[1:])), "")
+        remedy = f"; a file is read by {reader}(path=…)" if reader and re.search(r"\.\w+$", spelling) else ""
+        raise BadInput(f"expected a {kind} such as {example}, got {spelling[:80]!r}{remedy}")
     if len(spelling) > MAX_CHARACTERS:
         raise BadInput(
             f"{kind} of {len(spelling)} characters; at most {MAX_CHARACTERS} are read: write it like {example}"

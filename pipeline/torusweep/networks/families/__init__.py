@@ -99,7 +99,7 @@ def plan(spelling: str | Spelling, *, memory: int | None = None) -> tuple[str, P
     cache = _cached_plan(spelling) if isinstance(spelling, str) else []
     if cache:
         return cache[0]
-    call = spelling if isinstance(spelling, Spelling) else parse(spelling)
+    call = spelling if isinstance(spelling, Spelling) else _parse(spelling)
     if files_of(call):
         with _name_in_errors(call):
             check_files(call, memory)
@@ -108,6 +108,15 @@ def plan(spelling: str | Spelling, *, memory: int | None = None) -> tuple[str, P
     for entry in (cache, _cached_plan(found[0])):
         entry[:] = [found]
     return found
+
+
+def _parse(text: str) -> Spelling:
+    """`parse`; what is refused of a known family is refused with its parameters."""
+    name = text.partition("(")[0].strip().lower() if isinstance(text, str) else ""
+    if name not in FAMILIES:
+        return parse(f"{name}()" if name.isidentifier() and "(" not in text else text)  # of a name, which is unknown
+    names = ", ".join(parameter.name for parameter in parameters(name))
+    return parse(text, remedy=f"{name} takes {names}, each as name=value; 'torusweep topologies {name}' explains them")
 
 
 @lru_cache(1 << 14)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import stat
 from collections.abc import Callable
 from functools import lru_cache
@@ -90,8 +91,8 @@ def files_of(spelling: str | Spelling) -> list[Path]:
 
 
 def with_path(text: str) -> str | Spelling:
-    """A spelling, or for the bare path of a graph file the network graph(path=…)."""
-    is_path = "(" not in text and Path(text.strip()).suffix.lower() in SUFFIXES
+    """A spelling, or for the bare path of a file, which a suffix or a folder tells, the network graph(path=…)."""
+    is_path = "(" not in text and re.search(r"\.[a-z]\w*\s*$|/", text, re.IGNORECASE)
     return Spelling("graph", {"path": text.strip()}) if is_path else text
 
 

@@ -284,7 +284,11 @@ def _comma_separated(text: str) -> list[str]:
     """The fields of a line of CSV, or the words of a line without commas."""
     if "," not in text:
         return text.split()
-    return [field.strip() for field in next(csv.reader([text.strip()], skipinitialspace=True))]
+    try:
+        fields = next(csv.reader([text.strip()], skipinitialspace=True))
+    except csv.Error:  # of a carriage return within the line, or a field of more than 131,072 characters
+        fields = text.split(",")
+    return [field.strip() for field in fields]
 
 
 def _data(path: Path, line: int, text: str) -> dict[str, Any]:
