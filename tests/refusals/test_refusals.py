@@ -10,6 +10,7 @@ Every refusal is one line. Words that are told apart by ` | ` come in this order
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Iterator
 from pathlib import Path
@@ -29,6 +30,7 @@ from torusweep.sweeps.requested_points import requested_points
 from tests.faults import command_line
 
 JOB = "axes: {dp: 4, tp: 4}\noperations: [{axis: tp, operation: all_gather, bytes: 64MiB}]\n"
+PROGRESS = re.compile(r"\A(?:[a-z][a-z, ]+: (?:\d+ %|some [a-z ]+)\n)*")
 SWEPT = {"load": "loads", "algorithms": "algorithm"}  # parameters that a configuration calls otherwise
 
 
@@ -69,7 +71,7 @@ def check(said: str, words: str) -> None:
 def refused_command(arguments: list[str], words: str) -> None:
     said = command_line.torusweep(*arguments)
     # on a slow machine, lines of progress stand before what is refused when it is computed
-    said = said._replace(err=said.err[max(0, said.err.find("torusweep: ")) :])
+    said = said._replace(err=PROGRESS.sub("", said.err))
     assert not command_line.settled(said)
     check(said.err.rstrip("\n"), words)
 

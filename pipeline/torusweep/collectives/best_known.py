@@ -28,7 +28,7 @@ def best_known(
     """The bound of `optimum`, and the least time that is known.
 
     Where a theorem attains the bound, no algorithm is measured. Elsewhere all are, on networks of up to `MOST_TRIED`
-    nodes.
+    nodes; on larger ones those of this call alone count, whatever was asked before.
 
     bounds, measured   the network's `optimum` and cycles of algorithms, where they are there already
 
@@ -39,7 +39,7 @@ def best_known(
     found = of_network.get(key)
     if found is None:
         found = bounds or optimum(topology, operation, root=root, use_symmetry=use_symmetry)
-        if not found.met:
+        if not found.met and topology.nodes <= MOST_TRIED:
             found = _least(found, _measured(topology, operation, root, dict(measured or {})))
         of_network[key] = found
     return found if found.met else _least(found, measured or {})
@@ -47,8 +47,6 @@ def best_known(
 
 def _measured(topology: Topology, operation: str, root: int, known: dict[str, float]) -> dict[str, float]:
     """Cycles of all algorithms that suit."""
-    if topology.nodes > MOST_TRIED:
-        return known
     for algorithm in algorithms_for(operation, ["all"]):
         if algorithm == OPTIMUM or algorithm in known:
             continue
