@@ -28,7 +28,7 @@ from torusweep.run import driver as sweep
 from torusweep.run import workers as cluster
 from torusweep.sweeps.configuration.schema import Cluster
 from torusweep.sweeps.points import Point
-from torusweep.tables.store import read_shards
+from torusweep.tables.shards import read_shards
 
 from benchmarks.race import Row
 from benchmarks.sleeping_batch import NAP, sleeping
@@ -146,7 +146,7 @@ def scaling() -> Iterator[Row]:
                 patch.object(cluster, "connect", lambda *_, **__: nullcontext(workers)),
             ):
                 begin = time.perf_counter()
-                sweep.compute(dict.fromkeys(points, NAP), set(), options, settings)
+                sweep.compute(dict.fromkeys(points, NAP), {}, options, settings)
                 wall = time.perf_counter() - begin
         yield {
             **row("scheduler", f"{sleepers} sleeping", sleepers, wall, sleepers * NAPS, "batches", wall / (NAP * NAPS)),

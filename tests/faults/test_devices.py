@@ -8,7 +8,7 @@ from types import ModuleType
 
 import pytest
 from torusweep.all_columns import schema_of
-from torusweep.tables.store import read_shards
+from torusweep.tables.shards import read_shards
 from torusweep_kernels import backend, cuda
 from torusweep_kernels.distance import gpu
 

@@ -15,10 +15,12 @@ import signal
 import time
 from pathlib import Path
 
+import pyarrow as pa
 import torusweep.run.driver
+from torusweep.networks.seed_runs import seed_run
 from torusweep.questions.stage import attempt
 from torusweep.questions.static.columns import STATIC
-from torusweep.sweeps.points import keyed
+from torusweep.sweeps.points import Partly, keyed
 
 ZERO = {"string": "", "int64": 1, "double": 0.5, "bool": True, "list<int64>": [1, 2], "map<string, int64>": {"k": 8}}
 
@@ -59,7 +61,23 @@ def made_up(point, _options):
 
 def made_up_rows(points, options):
     """In place of `torusweep.sweeps.points.rows_of_many`."""
-    return [attempt(made_up, point, options) for point in points]
+    return [outcome(point, options) for point in points]
+
+
+def outcome(point, options):
+    """The rows of a point, or why it has none; of a run, the rows of its networks, each of which may misbehave."""
+    run = seed_run(point.topology)
+    if run is None:
+        return attempt(made_up, point, options)
+    networks = [attempt(made_up, network, options) for network in point.networks]
+    whole = [rows for rows in networks if isinstance(rows, pa.Table)]
+    rows = pa.concat_tables(whole).drop_columns(["key", "member"]) if whole else None
+    if len(whole) == len(networks):
+        return keyed(point, rows)
+    failed = {network: why for network, why in zip(point.networks, networks) if isinstance(why, Exception)}
+    done = [seed for seed, one in enumerate(networks, run.first) if isinstance(one, pa.Table)]
+    keys = [keyed(point, rows.slice(place, 1), seed) for place, seed in enumerate(done)]
+    return Partly(pa.concat_tables(keys) if keys else None, failed)
 
 
 def dask_setup(worker):

@@ -23,7 +23,7 @@ from torusweep.run import driver as sweep
 from torusweep.run.tasks import TaskOutcome
 from torusweep.sweeps.forecast import Batches
 from torusweep.sweeps.points import Point, estimates
-from torusweep.tables.store import read_shards
+from torusweep.tables.shards import read_shards
 from torusweep_kernels.backend import GpuOutOfMemory
 
 from tests.run.faulty_worker import made_up_rows

@@ -16,7 +16,8 @@ from torusweep.networks.families import build
 from torusweep.questions.loads.exact import exact_loads
 from torusweep.questions.static.record import static_record
 from torusweep.stages import STAGES
-from torusweep.tables.store import open_table, read_manifest, read_shards
+from torusweep.tables.shards import read_shards
+from torusweep.tables.store import open_table, read_manifest
 
 from tests.run.rings import Run
 from tests.run.test_stages import LOADED, LOADS, SCREEN, TORUS

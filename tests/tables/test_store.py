@@ -10,6 +10,7 @@ import time
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
+from random import Random
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -17,16 +18,17 @@ import pytest
 from torusweep.all_columns import schema_of
 from torusweep.errors import BadInput
 from torusweep.questions.static.columns import STATIC
-from torusweep.tables import provenance, store
+from torusweep.tables import provenance, shards, store
 from torusweep.tables.parquet import arrow_buffer, parquet
 
 SCHEMA = schema_of("static")
 ZERO = {"string": "", "int64": 1, "double": 0.5, "bool": True, "list<int64>": [1, 2], "map<string, int64>": {"k": 8}}
 
 
-def record(key: str, **values: object) -> dict[str, object]:
+def record(key: str, member: int = 0, **values: object) -> dict[str, object]:
     return {
         "key": key,
+        "member": member,
         **{column.name: ZERO[column.type] for column in STATIC},
         "topology": f"ring(k={len(key)})",
         **values,
@@ -34,11 +36,19 @@ def record(key: str, **values: object) -> dict[str, object]:
 
 
 def rows(*keys: str) -> pa.Table:
-    return pa.Table.from_pylist([record(key) for key in keys], schema=store.shard_schema(SCHEMA))
+    return pa.Table.from_pylist([record(key) for key in keys], schema=shards.shard_schema(SCHEMA))
+
+
+def all_of(*keys: str) -> list[shards.RowRange]:
+    return [shards.RowRange(key) for key in keys]
+
+
+def keys_of(table: pa.Table) -> list[str]:
+    return [key for key, _ in groupby(table.column("key").to_pylist())]
 
 
 def shard(folder: Path, *keys: str) -> Path:
-    return folder / "shards" / f"{store.publish_shard(folder, rows(*keys), {'host': 'here'})}.parquet"
+    return folder / "shards" / f"{shards.publish_shard(folder, rows(*keys), {'host': 'here'})}.parquet"
 
 
 def publish_static(folder: Path, *keys: str) -> Path:
@@ -47,7 +57,7 @@ def publish_static(folder: Path, *keys: str) -> Path:
     store.publish_table(
         folder,
         "static",
-        rows(*keys).drop_columns(["key"]),
+        rows(*keys).drop_columns(["key", "member"]),
     )
     return folder / "static.parquet"
 
@@ -55,40 +65,80 @@ def publish_static(folder: Path, *keys: str) -> Path:
 def test_rows_come_in_the_order_asked_for_each_once_and_no_others(tmp_path):
     shard(tmp_path, "c", "bb")
     shard(tmp_path, "a", "c")
-    found = store.read_shards(tmp_path, "static", SCHEMA)
+    found = shards.read_shards(tmp_path, "static", SCHEMA)
     assert found.complaints == []
-    assert store.keys_of(store.finished(found.whole, ["a", "bb", "c", "missing"], SCHEMA)) == [
-        "a",
-        "bb",
-        "c",
-    ]
+    finished = shards.finished(found.whole, all_of("a", "bb", "c", "missing"), SCHEMA)
+    assert keys_of(finished.rows) == ["a", "bb", "c"]
+    assert finished.members == 3
     assert {part.origin["host"] for part in found.whole} == {"here"}
 
 
 @pytest.mark.parametrize("block", [1, 3, 100])
 def test_blocks_of_rows_make_the_same_table(tmp_path, monkeypatch, block):
-    monkeypatch.setattr(store, "BLOCK", block)
+    monkeypatch.setattr(shards, "BLOCK", block)
     names = [f"{index:0{length}}" for index, length in enumerate([1, 1, 2, 2, 2, 3, 1, 4, 4])]
-    for part in (names[5:] + names[:2] * 2, names[1:7], [], ["other"]):
+    for part in (names[5:] + names[:2], names[1:7], [], ["other"]):
         shard(tmp_path, *part)
-    found = store.read_shards(tmp_path, "static", SCHEMA).whole
+    found = shards.read_shards(tmp_path, "static", SCHEMA).whole
     rows_of = [{key: list(rows) for key, rows in groupby(each.rows.to_pylist(), itemgetter("key"))} for each in found]
     asked = [*reversed(names[::2]), "missing", *names[1::2]]
     expected = [row for key in asked for row in next((rows[key] for rows in rows_of if key in rows), [])]
-    assert store.finished(found, asked, SCHEMA).to_pylist() == expected
-    assert store.finished([], asked, SCHEMA).num_rows == 0
+    assert shards.finished(found, all_of(*asked), SCHEMA).rows.to_pylist() == expected
+    assert shards.finished([], all_of(*asked), SCHEMA).rows.num_rows == 0
+    assert shards.finished(found, [], SCHEMA) == (shards.shard_schema(SCHEMA).empty_table(), 0, [])
 
 
 def test_a_points_rows_come_from_one_shard(tmp_path):
     shard(tmp_path, "a", "a", "bb")
     shard(tmp_path, "c", "a", "a", "a")
-    found = store.read_shards(tmp_path, "static", SCHEMA).whole
+    found = shards.read_shards(tmp_path, "static", SCHEMA).whole
     of_a = found[0].rows.column("key").to_pylist().count("a")
-    assert store.finished(found, ["c", "a"], SCHEMA).column("key").to_pylist() == ["c", *["a"] * of_a]
-    assert [store.keys_of(part.rows) for part in found] in (
-        [["a", "bb"], ["c", "a"]],
-        [["c", "a"], ["a", "bb"]],
-    )
+    finished = shards.finished(found, all_of("c", "a"), SCHEMA)
+    assert finished.rows.column("key").to_pylist() == ["c", *["a"] * of_a]
+    assert finished.members == 2
+    assert [keys_of(part.rows) for part in found] in ([["a", "bb"], ["c", "a"]], [["c", "a"], ["a", "bb"]])
+
+
+def test_members_of_runs_are_found_wherever_they_are():
+    """Beside a plain loop: shards that hold parts of runs, several times over, and intervals of them that are asked."""
+    random = Random(1)
+    for _ in range(60):
+        there = []
+        for number in range(random.randrange(5)):
+            has: list[dict[str, object]] = []
+            for key in random.sample("pqr", random.randrange(4)):
+                for member in sorted(random.sample(range(20), random.randrange(12))):
+                    has += [record(key, member, nodes=100 * number + row) for row in range(random.randrange(1, 3))]
+            schema = shards.shard_schema(SCHEMA)
+            there.append(shards.Shard(str(number), pa.Table.from_pylist(has, schema=schema), {}))
+        ends = {key: sorted(random.sample(range(-1, 25), 4)) for key in "pqrs"}
+        wanted = [
+            shards.RowRange(key, low + 1, high)
+            for key in random.sample("pqrs", 4)
+            for low, high in zip(ends[key], ends[key][1:])
+        ]
+        random.shuffle(wanted)
+        expected, used, absent = [], set(), []
+        for key, first, last in wanted:
+            for member in range(first, last + 1):
+                owner = next((part for part in there if any(holds(part, key, member))), None)
+                if owner is None:
+                    absent.append((key, member))
+                else:
+                    used.add(owner.digest)
+                    expected += [row for row in owner.rows.to_pylist() if (row["key"], row["member"]) == (key, member)]
+        finished = shards.finished(there, wanted, SCHEMA)
+        assert finished.rows.to_pylist() == expected
+        assert {part.digest for part in finished.shards} == used
+        assert finished.members == len({(row["key"], row["member"]) for row in expected})
+        members = shards.members_of(there)
+        gaps = [(one.key, *gap) for one in wanted for gap in shards.missing(one, members)]
+        assert [(key, member) for key, first, last in gaps for member in range(first, last + 1)] == absent
+        assert all(first <= last for _, first, last in gaps)
+
+
+def holds(shard: shards.Shard, key: str, member: int) -> list[bool]:
+    return [(row["key"], row["member"]) == (key, member) for row in shard.rows.to_pylist()]
 
 
 def test_rows_of_some_numbers_only(tmp_path, monkeypatch):
@@ -110,7 +160,7 @@ def test_a_table_is_the_same_bytes_however_its_rows_were_put_together(tmp_path):
         shard(many, key)
     content = [
         parquet(
-            store.finished(store.read_shards(folder, "static", SCHEMA).whole, keys, SCHEMA),
+            shards.finished(shards.read_shards(folder, "static", SCHEMA).whole, all_of(*keys), SCHEMA).rows,
             {},
         )
         for folder in (one, many)
@@ -146,12 +196,12 @@ DAMAGE = {
 def test_a_damaged_shard_is_named_and_its_points_are_missing(tmp_path, damage):
     kept, hurt = shard(tmp_path, "a"), shard(tmp_path, "bb")
     hurt.write_bytes(DAMAGE[damage](hurt.read_bytes()))
-    found = store.read_shards(tmp_path, "static", SCHEMA)
+    found = shards.read_shards(tmp_path, "static", SCHEMA)
     assert [part.digest for part in found.whole] == [kept.stem]
     assert len(found.complaints) == 1
     assert hurt.name in found.complaints[0]
     assert shard(tmp_path, "bb") == hurt, "computed again, it has its old name"
-    assert len(store.read_shards(tmp_path, "static", SCHEMA).whole) == 2
+    assert len(shards.read_shards(tmp_path, "static", SCHEMA).whole) == 2
 
 
 def _other_columns(folder: Path) -> Path:
@@ -162,7 +212,7 @@ def _other_columns(folder: Path) -> Path:
 
 
 def _other_version(folder: Path) -> Path:
-    rows = pa.Table.from_pylist([record("a")], schema=store.shard_schema(SCHEMA))
+    rows = pa.Table.from_pylist([record("a")], schema=shards.shard_schema(SCHEMA))
     content = parquet(rows, {"origin": "{}", "schema_version": "0"})
     path = folder / "shards" / f"{store.digest(content)}.parquet"
     store.publish(path, content)
@@ -184,8 +234,8 @@ def _notes(folder: Path) -> Path:
 def test_a_foreign_file_among_the_shards_is_named_and_left_alone(tmp_path, foreign):  # 22
     shard(tmp_path, "bb")
     path = foreign(tmp_path)
-    found = store.read_shards(tmp_path, "static", SCHEMA)
-    assert [store.keys_of(part.rows) for part in found.whole] == [["bb"]]
+    found = shards.read_shards(tmp_path, "static", SCHEMA)
+    assert [keys_of(part.rows) for part in found.whole] == [["bb"]]
     assert len(found.complaints) == 1
     assert str(path) in found.complaints[0]
     assert path.exists()
@@ -202,7 +252,7 @@ store.publish(Path({str(whole.parent / "x.parquet")!r}), b"half")
 """
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == -9
     assert len(list(whole.parent.iterdir())) == 2
-    assert len(store.read_shards(tmp_path, "static", SCHEMA).whole) == 1
+    assert len(shards.read_shards(tmp_path, "static", SCHEMA).whole) == 1
     assert store.clean(tmp_path) == 1
     assert list(whole.parent.iterdir()) == [whole]
 
@@ -283,7 +333,7 @@ def test_a_moved_folder_is_as_good(tmp_path):  # 24
     shard(tmp_path / "old", "a")
     (tmp_path / "old").rename(tmp_path / "new")
     assert store.open_table(tmp_path / "new" / "static.parquet").num_rows == 1
-    assert len(store.read_shards(tmp_path / "new", "static", SCHEMA).whole) == 1
+    assert len(shards.read_shards(tmp_path / "new", "static", SCHEMA).whole) == 1
 
 
 def test_tables_published_at_once_are_all_in_the_manifest(tmp_path):

@@ -18,6 +18,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_valida
 
 from torusweep.errors import BadInput
 from torusweep.networks.families import build, plan
+from torusweep.networks.seed_runs import SeedRun
 from torusweep.networks.topology import Plan, Topology
 from torusweep.questions.how import How
 from torusweep.tables.columns import Column
@@ -181,6 +182,7 @@ class Stage(Protocol):
     distinguishing  columns that a request decides and that tell a network's rows apart, the most important first
     row_bytes  on disk: of a row in its shard, its table and those made of it
     of_networks  whether its rows are of the sweep's networks, so that its table joins `static`
+    takes_runs  whether its points may be runs of networks (torusweep.networks.seed_runs): all suit its requests
     Request   frozen dataclass of numbers and strings, None where one is absent; str(request) completes "<topology> …"
     description   of its section of the configuration
     """
@@ -193,6 +195,7 @@ class Stage(Protocol):
     distinguishing: tuple[str, ...] = ()
     row_bytes: int = 1_500
     of_networks: bool = True
+    takes_runs: bool = False
 
     def request_for_network(self, fault_nodes: int | None) -> Any | None:
         """The request that every network of a sweep has, whatever its entries; None: there is none.
@@ -246,6 +249,13 @@ class Stage(Protocol):
                  more
         """
         return [attempt(self.rows, network, request, options) for network, request in points]
+
+    def rows_of_run(self, run: SeedRun, request: Any, options: How) -> pa.Table | None:
+        """A row for each network of a run, in the order of its seeds, computed together; None where they cannot be.
+
+        Raises what `rows` raises for one of them.
+        """
+        return None
 
     def section(self, tables: Tables) -> Chapter | None:
         """Its section of the page, from a sweep's tables as lists of records; None without one."""

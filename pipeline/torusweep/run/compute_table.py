@@ -11,8 +11,8 @@ from torusweep.errors import BadInput
 from torusweep.run import driver
 from torusweep.run.tasks import LostWorkers
 from torusweep.sweeps.configuration import load
-from torusweep.sweeps.points import Point, stage_digest
-from torusweep.tables import provenance, store
+from torusweep.sweeps.points import Point, networks_of, stage_digest
+from torusweep.tables import provenance, shards, store
 
 
 def make_table(name: str, config: Path, folder: Path, overrides: dict[str, Any]) -> int:
@@ -23,7 +23,6 @@ def make_table(name: str, config: Path, folder: Path, overrides: dict[str, Any])
     """
     sweep = load(config)
     estimates = _estimates(folder, name)
-    keys = [point.key for point in estimates]
     options = driver.BatchOptions(
         folder=str(folder.resolve()),
         backend=overrides.get("backend", sweep.backend),
@@ -36,10 +35,10 @@ def make_table(name: str, config: Path, folder: Path, overrides: dict[str, Any])
     schema = schema_of(name)
     with provenance.hold(folder / store.LOCK):
         store.clean(folder)
-        before = store.read_shards(folder, name, schema)
+        before = shards.read_shards(folder, name, schema)
         for complaint in before.complaints:
             _say(complaint)
-        done = {key for shard in before.whole for key in store.keys_of(shard.rows)}
+        done = shards.members_of(before.whole)
         del before  # its rows may be millions
         try:
             computed = driver.compute(estimates, done, options, sweep.cluster_under(overrides))
@@ -48,21 +47,19 @@ def make_table(name: str, config: Path, folder: Path, overrides: dict[str, Any])
         if computed.stopped:
             _say(f"{name} stopped; what is finished is kept")
             return 128 + computed.stopped
-        shards = store.read_shards(folder, name, schema).whole
-        rows = store.finished(shards, keys, schema)
-        if len(set(store.keys_of(rows))) + len(computed.failed) != len(estimates):
+        whole = shards.read_shards(folder, name, schema).whole
+        found = shards.finished(whole, [point.wanted for point in estimates], schema)
+        if found.members + len(computed.failed) != networks_of(estimates):
             raise BadInput(f"shards disappeared from {folder / 'shards'} while the sweep ran; run it again")
-        wanted = set(keys)
-        used = [shard for shard in shards if not wanted.isdisjoint(store.keys_of(shard.rows))]
         part = {
-            "shards": [{"sha256": shard.digest, "rows": shard.rows.num_rows, **shard.origin} for shard in used],
+            "shards": [{"sha256": shard.digest, "rows": shard.rows.num_rows, **shard.origin} for shard in found.shards],
             "failed": [
                 {**failure.point.record(), "point": str(failure.point), "reason": failure.reason}
                 for failure in computed.failed
             ],
         }
         store.amend_manifest(folder, name, options.code, part)
-        store.publish_table(folder, name, rows.drop_columns(["key"]), {"code": options.code})
+        store.publish_table(folder, name, found.rows.drop_columns([shards.KEY, shards.MEMBER]), {"code": options.code})
     return 0
 
 

@@ -16,6 +16,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, NamedTuple
 
+import numpy as np
 import pyarrow as pa
 from torusweep_kernels.backend import (
     BackendUnavailable,
@@ -37,8 +38,8 @@ from torusweep.run import tasks as this_worker
 from torusweep.run.progress import progress
 from torusweep.run.tasks import DIED, InProcess, Workers
 from torusweep.sweeps.forecast import Batch, Batches
-from torusweep.sweeps.points import Point, rows_of_many, stage_digest
-from torusweep.tables import store
+from torusweep.sweeps.points import Partly, Point, networks_of, rows_of_many, stage_digest
+from torusweep.tables import shards
 from torusweep.tables.provenance import software
 
 MOST_DEATHS = 3  # of its worker, after which a point alone in its batch is given up
@@ -113,17 +114,21 @@ def run_batch(points: Sequence[Point], keys: Sequence[str], options: BatchOption
     with resolved_backends() as resolved:
         every = rows_of_many([point for point, error in zip(points, wrong) if error is None], how)
     ran = backends_run(backend, resolved)
-    lost = next((rows for rows in every if isinstance(rows, GpuLost)), None)
+    found = iter(every)
+    computed = [pair for point, error in zip(points, wrong) for pair in _parts(point, error or next(found))]
+    lost = next((rows for _, rows in computed if isinstance(rows, GpuLost)), None)
     if lost is not None and this_worker.is_worker():
         this_worker.end_worker(f"{LOST} ({' '.join(str(lost).split())})")
-    found = iter(every)
+    on_cpu = [point for point, rows in computed if isinstance(rows, GpuOutOfMemory | GpuLost)]
+    if on_cpu:
+        ran.add("numba")
+        again = iter(rows_of_many(on_cpu, how._replace(backend="numba")))
+        computed = [
+            pair for point, rows in computed for pair in _parts(point, next(again) if point in on_cpu else rows)
+        ]
     tables: list[pa.Table] = []
     failed: list[FailedPoint] = []
-    for point, error in zip(points, wrong):
-        rows = next(found) if error is None else error
-        if isinstance(rows, GpuOutOfMemory | GpuLost):
-            ran.add("numba")
-            (rows,) = rows_of_many([point], how._replace(backend="numba"))
+    for point, rows in computed:
         if isinstance(rows, BackendUnavailable):
             raise rows
         if isinstance(rows, Exception):
@@ -148,8 +153,15 @@ def run_batch(points: Sequence[Point], keys: Sequence[str], options: BatchOption
             **software(),
         }
         table = pa.concat_tables(tables)
-        digest, number = store.publish_shard(Path(options.folder), table, origin), table.num_rows
+        digest, number = shards.publish_shard(Path(options.folder), table, origin), table.num_rows
     return BatchResult(digest, number, seconds, failed)
+
+
+def _parts(point: Point, found: pa.Table | Exception | Partly) -> list[tuple[Point, pa.Table | Exception]]:
+    """What became of a point; of a run that failed in part, its rows and each network that failed."""
+    if not isinstance(found, Partly):
+        return [(point, found)]
+    return [*([] if found.rows is None else [(point, found.rows)]), *found.failed.items()]
 
 
 def _check_key(point: Point, key: str) -> None:
@@ -160,14 +172,22 @@ def _check_key(point: Point, key: str) -> None:
         )
 
 
-def compute(estimates: Mapping[Point, float], done: set[str], options: BatchOptions, settings: Any) -> Ending:
-    """Compute the points whose keys are not done. Shards appear in the folder; call under its lock.
+def compute(
+    estimates: Mapping[Point, float], done: Mapping[str, list[np.ndarray]], options: BatchOptions, settings: Any
+) -> Ending:
+    """Compute the points, or networks of a run, that are not done. Shards appear in the folder; call under its lock.
 
     estimates  the points, with the seconds that they will take (torusweep.sweeps.points.estimates)
+    done       the members that have rows, by key (torusweep.tables.shards.members_of)
     settings   the configuration's cluster section
     Raises BadInput where there are no workers, they run other code, or nothing can be written.
     """
-    todo = {point: cost for point, cost in estimates.items() if point.key not in done}
+    todo = {
+        part: cost * part.count / point.count
+        for point, cost in estimates.items()
+        for first, last in shards.missing(point.wanted, done)
+        for part in (point.part(first, last),)
+    }
     if not todo:
         return Ending([], None)
     left = Batches(todo, settings.batch_seconds)
@@ -175,12 +195,12 @@ def compute(estimates: Mapping[Point, float], done: set[str], options: BatchOpti
         settings = settings.model_copy(update={"workers": 0})
     failed: list[FailedPoint] = []
     # before ours are set: dask_jobqueue sets a handler of Ctrl-C when it is imported
-    connected = _connected(settings, options.backend, len(todo))
+    connected = _connected(settings, options.backend, networks_of(todo))
     with _Stop() as stop, connected as workers:
         with progress(
             f"{options.stage} ({workers.description})",
-            total=len(estimates),
-            done=len(estimates) - len(todo),
+            total=networks_of(estimates),
+            done=networks_of(estimates) - networks_of(todo),
             cost=left.cost,
         ) as shown:
             running: dict[int, Running] = {}
@@ -199,7 +219,8 @@ def compute(estimates: Mapping[Point, float], done: set[str], options: BatchOpti
                     )
                     told = True
                 if stop.signal and time.monotonic() - stop.since > SAVE_SECONDS:
-                    shown.say(f"gave up {counted(sum(len(entry.batch.points) for entry in running.values()), 'point')}")
+                    lost = networks_of(point for entry in running.values() for point in entry.batch.points)
+                    shown.say(f"gave up {counted(lost, 'point')}")
                     break
                 if isinstance(workers, Workers):
                     _watch(running, workers)
@@ -228,7 +249,7 @@ def compute(estimates: Mapping[Point, float], done: set[str], options: BatchOpti
                 for failure in ended:
                     shown.say(str(failure))
                 failed += ended
-                shown.advance(len(batch.points), batch.cost)
+                shown.advance(networks_of(batch.points), batch.cost)
         return Ending(failed, stop.signal)
 
 
@@ -248,11 +269,11 @@ def _last_attempt(options: BatchOptions) -> BatchOptions:
 
 def _is_published(batch: Batch, options: BatchOptions, shown: Any) -> bool:
     """Whether a batch's shard is published: its worker may have died after that, before it answered."""
-    found = store.read_shards(Path(options.folder), options.stage, schema_of(options.stage))
+    found = shards.read_shards(Path(options.folder), options.stage, schema_of(options.stage))
     for complaint in found.complaints:
         shown.say(complaint)
-    keys = {key for shard in found.whole for key in store.keys_of(shard.rows)}
-    return keys.issuperset(point.key for point in batch.points)
+    members = shards.members_of(found.whole)
+    return not any(shards.missing(point.wanted, members) for point in batch.points)
 
 
 def _watch(running: dict[int, Running], workers: Workers) -> None:
@@ -270,11 +291,12 @@ def _watch(running: dict[int, Running], workers: Workers) -> None:
 
 def _after_death(batch: Batch, why: str, left: Batches, shown: Any) -> FailedPoint | None:
     """Halve the batch of a worker that died; try a single point again, or give it up."""
-    if len(batch.points) > 1:
-        shown.say(f"a worker {why}; its batch of {len(batch.points)} points is halved and tried again")
+    many = networks_of(batch.points)
+    if many > 1:
+        shown.say(f"a worker {why}; its batch of {many} points is halved and tried again")
         left.halve(batch)
         return None
-    (point,) = batch.points
+    ((point,),) = (each.networks for each in batch.points)
     deaths = (*batch.deaths, why)
     if len(deaths) < MOST_DEATHS:
         shown.say(f"a worker {why} computing {point}; tried again")

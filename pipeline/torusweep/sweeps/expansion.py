@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from torusweep.documents import Place
 from torusweep.errors import BadInput, Refused, nearest, printable
 from torusweep.networks.families import FAMILIES, default_memory, parameters, plan
+from torusweep.networks.seed_runs import SEED, SeedRun, before_seed, count_of, first_of, plan_of, seed_run, spellings_of
 from torusweep.networks.spelling import Spelling
 from torusweep.networks.topology import Plan, check_size
 from torusweep.questions.stage import LazyNetwork, NetworkChoice
@@ -18,9 +19,13 @@ from torusweep.sweeps.configuration.schema import Family, Labelled, Required, Sw
 from torusweep.sweeps.network_search import count, meeting, values_of
 from torusweep.sweeps.points import Point
 
+MANY = 1_000  # seeds of an entry that become a run; fewer are networks one by one
+GREATEST_SEED = 2**36  # of a run: the store puts a seed and a point's number into 63 bits
+
 
 class SweepNetwork(NamedTuple):
-    """A sweep's network: canonical spelling, and node faults at a time for its fault diameter (None: not computed)."""
+    """A sweep's network, or a run of them (torusweep.networks.seed_runs): canonical spelling, and node faults at a time
+    for its fault diameter (None: not computed)."""
 
     topology: str
     fault_nodes: int | None = None
@@ -38,15 +43,15 @@ def expand(sweep: Sweep, *, expected_topologies: Iterable[str] = ()) -> list[Swe
     memory = memory_limit(sweep)
     expected = list(expected_topologies)
     _check_count(sweep, len(expected))
-    faults: dict[str, int | None] = {}
+    networks = _Networks()
     for number, entry in enumerate(sweep.topologies):
         place: Place = ("topologies", number)
         found = 0
         with at(sweep, place):
-            for canonical, fault_nodes in _networks(sweep, number, memory):
+            for topology, fault_nodes in _networks(sweep, number, memory):
                 found += 1
-                _add(faults, canonical, fault_nodes)
-                if len(faults) > sweep.limits.points:
+                networks.add(topology, fault_nodes)
+                if networks.count > sweep.limits.points:
                     raise Refused(
                         f"more than {sweep.limits.points:,} networks, which is limits.points:"
                         " narrow the sweep or raise it"
@@ -56,8 +61,15 @@ def expand(sweep: Sweep, *, expected_topologies: Iterable[str] = ()) -> list[Swe
                 raise BadInput(f"expected at least one network, got none: {reason}; widen it or leave it out")
     with at(sweep, ("papers",)):
         for spelling in expected:
-            _add(faults, *_network(sweep, *plan(spelling), memory))
-    return [SweepNetwork(canonical, sweep.fault_nodes if own is None else own) for canonical, own in faults.items()]
+            networks.add(*_network(sweep, *plan(spelling), memory))
+    return [
+        SweepNetwork(topology, sweep.fault_nodes if own is None else own) for topology, own in networks.faults.items()
+    ]
+
+
+def one_by_one(networks: Iterable[SweepNetwork]) -> list[SweepNetwork]:
+    """The networks, those of runs one by one."""
+    return [network._replace(topology=spelling) for network in networks for spelling in spellings_of(network.topology)]
 
 
 def expand_stage(
@@ -69,7 +81,8 @@ def expand_stage(
 ) -> list[Point]:
     """A stage's points in the order of the configuration, those that are needed beside its section last, each once.
 
-    networks  the sweep's networks (`expand`), among which an entry chooses
+    networks  the sweep's networks (`expand`), among which an entry chooses; those of runs are points of their own
+              where the stage takes no runs
     expected  (topology, request) of further points
 
     Raises BadInput for a name that does not exist and for a request that does not suit a network (unless
@@ -77,24 +90,28 @@ def expand_stage(
     limits.memory_gib, each as `path:line:column: loads[0]: …`.
     """
     memory = memory_limit(sweep)
+    if not stage.takes_runs and sweep.entries(stage.name):
+        networks = one_by_one(networks)
     found = {
         Point(stage.name, network.topology, request): None
         for network in networks
         if (request := stage.request_for_network(network.fault_nodes)) is not None
     }
+    count = sum(point.count for point in found)
     for number, entry in enumerate(sweep.entries(stage.name)):
         with at(sweep, (stage.name, number)):
             requests = counted_requests(stage, entry, sweep.limits.points)
             spellings = stage.spaces(entry) or chosen(entry, networks)
-            total = len(spellings) * len(requests)
-            if len(found) + total > sweep.limits.points:
+            total = sum(map(count_of, spellings)) * len(requests)
+            count += total
+            if count > sweep.limits.points:
                 raise Refused(
                     f"{total:,} points of {stage.name}; limits.points is {sweep.limits.points:,}:"
                     " choose fewer networks, give fewer values, or raise it"
                 )
             suitable = []
             for spelling in spellings:
-                network = LazyNetwork(spelling, memory)
+                network = LazyNetwork(first_of(spelling), memory)
                 for request in requests:
                     _check_memory(stage, network, request, memory)
                 suitable += [
@@ -165,6 +182,7 @@ def chosen(entry: NetworkChoice, networks: Iterable[SweepNetwork]) -> list[str]:
             )
     of_families = [topology for topology, _ in networks if topology.partition("(")[0] in families]
     if entry.topologies is not None:
+        of_families = [spelling for topology in of_families for spelling in spellings_of(topology)]
         named = [plan(spelling)[0] for spelling in entry.topologies]
         among = "" if entry.families == "all" else " and the families chosen"
         for spelling in named:
@@ -177,7 +195,7 @@ def chosen(entry: NetworkChoice, networks: Iterable[SweepNetwork]) -> list[str]:
     if entry.nodes is None:
         return of_families
     return [
-        spelling for spelling in of_families if entry.nodes.lowest <= plan(spelling)[1].nodes <= entry.nodes.highest
+        topology for topology in of_families if entry.nodes.lowest <= plan_of(topology).nodes <= entry.nodes.highest
     ]
 
 
@@ -192,15 +210,57 @@ def pass_over(error: BadInput, *, skip: bool) -> None:
         raise BadInput(f"{error} (skip_unsuitable: true leaves such networks out)") from None
 
 
-def _add(faults: dict[str, int | None], canonical: str, fault_nodes: int | None) -> None:
-    """A network requested with and without faults is one point with faults: a table has one row for each network."""
-    known = faults.setdefault(canonical, fault_nodes)
-    if known is None:
-        faults[canonical] = fault_nodes
-    elif fault_nodes not in (None, known):
-        raise BadInput(
-            f"{canonical} is requested with fault_nodes {known} and {fault_nodes}; keep one, or write two sweeps"
-        )
+class _Networks:
+    """A sweep's networks and runs in order, each network once.
+
+    faults  number of node faults at a time that an entry asks for, by topology
+    count   of networks
+    """
+
+    def __init__(self) -> None:
+        self.faults: dict[str, int | None] = {}
+        self.count = 0
+        # by what stands before them: intervals of runs, seeds of networks
+        self._runs: dict[str, list[tuple[int, int]]] = {}
+        self._seeds: dict[str, list[int]] = {}
+
+    def add(self, topology: str, fault_nodes: int | None) -> None:
+        """Add what is new of a network or a run.
+
+        A network requested with and without faults is one point with faults: a table has one row for each network.
+        """
+        run = seed_run(topology)
+        if run is None:
+            self._add_network(topology, fault_nodes)
+            return
+        there = self._runs.setdefault(run.before, [])
+        alone = [(seed, seed) for seed in self._seeds.get(run.before, ())]
+        for part in list(run.without(there + alone)):
+            there.append((part.first, part.last))
+            self.count += part.size
+            self.faults[str(part)] = None
+
+    def _add_network(self, spelling: str, fault_nodes: int | None) -> None:
+        if spelling not in self.faults:
+            before, seed = before_seed(spelling)
+            if any(first <= seed <= last for first, last in self._runs.get(before, ())):
+                if fault_nodes is not None:
+                    raise BadInput(
+                        f"{spelling} is requested with fault_nodes {fault_nodes}, and among many seeds without;"
+                        " keep one, or write two sweeps"
+                    )
+                return
+            self._seeds.setdefault(before, []).append(seed)
+            self.count += 1
+            self.faults[spelling] = fault_nodes
+            return
+        known = self.faults[spelling]
+        if known is None:
+            self.faults[spelling] = fault_nodes
+        elif fault_nodes not in (None, known):
+            raise BadInput(
+                f"{spelling} is requested with fault_nodes {known} and {fault_nodes}; keep one, or write two sweeps"
+            )
 
 
 def _check_count(sweep: Sweep, expected: int) -> None:
@@ -244,6 +304,11 @@ def _combinations(sweep: Sweep, number: int, memory: int) -> Iterator[SweepNetwo
     entry = sweep.topologies[number]
     assert isinstance(entry, Family)
     choices = _choices(sweep, number)
+    seeds = choices.get(SEED, ())
+    if entry.fault_nodes is None and sweep.fault_nodes is None and _may_be_run(seeds):
+        choices[SEED] = [seeds[-1]]  # which is not 0: canonical spellings leave that out
+    else:
+        seeds = ()
     for values in product(*choices.values()):
         try:
             canonical, planned = plan(Spelling(entry.family, dict(zip(choices, values))))
@@ -254,7 +319,17 @@ def _combinations(sweep: Sweep, number: int, memory: int) -> Iterator[SweepNetwo
                 continue
             remedy = " (skip_invalid: true leaves such combinations out)" if count(choices.values()) > 1 else ""
             raise BadInput(f"{error}{remedy}") from None
-        yield _network(sweep, canonical, planned, memory, entry.fault_nodes)
+        network = _network(sweep, canonical, planned, memory, entry.fault_nodes)
+        if seeds:
+            network = SweepNetwork(str(SeedRun(before_seed(canonical)[0], seeds[0], seeds[-1])))
+        yield network
+
+
+def _may_be_run(seeds: Sequence[Any]) -> bool:
+    """Whether the seeds of an entry are many, and follow each other."""
+    if not isinstance(seeds, range) or len(seeds) < MANY or seeds.step != 1:
+        return False
+    return 0 <= seeds[0] <= seeds[-1] < GREATEST_SEED
 
 
 def _choices(sweep: Sweep, number: int) -> dict[str, Sequence[Any]]:

@@ -9,6 +9,7 @@ import heapq
 import os
 from collections import Counter, defaultdict, deque
 from collections.abc import Mapping
+from math import ceil
 from textwrap import shorten
 from typing import Any, NamedTuple
 
@@ -16,10 +17,11 @@ from torusweep.quantities import counted, duration, size
 from torusweep.questions.display import aligned
 from torusweep.stages import STAGES
 from torusweep.sweeps.configuration.schema import Cluster
-from torusweep.sweeps.points import Point
+from torusweep.sweeps.points import Point, networks_of
 
 LEAST_SECONDS = 0.05  # a batch's way to a worker and its shard's way to the disk take some hundredths of a second
 MOST_POINTS = 1_000  # in a batch: what a dead run can lose of very cheap points
+MOST_NETWORKS = 1 << 14  # of a run, in a batch: their rows take some MB
 PATIENCE = 20.0  # times its estimate a batch may take: estimates are right within a factor of about five
 
 
@@ -66,6 +68,11 @@ class Batches:
             cost = 0.0
             while self._points and cost * pace < enough and len(chosen) < MOST_POINTS:
                 seconds, point = self._points.popleft()
+                if (most := _networks_within(point, enough / pace - cost, seconds)) < point.count:
+                    first, last = point.seeds
+                    rest = seconds * (1 - most / point.count)
+                    self._points.appendleft((rest, point.part(first + most, last)))
+                    seconds, point = seconds - rest, point.part(first, first + most - 1)
                 chosen.append(point)
                 cost += seconds
             batch = Batch(chosen, cost)
@@ -88,13 +95,23 @@ class Batches:
 
     def halve(self, batch: Batch) -> None:
         """Put the halves of a batch back, to find the point that its worker died of."""
-        middle = len(batch.points) // 2
-        for part in (batch.points[:middle], batch.points[middle:]):
-            self.put_back(Batch(part, batch.cost * len(part) / len(batch.points)))
+        points = batch.points
+        if len(points) == 1:  # a run of networks
+            ((first, last), point) = points[0].seeds, points[0]
+            middle = (first + last) // 2
+            points = [point.part(first, middle), point.part(middle + 1, last)]
+        middle = len(points) // 2
+        for part in (points[:middle], points[middle:]):
+            self.put_back(Batch(part, batch.cost * networks_of(part) / networks_of(points)))
 
     def put_back(self, batch: Batch) -> None:
         self._again.append(batch)
         self.cost += batch.cost
+
+
+def _networks_within(point: Point, seconds: float, whole: float) -> int:
+    """How many networks of a point a batch takes that has so many estimated seconds left, where all take `whole`."""
+    return max(1, min(point.count, MOST_NETWORKS, ceil(point.count * seconds / whole)))
 
 
 def _seconds_by_stage(estimates: Mapping[Point, float]) -> dict[str, float]:
@@ -133,7 +150,7 @@ class StageForecast(NamedTuple):
 
     rows      of its table
     seconds   of one core, together
-    longest   seconds of its most expensive point
+    longest   seconds of its most expensive point, which may be a run of many networks
     """
 
     stage: str
@@ -180,10 +197,11 @@ def forecast(estimates: Mapping[Point, float], cluster: Cluster) -> Forecast:
     """
     stages = []
     for name in STAGES:
-        seconds = [cost for point, cost in estimates.items() if point.stage == name]
-        if seconds:
-            rows = sum(point.row_count for point in estimates if point.stage == name)
-            stages.append(StageForecast(name, len(seconds), rows, sum(seconds), max(seconds)))
+        points = {point: cost for point, cost in estimates.items() if point.stage == name}
+        if points:
+            rows = sum(point.row_count for point in points)
+            seconds = points.values()
+            stages.append(StageForecast(name, networks_of(points), rows, sum(seconds), max(seconds)))
     workers = worker_count(cluster)
     return Forecast(
         stages=tuple(stages),

@@ -5,23 +5,27 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from functools import cache, lru_cache
 from importlib.metadata import version
-from itertools import accumulate
+from itertools import accumulate, count, repeat
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+import numpy as np
 import pyarrow as pa
 import torusweep_kernels
 
 import torusweep
 from torusweep.errors import BadInput
 from torusweep.networks.families import files_of
+from torusweep.networks.seed_runs import count_of, first_of, seed_run, spellings_of
 from torusweep.questions.how import How
 from torusweep.questions.stage import LazyNetwork, Rows, attempt
 from torusweep.stages import STAGES
+from torusweep.tables import shards
 from torusweep.tables.columns import arrow_schema
 
 _ROOTS = {package.__name__: Path(package.__path__[0]).parent for package in (torusweep, torusweep_kernels)}
@@ -47,7 +51,7 @@ class Point:
     """A stage's request of a network: a row of its table, or several.
 
     stage      name (torusweep.stages.STAGES)
-    topology   canonical spelling of the network, or of the design space
+    topology   canonical spelling of the network, of a run of networks, or of the design space
     request    the stage's Request
     """
 
@@ -63,24 +67,53 @@ class Point:
         """sha256 of the spellings, the request, the contents of all files they name, and the code that computes it.
 
         The files are read anew each time: they may have changed. Backend, symmetry and workers are no part
-        of it, because a row does not depend on them. Raises BadInput for a file that cannot be read.
+        of it, because a row does not depend on them; nor are a run's seeds, which its rows hold one by one
+        (torusweep.tables.shards: MEMBER). Raises BadInput for a file that cannot be read.
         """
         return _key(self, tuple(_digest_of(file) for file in _files_of(self)), stage_digest(self.stage))
 
     @property
     def seconds(self) -> float:
         """Estimated seconds on one core."""
-        return STAGES[self.stage].seconds(LazyNetwork(self.topology), self.request)
+        return self.count * STAGES[self.stage].seconds(LazyNetwork(first_of(self.topology)), self.request)
 
     @property
     def memory(self) -> int:
         """Bytes that it takes, about."""
-        return STAGES[self.stage].memory(LazyNetwork(self.topology), self.request)
+        stage = STAGES[self.stage]
+        rows = stage.row_bytes * (self.count - 1)
+        return rows + stage.memory(LazyNetwork(first_of(self.topology)), self.request)
 
     @property
     def row_count(self) -> int:
         """Rows that it has, about."""
-        return STAGES[self.stage].row_count(LazyNetwork(self.topology), self.request)
+        return self.count * STAGES[self.stage].row_count(LazyNetwork(first_of(self.topology)), self.request)
+
+    @property
+    def count(self) -> int:
+        """How many networks it is about; a design space counts as one."""
+        return count_of(self.topology)
+
+    @property
+    def seeds(self) -> tuple[int, int]:
+        """The first and the last seed of a run; 0 and 0 of any other point."""
+        run = seed_run(self.topology)
+        return (run.first, run.last) if run else (0, 0)
+
+    @property
+    def wanted(self) -> shards.RowRange:
+        """Its rows in shards."""
+        return shards.RowRange(self.key, *self.seeds)
+
+    def part(self, first: int, last: int) -> Point:
+        """The point of some of a run's seeds."""
+        run = seed_run(self.topology)
+        return replace(self, topology=str(run._replace(first=first, last=last))) if run else self
+
+    @property
+    def networks(self) -> list[Point]:
+        """A point for each network."""
+        return [replace(self, topology=spelling) for spelling in spellings_of(self.topology)]
 
     def record(self) -> dict[str, Any]:
         """Stage, topology and the request's fields, flat."""
@@ -94,44 +127,99 @@ class Point:
         return cls(record["stage"], record["topology"], request(**given))
 
 
-def rows_of_many(points: Sequence[Point], options: How) -> list[pa.Table | Exception]:
-    """The rows of each of a stage's points after their key (torusweep.tables.store.shard_schema), or why it has none.
+def networks_of(points: Iterable[Point]) -> int:
+    """How many networks points are about."""
+    return sum(point.count for point in points)
 
-    Rows depend on their point and the code alone. The exceptions are BadInput for a network that cannot be built or a
+
+class Partly(NamedTuple):
+    """What became of a run of networks that did not all succeed: rows (None without any), and why others have none."""
+
+    rows: pa.Table | None
+    failed: Mapping[Point, Exception]
+
+
+class _Network(NamedTuple):
+    """A network of a point: the point's place among others, the network's seed in a run, and itself as a point."""
+
+    place: int
+    seed: int
+    point: Point
+
+
+def rows_of_many(points: Sequence[Point], options: How) -> list[pa.Table | Exception | Partly]:
+    """The rows of each of a stage's points after key and member (torusweep.tables.shards.shard_schema), or why it has
+    none.
+
+    Rows depend on their network and the code alone. The exceptions are BadInput for a network that cannot be built or a
     request that does not suit it, Refused for one that does not fit, BackendUnavailable, and defects.
     """
     if not points:
         return []
-    networks = ((LazyNetwork(point.topology, options.memory), point.request) for point in points)
-    found = STAGES[points[0].stage].rows_of_many(networks, options)
-    records = {point: rows for point, rows in zip(points, found, strict=True) if isinstance(rows, list)}
-    try:
-        tables = _keyed_together(records)
-    except Exception:  # one of them has a defect, or its file is gone
-        tables = {}
-    return [
-        tables[point] if point in tables else rows if isinstance(rows, Exception) else attempt(keyed, point, rows)
-        for point, rows in zip(points, found)
-    ]
+    stage = STAGES[points[0].stage]
+    tables: dict[int, list[pa.Table]] = {place: [] for place in range(len(points))}
+    failed: dict[int, dict[Point, Exception]] = {place: {} for place in tables}
+    networks: list[_Network] = []
+    for place, point in enumerate(points):
+        run = seed_run(point.topology)
+        whole = None if run is None else attempt(stage.rows_of_run, run, point.request, options)
+        if isinstance(whole, pa.Table):
+            tables[place].append(keyed(point, whole))
+        else:  # where they failed together, those that can be computed are
+            networks += map(_Network, repeat(place), count(point.seeds[0]), point.networks)
+    lazy = ((LazyNetwork(network.point.topology, options.memory), network.point.request) for network in networks)
+    rows_of = dict(zip(networks, stage.rows_of_many(lazy, options), strict=True)) if networks else {}
+    records = {network: rows for network, rows in rows_of.items() if isinstance(rows, list)}
+    together = attempt(_keyed_together, points, records)
+    if isinstance(together, Mapping):
+        for place, table in together.items():
+            tables[place].append(table)
+        records = {}  # else one of them has a defect, or its file is gone
+    for network, rows in rows_of.items():
+        if isinstance(rows, list) and network not in records:
+            continue
+        one = rows if isinstance(rows, Exception) else attempt(keyed, points[network.place], rows, network.seed)
+        if isinstance(one, Exception):
+            failed[network.place][network.point] = one
+        else:
+            tables[network.place].append(one)
+    return [_outcome(point, tables[place], failed[place]) for place, point in enumerate(points)]
 
 
-def _keyed_together(records: Mapping[Point, list[dict[str, Any]]]) -> dict[Point, pa.Table]:
-    """`keyed` of the records of each of a stage's points. Arrow takes as long for a table of one row as for many."""
+def _outcome(point: Point, tables: list[pa.Table], failed: Mapping[Point, Exception]) -> pa.Table | Exception | Partly:
+    rows = pa.concat_tables(tables) if tables else None
+    if rows is not None and not failed:
+        return rows
+    return failed[point] if point in failed else Partly(rows, failed)
+
+
+def _keyed_together(points: Sequence[Point], records: Mapping[_Network, list[dict[str, Any]]]) -> dict[int, pa.Table]:
+    """`keyed` of the records of networks, by their point's place. Arrow takes as long for a row as for many."""
     if not records:
         return {}
-    schema = arrow_schema(STAGES[next(iter(records)).stage].columns)
-    table = pa.Table.from_pylist([row for rows in records.values() for row in rows], schema=schema)
-    keys = [point.key for point, rows in records.items() for _ in rows]
-    table = table.add_column(0, "key", pa.array(keys, pa.string()))
-    last = accumulate(len(rows) for rows in records.values())
-    return {point: table.slice(end - len(rows), len(rows)) for (point, rows), end in zip(records.items(), last)}
+    schema = arrow_schema(STAGES[points[0].stage].columns)
+    owners = [network for network, rows in records.items() for _ in rows]
+    keys = {place: points[place].key for place in dict.fromkeys(network.place for network in records)}
+    columns: list[Any] = [
+        pa.array([keys[owner.place] for owner in owners], pa.string()),
+        pa.array([owner.seed for owner in owners], pa.int64()),
+        *pa.Table.from_pylist([row for rows in records.values() for row in rows], schema=schema).columns,
+    ]
+    table = pa.Table.from_arrays(columns, schema=shards.shard_schema(schema))
+    rows_of = Counter(owner.place for owner in owners)
+    ends = accumulate(rows_of[place] for place in keys)
+    return {place: table.slice(end - rows_of[place], rows_of[place]) for place, end in zip(keys, ends)}
 
 
-def keyed(point: Point, rows: Rows) -> pa.Table:
-    """Rows of a point's stage, after the point's key."""
+def keyed(point: Point, rows: Rows, seed: int | None = None) -> pa.Table:
+    """Rows of a point's stage after its key and the network they are of: that of a seed, each of a run, or the one."""
     schema = arrow_schema(STAGES[point.stage].columns)
     table = rows.cast(schema) if isinstance(rows, pa.Table) else pa.Table.from_pylist(rows, schema=schema)
-    return table.add_column(0, "key", pa.repeat(pa.scalar(point.key), table.num_rows))
+    first, last = point.seeds if seed is None else (seed, seed)
+    seeds = np.full(table.num_rows, first) if first == last else np.arange(first, last + 1)
+    key = pa.repeat(pa.scalar(point.key), table.num_rows)
+    columns: list[Any] = [key, pa.array(seeds, pa.int64()), *table.columns]
+    return pa.Table.from_arrays(columns, schema=shards.shard_schema(schema))
 
 
 def estimates(points: Iterable[Point]) -> dict[Point, float]:
@@ -142,7 +230,9 @@ def estimates(points: Iterable[Point]) -> dict[Point, float]:
 @lru_cache(_KNOWN)
 def _key(point: Point, files: tuple[str, ...], code: str) -> str:
     digest = _digest_begun(code).copy()
-    digest.update(json.dumps([point.record(), files]).encode())
+    run = seed_run(point.topology)
+    record = point.record() | ({"topology": run.before} if run else {})
+    digest.update(json.dumps([record, files]).encode())
     return digest.hexdigest()
 
 
@@ -158,7 +248,7 @@ def _digest_begun(code: str) -> Any:
 @lru_cache(_KNOWN)
 def _files_of(point: Point) -> tuple[Path, ...]:
     """Every file that a point's spellings name."""
-    return (*files_of(point.topology), *STAGES[point.stage].files(point.request))
+    return (*files_of(first_of(point.topology)), *STAGES[point.stage].files(point.request))
 
 
 def _digest_of(file: Path) -> str:

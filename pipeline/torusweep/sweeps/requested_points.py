@@ -23,10 +23,10 @@ from torusweep.questions.screen.best import best_table
 from torusweep.stages import STAGES
 from torusweep.sweeps.configuration import Sweep
 from torusweep.sweeps.configuration.schema import Labelled
-from torusweep.sweeps.expansion import SweepNetwork, at, counted_requests, expand, expand_stage
+from torusweep.sweeps.expansion import SweepNetwork, at, counted_requests, expand, expand_stage, one_by_one
 from torusweep.sweeps.forecast import disk_bytes
 from torusweep.sweeps.latency import has_latency, latency_requests, latency_stages, latency_table
-from torusweep.sweeps.points import Point, estimates
+from torusweep.sweeps.points import Point, estimates, networks_of
 from torusweep.tables import store
 
 
@@ -143,8 +143,9 @@ def requested_points(sweep: Sweep) -> list[Point]:
     """
     networks = expand(sweep, expected_topologies=expected_topologies(sweep.papers))
     expected = expected_requests(sweep.papers)
+    alone = one_by_one(networks) if sweep.latency else networks
     for table in DERIVED.values():
-        for name, requests in table.requests(sweep, networks).items():
+        for name, requests in table.requests(sweep, alone).items():
             expected[name] = [*expected.get(name, ()), *requests]
     return [
         point
@@ -160,7 +161,7 @@ def weighed_points(sweep: Sweep, folder: Path) -> dict[Point, float]:
     """
     points = estimates(requested_points(sweep))
     store.check_room(
-        folder, disk_bytes(points, sweep.cluster.batch_seconds), f"the sweep's {counted(len(points), 'point')}"
+        folder, disk_bytes(points, sweep.cluster.batch_seconds), f"the sweep's {counted(networks_of(points), 'point')}"
     )
     return points
 

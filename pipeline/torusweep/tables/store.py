@@ -19,43 +19,25 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from itertools import chain
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-import numpy as np
 import pyarrow as pa
 
 from torusweep import __version__
 from torusweep.errors import BadInput, Refused
 from torusweep.tables import provenance
 from torusweep.tables.manifest import checked
-from torusweep.tables.parquet import SCHEMA_VERSION, parquet, read_rows
+from torusweep.tables.parquet import parquet, read_rows
 
 MANIFEST = "manifest.json"
 LOCK = ".lock"  # held by whoever computes points
 TEMPORARY = ".writing-"
-BLOCK = 1 << 20  # rows put into order at once: their texts stay below the 2 GiB that Arrow can hold in one array
 
 
 class CannotWrite(BadInput):
     """The disk is full, or the folder is not ours: nothing of the file is left, earlier ones are whole."""
-
-
-class Shard(NamedTuple):
-    """A whole shard: its digest, its rows (`shard_schema`), and what its writer said of their origin."""
-
-    digest: str
-    rows: pa.Table
-    origin: dict[str, Any]
-
-
-class Shards(NamedTuple):
-    """What a folder of shards holds: the whole ones, and a line for each file that is not used."""
-
-    whole: list[Shard]
-    complaints: list[str]
 
 
 # --- files -------------------------------------------------------------------------------------
@@ -122,100 +104,6 @@ def _sync_folder(folder: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
-
-
-# --- shards ------------------------------------------------------------------------------------
-
-
-def shard_schema(schema: pa.Schema) -> pa.Schema:
-    """The schema of a stage's shards: its table's, after the key of each row's point."""
-    return pa.schema([pa.field("key", pa.string()), *schema])
-
-
-def publish_shard(folder: Path, rows: pa.Table, origin: dict[str, Any]) -> str:
-    """Publish rows (`shard_schema`) of finished points with their origin; returns the shard's digest."""
-    content = parquet(rows, {"origin": json.dumps(origin, sort_keys=True)})
-    name = digest(content)
-    publish(folder / "shards" / f"{name}.parquet", content)
-    return name
-
-
-def read_shards(folder: Path, stage: str, schema: pa.Schema) -> Shards:
-    """A stage's shards in a results folder, in order of their names. Damaged ones are removed, foreign ones skipped.
-
-    schema   of the stage's table
-    """
-    whole, complaints = [], []
-    wanted = shard_schema(schema)
-    for path in sorted((folder / "shards").glob("[!.]*")):
-        if len(path.stem) != 64 or path.suffix != ".parquet" or path.is_dir():
-            complaints.append(f"{path} is no shard: not used")
-            continue
-        content = path.read_bytes()
-        if digest(content) != path.stem:
-            path.unlink()
-            complaints.append(f"{path} was damaged: removed, its points are computed again")
-            continue
-        try:
-            rows = read_rows(content, checked=True)
-            metadata = rows.schema.metadata or {}
-            if metadata.get(b"schema_version") != str(SCHEMA_VERSION).encode():
-                raise ValueError
-            origin = json.loads(metadata[b"origin"])
-            if not isinstance(origin, dict):
-                raise ValueError
-            if origin.get("stage", stage) != stage:
-                continue
-            if not rows.schema.equals(wanted):
-                raise ValueError
-        except (pa.ArrowException, ValueError, KeyError, OSError):
-            complaints.append(f"{path} has other columns than this version's shards: not used")
-            continue
-        whole.append(Shard(path.stem, pa.Table.from_arrays(rows.columns, schema=wanted), origin))
-    return Shards(whole, complaints)
-
-
-def keys_of(rows: pa.Table) -> list[str]:
-    """The keys of a shard's points, in order."""
-    return [str(key) for key in rows.column("key").unique().to_pylist()]
-
-
-def finished(shards: Iterable[Shard], keys: Collection[str], schema: pa.Schema) -> pa.Table:
-    """The shards' rows of these keys, in the keys' order, those of a key from one shard; other rows are left out.
-
-    schema   of the stage's table
-    returns  a table of `shard_schema`; keys that no shard has are missing
-    """
-    tables: list[pa.Table] = []
-    places: dict[str, range] = {}
-    starts = [0]  # of each shard's rows, and the number of all
-    for shard in shards:
-        for key, begin, end in _points_of(shard.rows):
-            places.setdefault(key, range(starts[-1] + begin, starts[-1] + end))  # those of the first shard that has it
-        tables.append(shard.rows)
-        starts.append(starts[-1] + shard.rows.num_rows)
-    wanted = np.fromiter(chain.from_iterable(places[key] for key in keys if key in places), np.int64)
-    blocks = [shard_schema(schema).empty_table()]
-    for begin in range(0, len(wanted), BLOCK):
-        block = wanted[begin : begin + BLOCK]
-        order = np.argsort(block)
-        ordered = block[order]
-        bounds = np.searchsorted(ordered, starts).tolist()
-        parts = [
-            table.take(ordered[low:high] - start)
-            for table, start, low, high in zip(tables, starts, bounds, bounds[1:])
-            if low < high
-        ]
-        blocks.append(pa.concat_tables(parts).take(np.argsort(order)))
-    return pa.concat_tables(blocks)
-
-
-def _points_of(rows: pa.Table) -> Iterator[tuple[str, int, int]]:
-    """The points of a shard: each key, and where its rows begin and end. The rows of a point follow each other."""
-    keys = rows.column("key").combine_chunks()
-    number = keys.dictionary_encode().indices.to_numpy()
-    first = np.flatnonzero(np.diff(number, prepend=-1))
-    yield from zip(keys.take(first).to_pylist(), first.tolist(), [*first[1:].tolist(), rows.num_rows])
 
 
 # --- tables and their manifest -----------------------------------------------------------------

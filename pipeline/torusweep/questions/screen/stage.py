@@ -252,6 +252,7 @@ class ScreenRequest:
 
 class ScreenQuestion(Question):
     name = "screen"
+    takes_runs = True
     columns = SCREEN
     ask = staticmethod(screen)
     command = "screen"

@@ -53,6 +53,7 @@ def describe(
 
 class StaticQuestion(Question):
     name = "static"
+    takes_runs = True
     columns = STATIC
     ask = staticmethod(describe)
     command = "describe"

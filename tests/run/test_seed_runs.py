@@ -1,0 +1,202 @@
+"""A run of networks that differ in their seed is one point: the same rows, failures and resumption as one by one."""
+
+from __future__ import annotations
+
+import inspect
+from pathlib import Path
+from random import Random
+
+import pyarrow.parquet as pq
+import pytest
+from torusweep.errors import BadInput, Refused
+from torusweep.networks.families import FAMILIES, plan
+from torusweep.networks.seed_runs import SEED, SeedRun, before_seed, of_seed, seed_run, spellings_of
+from torusweep.questions.static.stage import StaticRequest
+from torusweep.sweeps.configuration import of_mapping
+from torusweep.sweeps.expansion import expand, one_by_one
+from torusweep.sweeps.forecast import Batch, Batches
+from torusweep.sweeps.points import Point, networks_of
+from torusweep.sweeps.requested_points import requested_points
+
+from tests.run.faulty_worker import made_up_rows
+from tests.run.rings import Run
+
+FAULTY = "faulty(mesh(k=3, n=2), links=2"
+DRAWN = {"family": "faulty", "topology": "mesh(k=3, n=2)", "links": 2}
+
+
+@pytest.fixture
+def few(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ten seeds are a run."""
+    monkeypatch.setattr("torusweep.sweeps.expansion.MANY", 10)
+
+
+def entry(first: int, last: int, **more: object) -> dict[str, object]:
+    return {**DRAWN, "seed": {"from": first, "to": last}, **more}
+
+
+def sweep_of(*entries: object, **more: object):
+    return of_mapping({"sweep": "drawn", "topologies": list(entries), **more})
+
+
+def test_every_family_that_draws_has_its_seed_last_and_0_by_default():
+    drawn = [family for family in FAMILIES.values() if SEED in inspect.signature(family).parameters]
+    assert len(drawn) >= 6
+    for family in drawn:
+        *others, seed = inspect.signature(family).parameters.values()
+        assert others
+        assert (seed.name, seed.default) == (SEED, 0)
+
+
+def test_spellings_are_those_of_the_networks():
+    run = SeedRun(FAULTY, 0, 12)
+    assert list(run.spellings) == [plan(f"{FAULTY}, seed={seed})")[0] for seed in range(13)]
+    assert seed_run(str(run)) == run
+    assert [before_seed(spelling) for spelling in run.spellings] == [(FAULTY, seed) for seed in range(13)]
+    assert seed_run(of_seed(FAULTY, 3)) is None
+    assert seed_run("lattices(dimensions=3, nodes=512)") is None
+    assert before_seed("torus(k=4, n=2)") == ("torus(k=4, n=2", 0)
+
+
+def test_a_run_without_intervals_is_what_a_loop_leaves():
+    random = Random(2)
+    for _ in range(300):
+        run = SeedRun(FAULTY, *sorted(random.sample(range(30), 2)))
+        others = [tuple(sorted(random.choices(range(30), k=2))) for _ in range(random.randrange(5))]
+        left = list(run.without(others))
+        assert all(part.size > 0 for part in left)
+        seeds = [seed for part in left for seed in range(part.first, part.last + 1)]
+        taken = {seed for first, last in others for seed in range(first, last + 1)}
+        assert seeds == [seed for seed in range(run.first, run.last + 1) if seed not in taken]
+
+
+def test_each_network_once_whatever_the_entries(few: None, monkeypatch: pytest.MonkeyPatch):
+    entries = [
+        f"{FAULTY}, seed=7)",
+        entry(0, 19),
+        f"{FAULTY}, seed=12)",
+        "mesh(k=3, n=2)",
+        entry(15, 40, links=[1, 2]),
+        entry(30, 34),
+        f"{FAULTY})",
+    ]
+    together = expand(sweep_of(*entries))
+    assert sum(seed_run(network.topology) is not None for network in together) == 4
+    monkeypatch.setattr("torusweep.sweeps.expansion.MANY", 1_000)
+    alone = expand(sweep_of(*entries))
+    assert one_by_one(together) == alone
+    assert len({network.topology for network in alone}) == len(alone) == 41 + 1 + 26
+
+
+@pytest.mark.parametrize("seed", [{"from": 0, "to": 40, "step": 2}, [*range(20)], {"from": 0, "to": 8}])
+def test_other_seeds_are_networks_one_by_one(few: None, seed: object):
+    found = expand(sweep_of({**DRAWN, "seed": seed}))
+    assert all(seed_run(network.topology) is None for network in found)
+
+
+def test_where_faults_are_counted_networks_are_points(few: None):
+    assert len(expand(sweep_of(entry(1, 20, fault_nodes=1)))) == 20
+    with pytest.raises(BadInput, match="fault_nodes 1, and among many seeds without"):
+        expand(sweep_of(entry(0, 20), entry(3, 4, fault_nodes=1)))
+
+
+def test_the_limit_counts_networks(few: None):
+    with pytest.raises(Refused, match=r"limits\.points is 20"):
+        expand(sweep_of(entry(0, 20), limits={"points": 20}))
+    with pytest.raises(Refused, match=r"21 points of screen; limits\.points is 30"):
+        requested_points(sweep_of(entry(0, 20), screen=[{}, {"nodes": 9}], limits={"points": 30}))
+
+
+def test_a_stage_that_takes_no_runs_has_a_point_for_each_network(few: None):
+    points = requested_points(sweep_of(entry(1, 12), loads=[{}], screen=[{}]))
+    of_stage = {stage: [point for point in points if point.stage == stage] for stage in ("static", "loads", "screen")}
+    assert {stage: len(found) for stage, found in of_stage.items()} == {"static": 1, "loads": 12, "screen": 1}
+    assert {stage: networks_of(found) for stage, found in of_stage.items()} == dict.fromkeys(of_stage, 12)
+    assert [point.topology for point in of_stage["static"][0].networks] == [
+        point.topology for point in of_stage["loads"]
+    ]
+
+
+def test_an_entry_may_name_a_network_of_a_run(few: None):
+    named = f"{FAULTY}, seed=5)"
+    points = requested_points(sweep_of(entry(1, 12), screen=[{"topologies": [named]}]))
+    assert [point.topology for point in points if point.stage == "screen"] == [named]
+
+
+@pytest.mark.parametrize("pace", [0.05, 1.0, 30.0])
+def test_a_run_is_cut_into_batches_of_the_time_that_networks_take(pace: float):
+    run = Point("static", str(SeedRun(FAULTY, 5, 20_004)), StaticRequest())
+    other = Point("static", "ring(k=5)", StaticRequest())
+    batches = Batches({run: 200.0, other: 0.01}, batch_seconds=1.0)
+    seen: list[Point] = []
+    while batches:
+        batch = batches.next(places=2)
+        batches.took(batch, batch.cost * pace)
+        seen += batch.points
+        if len(seen) > 1:
+            assert batch.cost * pace < 1.001 + 0.01 * pace  # a network more than the time allows, at most
+    assert seen.count(other) == 1
+    seeds = [seed for point in seen if point != other for seed in range(point.seeds[0], point.seeds[1] + 1)]
+    assert seeds == list(range(5, 20_005))
+
+
+def test_a_run_alone_in_its_batch_is_halved():
+    run = Point("static", str(SeedRun(FAULTY, 0, 6)), StaticRequest())
+    batches = Batches({}, batch_seconds=100.0)
+    batches.halve(Batch([run], 7.0))
+    halves = [batches.next(places=1), batches.next(places=1)]
+    assert [half.points[0].seeds for half in halves] == [(0, 3), (4, 6)]
+    assert [half.cost for half in halves] == [pytest.approx(4.0), pytest.approx(3.0)]
+
+
+def drawn(home: Path, last: int, stage: str = "") -> Run:
+    run = Run(home)
+    run.folder = home / "results" / "drawn"
+    entry = f"{{family: faulty, topology: 'mesh(k=3, n=2)', links: 2, seed: {{from: 0, to: {last}}}}}"
+    run.config.write_text(f"sweep: drawn\ntopologies:\n  - {entry}\n{stage}cluster: {{batch_seconds: 0.01}}\n")
+    return run
+
+
+def test_tables_are_the_same_bytes_as_one_by_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    tables = []
+    for many in (10, 1_000):
+        monkeypatch.setattr("torusweep.sweeps.expansion.MANY", many)
+        (tmp_path / str(many)).mkdir()
+        run = drawn(tmp_path / str(many), 40, "screen:\n  - {}\n")
+        for step in ("points", "static", "screen", "distances"):
+            assert run.here(step, **({"workers": 0} if step in ("static", "screen") else {})) == 0
+        assert pq.read_metadata(run.folder / "points.parquet").num_rows == (2 if many == 10 else 82)
+        tables.append([(run.folder / f"{name}.parquet").read_bytes() for name in ("static", "screen", "distances")])
+    assert tables[0] == tables[1]
+
+
+def test_more_seeds_compute_what_is_new(tmp_path: Path, few: None, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("torusweep.run.driver.rows_of_many", made_up_rows)
+    computed = []
+    for last in (20, 30, 10, 30):
+        run = drawn(tmp_path, last)
+        before = set(run.shards())
+        assert run.here("points") == run.here("static", workers=0) == 0
+        computed.append(sum(pq.read_metadata(path).num_rows for path in set(run.shards()) - before))
+        assert topologies(run) == [of_seed(FAULTY, seed) for seed in range(last + 1)]
+    assert computed == [21, 10, 0, 0]
+
+
+@pytest.mark.faults
+def test_poisoned_networks_of_a_run_are_named_and_the_rest_completes(tmp_path: Path):
+    run = drawn(tmp_path, 1_049)
+    run.here("points")
+    poisoned, defect = of_seed(FAULTY, 17), of_seed(FAULTY, 900)
+    status, said = run.step("static", "--workers", "2", fault=f"kill {poisoned}; raise {defect}")
+    run.end()
+    assert status == 0, said
+    failed = run.failed()
+    assert set(failed) == {poisoned, defect}
+    assert "its worker died 3 times" in failed[poisoned]
+    assert failed[defect] == "ZeroDivisionError: a made-up defect"
+    names = list(spellings_of(str(SeedRun(FAULTY, 0, 1_049))))
+    assert topologies(run) == [name for name in names if name not in failed]
+
+
+def topologies(run: Run) -> list[str]:
+    return pq.read_table(run.folder / "static.parquet").column("topology").to_pylist()
