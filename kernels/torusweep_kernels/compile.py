@@ -203,6 +203,16 @@ def lowest(context, word):
 
 
 @intrinsic
+def ones(context, word):
+    """The number of set bits of a uint64."""
+
+    def codegen(context, builder, signature, arguments):
+        return builder.ctpop(arguments[0])
+
+    return types.int64(types.uint64), codegen
+
+
+@intrinsic
 def atomic_add(context, array, place, more):
     """Add to an element. A thread that reads the sum also sees all earlier writes of this thread."""
 

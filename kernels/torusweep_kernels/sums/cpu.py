@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from torusweep_kernels.compile import cached, inlined
-from torusweep_kernels.sums import arithmetic
+from torusweep_kernels.sums import NEAR, arithmetic
+
+BELOW_MIDDLE = 2.0**-54 * (1 - NEAR)  # of a number: nearer to it there is no middle, half a unit in the last place
 
 two_sum = inlined(arithmetic.two_sum)
 two_product = inlined(arithmetic.two_product)
@@ -16,6 +20,29 @@ def add(high, low, more, rest):
     error = error + (low + rest)
     rounded = total + error
     return rounded, error - (rounded - total)
+
+
+@inlined
+def times(high, low, factor):
+    """See the package."""
+    product, error = two_product(high, factor)
+    error = error + low * factor
+    rounded = product + error
+    return rounded, error - (rounded - product)
+
+
+@inlined
+def round_once(high, low):
+    """`rounded` of the package, of one number ≥ 0."""
+    total = high + low
+    rest = low - (total - high)
+    if abs(rest) < total * BELOW_MIDDLE:
+        return total
+    other = np.nextafter(total, np.inf if rest > 0 else 0.0)
+    if abs(rest) < abs(other - total) * (0.5 * (1 - NEAR)):
+        return total
+    # of two neighbours the even one is the one that the middle, as a sum of float64, is rounded to
+    return total + (other - total) * 0.5
 
 
 @cached

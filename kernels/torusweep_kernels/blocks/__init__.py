@@ -1,0 +1,132 @@
+"""Many networks of one size at once: their distances, and the loads of uniform traffic."""
+
+from __future__ import annotations
+
+from math import fsum
+from typing import NamedTuple
+
+import numpy as np
+
+from torusweep_kernels import backend as backends
+from torusweep_kernels.blocks.reference import Task, shares
+from torusweep_kernels.checks import check_capacity, expecting, within
+from torusweep_kernels.threads import thread_count
+
+__all__ = ["Block", "Task", "measure_networks"]
+
+LARGE = 2 * 10**7  # pairs of two nodes of a block from which auto uses a GPU (estimated)
+
+
+class Block(NamedTuple):
+    """Of B networks of N nodes each.
+
+    histogram     int64[B, D + 1]  ordered pairs of terminals at each distance in hops, a terminal and itself included;
+                                   pairs without a path are not counted. D is the greatest diameter of the block
+    eccentricity  int32[B, N]      distance from each node to the farthest terminal that it reaches; −1 of a node
+                                   without terminals. The diameter is the greatest one, the radius the least ≥ 0
+    connected     bool[B]          whether every node that works reaches every other; a node works if it has a link or
+                                   a terminal
+    load          float64[B, N, P] | None   load of each port's channel, in flits a cycle, of all its parallel links
+                                   together, where each terminal sends one flit a cycle in equal parts to all terminals,
+                                   itself included; 0 without a channel. What has no path loads no channel
+    hops          float64[B] | None   the sum of the loads, of all channels: hops of all flits, over those of the
+                                   terminals the mean
+    """
+
+    histogram: np.ndarray
+    eccentricity: np.ndarray
+    connected: np.ndarray
+    load: np.ndarray | None
+    hops: np.ndarray | None
+
+
+def measure_networks(
+    ports: np.ndarray,
+    terminals: np.ndarray | None = None,
+    capacity: np.ndarray | None = None,
+    *,
+    loads: bool = True,
+    backend: str = "auto",
+    threads: int | None = None,
+) -> Block:
+    """Distances and loads of many networks of one size.
+
+    ports      int32[B, N, P]  neighbour through each port, −1 = none; links may have one direction, be parallel
+    terminals  int32[B, N]     terminals of each node; 1 each by default
+    capacity   int32[B, N, P]  ≥ 1, parallel links that each channel stands for; 1 by default
+    loads      compute the loads, too, which takes ten times as long
+    backend    auto, numpy, numba or cupy; results are the same to the bit. auto: cupy for 2·10⁷ pairs of two nodes and
+               more where there is a GPU, otherwise numba
+    threads    CPU threads of numba; by default all that it may use. The result does not depend on it
+
+    Loads are those of `torusweep_kernels.loads.minimal_loads` with `exact`, to the bit: demands spread equally over all
+    shortest paths, a channel of c parallel links being c paths; exact sums, rounded once. A demand is what the traffic
+    `uniform` has between two nodes: a node's terminals, times 1 / T added up for each terminal of the other node.
+
+    Method: distances by rows of bits, loads by Brandes's accumulation (2001). A thread, or a block of threads of a GPU,
+    has a network. Networks with more than 2³³ shortest paths in all, or with nodes of different numbers of terminals
+    above 0, take their loads one by one from `minimal_loads`.
+
+    Raises ValueError for arrays that contradict each other, OverflowError where there are more shortest paths between
+    two nodes than float64 can count, BackendUnavailable for cupy without a GPU.
+    """
+    ports = np.ascontiguousarray(ports, np.int32)
+    if terminals is not None:
+        terminals = np.ascontiguousarray(terminals, np.int32)
+    if capacity is not None:
+        capacity = np.ascontiguousarray(capacity, np.int32)
+    check(ports, terminals, capacity, threads)
+    task = Task(ports, None if terminals is None or (terminals == 1).all() else terminals, capacity, loads)
+    networks, nodes = ports.shape[:2]
+    chosen = backends.resolve(backend, large=networks * nodes * nodes >= LARGE)
+    if not networks or not nodes:
+        load = np.zeros(ports.shape) if loads else None
+        hops = np.zeros(networks) if loads else None
+        return Block(
+            np.zeros((networks, 1), np.int64),
+            np.zeros((networks, nodes), np.int32),
+            np.ones(networks, bool),
+            load,
+            hops,
+        )
+    measured = backends.implementation(__name__, chosen).measure(task, thread_count(threads))
+    histogram, eccentricity, connected, load, hops, alone = measured
+    for place in np.flatnonzero(alone).tolist():
+        assert load is not None
+        assert hops is not None
+        load[place], hops[place] = load_alone(task, place, chosen, threads)
+    width = int(np.flatnonzero(histogram.any(axis=0)).max(initial=0)) + 1
+    return Block(np.ascontiguousarray(histogram[:, :width]), eccentricity, connected, load, hops)
+
+
+def load_alone(task: Task, place: int, backend: str, threads: int | None) -> tuple[np.ndarray, float]:
+    """(float64[N, P], their sum): the loads of one network of the block."""
+    from torusweep_kernels.loads import minimal_loads
+
+    nodes = task.ports.shape[1]
+    own = np.ones(nodes, np.int32) if task.terminals is None else task.terminals[place]
+    roots = np.flatnonzero(own).astype(np.int32)
+    found = minimal_loads(
+        task.ports[place],
+        roots,
+        shares(own)[roots],
+        inward=True,
+        exact=True,
+        demand=own.astype(np.float64),
+        capacity=None if task.capacity is None else task.capacity[place],
+        backend=backend,
+        threads=threads,
+    )
+    return found.load, fsum(found.load.ravel().tolist())
+
+
+def check(ports: np.ndarray, terminals: np.ndarray | None, capacity: np.ndarray | None, threads: int | None) -> None:
+    """Check that the arrays agree; the error names the array and what was expected."""
+    expect = expecting("measure_networks")
+    expect(ports.ndim == 3, "ports of shape [B, N, P]", ports.shape)
+    within(expect, "ports", ports, -1, ports.shape[1] - 1)
+    if terminals is not None:
+        expect(terminals.shape == ports.shape[:2], f"terminals of shape {ports.shape[:2]}", terminals.shape)
+        within(expect, "terminals", terminals, 0, 2**20)
+    check_capacity(expect, capacity, ports)
+    expect(threads is None or threads >= 1, "threads ≥ 1 or None", threads)

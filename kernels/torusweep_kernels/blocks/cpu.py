@@ -1,0 +1,379 @@
+"""Distances and loads of a block of networks on the CPU, compiled by Numba: a network at a time, in the cache.
+
+Distances by rows of bits: each node's row has a bit for each node that it reaches, and receives those of its neighbours
+level by level. Loads from one source after the other, along a queue of nodes, and back along the channels that lead one
+hop farther, which the way out has listed. Shares of a demand, 1 / paths, are sums of four numbers (`split`): of the
+first three every sum is exact in float64, in any order, so that a channel costs one vector addition and one product.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from llvmlite import ir
+from numba import types
+
+from torusweep_kernels.blocks.reference import Measured, Task
+from torusweep_kernels.compile import INT64, Vectors, cached, inlined, intrinsic, ones, plain
+from torusweep_kernels.sums.cpu import add, round_once, times, two_sum
+from torusweep_kernels.threads import in_threads
+
+BITS = 20  # of the second and of the third limb
+MOST_PATHS = 2.0 ** (53 - BITS)  # of all pairs together: with more, sums of these limbs are not exact
+TABLE = 1 << 12  # numbers of paths whose limbs are kept
+LEVEL = np.uint64(1 << 48)  # a node's state: its distance times this, and its paths
+NEW = np.uint64(0xFFFF << 48)  # not reached
+MOST_OF_A_NODE = np.uint64(1 << 32)  # paths; with fewer than 2^16 channels the paths of a state then stay below LEVEL
+MOST_CHANNELS = 2**16 - 1  # of a network, each of parallel links counted
+SHARES = 8  # parts of a block for each thread
+AT_ONCE = 4096  # networks of a part, at most
+WIDTHS = 3, 4, 6  # ports of networks whose loops are unrolled
+
+
+@intrinsic
+def carry(context, heads, tails, dag, listed, paths, links, unit, load, weighted):
+    """For channels c = dag[listed − 1 … 0], from v = tails[c] to w = heads[c]: load[c] += paths[v] · unit[w], and
+    unit[v] += unit[w]; if `weighted` is not an empty tuple, unit[w] times links[c]. Rows of unit and load are limbs."""
+
+    def codegen(context, builder, signature, arguments):
+        v = Vectors("heads tails dag listed paths links unit load weighted", 4, context, builder, signature, arguments)
+        heads, tails, dag, paths, links, unit, load = (
+            v.data(name) for name in ("heads", "tails", "dag", "paths", "links", "unit", "load")
+        )
+        last = builder.sub(v.value("listed"), ir.Constant(INT64, 1))
+        with v.loop(ir.Constant(INT64, 0), v.value("listed")) as (place, _):
+            channel = v.index(dag, builder.sub(last, place))
+            node = v.index(tails, channel)
+            row, where = v.at(unit, node), v.at(load, channel)
+            farther = v.load(v.at(unit, v.index(heads, channel)))
+            if len(weighted):
+                farther = builder.fmul(farther, v.spread(v.item(links, channel)))
+            own = v.spread(v.item(paths, node))
+            v.store(v.call("fma.v4f64", v.doubles, own, farther, v.load(where)), where)
+            v.store(builder.fadd(v.load(row), farther), row)
+        return context.get_dummy_value()
+
+    return types.none(heads, tails, dag, listed, paths, links, unit, load, weighted), codegen
+
+
+@intrinsic
+def copy_row(context, source, place, target, where):
+    """target[where] = source[place], rows of limbs."""
+
+    def codegen(context, builder, signature, arguments):
+        v = Vectors("source place target where", 4, context, builder, signature, arguments)
+        v.store(v.load(v.at(v.data("source"), v.value("place"))), v.at(v.data("target"), v.value("where")))
+        return context.get_dummy_value()
+
+    return types.none(source, place, target, where), codegen
+
+
+@inlined
+def split(paths, bits, row):
+    """Write 1 / paths as four limbs: multiples of 2^−bits, of 2^−(bits + 20), of 2^−(bits + 40), and the rest."""
+    scale, left, step = 1.0, 1.0, 2.0**bits
+    for limb in range(3):
+        scale /= step
+        left *= step
+        digit = np.floor(left / paths)
+        left -= digit * paths
+        row[limb] = digit * scale
+        step = 2.0**BITS
+    row[3] = left / paths * scale
+
+
+class Scratch(NamedTuple):
+    """What a thread works in, for networks of N nodes, C = N · P channels, rows of W words.
+
+    heads   uint32[C]      the other end of each channel; N = no channel
+    tails   uint32[C]      its own end
+    links   float64[C]     parallel links; of no length where each channel is one link
+    rows    uint64[2, N + 1, W]   bits of the nodes that each one reaches, before and after a level
+    planes  uint64[D + 1, W]  binary digits of the nodes' terminals; the last row: which nodes work
+    state   uint64[N + 1]  of the search from a source: see LEVEL
+    order   uint32[N + 1]  nodes in the order of their distances
+    dag     uint32[C + 1]  channels that lead one hop farther
+    paths   float64[N]     shortest paths to each node
+    known   bool[TABLE]    whether `table`, float64[TABLE, 4], has the limbs of 1 / paths
+    unit    float64[N + 1, 4]
+    load    float64[C, 4]
+    """
+
+    heads: np.ndarray
+    tails: np.ndarray
+    links: np.ndarray
+    rows: np.ndarray
+    planes: np.ndarray
+    state: np.ndarray
+    order: np.ndarray
+    dag: np.ndarray
+    paths: np.ndarray
+    known: np.ndarray
+    table: np.ndarray
+    unit: np.ndarray
+    load: np.ndarray
+
+
+class Ways(NamedTuple):
+    """How networks are measured.
+
+    loads     whether loads are wanted
+    digits    binary digits of the greatest number of terminals of a node
+    bits      of the first limb
+    unrolled  a tuple of P elements, so that loops over a node's channels are unrolled, or an empty one
+    weighted  a tuple that is not empty if channels are parallel links
+    """
+
+    loads: bool
+    digits: int
+    bits: int
+    unrolled: tuple[int, ...]
+    weighted: tuple[int, ...]
+
+
+@plain
+def search(source, ports, scratch, unrolled, weighted):
+    """Search from a source: nodes in the order of their distances, path counts, channels that lead one hop farther.
+
+    unrolled, weighted  as of `measure_some`
+    Returns the number of nodes reached, 0 where there are too many paths, and that of such channels.
+    """
+    heads, links, state, order, dag = scratch.heads, scratch.links, scratch.state, scratch.order, scratch.dag
+    state[:-1] = NEW
+    state[-1] = 0
+    order[0] = source
+    state[source] = 1
+    end, listed, place = np.uint64(1), np.uint64(0), np.uint64(0)
+    while place < end:
+        node = np.uint64(order[place])
+        own = state[node]
+        following = (own & NEW) + LEVEL
+        paths = own & (LEVEL - np.uint64(1))
+        if paths > MOST_OF_A_NODE:
+            return np.uint64(0), listed
+        channel = node * np.uint64(ports)
+        for _ in range(len(unrolled) if len(unrolled) else ports):
+            head = np.uint64(heads[channel])
+            there = state[head]
+            new = there >= NEW
+            order[end] = head
+            end += np.uint64(new)
+            there = following if new else there
+            farther = np.uint64(there >= following)
+            more = paths * np.uint64(links[channel]) if len(weighted) else paths
+            state[head] = there + (more & (np.uint64(0) - farther))
+            dag[listed] = channel
+            listed += farther
+            channel += np.uint64(1)
+        place += np.uint64(1)
+    return end, listed
+
+
+@plain
+def carry_back(end, listed, terminals, bits, scratch, weighted):
+    """Add the loads of all flows from a source to `scratch.load`; return its paths to all nodes."""
+    state, order, paths, known, table, unit = (
+        scratch.state,
+        scratch.order,
+        scratch.paths,
+        scratch.known,
+        scratch.table,
+        scratch.unit,
+    )
+    total = 0.0
+    for place in range(end):
+        node = np.uint64(order[place])
+        own = state[node] & (LEVEL - np.uint64(1))
+        number = np.float64(np.int64(own))
+        paths[node] = number
+        total += number
+        if len(terminals) and terminals[node] == 0:
+            unit[node] = 0.0
+        elif own < np.uint64(TABLE):
+            if not known[own]:
+                split(number, bits, table[own])
+                known[own] = True
+            copy_row(table, own, unit, node)
+        else:
+            split(number, bits, unit[node])
+    heads, tails, links, dag = scratch.heads, scratch.tails, scratch.links, scratch.dag
+    carry(heads, tails, dag, np.int64(listed), paths, links, unit, scratch.load, weighted)
+    return total
+
+
+@plain
+def loads_of(ports, terminals, demand, bits, scratch, unrolled, weighted, load):
+    """Fill in the loads of a network, where `demand` flits flow between each two nodes with terminals; return
+    the sum of all loads, −1 where they cannot be computed here."""
+    scratch.load[:] = 0.0
+    total = 0.0
+    for source in range(ports.shape[0]):
+        if len(terminals) and terminals[source] == 0:
+            continue
+        end, listed = search(source, ports.shape[1], scratch, unrolled, weighted)
+        if end == 0:
+            return -1.0
+        total += carry_back(end, listed, terminals, bits, scratch, weighted)
+        if total > MOST_PATHS:
+            return -1.0
+    hops, rest, place = 0.0, 0.0, 0
+    for node in range(ports.shape[0]):
+        for port in range(ports.shape[1]):
+            limbs = scratch.load[place]
+            high, low = two_sum(limbs[0], limbs[1])
+            high, low = add(high, low, limbs[2], limbs[3])
+            high, low = times(high, low, demand)
+            load[node, port] = round_once(high, low)
+            hops, rest = add(hops, rest, load[node, port], 0.0)
+            place += 1
+    return hops
+
+
+@plain
+def distances_of(terminals, ports, scratch, histogram, eccentricity):
+    """Fill in the histogram and the eccentricities of a network; return whether all its working nodes reach each
+    other."""
+    heads, rows, planes = scratch.heads, scratch.rows, scratch.planes
+    nodes, words = rows.shape[1] - 1, rows.shape[2]
+    now, after = 0, 1
+    rows[now] = 0
+    for node in range(nodes):
+        rows[now, node, node >> 6] = np.uint64(1) << np.uint64(node & 63)
+        eccentricity[node] = -1 if len(terminals) and terminals[node] == 0 else 0
+        histogram[0] += np.int64(terminals[node]) ** 2 if len(terminals) else 1
+    level, grows = 0, True
+    while grows:
+        level += 1
+        grows = False
+        for node in range(nodes):
+            pairs = 0
+            for word in range(words):
+                before = rows[now, node, word]
+                reached = before
+                for channel in range(node * ports, (node + 1) * ports):
+                    reached |= rows[now, heads[channel], word]
+                rows[after, node, word] = reached
+                gained = reached ^ before
+                if gained:
+                    grows = True
+                    for digit in range(len(planes) - 1):
+                        pairs += ones(gained & planes[digit, word]) << digit
+            if pairs and eccentricity[node] >= 0:
+                histogram[level] += pairs * terminals[node] if len(terminals) else pairs
+                eccentricity[node] = level
+        now, after = after, now
+    works = planes[-1]
+    for node in range(nodes):
+        if works[node >> 6] >> np.uint64(node & 63) & np.uint64(1):
+            for word in range(words):
+                if works[word] & ~rows[now, node, word]:
+                    return False
+    return True
+
+
+@plain
+def prepare(ports, terminals, capacity, scratch):
+    """Fill in the channels of a network, and the bits of its nodes; return what each node sends to each other, if all
+    that have terminals have equally many, otherwise 0."""
+    heads, links, planes = scratch.heads, scratch.links, scratch.planes
+    nodes, width = ports.shape
+    planes[:] = 0
+    works = planes[-1]
+    place = 0
+    for node in range(nodes):
+        for port in range(width):
+            head = ports[node, port]
+            heads[place] = nodes if head < 0 else head
+            if head >= 0:
+                works[node >> 6] |= np.uint64(1) << np.uint64(node & 63)
+                works[head >> 6] |= np.uint64(1) << np.uint64(head & 63)
+            if len(links):
+                links[place] = capacity[node, port]
+            place += 1
+    total, most, alike = np.int64(0), np.int64(0), True
+    for node in range(nodes):
+        own = np.int64(terminals[node] if len(terminals) else 1)
+        if own:
+            bit = np.uint64(1) << np.uint64(node & 63)
+            works[node >> 6] |= bit
+            for digit in range(len(planes) - 1):
+                if own >> digit & 1:
+                    planes[digit, node >> 6] |= bit
+            alike &= most in (0, own)
+            most = own
+            total += own
+    if not alike or not total:
+        return 0.0
+    share = 0.0  # of a node's terminals, added up as they are where traffic between terminals becomes that of nodes
+    for _ in range(most):
+        share += 1.0 / total
+    return share * most
+
+
+@cached
+def measure_some(ports, terminals, capacity, ways, histogram, eccentricity, connected, load, hops, alone):
+    """Fill in what `measure` returns, for some networks; `ways`: `Ways`. Terminals and capacity are of no length in the
+    second dimension where each node has one, and each channel is one."""
+    nodes, width = ports.shape[1:]
+    channels = nodes * width
+    tails = np.empty(channels, np.uint32)
+    for place in range(channels):
+        tails[place] = place // width
+    known = TABLE if ways.loads else 0
+    scratch = Scratch(
+        np.empty(channels, np.uint32),
+        tails,
+        np.empty(capacity.shape[1] * capacity.shape[2]),
+        np.zeros((2, nodes + 1, (nodes + 63) // 64), np.uint64),
+        np.empty((ways.digits + 1, (nodes + 63) // 64), np.uint64),
+        np.empty(nodes + 1, np.uint64),
+        np.empty(nodes + 1, np.uint32),
+        np.empty(channels + 1, np.uint32),
+        np.empty(nodes),
+        np.zeros(known, np.bool_),
+        np.empty((known, 4)),
+        np.zeros((nodes + 1, 4)),
+        np.empty((channels, 4)),
+    )
+    for place in range(len(ports)):
+        own = terminals[place]
+        demand = prepare(ports[place], own, capacity[place], scratch)
+        connected[place] = distances_of(own, width, scratch, histogram[place], eccentricity[place])
+        if ways.loads:
+            hops[place] = -1.0
+            if demand > 0.0:
+                hops[place] = loads_of(
+                    ports[place], own, demand, ways.bits, scratch, ways.unrolled, ways.weighted, load[place]
+                )
+            alone[place] = hops[place] < 0.0
+
+
+def measure(task: Task, threads: int) -> Measured:
+    """See `reference.measure`."""
+    networks, nodes, width = task.ports.shape
+    histogram = np.zeros((networks, nodes + 1), np.int64)
+    eccentricity = np.empty((networks, nodes), np.int32)
+    connected, alone = np.empty(networks, bool), np.zeros(networks, bool)
+    terminals = np.empty((networks, 0), np.int32) if task.terminals is None else task.terminals
+    capacity = np.empty((networks, 0, 0), np.int32) if task.capacity is None else task.capacity
+    fits = nodes * width * int(capacity.max(initial=1)) <= MOST_CHANNELS
+    ways = Ways(
+        task.loads and fits,
+        int(terminals.max(initial=1)).bit_length(),
+        52 - 2 * max(1, nodes - 1).bit_length(),  # sums of this limb are exact: all flows together are N² units
+        (0,) * width if width in WIDTHS and task.capacity is None else (),
+        () if task.capacity is None else (0,),
+    )
+    load, hops = np.empty(task.ports.shape if task.loads else (networks, 0, 0)), np.empty(networks)
+    size = max(1, min(AT_ONCE, -(-networks // (threads * SHARES))))
+
+    def some(first: int) -> None:
+        own = slice(first, first + size)
+        answers = histogram[own], eccentricity[own], connected[own], load[own], hops[own], alone[own]
+        measure_some(task.ports[own], terminals[own], capacity[own], ways, *answers)
+
+    in_threads(some, range(0, networks, size), threads)
+    if not task.loads:
+        return histogram, eccentricity, connected, None, None, alone
+    return histogram, eccentricity, connected, load, hops, alone if fits else np.ones(networks, bool)
