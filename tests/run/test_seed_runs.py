@@ -6,16 +6,20 @@ import inspect
 from pathlib import Path
 from random import Random
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from torusweep.errors import BadInput, Refused
 from torusweep.networks.families import FAMILIES, plan
 from torusweep.networks.seed_runs import SEED, SeedRun, before_seed, of_seed, seed_run, spellings_of
+from torusweep.questions.how import How
+from torusweep.questions.screen.runs import rows_of_run
+from torusweep.questions.screen.stage import ScreenRequest
 from torusweep.questions.static.stage import StaticRequest
 from torusweep.sweeps.configuration import of_mapping
 from torusweep.sweeps.expansion import expand, one_by_one
 from torusweep.sweeps.forecast import Batch, Batches
-from torusweep.sweeps.points import Point, networks_of
+from torusweep.sweeps.points import Point, networks_of, rows_of_many
 from torusweep.sweeps.requested_points import requested_points
 
 from tests.run.faulty_worker import made_up_rows
@@ -168,6 +172,43 @@ def test_tables_are_the_same_bytes_as_one_by_one(tmp_path: Path, monkeypatch: py
         assert pq.read_metadata(run.folder / "points.parquet").num_rows == (2 if many == 10 else 82)
         tables.append([(run.folder / f"{name}.parquet").read_bytes() for name in ("static", "screen", "distances")])
     assert tables[0] == tables[1]
+
+
+RUNS = [
+    "faulty(torus(k=4, n=2), links=2",
+    "faulty(torus(k=2, n=3), links=2",  # links side by side
+    "faulty(mesh(k=4, n=2), links=9, nodes=2",  # in pieces
+    "faulty(torus(k=4, n=2), links=31",  # nodes without links
+    "faulty(directed_torus(k=4, n=2), links=1",
+    "faulty(fat_tree(k=4, n=2), links=3",
+    "faulty(hyperx(radices=[3, 4], terminals=2, widths=[1, 2]), links=3, nodes=1",
+    "faulty(with_links(mesh(k=3, n=2), bandwidths=[2]), links=1",
+    "random_regular(nodes=16, degree=4",
+    "jellyfish(switches=12, ports=6, degree=4",
+    "xpander(degree=4, lift=3",
+    "dragonfly(a=4, p=2, h=2, arrangement=random",
+    "megafly(leaves=2, spines=2, p=2, h=2, arrangement=random",
+]
+
+
+@pytest.mark.parametrize("backend", ["numpy", "numba"])
+@pytest.mark.parametrize("before", RUNS)
+def test_networks_together_have_the_rows_of_each_alone(before: str, backend: str, monkeypatch: pytest.MonkeyPatch):
+    """To the bit, whatever is computed at once."""
+    many = 40 if backend == "numba" else 6
+    point = Point("screen", str(SeedRun(before, 0, many - 1)), ScreenRequest(None))
+    how = How(backend, threads=1)
+    (alone,) = [pa.concat_tables(rows_of_many(point.networks, how))]
+    for channels in (1 << 22, 700):
+        monkeypatch.setattr("torusweep.questions.screen.runs.CHANNELS", channels)
+        together = rows_of_run(seed_run(point.topology), how)
+        if "bandwidths" in before:
+            assert together is None  # it says so, and they are computed one by one
+        else:
+            assert together.equals(alone.drop_columns(["key", "member"]))
+    (found,) = rows_of_many([point], how)
+    assert found.drop_columns(["key"]).column("member").to_pylist() == list(range(many))
+    assert found.drop_columns(["key", "member"]).equals(alone.drop_columns(["key", "member"]))
 
 
 def test_more_seeds_compute_what_is_new(tmp_path: Path, few: None, monkeypatch: pytest.MonkeyPatch):

@@ -18,7 +18,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_valida
 
 from torusweep.errors import BadInput
 from torusweep.networks.families import build, plan
-from torusweep.networks.seed_runs import SeedRun
+from torusweep.networks.seed_runs import SeedRun, first_of
 from torusweep.networks.topology import Plan, Topology
 from torusweep.questions.how import How
 from torusweep.tables.columns import Column
@@ -256,6 +256,10 @@ class Stage(Protocol):
         Raises what `rows` raises for one of them.
         """
         return None
+
+    def seconds_of_run(self, run: SeedRun, request: Any) -> float:
+        """Seconds on one core of all networks of a run."""
+        return run.size * self.seconds(LazyNetwork(first_of(str(run))), request)
 
     def section(self, tables: Tables) -> Chapter | None:
         """Its section of the page, from a sweep's tables as lists of records; None without one."""

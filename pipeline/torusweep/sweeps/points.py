@@ -75,7 +75,10 @@ class Point:
     @property
     def seconds(self) -> float:
         """Estimated seconds on one core."""
-        return self.count * STAGES[self.stage].seconds(LazyNetwork(first_of(self.topology)), self.request)
+        run, stage = seed_run(self.topology), STAGES[self.stage]
+        if run is None:
+            return stage.seconds(LazyNetwork(self.topology), self.request)
+        return stage.seconds_of_run(run, self.request)
 
     @property
     def memory(self) -> int:

@@ -14,6 +14,7 @@ from torusweep_kernels.distance import Distances, many_distances
 
 from torusweep.errors import BadInput, Refused
 from torusweep.networks.links import channel_matrix, surviving_network
+from torusweep.networks.seed_runs import SeedRun, plan_of
 from torusweep.networks.symmetry import orbits
 from torusweep.networks.topology import Meaning, Topology, Whole
 from torusweep.questions.how import How
@@ -25,6 +26,7 @@ from torusweep.questions.screen import bounds
 from torusweep.questions.screen.answer import Screened
 from torusweep.questions.screen.columns import SCREEN
 from torusweep.questions.screen.lattices import MOST_DIMENSIONS, MOST_NODES, MOST_STEPS
+from torusweep.questions.screen.runs import rows_of_run
 from torusweep.questions.screen.spaces import Circulants, Lattices, Space, screen_space, space_of
 from torusweep.questions.stage import LazyNetwork, NetworkChoice, Rows, attempt, under
 from torusweep.questions.static.connectivity import components
@@ -314,6 +316,14 @@ class ScreenQuestion(Question):
         if space is None:
             return [network_row(network.topology, options)]
         return _rows_of(space, request.each == "class", options)
+
+    def seconds_of_run(self, run: SeedRun, request: ScreenRequest) -> float:
+        planned = plan_of(str(run))
+        arcs = planned.nodes * max(planned.degree, 1)
+        return run.size * (2e-4 + 5e-7 * arcs + 2.5e-9 * arcs * planned.nodes)
+
+    def rows_of_run(self, run: SeedRun, request: ScreenRequest, options: How) -> pa.Table | None:
+        return rows_of_run(run, options)
 
     def rows_of_many(self, points: Iterable[tuple[LazyNetwork, ScreenRequest]], options: How) -> list[Rows | Exception]:
         """The distances of small networks in one call of the kernel, those of others and of spaces one by one."""
