@@ -168,4 +168,79 @@ def check(network: Network, parts: Parts, failures: Failures, threads: int | Non
     expect(threads is None or threads >= 1, "threads ≥ 1 or None", threads)
 
 
-__all__ = ["Failures", "Network", "Outcomes", "Parts", "after_failures", "draw_failures"]
+class Faulty(NamedTuple):
+    """B networks with faults.
+
+    ports     int32[B, N, P]         neighbour through each port, −1 = none
+    capacity  int32[B, N, P] | None  parallel links of each channel; None as of the network without faults
+    works     bool[B, N]             nodes that have not failed
+    links     int64[B]               links that were left when nodes had failed, of which some fail; where that is less
+                                     than were to fail, the rows above are those before any link failed
+    """
+
+    ports: np.ndarray
+    capacity: np.ndarray | None
+    works: np.ndarray
+    links: np.ndarray
+
+
+def with_faults(
+    ports: np.ndarray,
+    capacity: np.ndarray | None,
+    *,
+    directed: bool,
+    links: np.ndarray,
+    nodes: np.ndarray,
+    seeds: np.ndarray,
+    threads: int | None = None,
+) -> Faulty:
+    """One network with many sets of random faults: nodes[b] of its nodes fail, and links[b] of the links then left.
+
+    ports         int32[N, P]         neighbour through each port, −1 = none
+    capacity      int32[N, P] | None  parallel links of each channel, which fail one by one; None: 1 each
+    directed      links have one direction; otherwise a link is a channel and the first one back
+    links, nodes  int64[B] ≥ 0        numbers of faults; fewer nodes than there are
+    seeds         int64[B] ≥ 0        the same seed has the same faults, and those of a smaller number are among them
+    threads       CPU threads; by default all that Numba may use. The result does not depend on it
+
+    Those fail whose random words are smallest, of Philox4x64-10 (Salmon et al. 2011) with the key (seed, 0) for nodes
+    and (seed, 1) for links, which are in the order of their tails and ports. The specification, for one seed, is
+    `torusweep.networks.families.modified.faulty`.
+
+    Raises ValueError for arrays that contradict each other.
+    """
+    expect = expecting("with_faults")
+    ports = np.ascontiguousarray(ports, np.int32)
+    expect(ports.ndim == 2, "ports of shape [N, P]", ports.shape)
+    within(expect, "ports", ports, -1, len(ports) - 1)
+    check_capacity(expect, capacity, ports)
+    links, nodes, seeds = (np.ascontiguousarray(array, np.int64) for array in (links, nodes, seeds))
+    expect(
+        links.shape == nodes.shape == seeds.shape == (len(seeds),), "links, nodes and seeds of shape [B]", seeds.shape
+    )
+    within(expect, "links", links, 0, 2**62)
+    within(expect, "nodes", nodes, 0, len(ports) - 1)
+    within(expect, "seeds", seeds, 0, 2**63 - 1)
+    parallel = np.where(ports >= 0, 1 if capacity is None else capacity, 0).astype(np.int32)
+    back = np.zeros(ports.shape, np.int32)
+    if not directed and ports.size:
+        tail = np.arange(len(ports))
+        for port in range(ports.shape[1]):
+            back[:, port] = np.argmax(ports[ports[:, port]] == tail[:, None], axis=1)
+    from torusweep_kernels.failures import faults
+
+    network = ports, parallel, back, directed
+    some, left, works, total = faults.faults_of(network, (links, nodes, seeds), thread_count(threads))
+    return Faulty(some, None if capacity is None else left, works, total)
+
+
+__all__ = [
+    "Failures",
+    "Faulty",
+    "Network",
+    "Outcomes",
+    "Parts",
+    "after_failures",
+    "draw_failures",
+    "with_faults",
+]

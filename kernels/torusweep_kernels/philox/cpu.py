@@ -1,16 +1,22 @@
-"""Philox4x32-10 for code compiled by Numba; kernels/torusweep_kernels/philox/__init__.py is its specification."""
+"""Philox4x32-10 for code compiled by Numba; kernels/torusweep_kernels/philox/__init__.py is its specification.
+
+Philox4x64-10, of which NumPy's generator is the specification."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
+from llvmlite import ir
+from numba import types
 
-from torusweep_kernels.compile import cached
+from torusweep_kernels.compile import INT64, cached, intrinsic
 from torusweep_kernels.philox import UNIT
 
 M0, M1 = np.uint64(0xD2511F53), np.uint64(0xCD9E8D57)
 W0, W1 = np.uint32(0x9E3779B9), np.uint32(0xBB67AE85)
+WIDE0, WIDE1 = np.uint64(0xD2E7470EE14C6C93), np.uint64(0xCA5A826395121157)  # of Philox4x64
+GROWS0, GROWS1 = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBB67AE8584CAA73B)
 HALF, LOW, HIGH = np.uint64(32), np.uint64(11), np.uint64(21)
 
 
@@ -25,6 +31,38 @@ def philox4x32(c0: Any, c1: Any, c2: Any, c3: Any, k0: Any, k1: Any) -> Any:
         c1, c3 = np.uint32(second), np.uint32(first)
         k0, k1 = np.uint32(k0 + W0), np.uint32(k1 + W1)
     return c0, c1, c2, c3
+
+
+@intrinsic
+def high_word(context, one, other):
+    """The upper 64 bits of the product of two uint64."""
+
+    def codegen(context, builder, signature, arguments):
+        wide = ir.IntType(128)
+        product = builder.mul(*(builder.zext(argument, wide) for argument in arguments))
+        return builder.trunc(builder.lshr(product, ir.Constant(wide, 64)), INT64)
+
+    return types.uint64(types.uint64, types.uint64), codegen
+
+
+@cached
+def fill4x64(k0: Any, k1: Any, words: Any) -> None:
+    """words uint64[n]: those of Philox4x64-10 with a key, from counter 1 on, as `numpy.random.Philox(key=[k0, k1])`."""
+    for first in range(0, len(words), 4):
+        c0, c1, c2, c3 = np.uint64(first // 4 + 1), np.uint64(0), np.uint64(0), np.uint64(0)
+        key0, key1 = np.uint64(k0), np.uint64(k1)
+        for _ in range(10):
+            low0, low1 = WIDE0 * c0, WIDE1 * c2
+            c0, c2 = high_word(WIDE1, c2) ^ c1 ^ key0, high_word(WIDE0, c0) ^ c3 ^ key1
+            c1, c3 = low1, low0
+            key0, key1 = key0 + GROWS0, key1 + GROWS1
+        words[first] = c0
+        if first + 1 < len(words):
+            words[first + 1] = c1
+        if first + 2 < len(words):
+            words[first + 2] = c2
+        if first + 3 < len(words):
+            words[first + 3] = c3
 
 
 @cached

@@ -84,6 +84,23 @@ class Wiring(NamedTuple):
     terminals: np.ndarray | None = None
 
 
+class Wirings(NamedTuple):
+    """The arrays of B networks of one size.
+
+    ports       int32[B, N, P]         as of `Wiring`; a network with fewer ports has no links at the last ones
+    link_class  int8[B, N, P]
+    capacity    int32[B, N, P] | None
+    terminals   int32[B, N] | None     terminals of each node; None = one at each
+    refused     what is wrong with values that make no network, by their place
+    """
+
+    ports: np.ndarray
+    link_class: np.ndarray
+    capacity: np.ndarray | None
+    terminals: np.ndarray | None
+    refused: dict[int, str]
+
+
 def no_symmetries() -> list[np.ndarray]:
     return []
 

@@ -136,7 +136,7 @@ def _make_plan(call: Spelling) -> tuple[str, Plan]:
         raise BadInput(
             f"unknown topology '{call.name}'{nearest(call.name, FAMILIES)}; 'torusweep topologies' lists all"
         )
-    canonical, values = _bind(call)
+    canonical, values = bind(call)
     with _name_in_errors(call):
         return canonical, FAMILIES[call.name](**values)
 
@@ -176,7 +176,7 @@ def _name_in_errors(spelling: str | Spelling) -> Iterator[None]:
         ) from None
 
 
-def _bind(call: Spelling) -> tuple[str, dict[str, Any]]:
+def bind(call: Spelling) -> tuple[str, dict[str, Any]]:
     """Return (canonical spelling, values by parameter) of a call, checked against the signature of the family."""
     known = parameters(call.name)
     names = [parameter.name for parameter in known]
@@ -224,6 +224,7 @@ __all__ = [
     "FAMILIES",
     "KIND_OF",
     "FamilyParameter",
+    "bind",
     "build",
     "check_size",
     "default_memory",

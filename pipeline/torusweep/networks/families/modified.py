@@ -7,14 +7,27 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
+from torusweep_kernels.failures import with_faults
 
 from torusweep.errors import BadInput
 from torusweep.networks.link_lists import MOST_LATENCY, bandwidth_of, of_classes
 from torusweep.networks.symmetry import those_that_keep_kinds
-from torusweep.networks.topology import NO_PORT, Meaning, Plan, Whole, Wiring, no_symmetries, realise, require
+from torusweep.networks.topology import (
+    NO_PORT,
+    Meaning,
+    Plan,
+    Whole,
+    Wiring,
+    Wirings,
+    check_size,
+    default_memory,
+    no_symmetries,
+    realise,
+    require,
+)
 from torusweep.quantities import counted
 
 Network = Annotated[
@@ -80,6 +93,59 @@ def _apply_faults(topology: Plan, wiring: Wiring, links: int, nodes: int, seed: 
     if not len(terminals):
         raise BadInput(f"nodes={nodes}: expected a terminal that works, got none; choose fewer faults or another seed")
     return Wiring(ports, wiring.link_class, None if wiring.capacity is None else capacity, terminals)
+
+
+def faulty_networks(values: dict[str, Any], parameter: str) -> Wirings:
+    """The arrays of `faulty`, one parameter of which has many values; to the bit those of each one alone."""
+    spelled, topology = values["topology"]
+    number = len(values[parameter])
+    numbers = {
+        name: np.broadcast_to(np.asarray(values.get(name, 0), np.int64), number).copy()
+        for name in ("links", "nodes", "seed")
+    }
+    check_size(spelled, topology, default_memory())
+    wiring = topology.wire()
+    most = topology.nodes * topology.degree // (1 if topology.directed else 2)
+    refused = {}
+    for place in np.flatnonzero(numbers["nodes"] >= topology.nodes).tolist():
+        fewer = f"fewer than the network's {topology.nodes:,}"
+        refused[place] = f"nodes={numbers['nodes'][place]}: expected {fewer}; at least one node must be left"
+    numbers["nodes"][list(refused)] = 0
+    found = with_faults(
+        wiring.ports,
+        wiring.capacity,
+        directed=topology.directed,
+        links=numbers["links"],
+        nodes=numbers["nodes"],
+        seeds=numbers["seed"],
+    )
+    for place in np.flatnonzero(numbers["links"] > found.links).tolist():
+        if place not in refused:
+            wanted, left = numbers["links"][place], found.links[place]
+            limit = (
+                f"{most:,}; the network has no more links"
+                if wanted > most
+                else f"{left:,}; the network has no more links that work"
+            )
+            refused[place] = f"links={wanted}: expected at most {limit}"
+    terminals = np.ones(topology.nodes, np.int64)
+    if wiring.terminals is not None:
+        terminals = np.bincount(wiring.terminals, minlength=topology.nodes)
+    left = np.where(found.works, terminals, 0).astype(np.int32)
+    for place in np.flatnonzero(~left.any(axis=1)).tolist():
+        if place not in refused:
+            nodes = numbers["nodes"][place]
+            refused[place] = (
+                f"nodes={nodes}: expected a terminal that works, got none; choose fewer faults or another seed"
+            )
+    found.ports[list(refused)] = NO_PORT
+    return Wirings(
+        found.ports,
+        np.broadcast_to(wiring.link_class, found.ports.shape),
+        found.capacity,
+        None if (left == 1).all() else left,
+        refused,
+    )
 
 
 def _draw(population: int, count: int, seed: int, *, stream: int) -> np.ndarray:
