@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from torusweep_kernels.blocks import Block, measure_networks
+from torusweep_kernels.blocks import Block as Measured
+from torusweep_kernels.blocks import measure_networks
 
-from torusweep.networks.families import build
-from torusweep.networks.seed_runs import SeedRun, plan_of
-from torusweep.networks.topology import NO_PORT, Topology
+from torusweep.networks.blocks import Block as NetworkBlock
+from torusweep.networks.blocks import block_of
+from torusweep.networks.seed_runs import SEED, SeedRun, plan_of
+from torusweep.networks.topology import NO_PORT
 from torusweep.questions.how import How
 from torusweep.questions.screen import bounds
 from torusweep.questions.screen.columns import SCREEN
@@ -20,23 +22,8 @@ from torusweep.tables.columns import arrow_schema
 CHANNELS = 1 << 22  # of networks that are measured together: some 100 MB
 
 
-class Stack(NamedTuple):
-    """Networks of a run, one above the other.
-
-    ports      int32[B, N, P]
-    terminals  int32[B, N]     terminals of each node
-    capacity   int32[B, N, P] | None   parallel links of each channel; None: 1
-    classes    int32[N, P]     link class of each port, of all networks
-    """
-
-    ports: np.ndarray
-    terminals: np.ndarray
-    capacity: np.ndarray | None
-    classes: np.ndarray
-
-
 def rows_of_run(run: SeedRun, how: How) -> pa.Table | None:
-    """A row of the table `screen` for each network of a run; None where links differ in bandwidth."""
+    """A row of the table `screen` for each network; None where links differ in bandwidth, or a network is refused."""
     planned = plan_of(str(run))
     if planned.bandwidths:
         return None
@@ -44,39 +31,33 @@ def rows_of_run(run: SeedRun, how: How) -> pa.Table | None:
     schema = arrow_schema(SCREEN)
     parts = [schema.empty_table()]
     for first in range(run.first, run.last + 1, together):
-        part = run._replace(first=first, last=min(run.last, first + together - 1))
-        stack = stack_of([build(spelling, memory=how.memory) for spelling in part.spellings])
-        measured = measure_networks(*stack[:3], backend=how.backend, threads=how.threads)
-        parts.append(pa.table(columns_of(part, stack, measured, directed=planned.directed), schema=schema))
+        block = block_of(f"{run.before})", SEED, range(first, min(run.last + 1, first + together)))
+        if block.refused:
+            return None
+        arrays = block.ports, block.terminals, block.capacity
+        measured = measure_networks(*arrays, backend=how.backend, threads=how.threads)
+        parts.append(pa.table(columns_of(block, measured), schema=schema))
     return pa.concat_tables(parts)
 
 
-def stack_of(networks: list[Topology]) -> Stack:
-    """Networks of one size, one above the other."""
-    first, nodes = networks[0], networks[0].nodes
-    links = [network.capacity for network in networks if network.capacity is not None]  # of all of them, or of none
-    return Stack(
-        np.stack([network.ports for network in networks]),
-        np.stack([np.bincount(network.terminals, minlength=nodes) for network in networks]).astype(np.int32),
-        np.maximum(np.stack(links), 1) if links else None,
-        first.link_class,
-    )
-
-
-def columns_of(run: SeedRun, stack: Stack, measured: Block, *, directed: bool) -> dict[str, Any]:
+def columns_of(block: NetworkBlock, measured: Measured) -> dict[str, Any]:
     """The columns of the table `screen`, a row for each network.
 
     Lists of all rows are flat arrays with offsets: a histogram ends at the diameter, loads are of the classes that a
     network has.
     """
-    many = len(stack.ports)
-    present = stack.ports != NO_PORT
-    links = present if stack.capacity is None else np.where(present, stack.capacity, 0)
+    assert block.plan is not None
+    assert measured.load is not None
+    many, nodes = block.ports.shape[:2]
+    directed = block.plan.directed
+    at_nodes = np.ones((many, nodes), np.int32) if block.terminals is None else block.terminals
+    present = block.ports != NO_PORT
+    links = present if block.capacity is None else np.where(present, block.capacity, 0)
     degrees = links.sum(axis=2, dtype=np.int64)
-    works = (degrees > 0) | (stack.terminals > 0)
+    works = (degrees > 0) | (at_nodes > 0)
     into = np.broadcast_to(np.arange(many)[:, None, None], present.shape)[present]
-    works[into, stack.ports[present]] = True
-    terminals, degree = stack.terminals.sum(axis=1, dtype=np.int64), degrees.max(axis=1, initial=0)
+    works[into, block.ports[present]] = True
+    terminals, degree = at_nodes.sum(axis=1, dtype=np.int64), degrees.max(axis=1, initial=0)
     connected = measured.connected
     histogram = measured.histogram
     distance = np.arange(histogram.shape[1])
@@ -85,21 +66,20 @@ def columns_of(run: SeedRun, stack: Stack, measured: Block, *, directed: bool) -
     distinct = pairs - terminals
     reached = distance <= diameter[:, None]
 
-    assert measured.load is not None
-    load = measured.load if stack.capacity is None else measured.load / stack.capacity
-    of_class = np.arange(int(stack.classes.max(initial=0)) + 1)
-    has_class = np.stack([(present & (stack.classes == number)).any(axis=(1, 2)) for number in of_class], axis=1)
+    load = measured.load if block.capacity is None else measured.load / np.maximum(block.capacity, 1)
+    of_class = np.arange(int(block.link_class.max(initial=0)) + 1)
+    has_class = np.stack([(present & (block.link_class == number)).any(axis=(1, 2)) for number in of_class], axis=1)
     by_class = np.stack(
-        [np.where(present & (stack.classes == number), load, 0.0).max(axis=(1, 2)) for number in of_class], axis=1
+        [np.where(present & (block.link_class == number), load, 0.0).max(axis=(1, 2)) for number in of_class], axis=1
     )
     busiest = by_class.max(axis=1)
     loaded = connected & (busiest > 0)
 
     least = [limits(*key, directed) for key in zip(terminals.tolist(), degree.tolist())]
-    alone = (stack.terminals <= 1).all(axis=1) & connected  # terminals of one node are 0 hops apart
+    alone = (at_nodes <= 1).all(axis=1) & connected  # terminals of one node are 0 hops apart
     nothing = pa.nulls(many)
     columns = {
-        "topology": pa.array(run.spellings, pa.string()),
+        "topology": pa.array(block.spellings, pa.string()),
         "nodes": works.sum(axis=1),
         "dimensions": nothing,
         "matrix": nothing,
