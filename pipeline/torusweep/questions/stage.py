@@ -181,6 +181,7 @@ class Stage(Protocol):
     distinguishing  columns that a request decides and that tell a network's rows apart, the most important first
     row_bytes  on disk: of a row in its shard, its table and those made of it
     of_networks  whether its rows are of the sweep's networks, so that its table joins `static`
+    Choice    its section of the configuration where that is a mapping, about every network; or none
     Request   frozen dataclass of numbers and strings, None where one is absent; str(request) completes "<topology> …"
     description   of its section of the configuration
     """
@@ -188,16 +189,18 @@ class Stage(Protocol):
     name: str
     columns: tuple[Column, ...]
     Entry: type[NetworkChoice] | None
+    Choice: type[Section] | None = None
     Request: type[Any]
     description: str = ""
     distinguishing: tuple[str, ...] = ()
     row_bytes: int = 1_500
     of_networks: bool = True
 
-    def request_for_network(self, fault_nodes: int | None) -> Any | None:
+    def request_for_network(self, fault_nodes: int | None, choice: Any) -> Any | None:
         """The request that every network of a sweep has, whatever its entries; None: there is none.
 
         fault_nodes   node faults at a time for the network's fault diameter
+        choice        its section, where that is a `Choice` or "none"; None: the usual one
         """
         return None
 
