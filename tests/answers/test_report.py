@@ -163,6 +163,15 @@ def test_write_report(tmp_path: Path, static: list[dict[str, Any]], verification
         report.write_report(tmp_path, out)
 
 
+@pytest.mark.parametrize("measures", ["connectivity", "distances", "transitivity, bisection"])
+def test_a_sweep_that_measures_little_has_a_page(measures: str) -> None:
+    """Networks of papers' figures among them: what was not measured is a dash, and in no chart."""
+    few = [static_record(build(name), measures=measures) for name in ("rtt(a=4)", "torus(k=4, n=3)", "ccc(n=3)")]
+    text = report.page({"static": few, "verification": []}, MANIFEST)
+    assert "rtt(a=4)" in "".join(Page(text).text)
+    assert ("Mean distance against size" in text) == (measures == "distances")
+
+
 def test_an_empty_sweep_has_a_page() -> None:
     text = "".join(Page(report.page({}, {})).text)
     assert "torusweep: networks" in text

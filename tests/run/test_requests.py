@@ -14,7 +14,7 @@ from torusweep.stages import STAGES
 from torusweep.sweeps.configuration import load
 from torusweep.sweeps.expansion import expand, expand_stage
 from torusweep.sweeps.points import Point
-from torusweep.sweeps.requested_points import requested_points
+from torusweep.sweeps.requested_points import requested_derived, requested_points
 from torusweep.traffic import PATTERNS, SYMMETRIC, traffic
 
 from tests.run.test_stages import ASKED, LOADED
@@ -133,3 +133,25 @@ def test_too_much_is_refused_before_it_is_built(tmp_path, stage, networks, secti
     assert says in str(refusal.value)
     place = "3:9: loads[0]: " if stage == "loads" else ""
     assert str(refusal.value).startswith(f"{tmp_path}/my.yaml:{place}")
+
+
+@pytest.mark.parametrize(
+    ("section", "measures", "distances"),
+    [
+        ("", {None}, True),
+        ("static: {measures: all}", {None}, True),
+        ("static: {measures: [connectivity, distances]}", {"distances, connectivity"}, True),
+        ("static: {measures: connectivity}", {"connectivity"}, False),
+        ("static: none", set(), False),
+    ],
+)
+def test_what_is_measured_of_every_network(tmp_path: Path, section: str, measures: set[str | None], distances: bool):
+    """Tables that are made of what is not measured are not made; other questions ask as before."""
+    config = f'topologies: ["torus(k=4, n=2)", "ring(k=5)"]\nloads: [{{}}]\ncost: [{{model: 2014-besta}}]\n{section}'
+    points = asked(tmp_path, "static", config)
+    assert {point.request.measures for point in points} == measures
+    assert len(points) == 2 * len(measures)
+    assert len(asked(tmp_path, "loads", config)) == 2
+    derived = requested_derived(load(tmp_path / "my.yaml"))
+    assert ("distances" in derived) == distances
+    assert ("equal_cost" in derived) == (measures == {None})

@@ -43,6 +43,11 @@ def comparable(records: Iterable[Record]) -> list[Record]:
     return sorted(chosen, key=lambda record: (record["nodes"], record["topology"]))
 
 
+def measured(records: Iterable[Record]) -> list[Record]:
+    """Those whose distances the sweep has measured."""
+    return [record for record in records if record["mean_distance"] is not None]
+
+
 def series(record: Record) -> str:
     """The line that a network lies on: its family and all its parameters but the size."""
     parameters = dict(record["parameters"])

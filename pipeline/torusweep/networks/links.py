@@ -23,13 +23,16 @@ CHUNK = 1 << 18  # nodes whose channels are compared at once
 
 def channel_matrix(topology: Topology) -> scipy.sparse.csr_array:
     """int64[N, N], sparse: number of links from the node of the row to that of the column."""
-    tail, head, port = topology.arcs
-    weight = (
-        np.ones(len(tail), np.int64) if topology.capacity is None else topology.capacity[tail, port].astype(np.int64)
-    )
-    matrix = scipy.sparse.csr_array(
-        scipy.sparse.coo_array((weight, (tail, head)), shape=(topology.nodes, topology.nodes))
-    )
+    # rows are made in order: SciPy's way from triples takes ten times as long for a small network
+    order = np.argsort(topology.ports, axis=1)
+    heads = np.take_along_axis(topology.ports, order, axis=1)
+    present = heads != NO_PORT
+    first = np.append(0, np.cumsum(present.sum(axis=1)))
+    weight = np.ones(int(first[-1]), np.int64)
+    first = first.astype(np.int32 if len(weight) < 2**31 else np.int64)  # as SciPy chooses
+    if topology.capacity is not None:
+        weight = np.take_along_axis(topology.capacity, order, axis=1)[present].astype(np.int64)
+    matrix = scipy.sparse.csr_array((weight, heads[present], first), shape=(topology.nodes, topology.nodes))
     matrix.sum_duplicates()
     return matrix
 

@@ -183,6 +183,7 @@ class Stage(Protocol):
     row_bytes  on disk: of a row in its shard, its table and those made of it
     of_networks  whether its rows are of the sweep's networks, so that its table joins `static`
     takes_runs  whether its points may be runs of networks (torusweep.networks.seed_runs): all suit its requests
+    Choice    its section of the configuration where that is a mapping, about every network; or none
     Request   frozen dataclass of numbers and strings, None where one is absent; str(request) completes "<topology> …"
     description   of its section of the configuration
     """
@@ -190,6 +191,7 @@ class Stage(Protocol):
     name: str
     columns: tuple[Column, ...]
     Entry: type[NetworkChoice] | None
+    Choice: type[Section] | None = None
     Request: type[Any]
     description: str = ""
     distinguishing: tuple[str, ...] = ()
@@ -197,10 +199,11 @@ class Stage(Protocol):
     of_networks: bool = True
     takes_runs: bool = False
 
-    def request_for_network(self, fault_nodes: int | None) -> Any | None:
+    def request_for_network(self, fault_nodes: int | None, choice: Any) -> Any | None:
         """The request that every network of a sweep has, whatever its entries; None: there is none.
 
         fault_nodes   node faults at a time for the network's fault diameter
+        choice        its section, where that is a `Choice` or "none"; None: the usual one
         """
         return None
 

@@ -19,6 +19,7 @@ from torusweep.papers.verification import summary as verdicts
 from torusweep.quantities import counted
 from torusweep.run.child import Listener, Snakemake, speak
 from torusweep.run.workflow import OVERRIDES, SNAKEFILE, input_files
+from torusweep.stages import STAGES
 from torusweep.sweeps.configuration import Sweep, load
 from torusweep.sweeps.forecast import LONG, Forecast, forecast
 from torusweep.sweeps.requested_points import requested_stages, weighed_points
@@ -178,7 +179,10 @@ def summary(folder: Path) -> str:
     lines = [f"{folder / name}.parquet   {counted(entry['rows'], 'row')}" for name, entry in sorted(tables.items())]
     query = "SELECT topology, diameter, cost FROM static ORDER BY cost LIMIT 5"
     if not tables["static"]["rows"]:
-        query = "SELECT network, topology, mean_distance FROM best WHERE nodes = 64"
+        others = (name for name in STAGES if name in tables and tables[name]["rows"])
+        query = f"SELECT * FROM {next(others, 'points')} LIMIT 5"
+        if "best" in tables:
+            query = "SELECT network, topology, mean_distance FROM best WHERE nodes = 64"
     return "\n".join(
         [
             *lines,

@@ -95,7 +95,7 @@ def expand_stage(
     found = {
         Point(stage.name, network.topology, request): None
         for network in networks
-        if (request := stage.request_for_network(network.fault_nodes)) is not None
+        if (request := stage.request_for_network(network.fault_nodes, sweep.choice(stage.name))) is not None
     }
     count = sum(point.count for point in found)
     for number, entry in enumerate(sweep.entries(stage.name)):

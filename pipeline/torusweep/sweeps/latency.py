@@ -13,7 +13,7 @@ from torusweep.networks.families import plan
 from torusweep.networks.spelling import parse
 from torusweep.papers.verification import expected_latency
 from torusweep.questions.latency.columns import LATENCY
-from torusweep.questions.latency.normalisation import WIRING_VOLUME
+from torusweep.questions.latency.normalisation import NORMS, WIRING_VOLUME
 from torusweep.questions.latency.question import check_links, placement_of
 from torusweep.questions.latency.table import (
     Columns,
@@ -28,6 +28,7 @@ from torusweep.questions.latency.table import (
 from torusweep.questions.layout.placements import check_suits
 from torusweep.questions.layout.stage import LayoutRequest
 from torusweep.questions.stage import Rates, Spread
+from torusweep.questions.static.record import lacking
 from torusweep.sweeps.configuration.models import Dally, ParhamiKwai
 from torusweep.sweeps.configuration.schema import Sweep
 from torusweep.sweeps.expansion import SweepNetwork, at, chosen, pass_over
@@ -103,6 +104,9 @@ def _check(sweep: Sweep, networks: Sequence[SweepNetwork]) -> None:
     total = 0
     for number, entry in enumerate(sweep.latency):
         with at(sweep, ("latency", number)):
+            needed = [] if isinstance(entry, Dally) else ["mean_distance", *NORMS[entry.constraint.norm].columns]
+            if missing := lacking(sweep.choice("static"), needed):
+                raise BadInput(f"expected the measures {', '.join(missing)} of static, got a sweep without; add them")
             total += _rows(entry, networks)
             if total > MOST_ROWS:
                 raise Refused(

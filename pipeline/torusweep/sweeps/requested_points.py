@@ -15,11 +15,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from torusweep.all_columns import schema_of
+from torusweep.errors import BadInput
 from torusweep.networks.families import plan
 from torusweep.papers.verification import expected_requests, expected_topologies
 from torusweep.quantities import counted
 from torusweep.questions.cost.arithmetic import equal_cost
 from torusweep.questions.screen.best import best_table
+from torusweep.questions.static.columns import STATIC
+from torusweep.questions.static.record import lacking
 from torusweep.stages import STAGES
 from torusweep.sweeps.configuration import Sweep
 from torusweep.sweeps.configuration.schema import Labelled
@@ -35,6 +38,7 @@ class Derived(NamedTuple):
 
     stages     the stages whose tables it is made of, if the sweep requests them
     requested  whether a sweep has this table
+    columns    of static, that it is made of: where one is not measured, a sweep does not have this table
     rows       the table, from the sweep and its stages' tables by name
     needs      names of the stages that a sweep must request for it
     requests   (topology, request) by stage that it needs of the sweep's networks; raises BadInput or Refused, with
@@ -43,6 +47,7 @@ class Derived(NamedTuple):
 
     stages: tuple[str, ...]
     requested: Callable[[Sweep], bool]
+    columns: tuple[str, ...]
     rows: Callable[[Sweep, Mapping[str, pa.Table]], pa.Table]
     needs: Callable[[Sweep], Sequence[str]] = lambda sweep: ()
     requests: Callable[[Sweep, Sequence[SweepNetwork]], Mapping[str, Sequence[tuple[str, Any]]]] = (
@@ -101,25 +106,32 @@ def _labelled(sweep: Sweep) -> list[Labelled]:
 
 
 DERIVED = {
-    "distances": Derived(("static",), lambda sweep: True, distances),
-    "best": Derived(("screen",), lambda sweep: bool(sweep.entries("screen")), best),
+    "distances": Derived(("static",), lambda sweep: True, ("distance_histogram",), distances),
+    "best": Derived(("screen",), lambda sweep: bool(sweep.entries("screen")), (), best),
     "equal_cost": Derived(
-        ("static", "loads", "cost"), lambda sweep: bool(sweep.entries("cost") and sweep.entries("loads")), compared
+        ("static", "loads", "cost"),
+        lambda sweep: bool(sweep.entries("cost") and sweep.entries("loads")),
+        ("mean_distance", "latency_mean"),
+        compared,
     ),
-    "labels": Derived((), lambda sweep: bool(_labelled(sweep)), labels),
-    "latency": Derived(("static", "loads", "layout"), has_latency, latency, latency_stages, latency_requests),
+    "labels": Derived((), lambda sweep: bool(_labelled(sweep)), (), labels),
+    "latency": Derived(("static", "loads", "layout"), has_latency, (), latency, latency_stages, latency_requests),
 }
+
+
+def _has(sweep: Sweep, table: Derived) -> bool:
+    return table.requested(sweep) and not lacking(sweep.choice("static"), table.columns)
 
 
 def requested_derived(sweep: Sweep) -> list[str]:
     """Names of the tables that a sweep has besides its stages': those of DERIVED, then verification."""
-    return [*(name for name, table in DERIVED.items() if table.requested(sweep)), "verification"]
+    return [*(name for name, table in DERIVED.items() if _has(sweep, table)), "verification"]
 
 
 def requested_stages(sweep: Sweep) -> list[str]:
     """Names of the stages that a sweep requests, its papers' numbers included, in the order of STAGES."""
     requested = {name for name in STAGES if sweep.entries(name)}
-    requested |= {name for name, stage in STAGES.items() if stage.request_for_network(None) is not None}
+    requested |= {name for name, stage in STAGES.items() if stage.request_for_network(None, None) is not None}
     requested |= expected_requests(sweep.papers).keys()
     requested |= {name for table in DERIVED.values() for name in table.needs(sweep)}
     return [name for name in STAGES if name in requested]
@@ -141,6 +153,9 @@ def requested_points(sweep: Sweep) -> list[Point]:
 
     Raises BadInput or Refused with the place in the configuration that is wrong.
     """
+    if sweep.papers and (missing := lacking(sweep.choice("static"), [column.name for column in STATIC])):
+        with at(sweep, ("papers",)):
+            raise BadInput(f"expected all measures of static, got a sweep without {', '.join(missing)}; add them")
     networks = expand(sweep, expected_topologies=expected_topologies(sweep.papers))
     expected = expected_requests(sweep.papers)
     alone = one_by_one(networks) if sweep.latency else networks

@@ -9,7 +9,9 @@ from torusweep.all_columns import schema_of
 from torusweep.errors import BadInput
 from torusweep.networks.families import build
 from torusweep.questions.static.columns import STATIC
-from torusweep.questions.static.record import static_record, whole_numbers
+from torusweep.questions.static.record import MEASURES, static_record, whole_numbers
+from torusweep.questions.static.stage import StaticRequest
+from torusweep.sweeps.points import Point
 
 from tests.stages.static.networks import network
 
@@ -287,3 +289,46 @@ def test_fault_search_uses_symmetry_in_any_case():
     )
     assert short == long
     assert short["fault_method"] == "exhaustive"
+
+
+ALWAYS = {  # columns that no measure has
+    *("topology", "family", "parameters", "nodes", "terminals", "links", "directed", "degree_min", "degree_max"),
+    *("ports_max", "connected", "components", "fault_nodes", "fault_diameter", "fault_sets", "fault_method", "notes"),
+}
+
+
+def test_every_column_is_of_one_measure_or_always_there():
+    named = [column for measure in MEASURES.values() for column in measure.columns]
+    assert sorted([*named, *ALWAYS]) == sorted(column.name for column in STATIC)
+
+
+@pytest.mark.parametrize("measures", [*((name,) for name in MEASURES), ("distances", "connectivity")])
+@pytest.mark.parametrize("spelling", [*NETWORKS, "fat_tree(k=2, n=2)", "mh3dt(m=3, n=2, levels=2, q=0)"])
+def test_a_measure_alone_has_the_values_that_it_has_among_all(spelling, measures):
+    """Whatever is left out is null, and notes names it; nothing else changes but the way of proving connectivity."""
+    whole, part = static_record(build(spelling)), static_record(build(spelling), measures=measures)
+    left_out = [name for name in MEASURES if name not in measures]
+    notes = "; ".join(filter(None, [whole["notes"], f"not measured: {', '.join(left_out)}"]))
+    assert {name: part[name] for name in ALWAYS} == {name: whole[name] for name in ALWAYS} | {"notes": notes}
+    for name, measure in MEASURES.items():
+        for column in set(measure.columns) - {"edge_connectivity_method"}:
+            absent = "not measured" if column.endswith("_method") else None
+            assert part[column] == (whole[column] if name in measures else absent), column
+    assert (part["edge_connectivity_method"] == "not measured") == ("connectivity" in left_out)
+
+
+def test_the_order_of_measures_and_hyphens_do_not_count():
+    topology = build("torus(k=4, n=2)")
+    one = static_record(topology, measures="own-routing, distances")
+    assert one == static_record(topology, measures=["distances", "own_routing", "distances"])
+    assert static_record(topology, measures="all") == static_record(topology)
+
+
+def test_few_measures_are_estimated_to_take_less():
+    def seconds(measures):
+        return Point("static", "faulty(torus(k=16, n=2), links=2, seed=1)", StaticRequest(None, measures)).seconds
+
+    whole = seconds(None)
+    assert seconds(", ".join(MEASURES)) == whole
+    assert all(seconds(name) < whole for name in MEASURES)
+    assert seconds("distances, connectivity") < whole / 5

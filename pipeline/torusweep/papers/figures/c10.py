@@ -9,7 +9,7 @@ from fractions import Fraction
 
 from torusweep.charts import Drawing
 from torusweep.charts.drawing import Axis, Chart, compared
-from torusweep.charts.looks import Look, distinct
+from torusweep.charts.looks import Look, distinct, measured
 from torusweep.networks.spelling import parse
 from torusweep.papers.figures.figure import Figure, Record, Row, Tables
 
@@ -29,7 +29,7 @@ CLASSES = (Look("x", "#006DAD", "square"), Look("y", "#C48600", "square"), Look(
 
 def distances(tables: Tables) -> list[Row]:
     """per_side: mean distance / a; limit: the paper's for large a."""
-    networks = [record for record in distinct(tables.get("static", ())) if _is_papers(record)]
+    networks = [record for record in measured(distinct(tables.get("static", ()))) if _is_papers(record)]
     return _ordered([_row(record, record["mean_distance"] / _side(record), MEAN) for record in networks])
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from torusweep.charts.drawing import Axis, Chart
-from torusweep.charts.looks import TIPS, Look, distinct
+from torusweep.charts.looks import TIPS, Look, distinct, measured
 from torusweep.papers.figures.figure import Figure, Record, Row, Tables
 
 CLASSES = {
@@ -43,7 +43,7 @@ def radix_axis(nodes: str) -> Axis:
 def _networks(tables: Tables, dimensions: tuple[int, ...]) -> list[Row]:
     """A row for each network of the four classes in so many dimensions, by class and radix."""
     rows = []
-    for record in distinct(tables.get("static", ())):
+    for record in measured(distinct(tables.get("static", ()))):
         found = radix_and_dimensions(record)
         if found and found[1] in dimensions:
             k, n = found

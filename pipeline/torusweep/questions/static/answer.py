@@ -27,14 +27,16 @@ class Static(Record):
     )
 
     @property
-    def diameter(self) -> int:
-        """The largest distance, in hops."""
-        return int(self.record["diameter"])
+    def diameter(self) -> int | None:
+        """The largest distance, in hops; None where distances are not measured."""
+        diameter: int | None = self.record["diameter"]
+        return diameter
 
     @property
-    def mean_distance(self) -> float:
-        """In hops, over ordered pairs of terminals, a terminal and itself included."""
-        return float(self.record["mean_distance"])
+    def mean_distance(self) -> float | None:
+        """In hops, over ordered pairs of terminals, a terminal and itself included; None as diameter."""
+        mean: float | None = self.record["mean_distance"]
+        return mean
 
     @property
     def no_picture(self) -> Static:

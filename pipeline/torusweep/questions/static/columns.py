@@ -18,7 +18,13 @@ STATIC = (
     Column("degree_min", "int64", "links", "least number of links that leave a node"),
     Column("degree_max", "int64", "links", "greatest number of links that leave a node"),
     Column("ports_max", "int64", "ports", "greatest number of links that leave a node, with the terminals at it"),
-    Column("diameter", "int64", "hops", "longest shortest path between terminals, over pairs joined by a path"),
+    Column(
+        "diameter",
+        "int64",
+        "hops",
+        "longest shortest path between terminals, over pairs joined by a path; null where"
+        " the measure distances is left out",
+    ),
     Column(
         "mean_distance",
         "double",
@@ -45,7 +51,7 @@ STATIC = (
         "edge_connectivity_method",
         "string",
         "",
-        "method: theorem (vertex-transitive: the degree) or min-cut; or why it is null",
+        "method: theorem (vertex-transitive: the degree) or min-cut; or why it is null (not measured: left out)",
     ),
     Column(
         "bisection_lower",
@@ -55,7 +61,7 @@ STATIC = (
         more=True,
     ),
     Column("bisection_upper", "int64", "links", "upper bound: the best balanced cut found", more=True),
-    Column("bisection_method", "string", "", "method of the lower and of the upper bound"),
+    Column("bisection_method", "string", "", "method of the lower and of the upper bound, or not measured"),
     Column(
         "vertex_transitive", "bool", "", "an automorphism takes any node to any other; null where neither was proved"
     ),
@@ -65,7 +71,7 @@ STATIC = (
         "",
         "an automorphism takes any link to any other (arc to arc in a directed network); null where neither was proved",
     ),
-    Column("transitivity_method", "string", "", "how it was proved"),
+    Column("transitivity_method", "string", "", "how it was proved, or not measured"),
     Column(
         "fault_nodes",
         "int64",
@@ -87,13 +93,14 @@ STATIC = (
         "string",
         "",
         "changes made when a file was read or nodes failed: nodes renumbered, links left out, repeated or "
-        "failed; empty if none",
+        "failed; and which measures the sweep leaves out (not measured: …), whose columns are null; empty if none",
     ),
     Column(
         "routed_diameter",
         "int64",
         "hops",
-        "longest path of the network's own routing; null without one, or if it has over 2^27 routes",
+        "longest path of the network's own routing; null without one, if it has over 2^27 routes, or where notes says"
+        " that it is not measured",
     ),
     Column("routed_mean_distance", "double", "hops", "mean path of the network's own routing, divided by N"),
     Column("routed_cost", "int64", "hops x links", "routed_diameter x degree_max"),
@@ -114,7 +121,7 @@ STATIC = (
         "int64",
         "cycles",
         "longest path of the fewest cycles over links between terminals; null where links take different numbers of"
-        " cycles and the searches visit over 2^28 channels",
+        " cycles and the searches visit over 2^28 channels, and where notes says that it is not measured",
     ),
     Column(
         "latency_mean",

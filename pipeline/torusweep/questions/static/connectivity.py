@@ -45,12 +45,12 @@ def components(topology: Topology, matrix: scipy.sparse.csr_array) -> int:
 
 
 def edge_connectivity(
-    topology: Topology, matrix: scipy.sparse.csr_array, nodes: Orbits, links: LinkOrbits, *, connected: bool
+    topology: Topology, matrix: scipy.sparse.csr_array, nodes: Orbits, links: LinkOrbits | None, *, connected: bool
 ) -> tuple[int | None, str]:
     """(least number of links whose removal disconnects the network, method); (None, reason) if not computed.
 
     matrix      channels, int64[N, N] (links.channel_matrix)
-    nodes, links  orbits under proved automorphisms
+    nodes, links  orbits under proved automorphisms; links None: each link is its own
 
     The edge connectivity of a connected vertex-transitive graph without parallel links is its degree (Mader 1971;
     digraphs: Hamidoune 1981); with parallel links it may be less. For other networks it is the minimum of λ(u, v)
@@ -62,7 +62,7 @@ def edge_connectivity(
         return 0, "a single node"
     if not connected:
         return 0, "not connected"
-    best = int(min(strength.min() for strength in strengths(matrix)))
+    best = int(min(many.min() for many in (strengths(matrix) if topology.directed else (topology.degrees,))))
     simple = matrix.data.max() == 1
     if len(nodes.representatives) == 1 and simple:
         return best, THEOREM
@@ -87,9 +87,14 @@ def edge_connectivity(
 Pairs = tuple[np.ndarray, np.ndarray]  # (tails, heads)
 
 
-def _joining_pairs(out: Rows, into: Rows, nodes: Orbits, links: LinkOrbits) -> Pairs:
+def _joining_pairs(out: Rows, into: Rows, nodes: Orbits, links: LinkOrbits | None) -> Pairs:
     """Channels of a breadth-first tree out of node 0 (and of one into it, if directed), one from each orbit."""
     tails, heads = _tree(out, into, np.arange(len(nodes.member), dtype=np.int32), len(nodes.member))
+    if links is None:
+        if into is not out:  # both trees may have a channel
+            _, first = np.unique(tails * len(nodes.member) + heads, return_index=True)
+            tails, heads = tails[first], heads[first]
+        return tails, heads
     port = (links.frame[tails] == heads[:, None]).argmax(axis=1)
     _, first = np.unique(links.label[nodes.member[tails], port], return_index=True)
     return tails[first], heads[first]

@@ -1,25 +1,40 @@
-"""The row of the table `static`.
+"""The row of the table `static`, and its measures: groups of columns that are computed together, or left out.
 
 Each property has a module of its own. They share the channel matrix, the proved automorphisms and their
-orbits, which are computed here once.
+orbits, which are computed here once, when a measure first needs them.
 
 Path lengths of the routing that a network's own paper defines are measured here, too.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Iterable
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy
 
-from torusweep.networks.links import channel_matrix, surviving_network
+from torusweep.errors import BadInput, nearest, one_line
+from torusweep.networks.links import channel_matrix, link_orbits, surviving_network
 from torusweep.networks.spelling import parse
 from torusweep.networks.symmetry import orbits_under, proved_symmetries
 from torusweep.networks.topology import Topology
+from torusweep.questions.stage import under
 from torusweep.questions.static.bisection import bisection_bounds
 from torusweep.questions.static.columns import STATIC
-from torusweep.questions.static.connectivity import components, decide_transitivity, edge_connectivity
-from torusweep.questions.static.distances import router_distances, terminal_distances, terminal_latencies
+from torusweep.questions.static.connectivity import (
+    Transitivity,
+    components,
+    decide_transitivity,
+    edge_connectivity,
+)
+from torusweep.questions.static.distances import (
+    DistanceNumbers,
+    router_distances,
+    terminal_distances,
+    terminal_latencies,
+)
 from torusweep.questions.static.fault_diameter import fault_diameter
 from torusweep.routing import ROUTINGS, SourceRouting, own_routing
 
@@ -63,6 +78,158 @@ def routed_distances(topology: Topology, *, use_symmetry: bool) -> RoutedNumbers
     return RoutedNumbers(longest, total / nodes**2)
 
 
+class Measured:
+    """A network, and what several measures need of it: each computed once, when it is first needed.
+
+    measures  names of those that are chosen
+    """
+
+    def __init__(
+        self, topology: Topology, measures: Collection[str], backend: str, use_symmetry: bool, threads: int | None
+    ) -> None:
+        self.topology, self.measures, self.use_symmetry = topology, measures, use_symmetry
+        self.images = proved_symmetries(topology)
+        self.orbits = orbits_under(topology.nodes, self.images)
+        self.kernel: dict[str, Any] = {"backend": backend, "threads": threads}
+
+    @cached_property
+    def matrix(self) -> scipy.sparse.csr_array:
+        """int64[N, N]: the channels (links.channel_matrix)."""
+        return channel_matrix(self.topology)
+
+    @cached_property
+    def degree_max(self) -> int:
+        return int(self.topology.degrees.max(initial=0))
+
+    @cached_property
+    def hops(self) -> DistanceNumbers:
+        """Distances between terminals."""
+        return terminal_distances(self.topology, self.orbits, use_symmetry=self.use_symmetry, **self.kernel)
+
+    @cached_property
+    def routers(self) -> DistanceNumbers:
+        """Distances between nodes."""
+        return router_distances(self.topology, self.hops, self.orbits, use_symmetry=self.use_symmetry, **self.kernel)
+
+    @cached_property
+    def components(self) -> int:
+        """Components: one where the distances, if they are measured, are of all pairs of nodes."""
+        if "distances" in self.measures and sum(self.routers.histogram) == self.topology.nodes**2:
+            return 1
+        return components(self.topology, self.matrix)
+
+    @cached_property
+    def transitivity(self) -> Transitivity:
+        return decide_transitivity(self.topology, self.matrix, self.images)
+
+    @cached_property
+    def connectivity(self) -> tuple[int | None, str]:
+        """Edge connectivity and its method, with the symmetries that are known: declared, or those of transitivity."""
+        nodes, links = self.orbits, None
+        if "transitivity" in self.measures:
+            nodes, links = self.transitivity.nodes, self.transitivity.links
+        elif self.images:
+            links = link_orbits(self.topology, self.images, nodes)
+        return edge_connectivity(self.topology, self.matrix, nodes, links, connected=self.components == 1)
+
+
+def _distances(network: Measured) -> Iterable[Any]:
+    hops, routers = network.hops, network.routers
+    yield from (hops.diameter, hops.mean, hops.mean_distinct, hops.diameter * network.degree_max, hops.histogram)
+    yield from (routers.diameter, routers.mean_distinct)
+
+
+def _latencies(network: Measured) -> Iterable[Any]:
+    return terminal_latencies(network.topology, network.hops, network.orbits, use_symmetry=network.use_symmetry) or (
+        None,
+        None,
+    )
+
+
+def _bisection(network: Measured) -> Iterable[Any]:
+    needed = network.topology.plan.bisection is None  # a theorem needs no other bound
+    least = network.connectivity[0] if needed else None
+    return bisection_bounds(network.topology, network.matrix, network.images, edge_connectivity=least)
+
+
+def _own_routing(network: Measured) -> Iterable[Any]:
+    routed = routed_distances(network.topology, use_symmetry=network.use_symmetry)
+    return (None, None, None) if routed is None else (*routed, routed.diameter * network.degree_max)
+
+
+class StaticMeasure(NamedTuple):
+    """Columns of the table `static` that are computed together, or left out together.
+
+    values   of a network, in the order of the columns
+    """
+
+    meaning: str
+    columns: tuple[str, ...]
+    values: Callable[[Measured], Iterable[Any]]
+
+
+MEASURES = {
+    "own_routing": StaticMeasure(
+        "longest and mean path of the network's own routing",
+        ("routed_diameter", "routed_mean_distance", "routed_cost"),
+        _own_routing,
+    ),
+    "distances": StaticMeasure(
+        "diameter, mean distance and histogram, between terminals and between routers",
+        (
+            *("diameter", "mean_distance", "mean_distance_distinct", "cost", "distance_histogram"),
+            *("router_diameter", "router_mean_distance"),
+        ),
+        _distances,
+    ),
+    "latencies": StaticMeasure(
+        "the same in cycles, where links take different numbers of cycles",
+        ("latency_diameter", "latency_mean"),
+        _latencies,
+    ),
+    "transitivity": StaticMeasure(
+        "whether all nodes look alike, and all links, with proof",
+        ("vertex_transitive", "edge_transitive", "transitivity_method"),
+        lambda network: network.transitivity[:3],
+    ),
+    "connectivity": StaticMeasure(
+        "the least number of links whose removal disconnects the network",
+        ("edge_connectivity", "edge_connectivity_method"),
+        lambda network: network.connectivity,
+    ),
+    "bisection": StaticMeasure(
+        "bounds of the bisection width: eigenvalues from below, partitions from above",
+        ("bisection_lower", "bisection_upper", "bisection_method"),
+        _bisection,
+    ),
+}
+ALL = "all"
+NOT_MEASURED = "not measured"
+
+
+def measures_of(names: str | Iterable[str] | None) -> tuple[str, ...]:
+    """The measures of these names, in the order of MEASURES and each once; of none, or of `all`, every one.
+
+    names   a list, or a text with commas, as in requests
+    Raises BadInput for an unknown one.
+    """
+    text = names if isinstance(names, str) else ",".join(names or ())
+    given = [name.strip().replace("-", "_") for name in text.split(",") if name.strip()] or [ALL]
+    for name in given:
+        if name not in (*MEASURES, ALL):
+            with under("measures"):
+                shown = f"'{one_line(name, 40)}'{nearest(name, [*MEASURES, ALL])}"
+                raise BadInput(f"unknown measure {shown}; expected {', '.join(MEASURES)}, or {ALL}")
+    return tuple(name for name in MEASURES if name in given or ALL in given)
+
+
+def lacking(choice: Any, columns: Iterable[str]) -> list[str]:
+    """The measures that these columns need and a configuration's section `static` leaves out: a `Choice`, or "none"."""
+    chosen = () if choice == "none" else measures_of(None if choice is None else choice.measures)
+    needed = set(columns)
+    return [name for name, measure in MEASURES.items() if name not in chosen and needed.intersection(measure.columns)]
+
+
 def static_record(
     topology: Topology,
     *,
@@ -70,6 +237,7 @@ def static_record(
     use_symmetry: bool = True,
     fault_nodes: int | None = None,
     threads: int | None = None,
+    measures: str | Iterable[str] | None = None,
 ) -> dict[str, Any]:
     """The row of the table `static` for one network, as Python values without NaN.
 
@@ -77,30 +245,26 @@ def static_record(
                   instead of from every node. Transitivity, edge connectivity, the spectral bound and the fault diameter
                   use the symmetries in any case
     fault_nodes   number of node faults for fault_diameter; None leaves that column null
+    measures      names of MEASURES; None: all. The columns of others are null, and `notes` names these measures
 
-    The values depend only on the network and fault_nodes, not on backend, threads or use_symmetry.
-    Raises BadInput where fault_nodes does not fit the network.
+    The values depend only on the network and fault_nodes, not on backend, threads or use_symmetry; nor on the other
+    measures, but for edge_connectivity_method: with transitivity, more symmetries are known.
+    Raises BadInput where fault_nodes does not fit the network, and for an unknown measure.
     """
+    wanted = measures_of(measures)
     topology = surviving_network(topology)
-    images = proved_symmetries(topology)
-    orbits = orbits_under(topology.nodes, images)
-    matrix = channel_matrix(topology)
+    network = Measured(topology, wanted, backend, use_symmetry, threads)
     # first, so that a refusal precedes the long work
-    faulted = (
-        None if fault_nodes is None else fault_diameter(topology, orbits, fault_nodes, backend=backend, threads=threads)
-    )
-    routed = routed_distances(topology, use_symmetry=use_symmetry)
-    hops = terminal_distances(topology, orbits, use_symmetry=use_symmetry, backend=backend, threads=threads)
-    routers = router_distances(topology, hops, orbits, use_symmetry=use_symmetry, backend=backend, threads=threads)
-    cycles = terminal_latencies(topology, hops, orbits, use_symmetry=use_symmetry)
-    parts = components(topology, matrix)
-    transitivity = decide_transitivity(topology, matrix, images)
-    connectivity, connectivity_method = edge_connectivity(
-        topology, matrix, transitivity.nodes, transitivity.links, connected=parts == 1
-    )
-    width = bisection_bounds(topology, matrix, images, edge_connectivity=connectivity)
-    degree_max = int(topology.degrees.max(initial=0))
-    values = {
+    faulted = None if fault_nodes is None else fault_diameter(topology, network.orbits, fault_nodes, **network.kernel)
+    values: dict[str, Any] = {}
+    for name, measure in MEASURES.items():
+        if name in wanted:
+            values |= zip(measure.columns, measure.values(network), strict=True)
+        else:
+            values |= {column: NOT_MEASURED if column.endswith("_method") else None for column in measure.columns}
+    left_out = [name for name in MEASURES if name not in wanted]
+    degrees = topology.degrees
+    values |= {
         "topology": topology.spelling,
         "family": topology.family,
         "parameters": whole_numbers(topology.spelling) if "(" in topology.spelling else {},  # a graph may have a name
@@ -108,36 +272,16 @@ def static_record(
         "terminals": len(topology.terminals),
         "links": topology.links,
         "directed": topology.directed,
-        "degree_min": int(topology.degrees.min(initial=degree_max)),
-        "degree_max": degree_max,
-        "ports_max": int((topology.degrees + np.bincount(topology.terminals, minlength=topology.nodes)).max(initial=0)),
-        "diameter": hops.diameter,
-        "mean_distance": hops.mean,
-        "mean_distance_distinct": hops.mean_distinct,
-        "connected": parts == 1,
-        "components": parts,
-        "cost": hops.diameter * degree_max,
-        "edge_connectivity": connectivity,
-        "edge_connectivity_method": connectivity_method,
-        "bisection_lower": width.lower,
-        "bisection_upper": width.upper,
-        "bisection_method": width.method,
-        "vertex_transitive": transitivity.vertex,
-        "edge_transitive": transitivity.edge,
-        "transitivity_method": transitivity.method,
+        "degree_min": int(degrees.min(initial=network.degree_max)),
+        "degree_max": network.degree_max,
+        "ports_max": int((degrees + np.bincount(topology.terminals, minlength=topology.nodes)).max(initial=0)),
+        "connected": network.components == 1,
+        "components": network.components,
         "fault_nodes": fault_nodes,
         "fault_diameter": None if faulted is None else faulted.diameter,
         "fault_sets": None if faulted is None else faulted.sets,
         "fault_method": None if faulted is None else faulted.method,
-        "distance_histogram": hops.histogram,
-        "notes": "; ".join(topology.plan.notes),
-        "routed_diameter": None if routed is None else routed.diameter,
-        "routed_mean_distance": None if routed is None else routed.mean,
-        "routed_cost": None if routed is None else routed.diameter * degree_max,
-        "router_diameter": routers.diameter,
-        "router_mean_distance": routers.mean_distinct,
-        "latency_diameter": None if cycles is None else cycles.diameter,
-        "latency_mean": None if cycles is None else cycles.mean,
+        "notes": "; ".join([*topology.plan.notes, *([f"{NOT_MEASURED}: {', '.join(left_out)}"] if left_out else [])]),
     }
     return {column.name: values[column.name] for column in STATIC}
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from torusweep.charts import DARK, LIGHT, Drawing
 from torusweep.charts.drawing import Axis, Chart, spread
-from torusweep.charts.looks import KINDS, TIPS, comparable, distinct
+from torusweep.charts.looks import KINDS, TIPS, comparable, distinct, measured
 from torusweep.charts.looks import kind as kind_of
 from torusweep.charts.looks import series as series_of
 from torusweep.charts.section import (
@@ -34,6 +34,7 @@ from torusweep.networks.picture import SMALL
 from torusweep.networks.picture_svg import svg_picture
 from torusweep.networks.topology import Topology
 from torusweep.questions.static.columns import STATIC
+from torusweep.questions.static.record import NOT_MEASURED
 
 MOST_DRAWN = 1500  # networks in a chart; the explorer has more
 MOST_NETWORKS = MOST_ROWS  # of the table of networks; of more, some of each family are shown
@@ -56,7 +57,7 @@ def section(tables: Tables) -> Chapter | None:
 
 def _charts(networks: Sequence[Record]) -> list[str | list[Panel]]:
     """The charts; of many networks a sample that keeps the Pareto fronts."""
-    records = comparable(networks)
+    records = measured(comparable(networks))
     if not records:
         return []
     costs = [np.array([record[name] for record in records], float) for name in ("nodes", "mean_distance", "cost")]
@@ -107,7 +108,9 @@ def cost_against_size(records: Iterable[Record]) -> Drawing:
 
 
 def _points(records: Iterable[Record]) -> list[dict[str, Any]]:
-    return [{**record, "kind": kind_of(record), "series": series_of(record)} for record in comparable(records)]
+    return [
+        {**record, "kind": kind_of(record), "series": series_of(record)} for record in measured(comparable(records))
+    ]
 
 
 def largest_for_cost(rows: Iterable[Record]) -> list[dict[str, Any]]:
@@ -132,11 +135,13 @@ def _tables(networks: Sequence[Record], families: list[str]) -> list[str]:
     return [
         heading("Families") + table(FAMILY_FIELDS, rows, sortable=False),
         heading("All networks", f"By size, {shown}. Click a heading to sort; point at it to read what it means.")
-        + table(NETWORK_FIELDS, sorted(chosen, key=lambda row: (row["nodes"], row["cost"], row["topology"]))),
+        + table(NETWORK_FIELDS, sorted(chosen, key=lambda row: (row["nodes"], row["cost"] or 0, row["topology"]))),
     ]
 
 
 def _symmetric(record: Record) -> Cell:
+    if record["transitivity_method"] == NOT_MEASURED:
+        return Cell("–", "short")
     signs = {True: "", None: "?"}
     transitive = (("all nodes", record["vertex_transitive"]), ("all links", record["edge_transitive"]))
     return Cell(", ".join(what + signs[known] for what, known in transitive if known is not False) or "–", "short")
@@ -148,7 +153,10 @@ def _description(family: str) -> str:
 
 def _range(title: str, column: str, show: Callable[[Any], str] = str) -> Field:
     def cell(records: Sequence[Record]) -> Cell:
-        low, high = min(record[column] for record in records), max(record[column] for record in records)
+        values = [record[column] for record in records if record[column] is not None]
+        if not values:
+            return Cell("–", "number")
+        low, high = min(values), max(values)
         return Cell(show(low) if low == high else f"{show(low)} … {show(high)}", "number", low)
 
     return Field(title, cell, style="number")

@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from math import comb, prod
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
+from pydantic import create_model, field_validator
+
+from torusweep.errors import BadInput
 from torusweep.networks.families.hierarchies import Hierarchy
 from torusweep.networks.topology import Plan, Topology, Whole, no_symmetries
 from torusweep.questions.how import How
+from torusweep.questions.parameters import Absent, Spelled
 from torusweep.questions.question import Question
-from torusweep.questions.stage import LazyNetwork
+from torusweep.questions.stage import LazyNetwork, Section
 from torusweep.questions.static.answer import Static
 from torusweep.questions.static.bisection import INERTIA_NODES
 from torusweep.questions.static.columns import STATIC
-from torusweep.questions.static.record import MAX_PAIRS, static_record
+from torusweep.questions.static.record import MAX_PAIRS, measures_of, static_record
 
 if TYPE_CHECKING:
     from torusweep.charts.section import Chapter, Tables
 
+READING = (3e-4, 2e-7)  # seconds for a network, and for each channel
+READING_FOR = {"transitivity": (4e-4, 3e-7), "connectivity": (1e-4, 1e-7), "bisection": (1.2e-3, 4e-7)}  # more
 ROUTED_PAIR = 4e-7  # seconds that the length of a hierarchical route takes
 LONGEST_FAULT_SEARCH = 15.0  # seconds on a core; longer (fault_diameter.EXHAUSTIVE_WORK): a sample
 LONGEST_LATENCIES = 15.0  # seconds of latencies.MOST_VISITS
@@ -34,6 +40,17 @@ def describe(
         int, Whole(1, "also compute the fault diameter: the largest diameter that this many faulty nodes can leave")
     ]
     | None = None,
+    measures: Annotated[
+        tuple[str, ...],
+        Spelled(
+            "what is measured, or all (in static, the columns of other measures are null, and notes names them)",
+            table="torusweep.questions.static.record:MEASURES",
+            title="Measures",
+            called=False,
+        ),
+        Absent("all"),
+    ]
+    | None = None,
 ) -> Static:
     """Static properties of a network: size, distances, connectivity, bisection, symmetry; and a small picture.
 
@@ -47,8 +64,22 @@ def describe(
         backend=how.backend,
         use_symmetry=how.use_symmetry,
         threads=how.threads,
+        measures=measures,
     )
     return Static(record, network=network)
+
+
+class _Chosen(Section):
+    """What is asked of every network."""
+
+    @field_validator("measures", check_fields=False)
+    @classmethod
+    def _known(cls, measures: tuple[str, ...] | None) -> tuple[str, ...] | None:
+        try:
+            measures_of(measures)
+        except BadInput as wrong:
+            raise ValueError(str(wrong)) from None
+        return measures
 
 
 class StaticQuestion(Question):
@@ -66,20 +97,30 @@ class StaticQuestion(Question):
         "describe my.graphml",
         'describe "faulty(torus(k=8, n=3), links=4, seed=1)"',
         'describe "pruned_torus(k=4, n=3)" --fault-nodes 3',
+        'describe "faulty(torus(k=32, n=3), links=9, seed=1)" --measures distances',
     )
+    description = "what is computed of every network; none: nothing, and no table distances or equal_cost"
 
-    def request_for_network(self, fault_nodes: int | None) -> Any:
-        return self.Request(fault_nodes)
+    def __init__(self) -> None:
+        super().__init__()
+        chosen: dict[str, Any] = {one.name: self._field(one) for one in self.swept if one.name == "measures"}
+        self.Choice = create_model("Static", __base__=_Chosen, **chosen)
+
+    def request_for_network(self, fault_nodes: int | None, choice: Any) -> Any:
+        if choice == "none":
+            return None
+        measures = measures_of(None if choice is None else choice.measures)
+        return self.Request(fault_nodes, None if measures == measures_of(None) else ", ".join(measures))
 
     def is_quick(self, network: Topology | None, use_symmetry: bool, values: Mapping[str, Any]) -> bool:
         """Of symmetric networks one node of each orbit is searched from, and of small ones all, in little time."""
         if network is None or not use_symmetry or "fault_nodes" in values:
             return False
         searches_little = network.plan.symmetries is not no_symmetries or network.plan.nodes <= SMALL
-        return searches_little and _seconds(network.plan, None) <= LOADING
+        return searches_little and _seconds(network.plan, None, None) <= LOADING
 
     def seconds(self, network: LazyNetwork, request: Any) -> float:
-        return _seconds(network.plan, request.fault_nodes)
+        return _seconds(network.plan, request.fault_nodes, request.measures)
 
     def section(self, tables: Tables) -> Chapter | None:
         # only a page draws, and the drawing library takes long to import
@@ -88,14 +129,18 @@ class StaticQuestion(Question):
         return section(tables)
 
 
-def _seconds(planned: Plan, fault_nodes: int | None) -> float:
+def _seconds(planned: Plan, fault_nodes: int | None, chosen: str | Iterable[str] | None) -> float:
     """Declared symmetry makes the searches negligible beside the proofs, which read every link a few times."""
-    arcs = planned.nodes * max(planned.degree, 1)
-    seconds = 2e-3 + 1e-6 * arcs
+    arcs, measures = planned.nodes * max(planned.degree, 1), measures_of(chosen)
+    costs = [READING, *(READING_FOR[name] for name in measures if name in READING_FOR)]
+    seconds = sum(once + each * arcs for once, each in costs)
     if planned.symmetries is no_symmetries:
-        seconds += min(5e-8 * arcs * planned.nodes, LONGEST_LATENCIES) if len(set(planned.latencies)) > 1 else 0.0
-        seconds += 4e-11 * arcs * planned.nodes + (6e-6 * arcs if planned.nodes <= INERTIA_NODES else 0.0)
-    if isinstance(planned.structure, Hierarchy):  # its own routing from a node of each cell, or from every one
+        if "latencies" in measures and len(set(planned.latencies)) > 1:
+            seconds += min(5e-8 * arcs * planned.nodes, LONGEST_LATENCIES)
+        seconds += 4e-11 * arcs * planned.nodes if {"distances", "latencies"} & set(measures) else 0.0
+        seconds += 6e-6 * arcs if "bisection" in measures and planned.nodes <= INERTIA_NODES else 0.0
+    # its own routing from a node of each cell, or from every one
+    if "own_routing" in measures and isinstance(planned.structure, Hierarchy):
         pairs = planned.nodes * prod(planned.structure.module)
         seconds += ROUTED_PAIR * pairs if pairs <= MAX_PAIRS else 0.0
     if fault_nodes is not None:

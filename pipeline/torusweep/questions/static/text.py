@@ -11,6 +11,7 @@ from torusweep.networks.picture import text_picture
 from torusweep.networks.topology import Topology
 from torusweep.quantities import counted
 from torusweep.questions.console import fact_table, print_heading, print_note
+from torusweep.questions.static.record import NOT_MEASURED
 
 MAX_ROWS = 24  # of the distribution of distances
 
@@ -21,7 +22,7 @@ def print_description(console: Console, record: dict[str, Any], network: Topolog
     one_terminal_each = len(set(terminals)) == len(terminals) == record["nodes"]
     print_heading(console, record["topology"])
     console.print(fact_table(_facts(record, network, one_terminal_each=one_terminal_each)))
-    if len(record["distance_histogram"]) > 1:
+    if len(record["distance_histogram"] or ()) > 1:
         print_note(console, "\nhops between two terminals, share of the pairs")
         console.print(Text(_distribution(record["distance_histogram"], console.width)))
     if picture:
@@ -45,16 +46,13 @@ def _link_facts(network: Topology) -> list[tuple[str, str]]:
 def _facts(record: dict[str, Any], network: Topology, *, one_terminal_each: bool) -> list[tuple[str, str]]:
     """(name, value) of the main columns; --json has all."""
     degree_min, degree_max = record["degree_min"], record["degree_max"]
-    mean, distinct = record["mean_distance"], record["mean_distance_distinct"]
     components = f"no: {record['components']:,} components; distances are within them"
     facts = [
         ("nodes", f"{record['nodes']:,}"),
         ("links", f"{record['links']:,}{' directed' if record['directed'] else ''}"),
         *_link_facts(network),
         ("degree", str(degree_max) if degree_min == degree_max else f"{degree_min} to {degree_max}"),
-        ("diameter", counted(record["diameter"], "hop")),
-        ("mean distance", f"{mean:.10g} hops  ({distinct:.10g} between distinct nodes)"),
-        ("cost", f"{record['cost']:,}  (diameter × degree)"),
+        *_distance_facts(record),
         ("connected", "yes" if record["connected"] else components),
         ("edge connectivity", _value_or_reason(record["edge_connectivity"], record["edge_connectivity_method"])),
         ("bisection width", _bisection(record)),
@@ -62,11 +60,13 @@ def _facts(record: dict[str, Any], network: Topology, *, one_terminal_each: bool
     ]
     if not one_terminal_each:
         facts.insert(1, ("terminals", f"{record['terminals']:,}"))
+    if not one_terminal_each and record["router_diameter"] is not None:
         routers = f"diameter {record['router_diameter']}, mean {record['router_mean_distance']:.10g} hops"
         facts.insert([name for name, _ in facts].index("cost"), ("between routers", f"{routers}, distinct ones"))
     if record["latency_mean"] not in (None, record["mean_distance_distinct"]):
         cycles = f"diameter {record['latency_diameter']:,}, mean {record['latency_mean']:.10g} cycles between distinct"
-        facts.insert([name for name, _ in facts].index("cost"), ("over links", f"{cycles} terminals"))
+        place = [name for name, _ in facts].index("cost" if record["cost"] is not None else "connected")
+        facts.insert(place, ("over links", f"{cycles} terminals"))
     if record["fault_nodes"] is not None:
         diameter, sets = record["fault_diameter"], counted(record["fault_sets"], "set")
         value = "some set of faults disconnects it" if diameter is None else counted(diameter, "hop")
@@ -91,7 +91,20 @@ def _bisection(record: dict[str, Any]) -> str:
     return f"{bounds[0] if lower == upper else ' … '.join(bounds)}  ({method})"
 
 
+def _distance_facts(record: dict[str, Any]) -> list[tuple[str, str]]:
+    mean, distinct = record["mean_distance"], record["mean_distance_distinct"]
+    if mean is None:
+        return [("distances", NOT_MEASURED)]
+    return [
+        ("diameter", counted(record["diameter"], "hop")),
+        ("mean distance", f"{mean:.10g} hops  ({distinct:.10g} between distinct nodes)"),
+        ("cost", f"{record['cost']:,}  (diameter × degree)"),
+    ]
+
+
 def _symmetry(record: dict[str, Any]) -> str:
+    if record["transitivity_method"] == NOT_MEASURED:
+        return NOT_MEASURED
     words = {True: "{}-transitive", False: "not {}-transitive", None: "{}-transitivity unknown"}
     vertex, edge = words[record["vertex_transitive"]].format("vertex"), words[record["edge_transitive"]].format("edge")
     return f"{vertex}, {edge}  ({record['transitivity_method']})"

@@ -300,7 +300,11 @@ class Settings(Section):
 
     def entries(self, stage: str) -> tuple[Any, ...]:
         """The entries of a stage's section."""
-        return getattr(self, stage, ())
+        return getattr(self, stage, ()) if STAGES[stage].Choice is None else ()
+
+    def choice(self, stage: str) -> Any:
+        """A stage's section that is about every network (`Stage.Choice`), or "none"; None where it has no such."""
+        return getattr(self, stage, None) if STAGES[stage].Choice is not None else None
 
     def cluster_under(self, overrides: Mapping[str, Any]) -> Cluster:
         """Who computes, where the command line may say how many workers."""
@@ -343,6 +347,11 @@ else:
             name: (tuple[stage.Entry, ...], Field((), strict=False, description=stage.description))
             for name, stage in STAGES.items()
             if stage.Entry is not None
+        },
+        **{
+            name: (stage.Choice | Literal["none"] | None, Field(None, description=stage.description))
+            for name, stage in STAGES.items()
+            if stage.Choice is not None
         },
     )
 
