@@ -13,9 +13,9 @@ from torusweep.errors import BadInput, Refused
 from torusweep.networks.families import FAMILIES, plan
 from torusweep.networks.seed_runs import SEED, SeedRun, before_seed, of_seed, seed_run, spellings_of
 from torusweep.questions.how import How
-from torusweep.questions.screen.runs import rows_of_run
 from torusweep.questions.screen.stage import ScreenRequest
 from torusweep.questions.static.stage import StaticRequest
+from torusweep.stages import STAGES
 from torusweep.sweeps.configuration import of_mapping
 from torusweep.sweeps.expansion import expand, one_by_one
 from torusweep.sweeps.forecast import Batch, Batches
@@ -182,7 +182,7 @@ RUNS = [
     "faulty(directed_torus(k=4, n=2), links=1",
     "faulty(fat_tree(k=4, n=2), links=3",
     "faulty(hyperx(radices=[3, 4], terminals=2, widths=[1, 2]), links=3, nodes=1",
-    "faulty(with_links(mesh(k=3, n=2), bandwidths=[2]), links=1",
+    "faulty(with_links(mesh(k=3, n=2), bandwidths=[2], latencies=[3]), links=1",
     "random_regular(nodes=16, degree=4",
     "jellyfish(switches=12, ports=6, degree=4",
     "xpander(degree=4, lift=3",
@@ -191,24 +191,53 @@ RUNS = [
 ]
 
 
+REQUESTS = {
+    "screen": ScreenRequest(None),
+    "static": StaticRequest(None, "distances"),
+    "static, three": StaticRequest(None, "own_routing, distances, latencies"),
+}
+
+
 @pytest.mark.parametrize("backend", ["numpy", "numba"])
+@pytest.mark.parametrize("asked", REQUESTS)
 @pytest.mark.parametrize("before", RUNS)
-def test_networks_together_have_the_rows_of_each_alone(before: str, backend: str, monkeypatch: pytest.MonkeyPatch):
+def test_networks_together_have_the_rows_of_each_alone(
+    before: str, asked: str, backend: str, monkeypatch: pytest.MonkeyPatch
+):
     """To the bit, whatever is computed at once."""
     many = 40 if backend == "numba" else 6
-    point = Point("screen", str(SeedRun(before, 0, many - 1)), ScreenRequest(None))
+    point = Point(asked.partition(",")[0], str(SeedRun(before, 0, many - 1)), REQUESTS[asked])
     how = How(backend, threads=1)
-    (alone,) = [pa.concat_tables(rows_of_many(point.networks, how))]
+    alone = pa.concat_tables(rows_of_many(point.networks, how))
     for channels in (1 << 22, 700):
-        monkeypatch.setattr("torusweep.questions.screen.runs.CHANNELS", channels)
-        together = rows_of_run(seed_run(point.topology), how)
-        if "bandwidths" in before:
+        monkeypatch.setattr("torusweep.questions.static.runs.CHANNELS", channels)
+        together = STAGES[point.stage].rows_of_run(seed_run(point.topology), point.request, how)
+        if asked == "screen" and "bandwidths" in before:
             assert together is None  # it says so, and they are computed one by one
         else:
+            for name in together.column_names:
+                assert together.column(name).to_pylist() == alone.column(name).to_pylist(), name
             assert together.equals(alone.drop_columns(["key", "member"]))
     (found,) = rows_of_many([point], how)
-    assert found.drop_columns(["key"]).column("member").to_pylist() == list(range(many))
+    assert found.column("member").to_pylist() == list(range(many))
     assert found.drop_columns(["key", "member"]).equals(alone.drop_columns(["key", "member"]))
+
+
+def test_measures_that_are_not_computed_together_are_computed_one_by_one():
+    run = SeedRun(FAULTY, 0, 3)
+    for measures in (None, "distances, bisection", "latencies"):
+        assert STAGES["static"].rows_of_run(run, StaticRequest(None, measures), How("numba")) is None
+
+
+def test_a_network_that_cannot_be_built_fails_alone():
+    """Two of four switches fail, of which two have all terminals: some draws leave none, and are refused."""
+    point = Point("screen", str(SeedRun("faulty(fat_tree(k=2, n=2), nodes=2", 0, 39)), ScreenRequest(None))
+    alone = rows_of_many(point.networks, How("numba"))
+    wrong = [network for network, rows in zip(point.networks, alone) if isinstance(rows, Exception)]
+    assert 0 < len(wrong) < 40
+    (found,) = rows_of_many([point], How("numba"))
+    assert list(found.failed) == wrong
+    assert found.rows.num_rows == 40 - len(wrong)
 
 
 def test_more_seeds_compute_what_is_new(tmp_path: Path, few: None, monkeypatch: pytest.MonkeyPatch):

@@ -17,11 +17,10 @@ from torusweep.quantities import counted, duration, size
 from torusweep.questions.display import aligned
 from torusweep.stages import STAGES
 from torusweep.sweeps.configuration.schema import Cluster
-from torusweep.sweeps.points import Point, networks_of
+from torusweep.sweeps.points import MOST_NETWORKS, Point, networks_of
 
 LEAST_SECONDS = 0.05  # a batch's way to a worker and its shard's way to the disk take some hundredths of a second
 MOST_POINTS = 1_000  # in a batch: what a dead run can lose of very cheap points
-MOST_NETWORKS = 1 << 14  # of a run, in a batch: their rows take some MB
 PATIENCE = 20.0  # times its estimate a batch may take: estimates are right within a factor of about five
 
 

@@ -29,6 +29,7 @@ from torusweep.tables import shards
 from torusweep.tables.columns import arrow_schema
 
 _ROOTS = {package.__name__: Path(package.__path__[0]).parent for package in (torusweep, torusweep_kernels)}
+MOST_NETWORKS = 1 << 14  # of a run, in a batch: their rows take some MB
 _KNOWN = 1 << 16  # points whose files and keys are remembered
 _CODE = {".css", ".cu", ".cuh", ".h", ".html", ".js", ".py"}
 # no row depends on it
@@ -84,7 +85,7 @@ class Point:
     def memory(self) -> int:
         """Bytes that it takes, about."""
         stage = STAGES[self.stage]
-        rows = stage.row_bytes * (self.count - 1)
+        rows = stage.row_bytes * (min(self.count, MOST_NETWORKS) - 1)
         return rows + stage.memory(LazyNetwork(first_of(self.topology)), self.request)
 
     @property

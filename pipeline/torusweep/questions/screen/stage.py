@@ -26,7 +26,7 @@ from torusweep.questions.screen import bounds
 from torusweep.questions.screen.answer import Screened
 from torusweep.questions.screen.columns import SCREEN
 from torusweep.questions.screen.lattices import MOST_DIMENSIONS, MOST_NODES, MOST_STEPS
-from torusweep.questions.screen.runs import rows_of_run
+from torusweep.questions.screen.runs import screen_of_run
 from torusweep.questions.screen.spaces import Circulants, Lattices, Space, screen_space, space_of
 from torusweep.questions.stage import LazyNetwork, NetworkChoice, Rows, attempt, under
 from torusweep.questions.static.connectivity import components
@@ -323,7 +323,7 @@ class ScreenQuestion(Question):
         return run.size * (2e-4 + 5e-7 * arcs + 2.5e-9 * arcs * planned.nodes)
 
     def rows_of_run(self, run: SeedRun, request: ScreenRequest, options: How) -> pa.Table | None:
-        return rows_of_run(run, options)
+        return screen_of_run(run, options)
 
     def rows_of_many(self, points: Iterable[tuple[LazyNetwork, ScreenRequest]], options: How) -> list[Rows | Exception]:
         """The distances of small networks in one call of the kernel, those of others and of spaces one by one."""

@@ -6,10 +6,12 @@ from collections.abc import Iterable, Mapping
 from math import comb, prod
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
+import pyarrow as pa
 from pydantic import create_model, field_validator
 
 from torusweep.errors import BadInput
 from torusweep.networks.families.hierarchies import Hierarchy
+from torusweep.networks.seed_runs import SeedRun, plan_of
 from torusweep.networks.topology import Plan, Topology, Whole, no_symmetries
 from torusweep.questions.how import How
 from torusweep.questions.parameters import Absent, Spelled
@@ -19,6 +21,7 @@ from torusweep.questions.static.answer import Static
 from torusweep.questions.static.bisection import INERTIA_NODES
 from torusweep.questions.static.columns import STATIC
 from torusweep.questions.static.record import MAX_PAIRS, measures_of, static_record
+from torusweep.questions.static.runs import TOGETHER, static_of_run
 
 if TYPE_CHECKING:
     from torusweep.charts.section import Chapter, Tables
@@ -121,6 +124,16 @@ class StaticQuestion(Question):
 
     def seconds(self, network: LazyNetwork, request: Any) -> float:
         return _seconds(network.plan, request.fault_nodes, request.measures)
+
+    def seconds_of_run(self, run: SeedRun, request: Any) -> float:
+        if set(measures_of(request.measures)) <= TOGETHER:
+            planned = plan_of(str(run))
+            arcs = planned.nodes * max(planned.degree, 1)
+            return run.size * (2e-4 + 5e-8 * arcs + 1e-9 * arcs * planned.nodes)
+        return super().seconds_of_run(run, request)
+
+    def rows_of_run(self, run: SeedRun, request: Any, options: How) -> pa.Table | None:
+        return static_of_run(run, request, options)
 
     def section(self, tables: Tables) -> Chapter | None:
         # only a page draws, and the drawing library takes long to import
