@@ -16,6 +16,7 @@ from torusweep.tables.store import digest, publish
 
 KEY = "key"
 MEMBER = "member"
+LEAST_SLICE = 64  # rows, on average, from which slices are faster than copies
 BLOCK = 1 << 20  # rows put into order at once: their texts stay below the 2 GiB that Arrow can hold in one array
 
 
@@ -146,20 +147,23 @@ def finished(shards: Sequence[Shard], wanted: Sequence[RowRange], schema: pa.Sch
     new = np.append(True, (np.diff(place) != 0) | (np.diff(member) != 0))[: len(order)]
     owner = shard[new][np.cumsum(new) - 1]  # of the first shard that has the member
     order = order[shard == owner]
-    starts = np.cumsum([0, *(part.rows.num_rows for part in shards)])
-    blocks = [shard_schema(schema).empty_table()]
+    rows = pa.concat_tables([shard_schema(schema).empty_table(), *(part.rows for part in shards)])
+    return Assembled(_taken(rows, order), int(new.sum()), [shards[number] for number in np.unique(owner)])
+
+
+def _taken(rows: pa.Table, order: np.ndarray) -> pa.Table:
+    """Rows in an order, int64[…]. Those that follow each other, as most do, are slices, which take no memory."""
+    begins = np.flatnonzero(np.append(True, np.diff(order) != 1))[: len(order)]
+    if len(begins) * LEAST_SLICE <= len(order):
+        ends = [*begins[1:], len(order)]
+        slices = [rows.slice(order[begin], end - begin) for begin, end in zip(begins, ends)]
+        return pa.concat_tables([rows.slice(0, 0), *slices])
+    blocks = [rows.slice(0, 0)]
     for begin in range(0, len(order), BLOCK):
         block = order[begin : begin + BLOCK]
-        by_place = np.argsort(block)
-        ordered = block[by_place]
-        bounds = np.searchsorted(ordered, starts).tolist()
-        parts = [
-            part.rows.take(ordered[low:high] - start)
-            for part, start, low, high in zip(shards, starts.tolist(), bounds, bounds[1:])
-            if low < high
-        ]
-        blocks.append(pa.concat_tables(parts).take(np.argsort(by_place)))
-    return Assembled(pa.concat_tables(blocks), int(new.sum()), [shards[number] for number in np.unique(owner)])
+        by_place = np.argsort(block)  # Arrow takes rows of many chunks one by one, unless they are in order
+        blocks.append(rows.take(block[by_place]).take(np.argsort(by_place)))
+    return pa.concat_tables(blocks)
 
 
 def _places(shards: Sequence[Shard], wanted: Sequence[RowRange]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
