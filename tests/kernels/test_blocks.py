@@ -9,11 +9,11 @@ from functools import cache
 import networkx
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from torusweep.networks.families import build
 from torusweep.questions.loads.exact import exact_loads
-from torusweep_kernels.blocks import Block, cpu, measure_networks, reference
+from torusweep_kernels.blocks import Block, cpu, gpu, measure_networks, reference
 from torusweep_kernels.distance import all_pairs_distance
 from torusweep_kernels.loads import minimal_loads
 
@@ -86,7 +86,9 @@ def check_loads(rows, own, capacity, found, place):
 
 def same(found: Block, expected: Block) -> None:
     for name, ours, theirs in zip(found._fields, found, expected, strict=True):
-        assert (ours.dtype, ours.shape, ours.tobytes()) == (theirs.dtype, theirs.shape, theirs.tobytes()), name
+        assert (ours is None) == (theirs is None), name
+        if ours is not None and theirs is not None:
+            assert (ours.dtype, ours.shape, ours.tobytes()) == (theirs.dtype, theirs.shape, theirs.tobytes()), name
 
 
 @settings(max_examples=60, deadline=None, derandomize=True)
@@ -100,6 +102,36 @@ def test_backends_and_threads_agree_to_the_bit(block):
     assert without.hops is None
     for ours, theirs in zip(without[:3], expected[:3]):
         assert ours.tobytes() == theirs.tobytes()
+
+
+@settings(max_examples=60, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(block=blocks(), loads=st.booleans(), backwards=st.booleans())
+def test_cuda_agrees_to_the_bit(as_cupy, block, loads, backwards):
+    expected = measure_networks(**block, loads=loads, backend="numpy")
+    as_cupy(backwards=backwards)
+    same(measure_networks(**block, loads=loads, backend="cupy"), expected)
+
+
+@pytest.mark.parametrize("pairs", [1, 300, 10**6])
+def test_cuda_with_some_roots_at_once(as_cupy, monkeypatch, pairs):
+    """One root, several and a rest, all; more items than threads."""
+    ports = np.stack([build(f"random_regular(nodes=70, degree=3, seed={seed})").ports for seed in range(3)])
+    monkeypatch.setattr(gpu, "PAIRS", pairs)
+    monkeypatch.setattr(gpu, "MOST_THREADS", 64)
+    as_cupy()
+    same(measure_networks(ports, backend="cupy"), measure_networks(ports, backend="numba"))
+
+
+def test_cuda_where_a_block_shares_little(as_cupy, monkeypatch):
+    """Loads one by one; and distances, too, by the specification."""
+    ports = np.stack([build(f"random_regular(nodes=600, degree=3, seed={seed})").ports for seed in range(2)])
+    expected = measure_networks(ports, backend="numba")
+    as_cupy(shared=45_000)
+    same(measure_networks(ports, backend="cupy"), expected)
+    few = ports[:, :40] % 40
+    expected = measure_networks(few, backend="numba")
+    monkeypatch.setattr(gpu, "NUMBERED", 0)
+    same(measure_networks(few, backend="cupy"), expected)
 
 
 # rings, parallel links, switches without terminals, failed nodes, one direction, several terminals a node
@@ -187,6 +219,15 @@ def test_a_network_in_a_block_and_alone():
         plain = all_pairs_distance(ports[place], everyone, everyone * 0, eccentricity=True)
         assert plain.histogram[0].tolist() == alone.histogram[0].tolist()
         assert plain.eccentricity.tolist() == alone.eccentricity[0].tolist()
+
+
+def test_paths_beyond_float64(as_cupy):
+    as_cupy()
+    ports = diamonds(60)
+    capacity = np.where(ports >= 0, 2**20, 1)
+    for backend in ("numpy", "numba", "cupy"):
+        with pytest.raises(OverflowError, match="expected at most 1.8e308 shortest paths between two nodes, got more"):
+            measure_networks(ports[None], None, capacity[None], backend=backend)
 
 
 def test_nothing():
