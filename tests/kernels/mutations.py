@@ -199,8 +199,12 @@ WRONG = {
     ),
     "a packet too many": (Mutation("routes", "packet < packets", "packet <= packets"), OVERFLOW),
     "the degree of the next lattice": (Mutation("lattices", "degree[block]", "degree[block + 1]"), OVERFLOW),
-    "a channel too many of a block": (Mutation("blocks", "channel < channels; channel += 32", "channel <= channels; channel += 32"), OVERFLOW),
-    "the next network of a block": (Mutation("blocks", "eccentricity[at + node]", "eccentricity[at + nodes + node]"), OVERFLOW),
+    "a load too many of a block": (
+        Mutation("blocks", "channel < channels; channel += 32", "channel <= channels; channel += 32"), OVERFLOW,
+    ),
+    "the next network of a block": (
+        Mutation("blocks", "eccentricity[at + node]", "eccentricity[at + nodes + node]"), OVERFLOW,
+    ),
     "the next port of a graph": (
         Mutation("annealing", "graph.ports[port % graph.d *", "graph.ports[(port % graph.d + 1) *"), OVERFLOW,
     ),

@@ -226,7 +226,7 @@ def test_paths_beyond_float64(as_cupy):
     ports = diamonds(60)
     capacity = np.where(ports >= 0, 2**20, 1)
     for backend in ("numpy", "numba", "cupy"):
-        with pytest.raises(OverflowError, match="expected at most 1.8e308 shortest paths between two nodes, got more"):
+        with pytest.raises(OverflowError, match=r"expected at most 1\.8e308 shortest paths"):
             measure_networks(ports[None], None, capacity[None], backend=backend)
 
 
