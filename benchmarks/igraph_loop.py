@@ -1,6 +1,6 @@
 """The loop that one writes without torusweep: a network after the other, in igraph.
 
-    python -m benchmarks.igraph_loop 4 100      # 100 tori of 4 × 4 nodes less two links
+python -m benchmarks.igraph_loop 4 100      # 100 tori of 4 × 4 nodes less two links
 """
 
 from __future__ import annotations

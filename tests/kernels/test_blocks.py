@@ -12,8 +12,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from torusweep.networks.families import build
+from torusweep.networks.links import channel_matrix, link_orbits, surviving_network
+from torusweep.networks.symmetry import orbits_under
 from torusweep.questions.loads.exact import exact_loads
-from torusweep_kernels.blocks import Block, cpu, gpu, measure_networks, reference
+from torusweep.questions.static.connectivity import components
+from torusweep.questions.static.connectivity import edge_connectivity as of_stage
+from torusweep_kernels.blocks import Block, cpu, edge_connectivity, gpu, measure_networks, reference
 from torusweep_kernels.distance import all_pairs_distance
 from torusweep_kernels.loads import minimal_loads
 
@@ -189,6 +193,48 @@ def test_more_paths_than_sums_are_exact_for(squares):
     found = measure_networks(ports[None])
     exact = minimal_loads(ports, np.arange(len(ports)), np.full(len(ports), 1 / len(ports)), exact=True, inward=True)
     assert found.load[0].tobytes() == exact.load.tobytes()
+
+
+@settings(max_examples=80, deadline=None, derandomize=True)
+@given(blocks(), st.booleans())
+def test_edge_connectivity_is_that_of_networkx(block, both_ways):
+    ports = block["ports"]
+    if both_ways and ports.size:  # each link once, or as often as it is drawn, and back
+        block["capacity"] = None
+        drawn = np.full((*ports.shape[:2], 2 * ports.shape[1] * ports.shape[2]), -1)
+        for network, tail, port in np.argwhere(ports >= 0):
+            head = ports[network, tail, port]
+            drawn[network, tail, 2 * (tail * ports.shape[2] + port)] = head
+            drawn[network, head, 2 * (tail * ports.shape[2] + port) + 1] = tail
+        block["ports"] = ports = drawn
+    found = edge_connectivity(**block, threads=2)
+    for place, rows in enumerate(ports.tolist()):
+        graph = networkx.DiGraph()
+        graph.add_nodes_from(node for node in range(len(rows)) if own_terminals(block, place, node))
+        for tail, heads in enumerate(rows):
+            for port, head in enumerate(heads):
+                if head >= 0:
+                    graph.add_nodes_from([tail, head])
+                    if head != tail:
+                        times = 1 if block["capacity"] is None else int(block["capacity"][place, tail, port])
+                        before = graph.get_edge_data(tail, head, {"capacity": 0})["capacity"]
+                        graph.add_edge(tail, head, capacity=before + times)
+        every = list(graph)
+        expected = min((networkx.minimum_cut_value(graph, s, t) for s in every for t in every if s != t), default=0)
+        assert found[place] == expected
+
+
+def own_terminals(block, place, node):
+    return block["terminals"] is None or block["terminals"][place, node] > 0
+
+
+@pytest.mark.parametrize("spelling", FAMILIES)
+def test_edge_connectivity_is_that_of_the_table(spelling):
+    topology, block = arrays(spelling)
+    own = surviving_network(topology)
+    matrix, nodes = channel_matrix(own), orbits_under(own.nodes, [])
+    links, connected = link_orbits(own, [], nodes), components(own, matrix) == 1
+    assert edge_connectivity(**block)[0] == of_stage(own, matrix, nodes, links, connected=connected)[0]
 
 
 def diamonds(number):
