@@ -9,7 +9,7 @@ from torusweep_kernels.cuts.cpu import least_cut, ways_back
 from torusweep_kernels.threads import in_threads
 
 SHARES = 8  # parts of a block for each thread
-UNLIMITED = np.int64(2**62)  # visits of channels
+MOST = 2**62  # links of a node; visits of channels
 
 
 def edge_connectivity(ports: np.ndarray, works: np.ndarray, capacity: np.ndarray, threads: int) -> np.ndarray:
@@ -41,7 +41,7 @@ def _connectivity(ports, works, capacity, found):
                 if head >= 0 and head != tail:
                     links[tail, head] += capacity[place, tail, port]
         listed = 0
-        alive, root, least, symmetric = 0, -1, UNLIMITED, True
+        alive, root, least, symmetric = 0, -1, MOST, True
         for tail in range(nodes):
             leaving, entering = 0, 0
             for head in range(nodes):
@@ -70,9 +70,7 @@ def _connectivity(ports, works, capacity, found):
                         tails[pairs], heads[pairs] = node, parent[node]
                         pairs += 1
             back = ways_back(first, to[:listed])
-            least = least_cut(
-                first, to[:listed], between[:listed], back, tails[:pairs], heads[:pairs], least, UNLIMITED
-            )[0]
+            least = least_cut(first, to[:listed], between[:listed], back, tails[:pairs], heads[:pairs], least, MOST)[0]
         found[place] = least
 
 
