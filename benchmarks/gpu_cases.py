@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from unittest.mock import patch
 
 import numpy as np
+from torusweep.networks.blocks import Block, block_of
 from torusweep.networks.families import build
 from torusweep.questions.screen.lattices import representatives
 from torusweep.questions.search.wanted import Wanted, random_graph
@@ -21,6 +22,7 @@ from torusweep.routing.paths import RouteTable
 from torusweep_kernels import cuda
 from torusweep_kernels.annealing import BLOCK, Quotient, anneal_chains
 from torusweep_kernels.backend import array_module
+from torusweep_kernels.blocks import measure_networks
 from torusweep_kernels.distance import Task, all_pairs_distance, many_distances
 from torusweep_kernels.lattices import measure_lattices
 from torusweep_kernels.loads import SPLITS, minimal_loads
@@ -331,6 +333,23 @@ def lattices(nodes: int, dimensions: int) -> Case:
     return Case("lattices", f"all classes of {nodes} nodes, n = {dimensions}", run)
 
 
+def blocks(spelling: str, networks: int) -> Case:
+    """A network less two links, as often: distances and exact loads."""
+
+    @cache
+    def made() -> Block:
+        return block_of(f"faulty({spelling}, links=2)", "seed", range(networks))
+
+    def run(backend: str, threads: int | None) -> Answer:
+        some = made()
+        found = measure_networks(some.ports, some.terminals, some.capacity, backend=backend, threads=threads)
+        assert found.load is not None
+        assert found.hops is not None
+        return (*found[:3], found.load, found.hops)
+
+    return Case("blocks", f"{networks:,} of {spelling} less two links", run)
+
+
 def search(nodes: int, degree: int, chains: int, blocks: int) -> Case:
     """Chains of a search, so many blocks of moves each."""
 
@@ -363,10 +382,12 @@ def small() -> Iterator[Case]:
     yield pairs(30, 2000, 200)
     yield network((6, 5), 0.4, 300, 3)
     yield lattices(30, 3)
+    yield blocks("torus(radices=[6, 5])", 20)
     yield search(40, 4, 3, 2)
     yield random_walks("torus(radices=[6, 5])", 2000, "paths", 2)
     yield cut_distance(300, 0)
     yield cut_distance(300, 2)
+    yield blocks("hyperx(radices=[3, 4], terminals=2, widths=[2, 1])", 20)
     yield from (loads("torus(radices=[6, 5])", split, capacity=True) for split in SPLITS)
     yield from (loads("torus(radices=[6, 5])", split, exact=True) for split in SPLITS)
     yield from (walks("torus(radices=[6, 5])", 2000, split, cut=0.3) for split in SPLITS)
@@ -388,6 +409,8 @@ def large() -> Iterator[Case]:
     yield large_case(many(1000, 64, 512))
     yield large_case(search(256, 8, 256, 16), 256 * 16 * BLOCK / 2e7)
     yield large_case(lattices(512, 3), 30_483 / 1e6)
+    yield large_case(blocks("torus(k=4, n=2)", 10**5), 0.02)
+    yield large_case(blocks("torus(k=8, n=2)", 10**5), 0.1)
     yield large_case(routes("torus(k=16, n=3)", 10**7))
     yield large_case(pairs(4096, 10**8, 10**5))
     yield large_case(distance("torus(k=16, n=3)"))

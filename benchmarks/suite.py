@@ -26,7 +26,7 @@ from benchmarks.table import SCHEMA, draw, markdown, replace
 HERE = Path(__file__).resolve().parent
 RECORDED = HERE / "recorded.parquet"
 NAMES = (
-    *("distance", "loads", "walks", "network", "cuts", "collectives", "lattices", "search"),
+    *("distance", "loads", "walks", "network", "cuts", "collectives", "lattices", "blocks", "search"),
     *("limits", "growth", "sweep", "scheduler"),
 )
 RESULTS = HERE.parent / "results" / "bench"

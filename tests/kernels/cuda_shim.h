@@ -78,6 +78,7 @@ static inline unsigned long long atomicMax(unsigned long long* where, unsigned l
     return before;
 }
 static inline long long __double_as_longlong(double value) { return __builtin_bit_cast(long long, value); }
+static inline double __longlong_as_double(long long value) { return __builtin_bit_cast(double, value); }
 static inline void __threadfence() {}
 static inline int atomicMin(int* where, int other) {
     const int before = *where;

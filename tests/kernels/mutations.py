@@ -110,6 +110,15 @@ MUTATIONS = {
     "changes of flow added plainly": Mutation("routes", "atomicAdd(own + slot, each)", "own[slot] += each"),
     "no barrier between levels of a lattice": Mutation("lattices", BARRIER, "", 3),
     "no barrier between sums of a lattice": Mutation("lattices", BARRIER, "", 6),
+    "no barrier between levels of a block": Mutation("blocks", BARRIER, "", 5),
+    "no barrier between levels inwards of a block": Mutation("blocks", BARRIER, "", 6),
+    "nodes of a block found at two levels in turn": Mutation("blocks", "(level + 2) % 3", "(level + 1) % 3"),
+    "nodes of a block stored plainly": Mutation(
+        "blocks", "store_relaxed(distance + pair, level)", "distance[pair] = level"
+    ),
+    "pairs of a block counted plainly": Mutation(
+        "blocks", "atomicAdd(pairs + level % 3, gained)", "pairs[level % 3] += gained"
+    ),
     "no barrier before the first level of a graph": Mutation("annealing", BARRIER, "", 0),
     "no barrier between levels of a graph": Mutation("annealing", BARRIER, "", 1),
     "no barrier after an accepted move": Mutation(
@@ -190,6 +199,12 @@ WRONG = {
     ),
     "a packet too many": (Mutation("routes", "packet < packets", "packet <= packets"), OVERFLOW),
     "the degree of the next lattice": (Mutation("lattices", "degree[block]", "degree[block + 1]"), OVERFLOW),
+    "a load too many of a block": (
+        Mutation("blocks", "channel < channels; channel += 32", "channel <= channels; channel += 32"), OVERFLOW,
+    ),
+    "the next network of a block": (
+        Mutation("blocks", "eccentricity[at + node]", "eccentricity[at + nodes + node]"), OVERFLOW,
+    ),
     "the next port of a graph": (
         Mutation("annealing", "graph.ports[port % graph.d *", "graph.ports[(port % graph.d + 1) *"), OVERFLOW,
     ),

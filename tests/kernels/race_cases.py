@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 from torusweep_kernels.annealing import Goal, anneal_chains
+from torusweep_kernels.blocks import gpu as blocks_gpu
+from torusweep_kernels.blocks import measure_networks
 from torusweep_kernels.distance import Task, all_pairs_distance, many_distances
 from torusweep_kernels.distance import gpu as distance_gpu
 from torusweep_kernels.lattices import measure_lattices
@@ -138,6 +140,20 @@ def routes(backend: str) -> Arrays:
     return [route_flows(*packets, groups=groups, first=4, backend=backend) for groups in (None, 3)]
 
 
+def blocks(backend: str) -> Arrays:
+    """Several roots at once and a rest, links of one direction and parallel ones, nodes without terminals."""
+    rng = np.random.default_rng(6)
+    drawn = rng.integers(-1, 45, (3, 45, 2))
+    terminals, capacity = rng.integers(0, 2, (3, 45)), rng.integers(1, 3, drawn.shape)
+    found = []
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in (("PAIRS", 300), ("MOST_THREADS", 64)):
+            patch.setattr(blocks_gpu, name, value)
+        for options in ({}, {"terminals": terminals, "capacity": capacity}, {"loads": False}):
+            found += measure_networks(drawn, backend=backend, **options)
+    return [array for array in found if array is not None]
+
+
 def lattices(backend: str) -> Arrays:
     forms = np.array([[[40, 7], [0, 3]], [[64, 1], [0, 2]], [[5, 4], [0, 1]], [[1, 0], [0, 1]]])
     return [array for some in (True, False) for array in measure_lattices(forms, loads=some, backend=backend)]
@@ -192,6 +208,7 @@ CASES: dict[str, tuple[str, Case, int]] = {
     "random walks": ("walks/walks.cu", random_walks, 1),
     "routes": ("routes/runs.cu", routes, 1),
     "lattices": ("lattices/measure.cu", lattices, 1),
+    "blocks": ("blocks/measure.cu", blocks, 1),
     "annealing": ("annealing/anneal.cu", annealing, 1),
     "router": ("router/router.cu", router, 1),
     "router of several blocks": ("router/router.cu", router_of_blocks, 9),

@@ -9,11 +9,15 @@ from functools import cache
 import networkx
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from torusweep.networks.families import build
+from torusweep.networks.links import channel_matrix, link_orbits, surviving_network
+from torusweep.networks.symmetry import orbits_under
 from torusweep.questions.loads.exact import exact_loads
-from torusweep_kernels.blocks import Block, cpu, measure_networks, reference
+from torusweep.questions.static.connectivity import components
+from torusweep.questions.static.connectivity import edge_connectivity as of_stage
+from torusweep_kernels.blocks import Block, cpu, edge_connectivity, gpu, measure_networks, reference
 from torusweep_kernels.distance import all_pairs_distance
 from torusweep_kernels.loads import minimal_loads
 
@@ -86,7 +90,9 @@ def check_loads(rows, own, capacity, found, place):
 
 def same(found: Block, expected: Block) -> None:
     for name, ours, theirs in zip(found._fields, found, expected, strict=True):
-        assert (ours.dtype, ours.shape, ours.tobytes()) == (theirs.dtype, theirs.shape, theirs.tobytes()), name
+        assert (ours is None) == (theirs is None), name
+        if ours is not None and theirs is not None:
+            assert (ours.dtype, ours.shape, ours.tobytes()) == (theirs.dtype, theirs.shape, theirs.tobytes()), name
 
 
 @settings(max_examples=60, deadline=None, derandomize=True)
@@ -100,6 +106,36 @@ def test_backends_and_threads_agree_to_the_bit(block):
     assert without.hops is None
     for ours, theirs in zip(without[:3], expected[:3]):
         assert ours.tobytes() == theirs.tobytes()
+
+
+@settings(max_examples=60, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(block=blocks(), loads=st.booleans(), backwards=st.booleans())
+def test_cuda_agrees_to_the_bit(as_cupy, block, loads, backwards):
+    expected = measure_networks(**block, loads=loads, backend="numpy")
+    as_cupy(backwards=backwards)
+    same(measure_networks(**block, loads=loads, backend="cupy"), expected)
+
+
+@pytest.mark.parametrize("pairs", [1, 300, 10**6])
+def test_cuda_with_some_roots_at_once(as_cupy, monkeypatch, pairs):
+    """One root, several and a rest, all; more items than threads."""
+    ports = np.stack([build(f"random_regular(nodes=70, degree=3, seed={seed})").ports for seed in range(3)])
+    monkeypatch.setattr(gpu, "PAIRS", pairs)
+    monkeypatch.setattr(gpu, "MOST_THREADS", 64)
+    as_cupy()
+    same(measure_networks(ports, backend="cupy"), measure_networks(ports, backend="numba"))
+
+
+def test_cuda_where_a_block_shares_little(as_cupy, monkeypatch):
+    """Loads one by one; and distances, too, by the specification."""
+    ports = np.stack([build(f"random_regular(nodes=600, degree=3, seed={seed})").ports for seed in range(2)])
+    expected = measure_networks(ports, backend="numba")
+    as_cupy(shared=45_000)
+    same(measure_networks(ports, backend="cupy"), expected)
+    few = ports[:, :40] % 40
+    expected = measure_networks(few, backend="numba")
+    monkeypatch.setattr(gpu, "NUMBERED", 0)
+    same(measure_networks(few, backend="cupy"), expected)
 
 
 # rings, parallel links, switches without terminals, failed nodes, one direction, several terminals a node
@@ -159,6 +195,48 @@ def test_more_paths_than_sums_are_exact_for(squares):
     assert found.load[0].tobytes() == exact.load.tobytes()
 
 
+@settings(max_examples=80, deadline=None, derandomize=True)
+@given(blocks(), st.booleans())
+def test_edge_connectivity_is_that_of_networkx(block, both_ways):
+    ports = block["ports"]
+    if both_ways and ports.size:  # each link once, or as often as it is drawn, and back
+        block["capacity"] = None
+        drawn = np.full((*ports.shape[:2], 2 * ports.shape[1] * ports.shape[2]), -1)
+        for network, tail, port in np.argwhere(ports >= 0):
+            head = ports[network, tail, port]
+            drawn[network, tail, 2 * (tail * ports.shape[2] + port)] = head
+            drawn[network, head, 2 * (tail * ports.shape[2] + port) + 1] = tail
+        block["ports"] = ports = drawn
+    found = edge_connectivity(**block, threads=2)
+    for place, rows in enumerate(ports.tolist()):
+        graph = networkx.DiGraph()
+        graph.add_nodes_from(node for node in range(len(rows)) if own_terminals(block, place, node))
+        for tail, heads in enumerate(rows):
+            for port, head in enumerate(heads):
+                if head >= 0:
+                    graph.add_nodes_from([tail, head])
+                    if head != tail:
+                        times = 1 if block["capacity"] is None else int(block["capacity"][place, tail, port])
+                        before = graph.get_edge_data(tail, head, {"capacity": 0})["capacity"]
+                        graph.add_edge(tail, head, capacity=before + times)
+        every = list(graph)
+        expected = min((networkx.minimum_cut_value(graph, s, t) for s in every for t in every if s != t), default=0)
+        assert found[place] == expected
+
+
+def own_terminals(block, place, node):
+    return block["terminals"] is None or block["terminals"][place, node] > 0
+
+
+@pytest.mark.parametrize("spelling", FAMILIES)
+def test_edge_connectivity_is_that_of_the_table(spelling):
+    topology, block = arrays(spelling)
+    own = surviving_network(topology)
+    matrix, nodes = channel_matrix(own), orbits_under(own.nodes, [])
+    links, connected = link_orbits(own, [], nodes), components(own, matrix) == 1
+    assert edge_connectivity(**block)[0] == of_stage(own, matrix, nodes, links, connected=connected)[0]
+
+
 def diamonds(number):
     """int32[N, 4]: a chain of squares, whose ends are joined by 2^number shortest paths."""
     links = []
@@ -187,6 +265,15 @@ def test_a_network_in_a_block_and_alone():
         plain = all_pairs_distance(ports[place], everyone, everyone * 0, eccentricity=True)
         assert plain.histogram[0].tolist() == alone.histogram[0].tolist()
         assert plain.eccentricity.tolist() == alone.eccentricity[0].tolist()
+
+
+def test_paths_beyond_float64(as_cupy):
+    as_cupy()
+    ports = diamonds(60)
+    capacity = np.where(ports >= 0, 2**20, 1)
+    for backend in ("numpy", "numba", "cupy"):
+        with pytest.raises(OverflowError, match=r"expected at most 1\.8e308 shortest paths"):
+            measure_networks(ports[None], None, capacity[None], backend=backend)
 
 
 def test_nothing():

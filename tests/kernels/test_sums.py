@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numba import njit
 from torusweep_kernels import sums
-from torusweep_kernels.sums import arithmetic
+from torusweep_kernels.sums import arithmetic, cpu
 
 NUMBERS = st.floats(1e-9, 1e9)
 
@@ -44,6 +45,23 @@ def test_the_middle_is_rounded_to_the_even_number(even: float):
             high = float(middle + away)
             low = float(middle + away - Fraction(high))
             assert float(sums.rounded(high, low)) == expected
+
+
+@njit
+def round_all(high, low, found):
+    for place in range(len(high)):
+        found[place] = cpu.round_once(high[place], low[place])
+
+
+def test_one_number_is_rounded_as_arrays_are():
+    rng = np.random.default_rng(5)
+    high = np.concatenate([[0.0], 2.0 ** rng.integers(-30, 30, 500), 2.0 ** rng.uniform(-30, 30, 4000)])
+    half = (np.nextafter(high, rng.choice([0, np.inf], len(high))) - high) / 2
+    near = rng.choice([0, 1 - 2.0**-29, 1 - 2.0**-30, 1 - 2.0**-31, 1, 0.5, 0.1], len(high))
+    found = np.empty(len(high))
+    round_all(high, half * near, found)
+    assert found.tolist() == sums.rounded(high, half * near).tolist()
+    assert (found != high).sum() > 300
 
 
 def test_thirds_that_make_a_half_are_the_half():

@@ -1,4 +1,4 @@
-"""Many networks of one size at once: their distances, and the loads of uniform traffic."""
+"""Many networks of one size at once: their distances, the loads of uniform traffic, their edge connectivity."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from torusweep_kernels.blocks.reference import Task, shares
 from torusweep_kernels.checks import check_capacity, expecting, within
 from torusweep_kernels.threads import thread_count
 
-__all__ = ["Block", "Task", "measure_networks"]
+__all__ = ["Block", "Task", "edge_connectivity", "measure_networks"]
 
 LARGE = 2 * 10**7  # pairs of two nodes of a block from which auto uses a GPU (estimated)
 
@@ -75,7 +75,7 @@ def measure_networks(
         terminals = np.ascontiguousarray(terminals, np.int32)
     if capacity is not None:
         capacity = np.ascontiguousarray(capacity, np.int32)
-    check(ports, terminals, capacity, threads)
+    check(ports, terminals, capacity, threads, "measure_networks")
     task = Task(ports, None if terminals is None or (terminals == 1).all() else terminals, capacity, loads)
     networks, nodes = ports.shape[:2]
     chosen = backends.resolve(backend, large=networks * nodes * nodes >= LARGE)
@@ -99,6 +99,39 @@ def measure_networks(
     return Block(np.ascontiguousarray(histogram[:, :width]), eccentricity, connected, load, hops)
 
 
+def edge_connectivity(
+    ports: np.ndarray,
+    terminals: np.ndarray | None = None,
+    capacity: np.ndarray | None = None,
+    *,
+    threads: int | None = None,
+) -> np.ndarray:
+    """int64[B]: the least number of links of each network whose failure leaves a node that another does not reach.
+
+    Nodes that have neither a link nor a terminal are left out; 0 where fewer than two are left.
+
+    ports, terminals, capacity, threads   as of `measure_networks`
+
+    Method: the least cut between the two ends of the channels of a tree that joins all nodes, in both directions where
+    links have one (`torusweep_kernels.cuts.least_cut`): every cut divides some of these pairs. At most the least
+    degree. It is compiled by Numba; there is none for a GPU.
+
+    Raises ValueError for arrays that contradict each other.
+    """
+    from torusweep_kernels.blocks import connectivity
+
+    ports = np.ascontiguousarray(ports, np.int32)
+    check(ports, terminals, capacity, threads, "edge_connectivity")
+    parallel = np.ones(ports.shape, np.int32) if capacity is None else np.ascontiguousarray(capacity, np.int32)
+    works = np.ones(ports.shape[:2], bool)
+    if terminals is not None:
+        works = (terminals > 0) | (ports >= 0).any(axis=2)
+        network, tail, port = np.nonzero(ports >= 0)
+        works[network, ports[network, tail, port]] = True
+    backends.resolve("numba")
+    return connectivity.edge_connectivity(ports, works, parallel, thread_count(threads))
+
+
 def load_alone(task: Task, place: int, backend: str, threads: int | None) -> tuple[np.ndarray, float]:
     """(float64[N, P], their sum): the loads of one network of the block."""
     from torusweep_kernels.loads import minimal_loads
@@ -120,9 +153,11 @@ def load_alone(task: Task, place: int, backend: str, threads: int | None) -> tup
     return found.load, fsum(found.load.ravel().tolist())
 
 
-def check(ports: np.ndarray, terminals: np.ndarray | None, capacity: np.ndarray | None, threads: int | None) -> None:
+def check(
+    ports: np.ndarray, terminals: np.ndarray | None, capacity: np.ndarray | None, threads: int | None, where: str
+) -> None:
     """Check that the arrays agree; the error names the array and what was expected."""
-    expect = expecting("measure_networks")
+    expect = expecting(where)
     expect(ports.ndim == 3, "ports of shape [B, N, P]", ports.shape)
     within(expect, "ports", ports, -1, ports.shape[1] - 1)
     if terminals is not None:

@@ -8,7 +8,7 @@ the channels that lead from a farther u to v; the channel between v and w carrie
 from __future__ import annotations
 
 from math import fsum
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
@@ -109,8 +109,8 @@ def measure_some(task: Task, xp: Any) -> tuple[np.ndarray, np.ndarray, np.ndarra
         linked[:, :nodes] |= heads[:, :, port] < nodes
         linked[network, heads[:, :, port]] = True
     works = linked[:, :nodes] | (terminals > 0)
-    joined = (distance[:, :nodes] >= 0) | ~works[:, :, None] | ~works[:, None, :]
-    answers = host(histogram), host(eccentricity), host(joined.all(axis=(1, 2)))
+    apart = (distance[:, :nodes] < 0) & works[:, :, None] & works[:, None, :]
+    answers = host(histogram), host(eccentricity), host(~apart.any(axis=(1, 2)))
     if not task.loads:
         return *answers, None
     demand = xp.asarray(given.astype(np.float64)[:, :, None] * shares(given)[:, None, :])
@@ -121,11 +121,8 @@ def loads_of(heads: Any, links: Any, distance: Any, paths: Any, demand: Any, lev
     """float64[B, N, P]; distance, paths [B, N + 1, N] and demand [B, N, N] from each node to each root."""
     networks, nodes, width = heads.shape
     network = xp.arange(networks)[:, None]
-    if not bool(xp.isfinite(paths).all()):
-        raise OverflowError(
-            "measure_networks: expected at most 1.8e308 shortest paths between two nodes, got more;"
-            " minimal_loads with next-hops has no such limit"
-        )
+    if bool((paths > np.finfo(np.float64).max).any()):
+        refuse_paths()
     into, tails = feeders(heads, xp)
     divisor = xp.where(paths[:, :nodes] > 0, paths[:, :nodes], 1.0)
     unit, rest = sums.divided(xp.where(distance[:, :nodes] >= 0, demand, 0.0), xp.zeros(demand.shape), divisor)
@@ -151,6 +148,14 @@ def loads_of(heads: Any, links: Any, distance: Any, paths: Any, demand: Any, lev
         each = sums.times(*sums.times(unit[:, :, root, None], rest[:, :, root, None], ways), links)
         load = xp.stack(sums.add(*load, *(xp.where(nearer, part, 0.0) for part in each)))
     return sums.rounded(*host(load))
+
+
+def refuse_paths() -> NoReturn:
+    """Raise OverflowError."""
+    raise OverflowError(
+        "measure_networks: expected at most 1.8e308 shortest paths between two nodes, got more;"
+        " minimal_loads with next-hops has no such limit"
+    )
 
 
 def feeders(heads: Any, xp: Any) -> tuple[Any, Any]:

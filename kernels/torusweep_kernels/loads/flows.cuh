@@ -18,32 +18,6 @@
 const int NONE = (Index)-2;
 const int LANES = 32, TILE = 64;  // lanes of a block of total_up, nodes that it reads at once; also in gpu.py
 
-// Numbers with twice the digits, as in twice.py: |low| may exceed half a unit in the last place of high.
-struct Twice {
-    double high, low;
-};
-
-__device__ inline Twice plus(Twice one, Twice other) {
-    const double total = one.high + other.high, back = total - one.high;
-    const double error = (one.high - (total - back)) + (other.high - back);
-    return {total, one.low + (error + other.low)};
-}
-
-__device__ inline Twice times(Twice one, double factor) {
-    const double product = one.high * factor;
-    return {product, __fma_rn(one.high, factor, -product) + one.low * factor};
-}
-
-__device__ inline Twice over(Twice one, double divisor) {
-    const double quotient = one.high / divisor;
-    return {quotient, (__fma_rn(-quotient, divisor, one.high) + one.low) / divisor};
-}
-
-__device__ inline Twice normal(Twice one) {
-    const double total = one.high + one.low;
-    return {total, one.low - (total - one.high)};
-}
-
 struct Side {
     const int* start;
     const Index* other;

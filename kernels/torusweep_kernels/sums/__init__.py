@@ -11,11 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from torusweep_kernels.sums.arithmetic import add, divided, times, two_product, two_sum
+from torusweep_kernels.sums.arithmetic import NEAR, add, divided, times, two_product, two_sum
 
 __all__ = ["add", "divided", "grouped_sums", "rounded", "times", "two_product", "two_sum"]
-
-NEAR = 2.0**-30  # of the distance to the middle between two numbers: what is nearer than that is taken to be the middle
 
 
 def grouped_sums(high: np.ndarray, low: np.ndarray, group: np.ndarray, groups: int) -> tuple[np.ndarray, np.ndarray]:

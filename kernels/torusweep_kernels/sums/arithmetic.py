@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+NEAR = 2.0**-30  # of the distance to the middle between two numbers: what is nearer than that is taken to be the middle
+
 
 def two_sum(one: Any, other: Any) -> tuple[Any, Any]:
     """one + other as a rounded sum and what rounding left (Knuth 1969)."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from torusweep_kernels.compile import cached, inlined
-from torusweep_kernels.sums import NEAR, arithmetic
+from torusweep_kernels.sums import arithmetic
+from torusweep_kernels.sums.arithmetic import NEAR
 
 BELOW_MIDDLE = 2.0**-54 * (1 - NEAR)  # of a number: nearer to it there is no middle, half a unit in the last place
 

@@ -34,8 +34,8 @@ class Block(NamedTuple):
     link_class  int8[B, N, P]
     capacity    int32[B, N, P] | None  parallel links; None = 1 everywhere
     terminals   int32[B, N] | None     terminals of each node; None = 1 each
-    plan        of the first network that is not refused; the others have the same direction, and the same bandwidths
-                and latencies of link classes. None where all are refused
+    plan        of the first network that is not refused; direction, bandwidths and latencies of its link classes
+                are those of all. None where all are refused
     refused     why networks do not exist, by their place; their ports have no links
     """
 
