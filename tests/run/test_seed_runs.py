@@ -183,6 +183,8 @@ RUNS = [
     "faulty(fat_tree(k=4, n=2), links=3",
     "faulty(hyperx(radices=[3, 4], terminals=2, widths=[1, 2]), links=3, nodes=1",
     "faulty(with_links(mesh(k=3, n=2), bandwidths=[2], latencies=[3]), links=1",
+    "faulty(hyperx(radices=[6]), links=3",  # nodes next to all others
+    "faulty(ring(k=3), nodes=2",  # one is left
     "random_regular(nodes=16, degree=4",
     "jellyfish(switches=12, ports=6, degree=4",
     "xpander(degree=4, lift=3",
@@ -194,7 +196,7 @@ RUNS = [
 REQUESTS = {
     "screen": ScreenRequest(None),
     "static": StaticRequest(None, "distances"),
-    "static, three": StaticRequest(None, "own_routing, distances, latencies"),
+    "static, four": StaticRequest(None, "own_routing, distances, latencies, connectivity"),
 }
 
 

@@ -97,7 +97,7 @@ def test_the_theorem_does_not_hold_with_parallel_links():
     assert len(nodes.representatives) == 1
     assert edge_connectivity(ring, matrix, nodes, link_orbits(ring, images, nodes), connected=True) == (
         2,
-        "min-cut (2 maximum flows)",
+        "min-cut",
     )
     simple = build("ring(k=4)")
     assert edge_connectivity(
@@ -116,7 +116,7 @@ def test_the_theorem_does_not_hold_with_parallel_links():
             [(0, i) for i in range(1, 4)] + [(1, 2), (2, 3), (3, 1)],
             (3, "theorem (one node next to all others: the least degree)"),
         ),
-        (2, [(0, 1, 3)], (3, "min-cut (1 maximum flow)")),
+        (2, [(0, 1, 3)], (3, "min-cut")),
     ],
 )
 def test_tiny(nodes, links, expected):

@@ -28,8 +28,11 @@ from torusweep.networks.links import (
 )
 from torusweep.networks.symmetry import Orbits, is_automorphism, orbits_under
 from torusweep.networks.topology import NO_PORT, Topology
-from torusweep.quantities import counted
 
+SINGLE_NODE = "a single node"
+NOT_CONNECTED = "not connected"
+SINGLE_LINK = "a node with a single link"
+MIN_CUT = "min-cut"
 THEOREM = "theorem (vertex-transitive: the degree)"
 FLOW_LOOKS = 5_000_000_000  # channels that all maximum flows together may visit: about twenty seconds
 DOMINATING_SHARE = 10  # a dominating set has at least about a tenth of the nodes: with fewer pairs it does not help
@@ -59,15 +62,15 @@ def edge_connectivity(
     parallel links, pairs that join a dominating set suffice (`_dominating_pairs`).
     """
     if topology.nodes == 1:
-        return 0, "a single node"
+        return 0, SINGLE_NODE
     if not connected:
-        return 0, "not connected"
+        return 0, NOT_CONNECTED
     best = int(min(many.min() for many in (strengths(matrix) if topology.directed else (topology.degrees,))))
     simple = matrix.data.max() == 1
     if len(nodes.representatives) == 1 and simple:
         return best, THEOREM
     if best == 1:
-        return 1, "a node with a single link"
+        return 1, SINGLE_LINK
     out = rows_of(matrix)
     into = rows_of(scipy.sparse.csr_array(matrix.T)) if topology.directed else out
     pairs = _joining_pairs(out, into, nodes, links)
@@ -81,7 +84,7 @@ def edge_connectivity(
     if cut.pairs < len(tails):
         reason = f"stopped after {cut.pairs:,} of {len(tails):,} minimum cuts"
         return None, f"not computed: {reason}, the limit is {FLOW_LOOKS:,} channels looked at"
-    return cut.links, f"min-cut ({counted(len(tails), 'maximum flow')})"
+    return cut.links, MIN_CUT
 
 
 Pairs = tuple[np.ndarray, np.ndarray]  # (tails, heads)

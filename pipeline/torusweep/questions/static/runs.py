@@ -13,20 +13,22 @@ import numpy as np
 import pyarrow as pa
 import scipy
 from torusweep_kernels.blocks import Block as Measured
-from torusweep_kernels.blocks import measure_networks
+from torusweep_kernels.blocks import edge_connectivity, measure_networks
 
 from torusweep.networks.blocks import Block, block_of
-from torusweep.networks.families import family_of, plan
+from torusweep.networks.families import build, family_of, plan
 from torusweep.networks.seed_runs import SEED, SeedRun, of_seed, plan_of
-from torusweep.networks.topology import NO_PORT
+from torusweep.networks.topology import NO_PORT, no_symmetries
 from torusweep.questions.how import How
 from torusweep.questions.static.columns import STATIC
-from torusweep.questions.static.record import MEASURES, NOT_MEASURED, measures_of, whole_numbers
+from torusweep.questions.static.connectivity import MIN_CUT, NOT_CONNECTED, SINGLE_LINK, SINGLE_NODE
+from torusweep.questions.static.record import MEASURES, NOT_MEASURED, measures_of, static_record, whole_numbers
 from torusweep.routing import own_routing
 from torusweep.tables.columns import Column, arrow_schema
 
 CHANNELS = 1 << 22  # of networks that are measured together: some 100 MB
-TOGETHER = {"distances", "latencies", "own_routing"}  # measures of networks that are computed together
+TOGETHER = {"distances", "latencies", "own_routing", "connectivity"}  # measures of networks that are computed together
+MOST_NODES = 1_024  # of networks whose edge connectivity is computed together
 SAMPLE = 918_273_645  # a seed that a note names in one place
 
 
@@ -164,6 +166,8 @@ def static_of_run(run: SeedRun, request: Any, how: How) -> pa.Table | None:
         return None
     if own_routing(family) is not None or len(set(planned.latencies)) > 1:
         return None
+    if "connectivity" in measures and (planned.nodes > MOST_NODES or planned.symmetries is not no_symmetries):
+        return None  # cuts are given up beyond a limit, or follow from symmetries
     others = whole_numbers(f"{run.before})")
     left_out = [name for name in MEASURES if name not in measures]
     more = f"{NOT_MEASURED}: {', '.join(left_out)}"
@@ -179,6 +183,9 @@ def static_of_run(run: SeedRun, request: Any, how: How) -> pa.Table | None:
         if "latencies" in measures:
             cycles = planned.latencies[0] if planned.latencies else 1
             whole |= {"latency_diameter": hops.diameter * cycles, "latency_mean": hops.mean_distinct * cycles}
+        if "connectivity" in measures:
+            links, method = connectivity(numbers)
+            whole |= {"edge_connectivity": links, "edge_connectivity_method": method}
         return whole | {
             "topology": pa.array(numbers.block.spellings),
             "family": pa.array([family] * numbers.many),
@@ -203,6 +210,27 @@ def static_of_run(run: SeedRun, request: Any, how: How) -> pa.Table | None:
         }
 
     return table_of_run(run, STATIC, of_block, how, False)
+
+
+def connectivity(numbers: BlockNumbers) -> tuple[np.ndarray, np.ndarray]:
+    """(int64[B], object[B]): edge connectivity, and the method that gives it for one network alone."""
+    block, works, present = numbers.block, numbers.works, numbers.present
+    links = edge_connectivity(block.ports, numbers.at_nodes, block.capacity, threads=numbers.how.threads)
+    least = np.where(works, numbers.degrees, np.iinfo(np.int64).max).min(axis=1)
+    if numbers.plan.directed:
+        into = np.zeros((numbers.many, numbers.nodes), np.int64)
+        network, tail, port = np.nonzero(present)
+        capacity = 1 if block.capacity is None else block.capacity[network, tail, port]
+        np.add.at(into, (network, block.ports[network, tail, port]), capacity)
+        least = np.minimum(least, np.where(works, into, np.iinfo(np.int64).max).min(axis=1))
+    nodes = works.sum(axis=1)
+    cases = [nodes == 1, ~numbers.measured.connected, least == 1]
+    method = np.select(cases, [SINGLE_NODE, NOT_CONNECTED, SINGLE_LINK], MIN_CUT).astype(object)
+    # a node next to all others: a theorem may say it
+    for place in np.flatnonzero((present.sum(axis=2).max(axis=1) >= nodes - 1) & ~np.any(cases, axis=0)).tolist():
+        record = static_record(build(block.spellings[place]), measures="connectivity")
+        links[place], method[place] = record["edge_connectivity"], record["edge_connectivity_method"]
+    return links, method
 
 
 def notes_of(run: SeedRun) -> Callable[[int], list[str]] | None:

@@ -129,7 +129,7 @@ class StaticQuestion(Question):
         if set(measures_of(request.measures)) <= TOGETHER:
             planned = plan_of(str(run))
             arcs = planned.nodes * max(planned.degree, 1)
-            return run.size * (2e-4 + 5e-8 * arcs + 1e-9 * arcs * planned.nodes)
+            return run.size * (1e-4 + 2e-6 * arcs + 1e-9 * arcs * planned.nodes)
         return super().seconds_of_run(run, request)
 
     def rows_of_run(self, run: SeedRun, request: Any, options: How) -> pa.Table | None:
