@@ -15,10 +15,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from torusweep.all_columns import TABLES
-from torusweep.answers.joined import NUMBERS, joined_tables
+from torusweep.answers.joined import joined_tables
 from torusweep.charts.looks import comparable, distinct
 from torusweep.charts.section import Record, Tables, sampled
-from torusweep.tables.columns import Column
+from torusweep.tables.columns import NUMBERS, Column
 
 MOST = 20_000  # designs that a page or a picture holds
 COMBINATIONS = 4  # of a table's rows, at most
@@ -145,13 +145,15 @@ def _axes(
             values[~np.isfinite(values)] = np.nan
             known = values[~np.isnan(values)]
             if len(known) and known.min() < known.max():
-                yield DesignAxis(column.name, source, column.unit, column.meaning, column.more, values)
+                yield DesignAxis(
+                    column.name, source, column.printed_unit, column.meaning, column.better == "more", values
+                )
 
 
 @cache
 def is_better_large(name: str) -> bool:
     """Whether more is better in a column of this name, in any table; of a name that no table has, less is."""
-    return any(column.more for table in TABLES.values() for column in table if column.name == name)
+    return any(column.better == "more" for table in TABLES.values() for column in table if column.name == name)
 
 
 def _repeats(axis: DesignAxis, axes: Iterable[DesignAxis]) -> bool:

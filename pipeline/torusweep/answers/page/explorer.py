@@ -18,12 +18,12 @@ from typing import Any, NamedTuple
 
 from torusweep.all_columns import TABLES
 from torusweep.answers.designs import MOST, Designs, sample_of
-from torusweep.answers.joined import NUMBERS, joined_tables
+from torusweep.answers.joined import joined_tables
 from torusweep.charts import specification
 from torusweep.charts.drawing import explorer_chart
 from torusweep.charts.looks import SYMBOLS, Look, group_of, network_looks
 from torusweep.charts.section import Chapter, Record, Tables, packed
-from torusweep.tables.columns import Column
+from torusweep.tables.columns import NUMBERS, Column
 
 DIGITS = 7  # of a number in the page
 
@@ -89,9 +89,9 @@ def quantities(found: Sequence[Source], records: Sequence[Record]) -> list[dict[
                     {
                         "name": column.name,
                         "table": source.name,
-                        "unit": column.unit,
+                        "unit": column.printed_unit,
                         "meaning": column.meaning,
-                        "larger": column.more,
+                        "larger": column.better == "more",
                         "values": [numbers if any(n is not None for n in numbers) else None for numbers in values],
                     }
                 )

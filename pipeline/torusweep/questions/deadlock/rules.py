@@ -22,6 +22,7 @@ from torusweep.routing.hierarchical import gate_phases, last_phases
 from torusweep.routing.tables.as_table import table_of, with_hop_counts
 
 MAX_VIRTUAL_CHANNELS = 16  # of a physical channel
+VIRTUAL_CHANNELS = Whole(1, "virtual channels of each physical channel", MAX_VIRTUAL_CHANNELS)
 MOST_PAIRS = 1 << 22  # of routers whose hops are counted: seconds
 ALL_HOPS = -1  # as the link class that is counted
 

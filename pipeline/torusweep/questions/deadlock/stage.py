@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 import pyarrow as pa
 from rich.console import Console
 
-from torusweep.networks.topology import Meaning, Topology, Whole
+from torusweep.networks.topology import Meaning, Topology
 from torusweep.questions.answer import Answer, Record, Row
 from torusweep.questions.deadlock.columns import DEADLOCK
 from torusweep.questions.deadlock.layers import Layers
 from torusweep.questions.deadlock.layers import layers as layers_of
 from torusweep.questions.deadlock.record import deadlock_record
 from torusweep.questions.deadlock.routing_case import deadlock_case
-from torusweep.questions.deadlock.rules import MAX_VIRTUAL_CHANNELS
+from torusweep.questions.deadlock.rules import VIRTUAL_CHANNELS
 from torusweep.questions.deadlock.text import print_verdict
 from torusweep.questions.display import Fact, value_text
 from torusweep.questions.how import How
@@ -147,9 +147,7 @@ def deadlock(
     how: How,
     routing: Annotated[str | GivenRouting, ROUTING, Swept()] = "minimal",
     vc_rule: Annotated[str, VC_RULE, Swept()] = "none",
-    virtual_channels: Annotated[
-        int, Whole(1, "virtual channels of each physical channel", MAX_VIRTUAL_CHANNELS), Several(), Swept(2)
-    ] = 1,
+    virtual_channels: Annotated[int, VIRTUAL_CHANNELS, Several(), Swept(2)] = 1,
     *,
     layers: Annotated[
         bool,

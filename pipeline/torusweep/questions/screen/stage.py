@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 import numpy as np
@@ -15,7 +15,7 @@ from torusweep_kernels.distance import Distances, many_distances
 from torusweep.errors import BadInput, Refused
 from torusweep.networks.links import channel_matrix, surviving_network
 from torusweep.networks.symmetry import orbits
-from torusweep.networks.topology import Meaning, Topology, Whole
+from torusweep.networks.topology import Meaning, Topology
 from torusweep.questions.how import How
 from torusweep.questions.loads.channels import record_of
 from torusweep.questions.loads.exact import exact_loads
@@ -24,7 +24,7 @@ from torusweep.questions.question import Question
 from torusweep.questions.screen import bounds
 from torusweep.questions.screen.answer import Screened
 from torusweep.questions.screen.columns import SCREEN
-from torusweep.questions.screen.lattices import MOST_DIMENSIONS, MOST_NODES, MOST_STEPS
+from torusweep.questions.screen.lattices import DIMENSIONS, NODES, STEPS
 from torusweep.questions.screen.spaces import Circulants, Lattices, Space, screen_space, space_of
 from torusweep.questions.stage import LazyNetwork, NetworkChoice, Rows, attempt, under
 from torusweep.questions.static.connectivity import components
@@ -191,13 +191,13 @@ def screen(
     ]
     | None = None,
     dimensions: Annotated[
-        tuple[int, ...], Whole(1, "dimensions of lattices: a number, or several", MOST_DIMENSIONS)
+        tuple[int, ...], replace(DIMENSIONS, meaning="dimensions of lattices: a number, or several")
     ] = (),
     steps: Annotated[
-        tuple[int, ...], Whole(1, "how many steps circulants have: a number, or several", MOST_STEPS)
+        tuple[int, ...], replace(STEPS, meaning="how many steps circulants have: a number, or several")
     ] = (),
     nodes: Annotated[
-        tuple[int, ...], Whole(1, "nodes of a design space's graphs: a number, or several", MOST_NODES), NotSwept()
+        tuple[int, ...], replace(NODES, meaning="nodes of a design space's graphs: a number, or several"), NotSwept()
     ] = (),
     each: Annotated[
         Literal["class", "graph", "lattice"],

@@ -26,7 +26,7 @@ from torusweep.questions.parameters import Absent, NotSwept, Option, Read
 from torusweep.questions.question import File, Question
 from torusweep.questions.simulation.columns import SIMULATION
 from torusweep.questions.simulation.packets import Completion
-from torusweep.questions.simulation.parameters import Loads, Parameters, RunRequest, offered, request_of
+from torusweep.questions.simulation.parameters import LOAD, Loads, Parameters, RunRequest, offered, request_of
 from torusweep.questions.simulation.presets import preset
 from torusweep.questions.simulation.record import PRECISION, rows_together, simulation_records
 from torusweep.questions.simulation.setup import set_up
@@ -141,7 +141,7 @@ def simulate(
     how: How,
     load: Annotated[
         tuple[float, ...],
-        Number(0, "offered load, flits per terminal and cycle: a number, several, or a range", above=True),
+        LOAD,
         Read("torusweep.questions.simulation.parameters:loads_of", "0.2|0.1,0.2|0.1:0.9:0.1"),
         NotSwept(),
     ] = (),
