@@ -42,7 +42,7 @@ class Whole:
             raise BadInput(f"{name}={value}: expected {self.range()} ({self.meaning})")
 
     def range(self) -> str:
-        return f"≥ {self.minimum}" if self.maximum is None else f"{self.minimum} … {self.maximum}"
+        return f"≥ {self.minimum:,}" if self.maximum is None else f"{self.minimum:,} … {self.maximum:,}"
 
 
 @dataclass(frozen=True)
