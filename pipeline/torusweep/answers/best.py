@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 from rich.console import Console
 
-from torusweep.answers.best_text import print_best, proof
+from torusweep.answers.best_text import SHOWN, print_best, proof
 from torusweep.answers.query import matching
 from torusweep.errors import BadInput
 from torusweep.networks.families import build
@@ -21,7 +21,8 @@ from torusweep.questions.answer import Records, Row
 from torusweep.questions.cost.arithmetic import EQUAL
 from torusweep.questions.cost.columns import EQUAL_COST
 from torusweep.questions.cost.model import readable
-from torusweep.questions.cost.record import AUTOMATIC, cost_record
+from torusweep.questions.cost.packing import AUTOMATIC
+from torusweep.questions.cost.record import cost_record
 from torusweep.questions.cost.stage import COST_MODEL
 from torusweep.questions.how import How
 from torusweep.questions.parameters import AlsoCalled, Read, Spelled
@@ -59,10 +60,7 @@ class BestNetworks(Records):
     beside: list[Row] = field(kw_only=True)
     priced: str | None = field(kw_only=True)
     columns = (NETWORK, *SCREEN, *PRICES)
-    main = (
-        *("network", "topology", "mean_distance", "diameter", "saturation_load", "degree"),
-        *("cost_per_terminal", "saturation_per_cost", "on_front"),
-    )
+    main = ("network", "topology", *SHOWN)
 
     @property
     def topology(self) -> str:

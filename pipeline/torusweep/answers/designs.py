@@ -93,12 +93,7 @@ def combinations(
     wanted = set(names)
     chosen = [row for row in rows if row["topology"] in wanted]
     keys = _distinguishing(chosen, columns)
-    found: dict[tuple[Any, ...], dict[str, Record]] = {}
-    for row in chosen:
-        by_name = found.setdefault(tuple(row[key] for key in keys), {})
-        if _filled(row) > _filled(by_name.get(row["topology"], {})):
-            by_name[row["topology"]] = row
-    by_count = sorted(found.items(), key=lambda item: -len(item[1]))  # of equal count in the table's order
+    by_count = by_choice(chosen, keys)
     by_count = [item for item in by_count if len(item[1]) >= LEAST_SHARE * len(by_count[0][1])]
     least = len(by_count[:COMBINATIONS][-1][1]) if by_count else 0
     certain = [item for item in by_count if len(item[1]) > least]
@@ -109,6 +104,19 @@ def combinations(
         (tuple(_word(key, value) for key, value in zip(keys, values, strict=True) if value is not None), by_name)
         for values, by_name in most
     ]
+
+
+def by_choice(rows: Iterable[Record], keys: Sequence[str]) -> list[tuple[tuple[Any, ...], dict[str, Record]]]:
+    """(values of the keys, a row for each topology) of all combinations, those of most topologies first.
+
+    Of a topology's several rows in one, that with most values counts; as many topologies stay in the table's order.
+    """
+    found: dict[tuple[Any, ...], dict[str, Record]] = {}
+    for row in rows:
+        by_name = found.setdefault(tuple(row[key] for key in keys), {})
+        if _filled(row) > _filled(by_name.get(row["topology"], {})):
+            by_name[row["topology"]] = row
+    return sorted(found.items(), key=lambda item: -len(item[1]))
 
 
 def _filled(row: Record) -> int:

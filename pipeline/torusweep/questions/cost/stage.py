@@ -21,7 +21,8 @@ from torusweep.questions.cost.arithmetic import price_of_router
 from torusweep.questions.cost.columns import COST, EQUAL_COST
 from torusweep.questions.cost.compared import COMPARED, ROUTING, ROUTINGS, TRAFFIC, compared
 from torusweep.questions.cost.model import DEFAULT_MODEL, MODELS, cost_model, file_of, readable
-from torusweep.questions.cost.record import AUTOMATIC, check_suits, cost_record, spelling_of, widths_of
+from torusweep.questions.cost.packing import AUTOMATIC, check_suits, spelling_of
+from torusweep.questions.cost.record import cost_record, widths_of
 from torusweep.questions.cost.text import print_comparison, print_cost, print_models
 from torusweep.questions.display import Fact, facts
 from torusweep.questions.how import How
@@ -116,7 +117,7 @@ COST_MODEL = Spelled(
 PACKING = Spelled(
     "which routers share a cabinet: automatic, or a placement, as in straight(dimensions=2, block=[4, 4])",
     table="torusweep.questions.layout.placements:PLACEMENTS",
-    canonical="torusweep.questions.cost.record:spelling_of",
+    canonical="torusweep.questions.cost.packing:spelling_of",
 )
 
 

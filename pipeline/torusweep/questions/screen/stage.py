@@ -10,19 +10,23 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 import numpy as np
 import pyarrow as pa
 from pydantic import model_validator
+from rich.console import Console
+from rich.text import Text
 from torusweep_kernels.distance import Distances, many_distances
 
 from torusweep.errors import BadInput, Refused
 from torusweep.networks.links import channel_matrix, surviving_network
 from torusweep.networks.symmetry import orbits
 from torusweep.networks.topology import Meaning, Topology
+from torusweep.quantities import counted
+from torusweep.questions.answer import Records
+from torusweep.questions.console import print_note
 from torusweep.questions.how import How
 from torusweep.questions.loads.channels import record_of
 from torusweep.questions.loads.exact import exact_loads
-from torusweep.questions.parameters import Absent, NotSwept
+from torusweep.questions.parameters import NotSwept
 from torusweep.questions.question import Question
 from torusweep.questions.screen import bounds
-from torusweep.questions.screen.answer import Screened
 from torusweep.questions.screen.columns import SCREEN
 from torusweep.questions.screen.lattices import DIMENSIONS, NODES, STEPS
 from torusweep.questions.screen.spaces import Circulants, Lattices, Space, screen_space, space_of
@@ -33,6 +37,23 @@ from torusweep.tables.columns import arrow_schema
 
 if TYPE_CHECKING:
     from torusweep.charts.section import Chapter, Tables
+
+
+class Screened(Records):
+    """Networks, then the graphs of design spaces: rows of the table `screen`."""
+
+    columns = SCREEN
+    main = (
+        *("topology", "class_size", "nodes", "degree", "diameter", "mean_distance", "saturation_load"),
+        *("diameter_bound", "mean_distance_bound"),
+    )
+
+    def heading(self) -> str:
+        return counted(len(self), "graph")
+
+    def print(self, console: Console, computed_by: str) -> None:
+        console.print(Text(repr(self)), soft_wrap=True)
+        print_note(console, f"computed by {computed_by}")
 
 
 class BegunRow(NamedTuple):
@@ -185,9 +206,8 @@ def screen(
         Literal["lattices", "circulants"],
         Meaning(
             "design space: all lattices of these dimensions and nodes, or all connected circulant graphs of these"
-            " steps and nodes"
+            " steps and nodes; without it, networks"
         ),
-        Absent("the chosen networks"),
     ]
     | None = None,
     dimensions: Annotated[
