@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from html import escape
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from pydantic import create_model
 from rich.console import Console
@@ -25,9 +25,6 @@ from torusweep.questions.how import How
 from torusweep.questions.parameters import Absent, InTables, NotSwept, Option, Positional, Spelled, Swept
 from torusweep.questions.question import Question
 from torusweep.questions.stage import LazyNetwork, NetworkChoice, under
-
-if TYPE_CHECKING:
-    from torusweep.charts.section import Chapter, Tables
 
 
 @dataclass(frozen=True, repr=False)
@@ -212,12 +209,6 @@ class CollectivesQuestion(Question):
         return [
             collective_record(network.topology, request.operation, request.algorithm, use_symmetry=options.use_symmetry)
         ]
-
-    def section(self, tables: Tables) -> Chapter | None:
-        # only a page draws, and the drawing library takes long to import
-        from torusweep.questions.collectives.section import section
-
-        return section(tables)
 
 
 QUESTION = CollectivesQuestion()

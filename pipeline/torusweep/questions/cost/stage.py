@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 from rich.console import Console
 
@@ -29,9 +29,6 @@ from torusweep.questions.how import How
 from torusweep.questions.parameters import InTables, NotSwept, Spelled
 from torusweep.questions.question import Aside, Question
 from torusweep.questions.stage import LazyNetwork, under
-
-if TYPE_CHECKING:
-    from torusweep.charts.section import Chapter, Tables
 
 
 class Cost(Record):
@@ -203,12 +200,6 @@ class CostQuestion(Question):
 
     def seconds(self, network: LazyNetwork, request: Any) -> float:
         return 3e-3 + 2e-6 * network.plan.nodes * max(network.plan.degree, 1)
-
-    def section(self, tables: Tables) -> Chapter | None:
-        # only a page draws, and the drawing library takes long to import
-        from torusweep.questions.cost.section import section
-
-        return section(tables)
 
 
 QUESTION = CostQuestion()

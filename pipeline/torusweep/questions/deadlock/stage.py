@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import pyarrow as pa
 from rich.console import Console
@@ -23,9 +23,6 @@ from torusweep.questions.parameters import NotSwept, Several, Spelled, Swept
 from torusweep.questions.question import File, Question
 from torusweep.questions.stage import LazyNetwork
 from torusweep.routing import SHORTEST_PATHS, GivenRouting
-
-if TYPE_CHECKING:
-    from torusweep.charts.section import Chapter, Tables
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -214,12 +211,6 @@ class DeadlockQuestion(Question):
         # with one virtual channel a torus has a cycle: it is spelt out, and other rules are tried
         graphs = 3 if request.virtual_channels == 1 else 1
         return 5e-3 + 5e-6 * arcs + WINDOW_HOP * graphs * max(planned.radices, default=0)
-
-    def section(self, tables: Tables) -> Chapter | None:
-        # only a page draws, and the drawing library takes long to import
-        from torusweep.questions.deadlock.section import section
-
-        return section(tables)
 
 
 QUESTION = DeadlockQuestion()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -34,9 +34,6 @@ from torusweep.questions.stage import LazyNetwork, NetworkChoice, Rows, attempt,
 from torusweep.questions.static.connectivity import components
 from torusweep.questions.static.distances import Searches, distance_numbers, searches_of
 from torusweep.tables.columns import arrow_schema
-
-if TYPE_CHECKING:
-    from torusweep.charts.section import Chapter, Tables
 
 
 class Screened(Records):
@@ -350,12 +347,6 @@ class ScreenQuestion(Question):
                 held, taken = {}, 0
         found |= zip(held, rows_together(list(held.values()), options))
         return [found[place] for place in range(len(found))]
-
-    def section(self, tables: Tables) -> Chapter | None:
-        # only a page draws, and the drawing library takes long to import
-        from torusweep.questions.screen.section import section
-
-        return section(tables)
 
 
 def _row_count(space: Space, classes: bool) -> int:

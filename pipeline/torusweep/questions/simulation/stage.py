@@ -39,7 +39,6 @@ from torusweep.workloads.messages import least_cycles
 
 if TYPE_CHECKING:
     from torusweep.charts import Drawing
-    from torusweep.charts.section import Chapter, Tables
 
 CUT = 2.5  # times the largest latency that is not of a saturated network: there the figure's axis ends
 
@@ -370,12 +369,6 @@ class SimulationQuestion(Question):
             spelled = [request.simulation for request in requests.values()]
             found |= zip(requests, rows_together(network, spelled, options))
         return [found[place] for place in range(len(found))]
-
-    def section(self, tables: Tables) -> Chapter | None:
-        # only a page draws, and the drawing library takes long to import
-        from torusweep.questions.simulation.section import section
-
-        return section(tables)
 
 
 QUESTION = SimulationQuestion()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from math import comb, prod
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 from torusweep.networks.families.hierarchies import Hierarchy
 from torusweep.networks.topology import Plan, Topology, Whole, no_symmetries
@@ -15,9 +15,6 @@ from torusweep.questions.static.answer import Static
 from torusweep.questions.static.bisection import INERTIA_NODES
 from torusweep.questions.static.columns import STATIC
 from torusweep.questions.static.record import MAX_PAIRS, static_record
-
-if TYPE_CHECKING:
-    from torusweep.charts.section import Chapter, Tables
 
 ROUTED_PAIR = 4e-7  # seconds that the length of a hierarchical route takes
 LONGEST_FAULT_SEARCH = 15.0  # seconds on a core; longer (fault_diameter.EXHAUSTIVE_WORK): a sample
@@ -79,12 +76,6 @@ class StaticQuestion(Question):
 
     def seconds(self, network: LazyNetwork, request: Any) -> float:
         return _seconds(network.plan, request.fault_nodes)
-
-    def section(self, tables: Tables) -> Chapter | None:
-        # only a page draws, and the drawing library takes long to import
-        from torusweep.questions.static.section import section
-
-        return section(tables)
 
 
 def _seconds(planned: Plan, fault_nodes: int | None) -> float:
