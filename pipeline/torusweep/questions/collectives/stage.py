@@ -32,7 +32,9 @@ class Collective(Records):
     """A collective operation: optimum, or bound and best known, with proof; then every algorithm, the fastest first.
 
     Rows of the table `collectives`; an algorithm that was simulated has the columns simulated_… too. With sizes, rows
-    have bandwidth, latency and times, too: seconds, bandwidths and pieces of each size.
+    have bandwidth, latency and times, too: seconds, bandwidths and pieces of each size. Those of the first row are the
+    bound's, without latency: no algorithm takes less. A pipeline's count every step as full: with few pieces it takes
+    less.
 
     left_out   algorithms that do not suit the network, and why
     """
