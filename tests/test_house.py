@@ -122,6 +122,8 @@ def _alone(test: ast.expr) -> Iterator[ast.expr]:
                 yield from _alone(own[0])
         case ast.UnaryOp(op=ast.Not(), operand=inner):
             yield from _alone(inner)
+        case ast.Call(func=ast.Name(id="any" | "all"), args=[ast.GeneratorExp(elt=each)]):
+            yield from _alone(each)
         case _:
             yield test
 
@@ -133,44 +135,47 @@ def _is_given(part: ast.expr, parts: list[ast.expr]) -> bool:
     return none or (isinstance(part, ast.Name | ast.Attribute) and again)
 
 
-def _limits(condition: ast.expr, given: set[str]) -> bool:
+def _limits(condition: ast.expr, given: dict[str, str]) -> bool:
     if not isinstance(condition, ast.Compare) or isinstance(condition.ops[0], ast.Is | ast.IsNot):
         return False
     sides = [condition.left, *condition.comparators]
+    named = NAMES
+    if isinstance(condition.ops[0], ast.In | ast.NotIn):  # a name of a table is looked up, a choice is not
+        named = {one.name for one in PARAMETERS if one.choices}
     pairs = [pair for two in pairwise(sides) for pair in (two, two[::-1])]
-    return any(_parameter(one, given) and _constant(other) for one, other in pairs)
+    return any(_parameter(one, given) in named and _constant(other) for one, other in pairs)
 
 
-def _given(function: ast.FunctionDef) -> set[str]:
-    """A function's arguments but networks, and the items of those that it goes through."""
+def _given(function: ast.FunctionDef) -> dict[str, str]:
+    """What a function was given under each name: its arguments but networks, and the items of those."""
     own = function.args
-    taken = {
-        one.arg
+    given = {
+        one.arg: one.arg
         for one in (*own.posonlyargs, *own.args, *own.kwonlyargs)
         if one.annotation is None or not any(size in ast.unparse(one.annotation) for size in SIZES)
     }
     for node in ast.walk(function):
-        if isinstance(node, ast.For | ast.comprehension) and taken & _names(node.iter):
-            taken |= _names(node.target)
-    return taken
+        if isinstance(node, ast.For | ast.comprehension) and given.keys() & _names(node.iter):
+            given |= {name: _parameter(node.iter, given) or name for name in _names(node.target)}
+    return given
 
 
 def _names(node: ast.AST) -> set[str]:
     return {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
 
 
-def _parameter(node: ast.expr, given: set[str]) -> str:
-    """The parameter of a question that a function got under this name; empty for anything else."""
+def _parameter(node: ast.expr, given: dict[str, str]) -> str:
+    """The parameter of a question that a function was given under this name; empty for anything else."""
     match node:
         case ast.Name(id=name) if name in given:
+            found = given[name]
+        case ast.Attribute(value=ast.Name(id=owner), attr=found) if owner in given:
             pass
-        case ast.Attribute(value=ast.Name(id=owner), attr=name) if owner in given:
-            pass
-        case ast.Subscript(value=ast.Name(id=owner), slice=ast.Constant(value=str(name))) if owner in given:
+        case ast.Subscript(value=ast.Name(id=owner), slice=ast.Constant(value=str(found))) if owner in given:
             pass
         case _:
             return ""
-    return next((known for known in (name, f"{name}s") if known in NAMES), "")
+    return next((known for known in (found, f"{found}s") if known in NAMES), "")
 
 
 def _constant(node: ast.expr) -> bool:
@@ -198,6 +203,8 @@ def test_a_limit_is_part_of_a_parameter_s_annotation():
         "if isinstance(network, Torus) or packets > 10**12:\n  with under('packets'):\n   raise Refused('too many')",
         "if self.max_wire < 1: raise BadInput('expected 1 or more')",
         "for seed in seeds:\n  if not 0 <= seed < 2**64: raise BadInput('expected 64 bits')",
+        "if any(one > MOST for one in seeds): raise BadInput('expected less')",
+        "if not all(0 < one < MOST for one in seeds): raise BadInput('expected less')",
         "if not (load > 0 and load < float('inf')): raise ValueError('expected a load above 0')",
         "if values['method'] not in METHODS: raise BadInput('expected a method')",
         "for name, value, *ends in (('chains', self.chains, 1, MOST),):\n  if value < 1: raise BadInput(name)",
@@ -215,6 +222,7 @@ def test_a_limit_that_is_checked_by_hand_is_found_out(body: str):
         "if isinstance(form, Adaptive) and packets < 2: raise BadInput('adaptive routing needs 2')",
         "if network.nodes > MOST: raise Refused('too large')",
         "if packets is None: raise BadInput('expected packets')",
+        "if how.measures not in MEASURES: raise BadInput('unknown measure')",
         "if how.adaptive and packets < 2: raise BadInput('adaptive routing needs 2')",
         "if packets < 2: return None",
         "rows = len(packets)\n if rows > MOST: raise Refused('too many')",
