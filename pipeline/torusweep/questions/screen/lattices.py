@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 from torusweep_kernels.lattices import circulant_class_sizes, class_sizes
 
-from torusweep.errors import Refused
+from torusweep.errors import BadInput, Refused
 from torusweep.networks.topology import Whole
 
 DIMENSIONS = Whole(1, "dimensions of the lattices, 3 by default; a node has two links in each", 5)
@@ -159,7 +159,9 @@ def mobius(number: int) -> int:
 def check_circulants(nodes: int, steps: int) -> None:
     """Raise BadInput where there is no such graph, Refused where there are too many; nothing is enumerated."""
     STEPS.check("steps", steps)
-    replace(NODES, minimum=2 * steps, meaning=f"for {_words(steps)}").check("nodes", nodes)
+    sizes = replace(NODES, minimum=2 * steps)
+    if not sizes.contains(nodes):
+        raise BadInput(f"nodes: expected {sizes.range()} for {_words(steps)}, got {nodes:,}; choose another size")
     count = circulant_count(nodes, steps)
     if count > MOST_LATTICES:
         half = max(half for half in range(1, nodes // 2) if comb(half, steps) <= MOST_LATTICES)
