@@ -47,7 +47,7 @@ LATENCY = (
         "of dally-1990: how a cycle depends on the longest wire: constant, logarithmic or linear",
     ),
     Column("locality", "double", PURE, "of dally-1990: mean distance relative to uniform traffic", "neither"),
-    Column("dimension", "int64", "dimensions", "of dally-1990: n", "neither"),
+    Column("dimension", "int64", PURE, "of dally-1990: n", "neither"),
     Column(
         "radix",
         "double",
@@ -140,12 +140,12 @@ LATENCY = (
     Column(
         "best_dimension",
         "int64",
-        "dimensions",
+        PURE,
         (
             "of dally-1990: n of least mean_latency for these nodes, message_bits, wire_delay, locality;"
             " the lowest of several"
         ),
         "neither",
     ),
-    Column("best_dimension_corrected", "int64", "dimensions", "the same of least mean_latency_corrected", "neither"),
+    Column("best_dimension_corrected", "int64", PURE, "the same of least mean_latency_corrected", "neither"),
 )
