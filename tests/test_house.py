@@ -4,9 +4,21 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
+from collections.abc import Iterable, Iterator
+from itertools import pairwise
+from pathlib import Path
+from typing import Annotated
 
 import pytest
+from torusweep.all_columns import TABLES
+from torusweep.answers.best import BestNetworks
+from torusweep.charts.looks import KINDS
+from torusweep.networks import families
+from torusweep.networks.families import FAMILIES, KIND_OF
+from torusweep.networks.topology import Meaning, Whole
 from torusweep.questions import QUESTIONS, question_named
+from torusweep.questions.parameters import Parameter, parameters_of
+from torusweep.tables.columns import NUMBERS, PURE, Column
 
 from tests.measures import measures, modules, repeated_classes
 
@@ -63,6 +75,238 @@ def test_a_name_that_is_defined_twice_is_found_out():
     assert repeated_classes({"a": _module("a", "class Same: ..."), "b": _module("b", "class Same: ...")}) == {
         "Same": ["torusweep.a", "torusweep.b"]
     }
+
+
+# --- a limit is part of a parameter's annotation -------------------------------------------------------
+
+PARAMETERS = [one for name in QUESTIONS for one in question_named(name).parameters]
+NAMES = {name for one in PARAMETERS for name in (one.name, one.column)}
+SIZES = ("Topology", "Plan", "LazyNetwork", "Space")  # what has nodes of its own, which no annotation can limit
+
+
+def unlimited(parameters: Iterable[Parameter]) -> list[str]:
+    """Numbers without a range. One of several types is left out: its range would not say which."""
+    return [one.name for one in parameters if one.kind in (int, float) and one.range is None and not one.others]
+
+
+def limits_by_hand(tree: ast.AST) -> list[str]:
+    """Conditions on which a function refuses a parameter whatever the others are, and rows (name, value, limits)."""
+    found = []
+    for function in ast.walk(tree):
+        if isinstance(function, ast.FunctionDef):
+            given = _given(function)
+            raising = [node for node in ast.walk(function) if isinstance(node, ast.If) and _raises(node.body)]
+            for condition in (part for node in raising for part in _alone(node.test)):
+                found += [ast.unparse(condition)] if _limits(condition, given) else []
+            for node in ast.walk(function) if raising else ():
+                if isinstance(node, ast.Tuple) and len(node.elts) > 2 and isinstance(node.elts[0], ast.Constant):
+                    name, value, *limits = node.elts
+                    mine = _parameter(value, given) and _parameter(value, given).removesuffix("s") in str(name.value)
+                    found += [ast.unparse(node)] if mine and any(map(_constant, limits)) else []
+    return found
+
+
+def _raises(body: list[ast.stmt]) -> bool:
+    return any(isinstance(each, ast.Raise) or (isinstance(each, ast.With) and _raises(each.body)) for each in body)
+
+
+def _alone(test: ast.expr) -> Iterator[ast.expr]:
+    """The parts of a condition each of which is enough; whether a value is given at all does not count."""
+    match test:
+        case ast.BoolOp(op=ast.Or(), values=parts) | ast.UnaryOp(op=ast.Not(), operand=ast.BoolOp(ast.And(), parts)):
+            for part in parts:
+                yield from _alone(part)
+        case ast.BoolOp(op=ast.And(), values=parts):
+            own = [part for part in parts if not _is_given(part, parts)]
+            if len(own) == 1:
+                yield from _alone(own[0])
+        case ast.UnaryOp(op=ast.Not(), operand=inner):
+            yield from _alone(inner)
+        case ast.Call(func=ast.Name(id="any" | "all"), args=[ast.GeneratorExp(elt=each)]):
+            yield from _alone(each)
+        case _:
+            yield test
+
+
+def _is_given(part: ast.expr, parts: list[ast.expr]) -> bool:
+    """Whether it says of a value only that there is one, as in `packets is not None and packets < 64`."""
+    none = isinstance(part, ast.Compare) and isinstance(part.ops[0], ast.Is | ast.IsNot)
+    again = any(part is not other and ast.dump(part) in ast.dump(other) for other in parts)
+    return none or (isinstance(part, ast.Name | ast.Attribute) and again)
+
+
+def _limits(condition: ast.expr, given: dict[str, str]) -> bool:
+    if not isinstance(condition, ast.Compare) or isinstance(condition.ops[0], ast.Is | ast.IsNot):
+        return False
+    sides = [condition.left, *condition.comparators]
+    named = NAMES
+    if isinstance(condition.ops[0], ast.In | ast.NotIn):  # a name of a table is looked up, a choice is not
+        named = {one.name for one in PARAMETERS if one.choices}
+    pairs = [pair for two in pairwise(sides) for pair in (two, two[::-1])]
+    return any(_parameter(one, given) in named and _constant(other) for one, other in pairs)
+
+
+def _given(function: ast.FunctionDef) -> dict[str, str]:
+    """What a function was given under each name: its arguments but networks, and the items of those."""
+    own = function.args
+    given = {
+        one.arg: one.arg
+        for one in (*own.posonlyargs, *own.args, *own.kwonlyargs)
+        if one.annotation is None or not any(size in ast.unparse(one.annotation) for size in SIZES)
+    }
+    for node in ast.walk(function):
+        if isinstance(node, ast.For | ast.comprehension) and given.keys() & _names(node.iter):
+            given |= {name: _parameter(node.iter, given) or name for name in _names(node.target)}
+    return given
+
+
+def _names(node: ast.AST) -> set[str]:
+    return {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
+
+
+def _parameter(node: ast.expr, given: dict[str, str]) -> str:
+    """The parameter of a question that a function was given under this name; empty for anything else."""
+    match node:
+        case ast.Name(id=name) if name in given:
+            found = given[name]
+        case ast.Attribute(value=ast.Name(id=owner), attr=found) if owner in given:
+            pass
+        case ast.Subscript(value=ast.Name(id=owner), slice=ast.Constant(value=str(found))) if owner in given:
+            pass
+        case _:
+            return ""
+    return next((known for known in (found, f"{found}s") if known in NAMES), "")
+
+
+def _constant(node: ast.expr) -> bool:
+    """Whether it is a number, a text, a constant of a module, or made of these."""
+    parts = [each for each in ast.walk(node) if isinstance(each, ast.Name | ast.Attribute | ast.Constant)]
+    names = [
+        each.id if isinstance(each, ast.Name) else each.attr for each in parts if not isinstance(each, ast.Constant)
+    ]
+    return bool(parts) and all(name.isupper() or name == "float" for name in names)
+
+
+def test_a_limit_is_part_of_a_parameter_s_annotation():
+    assert unlimited(PARAMETERS) == []
+    asked = {module for module, _ in QUESTIONS.values()}
+    rooms = [module for module in MODULES.values() if module.room.startswith("questions") or module.name in asked]
+    assert {module.name: by_hand for module in rooms if (by_hand := limits_by_hand(module.tree))} == {}
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "if packets < 64: raise BadInput('expected 64 or more')",
+        "if packets and packets < 64: raise BadInput('expected 64 or more')",
+        "if packets is not None and not 64 <= packets <= MOST: raise BadInput('expected 64 or more')",
+        "if isinstance(network, Torus) or packets > 10**12:\n  with under('packets'):\n   raise Refused('too many')",
+        "if self.max_wire < 1: raise BadInput('expected 1 or more')",
+        "for seed in seeds:\n  if not 0 <= seed < 2**64: raise BadInput('expected 64 bits')",
+        "if any(one > MOST for one in seeds): raise BadInput('expected less')",
+        "if not all(0 < one < MOST for one in seeds): raise BadInput('expected less')",
+        "if not (load > 0 and load < float('inf')): raise ValueError('expected a load above 0')",
+        "if values['method'] not in METHODS: raise BadInput('expected a method')",
+        "for name, value, *ends in (('chains', self.chains, 1, MOST),):\n  if value < 1: raise BadInput(name)",
+    ],
+)
+def test_a_limit_that_is_checked_by_hand_is_found_out(body: str):
+    head = "def ask(self, network: Topology, how, packets, seeds, load, values):\n "
+    assert limits_by_hand(ast.parse(head + body)) != []
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "if packets > network.nodes: raise BadInput('more than nodes')",
+        "if isinstance(form, Adaptive) and packets < 2: raise BadInput('adaptive routing needs 2')",
+        "if network.nodes > MOST: raise Refused('too large')",
+        "if packets is None: raise BadInput('expected packets')",
+        "if how.measures not in MEASURES: raise BadInput('unknown measure')",
+        "if how.adaptive and packets < 2: raise BadInput('adaptive routing needs 2')",
+        "if packets < 2: return None",
+        "rows = len(packets)\n if rows > MOST: raise Refused('too many')",
+    ],
+)
+def test_what_an_annotation_cannot_say_is_no_limit(body: str):
+    assert limits_by_hand(ast.parse(f"def ask(network: Topology, how, packets):\n {body}")) == []
+
+
+def test_a_number_without_a_range_is_found_out():
+    def ask(free: Annotated[int, Meaning("any")], most: Annotated[float, Whole(0, "some")] = 1.0): ...
+
+    assert unlimited(parameters_of(ask, 0)) == ["free"]
+
+
+# --- a column says unit, meaning and which way is better, a family its kind ----------------------------
+
+
+def faults_of(column: Column) -> list[str]:
+    """What a column's declaration lacks, or says of what is no number."""
+    number = column.type in NUMBERS
+    return [
+        *(["meaning"] if not column.meaning.strip() else []),
+        *(["unit"] if number and not column.unit.strip() else []),
+        *(["better"] if (column.better in ("more", "less", "neither")) is not number else []),
+    ]
+
+
+@pytest.mark.parametrize("table", [*TABLES, "best networks"])
+def test_a_column_says_its_unit_its_meaning_and_which_way_is_better(table: str):
+    columns = BestNetworks.columns if table == "best networks" else TABLES[table]
+    assert {column.name: faults for column in columns if (faults := faults_of(column))} == {}
+
+
+def test_columns_of_one_name_and_unit_agree_on_which_way_is_better():
+    """Where a value is asked for, in points, neither is."""
+    said: dict[tuple[str, str], set[str]] = {}
+    for table, columns in TABLES.items():
+        for column in columns if table != "points" else ():
+            if column.type not in NUMBERS:
+                continue
+            said.setdefault((column.name, column.unit), set()).add(column.better)
+    assert {key: ways for key, ways in said.items() if len(ways) > 1} == {}
+
+
+@pytest.mark.parametrize(
+    ("column", "faults"),
+    [
+        (Column("latency", "double", "", "mean time", "less"), ["unit"]),
+        (Column("latency", "double", "cycles", " ", "less"), ["meaning"]),
+        (Column("latency", "double", "cycles", "mean time"), ["better"]),
+        (Column("stretch", "double", PURE, "over the shortest", "less"), []),
+        (Column("names", "list<string>", "", "of nodes", "more"), ["better"]),
+        (Column("routing", "string", "", "its name"), []),
+    ],
+)
+def test_a_column_that_does_not_say_them_is_found_out(column: Column, faults: list[str]):
+    assert faults_of(column) == faults
+
+
+def without_kind(functions: Iterable[str], kinds: dict[str, str]) -> list[str]:
+    """Families whose kind has no colour. Only what changes or reads other networks is of the kind other."""
+    return [
+        name for name in functions if kinds.get(name) not in KINDS or (kinds[name] == "other") is not (name in WRAP)
+    ]
+
+
+WRAP = ("graph", "faulty", "with_links")
+
+
+def test_a_family_says_its_kind():
+    folder = Path(families.__file__).parent
+    declared = {
+        function.name
+        for path in folder.glob("*.py")
+        for function in ast.parse(path.read_text()).body
+        if isinstance(function, ast.FunctionDef) and function.returns is not None
+        if not function.name.startswith("_") and ast.unparse(function.returns) == "Plan" and path.name != "__init__.py"
+    }
+    assert declared - {*FAMILIES} == set()
+    assert without_kind(FAMILIES, KIND_OF) == []
+    assert without_kind(["torus", "slim_fly"], {"torus": "torus"}) == ["slim_fly"]
+    assert without_kind(["slim_fly"], {"slim_fly": "other"}) == ["slim_fly"]
+    assert {*KIND_OF.values()} == {*KINDS}  # no colour stands for nothing
 
 
 def _module(name: str, text: str):

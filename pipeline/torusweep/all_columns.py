@@ -17,21 +17,21 @@ from torusweep.questions.loads.columns import CHANNEL_LOADS
 from torusweep.questions.screen.columns import BEST
 from torusweep.questions.search.columns import SEARCH
 from torusweep.stages import STAGES
-from torusweep.tables.columns import Column, arrow_schema
+from torusweep.tables.columns import NUMBERS, PURE, Column, arrow_schema
 
 _ARROW = {int: "int64", float: "double", str: "string", bool: "bool"}
 
 DISTANCES = (
     Column("topology", "string", "", "canonical spelling"),
-    Column("distance", "int64", "hops", "distance"),
-    Column("pairs", "int64", "pairs", "ordered pairs of terminals at that distance"),
-    Column("fraction", "double", "", "their share of the pairs joined by a path"),
+    Column("distance", "int64", "hops", "distance", "less"),
+    Column("pairs", "int64", "pairs", "ordered pairs of terminals at that distance", "neither"),
+    Column("fraction", "double", PURE, "their share of the pairs joined by a path", "neither"),
 )
 
 LABELS = (
     Column("topology", "string", "", "canonical spelling"),
     Column("label", "string", "", "name of the machine that has this network; empty for a network it is compared with"),
-    Column("year", "int64", "", "year in which it was built or described"),
+    Column("year", "int64", "year", "year in which it was built or described", "neither"),
     Column("source", "string", "", "where its network is described"),
     Column("note", "string", "", "how the network here differs from the machine's"),
     Column("comparison", "string", "", "title of the page's table in which it stands beside others; empty: in none"),
@@ -43,17 +43,22 @@ VERIFICATION = (
     Column("row", "string", "", "row and column there"),
     Column("topology", "string", "", "canonical spelling"),
     Column("quantity", "string", "", "column of ours that it is compared with"),
-    Column("paper_value", "double", "", "the number printed"),
-    Column("our_value", "double", "", "ours; null where it is not computed yet"),
+    Column("paper_value", "double", "of the quantity", "the number printed", "neither"),
+    Column("our_value", "double", "of the quantity", "ours; null where it is not computed yet", "neither"),
     Column(
         "capacity",
         "double",
-        "",
+        "of the quantity",
         "of what is simulated: the same of the load that links can carry, exactly or by a linear program; else null",
+        "neither",
     ),
-    Column("difference", "double", "", "ours - the paper's"),
+    Column("difference", "double", "of the quantity", "ours - the paper's", "neither"),
     Column(
-        "tolerance", "double", "", "half a unit of the last digit printed, or the error that the paper grants a fit"
+        "tolerance",
+        "double",
+        "of the quantity",
+        "half a unit of the last digit printed, or the error that the paper grants a fit",
+        "neither",
     ),
     Column("verdict", "string", "", "agrees | paper in error | departs | not run | waits | unexplained"),
     Column("reason", "string", "", "why the paper is in error, ours departs from it, or what the row waits for"),
@@ -72,7 +77,10 @@ def _request_columns() -> Iterator[Column]:
             (kind,) = {*(get_args(hints[field.name]) or (hints[field.name],))} - {type(None)}
             same = own.get(field.name)
             meaning = field.metadata.get("meaning") or (same.meaning if same else "as requested")
-            columns.setdefault(field.name, Column(field.name, _ARROW[kind], same.unit if same else "", meaning))
+            number = _ARROW[kind] in NUMBERS
+            unit = same.unit if same else PURE if number else ""
+            own_column = Column(field.name, _ARROW[kind], unit, meaning, "neither" if number else "")
+            columns.setdefault(field.name, own_column)
     for name, column in columns.items():
         yield column._replace(meaning=f"of {', '.join(stages[name])}: {column.meaning}")
 
@@ -89,6 +97,7 @@ POINTS = (
         "double",
         "s",
         "estimated time on one core, within a factor of about five; long points are computed first",
+        "less",
     ),
 )
 

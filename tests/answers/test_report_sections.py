@@ -14,7 +14,8 @@ from torusweep.charts.section import Chapter
 from torusweep.networks.families import build
 from torusweep.questions.cost import section as cost_section
 from torusweep.questions.cost.arithmetic import equal_cost
-from torusweep.questions.cost.record import AUTOMATIC, cost_record
+from torusweep.questions.cost.packing import AUTOMATIC
+from torusweep.questions.cost.record import cost_record
 from torusweep.questions.layout import section as layout_of
 from torusweep.questions.layout.record import layout_record
 from torusweep.questions.loads.channels import record_of

@@ -72,7 +72,7 @@ class Longest(Record):
     columns = (
         Column("topology", "string", "", "canonical spelling"),
         Column("radices", "int64", "", "radices above the limit"),
-        Column("share", "double", "", "their share", more=True),
+        Column("share", "double", "", "their share", "more"),
     )
     main = ("radices", "share")
 

@@ -198,7 +198,6 @@ def test_locality_helps_cubes_of_few_dimensions():
         (lambda: dally.cube(256, 9), "radix of 2"),
         (lambda: dally.whole_cube([8]), "two at least"),
         (lambda: dally.whole_cube([8, 1]), "2 at least"),
-        (lambda: dally.wire_delay(1.0, "cubic"), "'cubic'"),
         (lambda: dally.wormhole(dally.cube(256, 2), 150, locality=0), "0 < locality"),
         (lambda: dally.best_dimension(3, 150), "4 at least"),
         (lambda: dally.best_dimension(17, 150, whole=True), "whole radices"),

@@ -163,7 +163,7 @@ def test_spellings():
     [
         (5, 3, BadInput, "nodes: expected 6 … 65,536 for 3 steps, got 5"),
         (70_000, 2, BadInput, "nodes: expected 4 … 65,536 for 2 steps, got 70,000"),
-        (8, 0, BadInput, "steps: expected 1 … 5, got 0"),
+        (8, 0, BadInput, "steps=0: expected 1 … 5 ("),
         # C(10000, 2) − C(5000, 2) − C(2000, 2) + C(1000, 2)
         (
             20_000,

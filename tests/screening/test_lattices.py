@@ -200,9 +200,9 @@ def test_progress_ends_at_one():
 @pytest.mark.parametrize(
     ("nodes", "dimensions", "kind", "said"),
     [
-        (0, 3, BadInput, "nodes: expected 1 … 65,536, got 0"),
-        (70_000, 2, BadInput, "got 70,000"),
-        (8, 0, BadInput, "dimensions: expected 1 … 5, got 0"),
+        (0, 3, BadInput, "nodes=0: expected 1 … 65,536"),
+        (70_000, 2, BadInput, "nodes=70000: expected 1 … 65,536"),
+        (8, 0, BadInput, "dimensions=0: expected 1 … 5"),
         (4096, 3, Refused, "44,731,051 lattices .* choose fewer nodes, or 2 dimensions"),
         (60_000, 5, Refused, "choose fewer nodes, or 2 dimensions"),
     ],

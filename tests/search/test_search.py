@@ -139,23 +139,36 @@ def test_a_search_begins_with_a_regular_graph(nodes, degree, symmetry):
 @pytest.mark.parametrize(
     ("wanted", "said"),
     [
-        (Wanted(2, 2), "nodes: expected 3 … 16,384, got 2"),
-        (Wanted(8, 1), "degree: expected 2 … 64, got 1"),
         (Wanted(8, 8), "degree: expected less than the 8 nodes"),
         (Wanted(20, 3, symmetry=3), "symmetry: expected a divisor of the 20 nodes, got 3; 2 is one"),
-        (Wanted(20, 3, symmetry=0), "symmetry: expected 1 … 20, got 0"),
-        (Wanted(20, 3, "girth"), "objective: expected one of mean_distance, diameter, got 'girth'"),
-        (Wanted(20, 3, chains=0), "chains: expected 1"),
-        (Wanted(20, 3, seed=-1), "seed: expected 0"),
+        (Wanted(20, 3, symmetry=21), "symmetry: expected a divisor of the 20 nodes, got 21; 20 is one"),
         (Wanted(20, 3, grid=(5, 5), max_wire=2), "grid: expected columns x rows of 20 places, got 5x5"),
         (Wanted(20, 3, grid=(5, 4)), "only one of them"),
-        (Wanted(20, 3, grid=(5, 4), max_wire=0), "max-wire: expected 1 or more, got 0"),
+        (Wanted(20, 3, grid=(0, 4), max_wire=2), "grid: expected columns x rows of 20 places, got 0x4"),
         (Wanted(20, 3, symmetry=4, grid=(5, 4), max_wire=2), "symmetry: expected one of 1, 2 on a grid of 5x4"),
     ],
 )
 def test_what_cannot_be_searched_is_one_line(wanted, said, tmp_path):
     with pytest.raises(BadInput, match=said):
         search(wanted, tmp_path / "none", moves=1)
+    assert not (tmp_path / "none").exists()
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ({"nodes": 2, "degree": 2}, "nodes=2: expected 3 … 16,384"),
+        ({"degree": 1}, "degree=1: expected 2 … 64"),
+        ({"symmetry": 0}, "symmetry=0: expected ≥ 1"),
+        ({"minimise": "girth"}, "minimise='girth': expected one of mean_distance, diameter"),
+        ({"chains": 0}, "chains=0: expected 1 … 256"),
+        ({"seed": -1}, "seed=-1: expected 0 …"),
+        ({"grid": "5x4", "max_wire": 0}, "max_wire=0: expected ≥ 1"),
+    ],
+)
+def test_what_is_out_of_range_is_refused_where_it_is_asked_for(asked, said, tmp_path):
+    with pytest.raises(BadInput, match=f"^{said}"):
+        ts.search(**{"nodes": 20, "degree": 3, **asked}, moves=1, results=tmp_path / "none")
     assert not (tmp_path / "none").exists()
 
 

@@ -194,7 +194,7 @@ VALUES = [
         "3:35",
         "expected all or a list, got 'every'",
     ),
-    (HEAD + "fault_nodes: 0\n", "3:14", "a whole number 1 … 1,000 or null, got 0"),
+    (HEAD + "fault_nodes: 0\n", "3:14", "a whole number ≥ 1 or null, got 0"),
     (HEAD + "fault_nodes: true\n", "3:14", "got true"),
     (HEAD + "fault_nodes: 1.5\n", "3:14", "got 1.5"),
     (HEAD + "fault_nodes: '2'\n", "3:14", "got '2'"),

@@ -12,15 +12,17 @@ import numpy as np
 import pyarrow as pa
 from rich.console import Console
 
-from torusweep.answers.best_text import print_best, proof
+from torusweep.answers.best_text import SHOWN, print_best, proof
 from torusweep.answers.query import matching
 from torusweep.errors import BadInput
 from torusweep.networks.families import build
 from torusweep.networks.topology import Meaning, Whole
 from torusweep.questions.answer import Records, Row
 from torusweep.questions.cost.arithmetic import EQUAL
+from torusweep.questions.cost.columns import EQUAL_COST
 from torusweep.questions.cost.model import readable
-from torusweep.questions.cost.record import AUTOMATIC, cost_record
+from torusweep.questions.cost.packing import AUTOMATIC
+from torusweep.questions.cost.record import cost_record
 from torusweep.questions.cost.stage import COST_MODEL
 from torusweep.questions.how import How
 from torusweep.questions.parameters import AlsoCalled, Read, Spelled
@@ -28,7 +30,7 @@ from torusweep.questions.question import Askable
 from torusweep.questions.screen.best import Best, best_lattices, objectives, screened_before
 from torusweep.questions.screen.bounds import front
 from torusweep.questions.screen.columns import SCREEN
-from torusweep.questions.screen.lattices import MOST_DIMENSIONS, MOST_NODES, MOST_STEPS
+from torusweep.questions.screen.lattices import DIMENSIONS, NODES, STEPS
 from torusweep.questions.screen.spaces import Circulants, Lattices, Space, screen_space
 from torusweep.questions.screen.stage import network_row
 from torusweep.questions.stage import under
@@ -36,12 +38,13 @@ from torusweep.tables.columns import Column
 
 OBJECTIVE = "torusweep.questions.screen.best:OBJECTIVES"
 NETWORK = Column("network", "string", "", "best | as good | a known network's name, as in cube | beside")
-PRICES = (
-    Column("cost_per_terminal", "double", "currency", "as in cost; null without a cost model"),
-    Column("currency", "string", "", "of the costs"),
-    Column("saturation_per_cost", "double", "flits/cycle/currency", "saturation_load, at most 1, / cost_per_terminal"),
-    Column("on_front", "bool", "", "whether no other shown is as cheap, as near and saturates as late"),
-)
+OF_PRICES = {
+    "cost_per_terminal": "as in cost; null without a cost model",
+    "currency": "of the costs",
+    "saturation_per_cost": "saturation_load, at most 1, / cost_per_terminal",
+    "on_front": "whether no other shown is as cheap, as near and saturates as late",
+}
+PRICES = tuple(one._replace(meaning=OF_PRICES[one.name]) for one in EQUAL_COST if one.name in OF_PRICES)
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -57,10 +60,7 @@ class BestNetworks(Records):
     beside: list[Row] = field(kw_only=True)
     priced: str | None = field(kw_only=True)
     columns = (NETWORK, *SCREEN, *PRICES)
-    main = (
-        *("network", "topology", "mean_distance", "diameter", "saturation_load", "degree"),
-        *("cost_per_terminal", "saturation_per_cost", "on_front"),
-    )
+    main = ("network", "topology", *SHOWN)
 
     @property
     def topology(self) -> str:
@@ -89,16 +89,9 @@ class BestNetworks(Records):
 def best(
     how: How,
     *,
-    nodes: Annotated[int, Whole(1, "nodes of the network", MOST_NODES)],
-    dimensions: Annotated[
-        int, Whole(1, "dimensions of the lattices, 3 by default; a node has two links in each", MOST_DIMENSIONS)
-    ]
-    | None = None,
-    circulant_steps: Annotated[
-        int,
-        Whole(1, "compare only circulant graphs of so many steps; a node has two links for each step", MOST_STEPS),
-    ]
-    | None = None,
+    nodes: Annotated[int, NODES],
+    dimensions: Annotated[int, DIMENSIONS] | None = None,
+    circulant_steps: Annotated[int, STEPS] | None = None,
     minimise: Annotated[
         tuple[str, ...],
         Spelled(

@@ -9,7 +9,8 @@ from rich.console import Console
 from rich.text import Text
 
 from torusweep.quantities import counted
-from torusweep.questions.console import Columns, print_heading, print_note, print_rows
+from torusweep.questions.console import print_heading, print_note, print_rows
+from torusweep.questions.display import whole_text
 from torusweep.questions.screen.best import Best
 from torusweep.questions.screen.spaces import Circulants
 
@@ -39,8 +40,8 @@ def print_best(console: Console, found: Best, beside: Sequence[dict[str, Any]] =
         bounds = {name: winner[f"{prefix}{name}_bound"] for name in ("mean_distance", "diameter")}
         lines.append({**bounds, "line": kind, "topology": meaning})
     console.print()
-    columns = {**COLUMNS, **(PRICED if priced else {}), "topology": "network"}
-    print_rows(console, lines, columns, left=("line", "topology"))
+    shown = {name: heading for name, (heading, _) in (SHOWN if priced else NUMBERS).items()}
+    print_rows(console, map(_line, lines), {"line": "", **shown, "topology": "network"}, left=("line", "topology"))
     for note in NOTES:
         print_note(console, note)
     if priced:
@@ -81,20 +82,22 @@ def _plural(number: int, thing: str) -> str:
     return f"{number:,} class{'' if number == 1 else 'es'}" if thing == "class" else counted(number, thing)
 
 
-def _number(name: str, form: str, factor: float = 1) -> Callable[[dict[str, Any]], str]:
-    """A number of a line; nothing where it has none: of a bound, say."""
-
-    def shown(row: dict[str, Any]) -> str:
-        return "" if row.get(name) is None else format(factor * row[name], form)
-
-    return shown
+def _line(row: dict[str, Any]) -> dict[str, Any]:
+    """A row whose columns are texts; nothing where it has no value: a bound has no saturation, say."""
+    texts = {name: "" if row.get(name) is None else form(row[name]) for name, (_, form) in SHOWN.items()}
+    return {**row, **texts}
 
 
-COLUMNS: Columns = {
-    **{"line": "", "mean_distance": "mean distance", "diameter:d": "diameter"},
-    **{_number("saturation_load", ".6g"): "saturation", _number("degree", "d"): "degree"},
+Shown = dict[str, tuple[str, Callable[[Any], str]]]  # column → its heading, and how a value is written
+NUMBERS: Shown = {
+    "mean_distance": ("mean distance", whole_text),
+    "diameter": ("diameter", str),
+    "saturation_load": ("saturation", "{:.6g}".format),
+    "degree": ("degree", str),
 }
-PRICED: Columns = {
-    **{_number("cost_per_terminal", ",.0f"): "a terminal", _number("saturation_per_cost", ".3g", 1000): "for 1,000"},
-    lambda row: "front" if row.get("on_front") else "": "",
+PRICED: Shown = {
+    "cost_per_terminal": ("a terminal", "{:,.0f}".format),
+    "saturation_per_cost": ("for 1,000", lambda value: f"{1000 * value:.3g}"),
+    "on_front": ("", lambda value: "front" if value else ""),
 }
+SHOWN = NUMBERS | PRICED

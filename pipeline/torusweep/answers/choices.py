@@ -21,7 +21,6 @@ from torusweep.all_columns import TABLES
 from torusweep.answers.joined import (
     ALL,
     BEST,
-    NUMBERS,
     SECONDARY,
     SHARED,
     Join,
@@ -35,6 +34,7 @@ from torusweep.answers.query import bracketed, query
 from torusweep.errors import BadInput, nearest
 from torusweep.questions.deadlock.routing_case import routing_spelling
 from torusweep.questions.screen.bounds import front
+from torusweep.tables.columns import NUMBERS
 
 SHOWN = 3  # values that a message names
 # which value a message proposes, where it is there

@@ -15,10 +15,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from torusweep.all_columns import TABLES
-from torusweep.answers.joined import NUMBERS, joined_tables
+from torusweep.answers.joined import joined_tables
 from torusweep.charts.looks import comparable, distinct
 from torusweep.charts.section import Record, Tables, sampled
-from torusweep.tables.columns import Column
+from torusweep.tables.columns import NUMBERS, Column
 
 MOST = 20_000  # designs that a page or a picture holds
 COMBINATIONS = 4  # of a table's rows, at most
@@ -93,12 +93,7 @@ def combinations(
     wanted = set(names)
     chosen = [row for row in rows if row["topology"] in wanted]
     keys = _distinguishing(chosen, columns)
-    found: dict[tuple[Any, ...], dict[str, Record]] = {}
-    for row in chosen:
-        by_name = found.setdefault(tuple(row[key] for key in keys), {})
-        if _filled(row) > _filled(by_name.get(row["topology"], {})):
-            by_name[row["topology"]] = row
-    by_count = sorted(found.items(), key=lambda item: -len(item[1]))  # of equal count in the table's order
+    by_count = by_choice(chosen, keys)
     by_count = [item for item in by_count if len(item[1]) >= LEAST_SHARE * len(by_count[0][1])]
     least = len(by_count[:COMBINATIONS][-1][1]) if by_count else 0
     certain = [item for item in by_count if len(item[1]) > least]
@@ -109,6 +104,19 @@ def combinations(
         (tuple(_word(key, value) for key, value in zip(keys, values, strict=True) if value is not None), by_name)
         for values, by_name in most
     ]
+
+
+def by_choice(rows: Iterable[Record], keys: Sequence[str]) -> list[tuple[tuple[Any, ...], dict[str, Record]]]:
+    """(values of the keys, a row for each topology) of all combinations, those of most topologies first.
+
+    Of a topology's several rows in one, that with most values counts; as many topologies stay in the table's order.
+    """
+    found: dict[tuple[Any, ...], dict[str, Record]] = {}
+    for row in rows:
+        by_name = found.setdefault(tuple(row[key] for key in keys), {})
+        if _filled(row) > _filled(by_name.get(row["topology"], {})):
+            by_name[row["topology"]] = row
+    return sorted(found.items(), key=lambda item: -len(item[1]))
 
 
 def _filled(row: Record) -> int:
@@ -145,13 +153,15 @@ def _axes(
             values[~np.isfinite(values)] = np.nan
             known = values[~np.isnan(values)]
             if len(known) and known.min() < known.max():
-                yield DesignAxis(column.name, source, column.unit, column.meaning, column.more, values)
+                yield DesignAxis(
+                    column.name, source, column.printed_unit, column.meaning, column.better == "more", values
+                )
 
 
 @cache
 def is_better_large(name: str) -> bool:
     """Whether more is better in a column of this name, in any table; of a name that no table has, less is."""
-    return any(column.more for table in TABLES.values() for column in table if column.name == name)
+    return any(column.better == "more" for table in TABLES.values() for column in table if column.name == name)
 
 
 def _repeats(axis: DesignAxis, axes: Iterable[DesignAxis]) -> bool:

@@ -39,7 +39,6 @@ DETAILS = {
     "best": ("dimensions", "network"),
     "labels": ("comparison",),
 }
-NUMBERS = ("int64", "double")  # types of columns
 BEST, ALL = "best", "all"  # choices of a routing beside its name
 # keys that say how a number was computed; rows that differ only in these are comparable
 SECONDARY = ("method", "packets", "seed", "vc_rule", "virtual_channels", "budget", "packing")

@@ -14,7 +14,6 @@ from torusweep.answers.choices import Choices, keys_of, refining, refuse_absent,
 from torusweep.answers.designs import MOST, DesignAxis, is_better_large, sample_of
 from torusweep.answers.joined import (
     ALL,
-    NUMBERS,
     SECONDARY,
     SHARED,
     Join,
@@ -31,6 +30,7 @@ from torusweep.charts.looks import Look, group_of, network_looks, value_looks
 from torusweep.charts.looks import series as branch_of
 from torusweep.errors import BadInput
 from torusweep.quantities import counted
+from torusweep.tables.columns import NUMBERS
 
 LOG = {"none": "", "x": "x", "y": "y", "both": "xy"}
 AUTO = "auto"  # logarithmic where the numbers are positive and span WIDE
@@ -359,7 +359,7 @@ def _words(name: str) -> str:
 
 
 def _title(named: Named) -> str:
-    unit = named.column.unit
+    unit = named.column.printed_unit
     return _words(named.name) + (f", {unit}" if unit and unit != named.column.name else "")
 
 

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from torusweep.charts import Drawing
-from torusweep.tables.columns import Column
+from torusweep.tables.columns import NUMBERS, Column
 
 
 def sampled(costs: Sequence[np.ndarray], count: int, most: int) -> np.ndarray:
@@ -204,7 +204,7 @@ def fields(columns: Iterable[Column], *shown: str | tuple[Any, ...] | Field) -> 
 
 def _field(known: Mapping[str, Column], name: str, title: str = "", shown: int | Callable[[Any], Cell] = 8) -> Field:
     meaning, title = meaning_of(known[name]), title or WORDS.get(name) or name.replace("_", " ")
-    style = "number" if known[name].type in ("int64", "double") else ""
+    style = "number" if known[name].type in NUMBERS else ""
     if not isinstance(shown, int):
         return Field(title, shown, meaning, style)
     if style:
@@ -218,7 +218,7 @@ def _word(value: str | bool | None) -> str:
 
 def meaning_of(column: Column) -> str:
     """What a column of a table of results means, with its unit."""
-    return column.meaning + (f" ({column.unit})" if column.unit else "")
+    return column.meaning + (f" ({column.printed_unit})" if column.printed_unit else "")
 
 
 def share(value: float | None, digits: int = 4) -> Cell:

@@ -40,7 +40,8 @@ class AlgorithmCost(NamedTuple):
         latency    seconds of a message for each hop, what software takes included
 
         A step takes its longest message's latency and its busiest channel's time. A pipeline of D steps and P pieces
-        takes P + D − 1 steps of a P-th of the data; P is the best number.
+        takes P + D − 1 steps of a P-th of the data; P is the best number. Every step counts as full: with few pieces
+        it is less, as a simulation of it shows, which is compared with what its first piece takes alone.
         """
         transfer = self.cycles * size / bandwidth
         if not self.pipelined or self.steps < 2:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, cached_property
-from math import log10
+from math import isfinite, log10
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -36,8 +36,13 @@ class Whole:
     def contains(self, value: float) -> bool:
         return value >= self.minimum and (self.maximum is None or value <= self.maximum)
 
+    def check(self, name: str, value: Any) -> None:
+        """Raise BadInput for a value of the parameter `name` that is out of range."""
+        if not self.contains(value):
+            raise BadInput(f"{name}={value}: expected {self.range()} ({self.meaning})")
+
     def range(self) -> str:
-        return f"≥ {self.minimum}" if self.maximum is None else f"{self.minimum} … {self.maximum}"
+        return f"≥ {self.minimum:,}" if self.maximum is None else f"{self.minimum:,} … {self.maximum:,}"
 
 
 @dataclass(frozen=True)
@@ -53,7 +58,7 @@ class Number(Whole):
 
     def contains(self, value: float) -> bool:
         excluded = (self.minimum, self.maximum) if self.open else (self.minimum,) if self.above else ()
-        return super().contains(value) and value not in excluded
+        return isfinite(value) and super().contains(value) and value not in excluded
 
     def range(self) -> str:
         if self.open or self.above:

@@ -67,7 +67,8 @@ def facts(record: dict[str, Any], columns: Sequence[Column], names: Iterable[str
         value, column = record[name], known[name]
         if value is None or value in ("", []):
             continue
-        unit = f" {column.unit}" if column.unit not in ("", *COUNTED) and isinstance(value, int | float) else ""
+        said = column.printed_unit in ("", name, *COUNTED) or not isinstance(value, int | float)
+        unit = "" if said else f" {column.unit}"
         whole = whole_text(value)
         meaning = column.meaning if len(whole) <= LONGEST else f"{column.meaning}: {whole}"
         found.append((name, f"{value_text(value)}{unit}", meaning))
@@ -127,7 +128,9 @@ def rows_html(
     most: int = SHOWN_ROWS,
 ) -> str:
     """The same as a table for a notebook, which scrolls where it is wide; at most so many rows."""
-    meaning = {column.name: f"{column.meaning} {column.unit and f'[{column.unit}]'}".strip() for column in columns}
+    meaning = {
+        column.name: f"{column.meaning} {column.printed_unit and f'[{column.unit}]'}".strip() for column in columns
+    }
     head = "".join(
         f'<th style="{CELL};text-align:right" title="{escape(meaning.get(name, ""))}">{escape(name)}</th>'
         for name in names

@@ -220,8 +220,8 @@ class Parameter(typing.NamedTuple):
             close = nearest(value, self.choices) if self.choices and isinstance(value, str) else ""
             meaning = "" if self.choices else f" ({self.meaning})"
             raise BadInput(f"{self.name}={one_line(repr(value), 60)}: expected {expected}{close}{meaning}")
-        if self.range is not None and not self.range.contains(value):
-            raise BadInput(f"{self.name}={value}: expected {self.range.range()} ({self.meaning})")
+        if self.range is not None:
+            self.range.check(self.name, value)
         return value if self.choices else self.kind(value)
 
 

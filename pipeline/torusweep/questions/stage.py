@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
+from importlib.util import find_spec
 from math import floor
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol, TypeVar
 
 import pyarrow as pa
@@ -265,5 +267,12 @@ class Stage(Protocol):
         return run.size * self.seconds(LazyNetwork(first_of(str(run))), request)
 
     def section(self, tables: Tables) -> Chapter | None:
-        """Its section of the page, from a sweep's tables as lists of records; None without one."""
-        return None
+        """Its section of the page, from a sweep's tables as lists of records: that of `section.py` beside its module.
+
+        None without one. Only a page draws, and the drawing library takes long to import.
+        """
+        room = type(self).__module__.rpartition(".")[0]
+        drawn: Chapter | None = None
+        if room and find_spec(f"{room}.section"):
+            drawn = resolve_name(f"{room}.section:section")(tables)
+        return drawn

@@ -3,24 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import pyarrow as pa
+
+NUMBERS = ("int64", "double")  # types of columns
+PURE = "1"  # unit of a share, a ratio, a seed
 
 
 class Column(NamedTuple):
     """A column of a table.
 
-    type   an Arrow type's alias, list<…>, map<string, …> or struct<name: …>
-    unit   '' where a number has none
-    more   of a number: more of it is better
+    type    an Arrow type's alias, list<…>, map<string, …> or struct<name: …>
+    unit    of every number; PURE where it is a number and nothing else
+    better  of every number: which way is better; neither: it was asked for, or says nothing of how good a network is
     """
 
     name: str
     type: str
     unit: str
     meaning: str
-    more: bool = False
+    better: Literal["", "more", "less", "neither"] = ""
+
+    @property
+    def printed_unit(self) -> str:
+        """The unit where a reader sees it; '' of a pure number."""
+        return "" if self.unit == PURE else self.unit
 
 
 def arrow_schema(columns: Iterable[Column]) -> pa.Schema:

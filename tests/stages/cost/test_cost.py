@@ -9,7 +9,8 @@ import pytest
 from torusweep.errors import BadInput
 from torusweep.networks.families import build
 from torusweep.questions.cost.model import MODELS, cost_model
-from torusweep.questions.cost.record import AUTOMATIC, cost_record, pack
+from torusweep.questions.cost.packing import AUTOMATIC, pack
+from torusweep.questions.cost.record import cost_record
 
 from tests.stages.cost.plain import besta, graph_of
 

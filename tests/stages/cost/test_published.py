@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 from torusweep.networks.families import build
-from torusweep.questions.cost.record import AUTOMATIC, cost_record
+from torusweep.questions.cost.packing import AUTOMATIC
+from torusweep.questions.cost.record import cost_record
 
 
 def priced(spelling: str, model: str, packing: str = AUTOMATIC) -> dict:

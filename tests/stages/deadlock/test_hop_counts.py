@@ -11,7 +11,7 @@ from torusweep.errors import BadInput, Refused
 from torusweep.networks.families import build
 from torusweep.networks.link_lists import network_of_links
 from torusweep.questions.deadlock import rules
-from torusweep.questions.deadlock.record import candidate_rules, deadlock_record
+from torusweep.questions.deadlock.record import deadlock_record
 from torusweep.questions.deadlock.routing_case import deadlock_case, routing_table
 from torusweep.questions.loads.exact import exact_loads
 from torusweep.questions.simulation.parameters import Parameters
@@ -227,13 +227,13 @@ def test_rules_by_hop_are_tried_where_terminals_are_two_hops_apart_at_most(spell
     hops = dict(nx.all_pairs_shortest_path_length(nx.DiGraph(zip(tail.tolist(), head.tolist()))))
     terminals = topology.terminals.tolist()
     near = all(hops[source][goal] <= 2 for source in terminals for goal in terminals)
-    assert ("hops" in candidate_rules(routing("minimal", topology)[1])) == near
+    assert ("hops" in rules.candidate_rules(routing("minimal", topology)[1])) == near
 
 
 def test_a_few_terminals_on_a_network_of_a_million_nodes_are_looked_at_in_little_memory():
     ends = np.stack([np.arange(10**6), np.arange(1, 10**6 + 1) % 10**6], axis=1)
     topology = network_of_links(ends, 10**6, directed=False, terminals=np.arange(300, dtype=np.int32))
-    assert "hops" not in candidate_rules(routing("minimal", topology)[1])
+    assert "hops" not in rules.candidate_rules(routing("minimal", topology)[1])
 
 
 @pytest.mark.parametrize("spelling", ["slim_fly(q=5)", "polarfly(q=5)", "hyperx(radices=[4, 4])"])

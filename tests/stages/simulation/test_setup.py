@@ -6,6 +6,7 @@ from itertools import product
 
 import networkx as nx
 import pytest
+import torusweep as ts
 from torusweep.errors import BadInput, Refused
 from torusweep.networks.families import build
 from torusweep.questions.deadlock.routing_case import deadlock_case
@@ -131,17 +132,30 @@ def test_refusals_take_one_line(spelling, inputs, message):
     ("inputs", "message"),
     [
         ({}, "expected loads, a precision"),
-        ({"loads": [0.0]}, "load=0.0: expected a number above 0"),
-        ({"loads": [float("nan")]}, "load=nan: expected a number above 0"),
-        ({"loads": [0.1], "seeds": [-1]}, "seed=-1: expected"),
         ({"loads": [0.1], "seeds": [1, 1]}, "all different"),
         ({"loads": [0.1], "packets_each": 3}, "packets_each=3"),
-        ({"precision": -1.0}, "saturation_precision=-1.0"),
     ],
 )
 def test_refusals_of_numbers(inputs, message):
     with pytest.raises(BadInput, match=message.replace("(", r"\(")):
         simulation_records(build("ring(k=4)"), Parameters(), **inputs)
+
+
+@pytest.mark.parametrize(
+    ("inputs", "message"),
+    [
+        ({"load": 0.0}, "load=0.0: expected > 0"),
+        ({"load": float("nan")}, "load=nan: expected > 0"),
+        ({"load": float("inf")}, "load=inf: expected > 0"),
+        ({"load": 0.1, "seeds": -1}, "seeds=-1: expected 0 …"),
+        ({"load": 0.1, "seeds": 2**64}, "seeds=18446744073709551616: expected 0 …"),
+        ({"saturation": True, "precision": -1.0}, "precision=-1.0: expected > 0 and ≤ 1"),
+        ({"packets_each": 0}, "packets_each=0: expected 1 …"),
+    ],
+)
+def test_numbers_out_of_range_are_refused_where_they_are_asked_for(inputs, message):
+    with pytest.raises(BadInput, match=f"^{message}"):
+        ts.network("ring(k=4)").simulate(**inputs)
 
 
 def test_memory_is_checked_before_a_run():

@@ -11,19 +11,19 @@ rows. A variant holds few networks or many, so its numbers stand beside the plac
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 from itertools import groupby
 from typing import Any, NamedTuple
 
 from torusweep.all_columns import TABLES
-from torusweep.answers.designs import MOST, Designs, sample_of
-from torusweep.answers.joined import NUMBERS, joined_tables
+from torusweep.answers.designs import MOST, Designs, by_choice, sample_of
+from torusweep.answers.joined import joined_tables
 from torusweep.charts import specification
 from torusweep.charts.drawing import explorer_chart
 from torusweep.charts.looks import SYMBOLS, Look, group_of, network_looks
 from torusweep.charts.section import Chapter, Record, Tables, packed
-from torusweep.tables.columns import Column
+from torusweep.tables.columns import NUMBERS, Column
 
 DIGITS = 7  # of a number in the page
 
@@ -52,25 +52,13 @@ def sources(tables: Tables, records: Sequence[Record], most: int) -> list[Source
     for name, (columns, distinguishing) in joined_tables().items():
         rows = [row for row in tables.get(name, ()) if row["topology"] in place]
         keys = [key for key in distinguishing if len({row[key] for row in rows}) > 1]
-        variants = _variants(rows, keys, place)
-        found.append(Source(name, keys, variants[:most], columns))
+        variants = [
+            Variant(choice, [place[name] for name in names], [of_choice[name] for name in names])
+            for choice, of_choice in by_choice(rows, keys)[:most]
+            for names in [sorted(of_choice, key=place.__getitem__)]
+        ]
+        found.append(Source(name, keys, variants, columns))
     return [source for source in found if source.variants]
-
-
-def _variants(rows: Iterable[Record], keys: Sequence[str], place: dict[str, int]) -> list[Variant]:
-    """A variant for each combination of the keys; of a network's several rows in it, the one with most values."""
-    groups: dict[tuple[Any, ...], dict[int, Record]] = {}
-    for row in rows:
-        group = groups.setdefault(tuple(row[key] for key in keys), {})
-        at = place[row["topology"]]
-        if at not in group or _filled(row) > _filled(group[at]):
-            group[at] = row
-    ordered = sorted(groups.items(), key=lambda item: -len(item[1]))
-    return [Variant(choice, sorted(group), [group[i] for i in sorted(group)]) for choice, group in ordered]
-
-
-def _filled(row: Record) -> int:
-    return sum(value is not None for value in row.values())
 
 
 def quantities(found: Sequence[Source], records: Sequence[Record]) -> list[dict[str, Any]]:
@@ -89,9 +77,9 @@ def quantities(found: Sequence[Source], records: Sequence[Record]) -> list[dict[
                     {
                         "name": column.name,
                         "table": source.name,
-                        "unit": column.unit,
+                        "unit": column.printed_unit,
                         "meaning": column.meaning,
-                        "larger": column.more,
+                        "larger": column.better == "more",
                         "values": [numbers if any(n is not None for n in numbers) else None for numbers in values],
                     }
                 )

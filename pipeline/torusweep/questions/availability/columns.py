@@ -1,12 +1,19 @@
 """Columns of the table `availability`."""
 
-from torusweep.tables.columns import Column
+from torusweep.tables.columns import PURE, Column
 
+QUANTILES = {
+    "q05": "5 % quantile: the least value that 5 % of the draws do not exceed",
+    "q50": "median",
+    "q95": "95 % quantile",
+}
 AVAILABILITY = (
     Column("topology", "string", "", "canonical spelling of the network without failures"),
     Column("fails", "string", "", "links, routers or cubes (blocks of nodes that fail together)"),
-    Column("failures", "int64", "", "how many fail at a time; null: each by itself, with a probability"),
-    Column("probability", "double", "", "that each fails; null: a fixed number fails"),
+    Column(
+        "failures", "int64", "parts", "how many fail at a time; null: each by itself, with a probability", "neither"
+    ),
+    Column("probability", "double", PURE, "that each fails; null: a fixed number fails", "neither"),
     Column(
         "measure",
         "string",
@@ -19,32 +26,49 @@ AVAILABILITY = (
         " cycle",
     ),
     Column("unit", "string", "", "of the measure; empty where it has none"),
-    Column("parts", "int64", "", "links, routers or cubes that can fail"),
-    Column("draws", "int64", "", "draws of failures, or combinations, that were looked at"),
+    Column("parts", "int64", "parts", "links, routers or cubes that can fail", "neither"),
+    Column("draws", "int64", "draws", "draws of failures, or combinations, that were looked at", "neither"),
     Column(
         "measured",
         "int64",
-        "",
+        "draws",
         "draws that have a value, which all numbers are of: all for connected, largest_component and deadlock_free,"
         " otherwise those after which all surviving terminals reach each other",
+        "neither",
     ),
-    Column("intact", "double", "", "value without failures; null: none"),
-    Column("mean", "double", "", "mean of the values: of connected and deadlock_free a probability; null: no values"),
-    Column("standard_error", "double", "", "of the mean; null where it is exact, or of one draw"),
+    Column("intact", "double", "of the measure", "value without failures; null: none", "neither"),
     Column(
-        "mean_low", "double", "", "lower end of the 95 % interval of the mean; null: exact, or all values are the same"
+        "mean",
+        "double",
+        "of the measure",
+        "mean of the values: of connected and deadlock_free a probability; null: no values",
+        "neither",
     ),
-    Column("mean_high", "double", "", "upper end"),
-    Column("q05", "double", "", "5 % quantile: the least value that 5 % of the draws do not exceed"),
-    Column("q05_low", "double", "", "lower end of its 95 % interval; null: exact, or too few draws"),
-    Column("q05_high", "double", "", "upper end"),
-    Column("q50", "double", "", "median"),
-    Column("q50_low", "double", "", "lower end of its 95 % interval; null: exact, or too few draws"),
-    Column("q50_high", "double", "", "upper end"),
-    Column("q95", "double", "", "95 % quantile"),
-    Column("q95_low", "double", "", "lower end of its 95 % interval; null: exact, or too few draws"),
-    Column("q95_high", "double", "", "upper end"),
-    Column("worst", "double", "", "the worst value: the greatest of distances, times and channels, else the least"),
+    Column("standard_error", "double", "of the measure", "of the mean; null where it is exact, or of one draw", "less"),
+    Column(
+        "mean_low",
+        "double",
+        "of the measure",
+        "lower end of the 95 % interval of the mean; null: exact, or all values are the same",
+        "neither",
+    ),
+    Column("mean_high", "double", "of the measure", "upper end", "neither"),
+    *(
+        Column(f"{name}{end}", "double", "of the measure", words, "neither")
+        for name, meaning in QUANTILES.items()
+        for end, words in {
+            "": meaning,
+            "_low": "lower end of its 95 % interval; null: exact, or too few draws",
+            "_high": "upper end",
+        }.items()
+    ),
+    Column(
+        "worst",
+        "double",
+        "of the measure",
+        "the worst value: the greatest of distances, times and channels, else the least",
+        "neither",
+    ),
     Column(
         "worst_parts",
         "list<int64>",
@@ -52,7 +76,7 @@ AVAILABILITY = (
         "what failed in the first draw with the worst value: the two ends of each link, the nodes of routers, the"
         " numbers of cubes",
     ),
-    Column("seed", "int64", "", "of random draws; null: all combinations"),
+    Column("seed", "int64", PURE, "of random draws; null: all combinations", "neither"),
     Column(
         "interval",
         "string",

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from numbers import Real
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field, model_validator
 from rich.console import Console
@@ -38,9 +38,6 @@ from torusweep.questions.how import How
 from torusweep.questions.parameters import Absent, NotSwept, Option, Read, Spelled
 from torusweep.questions.question import Question
 from torusweep.questions.stage import LazyNetwork, NetworkChoice, Spellings, under
-
-if TYPE_CHECKING:
-    from torusweep.charts.section import Chapter, Tables
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -239,12 +236,6 @@ class AvailabilityQuestion(Question):
 
     def rows(self, network: LazyNetwork, request: AvailabilityRequest, options: How) -> list[dict[str, Any]]:
         return availability_rows(network.topology, request, options)
-
-    def section(self, tables: Tables) -> Chapter | None:
-        # only a page draws, and the drawing library takes long to import
-        from torusweep.questions.availability.section import section
-
-        return section(tables)
 
 
 QUESTION = AvailabilityQuestion()

@@ -1,6 +1,6 @@
 """Columns of the table `collectives`."""
 
-from torusweep.tables.columns import Column
+from torusweep.tables.columns import PURE, Column
 
 COLLECTIVES = (
     Column("topology", "string", "", "canonical spelling"),
@@ -12,21 +12,25 @@ COLLECTIVES = (
         "as 'torusweep collective --help' lists them; optimum: the best of all; best_known: in its place where its time"
         " is more than the bound, or none is known",
     ),
-    Column("terminals", "int64", "", "that take part: all", more=True),
-    Column("root", "int64", "", "terminal from which, or to which, the data go; null without a root"),
+    Column("terminals", "int64", "terminals", "that take part: all", "more"),
+    Column(
+        "root", "int64", "terminal", "terminal from which, or to which, the data go; null without a root", "neither"
+    ),
     Column(
         "cycles",
         "double",
         "cycles/flit",
         "time for each flit of the operation's size (as nccl-tests define it), if bandwidth decides and all channels of"
         " a node work at once; null where the algorithm does not suit the network, and where no best is known",
+        "less",
     ),
-    Column("bound", "double", "cycles/flit", "no algorithm takes less; null if it is too large to compute"),
+    Column("bound", "double", "cycles/flit", "no algorithm takes less; null if it is too large to compute", "less"),
     Column(
         "best_known",
         "double",
         "cycles/flit",
         "the least time known: what a theorem attains, else the fastest algorithm; null where none is known",
+        "less",
     ),
     Column(
         "optimum",
@@ -34,25 +38,27 @@ COLLECTIVES = (
         "cycles/flit",
         "the least time of any algorithm, proved: bound and best_known meet (a linear program: to 1e-6); null where"
         " they do not",
+        "less",
     ),
-    Column("optimum_share", "double", "", "optimum / cycles; null where the optimum is not known", more=True),
-    Column("bound_share", "double", "", "bound / cycles: at least this share of the optimum is reached", more=True),
-    Column("algorithm_bandwidth", "double", "flits/cycle", "size over time, 1 / cycles", more=True),
+    Column("optimum_share", "double", PURE, "optimum / cycles; null where the optimum is not known", "more"),
+    Column("bound_share", "double", PURE, "bound / cycles: at least this share of the optimum is reached", "more"),
+    Column("algorithm_bandwidth", "double", "flits/cycle", "size over time, 1 / cycles", "more"),
     Column(
         "bus_bandwidth",
         "double",
         "flits/cycle",
         "the same times (N-1)/N, of an all_reduce times 2(N-1)/N, as in nccl-tests: comparable for all numbers N of"
         " terminals",
-        more=True,
+        "more",
     ),
-    Column("steps", "int64", "", "messages that follow each other; null for the best of all"),
+    Column("steps", "int64", "steps", "messages that follow each other; null for the best of all", "less"),
     Column(
         "latency_hops",
         "int64",
         "hops",
         "hops of the longest message of each step, summed: times the latency of a hop it is the time for no data;"
         " null for the best of all",
+        "less",
     ),
     Column("pipelined", "bool", "", "whether the data go through the steps in pieces that follow each other"),
     Column(
@@ -66,7 +72,6 @@ COLLECTIVES = (
         "list<string>",
         "",
         "the same, as the network's file or graph calls the nodes; null where they have numbers only",
-        more=True,
     ),
     Column(
         "cut_nodes",
@@ -80,20 +85,27 @@ COLLECTIVES = (
         "list<string>",
         "",
         "the same, as the network's file or graph calls the nodes; null where they have numbers only",
-        more=True,
     ),
     Column("cut_enters", "bool", "", "whether the data must enter that set, rather than leave it"),
-    Column("cut_terminals", "int64", "", "terminals whose data must cross; 1 for operations that copy or add up"),
+    Column(
+        "cut_terminals",
+        "int64",
+        "terminals",
+        "terminals whose data must cross; 1 for operations that copy or add up",
+        "neither",
+    ),
     Column(
         "cut_capacity",
         "int64",
         "links",
         "channels that cross, in that direction, each of parallel links; between the sets of a partition, in both"
         " directions",
-        more=True,
+        "more",
     ),
-    Column("cut_bandwidth", "double", "flits/cycle", "of these channels together", more=True),
-    Column("parts", "int64", "", "sets of the partition that proves the bound of an all_reduce; null: a cut"),
+    Column("cut_bandwidth", "double", "flits/cycle", "of these channels together", "more"),
+    Column(
+        "parts", "int64", "sets", "sets of the partition that proves the bound of an all_reduce; null: a cut", "neither"
+    ),
     Column(
         "part_of_node",
         "list<int64>",

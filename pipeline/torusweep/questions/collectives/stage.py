@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from html import escape
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from pydantic import create_model
 from rich.console import Console
@@ -26,16 +26,15 @@ from torusweep.questions.parameters import Absent, InTables, NotSwept, Option, P
 from torusweep.questions.question import Question
 from torusweep.questions.stage import LazyNetwork, NetworkChoice, under
 
-if TYPE_CHECKING:
-    from torusweep.charts.section import Chapter, Tables
-
 
 @dataclass(frozen=True, repr=False)
 class Collective(Records):
     """A collective operation: optimum, or bound and best known, with proof; then every algorithm, the fastest first.
 
     Rows of the table `collectives`; an algorithm that was simulated has the columns simulated_… too. With sizes, rows
-    have bandwidth, latency and times, too: seconds, bandwidths and pieces of each size.
+    have bandwidth, latency and times, too: seconds, bandwidths and pieces of each size. Those of the first row are the
+    bound's, without latency: no algorithm takes less. A pipeline's count every step as full: with few pieces it takes
+    less.
 
     left_out   algorithms that do not suit the network, and why
     """
@@ -212,12 +211,6 @@ class CollectivesQuestion(Question):
         return [
             collective_record(network.topology, request.operation, request.algorithm, use_symmetry=options.use_symmetry)
         ]
-
-    def section(self, tables: Tables) -> Chapter | None:
-        # only a page draws, and the drawing library takes long to import
-        from torusweep.questions.collectives.section import section
-
-        return section(tables)
 
 
 QUESTION = CollectivesQuestion()

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 from rich.console import Console
 
@@ -21,16 +21,14 @@ from torusweep.questions.cost.arithmetic import price_of_router
 from torusweep.questions.cost.columns import COST, EQUAL_COST
 from torusweep.questions.cost.compared import COMPARED, ROUTING, ROUTINGS, TRAFFIC, compared
 from torusweep.questions.cost.model import DEFAULT_MODEL, MODELS, cost_model, file_of, readable
-from torusweep.questions.cost.record import AUTOMATIC, check_suits, cost_record, spelling_of, widths_of
+from torusweep.questions.cost.packing import AUTOMATIC, check_suits, spelling_of
+from torusweep.questions.cost.record import cost_record, widths_of
 from torusweep.questions.cost.text import print_comparison, print_cost, print_models
 from torusweep.questions.display import Fact, facts
 from torusweep.questions.how import How
 from torusweep.questions.parameters import InTables, NotSwept, Spelled
 from torusweep.questions.question import Aside, Question
 from torusweep.questions.stage import LazyNetwork, under
-
-if TYPE_CHECKING:
-    from torusweep.charts.section import Chapter, Tables
 
 
 class Cost(Record):
@@ -116,7 +114,7 @@ COST_MODEL = Spelled(
 PACKING = Spelled(
     "which routers share a cabinet: automatic, or a placement, as in straight(dimensions=2, block=[4, 4])",
     table="torusweep.questions.layout.placements:PLACEMENTS",
-    canonical="torusweep.questions.cost.record:spelling_of",
+    canonical="torusweep.questions.cost.packing:spelling_of",
 )
 
 
@@ -202,12 +200,6 @@ class CostQuestion(Question):
 
     def seconds(self, network: LazyNetwork, request: Any) -> float:
         return 3e-3 + 2e-6 * network.plan.nodes * max(network.plan.degree, 1)
-
-    def section(self, tables: Tables) -> Chapter | None:
-        # only a page draws, and the drawing library takes long to import
-        from torusweep.questions.cost.section import section
-
-        return section(tables)
 
 
 QUESTION = CostQuestion()

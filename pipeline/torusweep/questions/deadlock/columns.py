@@ -11,6 +11,7 @@ DEADLOCK = (
         "int64",
         "channels",
         "virtual channels of every physical channel, divided evenly among the rule's classes",
+        "less",
     ),
     Column(
         "channels",
@@ -20,13 +21,15 @@ DEADLOCK = (
             "virtual channels (of adaptive routing: escape channels) that some packet passes; null if only a "
             "superset was searched"
         ),
+        "neither",
     ),
     Column(
         "dependencies",
         "int64",
-        "",
+        "dependencies",
         "ordered pairs of these that some packet passes in sequence (escape channels: holds and requests); "
         "null likewise, and for more than 10,000 escape channels",
+        "neither",
     ),
     Column("acyclic", "bool", "", "the channel dependency graph has no cycle"),
     Column("deadlock_free", "string", "", "yes or no if proved, otherwise unknown"),
@@ -41,7 +44,7 @@ DEADLOCK = (
         "shortest one through some channel): node, its digits, direction, virtual channel; null if there is "
         "none",
     ),
-    Column("cycle_length", "int64", "channels", "channels of that cycle"),
+    Column("cycle_length", "int64", "channels", "channels of that cycle", "neither"),
     Column(
         "packets",
         "list<string>",
@@ -57,6 +60,7 @@ DEADLOCK = (
             "least number with which a rule makes the graph acyclic (rules other than bubble; r05_wrap in its "
             "first reading); null: see least_reason"
         ),
+        "less",
     ),
     Column("least_rule", "string", "", "the rule that needs this number"),
     Column(

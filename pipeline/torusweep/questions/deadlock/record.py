@@ -11,8 +11,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from torusweep.errors import BadInput, Refused
-from torusweep.networks.families.dragonfly import Grouped
-from torusweep.networks.links import channel_matrix
 from torusweep.networks.names import name_of
 from torusweep.networks.topology import Topology
 from torusweep.quantities import counted
@@ -21,7 +19,7 @@ from torusweep.questions.deadlock.counterexamples import MOST_PAIRS, entering_to
 from torusweep.questions.deadlock.dependencies import Dependencies, are_acyclic, dependencies, merge_classes
 from torusweep.questions.deadlock.route_windows import Progress, part_of
 from torusweep.questions.deadlock.routing_case import Case, chooses, deadlock_case, resolve_routing, resolve_rule
-from torusweep.questions.deadlock.rules import MAX_VIRTUAL_CHANNELS, Rule, none
+from torusweep.questions.deadlock.rules import MAX_VIRTUAL_CHANNELS, Rule, candidate_rules, none
 from torusweep.questions.deadlock.verdict import (
     BUBBLE,
     TOGETHER,
@@ -35,14 +33,6 @@ from torusweep.routing import GivenRouting, Routing
 from torusweep.routing.forms import AdaptiveRouting, LayeredRouting, SourceRouting, TableRouting
 from torusweep.routing.tables.as_table import table_of
 
-# The search tries these in this order at each number of virtual channels. It omits bubble, which is a flow control.
-CANDIDATE_RULES = (
-    *("none", "table"),
-    *("r05_phases", "r05_phases(split=after_first)", "r05_phases(split=levels)"),
-    *("dateline", "phases", "phases_dateline", "r05_wrap"),
-)
-COUNTING_RULES = ("hops", "class_hops")  # tried last, where routes are short
-MOST_ROUTERS = 512  # with terminals, where rules that count hops are tried: seconds
 GraphKey = tuple[bytes, str, int | None]
 
 
@@ -88,30 +78,6 @@ def least_virtual_channels(
             return LeastVirtualChannels(number, name, None)
     reason = f"no rule offered makes it acyclic, up to {MAX_VIRTUAL_CHANNELS} virtual channels"
     return LeastVirtualChannels(None, None, reason)
-
-
-def candidate_rules(form: Routing | AdaptiveRouting) -> tuple[str, ...]:
-    """The rules to try for a routing, some of which may not fit it.
-
-    Those that count hops are among them for shortest paths and tables on networks of groups, and of diameter two.
-    """
-    topology = form.topology
-    few = len(np.unique(topology.terminals)) <= MOST_ROUTERS
-    if isinstance(form, LayeredRouting | TableRouting) and few:
-        if isinstance(topology.plan.structure, Grouped):
-            return (*CANDIDATE_RULES, *COUNTING_RULES)
-        if _has_diameter_two(topology):
-            return (*CANDIDATE_RULES, "hops")
-    return CANDIDATE_RULES
-
-
-def _has_diameter_two(topology: Topology) -> bool:
-    """Whether every terminal is at most two hops from every other one, over links in both directions."""
-    if topology.directed:
-        return False
-    terminals, links = np.unique(topology.terminals), channel_matrix(topology)
-    ways = links[terminals][:, terminals] + links[terminals] @ links[:, terminals]  # of one hop, and of two
-    return bool((ways.toarray() + np.eye(len(terminals)) > 0).all())
 
 
 def adaptive_channels(form: Routing | AdaptiveRouting) -> int:

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from io import BytesIO
-from numbers import Integral
 from typing import NamedTuple
 
 import numpy as np
@@ -18,7 +17,7 @@ import scipy
 from torusweep.errors import BadInput
 from torusweep.networks.signature import resolve
 from torusweep.networks.topology import Topology
-from torusweep.questions.deadlock.rules import MAX_VIRTUAL_CHANNELS, Rule, rule_spelling, vc_rule
+from torusweep.questions.deadlock.rules import VIRTUAL_CHANNELS, Rule, rule_spelling, vc_rule
 from torusweep.routing import EXAMPLE, OTHER_NAMES, ROUTINGS, GivenRouting, LayeredRouting, Routing, TableRouting
 from torusweep.routing import routing as routing_on
 from torusweep.routing.forms import AdaptiveRouting
@@ -117,11 +116,7 @@ def resolve_rule(spelling: str, routing_name: str, form: Routing | AdaptiveRouti
 
 
 def _check_virtual_channels(virtual_channels: int, form: Routing | AdaptiveRouting) -> None:
-    if not isinstance(virtual_channels, Integral) or not 1 <= virtual_channels <= MAX_VIRTUAL_CHANNELS:
-        raise BadInput(
-            f"virtual_channels={virtual_channels!r}: expected 1 … {MAX_VIRTUAL_CHANNELS};"
-            " choose at least as many as the rule has classes"
-        )
+    VIRTUAL_CHANNELS.check("virtual_channels", virtual_channels)
     if isinstance(form, AdaptiveRouting) and virtual_channels < 2:
         raise BadInput(
             f"virtual_channels={virtual_channels}: expected 2 or more with adaptive routing,"

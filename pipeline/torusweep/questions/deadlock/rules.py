@@ -14,14 +14,17 @@ from typing import Annotated, Literal, NamedTuple
 import numpy as np
 
 from torusweep.errors import BadInput, Refused
+from torusweep.networks.families.dragonfly import Grouped
 from torusweep.networks.families.hierarchies import Hierarchy
+from torusweep.networks.links import channel_matrix
 from torusweep.networks.signature import resolve
-from torusweep.networks.topology import NO_PORT, Meaning, Whole, require
-from torusweep.routing.forms import Routing, SourceRouting, TableRouting
+from torusweep.networks.topology import NO_PORT, Meaning, Topology, Whole, require
+from torusweep.routing.forms import AdaptiveRouting, LayeredRouting, Routing, SourceRouting, TableRouting
 from torusweep.routing.hierarchical import gate_phases, last_phases
 from torusweep.routing.tables.as_table import table_of, with_hop_counts
 
 MAX_VIRTUAL_CHANNELS = 16  # of a physical channel
+VIRTUAL_CHANNELS = Whole(1, "virtual channels of each physical channel", MAX_VIRTUAL_CHANNELS)
 MOST_PAIRS = 1 << 22  # of routers whose hops are counted: seconds
 ALL_HOPS = -1  # as the link class that is counted
 
@@ -291,3 +294,37 @@ def _phases(routing: Routing) -> int:
 
 def _repeated(row: list[list[int]], times: int) -> np.ndarray:
     return np.repeat(np.array(row, np.int16), times, axis=0)
+
+
+# The search tries these in this order at each number of virtual channels. It omits bubble, which is a flow control.
+CANDIDATE_RULES = (
+    *("none", "table"),
+    *("r05_phases", "r05_phases(split=after_first)", "r05_phases(split=levels)"),
+    *("dateline", "phases", "phases_dateline", "r05_wrap"),
+)
+COUNTING_RULES = ("hops", "class_hops")  # tried last, where routes are short
+MOST_ROUTERS = 512  # with terminals, where rules that count hops are tried: seconds
+
+
+def candidate_rules(form: Routing | AdaptiveRouting) -> tuple[str, ...]:
+    """The rules to try for a routing, some of which may not fit it.
+
+    Those that count hops are among them for shortest paths and tables on networks of groups, and of diameter two.
+    """
+    topology = form.topology
+    few = len(np.unique(topology.terminals)) <= MOST_ROUTERS
+    if isinstance(form, LayeredRouting | TableRouting) and few:
+        if isinstance(topology.plan.structure, Grouped):
+            return (*CANDIDATE_RULES, *COUNTING_RULES)
+        if _has_diameter_two(topology):
+            return (*CANDIDATE_RULES, "hops")
+    return CANDIDATE_RULES
+
+
+def _has_diameter_two(topology: Topology) -> bool:
+    """Whether every terminal is at most two hops from every other one, over links in both directions."""
+    if topology.directed:
+        return False
+    terminals, links = np.unique(topology.terminals), channel_matrix(topology)
+    ways = links[terminals][:, terminals] + links[terminals] @ links[:, terminals]  # of one hop, and of two
+    return bool((ways.toarray() + np.eye(len(terminals)) > 0).all())

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import pyarrow as pa
 from rich.console import Console
 
-from torusweep.networks.topology import Meaning, Topology, Whole
+from torusweep.networks.topology import Meaning, Topology
 from torusweep.questions.answer import Answer, Record, Row
 from torusweep.questions.deadlock.columns import DEADLOCK
 from torusweep.questions.deadlock.layers import Layers
 from torusweep.questions.deadlock.layers import layers as layers_of
 from torusweep.questions.deadlock.record import deadlock_record
 from torusweep.questions.deadlock.routing_case import deadlock_case
-from torusweep.questions.deadlock.rules import MAX_VIRTUAL_CHANNELS
+from torusweep.questions.deadlock.rules import VIRTUAL_CHANNELS
 from torusweep.questions.deadlock.text import print_verdict
 from torusweep.questions.display import Fact, value_text
 from torusweep.questions.how import How
@@ -23,9 +23,6 @@ from torusweep.questions.parameters import NotSwept, Several, Spelled, Swept
 from torusweep.questions.question import File, Question
 from torusweep.questions.stage import LazyNetwork
 from torusweep.routing import SHORTEST_PATHS, GivenRouting
-
-if TYPE_CHECKING:
-    from torusweep.charts.section import Chapter, Tables
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -147,9 +144,7 @@ def deadlock(
     how: How,
     routing: Annotated[str | GivenRouting, ROUTING, Swept()] = "minimal",
     vc_rule: Annotated[str, VC_RULE, Swept()] = "none",
-    virtual_channels: Annotated[
-        int, Whole(1, "virtual channels of each physical channel", MAX_VIRTUAL_CHANNELS), Several(), Swept(2)
-    ] = 1,
+    virtual_channels: Annotated[int, VIRTUAL_CHANNELS, Several(), Swept(2)] = 1,
     *,
     layers: Annotated[
         bool,
@@ -216,12 +211,6 @@ class DeadlockQuestion(Question):
         # with one virtual channel a torus has a cycle: it is spelt out, and other rules are tried
         graphs = 3 if request.virtual_channels == 1 else 1
         return 5e-3 + 5e-6 * arcs + WINDOW_HOP * graphs * max(planned.radices, default=0)
-
-    def section(self, tables: Tables) -> Chapter | None:
-        # only a page draws, and the drawing library takes long to import
-        from torusweep.questions.deadlock.section import section
-
-        return section(tables)
 
 
 QUESTION = DeadlockQuestion()

@@ -17,7 +17,7 @@ from torusweep.errors import BadInput
 from torusweep.networks.families.algebra import Lattice, triangular
 from torusweep.networks.families.hierarchies import Hierarchy
 from torusweep.networks.signature import resolve
-from torusweep.networks.topology import Meaning, Plan, Whole, addresses, node_index
+from torusweep.networks.topology import Plan, Whole, addresses, node_index
 
 MAX_DIMENSIONS = 3
 EXAMPLE = "straight or folded(dimensions=2, block=[4, 4, 2])"
@@ -25,9 +25,10 @@ Dimensions = Annotated[
     int,
     Whole(1, "dimensions of space; without it the network's, where they are 3 at most, else 2", maximum=MAX_DIMENSIONS),
 ]
-SIDES = Meaning(
+SIDES = Whole(
+    1,
     "sides of a cabinet in nodes, one for each digit of the address: only wires between cabinets count; without it "
-    "every node stands alone"
+    "every node stands alone",
 )
 Block = Annotated[list[int] | None, SIDES]
 

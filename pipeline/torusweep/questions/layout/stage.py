@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 from rich.console import Console
 
@@ -19,9 +19,6 @@ from torusweep.questions.layout.text import print_layout
 from torusweep.questions.parameters import NotSwept, Read, Spelled, Swept
 from torusweep.questions.question import File, Question
 from torusweep.questions.stage import LazyNetwork
-
-if TYPE_CHECKING:
-    from torusweep.charts.section import Chapter, Tables
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -109,12 +106,6 @@ class LayoutQuestion(Question):
 
     def seconds(self, network: LazyNetwork, request: Any) -> float:
         return 1e-3 + 4e-7 * network.plan.nodes * max(network.plan.degree, 1)
-
-    def section(self, tables: Tables) -> Chapter | None:
-        # only a page draws, and the drawing library takes long to import
-        from torusweep.questions.layout.section import section
-
-        return section(tables)
 
 
 QUESTION = LayoutQuestion()

@@ -1,6 +1,6 @@
 """Columns of the table `loads`, and of the file that `torusweep loads --channels` writes."""
 
-from torusweep.tables.columns import Column
+from torusweep.tables.columns import PURE, Column
 
 LOADS = (
     Column("topology", "string", "", "canonical spelling"),
@@ -14,41 +14,44 @@ LOADS = (
         "double",
         "flits/cycle",
         "largest load of a channel (over its bandwidth) at one flit injected per terminal and cycle",
+        "less",
     ),
-    Column("mean_channel_load", "double", "flits/cycle", "mean load over all channels, unused ones included"),
+    Column("mean_channel_load", "double", "flits/cycle", "mean load over all channels, unused ones included", "less"),
     Column(
         "saturation_load",
         "double",
         "flits/cycle/terminal",
         "injection rate at which the busiest channel is full: 1 / max_channel_load; null without load",
-        more=True,
+        "more",
     ),
     Column(
         "ejection_load",
         "double",
         "flits/cycle/terminal",
         "injection rate at which the terminal that receives most receives one flit per cycle",
-        more=True,
+        "more",
     ),
     Column(
         "terminal_saturation_load",
         "double",
         "flits/cycle/terminal",
         "the smaller of saturation_load and ejection_load",
-        more=True,
+        "more",
     ),
-    Column("link_utilization", "double", "", "mean_channel_load / max_channel_load; null without load", more=True),
+    Column("link_utilization", "double", PURE, "mean_channel_load / max_channel_load; null without load", "more"),
     Column(
         "mean_hops",
         "double",
         "hops",
         "mean path length of an injected flit; a flit to its own source counts with 0 hops",
+        "less",
     ),
     Column(
         "stretch",
         "double",
-        "",
+        PURE,
         ("mean_hops / mean hops of shortest paths under the same traffic; null if sampled, or too large to compute"),
+        "less",
     ),
     Column(
         "per_class_load",
@@ -63,7 +66,11 @@ LOADS = (
         "mean hops of an injected flit over the links of each class; their sum is mean_hops",
     ),
     Column(
-        "max_channel_load_stderr", "double", "flits/cycle", "standard error of max_channel_load; null where it is exact"
+        "max_channel_load_stderr",
+        "double",
+        "flits/cycle",
+        "standard error of max_channel_load; null where it is exact",
+        "less",
     ),
     Column(
         "max_channel_load_low",
@@ -73,21 +80,23 @@ LOADS = (
             "lower estimate: a sampled max_channel_load is too high on average, this one too low; the true value "
             "is between them, within four standard errors"
         ),
+        "less",
     ),
     Column(
         "max_channel_load_low_stderr",
         "double",
         "flits/cycle",
         "standard error of max_channel_load_low; null where it is exact",
+        "less",
     ),
-    Column("packets", "int64", "packets", "packets sampled; null where it is exact"),
-    Column("seed", "int64", "", "seed of the sample; null where it is exact"),
+    Column("packets", "int64", "packets", "packets sampled; null where it is exact", "neither"),
+    Column("seed", "int64", PURE, "seed of the sample; null where it is exact", "neither"),
     Column(
         "cut_links",
         "int64",
         "links",
         ("links of the best known bisection, a bidirectional link counted once; null if none was searched for"),
-        more=True,
+        "more",
     ),
     Column(
         "effective_cut_links",
@@ -95,7 +104,7 @@ LOADS = (
         "links",
         "part of these links that carries traffic between the halves; the rest carries traffic that returns "
         "to its half",
-        more=True,
+        "more",
     ),
     Column(
         "phases",
@@ -111,38 +120,37 @@ LOADS = (
         "double",
         "cycles/flit",
         "of a collective operation: cycles per flit of every terminal's message, all phases together",
+        "less",
     ),
     Column(
         "bus_bandwidth",
         "double",
         "flits/cycle/terminal",
         "of an all-reduce: 2(N-1)/N / collective_time, N terminals",
-        more=True,
+        "more",
     ),
     Column(
         "terminal_bus_bandwidth",
         "double",
         "flits/cycle/terminal",
         "the same if each terminal sends and receives at most one flit per cycle",
-        more=True,
+        "more",
     ),
     Column(
         "capacity",
         "double",
         "flits/cycle/terminal",
         "saturation load of the best of all routings (linear programming); null if bounds are not requested",
-        more=True,
+        "more",
     ),
-    Column(
-        "capacity_minimal", "double", "flits/cycle/terminal", "saturation load of the best minimal routing", more=True
-    ),
-    Column("capacity_share", "double", "", "saturation_load / capacity", more=True),
+    Column("capacity_minimal", "double", "flits/cycle/terminal", "saturation load of the best minimal routing", "more"),
+    Column("capacity_share", "double", PURE, "saturation_load / capacity", "more"),
     Column(
         "worst_case_saturation_load",
         "double",
         "flits/cycle/terminal",
         "saturation load under the routing's worst permutation",
-        more=True,
+        "more",
     ),
     Column(
         "bounds_method",
@@ -156,14 +164,15 @@ CHANNEL_LOADS = (
     Column("topology", "string", "", "canonical spelling"),
     Column("routing", "string", "", "as in loads"),
     Column("traffic", "string", "", "canonical spelling of the traffic pattern"),
-    Column("from", "int64", "", "number of the node that the channel leaves"),
-    Column("to", "int64", "", "number of the node that it leads to"),
+    Column("from", "int64", "node", "number of the node that the channel leaves", "neither"),
+    Column("to", "int64", "node", "number of the node that it leads to", "neither"),
     Column("class", "string", "", "its link class"),
     Column(
         "load",
         "double",
         "flits/cycle",
         "flits over the channel, divided by its bandwidth, at one flit injected per terminal and cycle",
+        "less",
     ),
 )
 CHANNEL_NAMES = (  # beside them, of a network from a file or a graph with names

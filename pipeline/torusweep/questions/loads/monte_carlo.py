@@ -107,12 +107,6 @@ def sampled_loads(
     progress          receives the number of counted packets
     Raises BadInput as `exact_loads` does.
     """
-    if packets < MIN_PACKETS:
-        raise BadInput(
-            f"packets: expected {MIN_PACKETS} or more, got {packets}: the error is estimated from {GROUPS} batches"
-        )
-    if not 0 <= seed < 2**64:
-        raise BadInput(f"seed: expected 0 … 2^64 - 1, got {seed}; choose a number of at most 64 bits")
     spelled, pattern = pattern_on(traffic, topology)
     canonical, form = routing_on(routing, topology)
     injected, backend = len(topology.terminals), backend_of_calls(backend)

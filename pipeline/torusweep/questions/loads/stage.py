@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -34,9 +34,6 @@ from torusweep.routing.by_plan import most_pairs
 from torusweep.traffic import SYMMETRIC, GivenTraffic, suits_by_plan
 from torusweep.traffic import traffic as pattern_on
 from torusweep.traffic.given import check_reach
-
-if TYPE_CHECKING:
-    from torusweep.charts.section import Chapter, Tables
 
 
 class Channel(NamedTuple):
@@ -268,12 +265,6 @@ class LoadsQuestion(Question):
         if _from_every_node(planned, request):
             roots, demands = ROOTS, min(exact.LAYERED_BLOCK, planned.nodes**2)
         return own * states + 25 * planned.nodes * states * roots + 16 * demands
-
-    def section(self, tables: Tables) -> Chapter | None:
-        # only a page draws, and the drawing library takes long to import
-        from torusweep.questions.loads.section import section
-
-        return section(tables)
 
 
 def _suits_by_plan(network: LazyNetwork, request: Any) -> bool:

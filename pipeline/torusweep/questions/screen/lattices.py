@@ -11,6 +11,7 @@ all abelian groups of order N with n generators: tori, twisted tori, circulants 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache
 from itertools import pairwise
 from math import comb, prod
@@ -20,9 +21,10 @@ import numpy as np
 from torusweep_kernels.lattices import circulant_class_sizes, class_sizes
 
 from torusweep.errors import BadInput, Refused
+from torusweep.networks.topology import Whole
 
-MOST_DIMENSIONS = 5
-MOST_NODES = 2**16
+DIMENSIONS = Whole(1, "dimensions of the lattices, 3 by default; a node has two links in each", 5)
+NODES = Whole(1, "nodes of the network", 2**16)
 MOST_LATTICES = 2**24  # compared in a few minutes
 BLOCK = 2**17  # lattices enumerated at once
 
@@ -40,10 +42,8 @@ def lattice_count(nodes: int, dimensions: int) -> int:
 
 def check_space(nodes: int, dimensions: int) -> None:
     """Raise BadInput where there is no such space, Refused where it has too many lattices; nothing is enumerated."""
-    if not 1 <= dimensions <= MOST_DIMENSIONS:
-        raise BadInput(f"dimensions: expected 1 … {MOST_DIMENSIONS}, got {dimensions}; a node has two links in each")
-    if not 1 <= nodes <= MOST_NODES:
-        raise BadInput(f"nodes: expected 1 … {MOST_NODES:,}, got {nodes:,}; choose another size")
+    DIMENSIONS.check("dimensions", dimensions)
+    NODES.check("nodes", nodes)
     count = lattice_count(nodes, dimensions)
     if count > MOST_LATTICES:
         fits = max(n for n in range(1, dimensions) if lattice_count(nodes, n) <= MOST_LATTICES)
@@ -131,7 +131,7 @@ def _factorisations(number: int, factors: int) -> Iterator[tuple[int, ...]]:
             yield factor, *others
 
 
-MOST_STEPS = 5
+STEPS = Whole(1, "compare only circulant graphs of so many steps; a node has two links for each step", 5)
 
 
 def circulant_count(nodes: int, steps: int) -> int:
@@ -158,12 +158,10 @@ def mobius(number: int) -> int:
 
 def check_circulants(nodes: int, steps: int) -> None:
     """Raise BadInput where there is no such graph, Refused where there are too many; nothing is enumerated."""
-    if not 1 <= steps <= MOST_STEPS:
-        raise BadInput(f"steps: expected 1 … {MOST_STEPS}, got {steps}; each is two links of a node")
-    if not 2 * steps <= nodes <= MOST_NODES:
-        raise BadInput(
-            f"nodes: expected {2 * steps} … {MOST_NODES:,} for {_words(steps)}, got {nodes:,}; choose another size"
-        )
+    STEPS.check("steps", steps)
+    sizes = replace(NODES, minimum=2 * steps)
+    if not sizes.contains(nodes):
+        raise BadInput(f"nodes: expected {sizes.range()} for {_words(steps)}, got {nodes:,}; choose another size")
     count = circulant_count(nodes, steps)
     if count > MOST_LATTICES:
         half = max(half for half in range(1, nodes // 2) if comb(half, steps) <= MOST_LATTICES)

@@ -4,28 +4,32 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
+from dataclasses import dataclass, field, replace
+from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 from pydantic import model_validator
+from rich.console import Console
+from rich.text import Text
 from torusweep_kernels.distance import Distances, many_distances
 
 from torusweep.errors import BadInput, Refused
 from torusweep.networks.links import channel_matrix, surviving_network
 from torusweep.networks.seed_runs import SeedRun, plan_of
 from torusweep.networks.symmetry import orbits
-from torusweep.networks.topology import Meaning, Topology, Whole
+from torusweep.networks.topology import Meaning, Topology
+from torusweep.quantities import counted
+from torusweep.questions.answer import Records
+from torusweep.questions.console import print_note
 from torusweep.questions.how import How
 from torusweep.questions.loads.channels import record_of
 from torusweep.questions.loads.exact import exact_loads
-from torusweep.questions.parameters import Absent, NotSwept
+from torusweep.questions.parameters import NotSwept
 from torusweep.questions.question import Question
 from torusweep.questions.screen import bounds
-from torusweep.questions.screen.answer import Screened
 from torusweep.questions.screen.columns import SCREEN
-from torusweep.questions.screen.lattices import MOST_DIMENSIONS, MOST_NODES, MOST_STEPS
+from torusweep.questions.screen.lattices import DIMENSIONS, NODES, STEPS
 from torusweep.questions.screen.runs import screen_of_run
 from torusweep.questions.screen.spaces import Circulants, Lattices, Space, screen_space, space_of
 from torusweep.questions.stage import LazyNetwork, NetworkChoice, Rows, attempt, under
@@ -33,8 +37,22 @@ from torusweep.questions.static.connectivity import components
 from torusweep.questions.static.distances import Searches, distance_numbers, searches_of
 from torusweep.tables.columns import arrow_schema
 
-if TYPE_CHECKING:
-    from torusweep.charts.section import Chapter, Tables
+
+class Screened(Records):
+    """Networks, then the graphs of design spaces: rows of the table `screen`."""
+
+    columns = SCREEN
+    main = (
+        *("topology", "class_size", "nodes", "degree", "diameter", "mean_distance", "saturation_load"),
+        *("diameter_bound", "mean_distance_bound"),
+    )
+
+    def heading(self) -> str:
+        return counted(len(self), "graph")
+
+    def print(self, console: Console, computed_by: str) -> None:
+        console.print(Text(repr(self)), soft_wrap=True)
+        print_note(console, f"computed by {computed_by}")
 
 
 class BegunRow(NamedTuple):
@@ -187,19 +205,18 @@ def screen(
         Literal["lattices", "circulants"],
         Meaning(
             "design space: all lattices of these dimensions and nodes, or all connected circulant graphs of these"
-            " steps and nodes"
+            " steps and nodes; without it, networks"
         ),
-        Absent("the chosen networks"),
     ]
     | None = None,
     dimensions: Annotated[
-        tuple[int, ...], Whole(1, "dimensions of lattices: a number, or several", MOST_DIMENSIONS)
+        tuple[int, ...], replace(DIMENSIONS, meaning="dimensions of lattices: a number, or several")
     ] = (),
     steps: Annotated[
-        tuple[int, ...], Whole(1, "how many steps circulants have: a number, or several", MOST_STEPS)
+        tuple[int, ...], replace(STEPS, meaning="how many steps circulants have: a number, or several")
     ] = (),
     nodes: Annotated[
-        tuple[int, ...], Whole(1, "nodes of a design space's graphs: a number, or several", MOST_NODES), NotSwept()
+        tuple[int, ...], replace(NODES, meaning="nodes of a design space's graphs: a number, or several"), NotSwept()
     ] = (),
     each: Annotated[
         Literal["class", "graph", "lattice"],
@@ -341,12 +358,6 @@ class ScreenQuestion(Question):
                 held, taken = {}, 0
         found |= zip(held, rows_together(list(held.values()), options))
         return [found[place] for place in range(len(found))]
-
-    def section(self, tables: Tables) -> Chapter | None:
-        # only a page draws, and the drawing library takes long to import
-        from torusweep.questions.screen.section import section
-
-        return section(tables)
 
 
 def _row_count(space: Space, classes: bool) -> int:

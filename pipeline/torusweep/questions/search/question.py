@@ -23,7 +23,7 @@ from torusweep.questions.question import Askable
 from torusweep.questions.search.columns import SEARCH
 from torusweep.questions.search.run import search as run_search
 from torusweep.questions.search.text import print_search
-from torusweep.questions.search.wanted import MOST_CHAINS, MOST_DEGREE, MOST_NODES, Wanted
+from torusweep.questions.search.wanted import Wanted
 from torusweep.questions.stage import under
 
 
@@ -46,8 +46,8 @@ SECONDS = 60.0
 def search(
     how: How,
     *,
-    nodes: Annotated[int, Whole(3, "nodes of the graph", MOST_NODES)],
-    degree: Annotated[int, Whole(2, "most links of a node", MOST_DEGREE)],
+    nodes: Annotated[int, Whole(3, "nodes of the graph", 2**14)],
+    degree: Annotated[int, Whole(2, "most links of a node", 64)],
     minimise: Annotated[
         Literal["mean_distance", "diameter"], Meaning("what should be small"), AlsoCalled("minimize")
     ] = "mean_distance",
@@ -65,7 +65,7 @@ def search(
     moves: Annotated[int, Whole(1, "moves of each chain, instead: the result is the same on any machine")]
     | None = None,
     seed: Annotated[int, Whole(0, "seed of the random numbers", 2**63 - 1)] = 1,
-    chains: Annotated[int, Whole(1, "searches from graphs of their own; by default one for each core", MOST_CHAINS)]
+    chains: Annotated[int, Whole(1, "searches from graphs of their own; by default one for each core", 256)]
     | None = None,
     results: Annotated[Path | str, Meaning("folder of the graphs, checkpoints and the table search")] = Path(
         "results/search"

@@ -10,9 +10,9 @@ import numpy as np
 from torusweep.errors import BadInput
 from torusweep.networks.topology import Topology
 from torusweep.quantities import counted
-from torusweep.questions.deadlock.record import candidate_rules, is_proved_free, least_rule
+from torusweep.questions.deadlock.record import is_proved_free, least_rule
 from torusweep.questions.deadlock.routing_case import Case, chooses, deadlock_case, resolve_routing, routing_spelling
-from torusweep.questions.deadlock.rules import Rule
+from torusweep.questions.deadlock.rules import Rule, candidate_rules
 from torusweep.questions.simulation.presets import most_flits
 from torusweep.questions.simulation.routes import Choosing, choosing_of
 from torusweep.routing import GivenRouting, Routing, SourceRouting

@@ -8,16 +8,17 @@ SIMULATION = (
     Column(
         "vc_rule", "string", "", "canonical spelling of the virtual-channel rule; of adaptive routing, its escape's"
     ),
-    Column("virtual_channels", "int64", "channels", "virtual channels of every physical channel"),
+    Column("virtual_channels", "int64", "channels", "virtual channels of every physical channel", "less"),
     Column("switching", "string", "", "wormhole, virtual-cut-through or store-and-forward"),
-    Column("buffer_flits", "int64", "flits", "buffer of every virtual channel"),
-    Column("packet_flits", "int64", "flits", "length of every packet; of a mix, the longest"),
+    Column("buffer_flits", "int64", "flits", "buffer of every virtual channel", "less"),
+    Column("packet_flits", "int64", "flits", "length of every packet; of a mix, the longest", "neither"),
     Column("packet_mix", "string", "", "lengths of packets and their shares, as in 1:0.5,5:0.5; null: one length"),
     Column(
         "input_speedup",
         "int64",
         "channels",
         "virtual channels of an input port that may each send a flit in the same cycle",
+        "neither",
     ),
     Column(
         "router", "string", "", "preset of the router's delays, and of parameters that the configuration leaves out"
@@ -37,12 +38,14 @@ SIMULATION = (
         "int64",
         "packets",
         "capacity of a node's source queue; packets generated while it is full are refused; null: unlimited",
+        "neither",
     ),
     Column(
         "packets_each",
         "int64",
         "packets",
         "of a fixed batch: packets of every terminal, all ready in cycle 0; null for other traffic",
+        "neither",
     ),
     Column(
         "workload",
@@ -56,25 +59,28 @@ SIMULATION = (
         "",
         "placement of the workload's tasks on terminals: consecutive, or random for each seed",
     ),
-    Column("messages", "int64", "messages", "messages of the workload between different tasks"),
+    Column("messages", "int64", "messages", "messages of the workload between different tasks", "neither"),
     Column(
         "message_latency",
         "double",
         "cycles",
         "mean time from the sending of a message to the arrival of its last packet",
+        "less",
     ),
-    Column("p99_message_latency", "int64", "cycles", "message latency that 99 % of the messages do not exceed"),
+    Column("p99_message_latency", "int64", "cycles", "message latency that 99 % of the messages do not exceed", "less"),
     Column(
         "cycles",
         "int64",
         "cycles",
         "length of a run, warm-up included; null for a workload without a limit",
+        "neither",
     ),
     Column(
         "warm_up",
         "int64",
         "cycles",
         "cycles at its start that are not measured, as given or detected (MSER-5); the longest over the seeds",
+        "neither",
     ),
     Column("seeds", "list<int64>", "", "seeds of the row's runs"),
     Column(
@@ -82,48 +88,60 @@ SIMULATION = (
         "double",
         "flits/cycle/terminal",
         "requested load, packets to their own source included; null for a fixed batch or a workload",
+        "neither",
     ),
-    Column("generated_load", "double", "flits/cycle/terminal", "load that the terminals generated while measuring"),
+    Column(
+        "generated_load",
+        "double",
+        "flits/cycle/terminal",
+        "load that the terminals generated while measuring",
+        "neither",
+    ),
     Column(
         "accepted_load",
         "double",
         "flits/cycle/terminal",
         "flits delivered while measuring, packets to their own source included (delivered at once; left out "
         "of an unfinished batch)",
-        more=True,
+        "more",
     ),
     Column(
         "accepted_load_error",
         "double",
         "flits/cycle/terminal",
         ("half the width of its 95 % confidence interval, by batch means; null with fewer than two batches"),
+        "less",
     ),
     Column(
         "network_latency",
         "double",
         "cycles",
         "mean time from a packet's head leaving the source queue to its tail's arrival",
+        "less",
     ),
     Column(
         "network_latency_error",
         "double",
         "cycles",
         ("half the width of its 95 % confidence interval, by batch means; null with fewer than two batches"),
+        "less",
     ),
     Column(
         "total_latency",
         "double",
         "cycles",
         "mean time from a packet's generation to its tail's arrival; grows with the run beyond saturation",
+        "less",
     ),
     Column(
         "total_latency_error",
         "double",
         "cycles",
         ("half the width of its 95 % confidence interval, by batch means; null with fewer than two batches"),
+        "less",
     ),
-    Column("p50_latency", "int64", "cycles", "total latency that half of the packets do not exceed"),
-    Column("p99_latency", "int64", "cycles", "total latency that 99 % of the packets do not exceed"),
+    Column("p50_latency", "int64", "cycles", "total latency that half of the packets do not exceed", "less"),
+    Column("p99_latency", "int64", "cycles", "total latency that 99 % of the packets do not exceed", "less"),
     Column(
         "latency_histogram",
         "list<struct<latency: int64, packets: int64>>",
@@ -131,12 +149,13 @@ SIMULATION = (
         "packets by total latency, as lower ends of bins and counts: a bin for each cycle up to 32, then 16 "
         "bins for each doubling",
     ),
-    Column("packets", "int64", "packets", "packets delivered while measuring, all seeds together"),
+    Column("packets", "int64", "packets", "packets delivered while measuring, all seeds together", "neither"),
     Column(
         "refused_packets",
         "int64",
         "packets",
         "packets refused while measuring because the source queue was full, all seeds together",
+        "less",
     ),
     Column(
         "saturated",
@@ -152,18 +171,23 @@ SIMULATION = (
         "double",
         "flits/cycle/terminal",
         "highest offered load found that is not saturated; null if it was not searched for",
-        more=True,
+        "more",
     ),
     Column(
-        "saturation_precision", "double", "flits/cycle/terminal", "distance to the lowest load found that is saturated"
+        "saturation_precision",
+        "double",
+        "flits/cycle/terminal",
+        "distance to the lowest load found that is saturated",
+        "less",
     ),
     Column(
         "mean_channel_utilization",
         "double",
         "flits/cycle",
         "mean over all channels (each of parallel links), after a given warm-up, or in the second half of the run",
+        "less",
     ),
-    Column("max_channel_utilization", "double", "flits/cycle", "utilization of the busiest channel"),
+    Column("max_channel_utilization", "double", "flits/cycle", "utilization of the busiest channel", "less"),
     Column(
         "per_class_utilization",
         "map<string, struct<mean: double, max: double>>",
@@ -184,6 +208,7 @@ SIMULATION = (
             "of a fixed batch or a workload: time until the last packet has arrived, mean over seeds; null if the"
             " cycles did not suffice"
         ),
+        "less",
     ),
     Column("deadlocked", "bool", "", "packets waited for each other in a circle"),
     Column(
@@ -191,6 +216,7 @@ SIMULATION = (
         "int64",
         "cycles",
         "cycle since which these packets have not moved, for the first seed that deadlocked",
+        "neither",
     ),
     Column(
         "waiting",

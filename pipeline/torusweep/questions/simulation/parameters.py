@@ -15,7 +15,7 @@ from typing import Annotated, Any, NamedTuple
 from pydantic import AfterValidator
 
 from torusweep.errors import BadInput, one_line
-from torusweep.networks.topology import Meaning, Whole
+from torusweep.networks.topology import Meaning, Number, Whole
 from torusweep.questions.parameters import Absent, Several, Spelled, parameters_of
 from torusweep.questions.simulation.packets import MOST_FLITS, PLACEMENTS, Placement, lengths_of
 from torusweep.questions.simulation.presets import ALL_CHANNELS, Switching
@@ -24,6 +24,7 @@ from torusweep.questions.stage import Rates, Spread
 from torusweep.routing import GivenRouting
 from torusweep.traffic import GivenTraffic
 
+LOAD = Number(0, "offered load, flits per terminal and cycle: a number, several, or a range", above=True)
 CYCLES, MAX_CYCLES = 10_000, 1 << 30  # defaults: of a run with traffic, and of a workload, which ends earlier
 MAX_BUFFER = 32_767  # flits of a virtual channel (torusweep_kernels.router)
 OF_ROUTER = Absent("the router's")
@@ -215,13 +216,6 @@ def check_numbers(
         raise BadInput(
             "simulation: expected loads, a precision of saturation or a workload, got none; give for example load 0.2"
         )
-    for name, values in (("load", loads), ("saturation_precision", [] if precision is None else [precision])):
-        for value in values:
-            if not 0 < value < float("inf"):
-                raise BadInput(f"{name}={value}: expected a number above 0; choose one")
-    for seed in seeds:
-        if not 0 <= seed < 2**64:
-            raise BadInput(f"seed={seed}: expected 0 … 2^64 - 1; choose a number of at most 64 bits")
     if not seeds or len(set(seeds)) < len(seeds):
         raise BadInput(f"seeds={list(seeds)}: expected one or more, all different; leave out repeated ones")
 
@@ -259,11 +253,11 @@ def _above_0(loads: Rates) -> Rates:
     if isinstance(loads, Spread):
         if loads.size() > MOST_LOADS:
             raise ValueError(f"expected at most {MOST_LOADS:,} loads, got {loads.size():,}; choose fewer")
-        if not loads.lowest > 0:
+        if not LOAD.contains(loads.lowest):
             raise ValueError(f"expected loads above 0, got from {loads.lowest:g}; begin higher")
         return loads
     for number, load in enumerate(loads if isinstance(loads, tuple) else (loads,)):
-        if not load > 0:
+        if not LOAD.contains(load):
             which = f"[{number}]" if isinstance(loads, tuple) else ""
             raise ValueError(f"expected loads above 0, got loads{which} = {load:g}; choose a higher one")
     return loads

@@ -91,10 +91,9 @@ def simulation_records(
     """
     if packets_each is None:
         check_numbers(loads, seeds, precision, workload=parameters.workload)
-    elif packets_each < 1 or loads or precision is not None or parameters.workload is not None:
+    elif loads or precision is not None or parameters.workload is not None:
         raise BadInput(
-            f"packets_each={packets_each}: expected 1 or more, and then neither loads, a precision nor a workload;"
-            " leave them out"
+            f"packets_each={packets_each}: expected neither loads, a precision nor a workload beside it; leave them out"
         )
     setup = set_up(topology, parameters)
     if packets_each is not None:

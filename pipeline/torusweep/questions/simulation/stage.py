@@ -26,7 +26,7 @@ from torusweep.questions.parameters import Absent, NotSwept, Option, Read
 from torusweep.questions.question import File, Question
 from torusweep.questions.simulation.columns import SIMULATION
 from torusweep.questions.simulation.packets import Completion
-from torusweep.questions.simulation.parameters import Loads, Parameters, RunRequest, offered, request_of
+from torusweep.questions.simulation.parameters import LOAD, Loads, Parameters, RunRequest, offered, request_of
 from torusweep.questions.simulation.presets import preset
 from torusweep.questions.simulation.record import PRECISION, rows_together, simulation_records
 from torusweep.questions.simulation.setup import set_up
@@ -39,7 +39,6 @@ from torusweep.workloads.messages import least_cycles
 
 if TYPE_CHECKING:
     from torusweep.charts import Drawing
-    from torusweep.charts.section import Chapter, Tables
 
 CUT = 2.5  # times the largest latency that is not of a saturated network: there the figure's axis ends
 
@@ -141,7 +140,7 @@ def simulate(
     how: How,
     load: Annotated[
         tuple[float, ...],
-        Number(0, "offered load, flits per terminal and cycle: a number, several, or a range", above=True),
+        LOAD,
         Read("torusweep.questions.simulation.parameters:loads_of", "0.2|0.1,0.2|0.1:0.9:0.1"),
         NotSwept(),
     ] = (),
@@ -370,12 +369,6 @@ class SimulationQuestion(Question):
             spelled = [request.simulation for request in requests.values()]
             found |= zip(requests, rows_together(network, spelled, options))
         return [found[place] for place in range(len(found))]
-
-    def section(self, tables: Tables) -> Chapter | None:
-        # only a page draws, and the drawing library takes long to import
-        from torusweep.questions.simulation.section import section
-
-        return section(tables)
 
 
 QUESTION = SimulationQuestion()

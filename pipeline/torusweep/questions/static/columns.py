@@ -6,46 +6,53 @@ STATIC = (
     Column("topology", "string", "", "canonical spelling; the key that joins the tables"),
     Column("family", "string", "", "name of the family, the spelling's first word"),
     Column("parameters", "map<string, int64>", "", "the spelling's whole-number parameters, as in parameters['k']"),
-    Column("nodes", "int64", "nodes", "nodes that have not failed", more=True),
-    Column("terminals", "int64", "nodes", "nodes that send and receive; means are over terminals", more=True),
+    Column("nodes", "int64", "nodes", "nodes that have not failed", "more"),
+    Column("terminals", "int64", "terminals", "nodes that send and receive; means are over terminals", "more"),
     Column(
         "links",
         "int64",
         "links",
         "links, a bidirectional one counted once (the wiring complexity of Rahman et al. 2005)",
+        "less",
     ),
     Column("directed", "bool", "", "links have one direction"),
-    Column("degree_min", "int64", "links", "least number of links that leave a node"),
-    Column("degree_max", "int64", "links", "greatest number of links that leave a node"),
-    Column("ports_max", "int64", "ports", "greatest number of links that leave a node, with the terminals at it"),
+    Column("degree_min", "int64", "links", "least number of links that leave a node", "less"),
+    Column("degree_max", "int64", "links", "greatest number of links that leave a node", "less"),
+    Column(
+        "ports_max", "int64", "ports", "greatest number of links that leave a node, with the terminals at it", "less"
+    ),
     Column(
         "diameter",
         "int64",
         "hops",
         "longest shortest path between terminals, over pairs joined by a path; null where"
         " the measure distances is left out",
+        "less",
     ),
     Column(
         "mean_distance",
         "double",
         "hops",
         "mean shortest-path length over all ordered pairs of terminals, a terminal to itself included (divided by T)",
+        "less",
     ),
-    Column("mean_distance_distinct", "double", "hops", "the same over pairs of distinct terminals (divided by T-1)"),
+    Column(
+        "mean_distance_distinct", "double", "hops", "the same over pairs of distinct terminals (divided by T-1)", "less"
+    ),
     Column(
         "connected",
         "bool",
         "",
         "every node reaches every other one; if false, distances are over pairs joined by a path",
     ),
-    Column("components", "int64", "", "components; strongly connected ones in a directed network"),
-    Column("cost", "int64", "hops x links", "diameter x degree_max"),
+    Column("components", "int64", "components", "components; strongly connected ones in a directed network", "less"),
+    Column("cost", "int64", "hops x links", "diameter x degree_max", "less"),
     Column(
         "edge_connectivity",
         "int64",
         "links",
         "least number of links whose removal disconnects the network (arc connectivity)",
-        more=True,
+        "more",
     ),
     Column(
         "edge_connectivity_method",
@@ -58,10 +65,10 @@ STATIC = (
         "int64",
         "links",
         "lower bound of the bisection width: arcs from one half to the other, a bidirectional link counted once",
-        more=True,
+        "more",
     ),
-    Column("bisection_upper", "int64", "links", "upper bound: the best balanced cut found", more=True),
-    Column("bisection_method", "string", "", "method of the lower and of the upper bound, or not measured"),
+    Column("bisection_upper", "int64", "links", "upper bound: the best balanced cut found", "more"),
+    Column("bisection_method", "string", "", "method of the lower and of the upper bound"),
     Column(
         "vertex_transitive", "bool", "", "an automorphism takes any node to any other; null where neither was proved"
     ),
@@ -77,15 +84,16 @@ STATIC = (
         "int64",
         "nodes",
         "simultaneous node faults in fault_diameter; null if it is not requested",
-        more=True,
+        "more",
     ),
     Column(
         "fault_diameter",
         "int64",
         "hops",
         "largest diameter between survivors of fault_nodes faults; null if some set of faults disconnects them",
+        "less",
     ),
-    Column("fault_sets", "int64", "", "sets of faults that were tried"),
+    Column("fault_sets", "int64", "sets", "sets of faults that were tried", "neither"),
     Column("fault_method", "string", "", "exhaustive, or sampled with its seed"),
     Column("distance_histogram", "list<int64>", "pairs", "ordered pairs of terminals at distance 0, 1, 2, … hops"),
     Column(
@@ -101,20 +109,23 @@ STATIC = (
         "hops",
         "longest path of the network's own routing; null without one, if it has over 2^27 routes, or where notes says"
         " that it is not measured",
+        "less",
     ),
-    Column("routed_mean_distance", "double", "hops", "mean path of the network's own routing, divided by N"),
-    Column("routed_cost", "int64", "hops x links", "routed_diameter x degree_max"),
+    Column("routed_mean_distance", "double", "hops", "mean path of the network's own routing, divided by N", "less"),
+    Column("routed_cost", "int64", "hops x links", "routed_diameter x degree_max", "less"),
     Column(
         "router_diameter",
         "int64",
         "hops",
         "longest shortest path between nodes, those without terminals included, over pairs joined by a path",
+        "less",
     ),
     Column(
         "router_mean_distance",
         "double",
         "hops",
         "mean shortest-path length over all ordered pairs of distinct nodes, those without terminals included",
+        "less",
     ),
     Column(
         "latency_diameter",
@@ -122,11 +133,13 @@ STATIC = (
         "cycles",
         "longest path of the fewest cycles over links between terminals; null where links take different numbers of"
         " cycles and the searches visit over 2^28 channels, and where notes says that it is not measured",
+        "less",
     ),
     Column(
         "latency_mean",
         "double",
         "cycles",
         "mean path of the fewest cycles over all ordered pairs of distinct terminals; null as latency_diameter",
+        "less",
     ),
 )

@@ -96,16 +96,16 @@ class BlockNumbers:
         return self.at_nodes.sum(axis=1, dtype=np.int64)
 
     @cached_property
-    def hops(self) -> Hops:
+    def hops(self) -> BlockDistances:
         """Distances between terminals."""
-        return Hops(self.measured.histogram, self.terminals)
+        return BlockDistances(self.measured.histogram, self.terminals)
 
     @cached_property
-    def routers(self) -> Hops:
+    def routers(self) -> BlockDistances:
         """Distances between nodes, those without terminals included."""
         if (self.at_nodes == self.works).all():
             return self.hops
-        return Hops(self._measure(self.works.astype(np.int32), False).histogram, self.works.sum(axis=1))
+        return BlockDistances(self._measure(self.works.astype(np.int32), False).histogram, self.works.sum(axis=1))
 
     @cached_property
     def components(self) -> np.ndarray:
@@ -122,7 +122,7 @@ class BlockNumbers:
         return found
 
 
-class Hops:
+class BlockDistances:
     """Distances of B networks, from the histograms of their pairs.
 
     histogram  int64[B, D + 1], ordered pairs at each distance

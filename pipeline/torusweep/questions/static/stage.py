@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from math import comb, prod
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import pyarrow as pa
 from pydantic import create_model, field_validator
@@ -22,9 +22,6 @@ from torusweep.questions.static.bisection import INERTIA_NODES
 from torusweep.questions.static.columns import STATIC
 from torusweep.questions.static.record import MAX_PAIRS, measures_of, static_record
 from torusweep.questions.static.runs import TOGETHER, static_of_run
-
-if TYPE_CHECKING:
-    from torusweep.charts.section import Chapter, Tables
 
 READING = (3e-4, 2e-7)  # seconds for a network, and for each channel
 READING_FOR = {"transitivity": (4e-4, 3e-7), "connectivity": (1e-4, 1e-7), "bisection": (1.2e-3, 4e-7)}  # more
@@ -134,12 +131,6 @@ class StaticQuestion(Question):
 
     def rows_of_run(self, run: SeedRun, request: Any, options: How) -> pa.Table | None:
         return static_of_run(run, request, options)
-
-    def section(self, tables: Tables) -> Chapter | None:
-        # only a page draws, and the drawing library takes long to import
-        from torusweep.questions.static.section import section
-
-        return section(tables)
 
 
 def _seconds(planned: Plan, fault_nodes: int | None, chosen: str | Iterable[str] | None) -> float:

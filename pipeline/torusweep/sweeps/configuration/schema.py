@@ -23,10 +23,13 @@ from pydantic import (
 )
 
 from torusweep.documents import Place
+from torusweep.questions import question_named
 from torusweep.questions.stage import Bounds, Section, Spellings
 from torusweep.stages import STAGES
 from torusweep.sweeps.configuration.models import Latency
 
+(FAULTS,) = (one.range for one in question_named("describe").parameters if one.name == "fault_nodes" and one.range)
+FaultNodes = Annotated[int, Field(ge=FAULTS.minimum, le=FAULTS.maximum)] | None
 PAPERS = ("P98", "P04", "D90", "C10", "R05")
 _ADDRESS = re.compile(r"(?P<protocol>tls|tcp)://(?P<host>\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9.-]+):(?P<port>\d{1,5})")
 _FIELD = r"^[\w.,:@+=/%-]+$"  # a word in a job script: no blank, quote or line break
@@ -64,9 +67,7 @@ class Family(Section):
     model_config = ConfigDict(extra="allow")
 
     family: str = Field(description="name of the family; 'torusweep topologies' lists all")
-    fault_nodes: int | None = Field(
-        None, ge=1, le=1000, description="simultaneous node faults for their fault diameter; null: the sweep's"
-    )
+    fault_nodes: FaultNodes = Field(None, description=f"{FAULTS.meaning}; null: as many as the sweep says")
     skip_invalid: bool = Field(
         False, description="leave out combinations that violate the family's constraints instead of refusing the sweep"
     )
@@ -257,9 +258,7 @@ class Settings(Section):
             "papers whose printed numbers are verified; the networks they name are added. Of P98, P04, D90, C10, R05"
         ),
     )
-    fault_nodes: int | None = Field(
-        None, ge=1, le=1000, description="node faults at a time for every network's fault diameter; null: not computed"
-    )
+    fault_nodes: FaultNodes = Field(None, description=f"of every network, {FAULTS.meaning}; null: not")
     symmetry: bool = Field(
         True,
         description=(

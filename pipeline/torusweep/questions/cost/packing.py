@@ -1,0 +1,164 @@
+"""How a network is packed into cabinets.
+
+`pack` says which cabinet each router stands in, and where the cabinets stand on the floor. A packing is `automatic`, or
+a placement of the question layout, as in straight(dimensions=2, block=[4, 4, 2]).
+Automatic packing keeps together what the network's construction joins most:
+
+- groups of a Dragonfly or Megafly, cubes of a pod: a cabinet holds whole groups, or a group fills cabinets of its own;
+- grids (tori, meshes, HyperX, hierarchies): a cabinet is a block of addresses, as large and as even as fits, and
+  cabinets are placed by their addresses, lattices with their rings folded;
+- trees: a pod, what is below a root's child, has cabinets next to each other, its leaves apart from its other switches,
+  and the roots have cabinets of their own; small pods share cabinets;
+- all others: routers fill cabinets in the order of their numbers, those with equally many terminals together, and
+  cabinets fill rows of a square floor.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import ceil, prod, sqrt
+
+import numpy as np
+
+from torusweep.errors import BadInput
+from torusweep.networks.families.algebra import Lattice
+from torusweep.networks.families.dragonfly import Grouped
+from torusweep.networks.families.slices import Pod
+from torusweep.networks.families.trees import Tree
+from torusweep.networks.topology import Plan, Topology
+from torusweep.questions.cost.model import Racks
+from torusweep.questions.layout.placements import Placement, default_placement, dimensions_of, place
+from torusweep.questions.layout.placements import canonical as canonical_placement
+
+AUTOMATIC = "automatic"
+NUMBERS, GROUPS, PODS = "numbers", "groups", "pods"  # how automatic packing went, where no placement describes it
+
+
+def spelling_of(packing: str) -> str:
+    """The canonical spelling of a packing. Raises BadInput for an unknown one."""
+    return AUTOMATIC if packing.strip().lower() == AUTOMATIC else canonical_placement(packing)
+
+
+def check_suits(packing: str, plan: Plan, name: str) -> None:
+    """Raise BadInput where a packing does not suit a network, or has more dimensions than a floor; at no cost."""
+    if packing != AUTOMATIC and dimensions_of(packing, plan, name) > 2:
+        raise BadInput(
+            f"packing {packing} on {name}: expected cabinets on a floor, got a placement in space; add dimensions=2"
+        )
+
+
+def pack(topology: Topology, packing: str, racks: Racks) -> Placement:
+    """The cabinets of a network.
+
+    packing   AUTOMATIC, or the spelling of a placement
+    returns   spelling: how the routers were packed; positions int32[C, 1 or 2]: of each place for a cabinet, x along a
+              row; some are empty where rows are not full. cabinet int32[N]: of each router
+
+    Raises BadInput where a placement does not suit the network, or has more dimensions than a floor.
+    """
+    if packing != AUTOMATIC:
+        check_suits(packing, topology.plan, topology.spelling)
+        return place(packing, topology.plan, topology.spelling)
+    plan, most = topology.plan, routers_of_cabinet(racks, int(np.bincount(topology.terminals, minlength=1).max()))
+    size = _size_of_group(plan)
+    if size is not None:
+        return _in_rows(_groups(topology.nodes, size, most), GROUPS, racks, max(1, ceil(size / most)))
+    if isinstance(plan.structure, Tree):
+        pods, cabinets = _pods(topology, plan.structure, racks)
+        return _in_rows(_by_numbers(topology, racks, pods), PODS, racks, cabinets)
+    block = _block(plan, most)
+    if block is None:
+        return _in_rows(_by_numbers(topology, racks, np.zeros(topology.nodes, np.int64)), NUMBERS, racks, 1)
+    name = default_placement(topology.family) if isinstance(plan.structure, Lattice) else "straight"
+    space = min(2, len(plan.radices))
+    return place(f"{name}(dimensions={space}, block={list(block)})", plan, topology.spelling)
+
+
+def routers_of_cabinet(racks: Racks, terminals: int) -> int:
+    """Most routers of a cabinet that have so many terminals each, which stand in it, too."""
+    return max(1, min(racks.routers, racks.terminals // max(terminals, 1)))
+
+
+def _size_of_group(plan: Plan) -> int | None:
+    """Routers with successive numbers that belong together: a group's, or a cube's; None where there are no such."""
+    if isinstance(plan.structure, Grouped):
+        return plan.structure.size
+    return plan.structure.side**3 if isinstance(plan.structure, Pod) else None
+
+
+def _groups(nodes: int, size: int, most: int) -> np.ndarray:
+    """int64[N]: the cabinet of each router; small groups share cabinets, large ones have several of equal size."""
+    router = np.arange(nodes, dtype=np.int64)
+    group, place_in_group = router // size, router % size
+    if size <= most:
+        return group // (most // size)
+    several = ceil(size / most)
+    return group * several + place_in_group * several // size
+
+
+def _pods(topology: Topology, tree: Tree, racks: Racks) -> tuple[np.ndarray, int]:
+    """(int64[N], cabinets of each): the pods of a tree, what is below a root's child; the roots are the last one.
+
+    Small pods are one while their switches of a kind fit in a cabinet.
+    """
+    levels = [prod(tree.up[1:level]) * prod(tree.down[level:]) for level in range(1, len(tree.down))]  # without roots
+    count, leaves = tree.down[-1], routers_of_cabinet(racks, tree.down[0])
+    own, others = levels[0] // count if levels else 1, sum(levels[1:]) // count
+    shared = max(1, min(leaves // own, racks.routers // max(others, 1)))
+    pod = [np.arange(size) // (size // count) // shared for size in levels]
+    roots = np.full(topology.nodes - sum(levels), ceil(count / shared))
+    return np.concatenate([*pod, roots]).astype(np.int64), ceil(own * shared / leaves) + ceil(
+        others * shared / racks.routers
+    )
+
+
+def _by_numbers(topology: Topology, racks: Racks, group: np.ndarray) -> np.ndarray:
+    """int64[N]: the cabinet of each router, by its group; in a group, routers with equally many terminals are together.
+
+    group   int64[N]; a cabinet holds routers of one group
+    """
+    terminals = np.bincount(topology.terminals, minlength=topology.nodes)
+    order = np.lexsort((-terminals, group))
+    changes = np.flatnonzero(np.diff(group[order]) | np.diff(terminals[order])) + 1
+    cabinet = np.zeros(topology.nodes, np.int64)
+    first = 0
+    for own in np.split(order, changes):
+        cabinets = ceil(len(own) / routers_of_cabinet(racks, int(terminals[own[0]])))
+        cabinet[own] = first + np.arange(len(own)) * cabinets // len(own)
+        first += cabinets
+    return cabinet
+
+
+def _in_rows(cabinet: np.ndarray, spelling: str, racks: Racks, together: int) -> Placement:
+    """Cabinets in rows of a floor that is as square as may be; `together` cabinets in a row stay in one row."""
+    cabinets = int(cabinet.max(initial=0)) + 1
+    width, depth = max(racks.width, 1e-9), max(racks.depth, 1e-9)
+    row = max(1, round(sqrt(cabinets * depth / width) / together)) * together
+    row = min(row, cabinets)
+    rows = ceil(cabinets / row)
+    places = np.arange(row * rows)
+    positions = np.stack([places % row, places // row], axis=1).astype(np.int32)
+    return Placement(spelling, None, positions, cabinet.astype(np.int32))
+
+
+def _block(plan: Plan, most: int) -> tuple[int, ...] | None:
+    """Sides of a cabinet along each digit of the address; None where the network is no grid, or little would fit.
+
+    Of the blocks that hold most routers, the one with the least sum of its sides: the most even.
+    """
+    if len(plan.radices) == 1:
+        return None
+    best: dict[int, tuple[int, tuple[int, ...]]] = {1: (0, ())}  # product → (sum of the sides, sides)
+    for radix in plan.radices:
+        larger: dict[int, tuple[int, tuple[int, ...]]] = {}
+        for product, (total, sides) in best.items():
+            for side in _divisors(radix, most // product):
+                candidate = total + side, (*sides, side)
+                larger[product * side] = min(larger.get(product * side, candidate), candidate)
+        best = larger
+    size = max(best)
+    return best[size][1] if 2 * size > min(most, plan.nodes) else None
+
+
+def _divisors(number: int, most: int) -> Sequence[int]:
+    return [divisor for divisor in range(1, min(number, most) + 1) if number % divisor == 0]
