@@ -8,7 +8,7 @@ first three every sum is exact in float64, in any order, so that a channel costs
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from llvmlite import ir
@@ -26,6 +26,7 @@ LEVEL = np.uint64(1 << 48)  # a node's state: its distance times this, and its p
 NEW = np.uint64(0xFFFF << 48)  # not reached
 MOST_OF_A_NODE = np.uint64(1 << 32)  # paths; with fewer than 2^16 channels the paths of a state then stay below LEVEL
 MOST_CHANNELS = 2**16 - 1  # of a network, each of parallel links counted
+LANES = 4  # words of a row that are gathered at once, where there are several
 SHARES = 8  # parts of a block for each thread
 AT_ONCE = 4096  # networks of a part, at most
 WIDTHS = 3, 4, 6  # ports of networks whose loops are unrolled
@@ -69,6 +70,28 @@ def copy_row(context, source, place, target, where):
     return types.none(source, place, target, where), codegen
 
 
+@intrinsic
+def gather(context, rows, heads, first, last, own, block, blocks, after):
+    """after[own] = rows[own] | rows[heads[c]] for the channels c = first … last − 1, of four words of these rows."""
+
+    def codegen(context, builder, signature, arguments):
+        v = Vectors("rows heads first last own block blocks after", 4, context, builder, signature, arguments)
+        rows, heads, after = (v.data(name) for name in ("rows", "heads", "after"))
+
+        def place(node: Any) -> Any:
+            return builder.add(builder.mul(node, v.value("blocks")), v.value("block"))
+
+        own = place(v.value("own"))
+        total = v.variable(v.load(v.at(rows, own, v.words)))
+        with v.loop(v.value("first"), v.value("last")) as (channel, _):
+            other = v.load(v.at(rows, place(v.index(heads, channel)), v.words))
+            builder.store(builder.or_(builder.load(total), other), total)
+        v.store(builder.load(total), v.at(after, own, v.words))
+        return context.get_dummy_value()
+
+    return types.none(rows, heads, first, last, own, block, blocks, after), codegen
+
+
 @inlined
 def split(paths, bits, row):
     """Write 1 / paths as four limbs: multiples of 2^−bits, of 2^−(bits + 20), of 2^−(bits + 40), and the rest."""
@@ -84,7 +107,7 @@ def split(paths, bits, row):
 
 
 class Scratch(NamedTuple):
-    """What a thread works in, for networks of N nodes, C = N · P channels, rows of W words.
+    """What a thread works in, for networks of N nodes, C = N · P channels, rows of W words, one or a multiple of LANES.
 
     heads   uint32[C]      the other end of each channel; N = no channel
     tails   uint32[C]      its own end
@@ -248,12 +271,17 @@ def distances_of(terminals, ports, scratch, histogram, eccentricity):
         grows = False
         for node in range(nodes):
             pairs = 0
+            first, last = node * ports, (node + 1) * ports
+            for block in range(words // LANES):
+                gather(rows[now], heads, first, last, node, block, words // LANES, rows[after])
             for word in range(words):
                 before = rows[now, node, word]
-                reached = before
-                for channel in range(node * ports, (node + 1) * ports):
-                    reached |= rows[now, heads[channel], word]
-                rows[after, node, word] = reached
+                reached = rows[after, node, word]
+                if words == 1:
+                    reached = before
+                    for channel in range(first, last):
+                        reached |= rows[now, heads[channel], word]
+                    rows[after, node, word] = reached
                 gained = reached ^ before
                 if gained:
                     grows = True
@@ -317,6 +345,7 @@ def measure_some(ports, terminals, capacity, ways, histogram, eccentricity, conn
     second dimension where each node has one, and each channel is one."""
     nodes, width = ports.shape[1:]
     channels = nodes * width
+    words = 1 if nodes <= 64 else -(-nodes // (64 * LANES)) * LANES
     tails = np.empty(channels, np.uint32)
     for place in range(channels):
         tails[place] = place // width
@@ -325,8 +354,8 @@ def measure_some(ports, terminals, capacity, ways, histogram, eccentricity, conn
         np.empty(channels, np.uint32),
         tails,
         np.empty(capacity.shape[1] * capacity.shape[2]),
-        np.zeros((2, nodes + 1, (nodes + 63) // 64), np.uint64),
-        np.empty((ways.digits + 1, (nodes + 63) // 64), np.uint64),
+        np.zeros((2, nodes + 1, words), np.uint64),
+        np.empty((ways.digits + 1, words), np.uint64),
         np.empty(nodes + 1, np.uint64),
         np.empty(nodes + 1, np.uint32),
         np.empty(channels + 1, np.uint32),
