@@ -362,9 +362,7 @@ def module(
         setattr(cupy, function.__name__, on_the_device(function))
     cupy.asarray = lambda array: on_device(np.array(array))
     cupy.stack = lambda arrays: on_device(np.stack([on_host(array) for array in arrays]))
-    cupy.concatenate = lambda arrays, axis=0: on_device(
-        np.concatenate([on_host(array) for array in arrays], axis=axis)
-    )
+    cupy.concatenate = lambda arrays, axis=0: on_device(np.concatenate([on_host(array) for array in arrays], axis=axis))
     cupy.take = lambda a, indices, axis=None, out=None: on_device(
         np.take(on_host(a), on_host(indices), axis=axis, out=on_host(out), mode="clip")
     )
