@@ -199,8 +199,8 @@ WRONG = {
     ),
     "a packet too many": (Mutation("routes", "packet < packets", "packet <= packets"), OVERFLOW),
     "the degree of the next lattice": (Mutation("lattices", "degree[block]", "degree[block + 1]"), OVERFLOW),
-    "a load too many of a block": (
-        Mutation("blocks", "channel < channels; channel += 32", "channel <= channels; channel += 32"), OVERFLOW,
+    "the load of the next channel of a block": (
+        Mutation("blocks", "load[at * width + channel] =", "load[at * width + channel + 1] ="), OVERFLOW,
     ),
     "the next network of a block": (
         Mutation("blocks", "eccentricity[at + node]", "eccentricity[at + nodes + node]"), OVERFLOW,

@@ -146,6 +146,7 @@ static inline unsigned long long atomicMax(unsigned long long* where, unsigned l
     return extreme<true>(where, other);
 }
 static inline long long __double_as_longlong(double value) { return __builtin_bit_cast(long long, value); }
+static inline double __longlong_as_double(long long value) { return __builtin_bit_cast(double, value); }
 
 // A volatile word: the text of a kernel has volatile_at<int>(word) in place of *(volatile int*)word.
 template <class Word>

@@ -11,11 +11,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from llvmlite import ir
-from numba import types
 
 from torusweep_kernels.blocks.reference import Measured, Task
-from torusweep_kernels.compile import INT64, Vectors, cached, inlined, intrinsic, ones, plain
+from torusweep_kernels.blocks.vectors import LANES, carry, copy_row, gather
+from torusweep_kernels.compile import cached, inlined, ones, plain
 from torusweep_kernels.sums.cpu import add, round_once, times, two_sum
 from torusweep_kernels.threads import in_threads
 
@@ -29,44 +28,6 @@ MOST_CHANNELS = 2**16 - 1  # of a network, each of parallel links counted
 SHARES = 8  # parts of a block for each thread
 AT_ONCE = 4096  # networks of a part, at most
 WIDTHS = 3, 4, 6  # ports of networks whose loops are unrolled
-
-
-@intrinsic
-def carry(context, heads, tails, dag, listed, paths, links, unit, load, weighted):
-    """For channels c = dag[listed − 1 … 0], from v = tails[c] to w = heads[c]: load[c] += paths[v] · unit[w], and
-    unit[v] += unit[w]; if `weighted` is not an empty tuple, unit[w] times links[c]. Rows of unit and load are limbs."""
-
-    def codegen(context, builder, signature, arguments):
-        v = Vectors("heads tails dag listed paths links unit load weighted", 4, context, builder, signature, arguments)
-        heads, tails, dag, paths, links, unit, load = (
-            v.data(name) for name in ("heads", "tails", "dag", "paths", "links", "unit", "load")
-        )
-        last = builder.sub(v.value("listed"), ir.Constant(INT64, 1))
-        with v.loop(ir.Constant(INT64, 0), v.value("listed")) as (place, _):
-            channel = v.index(dag, builder.sub(last, place))
-            node = v.index(tails, channel)
-            row, where = v.at(unit, node), v.at(load, channel)
-            farther = v.load(v.at(unit, v.index(heads, channel)))
-            if len(weighted):
-                farther = builder.fmul(farther, v.spread(v.item(links, channel)))
-            own = v.spread(v.item(paths, node))
-            v.store(v.call("fma.v4f64", v.doubles, own, farther, v.load(where)), where)
-            v.store(builder.fadd(v.load(row), farther), row)
-        return context.get_dummy_value()
-
-    return types.none(heads, tails, dag, listed, paths, links, unit, load, weighted), codegen
-
-
-@intrinsic
-def copy_row(context, source, place, target, where):
-    """target[where] = source[place], rows of limbs."""
-
-    def codegen(context, builder, signature, arguments):
-        v = Vectors("source place target where", 4, context, builder, signature, arguments)
-        v.store(v.load(v.at(v.data("source"), v.value("place"))), v.at(v.data("target"), v.value("where")))
-        return context.get_dummy_value()
-
-    return types.none(source, place, target, where), codegen
 
 
 @inlined
@@ -84,7 +45,7 @@ def split(paths, bits, row):
 
 
 class Scratch(NamedTuple):
-    """What a thread works in, for networks of N nodes, C = N · P channels, rows of W words.
+    """What a thread works in, for networks of N nodes, C = N · P channels, rows of W words, one or a multiple of LANES.
 
     heads   uint32[C]      the other end of each channel; N = no channel
     tails   uint32[C]      its own end
@@ -248,12 +209,17 @@ def distances_of(terminals, ports, scratch, histogram, eccentricity):
         grows = False
         for node in range(nodes):
             pairs = 0
+            first, last = node * ports, (node + 1) * ports
+            for block in range(words // LANES):
+                gather(rows[now], heads, first, last, node, block, words // LANES, rows[after])
             for word in range(words):
                 before = rows[now, node, word]
-                reached = before
-                for channel in range(node * ports, (node + 1) * ports):
-                    reached |= rows[now, heads[channel], word]
-                rows[after, node, word] = reached
+                reached = rows[after, node, word]
+                if words == 1:
+                    reached = before
+                    for channel in range(first, last):
+                        reached |= rows[now, heads[channel], word]
+                    rows[after, node, word] = reached
                 gained = reached ^ before
                 if gained:
                     grows = True
@@ -317,6 +283,7 @@ def measure_some(ports, terminals, capacity, ways, histogram, eccentricity, conn
     second dimension where each node has one, and each channel is one."""
     nodes, width = ports.shape[1:]
     channels = nodes * width
+    words = 1 if nodes <= 64 else -(-nodes // (64 * LANES)) * LANES
     tails = np.empty(channels, np.uint32)
     for place in range(channels):
         tails[place] = place // width
@@ -325,8 +292,8 @@ def measure_some(ports, terminals, capacity, ways, histogram, eccentricity, conn
         np.empty(channels, np.uint32),
         tails,
         np.empty(capacity.shape[1] * capacity.shape[2]),
-        np.zeros((2, nodes + 1, (nodes + 63) // 64), np.uint64),
-        np.empty((ways.digits + 1, (nodes + 63) // 64), np.uint64),
+        np.zeros((2, nodes + 1, words), np.uint64),
+        np.empty((ways.digits + 1, words), np.uint64),
         np.empty(nodes + 1, np.uint64),
         np.empty(nodes + 1, np.uint32),
         np.empty(channels + 1, np.uint32),
