@@ -45,7 +45,7 @@ def _front(row: dict[str, Any]) -> str:
 
 
 COLUMNS: Columns = {
-    **{"topology": "network", "packing": "packing", "routers": "routers", "radix:d": "radix"},
+    **{"topology": "network", "packing": "packing", "terminals": "terminals", "routers": "routers", "radix:d": "radix"},
     lambda row: f"{row['electrical_cables']:,} + {row['optical_cables']:,}": "cables",
     lambda row: _money(row["cost_per_terminal"]): "a terminal",
     **{"watts_per_terminal:.3g": "W", "latency:.4g": "cycles"},
