@@ -260,8 +260,8 @@ def test_a_step_reports_how_far_it_is(monkeypatch: pytest.MonkeyPatch, capsys: p
     assert last == "a worker died"
     assert progress.how_far(last) is None
     assert [progress.how_far(line) for line in reports] == [
-        ("static", 2, 10, ""),
-        ("static", 3, 10, ""),
+        ("static", 2, 10, "about 80 s left by the plan"),
+        ("static", 3, 10, "about 70 s left by the plan"),
         ("static", 6, 10, "about 12 s left"),  # half of the cost is paid
         ("static", 10, 10, ""),  # nothing within a tenth of a second, but the end
     ]

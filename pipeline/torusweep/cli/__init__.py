@@ -54,6 +54,10 @@ COMMANDS = {
 }
 
 
+CTRL_C = "ctrl-c"  # name of the thread that waits for it
+CTRL_C_SECONDS = 0.2  # in which Python may end by itself
+
+
 class Commands(click.Group):
     """A group whose commands are imported when they are called."""
 
@@ -126,6 +130,7 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # drawings in an encoding that lacks them
+    answered = _ctrl_c_ends()
     try:
         if sys.stderr.isatty() and sys.argv[1:2] not in (["run"], ["step"]):  # those have progress of their own
             from torusweep_kernels.backend import when_compiling
@@ -153,6 +158,7 @@ def main() -> None:
         _say(refusal.format_message() + (f" ('{context.command_path} --help' explains)" if context else ""))
         sys.exit(2)
     except (KeyboardInterrupt, click.exceptions.Abort) as stopped:
+        answered.set()
         remedy = str(stopped.__cause__ or stopped)
         if sys.stderr.isatty():
             sys.stderr.write("\r")  # the line is written over the terminal's ^C
@@ -165,9 +171,38 @@ def main() -> None:
         raise
 
 
+def _ctrl_c_ends() -> threading.Event:
+    """End the process soon after Ctrl-C, also where compiled code lets Python do nothing; set what is returned first.
+
+    Not where something is saved before the end: a search's graph, a sweep's batches.
+    """
+    answered = threading.Event()
+    if sys.argv[1:2] in (["run"], ["step"], ["search"]) or os.name != "posix":
+        return answered
+    heard, told = os.pipe()
+    os.set_blocking(told, False)
+    signal.set_wakeup_fd(told, warn_on_full_buffer=False)  # Python writes a signal's number here at once
+
+    def watch() -> None:
+        while os.read(heard, 1) != bytes([signal.SIGINT]):
+            continue
+        if not answered.wait(CTRL_C_SECONDS):
+            if sys.stderr.isatty():
+                sys.stderr.write("\r\x1b[2K\x1b[?25h")  # over a bar, which hides the cursor
+            _say("interrupted")
+            sys.stderr.flush()
+            os._exit(130)
+
+    threading.Thread(target=watch, name=CTRL_C, daemon=True).start()
+    return answered
+
+
 def _end(status: int) -> NoReturn:
-    """Exit; at once where a query runs on that heeds no interrupt, because Python would list what its thread holds."""
-    if any(thread.name == "query" for thread in threading.enumerate()):
+    """Exit; at once after Ctrl-C, as compiled code takes long to be let go, and where a query runs on that heeds no
+    interrupt, because Python would list what its thread holds."""
+    at_once = {"query", CTRL_C} if status == 130 else {"query"}
+    if any(thread.name in at_once for thread in threading.enumerate()):
+        sys.stdout.flush()
         sys.stderr.flush()
         os._exit(status)
     sys.exit(status)

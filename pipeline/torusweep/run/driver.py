@@ -182,6 +182,7 @@ def compute(estimates: Mapping[Point, float], done: set[str], options: BatchOpti
             total=len(estimates),
             done=len(estimates) - len(todo),
             cost=left.cost,
+            workers=workers.places,
         ) as shown:
             running: dict[int, Running] = {}
             stop.running = True
