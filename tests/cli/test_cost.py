@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from torusweep.cli import torusweep
 from torusweep.errors import BadInput
 from torusweep.networks.families import build
-from torusweep.networks.families.sized import BALANCED, sized
+from torusweep.questions.cost.compared import BALANCED, sized
 from torusweep.questions.cost.model import MODELS
 
 from tests.faults import command_line

@@ -19,7 +19,7 @@ from typing import Any, NoReturn
 import click
 
 from torusweep import __version__
-from torusweep.questions import QUESTIONS, question_named
+from torusweep.questions import FUNCTIONS, QUESTIONS, question_named
 
 # command → (module of this folder, one-line help); the help stands here so that the list of commands needs no imports
 COMMANDS = {
@@ -88,11 +88,23 @@ class Commands(click.Group):
 
             guess = nearest(args[0], self.list_commands(context))
             raise BadInput(f"unknown command '{args[0]}'{guess}; 'torusweep --help' lists all")
+        if args and args[0] in QUESTIONS and args[0] not in FUNCTIONS:
+            _check_family("".join(args[1:2]))
         return super().resolve_command(context, args)
 
     def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
             formatter.write_dl([(name, COMMANDS[name][1]) for name in self.list_commands(context)])
+
+
+def _check_family(spelling: str) -> None:
+    """Refuse a misspelt family before its question is imported, which takes longer than the families."""
+    name = spelling.partition("(")[0].strip().lower()
+    if name.isidentifier() and not os.path.exists(spelling):
+        from torusweep.networks.families import FAMILIES, plan
+
+        if name not in FAMILIES:
+            plan(spelling)  # raises
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})

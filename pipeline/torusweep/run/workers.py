@@ -66,10 +66,7 @@ def submitted(slurm: Any, folder: Path, environment: Mapping[str, str]) -> SLURM
 
 
 class SubmittedJob(SLURMJob):
-    """A job that knows why Slurm refuses it: Dask would print a traceback, and wait for its worker.
-
-    refusal  sbatch's own words; "" where it took the job
-    """
+    """A job that keeps why Slurm refuses it, in sbatch's words: Dask would print a traceback, and wait for its worker."""
 
     refusal = ""
 
@@ -84,8 +81,7 @@ class SubmittedJob(SLURMJob):
 
 def refusal(jobs: SLURMCluster, count: int) -> str:
     """Why Slurm refused all of the newest `count` jobs; "" where it took one, or has not answered yet."""
-    newest = [jobs.workers.get(name) for name in list(jobs.worker_spec)[-count:]]
-    said = [job.refusal if isinstance(job, SubmittedJob) else "" for job in newest]
+    said = [getattr(jobs.workers.get(name), "refusal", "") for name in list(jobs.worker_spec)[-count:]]
     return said[0] if said and all(said) else ""
 
 
@@ -130,9 +126,9 @@ def wait_for_worker(client: Client, jobs: SLURMCluster, count: int) -> None:
         if words:
             raise BadInput(f"cluster.slurm: {REFUSED}{words}; change cluster.slurm")
         if second % SQUEUE_SECONDS == 0:
-            refused = {job.refusal for job in jobs.workers.values()} - {""}
             waiting = _why_waiting([str(job.job_id) for job in jobs.workers.values() if not job.refusal])
-            waiting = "; ".join([waiting, *(f"{REFUSED}{words}" for words in sorted(refused))])
+            refused = {f"; {REFUSED}{job.refusal}" for job in jobs.workers.values() if job.refusal}
+            waiting += "".join(sorted(refused))
             print(f"waiting for Slurm: {waiting}", flush=True)
     raise BadInput(
         f"cluster.slurm: expected a worker within {START_SECONDS} s, got none; {waiting};"
@@ -298,9 +294,6 @@ def _signals_blocked() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-# --- local -------------------------------------------------------------------------------------
-
-
 def local_workers(settings: Any, tasks: int) -> list[dict[str, str]]:
     """The environment of each local worker: as many as cores (or the setting), also where they share GPUs: most of the
     work of most points is done by the CPU.
@@ -342,13 +335,8 @@ def _local(settings: Any, tasks: int, folder: str, stack: contextlib.ExitStack) 
     environments = local_workers(settings, tasks)
     _open_files(FILES_PER_WORKER * len(environments))
     security = Security.temporary()
-    loopback = {
-        "host": "127.0.0.1",
-        "protocol": "tls://",
-        "security": security,
-        "dashboard": False,
-        "dashboard_address": LOOPBACK,
-    }
+    here = {"host": "127.0.0.1", "protocol": "tls://", "security": security}
+    loopback = {**here, "dashboard": False, "dashboard_address": LOOPBACK}
     memory = "auto" if settings.memory_per_worker_gib is None else int(settings.memory_per_worker_gib * 2**30)
     own = psutil.Process().memory_info().rss  # a worker imports what we did
     if memory != "auto" and memory < LEAST_MEMORY * own:
@@ -371,9 +359,6 @@ def _local(settings: Any, tasks: int, folder: str, stack: contextlib.ExitStack) 
             " this process"
         ) from None
     return cluster, len(workers)
-
-
-# --- elsewhere ---------------------------------------------------------------------------------
 
 
 def _join(settings: Any) -> Client:

@@ -14,14 +14,13 @@ from rich.console import Console
 
 from torusweep.errors import BadInput, printable
 from torusweep.networks.families import FAMILIES
-from torusweep.networks.families.sized import BALANCED, sized
 from torusweep.networks.families.slices import Pod
 from torusweep.networks.topology import Topology, Whole
 from torusweep.quantities import counted
 from torusweep.questions.answer import Answer, Record, Records, Row
 from torusweep.questions.cost.arithmetic import price_of_router
 from torusweep.questions.cost.columns import COST, EQUAL_COST
-from torusweep.questions.cost.compared import COMPARED, ROUTING, ROUTINGS, TRAFFIC, compared
+from torusweep.questions.cost.compared import BALANCED, COMPARED, ROUTING, ROUTINGS, TRAFFIC, compared, sized
 from torusweep.questions.cost.model import DEFAULT_MODEL, MODELS, cost_model, file_of, readable
 from torusweep.questions.cost.record import AUTOMATIC, check_suits, cost_record, spelling_of, widths_of
 from torusweep.questions.cost.text import print_comparison, print_cost, print_models
