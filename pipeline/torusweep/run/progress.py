@@ -53,7 +53,7 @@ def how_far(line: str) -> HowFar | None:
 
 
 def time_left(cost: float, paid: float, seconds: float, finished: float, workers: int = 1) -> str:
-    """How long it will still take, in words; '' where nothing is left.
+    """How long it will still take, in words; '' where nothing is left, or more than the plan's time is over.
 
     cost, paid  seconds of one core, estimated
     seconds     that the part paid took
@@ -63,6 +63,8 @@ def time_left(cost: float, paid: float, seconds: float, finished: float, workers
     if paid >= cost:
         return ""
     planned = paid < SURE * cost or finished < SURE
+    if planned and seconds > cost / workers:
+        return ""
     left = (cost - paid) / workers if planned else (cost - paid) * seconds / paid
     words = (
         "less than a second" if left < 0.5 else f"about {left:.0f} s" if left < 100 else f"about {left / 60:.0f} min"

@@ -66,7 +66,7 @@ def submitted(slurm: Any, folder: Path, environment: Mapping[str, str]) -> SLURM
 
 
 class SubmittedJob(SLURMJob):
-    """A job that keeps why Slurm refuses it, in sbatch's words: Dask would print a traceback, and wait for its worker."""
+    """A job that keeps why Slurm refuses it, in sbatch's words: Dask would print a traceback, and wait for it."""
 
     refusal = ""
 
