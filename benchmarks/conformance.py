@@ -118,7 +118,7 @@ def routes_of_anynet(topology: Topology) -> list[list[int]]:
 
 
 def busiest_channel(following: list[list[int]]) -> Fraction:
-    """The load of the busiest channel under uniform traffic, in flits a cycle at one flit per terminal and cycle."""
+    """The load of the busiest channel under uniform traffic, in flits a cycle at one flit per cycle per terminal."""
     load: dict[tuple[int, int], int] = {}
     for source in range(len(following)):
         for destination in range(len(following)):

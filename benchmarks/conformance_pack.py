@@ -25,7 +25,7 @@ VIRTUAL_CHANNELS, BUFFER = 8, 8
 CYCLES, WARM_UP, SEEDS = 6_000, 2_000, (1, 2)
 LOW_CYCLES = 32_000  # few packets come at low load
 ROUTER_CYCLES, LINK_CYCLES = 4, 1  # route, virtual channel, switch and crossbar; a link
-LOW = 0.01  # flits per terminal and cycle: so few that packets hardly meet
+LOW = 0.01  # flits per cycle per terminal: so few that packets hardly meet
 SHARES = (0.6, 0.8, 0.9, 1.0)  # of the channel bound
 FULL = 1.0
 COLUMNS = ("experiment", "quantity", "offered_load", "value", "error", "tolerance", "fraction")
@@ -89,7 +89,7 @@ TOLERANCES = {
 class Number(NamedTuple):
     """A number of an experiment.
 
-    offered_load  flits per terminal and cycle; None: no packets are simulated
+    offered_load  flits per cycle per terminal; None: no packets are simulated
     error         half of a 95 % confidence interval; 0: exact
     fraction      exact value as text, or ""
     """
@@ -133,7 +133,7 @@ def static_numbers(experiment: Experiment) -> list[Number]:
 
 
 def offered(busiest: float) -> list[float]:
-    """The loads at which it is measured what is accepted, in flits per terminal and cycle, rounded for all simulators.
+    """The loads at which it is measured what is accepted, in flits per cycle per terminal, rounded for all simulators.
 
     busiest  max_channel_load; no more than its inverse is carried, and no more than one flit enters at a terminal
     """

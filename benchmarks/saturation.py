@@ -53,7 +53,7 @@ GENEROUS = Parameters(virtual_channels=8, buffer_flits=32, packet_flits=1, input
 
 
 class Saturated(NamedTuple):
-    """Saturation of one case, flits a cycle and terminal.
+    """Saturation of one case, flits per cycle per terminal.
 
     bound, plain, generous   by exact loads, and by the routers; generous is None where it was not tried
     rule                     the virtual-channel rule; with '!' where it is not proved free of deadlock

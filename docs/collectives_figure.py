@@ -41,7 +41,7 @@ def main() -> None:
             if bandwidth is not None:
                 rows.append({"network": network, "algorithm": name, "bandwidth": bandwidth})
     names, colours, shapes = (list(column) for column in zip(*ALGORITHMS.values()))
-    title = "bus bandwidth of an all-reduce, in flits per cycle and terminal"
+    title = "bus bandwidth of an all-reduce, in flits per cycle per terminal"
     chart = (
         alt.Chart(inline(rows))
         .mark_point(filled=True, size=90, opacity=0.9)

@@ -66,7 +66,7 @@ def _shown(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def _chart(rows: list[dict[str, Any]]) -> Any:
     return Chart(
-        x=Axis("load", "offered load, flits per cycle and terminal", zero=True),
+        x=Axis("load", "offered load, flits per cycle per terminal", zero=True),
         y=Axis("latency", "mean total latency, cycles", domain=(0, LATENCY)),
         looks=[look._replace(name=name) for (_, name), look in zip(ROUTINGS.values(), SIX)],
     ).draw(rows)

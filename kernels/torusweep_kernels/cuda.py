@@ -19,7 +19,7 @@ OPTIONS = ("--std=c++17", "--fmad=false")  # no fused multiply-add: the referenc
 THREADS = 256  # a block
 WARP = 32  # threads
 RESIDENT = 2048  # resident threads of a multiprocessor, where it is not known how many fit
-REGISTERS_AT_ONCE, WARPS_AT_ONCE = 256, 4  # a multiprocessor gives a warp so many registers, or a multiple; and warps
+REGISTERS_AT_ONCE, WARPS_AT_ONCE = 256, 4  # allocation granularity: registers per warp, warps per multiprocessor
 BLOCKS_AT_ONCE = 16  # of a multiprocessor, on every device
 # levels of a search launched between two checks for its end, at first; even: both buffers return to their places
 AHEAD = 16

@@ -36,6 +36,14 @@ class RunFailed(Exception):
     """A sweep that ended with an error after it had begun. What was computed is kept; the message says how to go on."""
 
 
+def unread(what: str, error: Exception) -> str:
+    """Why a file could not be read, which should have been `what`, with the remedy."""
+    if isinstance(error, FileNotFoundError):
+        return f"no such file; name {what}, relative to {Path.cwd()}"
+    reason = getattr(error, "strerror", None) or error
+    return f"expected {what}, got: {reason}; paths are relative to {Path.cwd()}"
+
+
 def nearest(name: str, known: Iterable[str]) -> str:
     """Return " (did you mean 'x'?)" for the known name closest to `name`, or "" if none is close.
 

@@ -9,6 +9,9 @@ import pytest
 import torusweep as ts
 from click.testing import CliRunner
 from torusweep.cli import torusweep
+from torusweep.errors import BadInput
+from torusweep.networks.families import build
+from torusweep.questions.cost.compared import BALANCED, sized
 from torusweep.questions.cost.model import MODELS
 
 from tests.faults import command_line
@@ -100,3 +103,39 @@ def test_a_sweep_is_refused_before_it_runs(tmp_path: Path, monkeypatch: pytest.M
     refused = command_line.torusweep("plan", "sweep.yaml")
     assert not command_line.settled(refused)
     assert says in refused.err
+
+
+def test_bare_families_are_sized():
+    """The numbers of terminals are counted in the networks that are built; nothing nearer is among small parameters."""
+    rows = json.loads(said("--terminals", "500", "torus", "dragonfly", "slim-fly", "fat_tree", "--json"))
+    found = {row["topology"]: row["terminals"] for row in rows}
+    assert found == {name: len(build(name).terminals) for name in found}
+    families = [name.partition("(")[0] for name in found]
+    assert sorted(families) == ["dragonfly", "fat_tree", "slim_fly", "torus"]
+    nearest = {
+        "torus": min(abs(500 - x * y * z) for x in range(2, 12) for y in (x, x + 1) for z in (y, x + 1)),
+        "fat_tree": min(abs(500 - k**n) for k in range(2, 33) for n in range(2, 6)),
+        "dragonfly": min(abs(500 - 2 * h * h * g) for h in range(1, 9) for g in range(2, 2 * h * h + 2)),
+        # orders 5, 7, 9 have routers of 7, 11, 13 links, half of which are 3 or 4, 5 or 6, 6 or 7 terminals
+        "slim_fly": min(abs(500 - 2 * q * q * p) for q, each in ((5, (3, 4)), (7, (5, 6)), (9, (6, 7))) for p in each),
+    }
+    for name, terminals in found.items():
+        family = name.partition("(")[0]
+        slack = 12 if family == "dragonfly" else 0  # the smallest routers that are enough, not the nearest of all
+        assert abs(terminals - 500) <= nearest[family] + slack
+    table = said("--terminals", "500", "torus", "dragonfly")
+    assert "  terminals  routers" in table
+    assert ts.cost(["torus", "dragonfly"], terminals=500).rows[0]["terminals"] == 512
+
+
+@pytest.mark.parametrize("family", BALANCED)
+@pytest.mark.parametrize("wanted", [2, 10, 100, 1000, 4000])
+def test_a_sized_family_has_about_as_many_terminals(family: str, wanted: int):
+    terminals = len(build(sized(family, wanted)).terminals)
+    assert wanted >= 100 or terminals <= 54
+    assert wanted < 100 or 0.65 * wanted <= terminals <= 1.5 * wanted
+
+
+def test_a_family_without_balanced_networks_is_refused():
+    with pytest.raises(BadInput, match="rtt: expected a family whose sizes are known"):
+        ts.cost(["rtt", "torus"], terminals=500)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import subprocess
 import sys
 from html.parser import HTMLParser
@@ -52,6 +53,21 @@ def results(folder: Path) -> ts.Results:
 @pytest.fixture(scope="module")
 def designs(results: ts.Results) -> ts.Table:
     return results["designs"]
+
+
+def test_tables_are_attributes(folder: Path, results: ts.Results):
+    assert results.static.arrow().equals(results["static"].arrow())
+    assert {"static", "loads", "designs", "query"} <= set(dir(results))
+    with pytest.raises(
+        AttributeError, match="no 'statc' \\(did you mean 'static'\\?\\); tables: designs, loads, static"
+    ):
+        _ = results.statc
+    assert pickle.loads(pickle.dumps(ts.results(folder))).tables == results.tables
+
+
+def test_the_package_shows_its_public_names_alone():
+    assert dir(ts) == sorted(["__version__", *ts.__all__])
+    assert not [name for name in dir(ts) if not hasattr(ts, name)]
 
 
 def test_tables_are_named_and_counted(results: ts.Results):

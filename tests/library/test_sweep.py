@@ -88,7 +88,7 @@ def test_a_dictionary_is_refused_in_the_words_of_a_file(tmp_path: Path, wrong: d
     ("given", "says"),
     [
         ("sweep: mine\ntopologies: [ring(k=4)]\n", "expected the path of a configuration, or a dict, got the text"),
-        ("nowhere.yaml", "nowhere.yaml: expected a configuration file, got: No such file or directory"),
+        ("nowhere.yaml", "nowhere.yaml: no such file; name a configuration file, relative to "),
         (["ring(k=4)"], "expected the path of a configuration, or a dict, got list"),
         ({"sweep": "mine", "topologies": [{1.5: "ring"}]}, "topologies[0]: expected keys that are words"),
         ({"sweep": "mine", "topologies": [{"ring(k=4)"}]}, "topologies[0]: expected text, a number, a list or a dict"),
@@ -260,8 +260,8 @@ def test_a_step_reports_how_far_it_is(monkeypatch: pytest.MonkeyPatch, capsys: p
     assert last == "a worker died"
     assert progress.how_far(last) is None
     assert [progress.how_far(line) for line in reports] == [
-        ("static", 2, 10, ""),
-        ("static", 3, 10, ""),
+        ("static", 2, 10, "about 80 s left by the plan"),
+        ("static", 3, 10, "about 70 s left by the plan"),
         ("static", 6, 10, "about 12 s left"),  # half of the cost is paid
         ("static", 10, 10, ""),  # nothing within a tenth of a second, but the end
     ]

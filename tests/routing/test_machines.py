@@ -129,7 +129,7 @@ def test_valiant_by_group_goes_by_way_of_every_other_group(spelling, size):
     ("a", "p", "h", "shift"), [(4, 2, 2, 1), (4, 2, 2, 2), (6, 3, 3, 2), (6, 1, 2, 1), (8, 4, 4, 4)]
 )
 def test_valiant_by_group_saturates_near_a_half_unless_local_links_do(arrangement, a, p, h, shift):
-    """Closed forms of docs/machines.md, in flits a cycle and terminal's load, with g − 2 = a h − 1 groups between.
+    """Closed forms of docs/machines.md, in flits per cycle per terminal's load, with g − 2 = a h − 1 groups between.
 
     A global link carries what one group sends by way of another one, and what a third one receives: 2 a p / (a h − 1).
     In a group between, shift of the h groups behind a router's links have their destinations behind those of the next

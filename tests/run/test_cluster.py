@@ -57,6 +57,64 @@ def test_why_slurm_does_not_start_the_jobs_is_said(
     assert capsys.readouterr().out.splitlines() == ["waiting for Slurm: 1 job PENDING (PartitionDown)"] * 2
 
 
+REFUSING = "#!/bin/sh\necho 'sbatch: error: Batch job submission failed: Invalid account' >&2\nexit 1\n"
+
+
+def test_a_refusal_of_slurm_is_said_at_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    (tmp_path / "sbatch").write_text(REFUSING)
+    (tmp_path / "sbatch").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    begun = time.monotonic()
+    with (
+        pytest.raises(BadInput, match=r"^cluster\.slurm: sbatch refused: Batch job submission failed: Invalid"),
+        cluster.connect(Cluster(slurm=Slurm(jobs=3, interface="lo")), backend="numba", tasks=1),
+    ):
+        pass
+    assert time.monotonic() - begun < 20, "not the minutes in which a job may wait"
+
+
+def test_slurm_may_refuse_some_of_the_jobs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys):
+    """The limit of a user's jobs: the others wait, and Slurm's words are said."""
+    once = f"#!/bin/sh\nmkdir {tmp_path}/first 2>/dev/null && exec echo Submitted batch job 4711\n"
+    for name, content in {**PENDING, "sbatch": once + REFUSING.partition("\n")[2]}.items():
+        (tmp_path / name).write_text(content)
+        (tmp_path / name).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    monkeypatch.setattr(slurm, "SQUEUE_SECONDS", 1)
+    monkeypatch.setattr(slurm, "START_SECONDS", 2)
+    with (
+        pytest.raises(BadInput, match="within 2 s, got none"),
+        cluster.connect(Cluster(slurm=Slurm(jobs=2, interface="lo")), backend="numba", tasks=1),
+    ):
+        pass
+    words = "sbatch refused: Batch job submission failed: Invalid account"
+    assert f"waiting for Slurm: 1 job PENDING (PartitionDown); {words}" in capsys.readouterr().out
+
+
+def test_jobs_that_are_refused_when_they_are_asked_for_again_end_the_run():
+    class Nobody:
+        status = "running"
+
+        def nthreads(self, **_: object) -> dict[str, int]:
+            return {}
+
+    workers = tasks.Workers(Nobody(), "", tasks.Patience(600, refused=lambda: "Invalid account"))
+    with pytest.raises(tasks.LostWorkers, match="sbatch refused: Invalid account; repeat the command"):
+        workers.present  # noqa: B018
+
+
+def test_the_last_line_of_a_run_is_what_slurm_said(rings: Run, tmp_path: Path):
+    (tmp_path / "tools").mkdir()
+    (tmp_path / "tools" / "sbatch").write_text(REFUSING)
+    (tmp_path / "tools" / "sbatch").chmod(0o755)
+    rings.with_settings("slurm: {jobs: 2, cores: 1, memory: 2 GiB, interface: lo}")
+    path = f"{tmp_path / 'tools'}:{os.environ['PATH']}"
+    status, said = rings.call("run", "rings.yaml", PATH=path, HOME=str(tmp_path))
+    assert status == 1
+    assert said.splitlines()[-1].startswith("Slurm refused: Batch job submission failed: Invalid account")
+    assert "Traceback" not in said
+
+
 def test_the_job_script_for_slurm(tmp_path: Path):
     asked = Slurm.model_validate(
         {

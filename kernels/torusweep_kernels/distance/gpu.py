@@ -176,7 +176,7 @@ class Network:
         self.make_buffers(2, pieces)
 
     def make_room_for_news(self, pieces: int) -> int:
-        """As many buffers more as `sparse` needs: one of all bits, and whether each piece of the other two is news."""
+        """Allocate what `sparse` needs: a third bit buffer, and change flags for the other two."""
         self.is_sparse = True
         self.make_buffers(3, pieces, flags=(self.task.nodes + 1) * pieces)
         return pieces

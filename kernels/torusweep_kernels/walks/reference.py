@@ -29,7 +29,7 @@ MOST = 2**32 - 1  # a limit above every draw: the largest draw counts as one les
 class Searches:
     """What calls for one network leave for the next one: a GPU's distances and shares of ports, while they fit there.
 
-    Whoever makes several calls for a network holds one, and gives it to each; the memory is free when it lets go.
+    Reuse one instance for all calls on a network; drop it to free memory.
     rows: of the backend that made them, which checks that they are of the same network; None = none.
     packets: the tables of the last call's random packets, likewise.
     """

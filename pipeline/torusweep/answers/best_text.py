@@ -15,7 +15,7 @@ from torusweep.questions.screen.best import Best
 from torusweep.questions.screen.spaces import Circulants
 
 NOTES = (
-    "\nMean distance over all pairs, a node to itself included. Saturation in flits per terminal and cycle:",
+    "\nMean distance over all pairs, a node to itself included. Saturation in flits per cycle per terminal:",
     "uniform traffic, spread equally over all shortest paths.",
 )
 

@@ -216,13 +216,13 @@ class Solution(NamedTuple):
 
 
 def solve(flows: Commodities, usable: UsableArcs, *, algorithm: str = "highs-ipm") -> Solution:
-    """Minimise θ, the largest load of any channel at one flit injected per terminal and cycle.
+    """Minimise θ, the largest load of any channel at one flit injected per cycle per terminal.
 
         leaving f_k(v) − entering f_k(v) = demand[k, v]     at every node v but root k
         Σ_k weight_k · f_k(channels of an orbit) ≤ θ · capacity of the orbit
 
     This is maximum concurrent flow (Shahrokhi & Matula, "The maximum concurrent flow problem", 1990),
-    with 1/θ flits per terminal and cycle and commodities with a common end merged. The solver is HiGHS
+    with 1/θ flits per cycle per terminal and commodities with a common end merged. The solver is HiGHS
     (Huangfu & Hall 2018); `certificate` verifies its solution.
     Raises Refused if the solver finds no optimum.
     """
@@ -263,13 +263,13 @@ CLOSED = 1e-6  # relative gap up to which the two bounds count as equal
 
 
 class Throughput(NamedTuple):
-    """Throughput in flits per terminal and cycle, limited by channels only, not by what terminals send or receive.
+    """Throughput in flits per cycle per terminal, limited by channels only, not by what terminals send or receive.
 
     throughput  float          achieved by some routing
     bound       float          exceeded by no routing; inf, like throughput, if no flit enters the network
     gap         float          bound / throughput − 1
     load        float64[N, P]  load of each port's channel under a routing that achieves the throughput, in flits per
-                               cycle at one flit injected per terminal and cycle, divided by the capacity of the
+                               cycle at one flit injected per cycle per terminal, divided by the capacity of the
                                channel; the largest is 1 / throughput
     length      float64[N, P]  channel lengths that prove the bound, Σ capacity · length = 1; positive at bottlenecks
     method      str            the linear program and the gap

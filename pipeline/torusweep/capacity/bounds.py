@@ -18,7 +18,7 @@ from torusweep.traffic import Traffic
 
 
 class BisectionUse(NamedTuple):
-    """Use of a cut, at one flit injected per terminal and cycle.
+    """Use of a cut, at one flit injected per cycle per terminal.
 
     links      of the cut; if links have one direction, of the direction with fewer links
     effective  links that serve traffic between the two sides: links · crossing / carried; 0 if carried is 0
@@ -37,7 +37,7 @@ def effective_bisection(topology: Topology, load: np.ndarray, traffic: Traffic, 
 
     load     float64[N, P]  load of each port's channel under a routing of this traffic, in flits per cycle, divided
                             by its bandwidth
-    traffic  between nodes (`Traffic.at_nodes`), at one flit injected per terminal and cycle
+    traffic  between nodes (`Traffic.at_nodes`), at one flit injected per cycle per terminal
     half     bool[N]        one side of the cut; it need not contain half of the nodes
 
     A flit whose ends are on different sides must cross once. Every further crossing, two per detour,
@@ -72,7 +72,7 @@ def best_half(topology: Topology) -> np.ndarray:
 class WorstCase(NamedTuple):
     """The permutation that loads a channel most.
 
-    load         flits per cycle over the channel, divided by its bandwidth, at one flit injected per terminal and cycle
+    load         flits per cycle over the channel, divided by its bandwidth, at one flit injected per cycle per terminal
     channel      the first channel with this load
     permutation  int32[T]  terminal s sends everything to terminal permutation[s]
     """

@@ -19,7 +19,7 @@ from typing import Any, NoReturn
 import click
 
 from torusweep import __version__
-from torusweep.questions import QUESTIONS, question_named
+from torusweep.questions import FUNCTIONS, QUESTIONS, question_named
 
 # command → (module of this folder, one-line help); the help stands here so that the list of commands needs no imports
 COMMANDS = {
@@ -54,6 +54,10 @@ COMMANDS = {
 }
 
 
+CTRL_C = "ctrl-c"  # name of the thread that waits for it
+CTRL_C_SECONDS = 0.2  # in which Python may end by itself
+
+
 class Commands(click.Group):
     """A group whose commands are imported when they are called."""
 
@@ -84,11 +88,23 @@ class Commands(click.Group):
 
             guess = nearest(args[0], self.list_commands(context))
             raise BadInput(f"unknown command '{args[0]}'{guess}; 'torusweep --help' lists all")
+        if args and args[0] in QUESTIONS and args[0] not in FUNCTIONS:
+            _check_family("".join(args[1:2]))
         return super().resolve_command(context, args)
 
     def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
             formatter.write_dl([(name, COMMANDS[name][1]) for name in self.list_commands(context)])
+
+
+def _check_family(spelling: str) -> None:
+    """Refuse a misspelt family before its question is imported, which takes longer than the families."""
+    name = spelling.partition("(")[0].strip().lower()
+    if name.isidentifier() and not os.path.exists(spelling):
+        from torusweep.networks.families import FAMILIES, plan
+
+        if name not in FAMILIES:
+            plan(spelling)  # raises
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
@@ -126,6 +142,7 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # drawings in an encoding that lacks them
+    answered = _ctrl_c_ends()
     try:
         if sys.stderr.isatty() and sys.argv[1:2] not in (["run"], ["step"]):  # those have progress of their own
             from torusweep_kernels.backend import when_compiling
@@ -153,6 +170,7 @@ def main() -> None:
         _say(refusal.format_message() + (f" ('{context.command_path} --help' explains)" if context else ""))
         sys.exit(2)
     except (KeyboardInterrupt, click.exceptions.Abort) as stopped:
+        answered.set()
         remedy = str(stopped.__cause__ or stopped)
         if sys.stderr.isatty():
             sys.stderr.write("\r")  # the line is written over the terminal's ^C
@@ -165,9 +183,38 @@ def main() -> None:
         raise
 
 
+def _ctrl_c_ends() -> threading.Event:
+    """End the process soon after Ctrl-C, also where compiled code lets Python do nothing; set what is returned first.
+
+    Not where something is saved before the end: a search's graph, a sweep's batches.
+    """
+    answered = threading.Event()
+    if sys.argv[1:2] in (["run"], ["step"], ["search"]) or os.name != "posix":
+        return answered
+    heard, told = os.pipe()
+    os.set_blocking(told, False)
+    signal.set_wakeup_fd(told, warn_on_full_buffer=False)  # Python writes a signal's number here at once
+
+    def watch() -> None:
+        while os.read(heard, 1) != bytes([signal.SIGINT]):
+            continue
+        if not answered.wait(CTRL_C_SECONDS):
+            if sys.stderr.isatty():
+                sys.stderr.write("\r\x1b[2K\x1b[?25h")  # over a bar, which hides the cursor
+            _say("interrupted")
+            sys.stderr.flush()
+            os._exit(130)
+
+    threading.Thread(target=watch, name=CTRL_C, daemon=True).start()
+    return answered
+
+
 def _end(status: int) -> NoReturn:
-    """Exit; at once where a query runs on that heeds no interrupt, because Python would list what its thread holds."""
-    if any(thread.name == "query" for thread in threading.enumerate()):
+    """Exit; at once after Ctrl-C, as compiled code takes long to be let go, and where a query runs on that heeds no
+    interrupt, because Python would list what its thread holds."""
+    at_once = {"query", CTRL_C} if status == 130 else {"query"}
+    if any(thread.name in at_once for thread in threading.enumerate()):
+        sys.stdout.flush()
         sys.stderr.flush()
         os._exit(status)
     sys.exit(status)

@@ -154,9 +154,8 @@ def command_of(question: Any) -> click.Command:
         chosen = backend if backend == "auto" else backend_of_calls(backend)
         with resolved_backends() as resolved:
             checked = partial(question.check_plan, values=values)
-            networks = [
-                build(spelling, check=checked) for spelling in (topologies if topology is None else (topology,))
-            ]
+            texts = topologies if topology is None else (topology,)
+            networks = [build(question.network_meant(text, values), check=checked) for text in texts]
             asked = networks if question.about == "networks" else networks[0] if networks else None
             if backend == "auto":
                 quick = question.is_quick(networks[0] if networks else None, symmetry != "off", values)

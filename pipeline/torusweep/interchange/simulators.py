@@ -87,7 +87,7 @@ def booksim_configuration(
 
     router        preset whose virtual channels, buffers and packets are used; delays are BookSim2's own
     traffic       BookSim2's name of the pattern
-    load          flits per terminal and cycle
+    load          flits per cycle per terminal
     packet_flits  None: the preset's
     buffer_flits  of a virtual channel, if more than the preset's
     """

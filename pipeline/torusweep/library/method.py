@@ -36,7 +36,7 @@ class Method:
 
 def method_of(question: Any) -> Any:
     """The function (network, the question's parameters …, backend) → its answer."""
-    return _function(question, "self" if question.about else "", lambda network: network)
+    return _function(question, "self" if question.about else "", lambda network, values: network)
 
 
 def function_of(question: Any, network: Callable[[Any], Any]) -> Any:
@@ -45,13 +45,14 @@ def function_of(question: Any, network: Callable[[Any], Any]) -> Any:
     network   what makes a `Network` of whatever names or is one
     """
 
-    def networks(given: Any) -> list[Any]:
-        return [network(one) for one in (given if isinstance(given, list | tuple) else [given])]
+    def networks(given: Any, values: dict[str, Any]) -> list[Any]:
+        several = given if isinstance(given, list | tuple) else [given]
+        return [network(question.network_meant(one, values) if isinstance(one, str) else one) for one in several]
 
     return _function(question, "networks" if question.about else "", networks)
 
 
-def _function(question: Any, first: str, networks: Callable[[Any], Any]) -> Any:
+def _function(question: Any, first: str, networks: Callable[[Any, dict[str, Any]], Any]) -> Any:
     """A function that asks a question; first: the parameter that names what it is about, if anything."""
     assert isinstance(question, Askable)
     called = question.method or question.command
@@ -74,7 +75,7 @@ def _function(question: Any, first: str, networks: Callable[[Any], Any]) -> Any:
         except TypeError as wrong:
             known = [name for name in signature.parameters if name != "self"]
             raise BadInput(f"{called}: {wrong}; it takes {', '.join(known)}") from None
-        about: Any = networks(given.pop(first, ())) if first else None
+        about: Any = networks(given.pop(first, ()), given) if first else None
         backend = given.pop("backend", "auto")
         if not isinstance(backend, str) or backend not in BACKENDS:
             close = nearest(backend, BACKENDS) if isinstance(backend, str) else ""

@@ -31,7 +31,7 @@ class Results:
     >>> results = ts.results("results/small")
     >>> results.tables
     ['designs', 'distances', 'loads', 'points', 'static', 'verification']
-    >>> results["static"].columns[0]
+    >>> results.static.columns[0]  # or results["static"]
     'topology'
     >>> results.query("SELECT nodes, diameter FROM static ORDER BY nodes").arrow().to_pylist()
     [{'nodes': 9, 'diameter': 2}, {'nodes': 16, 'diameter': 4}]
@@ -88,6 +88,18 @@ distances, loads, points, static, verification
             meanings = {column.name: (column.unit, column.meaning) for column in view_columns()}
             return self._table(VIEW, query(f"SELECT * FROM {VIEW}", self.folder), meanings)
         return self._table(name, store.open_table(self.folder / f"{name}.parquet"))
+
+    def __getattr__(self, name: str) -> Table:
+        """A table as an attribute: `results.static`."""
+        if not name.startswith("_"):
+            if name in self.tables:
+                return self[name]
+            known = ", ".join(self.tables)
+            raise AttributeError(f"results have no '{printable(name)}'{nearest(name, dir(self))}; tables: {known}")
+        raise AttributeError(name)
+
+    def __dir__(self) -> list[str]:
+        return sorted([*super().__dir__(), *self.tables])
 
     def __contains__(self, name: object) -> bool:
         return name in self.tables

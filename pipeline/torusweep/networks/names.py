@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from torusweep.errors import BadInput, one_line, printable
 from torusweep.networks.topology import Topology
@@ -84,6 +83,8 @@ def numbers_of(names: tuple[Any, ...], column: pa.ChunkedArray[Any], name: str, 
     if column.null_count:
         raise BadInput(f"{name}: expected {things} in every row, got {counted(column.null_count, 'row')} without")
     given = _as_texts(column)
+    import pyarrow.compute as pc  # takes 50 ms, which a wrong spelling need not wait for
+
     found = pc.index_in(given, value_set=_texts(names))
     if found.null_count:
         row = int(np.argmin(found.is_valid().to_numpy(zero_copy_only=False)))

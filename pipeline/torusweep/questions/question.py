@@ -88,6 +88,10 @@ class Askable:
         self.skipped = 2 if self.about else 1  # parameters of `ask` that are not the question's
         self.parameters = parameters_of(type(self).ask, self.skipped)
 
+    def network_meant(self, text: str, values: Mapping[str, Any]) -> str:
+        """The spelling of the network that a text means, given the values of parameters."""
+        return text
+
     def check_given(self, network: Topology | None, how: How, values: Mapping[str, Any]) -> None:
         """Raise BadInput or Refused, before anything is computed, where a single network is not asked this."""
         return

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -49,6 +50,10 @@ CHATTER = (
     "Will exit after finishing",
 )
 
+# how sbatch's words reach us: through Dask's workers (torusweep.run.workers), Snakemake's executor, or as they are
+REFUSED = re.compile(r"(?:sbatch refused: |sbatch failed\b.*message was '|(?=sbatch: error: ))(?:sbatch: error: )?(.+)")
+ELSEWHERE = re.compile(r"(--profile|--executor|-e)\b")  # Snakemake's options by which jobs may run on a cluster
+
 
 def speak(line: str) -> None:
     """A line on standard error."""
@@ -71,8 +76,10 @@ class Snakemake:
         listener   called with each line, also the steps' reports of their progress, in the thread that waits
         """
         self._command, self._computing, self._essential = command, computing, essential
+        self._elsewhere = any(map(ELSEWHERE.match, command))
         self._listener, self._say = listener, listener or speak
         self._signals: list[int] = []
+        self._refusals: list[str] = []  # Slurm's words
         self._since = 0.0
 
     def wait(self) -> int:
@@ -85,7 +92,7 @@ class Snakemake:
                 self._command,
                 process_group=0,
                 stdout=subprocess.PIPE if self._listener else STDERR,
-                stderr=subprocess.PIPE if self._essential or self._listener else None,
+                stderr=subprocess.PIPE if self._essential or self._listener or self._elsewhere else None,
                 env={**os.environ, REPORTS: "1"} if self._listener else None,
             )
             status = self._listen(self._listener) if self._listener else self._wait_and_speak()
@@ -101,7 +108,10 @@ class Snakemake:
                 " and the same command goes on from here"
             )
             return 128 - status
-        if status > 0 and self._essential:
+        if status > 0 and self._refusals:
+            words = "; ".join(dict.fromkeys(self._refusals))
+            self._say(f"Slurm refused: {words}; what is finished is kept, and the same command goes on from here")
+        elif status > 0 and self._essential:
             self._say(
                 "a step ended with the error above; what is finished is kept, and the same command goes on from here"
             )
@@ -197,11 +207,14 @@ class Snakemake:
             os.killpg(self._process.pid, signal.SIGKILL)
 
     def _say_essential(self) -> None:
-        """Pass on what Snakemake says, but for its chatter, and all where it was interrupted."""
+        """Pass on what Snakemake says; where only the essential is asked, without chatter and after an interruption."""
         for line in self._process.stderr or ():
             if self._is_essential(line.decode(errors="replace")):
                 sys.stderr.buffer.write(line)
                 sys.stderr.flush()
 
     def _is_essential(self, line: str) -> bool:
-        return not self._signals and not line.startswith(CHATTER)
+        refused = REFUSED.search(line)
+        if refused:
+            self._refusals.append(refused[1].strip().removesuffix("'."))
+        return not self._essential or (not self._signals and not line.startswith(CHATTER))

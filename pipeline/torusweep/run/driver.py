@@ -202,6 +202,7 @@ def compute(
             total=networks_of(estimates),
             done=networks_of(estimates) - networks_of(todo),
             cost=left.cost,
+            workers=workers.places,
         ) as shown:
             running: dict[int, Running] = {}
             stop.running = True

@@ -2,8 +2,8 @@
 
 On standard output, as all that the steps say: standard error is where Snakemake talks (torusweep.run.command).
 The time left follows from the points' estimated cost, because long ones come first. Estimates err by a factor of
-five, and the first points also wait for compilers: the time left is shown from a third of the cost and of the
-points on.
+five, and the first points also wait for compilers: up to a third of the cost and of the points, the time left is the
+plan's, and so called.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import os
 import sys
 import time
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from torusweep.quantities import counted
 
@@ -52,23 +52,31 @@ def how_far(line: str) -> HowFar | None:
         return None
 
 
-def time_left(cost: float, paid: float, seconds: float, finished: float) -> str:
-    """How long it will still take, in words; '' where that cannot be said yet, or nothing is left.
+def time_left(cost: float, paid: float, seconds: float, finished: float, workers: int = 1) -> str:
+    """How long it will still take, in words; '' where nothing is left, or more than the plan's time is over.
 
-    seconds    that the part paid took
-    finished   share of the points
+    cost, paid  seconds of one core, estimated
+    seconds     that the part paid took
+    finished    share of the points
+    workers     that share the cost, by which the plan's time follows from it
     """
-    if not SURE * cost <= paid < cost or finished < SURE:
+    if paid >= cost:
         return ""
-    left = (cost - paid) * seconds / paid
-    return f"about {left:.0f} s left" if left < 100 else f"about {left / 60:.0f} min left"
+    planned = paid < SURE * cost or finished < SURE
+    if planned and seconds > cost / workers:
+        return ""
+    left = (cost - paid) / workers if planned else (cost - paid) * seconds / paid
+    words = (
+        "less than a second" if left < 0.5 else f"about {left:.0f} s" if left < 100 else f"about {left / 60:.0f} min"
+    )
+    return f"{words} left{' by the plan' * planned}"
 
 
 class ProgressLines:
     """A line at the end, and at most every five seconds before."""
 
-    def __init__(self, title: str, total: int, done: int, cost: float) -> None:
-        self._title, self._total, self._done, self._cost = title, total, done, cost
+    def __init__(self, title: str, total: int, done: int, cost: float, workers: int) -> None:
+        self._title, self._total, self._done, self._cost, self._workers = title, total, done, cost, workers
         self._before, self._paid = done, 0.0
         self._start = self._last = time.monotonic()
 
@@ -79,11 +87,8 @@ class ProgressLines:
         if self._done == self._total or now - self._last >= LINE_SECONDS:
             self._last = now
             taken = max(now - self._start, 1e-9)
-            left = (
-                time_left(self._cost, self._paid, taken, (self._done - self._before) / (self._total - self._before))
-                if self._done < self._total
-                else ""
-            )
+            finished = (self._done - self._before) / (self._total - self._before)
+            left = time_left(self._cost, self._paid, taken, finished, self._workers) if self._done < self._total else ""
             pace = f"{(self._done - self._before) / taken:.3g} points/s"
             self.say(
                 f"{self._title}: {self._done:,} of {counted(self._total, 'point')},"
@@ -97,11 +102,11 @@ class ProgressLines:
 class Reports:
     """The same as lines of JSON, at the beginning, at most ten a second, and at the end."""
 
-    def __init__(self, title: str, total: int, done: int, cost: float) -> None:
-        self._title, self._total, self._done, self._cost = title, total, done, cost
+    def __init__(self, title: str, total: int, done: int, cost: float, workers: int) -> None:
+        self._title, self._total, self._done, self._cost, self._workers = title, total, done, cost, workers
         self._before, self._paid = done, 0.0
         self._start = self._last = time.monotonic()
-        self._report("")
+        self._report(time_left(cost, 0.0, 0.0, 0.0, workers))
 
     def advance(self, points: int, cost: float) -> None:
         self._done += points
@@ -110,7 +115,7 @@ class Reports:
         if self._done == self._total or now - self._last >= REPORT_SECONDS:
             self._last = now
             finished = (self._done - self._before) / max(self._total - self._before, 1)
-            self._report(time_left(self._cost, self._paid, now - self._start, finished))
+            self._report(time_left(self._cost, self._paid, now - self._start, finished, self._workers))
 
     def say(self, message: str) -> None:
         print(message, flush=True)
@@ -129,7 +134,8 @@ class Bar:
         task = self._bar.tasks[self._task]
         done = task.fields["done"] + points
         finished = (done - task.fields["before"]) / max(task.fields["points"] - task.fields["before"], 1)
-        left = time_left(task.total or 0.0, task.completed + cost, task.elapsed or 0.0, finished)
+        paid = task.completed + cost
+        left = time_left(task.total or 0.0, paid, task.elapsed or 0.0, finished, task.fields["workers"])
         self._bar.update(self._task, advance=cost, done=done, left=left)
 
     def say(self, message: str) -> None:
@@ -137,16 +143,19 @@ class Bar:
 
 
 @contextlib.contextmanager
-def progress(title: str, *, total: int, done: int, cost: float) -> Iterator[ProgressLines | Reports | Bar]:
+def progress(
+    title: str, *, total: int, done: int, cost: float, workers: int = 1
+) -> Iterator[ProgressLines | Reports | Bar]:
     """Show that `done` of `total` points are finished, and what `advance` adds of points and of `cost`."""
     if os.environ.get(REPORTS):
-        yield Reports(title, total, done, cost)
+        yield Reports(title, total, done, cost, workers)
         return
     if not sys.stdout.isatty():
-        yield ProgressLines(title, total, done, cost)
+        yield ProgressLines(title, total, done, cost, workers)
         return
     from rich.progress import BarColumn, Progress, TextColumn
 
     counts = TextColumn("{task.fields[done]:,} of " + counted(total, "point"))
     with Progress(TextColumn("{task.description}"), BarColumn(), counts, TextColumn("{task.fields[left]}")) as bar:
-        yield Bar(bar, bar.add_task(title, total=cost, done=done, before=done, points=total, left=""))
+        known: dict[str, Any] = {"done": done, "before": done, "points": total, "workers": workers}
+        yield Bar(bar, bar.add_task(title, total=cost, left=time_left(cost, 0.0, 0.0, 0.0, workers), **known))

@@ -68,11 +68,13 @@ class Patience(NamedTuple):
     seconds   without any, after which workers are requested again, or the run ends
     renew     asks for workers again; each time in renewals
     renewals  seconds that requested workers may take to start, for each time that they are requested again
+    refused   why all that were requested last are refused; "" where they are not
     """
 
     seconds: float
     renew: Callable[[], None] = lambda: None
     renewals: tuple[float, ...] = ()
+    refused: Callable[[], str] = lambda: ""
 
 
 class InProcess:
@@ -122,6 +124,8 @@ class Workers:
                 self._present, self._counted = sum(self._client.nthreads(callback_timeout=SILENT_SECONDS).values()), now
             if self._present:
                 self._seen = now
+            elif why := self._patience.refused():
+                raise LostWorkers(f"cluster.slurm: sbatch refused: {why}; repeat the command: finished points are kept")
             elif now - self._seen > self._patience.seconds:
                 self._renew(now - self._seen)
         return self._present

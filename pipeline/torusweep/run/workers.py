@@ -6,7 +6,7 @@ fill, tasks to submit, and what became of them.
 Every connection is encrypted, with certificates that live as long as the run, and local workers listen on the
 loopback address only: otherwise another user of the machine could have his code run by our workers.
 
-Workers of Slurm are jobs: `slurm_cluster` says what is submitted, `wait_for_worker` why none starts.
+Workers of Slurm are jobs: `slurm_cluster` says what is submitted, `wait_for_worker` why none starts, or is taken.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ from typing import Any
 
 import dask
 import psutil
-from dask_jobqueue.slurm import SLURMCluster
-from distributed import Client, Nanny, Scheduler
+from dask_jobqueue.slurm import SLURMCluster, SLURMJob
+from distributed import Client, Nanny, Scheduler, Status
 from distributed.deploy.spec import SpecCluster
 from distributed.security import Security
 from distributed.utils import silence_logging_cmgr
 from torusweep_kernels.backend import resolve
 
-from torusweep.errors import BadInput
+from torusweep.errors import BadInput, one_line
 from torusweep.quantities import counted
 from torusweep.run.tasks import Patience, Workers, code_version
 
@@ -47,6 +47,7 @@ SQUEUE_SECONDS = 60  # between questions to Slurm why its jobs wait
 RENEWALS = 3  # times that jobs are submitted again when all workers are gone
 LOOPBACK = "127.0.0.1:0"
 ROLES = ("client", "scheduler", "worker")
+REFUSED = "sbatch refused: "  # with its words after it; torusweep.run.child listens for them
 
 
 def submitted(slurm: Any, folder: Path, environment: Mapping[str, str]) -> SLURMCluster:
@@ -62,6 +63,26 @@ def submitted(slurm: Any, folder: Path, environment: Mapping[str, str]) -> SLURM
     jobs = slurm_cluster(slurm, folder, environment)
     jobs.scale(jobs=slurm.jobs)
     return jobs
+
+
+class SubmittedJob(SLURMJob):
+    """A job that keeps why Slurm refuses it, in sbatch's words: Dask would print a traceback, and wait for it."""
+
+    refusal = ""
+
+    async def start(self) -> None:
+        try:
+            await super().start()  # type: ignore[no-untyped-call]  # Dask's, without types
+        except (RuntimeError, ValueError, OSError) as error:  # sbatch fails, names no job, or cannot be called
+            said = str(error).rpartition("stderr:\n")[2].replace("sbatch: error: ", "")
+            self.refusal = one_line(said) or "it says nothing"
+            self.status = Status.running  # as Dask expects it of a job that was started
+
+
+def refusal(jobs: SLURMCluster, count: int) -> str:
+    """Why Slurm refused all of the newest `count` jobs; "" where it took one, or has not answered yet."""
+    said = [getattr(jobs.workers.get(name), "refusal", "") for name in list(jobs.worker_spec)[-count:]]
+    return said[0] if said and all(said) else ""
 
 
 def slurm_cluster(slurm: Any, folder: Path, environment: Mapping[str, str]) -> SLURMCluster:
@@ -87,21 +108,28 @@ def slurm_cluster(slurm: Any, folder: Path, environment: Mapping[str, str]) -> S
         security=_certificates(folder),
         scheduler_options={"dashboard": False, "dashboard_address": LOOPBACK},
         config_name=None,
+        job_cls=SubmittedJob,  # type: ignore[arg-type]  # declared as a job, and used as its class
     )
 
 
-def wait_for_worker(client: Client, jobs: SLURMCluster) -> None:
-    """Wait for the first worker, and say at most once a minute why Slurm does not start the jobs.
+def wait_for_worker(client: Client, jobs: SLURMCluster, count: int) -> None:
+    """Wait for the first worker of `count` jobs, and say at most once a minute why Slurm does not start them.
 
-    Raises BadInput with Slurm's reason where none starts within START_SECONDS.
+    Raises BadInput with Slurm's words where it refuses all jobs, and where none starts within START_SECONDS.
     """
     waiting = ""
-    for _ in range(START_SECONDS // SQUEUE_SECONDS):
+    for second in range(1, START_SECONDS + 1):
         with contextlib.suppress(TimeoutError):
-            client.wait_for_workers(1, timeout=SQUEUE_SECONDS)
+            client.wait_for_workers(1, timeout=1)
             return
-        waiting = _why_waiting([str(job.job_id) for job in jobs.workers.values()])
-        print(f"waiting for Slurm: {waiting}", flush=True)
+        words = refusal(jobs, count)
+        if words:
+            raise BadInput(f"cluster.slurm: {REFUSED}{words}; change cluster.slurm")
+        if second % SQUEUE_SECONDS == 0:
+            waiting = _why_waiting([str(job.job_id) for job in jobs.workers.values() if not job.refusal])
+            refused = {f"; {REFUSED}{job.refusal}" for job in jobs.workers.values() if job.refusal}
+            waiting += "".join(sorted(refused))
+            print(f"waiting for Slurm: {waiting}", flush=True)
     raise BadInput(
         f"cluster.slurm: expected a worker within {START_SECONDS} s, got none; {waiting};"
         " change cluster.slurm, or ask for fewer or smaller jobs"
@@ -182,12 +210,13 @@ def connect(settings: Any, *, backend: str, tasks: int) -> Iterator[Workers]:
             jobs = stack.enter_context(contextlib.closing(submitted(settings.slurm, home, of_jobs())))
             _open_files(FILES_PER_GUEST * count * settings.slurm.cores)
             client = stack.enter_context(Client(jobs))
-            wait_for_worker(client, jobs)
+            wait_for_worker(client, jobs, count)
             _check_code(client, "Slurm")
             patience = Patience(
                 settings.worker_ttl_seconds,
                 lambda: jobs.scale(jobs=len(jobs.worker_spec) + count),
                 (START_SECONDS,) * RENEWALS,
+                lambda: refusal(jobs, count),
             )
         else:
             stack.enter_context(_environment())
@@ -265,9 +294,6 @@ def _signals_blocked() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-# --- local -------------------------------------------------------------------------------------
-
-
 def local_workers(settings: Any, tasks: int) -> list[dict[str, str]]:
     """The environment of each local worker: as many as cores (or the setting), also where they share GPUs: most of the
     work of most points is done by the CPU.
@@ -309,13 +335,8 @@ def _local(settings: Any, tasks: int, folder: str, stack: contextlib.ExitStack) 
     environments = local_workers(settings, tasks)
     _open_files(FILES_PER_WORKER * len(environments))
     security = Security.temporary()
-    loopback = {
-        "host": "127.0.0.1",
-        "protocol": "tls://",
-        "security": security,
-        "dashboard": False,
-        "dashboard_address": LOOPBACK,
-    }
+    here = {"host": "127.0.0.1", "protocol": "tls://", "security": security}
+    loopback = {**here, "dashboard": False, "dashboard_address": LOOPBACK}
     memory = "auto" if settings.memory_per_worker_gib is None else int(settings.memory_per_worker_gib * 2**30)
     own = psutil.Process().memory_info().rss  # a worker imports what we did
     if memory != "auto" and memory < LEAST_MEMORY * own:
@@ -338,9 +359,6 @@ def _local(settings: Any, tasks: int, folder: str, stack: contextlib.ExitStack) 
             " this process"
         ) from None
     return cluster, len(workers)
-
-
-# --- elsewhere ---------------------------------------------------------------------------------
 
 
 def _join(settings: Any) -> Client:

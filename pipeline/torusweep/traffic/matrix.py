@@ -15,7 +15,7 @@ from torusweep_kernels import sums
 
 @dataclass(frozen=True, eq=False)
 class Traffic:
-    """T[s, t] = weight[s] · common[t] + own[s, t], in flits per cycle at one flit injected per terminal and cycle.
+    """T[s, t] = weight[s] · common[t] + own[s, t], in flits per cycle at one flit injected per cycle per terminal.
 
     weight     float64[T]      1 for terminals; for nodes (`at_nodes`) their number of terminals
     common     float64[T]      demand from every source to t

@@ -69,7 +69,7 @@ COST = {
     "cost model": "Prices of routers, cables and circuit switches, each with a date and a source.",
     "packing": "Which routers share a cabinet, and where the cabinets stand: lengths of cables follow.",
     "radix": "Ports of a router, those of its terminals included; the most, where routers differ.",
-    "throughput": "Flits a cycle and terminal that links and terminals carry, at most 1.",
+    "throughput": "Flits per cycle per terminal that links and terminals carry, at most 1.",
     "saturation per cost": "Throughput for a unit of currency of a terminal's share of the network.",
     "circuit switch": "A switch that joins the ends of two links for a long time; packets pass through it unseen.",
 }

@@ -35,7 +35,7 @@ MEANING = {column.name: meaning_of(column) for column in (*COST, *LOADS, *STATIC
 UNIFORM = ("uniform", "uniform_other", "all_to_all")  # patterns that are not adverse
 LINKED = "with_links("  # a network of a family with other links
 NOTE = (
-    "Machines, in bold, then rivals of about the same size. Saturation is the load, in flits a cycle and terminal,"
+    "Machines, in bold, then rivals of about the same size. Saturation is the load, in flits per cycle per terminal,"
     " at which the busiest link is full; a link carries one flit a cycle, or its bandwidth. Above 1, the terminals are"
     " the limit. <em>Uniform</em>: every terminal sends equally much to all. <em>Adverse</em>: the worst of the other"
     " patterns computed. Each is under the best routing of those computed for that pattern."

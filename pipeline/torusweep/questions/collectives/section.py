@@ -16,7 +16,7 @@ INTRODUCTION = (
     "The bound is what no algorithm beats, proved by a cut, a partition or a linear program; it is the optimum where an"
     " algorithm is known that attains it, elsewhere the row best_known has the least time that is known. Times are for"
     " data so large that bandwidth decides, with all channels of a node at work. Bus bandwidth is that of nccl-tests,"
-    " in flits a cycle and terminal; a channel carries one in each direction."
+    " in flits per cycle per terminal; a channel carries one in each direction."
 )
 
 

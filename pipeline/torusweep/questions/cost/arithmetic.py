@@ -181,7 +181,7 @@ EQUAL = 9  # decimals; loads that differ only by rounding are equal
 
 
 def throughput(loads: Record) -> float | None:
-    """Flits a cycle and terminal that links and terminals carry; None where nothing is sent over links."""
+    """Flits per cycle per terminal that links and terminals carry; None where nothing is sent over links."""
     found = loads["terminal_saturation_load"]
     return None if loads["saturation_load"] is None else float(min(1.0, found))
 

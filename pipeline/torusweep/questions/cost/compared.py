@@ -1,11 +1,18 @@
-"""Several networks at equal cost: what each carries of a traffic for its price, and the Pareto front."""
+"""Several networks at equal cost: what each carries of a traffic for its price, and the Pareto front.
+
+Families asked for by a number of terminals: the balanced network of each that comes nearest. *Balanced* is what each
+family's source calls so: as many terminals a router as its links can serve. Tori, meshes and hypercubes have one
+terminal a router. Of two networks as near, the larger one is taken.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from itertools import count
 from typing import Any
 
 from torusweep.errors import BadInput
+from torusweep.networks.families import plan
 from torusweep.networks.symmetry import orbits
 from torusweep.networks.topology import Topology
 from torusweep.questions.cost.arithmetic import equal_cost
@@ -71,3 +78,94 @@ def _loads(network: Topology, routings: Sequence[str], traffic: str) -> list[dic
         with under("routing"):
             raise BadInput("expected a routing, got none; write minimal")
     return found
+
+
+Sized = tuple[int, str]  # terminals, spelling
+DIMENSIONS = 3  # of tori and meshes
+
+
+def sized(family: str, terminals: int) -> str:
+    """The spelling of a family's balanced network whose number of terminals is nearest to the one wanted.
+
+    Raises BadInput for a family that has no balanced networks.
+    """
+    if family not in BALANCED:
+        raise BadInput(
+            f"{family}: expected a family whose sizes are known ({', '.join(BALANCED)}), got another;"
+            f" write its network, as 'torusweep topologies {family}' explains"
+        )
+    found = min(_known(BALANCED[family](terminals), terminals), key=lambda one: (abs(one[0] - terminals), -one[0]))
+    return found[1]
+
+
+def _known(networks: Iterator[Sized], wanted: int) -> Iterator[Sized]:
+    """Those that exist, in order of size, up to the first that is far too large."""
+    for terminals, spelling in networks:
+        try:
+            plan(spelling)
+        except BadInput:
+            continue  # no field of this order
+        yield terminals, spelling
+        if terminals > 2 * wanted:
+            return
+
+
+def _grids(family: str, wanted: int) -> Iterator[Sized]:
+    """Three dimensions, whose sides differ by 1 at most."""
+    for side in count(2):
+        for longer in range(DIMENSIONS):
+            sides = [side] * (DIMENSIONS - longer) + [side + 1] * longer
+            nodes = side ** (DIMENSIONS - longer) * (side + 1) ** longer
+            yield nodes, f"{family}(radices={sides})"
+
+
+def _hypercubes(wanted: int) -> Iterator[Sized]:
+    yield from ((2**n, f"hypercube(n={n})") for n in count(1))
+
+
+def _dragonflies(wanted: int) -> Iterator[Sized]:
+    """a = 2p = 2h (Kim et al. 2008), with as many groups as are needed."""
+    for h in count(1):
+        group = 2 * h * h
+        for groups in {max(2, min(group + 1, wanted // group + more)) for more in (0, 1)}:
+            yield group * groups, f"dragonfly(a={2 * h}, p={h}, h={h}, groups={groups})"
+        if group * (group + 1) > wanted:
+            return
+
+
+def _slim_flies(wanted: int) -> Iterator[Sized]:
+    """Terminals of half a router's links (Besta & Hoefler 2014, sec. II-B), rounded down or up."""
+    for q in count(3):
+        links = (3 * q - ((q + 1) % 4 - 1)) // 2
+        for each in sorted({links // 2, -(-links // 2)}):
+            yield 2 * q * q * each, f"slim_fly(q={q}, terminals={each})"
+
+
+def _polarflies(wanted: int) -> Iterator[Sized]:
+    """Terminals of half a router's links (Lakhotia et al. 2022), rounded down or up."""
+    for q in count(2):
+        for each in sorted({(q + 1) // 2, -(-(q + 1) // 2)}):
+            yield (q * q + q + 1) * each, f"polarfly(q={q}, terminals={each})"
+
+
+def _hyperxs(wanted: int) -> Iterator[Sized]:
+    """Two dimensions; as many terminals a router as a side is long, whose uniform traffic just fills the links."""
+    yield from ((side**3, f"hyperx(radices=[{side}, {side}], terminals={side})") for side in count(2))
+
+
+def _fat_trees(wanted: int) -> Iterator[Sized]:
+    """Of switches with at most 64 ports, in order of size."""
+    found = [(k**n, f"fat_tree(k={k}, n={n})") for n in (2, 3, 4, 5) for k in range(2, 33)]
+    yield from sorted(found)
+
+
+BALANCED: dict[str, Callable[[int], Iterator[Sized]]] = {
+    "torus": lambda wanted: _grids("torus", wanted),
+    "mesh": lambda wanted: _grids("mesh", wanted),
+    "hypercube": _hypercubes,
+    "dragonfly": _dragonflies,
+    "slim_fly": _slim_flies,
+    "polarfly": _polarflies,
+    "hyperx": _hyperxs,
+    "fat_tree": _fat_trees,
+}

@@ -75,7 +75,7 @@ def pack(topology: Topology, packing: str, racks: Racks) -> Placement:
 
 
 def routers_of_cabinet(racks: Racks, terminals: int) -> int:
-    """Most routers of a cabinet that have so many terminals each, which stand in it, too."""
+    """Routers with `terminals` hosts each that fit in a cabinet, hosts included."""
     return max(1, min(racks.routers, racks.terminals // max(terminals, 1)))
 
 

@@ -13,13 +13,14 @@ from typing import Annotated, Any, ClassVar
 from rich.console import Console
 
 from torusweep.errors import BadInput, printable
+from torusweep.networks.families import FAMILIES
 from torusweep.networks.families.slices import Pod
-from torusweep.networks.topology import Topology
+from torusweep.networks.topology import Topology, Whole
 from torusweep.quantities import counted
 from torusweep.questions.answer import Answer, Record, Records, Row
 from torusweep.questions.cost.arithmetic import price_of_router
 from torusweep.questions.cost.columns import COST, EQUAL_COST
-from torusweep.questions.cost.compared import COMPARED, ROUTING, ROUTINGS, TRAFFIC, compared
+from torusweep.questions.cost.compared import BALANCED, COMPARED, ROUTING, ROUTINGS, TRAFFIC, compared, sized
 from torusweep.questions.cost.model import DEFAULT_MODEL, MODELS, cost_model, file_of, readable
 from torusweep.questions.cost.packing import AUTOMATIC, check_suits, spelling_of
 from torusweep.questions.cost.record import cost_record, widths_of
@@ -126,6 +127,17 @@ def cost(
     *,
     routing: Annotated[tuple[str, ...], ROUTING, NotSwept()] | None = None,
     traffic: Annotated[str, TRAFFIC, NotSwept()] | None = None,
+    terminals: Annotated[
+        int,
+        Whole(
+            2,
+            f"of each network that is a family's bare name ({', '.join(BALANCED)}): the balanced one is taken whose"
+            " number is nearest",
+            10**6,
+        ),
+        NotSwept(),
+    ]
+    | None = None,
 ) -> Cost | Costs:
     """What each network costs: routers by their ports, cables by their length, circuit switches, watts.
 
@@ -138,6 +150,8 @@ def cost(
     5
     >>> ts.cost(["torus(k=4, n=2)", "mesh(k=4, n=2)"]).rows[0]["topology"]
     'mesh(k=4, n=2)'
+    >>> [row["topology"] for row in ts.cost(["torus", "slim_fly"], terminals=200).rows]
+    ['slim_fly(q=5, terminals=4)', 'torus(radices=[6, 6, 6])']
     """
     distinct = list({network.spelling: network for network in networks}.values())
     with under("model"):
@@ -177,12 +191,18 @@ class CostQuestion(Question):
         'cost "dragonfly(a=8, p=4, h=4)"',
         'cost "slim_fly(q=9, terminals=6)" --model 2008-kim --json',
         'cost "torus(radices=[8, 8, 16])" "dragonfly(a=8, p=4, h=4)" "slim_fly(q=9, terminals=6)"',
+        "cost --terminals 500 torus dragonfly slim_fly fat_tree",
         'cost "slim_fly(q=9, terminals=6)" --packing "straight(dimensions=2, block=[9, 1, 2])"',
         "cost --print-model > my.yaml",
         'cost "torus(k=8, n=3)" --model my.yaml',
     )
     description = "cost models by which the networks are priced; without it, none"
     distinguishing = ("cost_model", "packing")
+
+    def network_meant(self, text: str, values: Mapping[str, Any]) -> str:
+        wanted = values.get("terminals")
+        bare = text.strip().lower().replace("-", "_")
+        return sized(bare, wanted) if isinstance(wanted, int) and wanted > 1 and bare in FAMILIES else text
 
     def check(self, network: LazyNetwork, request: Any) -> None:
         check_suits(request.packing, network.plan, network.spelling)

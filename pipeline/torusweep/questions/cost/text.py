@@ -26,7 +26,7 @@ def print_comparison(console: Console, rows: Sequence[dict[str, Any]]) -> None:
     print_rows(console, rows, COLUMNS, left=("topology", "packing", _front))
     for note in (
         f"\nCables: electrical + optical. Cost in {rows[0]['currency']} and watts of a terminal; cycles over"
-        " links between two terminals. Carries: flits a cycle and terminal",
+        " links between two terminals. Carries: flits per cycle per terminal",
         f"of {rows[0]['traffic']} traffic, at most 1, with the best routing; for 1,000 {rows[0]['currency']} of a"
         " terminal's cost. Front: no other is as good in cost, cycles and throughput.",
     ):
@@ -45,7 +45,7 @@ def _front(row: dict[str, Any]) -> str:
 
 
 COLUMNS: Columns = {
-    **{"topology": "network", "packing": "packing", "routers": "routers", "radix:d": "radix"},
+    **{"topology": "network", "packing": "packing", "terminals": "terminals", "routers": "routers", "radix:d": "radix"},
     lambda row: f"{row['electrical_cables']:,} + {row['optical_cables']:,}": "cables",
     lambda row: _money(row["cost_per_terminal"]): "a terminal",
     **{"watts_per_terminal:.3g": "W", "latency:.4g": "cycles"},

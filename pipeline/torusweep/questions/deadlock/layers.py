@@ -1,7 +1,12 @@
-"""A layered assignment: paths are divided among layers of virtual channels, so that no layer can deadlock."""
+"""Virtual channels that take every cycle from a routing that has some: the remedy where no rule does.
+
+A layered assignment: paths are divided among layers of virtual channels, so that no layer can deadlock. Datelines: a
+packet moves to its next virtual channel behind each channel of a set that all cycles pass.
+"""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,17 +15,20 @@ import scipy
 from torusweep_kernels.forwarding import MOST_LAYERS, Channels, assign_layers, channels_of
 
 from torusweep.errors import Refused
+from torusweep.networks.names import name_of
 from torusweep.networks.topology import Topology
 from torusweep.questions.deadlock.dependencies import is_acyclic
 from torusweep.questions.deadlock.routing_case import check_reachability
 from torusweep.questions.deadlock.window_dependencies import steps_of
 from torusweep.routing import GivenRouting
 from torusweep.routing import routing as routing_on
-from torusweep.routing.forms import LayeredRouting, TableRouting
-from torusweep.routing.tables.as_table import table_of
+from torusweep.routing.forms import AdaptiveRouting, LayeredRouting, Routing, TableRouting
+from torusweep.routing.tables.as_table import table_of, with_hop_counts
 from torusweep.routing.tables.rows import table_of_kernel
 
 MOST_SPLIT_PAIRS = 1 << 14  # of packets that draw between many ways, each of which has its dependencies
+MOST_REMEDIED = 1 << 14  # pairs of routers, or channels, for which a remedy is looked for: seconds
+CYCLIC = 2  # virtual channels, the least number where one has a cycle
 MOST_WAYS = 1.5  # rows of a configuration, on average, up to which there is no such limit
 BOUND = "1 where all paths together have no cycle, otherwise at least 2"
 METHOD = "greedy, path by path, as in LASH (Skeie et al. 2002); layers without a cycle (Dally & Seitz 1987)"
@@ -63,7 +71,15 @@ class Layers(NamedTuple):
 
 
 def layers(topology: Topology, routing: str | GivenRouting) -> Layers:
-    """Divide the paths between all terminals among as few layers as a greedy search finds.
+    """Divide the paths between all terminals among as few layers as a greedy search finds; see `layers_of_form`."""
+    name, form = routing_on(routing, topology)
+    if isinstance(form, LayeredRouting):
+        check_reachability(name, topology)
+    return layers_of_form(name, form)
+
+
+def layers_of_form(name: str, form: Routing) -> Layers:
+    """Divide the paths of a routing, which has a name, among as few layers as a greedy search finds.
 
     All paths of a pair are in one layer, whatever virtual channels the routing itself names. Two orders are tried, by
     destination and by source; the one with fewer layers is returned.
@@ -71,10 +87,7 @@ def layers(topology: Topology, routing: str | GivenRouting) -> Layers:
     Raises BadInput where the routing does not suit the network, Refused where it has too many routes, or where the
     search ends without layers for all.
     """
-    name, form = routing_on(routing, topology)
-    if isinstance(form, LayeredRouting):
-        check_reachability(name, topology)
-    table = table_of(form)
+    topology, table = form.topology, table_of(form)
     if len(table.entry) > MOST_SPLIT_PAIRS and len(table.port) > MOST_WAYS * len(table.at):
         raise Refused(
             f"layers of routing {name} on {topology.spelling}: expected at most {MOST_SPLIT_PAIRS:,} pairs whose"
@@ -105,10 +118,122 @@ def _assigned(kernel: Any, channels: Channels, table: TableRouting, order: np.nd
 
 def _acyclic(table: TableRouting) -> bool:
     """Whether the dependencies of all paths together, between physical channels, have no cycle."""
-    size = table.topology.ports.size
+    return is_acyclic(_graph(table, _arcs(table)))
+
+
+def _arcs(table: TableRouting) -> np.ndarray:
+    """int64[4, A]: every dependency between two channels of a table: their physical channels, and their classes."""
     channel = table.at[table.owner].astype(np.int64) * table.topology.ports.shape[1] + table.port
-    arcs = [np.zeros(0, np.int64)]
-    for row, then in steps_of(table):
-        arcs.append(np.unique(channel[row] * size + channel[then]))
-    tail, head = np.divmod(np.unique(np.concatenate(arcs)), size)
-    return is_acyclic(scipy.sparse.csr_array((np.ones(len(tail), bool), (tail, head)), shape=(size, size)))
+    parts = [
+        np.unique(np.stack([channel[row], channel[then], table.kind[row], table.kind[then]]), axis=1)
+        for row, then in steps_of(table)
+    ]
+    return np.unique(np.concatenate([np.zeros((4, 0), np.int64), *parts], axis=1), axis=1)
+
+
+def _graph(table: TableRouting, arcs: np.ndarray) -> scipy.sparse.csr_array:
+    """bool[N · P, N · P]: packets that hold the row's physical channel request the column's."""
+    size = table.topology.ports.size
+    return scipy.sparse.csr_array((np.ones(arcs.shape[1], np.int64), (arcs[0], arcs[1])), shape=(size, size))
+
+
+class Remedy(NamedTuple):
+    """What takes every cycle from a routing: either of two assignments of virtual channels.
+
+    virtual_channels   that datelines take: they suffice, and are the least number where that is 2, as one has a cycle
+    datelines          int64[D, 2]: node and next node of the channels behind which alone packets change
+    table              the routing, with the virtual channel of each hop
+    layers             None: too many, or too many ways to look for them
+    """
+
+    virtual_channels: int
+    datelines: np.ndarray
+    table: TableRouting
+    layers: Layers | None
+
+    @property
+    def record(self) -> dict[str, Any]:
+        """The two numbers, whether they are the least, and how they are reached."""
+        own, pairs = self.layers, self.datelines.tolist()
+        return {
+            "virtual_channels": self.virtual_channels,
+            "is_least": self.virtual_channels == CYCLIC,
+            "datelines": [" → ".join(str(name_of(self.table.topology, node)) for node in ends) for ends in pairs],
+            "layers": own and own.upper,
+            "is_least_layers": own and own.upper == own.lower,
+            "paths": own and own.record["paths"],
+        }
+
+
+def remedy_of(name: str, form: Routing | AdaptiveRouting) -> Remedy | None:
+    """The remedy for a routing that has a cycle with one virtual channel; None where there is too much to try.
+
+    Datelines: the channels that a greedy search leaves out of the dependency graph until it has no cycle. The virtual
+    channel of a hop is the number of datelines that the packet has passed, and numbers that have no cycle together are
+    one: between two, dependencies only lead upwards (Dally & Seitz 1987).
+    """
+    topology = form.topology
+    pairs = len(np.unique(topology.terminals)) ** 2
+    if isinstance(form, AdaptiveRouting) or pairs > MOST_REMEDIED or int((topology.ports >= 0).sum()) > MOST_REMEDIED:
+        return None
+    try:
+        table = table_of(form)
+    except Refused:
+        return None
+    graph = _graph(table, _arcs(table))
+    cuts = [_cut(graph, first) for first in (None, _downwards(topology))]
+    tables = [_fewest(with_hop_counts(table, cut.reshape(topology.ports.shape))) for cut in cuts]
+    place = min(range(len(cuts)), key=lambda i: tables[i].kinds)
+    node, port = np.divmod(np.flatnonzero(cuts[place]), topology.ports.shape[1])
+    try:
+        layered = layers_of_form(name, form)
+    except Refused:
+        layered = None
+    return Remedy(tables[place].kinds, np.column_stack([node, topology.ports[node, port]]), tables[place], layered)
+
+
+def _fewest(table: TableRouting) -> TableRouting:
+    """A table whose classes never fall on a packet's way: classes in sequence are one as long as that is acyclic."""
+    arcs, first, merged = _arcs(table), 0, np.zeros(table.kinds, np.int16)
+    for kind in range(1, table.kinds):
+        inside = (arcs[2] >= first) & (arcs[3] <= kind)
+        ends = not is_acyclic(_graph(table, arcs[:, inside]))
+        first = kind if ends else first
+        merged[kind] = merged[kind - 1] + ends
+    return replace(table, kind=merged[table.kind], kinds=int(merged[-1]) + 1)
+
+
+def _downwards(topology: Topology) -> np.ndarray:
+    """bool[N · P]: channels to a node of a smaller number, without which no way returns (negative hops, Gopal 1985)."""
+    return ((topology.ports >= 0) & (topology.ports < np.arange(topology.nodes)[:, None])).ravel()
+
+
+def _cut(graph: scipy.sparse.csr_array, first: np.ndarray | None) -> np.ndarray:
+    """bool[V]: vertices of which each cycle has one, and none of which can be spared.
+
+    first  such vertices; None: of each strong component in turn the vertex that most ways through it pass
+    """
+    left, order = np.ones(graph.shape[0], bool), []
+    if first is not None:
+        left, order = ~first, np.flatnonzero(first).tolist()
+    inside, component = _on_cycles(graph, left)
+    while len(inside):
+        part = graph[inside][:, inside]
+        ways = part.sum(axis=0) * part.sum(axis=1)
+        best = np.lexsort((inside, -ways, component))
+        taken = inside[best[np.append(True, np.diff(component[best]) > 0)]]
+        left[taken] = False
+        order += taken.tolist()
+        inside, component = _on_cycles(graph, left)
+    for vertex in reversed(order):
+        left[vertex] = True
+        left[vertex] = not len(_on_cycles(graph, left)[0])
+    return ~left
+
+
+def _on_cycles(graph: scipy.sparse.csr_array, left: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(vertices in strong components of two or more, these components) of the part that is left, bool[V]."""
+    vertex = np.flatnonzero(left)
+    component = scipy.sparse.csgraph.connected_components(graph[vertex][:, vertex], connection="strong")[1]
+    inside = np.bincount(component, minlength=1)[component] > 1
+    return vertex[inside], component[inside]

@@ -76,7 +76,7 @@ def least_virtual_channels(
             built += 1
         if known[key]:
             return LeastVirtualChannels(number, name, None)
-    reason = f"no rule offered makes it acyclic, up to {MAX_VIRTUAL_CHANNELS} virtual channels"
+    reason = f"none of the built-in rules removes the cycle (tried up to {MAX_VIRTUAL_CHANNELS} virtual channels)"
     return LeastVirtualChannels(None, None, reason)
 
 

@@ -8,21 +8,24 @@ from typing import Annotated, Any, ClassVar
 import pyarrow as pa
 from rich.console import Console
 
+from torusweep.errors import BadInput
 from torusweep.networks.topology import Meaning, Topology
 from torusweep.questions.answer import Answer, Record, Row
 from torusweep.questions.deadlock.columns import DEADLOCK
-from torusweep.questions.deadlock.layers import Layers
+from torusweep.questions.deadlock.layers import Layers, Remedy, remedy_of
 from torusweep.questions.deadlock.layers import layers as layers_of
 from torusweep.questions.deadlock.record import deadlock_record
-from torusweep.questions.deadlock.routing_case import deadlock_case
+from torusweep.questions.deadlock.routing_case import deadlock_case, resolve_routing
 from torusweep.questions.deadlock.rules import VIRTUAL_CHANNELS
-from torusweep.questions.deadlock.text import print_verdict
+from torusweep.questions.deadlock.text import print_verdict, remedy_words
 from torusweep.questions.display import Fact, value_text
 from torusweep.questions.how import How
 from torusweep.questions.parameters import NotSwept, Several, Spelled, Swept
 from torusweep.questions.question import File, Question
-from torusweep.questions.stage import LazyNetwork
+from torusweep.questions.stage import LazyNetwork, Rows
 from torusweep.routing import SHORTEST_PATHS, GivenRouting
+from torusweep.routing.tables.as_table import rows_of
+from torusweep.routing.tables.columns import columns_of
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -69,9 +72,11 @@ class Deadlock(Record):
     """Whether packets can deadlock, with a proof or a cycle: a row of the table `deadlock`.
 
     layered   the paths in layers, where they were asked for
+    remedy    virtual channels that take the cycles away where no rule does; None: not needed, or not found
     """
 
     layered: Layered | None = field(default=None, kw_only=True)
+    remedy: Remedy | None = field(default=None, kw_only=True)
     labels: tuple[Any, ...] | None = field(default=None, kw_only=True)
     columns = DEADLOCK
     key = ("topology", "routing", "vc_rule")
@@ -95,6 +100,10 @@ class Deadlock(Record):
             place = next((i for i, fact in enumerate(found, 1) if fact[0] == "cycle"), len(found))
             words = " → ".join(map(str, [*nodes, nodes[0]]))
             found.insert(place, ("cycle nodes", value_text(words), f"as the graph names them: {words}"))
+        if self.remedy is not None:
+            found += [
+                ("remedy" if not i else "", words, "") for i, words in enumerate(remedy_words(self.remedy.record))
+            ]
         return found if self.layered is None else [*found, *self.layered.lines()]
 
     def labelled(self, labels: tuple[Any, ...] | None) -> Deadlock:
@@ -102,7 +111,8 @@ class Deadlock(Record):
 
     @property
     def json(self) -> Row:
-        return self.record if self.layered is None else {**self.record, "layered": self.layered.record}
+        more = {"layered": self.layered, "remedy": self.remedy}
+        return {**self.record, **{name: one.record for name, one in more.items() if one is not None}}
 
     @property
     def layer_table(self) -> pa.Table:
@@ -110,8 +120,19 @@ class Deadlock(Record):
         assert self.layered is not None
         return self.layered.table
 
+    @property
+    def channel_table(self) -> pa.Table:
+        """The remedy as a routing table that names the virtual channel of each hop, for the rule table."""
+        if self.remedy is None:
+            reason = self.record["least_reason"] or f"one that rule {self.record['least_rule']} makes acyclic"
+            raise BadInput(
+                f"expected a routing whose cycle no built-in rule removes, got {reason};"
+                " 'torusweep routes' writes a routing with the virtual channels of a rule"
+            )
+        return columns_of(self.remedy.table.topology, rows_of(self.remedy.table))
+
     def print(self, console: Console, computed_by: str) -> None:
-        print_verdict(console, self.record, None if self.layered is None else self.layered.record)
+        print_verdict(console, self.json)
 
     @property
     def deadlock_free(self) -> str:
@@ -172,7 +193,11 @@ def deadlock(
         record = deadlock_record(
             network, routing=routing, vc_rule=vc_rule, virtual_channels=virtual_channels, progress=report
         )
-    return Deadlock(record, layered=Layered(layers_of(network, routing)) if layers else None)
+    remedy = None
+    if record["least_virtual_channels"] is None and record["deadlock_free"] != "yes":
+        with how.progress.wait("the virtual channels that remove the cycles"):
+            remedy = remedy_of(*resolve_routing(routing, network))
+    return Deadlock(record, layered=Layered(layers_of(network, routing)) if layers else None, remedy=remedy)
 
 
 class DeadlockQuestion(Question):
@@ -182,7 +207,10 @@ class DeadlockQuestion(Question):
     command = "deadlock"
     phrase = "under {routing}, {vc_rule} with {virtual_channels} virtual channels"
     how = ()
-    written: ClassVar = {"layer_table": File("the layer of every pair of terminals as CSV", needs="layers")}
+    written: ClassVar = {
+        "layer_table": File("the layer of every pair of terminals as CSV", needs="layers"),
+        "channel_table": File("the remedy as CSV: the routing as a table with the virtual channel of each hop"),
+    }
     examples = (
         'deadlock "dragonfly(a=4, p=2, h=2)" --routing ugal --vc-rule class_hops --virtual-channels 3',
         'deadlock "torus(k=8, n=2)" --routing dimension-order --vc-rule dateline --virtual-channels 2',
@@ -194,6 +222,9 @@ class DeadlockQuestion(Question):
     )
     description = "channel dependency graphs to analyse; without it, only those of the papers' statements"
     distinguishing = ("routing", "vc_rule", "virtual_channels")
+
+    def rows(self, network: LazyNetwork, request: Any, how: How) -> Rows:
+        return [deadlock_record(network.topology, **vars(request))]  # whose columns a remedy is not among
 
     def check(self, network: LazyNetwork, request: Any) -> None:
         deadlock_case(network.topology, **vars(request))

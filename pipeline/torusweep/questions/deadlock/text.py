@@ -9,13 +9,25 @@ from rich.text import Text
 
 from torusweep.quantities import counted
 from torusweep.questions.console import print_facts, print_note
+from torusweep.questions.deadlock.layers import MOST_REMEDIED
 
+MAX_DATELINES = 4  # printed of a remedy
 MAX_CHANNELS = 32  # printed of a cycle; --json has all
 
 
-def print_verdict(console: Console, record: dict[str, Any], layered: dict[str, Any] | None) -> None:
-    """A record of the table `deadlock`, with its cycle if it has one; layered: the record of its layers."""
-    print_facts(console, record["topology"], [*_facts(record), *([] if layered is None else _layers(layered))])
+def print_verdict(console: Console, record: dict[str, Any]) -> None:
+    """A record of the table `deadlock`, with its cycle, its remedy and its layers if it has them."""
+    remedy, layered = record.get("remedy"), record.get("layered")
+    facts = _facts(record) + ([] if layered is None else _layers(layered))
+    if remedy is not None:
+        virtual, *layers = remedy_words(remedy)
+        facts += [("remedy", f"{virtual}; --channel-table FILE writes it")]
+        facts += [("", f"{words}; --layers --layer-table FILE writes it") for words in layers]
+    elif record["least_virtual_channels"] is None and record["deadlock_free"] != "yes":
+        facts.append(
+            ("remedy", f"not looked for: more than {MOST_REMEDIED:,} pairs of routers, or too many routes to list")
+        )
+    print_facts(console, record["topology"], facts)
     if record["cycle"]:
         verb = "waits for" if record["deadlock_free"] == "no" else "may request"
         print_note(console, f"\na packet in each of these channels {verb} the next; in the last, the first:")
@@ -37,6 +49,20 @@ def _facts(record: dict[str, Any]) -> list[tuple[str, str]]:
         ("because", record["argument"]),
         ("acyclic from", enough or record["least_reason"]),
     ]
+
+
+def remedy_words(remedy: dict[str, Any]) -> list[str]:
+    """The ways of taking the cycles away, with the virtual channels that each takes."""
+    some = remedy["datelines"]
+    lines = ", ".join(some[:MAX_DATELINES]) + (", …" if len(some) > MAX_DATELINES else "")
+    enough = [
+        "the least, as one has a cycle" if least else "suffice"
+        for least in (remedy["is_least"], remedy["is_least_layers"])
+    ]
+    found = [f"{remedy['virtual_channels']} virtual channels ({enough[0]}), changed only behind {lines}"]
+    if remedy["layers"] is not None:
+        found.append(f"or {remedy['layers']} layers of whole routes ({enough[1]}), a virtual channel each")
+    return found
 
 
 def _layers(layered: dict[str, Any]) -> list[tuple[str, str]]:

@@ -22,7 +22,7 @@ from torusweep.traffic import GivenTraffic
 class Capacity(Answer):
     """What no routing can exceed under a traffic, with proof.
 
-    throughput  flits per terminal and cycle that some routing carries; inf if nothing is sent over a channel
+    throughput  flits per cycle per terminal that some routing carries; inf if nothing is sent over a channel
     bound       that no routing exceeds; equal to the throughput up to `gap`
     load        float64[N, P], of the channels under a routing that carries the throughput, as in `Loads`
     routes      all, or minimal: routes with the fewest hops only

@@ -3,7 +3,7 @@
 The time and the bandwidth of a collective operation, from the channel loads of its phases.
 
 Times are in cycles per flit of message, for messages so long that bandwidth dominates: they do not include the
-latency of the steps. Bandwidths are in flits per cycle and terminal.
+latency of the steps. Bandwidths are in flits per cycle per terminal.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def collective(phases: Sequence[Phase], max_loads: Sequence[float]) -> Collectiv
     """The time of an all-reduce and its bandwidths, from the maximum channel load of each phase.
 
     phases     Traffic.phases, in sequence
-    max_loads  of each phase: flits per cycle over the busiest channel, at one flit per terminal and cycle on average
+    max_loads  of each phase: flits per cycle over the busiest channel, at one flit per cycle per terminal on average
     Raises ValueError where the two have different lengths.
     Source: bus bandwidth by the convention of NVIDIA's nccl-tests (doc/PERFORMANCE.md, AllReduce).
     """

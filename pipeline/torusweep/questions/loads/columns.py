@@ -13,7 +13,7 @@ LOADS = (
         "max_channel_load",
         "double",
         "flits/cycle",
-        "largest load of a channel (over its bandwidth) at one flit injected per terminal and cycle",
+        "largest load of a channel (over its bandwidth) at one flit injected per cycle per terminal",
         "less",
     ),
     Column("mean_channel_load", "double", "flits/cycle", "mean load over all channels, unused ones included", "less"),
@@ -171,7 +171,7 @@ CHANNEL_LOADS = (
         "load",
         "double",
         "flits/cycle",
-        "flits over the channel, divided by its bandwidth, at one flit injected per terminal and cycle",
+        "flits over the channel, divided by its bandwidth, at one flit injected per cycle per terminal",
         "less",
     ),
 )

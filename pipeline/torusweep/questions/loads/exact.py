@@ -209,8 +209,8 @@ def _demand(routing: LayeredRouting, traffic: Traffic, destinations: np.ndarray)
 def _scaled_demand(
     routing: LayeredRouting, traffic: Traffic, destinations: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray] | None:
-    """(float64[B], float64[S]) whose products are `_demand`, but for that of a node for itself, which loads no channel;
-    None where it has no such factors."""
+    """(float64[B], float64[S]): factors of `_demand`; its diagonal may differ, since it loads no channel. None: it has
+    none."""
     scaled = traffic.scaled_columns(destinations) if routing.plain or not traffic.own.nnz else None
     if scaled is None or routing.plain:
         return scaled

@@ -186,7 +186,7 @@ class _Unit(NamedTuple):
 
 
 class _Follow:
-    """Flows of packets, as whole numbers by what one of them stands for; int64[N, D] each."""
+    """Packet flows as integers, one array int64[N, D] for each unit."""
 
     def __init__(self, table: RouteTable, backend: str, threads: int | None) -> None:
         self.table, self.backend, self.threads = table, backend, threads

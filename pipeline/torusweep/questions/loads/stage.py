@@ -37,7 +37,7 @@ from torusweep.traffic.given import check_reach
 
 
 class Channel(NamedTuple):
-    """A channel and its load. tail, head: nodes, as the graph names them; load: at one flit per terminal and cycle."""
+    """A channel and its load. tail, head: nodes, as the graph names them; load: at one flit per cycle per terminal."""
 
     tail: Any
     head: Any
@@ -62,17 +62,17 @@ class Loads(Record):
 
     @property
     def load(self) -> np.ndarray:
-        """float64[N, P], of the channel of each port, at one flit per terminal and cycle; 0 without a channel."""
+        """float64[N, P], of the channel of each port, at one flit per cycle per terminal; 0 without a channel."""
         return self.found.load
 
     @property
     def max_channel_load(self) -> float:
-        """The largest load of a channel, at one flit per terminal and cycle."""
+        """The largest load of a channel, at one flit per cycle per terminal."""
         return float(self.record["max_channel_load"])
 
     @property
     def saturation_load(self) -> float | None:
-        """The load at which the busiest channel is full, flits per terminal and cycle; None without load."""
+        """The load at which the busiest channel is full, flits per cycle per terminal; None without load."""
         value = self.record["saturation_load"]
         return None if value is None else float(value)
 

@@ -40,7 +40,7 @@ SCREEN = (
         "list<double>",
         "flits/cycle",
         "load of a lattice's channel of each dimension, or the largest of each link class,"
-        " at one flit a terminal and cycle, uniform traffic on all shortest paths",
+        " at one flit per cycle per terminal, uniform traffic on all shortest paths",
     ),
     Column("max_channel_load", "double", "flits/cycle", "the largest of these loads", "less"),
     Column("saturation_load", "double", "flits/cycle/terminal", "1 / max_channel_load; null without load", "more"),

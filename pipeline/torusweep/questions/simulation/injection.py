@@ -49,7 +49,7 @@ def poisson(topology: Topology) -> Process:
 def bursts(
     topology: Topology,
     cycles: Annotated[float, Whole(1, "mean length of a burst, in cycles", 10**9)] = 100,
-    peak: Annotated[float, Whole(0, "flits per cycle and terminal in a burst", 1 << 14)] = 1,
+    peak: Annotated[float, Whole(0, "flits per cycle per terminal in a burst", 1 << 14)] = 1,
 ) -> Process:
     """On and off by a two-state Markov chain: in a burst, a packet in every cycle with the same probability.
 
@@ -93,7 +93,7 @@ class ArrivalTimes:
     def check(self, rate: np.ndarray, load: float) -> None:
         """Raises BadInput for a rate (float64[T], packets per cycle) that the process or a node cannot sustain.
 
-        load   for the message: flits per terminal and cycle
+        load   for the message: flits per cycle per terminal
         """
         highest, process = rate.max(initial=0.0), self.process
         if process.burst is not None:
@@ -112,7 +112,7 @@ class ArrivalTimes:
                 )
         elif highest > 1:
             raise BadInput(
-                f"load={load:g}: expected at most a packet per terminal and cycle, got {highest:.4g} at the busiest;"
+                f"load={load:g}: expected at most a packet per cycle per terminal, got {highest:.4g} at the busiest;"
                 " choose a lower load or longer packets"
             )
 

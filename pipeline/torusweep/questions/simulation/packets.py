@@ -216,7 +216,7 @@ class Generator:
         self.destinations = Destinations(traffic, seed, backend)
 
     def at_load(self, load: float, cycles: int) -> Packets:
-        """All packets of cycles 0 … cycles − 1 at `load` flits per terminal and cycle, on average over the terminals.
+        """All packets of cycles 0 … cycles − 1 at `load` flits per cycle per terminal, on average over the terminals.
 
         Raises BadInput where some terminal would exceed the rate of the injection process.
         """

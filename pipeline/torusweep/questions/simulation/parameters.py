@@ -24,7 +24,7 @@ from torusweep.questions.stage import Rates, Spread
 from torusweep.routing import GivenRouting
 from torusweep.traffic import GivenTraffic
 
-LOAD = Number(0, "offered load, flits per terminal and cycle: a number, several, or a range", above=True)
+LOAD = Number(0, "offered load, flits per cycle per terminal: a number, several, or a range", above=True)
 CYCLES, MAX_CYCLES = 10_000, 1 << 30  # defaults: of a run with traffic, and of a workload, which ends earlier
 MAX_BUFFER = 32_767  # flits of a virtual channel (torusweep_kernels.router)
 OF_ROUTER = Absent("the router's")

@@ -57,7 +57,7 @@ def find_saturation(
     return low
 
 
-PRECISION = 0.01  # default precision of the saturation point, flits per terminal and cycle
+PRECISION = 0.01  # default precision of the saturation point, flits per cycle per terminal
 Progress = Callable[[float], None] | None
 Steps = Generator[list[Experiment], list[Outcome], list[dict[str, Any]]]
 
@@ -78,9 +78,9 @@ def simulation_records(
 ) -> list[dict[str, Any]]:
     """A row of the table `simulation` for each load, or one for the workload; Python values without NaN.
 
-    loads         offered load, flits per terminal and cycle, on average over the terminals; > 0
+    loads         offered load, flits per cycle per terminal, on average over the terminals; > 0
     seeds         of the random numbers; each load is simulated with every seed, and its row combines them
-    precision     also find the saturation point, to this precision in flits per terminal and cycle; without loads,
+    precision     also find the saturation point, to this precision in flits per cycle per terminal; without loads,
                   the row is that of the highest load that is not saturated
     packets_each  instead of loads: every terminal sends this many packets, all generated in cycle 0
     progress      receives the number of simulated experiments, a fraction for those in progress

@@ -38,7 +38,7 @@ TOGETHER_ON_GPU = 2**29  # hundreds of experiments, since a block of threads run
 class Experiment(NamedTuple):
     """One run.
 
-    load          flits per terminal and cycle; None: packets_each, or the setup's workload
+    load          flits per cycle per terminal; None: packets_each, or the setup's workload
     seed          of its random numbers
     packets_each  packets of every terminal, all generated in cycle 0
     """
@@ -107,7 +107,7 @@ def run_many(
 ) -> Iterator[list[Outcome] | Exception]:
     """What `run` returns or raises for each of several setups, which are alike (`likeness`).
 
-    Those that fit into memory together share a call of the kernel.
+    Those that fit into memory together run in lockstep, in one call of the kernel.
     """
     most = TOGETHER_ON_GPU if backend in ("auto", "cupy") and gpu_count() else TOGETHER
     limit = min(most, default_memory() if memory is None else memory)

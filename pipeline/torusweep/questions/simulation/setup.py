@@ -67,7 +67,7 @@ class Setup(NamedTuple):
         return int(self.parameters.cycles or CYCLES)
 
     def check(self, loads: Sequence[float]) -> None:
-        """Raises BadInput for a load, in flits per terminal and cycle, that some terminal cannot generate."""
+        """Raises BadInput for a load, in flits per cycle per terminal, that some terminal cannot generate."""
         arrivals, sent = self._arrivals(), self.traffic.sent()
         for load in loads:
             arrivals.check(load * sent / self.lengths.mean, load)

@@ -64,7 +64,7 @@ class Simulation(Records):
 
     @property
     def saturation(self) -> float | None:
-        """The largest load that is accepted, flits per terminal and cycle; None where it was not asked for."""
+        """The largest load that is accepted, flits per cycle per terminal; None where it was not asked for."""
         value = self.rows[0]["simulated_saturation"]
         return None if value is None else float(value)
 
@@ -115,7 +115,7 @@ class Simulation(Records):
         # there a saturated network's latency, which grows with the run, leaves the chart
         cut = below and max(point["total_latency"] for point in points) > CUT * max(below)
         drawn = Chart(
-            x=Axis("offered_load", "offered load, flits per cycle and terminal"),
+            x=Axis("offered_load", "offered load, flits per cycle per terminal"),
             y=Axis("total_latency", "mean latency, cycles", domain=(0, CUT * max(below)) if cut else None),
             hollow="saturated",
         ).draw(points)
@@ -153,7 +153,7 @@ def simulate(
     ] = False,
     precision: Annotated[
         float,
-        Number(0, "precision of that load, flits per terminal and cycle", 1, above=True),
+        Number(0, "precision of that load, flits per cycle per terminal", 1, above=True),
         Absent(str(PRECISION)),
         NotSwept(),
     ]
@@ -308,7 +308,7 @@ class SimulationQuestion(Question):
     def _entry(self) -> type[NetworkChoice]:
         """The router's parameters, and what a request's rows have in common: loads, precision and seeds."""
         known = {one.name: one for one in self.parameters}
-        told = "also find saturation, within this many flits per terminal and cycle; null: do not"
+        told = "also find saturation, within this many flits per cycle per terminal; null: do not"
         fields: dict[str, Any] = {
             "loads": (Loads, Field((), description=f"{known['load'].meaning}: {{from, to, step}}")),
             "saturation_precision": (self._field(known["precision"])[0], Field(None, description=told)),

@@ -53,7 +53,7 @@ class MeanEstimate(NamedTuple):
 
 
 class Figures(NamedTuple):
-    """Results of several runs at one load. Latencies in cycles, loads in flits per terminal and cycle.
+    """Results of several runs at one load. Latencies in cycles, loads in flits per cycle per terminal.
 
     warm_up          the longest of the runs
     packets          delivered in the windows, without local ones

@@ -21,7 +21,7 @@ def print_simulation(console: Console, rows: Sequence[Row]) -> None:
     print_facts(console, rows[0]["topology"], _facts(rows[0]))
     console.print()
     print_rows(console, rows, COLUMNS)
-    print_note(console, "loads in flits per cycle and terminal, latencies in cycles, ± half a 95 % confidence interval")
+    print_note(console, "loads in flits per cycle per terminal, latencies in cycles, ± half a 95 % confidence interval")
     if any(map(_maybe_saturated, rows)):
         print_note(
             console,

@@ -133,7 +133,7 @@ SEARCH_WORK = 1 << 25  # ports that all breadth-first searches for invariants to
 LEVEL_WORK = 1 << 11  # the work of a level, in ports
 CACHED_SEARCHES = 8  # links of one node often follow one another
 
-DECLARED = "one orbit of the declared automorphisms, each checked"
+ALIKE = "all {} are equivalent (symmetry verified)"
 
 
 class Transitivity(NamedTuple):
@@ -167,7 +167,7 @@ def decide_transitivity(
     links = link_orbits(topology, images, nodes)
     vertex: bool | None = True
     edge: bool | None = True
-    vertex_method, edge_method = DECLARED, DECLARED if links.number else "no links"
+    vertex_method, edge_method = ALIKE.format("nodes"), ALIKE.format("links") if links.number else "no links"
     if len(nodes.representatives) > 1:
         vertex, vertex_method = _compare_nodes(topology, matrix, nodes)
     if links.number > 1:
