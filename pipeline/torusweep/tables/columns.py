@@ -23,6 +23,26 @@ class Column(NamedTuple):
     more: bool = False
 
 
+# of several tables: pairs of terminals that a routing has no route for (torusweep.traffic.given.Lost)
+LOST = (
+    Column(
+        "lost_pairs",
+        "int64",
+        "pairs",
+        "ordered pairs of terminals without a route: faults break all that the routing has, or a user's table has no "
+        "row for them; 0: every pair has one",
+    ),
+    Column("lost_share", "double", "", "lost_pairs / all ordered pairs of terminals"),
+    Column("lost_examples", "list<string>", "", "the first of these pairs, as nodes: 1 → 2"),
+)
+LOST_TRAFFIC = Column(
+    "lost_traffic",
+    "double",
+    "",
+    "share of the traffic that is between lost pairs and is not sent; loads are those of the rest",
+)
+
+
 def arrow_schema(columns: Iterable[Column]) -> pa.Schema:
     """The columns' Arrow schema, with units and meanings in the fields' metadata."""
     return pa.schema(

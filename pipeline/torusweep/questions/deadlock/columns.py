@@ -1,6 +1,6 @@
 """Columns of the table `deadlock`."""
 
-from torusweep.tables.columns import Column
+from torusweep.tables.columns import LOST, Column
 
 DEADLOCK = (
     Column("topology", "string", "", "canonical spelling"),
@@ -65,4 +65,5 @@ DEADLOCK = (
         "",
         "why the number is null: no rule has one, or it was not determined; otherwise null",
     ),
+    *LOST,
 )

@@ -16,7 +16,7 @@ from torusweep.questions.deadlock.routing_case import check_reachability
 from torusweep.questions.deadlock.window_dependencies import steps_of
 from torusweep.routing import GivenRouting
 from torusweep.routing import routing as routing_on
-from torusweep.routing.forms import LayeredRouting, TableRouting
+from torusweep.routing.forms import TableRouting
 from torusweep.routing.tables.as_table import table_of
 from torusweep.routing.tables.rows import table_of_kernel
 
@@ -72,8 +72,7 @@ def layers(topology: Topology, routing: str | GivenRouting) -> Layers:
     search ends without layers for all.
     """
     name, form = routing_on(routing, topology)
-    if isinstance(form, LayeredRouting):
-        check_reachability(name, topology)
+    check_reachability(name, form)
     table = table_of(form)
     if len(table.entry) > MOST_SPLIT_PAIRS and len(table.port) > MOST_WAYS * len(table.at):
         raise Refused(

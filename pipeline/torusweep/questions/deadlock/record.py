@@ -32,8 +32,10 @@ from torusweep.questions.deadlock.verdict import (
     verdict,
 )
 from torusweep.routing import GivenRouting, Routing
+from torusweep.routing.faults import unrouted
 from torusweep.routing.forms import AdaptiveRouting, LayeredRouting, SourceRouting, TableRouting
 from torusweep.routing.tables.as_table import table_of
+from torusweep.traffic.given import lost_of
 
 # The search tries these in this order at each number of virtual channels. It omits bubble, which is a flow control.
 CANDIDATE_RULES = (
@@ -197,6 +199,7 @@ def deadlock_record(
         "least_virtual_channels": least.number,
         "least_rule": least.rule,
         "least_reason": least.reason,
+        **lost_of(topology, np.union1d(*unrouted(case.own))).columns,
     }
     return {column.name: values[column.name] for column in DEADLOCK}
 

@@ -77,15 +77,13 @@ def resolve_routing(spelling: str | GivenRouting, topology: Topology) -> tuple[s
     """(canonical spelling, routing). Raises BadInput where the routing does not fit the network."""
     if isinstance(spelling, GivenRouting):
         name, form = routing_on(spelling, topology)
-        if isinstance(form, LayeredRouting):
-            check_reachability(name, topology)
+        check_reachability(name, form)
         return name, form
     canonical, function, values = resolve(spelling, ALL_ROUTINGS, kind="routing", example=EXAMPLE, others=OTHER_NAMES)
     if chooses(canonical) or canonical.partition("(")[0] == adaptive.__name__:
         return canonical, function(topology, **values)
     name, form = routing_on(canonical, topology)  # names the routing in its refusals
-    if isinstance(form, LayeredRouting):
-        check_reachability(name, topology)
+    check_reachability(name, form)
     return name, form
 
 
@@ -129,8 +127,14 @@ def _check_virtual_channels(virtual_channels: int, form: Routing | AdaptiveRouti
         )
 
 
-def check_reachability(name: str, topology: Topology) -> None:
-    """Refuse a network in which some terminal cannot reach another; routings in directions refuse it themselves."""
+def check_reachability(name: str, routing: Routing) -> None:
+    """Refuse shortest paths on a network in which some terminal cannot reach another, unless those pairs are known.
+
+    Routings in directions and tables refuse it themselves.
+    """
+    topology = routing.topology
+    if not isinstance(routing, LayeredRouting) or routing.lost is not None:
+        return
     tail, head, _ = topology.arcs
     links = scipy.sparse.csr_array((np.ones(len(tail), np.int8), (tail, head)), shape=(topology.nodes,) * 2)
     terminals = np.unique(topology.terminals)
