@@ -203,5 +203,5 @@ def _table(routing: TableRouting, topology: Topology) -> TableRouting:
     dead = stuck[routing.entry] & working[source] & working[destination]
     lost = np.sort((source * topology.nodes + destination)[dead])
     rows = rows_of(routing)
-    kept = type(rows)(*(None if column is None else column[alive] for column in rows))
-    return table_routing(topology, kept, lost=lost)
+    kept = {name: column[alive] for name, column in rows._asdict().items() if column is not None}
+    return table_routing(topology, rows._replace(**kept), lost=lost)

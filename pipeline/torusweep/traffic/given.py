@@ -101,8 +101,8 @@ def delivered(topology: Topology, sent: Traffic, lost: np.ndarray, missing: np.n
     sent            between terminals
     lost, missing   int64[·], ascending, source · N + destination: broken by faults; without a row in a user's table
 
-    Other demands stay as they are. Raises BadInput where a pair that the table lacks has a demand, where nothing is
-    left, and where a collective operation loses some; Refused where there are too many terminals to write pairs out.
+    Other demands stay as they are. Raises BadInput where a pair that the table lacks has a demand, and where nothing is
+    left; Refused where there are too many terminals to write pairs out.
     """
     gone = np.union1d(lost, missing)
     if not len(gone):
@@ -120,8 +120,8 @@ def delivered(topology: Topology, sent: Traffic, lost: np.ndarray, missing: np.n
         one, other = (name_of(topology, node) for node in divmod(int(unlisted[0]), topology.nodes))
         others = f", nor for {counted(len(unlisted) - 1, 'other pair')} of nodes" if len(unlisted) > 1 else ""
         raise BadInput(
-            f"expected a row for every pair of terminals that the traffic uses, got none at {one} towards {other}{others};"
-            " add rows for packets that are injected there, or choose a traffic of the pairs that have some, such as"
+            f"expected a row for every pair of terminals that the traffic uses, got none at {one} towards"
+            f" {other}{others}; add rows for packets that are injected there, or choose a traffic of the pairs that have some, such as"
             ' demand(path="demand.csv")'
         )
     broken = np.isin(pair, lost)
@@ -130,11 +130,6 @@ def delivered(topology: Topology, sent: Traffic, lost: np.ndarray, missing: np.n
         return sent, found
     if broken.all():
         raise BadInput("expected some traffic that has a route, got none: the faults break all; choose fewer faults")
-    if sent.phases:
-        raise BadInput(
-            "expected a route for every message of the collective operation, got none for"
-            f" {counted(len(np.unique(pair[broken])), 'pair')} of nodes; choose a routing that reaches all, as minimal"
-        )
     kept = ~broken
     size = len(terminals)
     own = scipy.sparse.csr_array((amount[kept], (place[kept], destination[kept])), shape=(size, size))

@@ -114,9 +114,11 @@ Failed = Annotated[
 ]
 FailedLinks = Annotated[
     list[list[int | str]] | None,
-    Meaning('links that fail, each by its two nodes: [[1, 2], [5, 6]]; names in quotes; a link of one direction: from, to'),
+    Meaning(
+        "links that fail, each by its two nodes: [[1, 2], [5, 6]]; names in quotes; a link of one direction: from, to"
+    ),
 ]
-FailedNodes = Annotated[list[int | str] | None, Meaning('nodes that fail, with their links: [5, 6]; names in quotes')]
+FailedNodes = Annotated[list[int | str] | None, Meaning("nodes that fail, with their links: [5, 6]; names in quotes")]
 
 
 def without(topology: Failed, links: FailedLinks = None, nodes: FailedNodes = None) -> Plan:
@@ -133,7 +135,7 @@ def without(topology: Failed, links: FailedLinks = None, nodes: FailedNodes = No
     ends = []
     for link in links or []:
         if len(link) != 2:
-            raise BadInput(f"links: expected two nodes for each link, as in [[1, 2]], got {format_value(link)}")
+            raise BadInput(f"links: expected two nodes for each link, as in [[1, 2]], got {format_value([*link])}")
         ends.append((_node(topology, link[0], "links"), _node(topology, link[1], "links")))
     many = f"{counted(len(set(failed)), 'faulty node')}, {counted(len(ends), 'faulty link')}"
 
@@ -157,7 +159,7 @@ def _node(topology: Plan, given: int | str, parameter: str) -> int:
 
 def _named_links(topology: Plan, wiring: Wiring, ends: list[tuple[int, int]]) -> tuple[np.ndarray, np.ndarray]:
     """(tail, port) int64[F] each. Raises BadInput for a link that the network has not, or not as often as it is named."""
-    found = []
+    found: list[tuple[int, int]] = []
     names: Sequence[object] = range(topology.nodes) if topology.names is None else topology.names
     for place, (one, other) in enumerate(ends):
         tail, head = (one, other) if topology.directed or one < other else (other, one)

@@ -53,7 +53,10 @@ def pair_shares(routing: Routing, channels: np.ndarray) -> np.ndarray:
     numbered[channels] = np.arange(len(channels))
     number = numbered.reshape(routing.topology.ports.shape)
     if isinstance(routing, LayeredRouting):
-        return _layered_shares(routing, number, len(channels))
+        share = _layered_shares(routing, number, len(channels))
+        if routing.lost is not None:
+            share.reshape(len(channels), -1)[:, routing.lost] = 0.0
+        return share
     if isinstance(routing, TableRouting):
         return _table_shares(routing, number, len(channels))
     half = _source_shares(routing, number, len(channels))
