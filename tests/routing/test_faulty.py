@@ -329,6 +329,29 @@ def test_what_cannot_be_delivered_is_refused():
         broken.loads("dimension_order", matrix)
 
 
+def test_shortest_paths_of_what_hangs_together():
+    """Faults divide a mesh: minimal routing delivers within the parts, and the other pairs are lost."""
+    links = links_of((4, 3), False)
+    for seed in range(4):
+        gone = [links[i] for i in np.random.default_rng(seed).permutation(len(links))[:9]]
+        named = [[number(end, (4, 3)) for end in link] for link in gone]
+        graph = nx.Graph([tuple(link) for link in links if link not in gone])
+        graph.add_nodes_from(nodes_of((4, 3)))
+        part = {node: i for i, nodes in enumerate(nx.connected_components(graph)) for node in nodes}
+        lost = [p for p in product(part, repeat=2) if part[p[0]] != part[p[1]]]
+        topology = build(f"without(mesh(radices=[4, 3]), links={named})")
+        for name in ("minimal", "minimal_ecmp"):
+            found = exact_loads(topology, routing=name)
+            assert (found.lost.lost_pairs, found.lost.lost_traffic) == (len(lost), pytest.approx(len(lost) / 144))
+            hops = sum(d for _, to in nx.all_pairs_shortest_path_length(graph) for d in to.values())
+            assert found.load.sum() == pytest.approx(hops / 12)
+            assert sampled_loads(topology, routing=name, packets=200_000).load == pytest.approx(found.load, abs=0.05)
+            assert deadlock_record(topology, routing=name, vc_rule="none", virtual_channels=1)["lost_pairs"] == len(
+                lost
+            )
+        assert lost, "a seed that divides nothing shows nothing"
+
+
 def test_defaults_reach_all_pairs():
     (row,) = ts.network("without(mesh(k=4, n=2), links=[[1, 2]])").simulate(0.1, cycles=3000).rows
     assert row["routing"] == "minimal_by_address"

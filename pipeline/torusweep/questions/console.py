@@ -61,14 +61,15 @@ def print_facts(console: Console, heading: str, facts: Iterable[tuple[str, str]]
 
 
 def lost_facts(record: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """A line on the pairs without a route, of a row with the columns `torusweep.tables.columns.LOST`; [] without any."""
+    """A line on the pairs without a route, of a row with the columns `LOST`; [] without any."""
     pairs, share = record["lost_pairs"], record["lost_share"]
     if not pairs:
         return []
     shown = record["lost_examples"]
     examples = f"{', '.join(shown)}{', …' if pairs > len(shown) else ''}"
     traffic = record.get("lost_traffic")
-    rest = "" if traffic is None else f"; {100 * traffic:.4g} % of the traffic, which is not sent"
+    said = f"{100 * traffic:.4g} % of the traffic, which is not sent" if traffic else "the traffic uses none of them"
+    rest = "" if traffic is None else f"; {said}"
     return [("no route", f"{counted(pairs, 'pair')} of terminals ({100 * share:.4g} %): {examples}{rest}")]
 
 

@@ -25,7 +25,7 @@ from torusweep.routing.dimension_order import (
     romm,
     west_first,
 )
-from torusweep.routing.faults import on_faulty
+from torusweep.routing.faults import as_far_as_joined, on_faulty
 from torusweep.routing.forms import LayeredRouting, Moves, Routes, Routing, SourceRouting, TableRouting
 from torusweep.routing.groups import by_group, valiant_by_group
 from torusweep.routing.hierarchical import hierarchical
@@ -102,8 +102,10 @@ def routing(spelling: str | GivenRouting, topology: Topology) -> tuple[str, Rout
     _check_oblivious(spelling.partition("(")[0].strip())
     canonical, function, values = resolve(spelling, ROUTINGS, kind="routing", example=EXAMPLE, others=OTHER_NAMES)
     try:
-        if topology.plan.whole is None or function.__name__ in AS_IT_IS:
+        if topology.plan.whole is None:
             return canonical, function(topology, **values)
+        if function.__name__ in AS_IT_IS:
+            return canonical, as_far_as_joined(function(topology, **values))
         return canonical, _on_faulty(topology, canonical)
     except BadInput as refusal:
         reason, about = str(refusal), f"routing {function.__name__} on {topology.spelling}: "

@@ -13,11 +13,12 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
+import scipy
 
 from torusweep.errors import BadInput, Refused
 from torusweep.networks.topology import NO_PORT, Topology
 from torusweep.routing.forms import AdaptiveRouting, LayeredRouting, Moves, Routes, Routing, SourceRouting, TableRouting
-from torusweep.routing.paths import shortest_paths
+from torusweep.routing.paths import UNREACHED, shortest_paths
 from torusweep.routing.tables.as_table import rows_of
 from torusweep.routing.tables.rows import table_routing
 
@@ -31,12 +32,7 @@ def on_faulty(routing: Routing, topology: Topology) -> Routing:
 
     Raises BadInput for a routing of two passes; Refused where there are too many pairs to look at.
     """
-    pairs = len(np.unique(topology.terminals)) ** 2
-    if pairs > MOST_PAIRS:
-        raise Refused(
-            f"expected at most {MOST_PAIRS:,} pairs of nodes whose routes may be broken, got {pairs:,};"
-            " choose a smaller network, or minimal"
-        )
+    _expect_few_pairs(topology)
     if isinstance(routing, LayeredRouting):
         return _layered(routing, topology)
     if isinstance(routing, TableRouting):
@@ -58,6 +54,20 @@ def on_faulty(routing: Routing, topology: Topology) -> Routing:
     return replace(after, lost=np.sort(np.concatenate(lost)))
 
 
+def as_far_as_joined(routing: Routing) -> Routing:
+    """Shortest paths of a network that faults have divided: pairs without a path are lost. Others as they are."""
+    topology = routing.topology
+    if not isinstance(routing, LayeredRouting) or routing.lost is not None:
+        return routing
+    tail, head, _ = topology.arcs
+    links = scipy.sparse.coo_array((np.ones(len(tail), np.int8), (tail, head)), shape=(topology.nodes,) * 2)
+    part = scipy.sparse.csgraph.connected_components(links, connection="strong")[1][np.unique(topology.terminals)]
+    if not np.ptp(part):
+        return routing
+    _expect_few_pairs(topology)
+    return replace(routing, lost=_apart(routing, None))
+
+
 def for_pairs(routing: Routing, pairs: np.ndarray) -> Routing:
     """The routing for some pairs of nodes only; packets of others have no route.
 
@@ -69,6 +79,8 @@ def for_pairs(routing: Routing, pairs: np.ndarray) -> Routing:
     lost = np.setdiff1d(np.concatenate([np.zeros(0, np.int64), *unused]), pairs, assume_unique=True)
     if routing.lost is not None:
         lost = np.union1d(lost, routing.lost)
+    if not len(lost):
+        return routing
     if isinstance(routing, LayeredRouting):
         return replace(routing, lost=lost)
     if isinstance(routing, TableRouting):
@@ -105,6 +117,15 @@ def unrouted(routing: Routing | AdaptiveRouting) -> Unrouted:
     listed = [start * topology.nodes + end for start, end in _blocks(topology)]
     missing = np.setdiff1d(np.concatenate(listed), source * topology.nodes + destination)
     return Unrouted(lost, np.setdiff1d(missing, lost))
+
+
+def _expect_few_pairs(topology: Topology) -> None:
+    pairs = len(np.unique(topology.terminals)) ** 2
+    if pairs > MOST_PAIRS:
+        raise Refused(
+            f"expected at most {MOST_PAIRS:,} pairs of nodes whose routes may be broken, got {pairs:,};"
+            " choose a smaller network, or minimal"
+        )
 
 
 def _blocks(topology: Topology) -> list[tuple[np.ndarray, np.ndarray]]:
@@ -175,17 +196,24 @@ def _layered(routing: LayeredRouting, topology: Topology) -> LayeredRouting:
     broken &= routing.port != NO_PORT
     states, port = (np.where(broken, array.dtype.type(NO_PORT), array) for array in (routing.states, routing.port))
     after = replace(routing, topology=topology, states=states, port=port)
+    return replace(after, lost=_apart(after, routing))
+
+
+def _apart(routing: LayeredRouting, whole: LayeredRouting | None) -> np.ndarray:
+    """int64[L], ascending: pairs of nodes with terminals without a path; or without one as short as `whole` has."""
+    topology = routing.topology
     goals = np.unique(topology.terminals).astype(np.int64)
-    step, lost = max(1, STATES // len(states)), [np.zeros(0, np.int64)]
+    step, lost = max(1, STATES // len(routing.states)), [np.zeros(0, np.int64)]
+
+    def hops(form: LayeredRouting, some: np.ndarray) -> np.ndarray:
+        return shortest_paths(replace(form, split="next-hops"), form.finish[some])[0][form.start[goals]]
+
     for first in range(0, len(goals), step):
         some = goals[first : first + step]
-        before, now = (
-            shortest_paths(replace(form, split="next-hops"), form.finish[some])[0][form.start[goals]]
-            for form in (routing, after)
-        )
-        source, goal = np.nonzero(before != now)
+        now = hops(routing, some)
+        source, goal = np.nonzero(now == UNREACHED if whole is None else now != hops(whole, some))
         lost.append(goals[source] * topology.nodes + some[goal])
-    return replace(after, lost=np.sort(np.concatenate(lost)))
+    return np.sort(np.concatenate(lost))
 
 
 def _table(routing: TableRouting, topology: Topology) -> TableRouting:

@@ -158,7 +158,7 @@ def _node(topology: Plan, given: int | str, parameter: str) -> int:
 
 
 def _named_links(topology: Plan, wiring: Wiring, ends: list[tuple[int, int]]) -> tuple[np.ndarray, np.ndarray]:
-    """(tail, port) int64[F] each. Raises BadInput for a link that the network has not, or not as often as it is named."""
+    """(tail, port) int64[F] each. Raises BadInput for a link that the network has less often than named."""
     found: list[tuple[int, int]] = []
     names: Sequence[object] = range(topology.nodes) if topology.names is None else topology.names
     for place, (one, other) in enumerate(ends):
@@ -170,8 +170,8 @@ def _named_links(topology: Plan, wiring: Wiring, ends: list[tuple[int, int]]) ->
             last = ", which are parallel" if many > 1 else ""
             neighbours = ", ".join(str(names[to]) for to in wiring.ports[one].tolist() if to != NO_PORT)
             raise BadInput(
-                f"links: expected links of the network, got {names[one]} – {names[other]} in place {place + 1}, of which"
-                f" it has {counted(many, 'link')}{last}; {names[one]} has links to {neighbours or 'none'}"
+                f"links: expected links of the network, got {names[one]} – {names[other]} in place {place + 1}, of"
+                f" which it has {counted(many, 'link')}{last}; {names[one]} has links to {neighbours or 'none'}"
             )
         found.append((tail, port))
     tails, ports = np.array(found, np.int64).reshape(-1, 2).T

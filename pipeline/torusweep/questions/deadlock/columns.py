@@ -65,5 +65,6 @@ DEADLOCK = (
         "",
         "why the number is null: no rule has one, or it was not determined; otherwise null",
     ),
+    Column("pairs_of", "string", "", "canonical spelling of the traffic whose pairs alone send; null: all pairs do"),
     *LOST,
 )

@@ -14,15 +14,17 @@ from torusweep.questions.deadlock.columns import DEADLOCK
 from torusweep.questions.deadlock.layers import Layers
 from torusweep.questions.deadlock.layers import layers as layers_of
 from torusweep.questions.deadlock.record import deadlock_record
-from torusweep.questions.deadlock.routing_case import deadlock_case
+from torusweep.questions.deadlock.routing_case import deadlock_case, for_traffic
 from torusweep.questions.deadlock.rules import MAX_VIRTUAL_CHANNELS
 from torusweep.questions.deadlock.text import print_verdict
 from torusweep.questions.display import Fact, value_text
 from torusweep.questions.how import How
-from torusweep.questions.parameters import NotSwept, Several, Spelled, Swept
+from torusweep.questions.parameters import Absent, NotSwept, Several, Spelled, Swept
 from torusweep.questions.question import File, Question
+from torusweep.questions.spelled import TRAFFIC
 from torusweep.questions.stage import LazyNetwork
 from torusweep.routing import SHORTEST_PATHS, GivenRouting
+from torusweep.traffic import GivenTraffic
 
 if TYPE_CHECKING:
     from torusweep.charts.section import Chapter, Tables
@@ -125,7 +127,6 @@ class Deadlock(Record):
 TWO_PASSES = ("valiant",)  # routings by way of another node
 WINDOW_HOP = 3e-5  # seconds for each hop of a line or ring, whose windows of routes are looked at one by one
 
-# not made of torusweep.questions.spelled, which names traffic patterns too: no row here depends on these
 ROUTING = Spelled(
     "how packets are routed",
     table="torusweep.questions.deadlock.routing_case:ALL_ROUTINGS",
@@ -151,6 +152,7 @@ def deadlock(
         int, Whole(1, "virtual channels of each physical channel", MAX_VIRTUAL_CHANNELS), Several(), Swept(2)
     ] = 1,
     *,
+    traffic: Annotated[str | GivenTraffic, TRAFFIC, NotSwept(), Absent("all pairs of terminals send")] | None = None,
     layers: Annotated[
         bool,
         Meaning(
@@ -175,9 +177,16 @@ def deadlock(
     """
     with how.progress.share("dependencies, then the least number of virtual channels") as report:
         record = deadlock_record(
-            network, routing=routing, vc_rule=vc_rule, virtual_channels=virtual_channels, progress=report
+            network,
+            routing=routing,
+            vc_rule=vc_rule,
+            virtual_channels=virtual_channels,
+            traffic=traffic,
+            progress=report,
         )
-    return Deadlock(record, layered=Layered(layers_of(network, routing)) if layers else None)
+    if not layers:
+        return Deadlock(record)
+    return Deadlock(record, layered=Layered(layers_of(network, for_traffic(network, routing, traffic)[0])))
 
 
 class DeadlockQuestion(Question):
@@ -201,6 +210,7 @@ class DeadlockQuestion(Question):
     distinguishing = ("routing", "vc_rule", "virtual_channels")
 
     def check(self, network: LazyNetwork, request: Any) -> None:
+        for_traffic(network.topology, request.routing, None)
         deadlock_case(network.topology, **vars(request))
 
     def seconds(self, network: LazyNetwork, request: Any) -> float:

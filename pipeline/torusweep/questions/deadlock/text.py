@@ -31,6 +31,7 @@ def _facts(record: dict[str, Any]) -> list[tuple[str, str]]:
     enough = None if least is None else f"{counted(least, 'virtual channel')}, rule {record['least_rule']}"
     return [
         ("routing", record["routing"]),
+        *([] if record["pairs_of"] is None else [("traffic", f"{record['pairs_of']}: only its pairs send")]),
         *lost_facts(record),
         ("virtual channels", f"{record['virtual_channels']}, rule {record['vc_rule']}"),
         ("dependencies", f"{size}, {'without a cycle' if record['acyclic'] else 'cyclic'}"),

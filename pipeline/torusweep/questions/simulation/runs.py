@@ -285,8 +285,8 @@ def _expect_routes(setup: Setup, packets: Packets) -> None:
         one, other = (name_of(setup.topology, node) for node in divmod(int(broken[0]), nodes))
         others = f", nor for {counted(len(broken) - 1, 'other pair')}" if len(broken) > 1 else ""
         raise BadInput(
-            f"routing {setup.parameters.routing} on {setup.topology.spelling}: expected a route for every message of the"
-            f" workload, got none from {one} to {other}{others}; choose a routing that reaches all"
+            f"routing {setup.parameters.routing} on {setup.topology.spelling}: expected a route for every message of"
+            f" the workload, got none from {one} to {other}{others}; choose a routing that reaches all"
         )
 
 
