@@ -12,7 +12,6 @@ from pathlib import Path
 
 import networkx as nx
 import numpy as np
-import pyarrow.parquet as pq
 import pytest
 import torusweep as ts
 from click.testing import CliRunner
@@ -116,9 +115,9 @@ def test_faults_in_commands_and_configurations(tmp_path):
         "loads": [{"routing": ["dimension_order", "west_first"]}],
         "deadlock": [{"routing": ["dimension_order", "west_first"], "vc_rule": "none", "virtual_channels": 1}],
     }
-    ts.sweep(sweep).run(tmp_path / "results", backend="numpy", workers=0, progress=False)
+    results = ts.sweep(sweep).run(tmp_path / "results", backend="numpy", workers=0, progress=False)
     for table in ("loads", "deadlock"):
-        rows = pq.read_table(tmp_path / "results" / f"{table}.parquet").to_pylist()
+        rows = results[table].pandas().to_dict("records")
         known = {(row["topology"], row["routing"]): row["lost_pairs"] for row in rows}
         assert known[broken, "dimension_order"] == 32
         assert known[broken, "west_first"] == 20
