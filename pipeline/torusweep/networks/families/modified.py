@@ -128,7 +128,8 @@ def without(topology: Failed, links: FailedLinks = None, nodes: FailedNodes = No
     its links, and neither sends nor receives. Of parallel links, one fails each time that they are named. The
     symmetries of the network are lost.
 
-    Constraints: nodes of the network, with a terminal left that works; links of the network, each named once.
+    Constraints: nodes of the network, with a terminal left that works; links of the network, each named once (parallel ones as
+    often as there are).
     Source: definition.
     """
     failed = [_node(topology, node, "nodes") for node in nodes or []]
