@@ -128,8 +128,8 @@ def without(topology: Failed, links: FailedLinks = None, nodes: FailedNodes = No
     its links, and neither sends nor receives. Of parallel links, one fails each time that they are named. The
     symmetries of the network are lost.
 
-    Constraints: nodes of the network, with a terminal left that works; links of the network, each named once (parallel ones as
-    often as there are).
+    Constraints: nodes of the network, with a terminal left that works; links of the network,
+    each named once, parallel ones as often as there are.
     Source: definition.
     """
     failed = [_node(topology, node, "nodes") for node in nodes or []]
@@ -191,7 +191,7 @@ def concentrated(topology: Concentrated, terminals: Each) -> Plan:
     Every node that has terminals gets as many; those of a node have successive numbers. Switches stay without.
 
     Constraints: fewer than 2³¹ terminals.
-    Source: Balfour & Dally 2006, sec. 3 (concentration).
+    Source: Balfour & Dally 2006 (concentrated mesh).
     """
     few = topology.nodes * terminals < 2**31
     require(few, "terminals", terminals, "fewer than 2³¹ terminals in all", f"the network has {topology.nodes:,} nodes")
