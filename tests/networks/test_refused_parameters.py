@@ -153,6 +153,8 @@ CONSTRAINTS = [
     ("h3dt(m=4, n=4, levels=3, q=2)", "at most 2^(2 − q) + 1 levels"),
     ("faulty(ring(k=4), nodes=4)", "fewer faulty nodes than the network has"),
     ("faulty(ring(k=4), links=5)", "as many faulty links as the network has left"),
+    ("without(ring(k=4), nodes=[4])", "nodes of the network"),
+    ("concentrated(ring(k=4), terminals=1048577)", "fewer than 2³¹ terminals"),
     ("with_links(ring(k=4), bandwidths=[1, 2])", "lists as long as there are classes"),
     ("hyperx(radices=[4, 4], widths=[1])", "widths has as many values as radices"),
     ("dragonfly(a=4, p=2, h=2, groups=10)", "2 … a·h + 1 groups"),

@@ -177,7 +177,7 @@ def test_split_ties_balance_loads():
     assert hops.sum() / route.keys == 27 / 8  # the mean distance, Kwai & Parhami 1998, Table 1
 
 
-@pytest.mark.parametrize("network", ["torus(k=4, n=3)", "pruned_t2(k=4)", "faulty(pruned_torus(k=4, n=3), links=1)"])
+@pytest.mark.parametrize("network", ["torus(k=4, n=3)", "pruned_t2(k=4)", "faulty(torus(k=4, n=3), links=1)"])
 def test_other_networks_are_refused(network):
     with pytest.raises(
         BadInput,

@@ -272,7 +272,7 @@ def test_a_lattice_extended_by_a_vector():
             "mesh(k=4, n=2)",
             "expected a torus, twisted torus or lattice with all its links, got another network; choose minimal",
         ),
-        ("routing_record", "faulty(torus(k=4, n=2), links=1)", "with all its links"),
+        ("routing_record", "faulty(mesh(k=4, n=2), links=1)", "with all its links"),
         ("routing_record", "ring(k=70000)", "at most 32,767 hops apart"),
         ("minimal_by_address", "ring(k=70000)", "at most 32,767 hops apart"),
         (

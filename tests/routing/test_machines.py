@@ -182,8 +182,8 @@ def test_by_group_refuses_other_networks():
             exact_loads(build("torus(k=4, n=2)"), routing=routing)
     with pytest.raises(Refused, match="pairs of routers with a group between"):
         exact_loads(build("dragonfly(a=12, p=1, h=6)"), routing="valiant_by_group")
-    with pytest.raises(BadInput, match="without faults"):
-        exact_loads(build("faulty(dragonfly(a=2, p=1, h=1), links=1)"), routing="by_group")
+    with pytest.raises(BadInput, match="expected a dragonfly or megafly"):
+        exact_loads(build("faulty(torus(k=4, n=2), links=1)"), routing="by_group")
     with pytest.raises(BadInput, match="expected a dragonfly or megafly"):
         exact_loads(build("torus(k=4, n=2)"), traffic="group_shift")
     with pytest.raises(BadInput, match="no multiple of 9"):

@@ -19,7 +19,7 @@ BEST_ROUTING = {
 # which of a network's rows the view takes: the first by these columns
 ORDER = {
     "static": ("fault_nodes NULLS LAST",),
-    "loads": ("traffic <> 'uniform'", "traffic", *BEST_ROUTING["loads"]),
+    "loads": ("traffic <> 'uniform'", "traffic", "lost_pairs > 0", *BEST_ROUTING["loads"]),
     "layout": ("block IS NOT NULL", "wire_length_max NULLS LAST", "placement"),
 }
 

@@ -74,6 +74,8 @@ SMALL: dict[str, dict[int, str]] = {
     "tofu": {0: "tofu(radices=[2, 2, 2])"},
     "cube_pod": {0: "cube_pod(x=[1, 0], y=[0, 1], z=[0, 1], side=3)"},
     "faulty": {0: "faulty(torus(k=4, n=2), links=3, nodes=1)"},
+    "without": {0: "without(mesh(k=4, n=2), links=[[1, 2]], nodes=[10])"},
+    "concentrated": {0: "concentrated(mesh(k=4, n=2), terminals=2)"},
     "with_links": {0: "with_links(torus(k=4, n=2), bandwidths=[1, 2])"},
 }
 
@@ -101,7 +103,7 @@ def small_instance(topology: Topology) -> Topology:
 
     A faulty network is returned unchanged, because the faults of another one would be different.
     """
-    choices = {} if topology.family == "faulty" else SMALL.get(topology.family, {})
+    choices = {} if topology.plan.whole is not None else SMALL.get(topology.family, {})
     spelling = choices.get(len(topology.plan.radices), choices.get(0))
     try:
         return topology if spelling is None else build(spelling)

@@ -163,6 +163,10 @@ def _describe(kind: Any) -> str:
         return f"{', '.join(others)} or {last}" if others else last
     if origin is list:
         item = get_args(kind)[0]
+        if item == list[int | str]:
+            return 'a list of pairs of nodes such as [[1, 2], [5, 6]], names in "quotes"'
+        if item == int | str:
+            return 'a list of nodes, names in "quotes"'
         if item is bool:
             return "a list of true and false"
         if item == float | str:

@@ -130,6 +130,7 @@ class Plan:
     structure   construction of the network, for the routings that depend on it: a Lattice, a Hierarchy, …
     names       of the nodes in the user's file or graph (torusweep.networks.names); None: their numbers
     terminal_names   of the terminals, where the file has others for them than for their nodes
+    whole       the network before its faults, whose routings it keeps as far as their links are left; None: no faults
     joined      whether every node has one terminal and reaches every other, whatever the parameters: what is then
                 known of a traffic needs no arrays; False where the construction does not show it
     """
@@ -147,6 +148,7 @@ class Plan:
     latencies: tuple[int, ...] = ()
     notes: tuple[str, ...] = ()
     structure: object | None = None
+    whole: Plan | None = None
     joined: bool = False
     names: tuple[Any, ...] | None = None
     terminal_names: tuple[Any, ...] | None = None

@@ -13,6 +13,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from torusweep.quantities import counted
 from torusweep.questions.display import whole_text
 
 MIN_WIDTH = 40  # characters; narrower columns would split words
@@ -57,6 +58,19 @@ def print_facts(console: Console, heading: str, facts: Iterable[tuple[str, str]]
     """A heading, and a line for each (name, value)."""
     print_heading(console, heading)
     console.print(fact_table(facts))
+
+
+def lost_facts(record: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """A line on the pairs without a route, of a row with the columns `LOST`; [] without any."""
+    pairs, share = record["lost_pairs"], record["lost_share"]
+    if not pairs:
+        return []
+    shown = record["lost_examples"]
+    examples = f"{', '.join(shown)}{', …' if pairs > len(shown) else ''}"
+    traffic = record.get("lost_traffic")
+    said = f"{100 * traffic:.4g} % of the traffic, which is not sent" if traffic else "the traffic uses none of them"
+    rest = "" if traffic is None else f"; {said}"
+    return [("no route", f"{counted(pairs, 'pair')} of terminals ({100 * share:.4g} %): {examples}{rest}")]
 
 
 Columns = Mapping[Any, str]  # what a cell shows of its row (a key, or a function), with the heading

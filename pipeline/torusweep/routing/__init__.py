@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from torusweep.errors import BadInput
 from torusweep.networks.signature import resolve
-from torusweep.networks.topology import Topology
+from torusweep.networks.topology import Topology, default_memory, realise
 from torusweep.routing.any_network import minimal, minimal_ecmp, up_down
 from torusweep.routing.clustering import clustering
 from torusweep.routing.d_mod_k import d_mod_k
@@ -24,6 +25,7 @@ from torusweep.routing.dimension_order import (
     romm,
     west_first,
 )
+from torusweep.routing.faults import as_far_as_joined, on_faulty
 from torusweep.routing.forms import LayeredRouting, Moves, Routes, Routing, SourceRouting, TableRouting
 from torusweep.routing.groups import by_group, valiant_by_group
 from torusweep.routing.hierarchical import hierarchical
@@ -42,6 +44,8 @@ ROUTINGS: dict[str, Callable[..., Routing]] = {
         *(by_group, valiant_by_group, d_mod_k, table),
     )
 }
+# these look at the links that are there; others are those of the whole network, as far as its faults leave them
+AS_IT_IS = ("minimal", "minimal_ecmp", "up_down", "minimal_by_address", "valiant", "table")
 ROUTING_OF_FAMILY = dict.fromkeys(("tesh", "h3dt", "mh3dt"), "hierarchical")
 BY_OCCUPANCY = ("adaptive", "ugal", "progressive")  # of deadlock analysis and simulation, without expected loads
 TURN_MODELS = ("west_first", "north_last", "negative_first")
@@ -98,10 +102,24 @@ def routing(spelling: str | GivenRouting, topology: Topology) -> tuple[str, Rout
     _check_oblivious(spelling.partition("(")[0].strip())
     canonical, function, values = resolve(spelling, ROUTINGS, kind="routing", example=EXAMPLE, others=OTHER_NAMES)
     try:
-        return canonical, function(topology, **values)
+        if topology.plan.whole is None:
+            return canonical, function(topology, **values)
+        if function.__name__ in AS_IT_IS:
+            return canonical, as_far_as_joined(function(topology, **values))
+        return canonical, _on_faulty(topology, canonical)
     except BadInput as refusal:
         reason, about = str(refusal), f"routing {function.__name__} on {topology.spelling}: "
         raise type(refusal)(reason if reason.startswith(about) else about + reason) from None
+
+
+@lru_cache(maxsize=4)  # callers ask for the routing of a network several times
+def _on_faulty(topology: Topology, spelling: str) -> Routing:
+    """The routing of the whole network, as far as its faults leave it; spelling: canonical."""
+    whole = topology.plan.whole
+    assert whole is not None, "the caller asks"
+    _, function, values = resolve(spelling, ROUTINGS, kind="routing", example=EXAMPLE, others=OTHER_NAMES)
+    before = realise(topology.spelling, topology.family, whole, default_memory())
+    return on_faulty(function(before, **values), topology)
 
 
 def _check_oblivious(name: str) -> None:
@@ -134,6 +152,7 @@ def own_routing(family: str) -> str | None:
 
 
 __all__ = [
+    "AS_IT_IS",
     "BY_OCCUPANCY",
     "ROUTINGS",
     "SHORTEST_PATHS",

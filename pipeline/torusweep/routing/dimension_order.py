@@ -11,7 +11,7 @@ turns from one of the others into one of the first set.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import permutations
 from math import prod
@@ -91,7 +91,8 @@ MAX_DIMENSIONS = 5  # of random_order: the number of one of 5! = 120 orders is a
 def dimension_order(topology: Topology, tie: Tie = "split") -> SourceRouting:
     """Along x first, then y, then z …, in each dimension the shorter way round; on a HyperX in one hop.
 
-    Constraint: a grid: torus, mesh, hypercube, rt or pt, with all its links; or a HyperX.
+    Constraint: a grid: torus, mesh, hypercube, rt or pt, with all its links, also from a file or graph that
+    numbers its nodes x first; or a HyperX.
     Source: Dally & Seitz 1987, sec. 4 (e-cube); Dally 1990; Ahn et al. 2009 (HyperX).
     """
     if isinstance(topology.plan.structure, Hamming):
@@ -204,13 +205,42 @@ class Grid:
 
 def grid_of(routing: str, topology: Topology) -> Grid:
     """The network as a grid. Raises BadInput if a link of the grid is missing or a link is not of the grid."""
-    sides = topology.plan.radices
-    if not topology.links:
-        raise _not_a_grid(routing, topology)
-    if max(sides) > MAX_SIDE:
-        raise Refused(
-            f"expected sides of at most {MAX_SIDE:,}, got {max(sides):,}: the hops of a run are 16-bit; choose minimal"
-        )
+    for sides in _sides_of(topology) if topology.links else ():
+        if max(sides) > MAX_SIDE:
+            raise Refused(
+                f"expected sides of at most {MAX_SIDE:,}, got {max(sides):,}: the hops of a run are 16-bit;"
+                " choose minimal"
+            )
+        grid = _grid(topology, sides)
+        if grid is not None:
+            return grid
+    raise _not_a_grid(routing, topology)
+
+
+def _sides_of(topology: Topology) -> Iterator[tuple[int, ...]]:
+    """The sides that the network may have as a grid: its own; of a file or a graph, those that its links allow.
+
+    In a grid, the next node along a dimension is as far on in number as the sides before it have nodes.
+    """
+    yield topology.plan.radices
+    if len(topology.plan.radices) > 1:
+        return
+    tail, head, _ = topology.arcs
+    apart, nodes = set(np.unique(np.abs(head - tail)).tolist()), topology.nodes
+
+    def further(stride: int) -> Iterator[tuple[int, ...]]:
+        if stride == nodes:
+            yield ()
+        for onwards in range(2 * stride, nodes + 1, stride):
+            if nodes % onwards == 0 and (onwards in apart or onwards == nodes):
+                yield from ((onwards // stride, *rest) for rest in further(onwards))
+
+    if 1 in apart:
+        yield from (sides for sides in further(1) if len(sides) > 1)
+
+
+def _grid(topology: Topology, sides: tuple[int, ...]) -> Grid | None:
+    """The network as a grid of these sides; None if its links are others."""
     port = np.empty((topology.nodes, 2 * len(sides)), np.int8)
     closed, forward = [], []
     for i, side in enumerate(sides):
@@ -225,11 +255,9 @@ def grid_of(routing: str, topology: Topology) -> Grid:
             np.array_equal(onwards, inner[0]) and np.array_equal(back, inner[1])
         )
         if not whole:
-            raise _not_a_grid(routing, topology)
+            return None
     moves = Moves(topology, port, class_names(len(sides)))
-    if not moves.covers_all_links:
-        raise _not_a_grid(routing, topology)
-    return Grid(moves, sides, tuple(closed), tuple(forward))
+    return Grid(moves, sides, tuple(closed), tuple(forward)) if moves.covers_all_links else None
 
 
 def _not_a_grid(routing: str, topology: Topology) -> BadInput:

@@ -27,11 +27,13 @@ class Moves:
     topology   the network
     port       int8[N, D]   port of each direction at each node, −1 = no link
     names      of the axes; D/2 of them
+    whole      those of the network before its faults, whose datelines stay where they are; None: no faults
     """
 
     topology: Topology
     port: np.ndarray
     names: tuple[str, ...]
+    whole: Moves | None = None
 
     @cached_property
     def next(self) -> np.ndarray:
@@ -55,6 +57,8 @@ class Moves:
         The rings of a direction are its cycles; on a twisted torus a cycle passes several wraparound links.
         The dateline of a ring is before its lowest-numbered node, in + direction.
         """
+        if self.whole is not None:
+            return self.whole.wrap & (self.port != NO_PORT)
         nodes, directions = self.port.shape
         marked = np.zeros((nodes, directions), bool)
         for d in range(directions):
@@ -101,6 +105,8 @@ class SourceRouting:
             by `routes`; the phases of the second half are larger by `phases`
     phases  number of phases that `routes` uses: 0 … phases − 1
     separable  whether the route along each axis depends on the digits of that axis only, in at most one run per axis
+    lost    int64[L], ascending, source · N + destination: pairs of nodes with terminals that have no route; `routes`
+            gives them one of no hops. None: every pair has one, wherever it is
     """
 
     moves: Moves
@@ -111,6 +117,7 @@ class SourceRouting:
     passes: int = 1
     phases: int = 1
     separable: bool = False
+    lost: np.ndarray | None = None
 
     @property
     def topology(self) -> Topology:
@@ -156,6 +163,7 @@ class LayeredRouting:
     finish    int32[N]      state of a packet that has arrived at each node
     extra     int           number of arcs per path on which the packet stays at a node: hops = distance − extra
     split     "paths": equal shares of all shortest paths; "next-hops": in each state, of all arcs that lead nearer
+    lost      as of `SourceRouting`: pairs whose packets take none of these paths
     """
 
     topology: Topology
@@ -166,6 +174,7 @@ class LayeredRouting:
     finish: np.ndarray
     extra: int
     split: str
+    lost: np.ndarray | None = None
 
     @property
     def plain(self) -> bool:
@@ -221,6 +230,8 @@ class TableRouting:
     entry       int32[E]      configuration in which their packets are injected
     kinds       number of classes
     headers     None: one configuration for each node and destination
+    lost        as of `SourceRouting`: pairs that faults leave without a row at the source; other pairs of terminals
+                without one are those that a user's table lacks
     """
 
     topology: Topology
@@ -235,6 +246,7 @@ class TableRouting:
     entry: np.ndarray
     kinds: int = 1
     headers: Headers | None = None
+    lost: np.ndarray | None = None
 
     @cached_property
     def many(self) -> np.ndarray:

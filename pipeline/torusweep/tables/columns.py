@@ -31,6 +31,28 @@ class Column(NamedTuple):
         return "" if self.unit == PURE else self.unit
 
 
+# of several tables: pairs of terminals that a routing has no route for (torusweep.traffic.given.Lost)
+LOST = (
+    Column(
+        "lost_pairs",
+        "int64",
+        "pairs",
+        "ordered pairs of terminals without a route: faults break all that the routing has, or a user's table has no "
+        "row for them; 0: every pair has one",
+        "less",
+    ),
+    Column("lost_share", "double", PURE, "lost_pairs / all ordered pairs of terminals", "less"),
+    Column("lost_examples", "list<string>", "", "the first of these pairs, as nodes: 1 → 2"),
+)
+LOST_TRAFFIC = Column(
+    "lost_traffic",
+    "double",
+    PURE,
+    "share of the traffic that is between lost pairs and is not sent; loads are those of the rest",
+    "less",
+)
+
+
 def arrow_schema(columns: Iterable[Column]) -> pa.Schema:
     """The columns' Arrow schema, with units and meanings in the fields' metadata."""
     return pa.schema(

@@ -1,17 +1,23 @@
 """Traffic in memory, for the stages: a spelling as it is, a matrix as `GivenTraffic`.
 
-Whether a network joins all who send to each other.
+Whether a network joins all who send to each other. Traffic without that of pairs which a routing has no route for.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any, NamedTuple
+
 import numpy as np
 import scipy
 
-from torusweep.errors import BadInput, one_line
+from torusweep.errors import BadInput, Refused, one_line
+from torusweep.networks.names import name_of
 from torusweep.networks.topology import Topology
+from torusweep.quantities import counted
 from torusweep.traffic import GivenTraffic, traffic
 from torusweep.traffic.demands import traffic_of_matrix
+from torusweep.traffic.matrix import Traffic
 
 MATRIX = "matrix"  # its name in tables
 
@@ -48,3 +54,84 @@ def check_reach(topology: Topology, pattern: str) -> None:
             f"traffic {pattern} on {topology.spelling}: expected a network that joins all who send to each other,"
             " got one of several components"
         )
+
+
+MOST_PAIRS = 1 << 25  # of terminals, whose demands are written out where some have no route: half a GiB
+SHOWN = 5  # pairs in words
+
+
+class Lost(NamedTuple):
+    """What has no route, as the columns of the same names say.
+
+    lost_pairs      ordered pairs of different terminals
+    lost_share      of all such pairs
+    lost_traffic    share of the traffic that is between them, which nobody then sends
+    lost_examples   the first pairs of nodes
+    """
+
+    lost_pairs: int = 0
+    lost_share: float = 0.0
+    lost_traffic: float = 0.0
+    lost_examples: tuple[str, ...] = ()
+
+    @property
+    def columns(self) -> dict[str, Any]:
+        """The columns by name."""
+        return {**self._asdict(), "lost_examples": list(self.lost_examples)}
+
+
+NOTHING = Lost()
+
+
+def lost_of(topology: Topology, pairs: np.ndarray) -> Lost:
+    """What pairs of nodes, int64[L], source · N + destination, ascending, are of all pairs of terminals."""
+    if not len(pairs):
+        return NOTHING
+    many, total = np.bincount(topology.terminals, minlength=topology.nodes), len(topology.terminals)
+    source, destination = np.divmod(pairs, topology.nodes)
+    lost = int((many[source] * many[destination]).sum())
+    shown = zip(source[:SHOWN].tolist(), destination[:SHOWN].tolist())
+    examples = tuple(f"{name_of(topology, one)} → {name_of(topology, other)}" for one, other in shown)
+    return Lost(lost, lost / (total * (total - 1)), 0.0, examples)
+
+
+def delivered(topology: Topology, sent: Traffic, lost: np.ndarray, missing: np.ndarray) -> tuple[Traffic, Lost]:
+    """(the traffic without that between pairs of nodes which have no route, what these are).
+
+    sent            between terminals
+    lost, missing   int64[·], ascending, source · N + destination: broken by faults; without a row in a user's table
+
+    Other demands stay as they are. Raises BadInput where a pair that the table lacks has a demand, and where nothing is
+    left; Refused where there are too many terminals to write pairs out.
+    """
+    gone = np.union1d(lost, missing)
+    if not len(gone):
+        return sent, NOTHING
+    terminals = topology.terminals.astype(np.int64)
+    if len(terminals) ** 2 > MOST_PAIRS:
+        raise Refused(
+            f"expected at most {MOST_PAIRS:,} pairs of terminals where some have no route, got {len(terminals) ** 2:,};"
+            " choose a smaller network, or a routing that reaches all"
+        )
+    place, destination, amount = sent.pairs(np.arange(len(terminals)))
+    pair = terminals[place] * topology.nodes + terminals[destination]
+    unlisted = np.unique(pair[np.isin(pair, missing)])
+    if len(unlisted):
+        one, other = (name_of(topology, node) for node in divmod(int(unlisted[0]), topology.nodes))
+        others = f", nor for {counted(len(unlisted) - 1, 'other pair')} of nodes" if len(unlisted) > 1 else ""
+        raise BadInput(
+            f"expected a row for every pair of terminals that the traffic uses, got none at {one} towards"
+            f" {other}{others}; add rows for packets that are injected there, or choose a traffic whose pairs all have"
+            ' some, such as demand(path="demand.csv")'
+        )
+    broken = np.isin(pair, lost)
+    found = lost_of(topology, gone)
+    if not broken.any():
+        return sent, found
+    if broken.all():
+        raise BadInput("expected some traffic that has a route, got none: the faults break all; choose fewer faults")
+    kept = ~broken
+    size = len(terminals)
+    own = scipy.sparse.csr_array((amount[kept], (place[kept], destination[kept])), shape=(size, size))
+    rest = replace(sent, weight=np.ones(size), common=np.zeros(size), own=own, symmetric=False)
+    return rest, found._replace(lost_traffic=float(amount[broken].sum() / amount.sum()))

@@ -92,11 +92,13 @@ def _permute_bits(sources: Sequence[int]) -> Traffic:
 def tornado(topology: Topology) -> Traffic:
     """To the node ⌈k/2⌉ − 1 steps on in every dimension: all flits go the same way round.
 
+    Of several terminals at each node, each sends to the one with its place there.
+
     Source: Dally & Towles 2004, Table 3.1.
     """
     sides = _sides(topology)
     require(max(sides) > 2, "radices", list(sides), "a radix above 2", "in smaller rings the tornado moves nothing")
-    return _shift(sides, [(side + 1) // 2 - 1 for side in sides])
+    return _shift(topology, [(side + 1) // 2 - 1 for side in sides])
 
 
 def neighbour(topology: Topology) -> Traffic:
@@ -106,28 +108,31 @@ def neighbour(topology: Topology) -> Traffic:
     """
     sides = _sides(topology)
     require(sides[0] > 1, "radices", list(sides), "a first radix above 1", "otherwise every node is its own neighbour")
-    return _shift(sides, [1] + [0] * (len(sides) - 1))
+    return _shift(topology, [1] + [0] * (len(sides) - 1))
 
 
 def _sides(topology: Topology) -> Sequence[int]:
-    """The radices of a network. Raises BadInput unless every node has an address and one terminal."""
-    spelling = topology.spelling
+    """The radices of a network. Raises BadInput unless every node has an address and as many terminals, in order."""
+    spelling, nodes = topology.spelling, topology.nodes
     require(
         not files_of(spelling), "network", "from a file", "nodes with addresses of digits", "the pattern shifts digits"
     )
-    one_terminal_each = np.array_equal(topology.terminals, np.arange(topology.nodes))
+    each = np.repeat(np.arange(nodes), max(1, len(topology.terminals) // nodes))
     require(
-        one_terminal_each,
+        np.array_equal(topology.terminals, each),
         "terminals",
         len(topology.terminals),
-        f"one at each of the {topology.nodes} nodes",
+        f"one at each of the {nodes} nodes, or as many at each",
         "every node sends to a shifted address",
     )
     return topology.plan.radices
 
 
-def _shift(sides: Sequence[int], shift: Sequence[int]) -> Traffic:
-    return permutation(translation(sides, shift))
+def _shift(topology: Topology, shift: Sequence[int]) -> Traffic:
+    """From each terminal of a node to the one with its place at the node with the shifted address."""
+    each = len(topology.terminals) // topology.nodes
+    there = translation(topology.plan.radices, shift).astype(np.int64)
+    return permutation((there[:, None] * each + np.arange(each)).reshape(-1))
 
 
 By = Annotated[int | None, Meaning("places of the destination behind the source; half the terminals where left out")]

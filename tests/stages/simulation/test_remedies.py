@@ -35,6 +35,8 @@ NETWORKS = (
     *(
         "partly_pruned_torus(k=4, n=4, intact=2)",
         "faulty(torus(k=4, n=2), links=2, seed=1)",
+        "without(torus(k=4, n=2), links=[[0, 1]], nodes=[10])",
+        "concentrated(torus(k=4, n=2), terminals=2)",
         "with_links(torus(k=4, n=2), bandwidths=[1, 2], latencies=[1, 5])",
         "tesh(m=2, levels=2, q=0)",
     ),

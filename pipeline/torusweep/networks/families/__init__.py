@@ -40,7 +40,7 @@ from torusweep.networks.families.low_diameter import (
     slim_fly,
     xpander,
 )
-from torusweep.networks.families.modified import faulty, with_links
+from torusweep.networks.families.modified import concentrated, faulty, with_links, without
 from torusweep.networks.families.pruned import (
     directed_torus,
     partly_pruned_torus,
@@ -76,7 +76,7 @@ _BY_KIND: tuple[tuple[str, tuple[Callable[..., Plan], ...]], ...] = (
     ("de Bruijn", (kautz, de_bruijn)),
     ("HammingMesh", (hamming_mesh,)),
     ("torus", (tofu, cube_pod)),
-    ("other", (graph, faulty, with_links)),
+    ("other", (graph, faulty, without, concentrated, with_links)),
 )
 FAMILIES: dict[str, Callable[..., Plan]] = {family.__name__: family for _, families in _BY_KIND for family in families}
 KIND_OF: dict[str, str] = {family.__name__: kind for kind, families in _BY_KIND for family in families}
@@ -159,8 +159,8 @@ def build(
 
 def family_of(canonical: str) -> str:
     """The family whose nodes and links a network has: a torus with other links is a torus, a faulty one is none."""
-    while canonical.startswith("with_links("):
-        canonical = canonical.removeprefix("with_links(")
+    while canonical.startswith(("with_links(", "concentrated(")):
+        canonical = canonical.partition("(")[2]
     return canonical.partition("(")[0]
 
 

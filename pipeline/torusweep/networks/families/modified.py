@@ -1,6 +1,7 @@
-"""Networks made of other networks: with faults, or with links of given bandwidths and latencies.
+"""Networks made of other networks: with faults, with more terminals, or with links of given bandwidths and latencies.
 
-Networks with random link or node faults. Any network with links of given bandwidths and latencies.
+Networks with random faults of links or nodes, and with faults that are named. Any network with several terminals at
+each router, or with links of given bandwidths and latencies.
 """
 
 from __future__ import annotations
@@ -13,7 +14,10 @@ import numpy as np
 from torusweep_kernels.failures import with_faults
 
 from torusweep.errors import BadInput
+from torusweep.networks.families.grids import terminals_of
 from torusweep.networks.link_lists import MOST_LATENCY, bandwidth_of, of_classes
+from torusweep.networks.names import number_of
+from torusweep.networks.spelling import format_value
 from torusweep.networks.symmetry import those_that_keep_kinds
 from torusweep.networks.topology import (
     NO_PORT,
@@ -53,46 +57,165 @@ def faulty(topology: Network, links: Links = 0, nodes: Nodes = 0, seed: Seed = 0
     require(nodes < topology.nodes, "nodes", nodes, fewer, "at least one node must be left")
     most = topology.nodes * topology.degree // (1 if topology.directed else 2)
     require(links <= most, "links", links, f"at most {most:,}", "the network has no more links")
+
+    def wire() -> Wiring:
+        left = _without_nodes(topology.wire(), _draw(topology.nodes, nodes, seed, stream=0))
+        tail, port, parallel = _links_once(left, topology.directed)
+        total = int(parallel.sum())
+        if links > total:
+            raise BadInput(f"links={links}: expected at most {total:,}; the network has no more links that work")
+        failed = np.repeat(np.arange(len(tail)), parallel)[_draw(total, links, seed, stream=1)]
+        return _expect_terminals(_without_links(left, tail[failed], port[failed], topology.directed), nodes)
+
+    return _damaged(topology, wire, f"{counted(nodes, 'faulty node')}, {counted(links, 'faulty link')}, seed {seed}")
+
+
+def _damaged(topology: Plan, wire: Callable[[], Wiring], note: str) -> Plan:
     return replace(
         topology,
-        wire=lambda: _apply_faults(topology, topology.wire(), links, nodes, seed),
+        wire=wire,
         symmetries=no_symmetries,
         bisection=None,
         bisection_source="",
         structure=None,
+        whole=topology.whole or topology,
         joined=False,
-        notes=(*topology.notes, f"{counted(nodes, 'faulty node')}, {counted(links, 'faulty link')}, seed {seed}"),
+        notes=(*topology.notes, note),
     )
 
 
-def _apply_faults(topology: Plan, wiring: Wiring, links: int, nodes: int, seed: int) -> Wiring:
-    n = topology.nodes
-    works = np.ones(n, bool)
-    works[_draw(n, nodes, seed, stream=0)] = False
+def _without_nodes(wiring: Wiring, failed: np.ndarray) -> Wiring:
+    """Without all links and terminals of nodes, int[F]; terminals are written out."""
+    works = np.ones(len(wiring.ports), bool)
+    works[failed] = False
     ports = np.where(works[:, None] & np.append(works, False)[wiring.ports], wiring.ports, np.int32(NO_PORT))
-    capacity = np.where(ports == NO_PORT, 0, 1 if wiring.capacity is None else wiring.capacity).astype(np.int32)
+    capacity = None if wiring.capacity is None else np.where(ports == NO_PORT, 0, wiring.capacity).astype(np.int32)
+    terminals = np.arange(len(ports), dtype=np.int32) if wiring.terminals is None else wiring.terminals
+    return Wiring(ports, wiring.link_class, capacity, terminals[works[terminals]])
 
-    tail, port = np.nonzero(ports != NO_PORT)
-    if not topology.directed:
-        once = tail < ports[tail, port]
+
+def _links_once(wiring: Wiring, directed: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(tail, port, number of parallel links) int64[L] of every link, a bidirectional one from its smaller node."""
+    tail, port = np.nonzero(wiring.ports != NO_PORT)
+    if not directed:
+        once = tail < wiring.ports[tail, port]
         tail, port = tail[once], port[once]
-    parallel = capacity[tail, port]
-    total = int(parallel.sum())
-    if links > total:
-        raise BadInput(f"links={links}: expected at most {total:,}; the network has no more links that work")
-    failed = np.repeat(np.arange(len(tail)), parallel)[_draw(total, links, seed, stream=1)]
-    np.subtract.at(capacity, (tail[failed], port[failed]), 1)
-    if not topology.directed and len(failed):
-        head = ports[tail[failed], port[failed]]
-        back = np.argmax(ports[head] == tail[failed, None], axis=1)
-        np.subtract.at(capacity, (head, back), 1)
-    ports = np.where(capacity > 0, ports, np.int32(NO_PORT))
+    parallel = np.ones(len(tail), np.int64) if wiring.capacity is None else wiring.capacity[tail, port]
+    return tail, port, parallel
 
-    terminals = np.arange(n, dtype=np.int32) if wiring.terminals is None else wiring.terminals
-    terminals = terminals[works[terminals]]
-    if not len(terminals):
-        raise BadInput(f"nodes={nodes}: expected a terminal that works, got none; choose fewer faults or another seed")
-    return Wiring(ports, wiring.link_class, None if wiring.capacity is None else capacity, terminals)
+
+def _without_links(wiring: Wiring, tail: np.ndarray, port: np.ndarray, directed: bool) -> Wiring:
+    """Without links, int[F] each; one that is listed again is one of parallel links."""
+    ports = wiring.ports
+    capacity = (ports != NO_PORT).astype(np.int32) if wiring.capacity is None else wiring.capacity.astype(np.int32)
+    np.subtract.at(capacity, (tail, port), 1)
+    if not directed and len(tail):
+        head = ports[tail, port]
+        np.subtract.at(capacity, (head, np.argmax(ports[head] == tail[:, None], axis=1)), 1)
+    ports = np.where(capacity > 0, ports, np.int32(NO_PORT))
+    return wiring._replace(ports=ports, capacity=None if wiring.capacity is None else capacity)
+
+
+def _expect_terminals(wiring: Wiring, nodes: object) -> Wiring:
+    if wiring.terminals is None or len(wiring.terminals):
+        return wiring
+    raise BadInput(f"nodes={nodes}: expected a terminal that works, got none; choose fewer faults or other ones")
+
+
+Failed = Annotated[
+    Plan, Meaning("any network, written before the other parameters, as in without(mesh(k=4, n=2), links=[[1, 2]])")
+]
+FailedLinks = Annotated[
+    list[list[int | str]] | None,
+    Meaning(
+        "links that fail, each by its two nodes: [[1, 2], [5, 6]]; names in quotes; a link of one direction: from, to"
+    ),
+]
+FailedNodes = Annotated[list[int | str] | None, Meaning("nodes that fail, with their links: [5, 6]; names in quotes")]
+
+
+def without(topology: Failed, links: FailedLinks = None, nodes: FailedNodes = None) -> Plan:
+    """A network without the links and nodes that are named: what is left when these fail.
+
+    Nodes have their numbers, or the names of the network's file or graph. A faulty node keeps its number, loses all
+    its links, and neither sends nor receives. Of parallel links, one fails each time that they are named. The
+    symmetries of the network are lost.
+
+    Constraints: nodes of the network, with a terminal left that works; links of the network,
+    each named once, parallel ones as often as there are.
+    Source: definition.
+    """
+    failed = [_node(topology, node, "nodes") for node in nodes or []]
+    ends = []
+    for link in links or []:
+        if len(link) != 2:
+            raise BadInput(f"links: expected two nodes for each link, as in [[1, 2]], got {format_value([*link])}")
+        ends.append((_node(topology, link[0], "links"), _node(topology, link[1], "links")))
+    many = f"{counted(len(set(failed)), 'faulty node')}, {counted(len(ends), 'faulty link')}"
+
+    def wire() -> Wiring:
+        wiring = topology.wire()
+        tail, port = _named_links(topology, wiring, ends)
+        left = _without_links(wiring, tail, port, topology.directed)
+        return _expect_terminals(_without_nodes(left, np.array(failed, np.int64)), nodes)
+
+    return _damaged(topology, wire, many)
+
+
+def _node(topology: Plan, given: int | str, parameter: str) -> int:
+    found = number_of(topology.names, given, parameter)
+    if not isinstance(found, int) or not 0 <= found < topology.nodes:
+        raise BadInput(
+            f"{parameter}: expected nodes of the network, 0 … {topology.nodes - 1:,}, got {format_value(given)}"
+        )
+    return found
+
+
+def _named_links(topology: Plan, wiring: Wiring, ends: list[tuple[int, int]]) -> tuple[np.ndarray, np.ndarray]:
+    """(tail, port) int64[F] each. Raises BadInput for a link that the network has less often than named."""
+    found: list[tuple[int, int]] = []
+    names: Sequence[object] = range(topology.nodes) if topology.names is None else topology.names
+    for place, (one, other) in enumerate(ends):
+        tail, head = (one, other) if topology.directed or one < other else (other, one)
+        port = int(np.argmax(wiring.ports[tail] == head))
+        known = bool(wiring.ports[tail, port] == head)
+        many = int(known) if wiring.capacity is None else int(wiring.capacity[tail, port]) * known
+        if found.count((tail, port)) >= many:
+            last = ", which are parallel" if many > 1 else ""
+            neighbours = ", ".join(str(names[to]) for to in wiring.ports[one].tolist() if to != NO_PORT)
+            raise BadInput(
+                f"links: expected links of the network, got {names[one]} – {names[other]} in place {place + 1}, of"
+                f" which it has {counted(many, 'link')}{last}; {names[one]} has links to {neighbours or 'none'}"
+            )
+        found.append((tail, port))
+    tails, ports = np.array(found, np.int64).reshape(-1, 2).T
+    return tails, ports
+
+
+Concentrated = Annotated[
+    Plan, Meaning("any network, written before the other parameters, as in concentrated(mesh(k=4, n=2), terminals=2)")
+]
+Each = Annotated[int, Whole(1, "terminals of each router", 1 << 20)]
+
+
+def concentrated(topology: Concentrated, terminals: Each) -> Plan:
+    """A network with several terminals at each router, in place of one: a concentrated mesh, torus ….
+
+    Every node that has terminals gets as many; those of a node have successive numbers. Switches stay without.
+
+    Constraints: fewer than 2³¹ terminals.
+    Source: Balfour & Dally 2006 (concentrated mesh).
+    """
+    few = topology.nodes * terminals < 2**31
+    require(few, "terminals", terminals, "fewer than 2³¹ terminals in all", f"the network has {topology.nodes:,} nodes")
+
+    def wire() -> Wiring:
+        wiring = topology.wire()
+        routers = np.arange(topology.nodes) if wiring.terminals is None else np.unique(wiring.terminals)
+        return wiring._replace(terminals=terminals_of(routers, terminals))
+
+    whole = None if topology.whole is None else concentrated(topology.whole, terminals)
+    return replace(topology, wire=wire, joined=topology.joined and terminals == 1, terminal_names=None, whole=whole)
 
 
 def faulty_networks(values: dict[str, Any], parameter: str) -> Wirings:

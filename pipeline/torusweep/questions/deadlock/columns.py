@@ -1,6 +1,6 @@
 """Columns of the table `deadlock`."""
 
-from torusweep.tables.columns import Column
+from torusweep.tables.columns import LOST, Column
 
 DEADLOCK = (
     Column("topology", "string", "", "canonical spelling"),
@@ -69,4 +69,6 @@ DEADLOCK = (
         "",
         "why the number is null: no rule has one, or it was not determined; otherwise null",
     ),
+    Column("pairs_of", "string", "", "canonical spelling of the traffic whose pairs alone send; null: all pairs do"),
+    *LOST,
 )

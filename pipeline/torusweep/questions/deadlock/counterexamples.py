@@ -167,7 +167,7 @@ def _along_links(routing: LayeredRouting, cycle: np.ndarray) -> list[str] | None
     """For each pair of channels u → v → w the packet from u to w, if both are terminals."""
     ports = routing.topology.ports  # these channels have one class
     near, far = cycle // ports.shape[1], ports.reshape(-1)[np.roll(cycle, -1)]
-    if not (routing.plain and np.isin([*near, *far], routing.topology.terminals).all()):
+    if not (routing.plain and routing.lost is None and np.isin([*near, *far], routing.topology.terminals).all()):
         return None
     return [f"{source} → {destination}" for source, destination in zip(near.tolist(), far.tolist())]
 

@@ -104,7 +104,8 @@ def _mark_runs(
     moves, pairs = routing.moves, len(_terminals(routing.topology)) ** 2
     if (classes[:, 0] == classes[:, 1]).all() or not moves.wrap.any():
         memory = "run"  # no class depends on a crossing
-    if _all_linked_are_terminals(routing.topology) and mark_windows(routing, classes, memory, channels, progress):
+    whole = routing.lost is None and _all_linked_are_terminals(routing.topology)
+    if whole and mark_windows(routing, classes, memory, channels, progress):
         return
     if pairs > MAX_PAIRS:
         raise Refused(
@@ -129,7 +130,7 @@ def walk_all_pairs(
         marks, walked = channels, 0
         if routing.passes == 2:
             marks = channels._replace(ending=unwanted) if half else channels._replace(starting=unwanted)
-        for source, destination in _pairs(routing.cell, *ends):
+        for source, destination in _pairs(routing, *ends):
             route = table.key_index(source, destination).astype(np.int32)
             first, _, direction, hops, phase = table.routes
             stage = phase.astype(np.int16) + np.int16(half * routing.phases)
@@ -140,16 +141,20 @@ def walk_all_pairs(
                 progress((half + walked / (len(ends[0]) * len(ends[1]))) / len(halves))
 
 
-def _pairs(cell: np.ndarray, sources: np.ndarray, destinations: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Blocks of all pairs of distinct nodes, ordered by the cell of the source, so that a block has few keys."""
-    step = max(1, BLOCK // len(destinations))
+def _pairs(
+    routing: SourceRouting, sources: np.ndarray, destinations: np.ndarray
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Blocks of all pairs of distinct nodes with a route, ordered by the cell of the source: a block has few keys."""
+    step, cell = max(1, BLOCK // len(destinations)), routing.cell
     for own in np.unique(cell[sources]):
         members = sources[cell[sources] == own]
         for begin in range(0, len(members), step):
             some = members[begin : begin + step]
             source, destination = np.repeat(some, len(destinations)), np.tile(destinations, len(some))
-            distinct = source != destination
-            yield source[distinct], destination[distinct]
+            routed = source != destination
+            if routing.lost is not None:
+                routed &= ~np.isin(source.astype(np.int64) * routing.topology.nodes + destination, routing.lost)
+            yield source[routed], destination[routed]
 
 
 def _mark_layers(routing: LayeredRouting, channels: Channels, progress: Progress) -> bool:
@@ -159,13 +164,18 @@ def _mark_layers(routing: LayeredRouting, channels: Channels, progress: Progress
     """
     topology = routing.topology
     terminals = _terminals(topology)
-    if routing.plain and _all_linked_are_terminals(topology):
+    if routing.plain and routing.lost is None and _all_linked_are_terminals(topology):
         _mark_shortest_paths(topology, channels)
         return True
     steps = len(terminals) * routing.states.size * routing.states.shape[1]
     if steps <= MAX_STEPS:
-        parts = np.array_split(terminals, min(len(terminals), steps // STEPS_PER_REPORT + 1))
+        some = steps // STEPS_PER_REPORT + 1 if routing.lost is None else len(terminals)  # whose sources are all alike
+        parts = np.array_split(terminals, min(len(terminals), some))
         for number, destinations in enumerate(parts):
+            sources = terminals
+            if routing.lost is not None:
+                pairs = terminals.astype(np.int64) * topology.nodes + destinations
+                sources = terminals[~np.isin(pairs, routing.lost)]
             mark_layers(
                 channels,
                 routing.states,
@@ -173,7 +183,7 @@ def _mark_layers(routing: LayeredRouting, channels: Channels, progress: Progress
                 routing.node,
                 routing.start,
                 routing.finish,
-                terminals,
+                sources,
                 destinations,
             )
             if progress is not None:

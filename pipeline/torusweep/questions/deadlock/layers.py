@@ -22,7 +22,7 @@ from torusweep.questions.deadlock.routing_case import check_reachability
 from torusweep.questions.deadlock.window_dependencies import steps_of
 from torusweep.routing import GivenRouting
 from torusweep.routing import routing as routing_on
-from torusweep.routing.forms import AdaptiveRouting, LayeredRouting, Routing, TableRouting
+from torusweep.routing.forms import AdaptiveRouting, Routing, TableRouting
 from torusweep.routing.tables.as_table import table_of, with_hop_counts
 from torusweep.routing.tables.rows import table_of_kernel
 
@@ -73,8 +73,7 @@ class Layers(NamedTuple):
 def layers(topology: Topology, routing: str | GivenRouting) -> Layers:
     """Divide the paths between all terminals among as few layers as a greedy search finds; see `layers_of_form`."""
     name, form = routing_on(routing, topology)
-    if isinstance(form, LayeredRouting):
-        check_reachability(name, topology)
+    check_reachability(name, form)
     return layers_of_form(name, form)
 
 

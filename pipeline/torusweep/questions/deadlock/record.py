@@ -18,7 +18,14 @@ from torusweep.questions.deadlock.columns import DEADLOCK
 from torusweep.questions.deadlock.counterexamples import MOST_PAIRS, entering_together, packets_of
 from torusweep.questions.deadlock.dependencies import Dependencies, are_acyclic, dependencies, merge_classes
 from torusweep.questions.deadlock.route_windows import Progress, part_of
-from torusweep.questions.deadlock.routing_case import Case, chooses, deadlock_case, resolve_routing, resolve_rule
+from torusweep.questions.deadlock.routing_case import (
+    Case,
+    chooses,
+    deadlock_case,
+    for_traffic,
+    resolve_routing,
+    resolve_rule,
+)
 from torusweep.questions.deadlock.rules import MAX_VIRTUAL_CHANNELS, Rule, candidate_rules, none
 from torusweep.questions.deadlock.verdict import (
     BUBBLE,
@@ -32,6 +39,7 @@ from torusweep.questions.deadlock.verdict import (
 from torusweep.routing import GivenRouting, Routing
 from torusweep.routing.forms import AdaptiveRouting, LayeredRouting, SourceRouting, TableRouting
 from torusweep.routing.tables.as_table import table_of
+from torusweep.traffic import GivenTraffic
 
 GraphKey = tuple[bytes, str, int | None]
 
@@ -103,7 +111,13 @@ NUMBER = re.compile(r"\d+")
 
 
 def deadlock_record(
-    topology: Topology, *, routing: str | GivenRouting, vc_rule: str, virtual_channels: int, progress: Progress = None
+    topology: Topology,
+    *,
+    routing: str | GivenRouting,
+    vc_rule: str,
+    virtual_channels: int,
+    traffic: str | GivenTraffic | None = None,
+    progress: Progress = None,
 ) -> dict[str, Any]:
     """The row of the table `deadlock`, as Python values.
 
@@ -114,12 +128,14 @@ def deadlock_record(
     virtual_channels   of every physical channel, 1 … 16. The rule's classes share them evenly; the lower classes take
                        the remainder. With adaptive routing, each class of the escape has one, and the others (at least
                        one) are adaptive
+    traffic            only packets of pairs that it uses; None: of all pairs of terminals
     progress           receives the share of the work that is done: half for the verdict, half for the least number of
                        virtual channels
 
     Raises BadInput where a name or a parameter is wrong, where topology, routing and rule do not fit each other, or
     where the routing does not reach every destination; Refused where the graph, or the work to find it, is too large.
     """
+    routing, sent, lost = for_traffic(topology, routing, traffic)
     case = deadlock_case(topology, routing=routing, vc_rule=vc_rule, virtual_channels=virtual_channels)
     form, rule = case.form, case.rule
     found, shares, channels, number, graph = _examine(case, part_of(progress, 0, 2))
@@ -163,6 +179,8 @@ def deadlock_record(
         "least_virtual_channels": least.number,
         "least_rule": least.rule,
         "least_reason": least.reason,
+        "pairs_of": sent,
+        **lost.columns,
     }
     return {column.name: values[column.name] for column in DEADLOCK}
 

@@ -15,17 +15,23 @@ import pyarrow.csv
 import scipy
 
 from torusweep.errors import BadInput
+from torusweep.networks.names import name_of
 from torusweep.networks.signature import resolve
 from torusweep.networks.topology import Topology
+from torusweep.quantities import counted
 from torusweep.questions.deadlock.rules import VIRTUAL_CHANNELS, Rule, rule_spelling, vc_rule
 from torusweep.routing import EXAMPLE, OTHER_NAMES, ROUTINGS, GivenRouting, LayeredRouting, Routing, TableRouting
 from torusweep.routing import routing as routing_on
+from torusweep.routing.faults import for_pairs, unrouted
 from torusweep.routing.forms import AdaptiveRouting
 from torusweep.routing.groups import progressive, ugal
 from torusweep.routing.lattices import adaptive
 from torusweep.routing.tables.as_table import rows_of, table_of
 from torusweep.routing.tables.columns import columns_of
 from torusweep.tables.parquet import parquet
+from torusweep.traffic import GivenTraffic
+from torusweep.traffic import traffic as pattern_on
+from torusweep.traffic.given import Lost, delivered, lost_of
 
 ESCAPE_RULES = ("none", "dateline", "bubble")
 CHOOSING: dict[str, Callable[..., Routing]] = {choosing.__name__: choosing for choosing in (ugal, progressive)}
@@ -76,16 +82,50 @@ def resolve_routing(spelling: str | GivenRouting, topology: Topology) -> tuple[s
     """(canonical spelling, routing). Raises BadInput where the routing does not fit the network."""
     if isinstance(spelling, GivenRouting):
         name, form = routing_on(spelling, topology)
-        if isinstance(form, LayeredRouting):
-            check_reachability(name, topology)
+        check_reachability(name, form)
         return name, form
     canonical, function, values = resolve(spelling, ALL_ROUTINGS, kind="routing", example=EXAMPLE, others=OTHER_NAMES)
     if chooses(canonical) or canonical.partition("(")[0] == adaptive.__name__:
         return canonical, function(topology, **values)
     name, form = routing_on(canonical, topology)  # names the routing in its refusals
-    if isinstance(form, LayeredRouting):
-        check_reachability(name, topology)
+    check_reachability(name, form)
     return name, form
+
+
+def for_traffic(
+    topology: Topology, routing: str | GivenRouting, traffic: str | GivenTraffic | None
+) -> tuple[str | GivenRouting, str | None, Lost]:
+    """(the routing for the pairs that a traffic uses, the traffic's canonical spelling, the pairs without a route).
+
+    traffic   None: all pairs of terminals that have a route
+    Raises BadInput where a pair has none because a user's table lacks it, and for a traffic with adaptive routing.
+    """
+    name, form = resolve_routing(routing, topology)
+    lost, missing = unrouted(form)
+    about = f"routing {name} on {topology.spelling}"
+    if traffic is None:
+        if len(missing):
+            one, other = (name_of(topology, node) for node in divmod(int(missing[0]), topology.nodes))
+            others = f", nor for {counted(len(missing) - 1, 'other pair')}" if len(missing) > 1 else ""
+            raise BadInput(
+                f"{about}: expected a row for every pair of terminals, got none at {one} towards {other}{others};"
+                " add rows for packets that are injected there, or say which `traffic` has rows for all its pairs"
+            )
+        return (
+            (routing if isinstance(form, AdaptiveRouting) else GivenRouting(name, form)),
+            None,
+            lost_of(topology, lost),
+        )
+    if isinstance(form, AdaptiveRouting):
+        raise BadInput(f"`traffic`: expected none with routing {name}, whose verdict is for all pairs; leave it out")
+    spelled, pattern = pattern_on(traffic, topology)
+    try:
+        sent, found = delivered(topology, pattern, lost, missing)
+        source, destination, _ = sent.at_nodes(topology.terminals, topology.nodes).pairs(np.arange(topology.nodes))
+        pairs = source.astype(np.int64) * topology.nodes + destination
+        return GivenRouting(name, for_pairs(form, pairs[source != destination])), spelled, found
+    except BadInput as refusal:
+        raise type(refusal)(f"{about}, traffic {spelled}: {refusal}") from None
 
 
 def chooses(routing: str) -> bool:
@@ -124,8 +164,14 @@ def _check_virtual_channels(virtual_channels: int, form: Routing | AdaptiveRouti
         )
 
 
-def check_reachability(name: str, topology: Topology) -> None:
-    """Refuse a network in which some terminal cannot reach another; routings in directions refuse it themselves."""
+def check_reachability(name: str, routing: Routing) -> None:
+    """Refuse shortest paths on a network in which some terminal cannot reach another, unless those pairs are known.
+
+    Routings in directions and tables refuse it themselves.
+    """
+    topology = routing.topology
+    if not isinstance(routing, LayeredRouting) or routing.lost is not None:
+        return
     tail, head, _ = topology.arcs
     links = scipy.sparse.csr_array((np.ones(len(tail), np.int8), (tail, head)), shape=(topology.nodes,) * 2)
     terminals = np.unique(topology.terminals)

@@ -15,17 +15,19 @@ from torusweep.questions.deadlock.columns import DEADLOCK
 from torusweep.questions.deadlock.layers import Layers, Remedy, remedy_of
 from torusweep.questions.deadlock.layers import layers as layers_of
 from torusweep.questions.deadlock.record import deadlock_record
-from torusweep.questions.deadlock.routing_case import deadlock_case, resolve_routing
+from torusweep.questions.deadlock.routing_case import deadlock_case, for_traffic, resolve_routing
 from torusweep.questions.deadlock.rules import VIRTUAL_CHANNELS
 from torusweep.questions.deadlock.text import print_verdict, remedy_words
 from torusweep.questions.display import Fact, value_text
 from torusweep.questions.how import How
-from torusweep.questions.parameters import NotSwept, Several, Spelled, Swept
+from torusweep.questions.parameters import Absent, NotSwept, Several, Spelled, Swept
 from torusweep.questions.question import File, Question
+from torusweep.questions.spelled import TRAFFIC
 from torusweep.questions.stage import LazyNetwork, Rows
 from torusweep.routing import SHORTEST_PATHS, GivenRouting
 from torusweep.routing.tables.as_table import rows_of
 from torusweep.routing.tables.columns import columns_of
+from torusweep.traffic import GivenTraffic
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -143,7 +145,6 @@ class Deadlock(Record):
 TWO_PASSES = ("valiant",)  # routings by way of another node
 WINDOW_HOP = 3e-5  # seconds for each hop of a line or ring, whose windows of routes are looked at one by one
 
-# not made of torusweep.questions.spelled, which names traffic patterns too: no row here depends on these
 ROUTING = Spelled(
     "how packets are routed",
     table="torusweep.questions.deadlock.routing_case:ALL_ROUTINGS",
@@ -167,6 +168,7 @@ def deadlock(
     vc_rule: Annotated[str, VC_RULE, Swept()] = "none",
     virtual_channels: Annotated[int, VIRTUAL_CHANNELS, Several(), Swept(2)] = 1,
     *,
+    traffic: Annotated[str | GivenTraffic, TRAFFIC, NotSwept(), Absent("all pairs of terminals send")] | None = None,
     layers: Annotated[
         bool,
         Meaning(
@@ -191,13 +193,19 @@ def deadlock(
     """
     with how.progress.share("dependencies, then the least number of virtual channels") as report:
         record = deadlock_record(
-            network, routing=routing, vc_rule=vc_rule, virtual_channels=virtual_channels, progress=report
+            network,
+            routing=routing,
+            vc_rule=vc_rule,
+            virtual_channels=virtual_channels,
+            traffic=traffic,
+            progress=report,
         )
+    used = for_traffic(network, routing, traffic)[0]
     remedy = None
     if record["least_virtual_channels"] is None and record["deadlock_free"] != "yes":
         with how.progress.wait("the virtual channels that remove the cycles"):
-            remedy = remedy_of(*resolve_routing(routing, network))
-    return Deadlock(record, layered=Layered(layers_of(network, routing)) if layers else None, remedy=remedy)
+            remedy = remedy_of(*resolve_routing(used, network))
+    return Deadlock(record, layered=Layered(layers_of(network, used)) if layers else None, remedy=remedy)
 
 
 class DeadlockQuestion(Question):
@@ -227,6 +235,7 @@ class DeadlockQuestion(Question):
         return [deadlock_record(network.topology, **vars(request))]  # whose columns a remedy is not among
 
     def check(self, network: LazyNetwork, request: Any) -> None:
+        for_traffic(network.topology, request.routing, None)
         deadlock_case(network.topology, **vars(request))
 
     def seconds(self, network: LazyNetwork, request: Any) -> float:

@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.text import Text
 
 from torusweep.quantities import counted
-from torusweep.questions.console import print_facts, print_note
+from torusweep.questions.console import lost_facts, print_facts, print_note
 from torusweep.questions.deadlock.layers import MOST_REMEDIED
 
 MAX_DATELINES = 4  # printed of a remedy
@@ -43,6 +43,8 @@ def _facts(record: dict[str, Any]) -> list[tuple[str, str]]:
     enough = None if least is None else f"{counted(least, 'virtual channel')}, rule {record['least_rule']}"
     return [
         ("routing", record["routing"]),
+        *([] if record["pairs_of"] is None else [("traffic", f"{record['pairs_of']}: only its pairs send")]),
+        *lost_facts(record),
         ("virtual channels", f"{record['virtual_channels']}, rule {record['vc_rule']}"),
         ("dependencies", f"{size}, {'without a cycle' if record['acyclic'] else 'cyclic'}"),
         ("deadlock-free", record["deadlock_free"]),

@@ -16,9 +16,11 @@ from torusweep.quantities import counted
 from torusweep.questions.loads.channels import Bounds, ChannelLoads
 from torusweep.routing import GivenRouting, LayeredRouting, Routing, SourceRouting, TableRouting
 from torusweep.routing import routing as routing_on
+from torusweep.routing.faults import unrouted
 from torusweep.routing.paths import RouteTable, links_of_arcs
 from torusweep.traffic import GivenTraffic
 from torusweep.traffic import traffic as pattern_on
+from torusweep.traffic.given import delivered
 
 BLOCK = 1 << 20  # pairs walked at a time
 
@@ -51,7 +53,10 @@ def pair_shares(routing: Routing, channels: np.ndarray) -> np.ndarray:
     numbered[channels] = np.arange(len(channels))
     number = numbered.reshape(routing.topology.ports.shape)
     if isinstance(routing, LayeredRouting):
-        return _layered_shares(routing, number, len(channels))
+        share = _layered_shares(routing, number, len(channels))
+        if routing.lost is not None:
+            share.reshape(len(channels), -1)[:, routing.lost] = 0.0
+        return share
     if isinstance(routing, TableRouting):
         return _table_shares(routing, number, len(channels))
     half = _source_shares(routing, number, len(channels))
@@ -164,11 +169,16 @@ def bounds_of(
     traffic = traffic or loads.traffic
     if routing is None:
         routing = loads.routing if loads.form is None else GivenRouting(loads.routing, loads.form)
-    matrix = pattern_on(traffic, topology)[1].at_nodes(topology.terminals, topology.nodes)
+    form = routing_on(routing, topology)[1]
+    spelled, pattern = pattern_on(traffic, topology)
+    sent, lost = delivered(topology, pattern, *unrouted(form))
+    if lost.lost_traffic:
+        traffic = GivenTraffic(spelled, sent)  # what the loads are of
+    matrix = sent.at_nodes(topology.terminals, topology.nodes)
     use = effective_bisection(topology, loads.load, matrix, best_half(topology))
     best, method = _capacity(topology, traffic, "all", use_symmetry)
     minimal, minimal_method = _capacity(topology, traffic, "minimal", use_symmetry)
-    worst, worst_method = _worst(topology, routing)
+    worst, worst_method = _worst(topology, form)
     method = f"any routing: {method}; minimal: {minimal_method}; worst permutation: {worst_method}"
     return Bounds(use.links, use.effective, best, minimal, worst, method)
 
@@ -183,11 +193,10 @@ def _capacity(
     return (found.throughput if np.isfinite(found.throughput) else None), found.method
 
 
-def _worst(topology: Topology, routing: str | GivenRouting) -> tuple[float | None, str]:
+def _worst(topology: Topology, form: Routing) -> tuple[float | None, str]:
     nodes = topology.nodes
     if not np.array_equal(topology.terminals, np.arange(nodes)):
         return None, "sought only where every node is a terminal"
-    form = routing_on(routing, topology)[1]
     channels = representative_channels(form)
     if not len(channels):
         return None, "there are no channels"

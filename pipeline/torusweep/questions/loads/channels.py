@@ -19,6 +19,7 @@ from torusweep.questions.loads.columns import CHANNEL_LOADS, CHANNEL_NAMES, LOAD
 from torusweep.routing import Routing
 from torusweep.tables.columns import arrow_schema
 from torusweep.traffic import Phase
+from torusweep.traffic.given import NOTHING, Lost
 
 
 class PhaseTime(NamedTuple):
@@ -129,6 +130,7 @@ class ChannelLoads(NamedTuple):
     collective  times of a collective operation, with exact loads
     stretch     mean_hops over that of shortest paths; None if not computed, or if nothing moves
     form        the routing; None where only its spelling is known
+    lost        the pairs without a route, whose traffic is left out
     """
 
     topology: Topology
@@ -141,6 +143,12 @@ class ChannelLoads(NamedTuple):
     collective: CollectiveLoads | None = None
     stretch: float | None = None
     form: Routing | None = None
+    lost: Lost = NOTHING
+
+    @property
+    def injected(self) -> float:
+        """Flits that enter the network each cycle, at one flit per terminal and cycle less what is lost."""
+        return len(self.topology.terminals) * (1 - self.lost.lost_traffic)
 
 
 def record_of(loads: ChannelLoads, bounds: Bounds | None = None) -> dict[str, Any]:
@@ -167,7 +175,7 @@ def record_of(loads: ChannelLoads, bounds: Bounds | None = None) -> dict[str, An
         "mean_hops": loads.mean_hops,
         "stretch": loads.stretch,
         "per_class_load": {name: dict(zip(("mean", "max"), _mean_and_max(load[own]))) for name, own in classes.items()},
-        "per_class_hops": {name: float(flits[own].sum()) / len(topology.terminals) for name, own in classes.items()},
+        "per_class_hops": {name: float(flits[own].sum()) / loads.injected for name, own in classes.items()},
         "max_channel_load_stderr": None if estimate is None else estimate.stderr,
         "max_channel_load_low": None if estimate is None else estimate.low,
         "max_channel_load_low_stderr": None if estimate is None else estimate.low_stderr,
@@ -179,6 +187,7 @@ def record_of(loads: ChannelLoads, bounds: Bounds | None = None) -> dict[str, An
         "terminal_bus_bandwidth": None if operation is None else operation.terminal_bus_bandwidth,
         **(NO_BOUNDS if bounds is None else bounds)._asdict(),
         "capacity_share": saturation / bounds.capacity if bounds and bounds.capacity and saturation else None,
+        **loads.lost.columns,
     }
     return {column.name: values[column.name] for column in LOADS}
 

@@ -1,6 +1,6 @@
 """Columns of the table `loads`, and of the file that `torusweep loads --channels` writes."""
 
-from torusweep.tables.columns import PURE, Column
+from torusweep.tables.columns import LOST, LOST_TRAFFIC, PURE, Column
 
 LOADS = (
     Column("topology", "string", "", "canonical spelling"),
@@ -158,6 +158,8 @@ LOADS = (
         "",
         "method of the bounds and what is proved; or why they are null; empty if not requested",
     ),
+    *LOST,
+    LOST_TRAFFIC,
 )
 
 CHANNEL_LOADS = (

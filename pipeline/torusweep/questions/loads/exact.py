@@ -25,12 +25,14 @@ from torusweep.questions.loads.channels import ChannelLoads, collective
 from torusweep.questions.loads.source import source_flows
 from torusweep.routing import GivenRouting, Routing
 from torusweep.routing import routing as routing_on
+from torusweep.routing.faults import unrouted
 from torusweep.routing.forms import LayeredRouting, TableRouting
 from torusweep.routing.paths import links_of_arcs
 from torusweep.routing.tables.as_table import table_of
 from torusweep.routing.tables.rows import table_of_kernel
 from torusweep.traffic import GivenTraffic, Traffic
 from torusweep.traffic import traffic as pattern_on
+from torusweep.traffic.given import delivered
 
 BLOCK = 1 << 22  # demands at a time: 32 MiB
 
@@ -270,6 +272,7 @@ def exact_loads(
         return _flows(form, at_nodes, use_symmetry=use_symmetry, backend=backend, threads=threads, progress=report)
 
     try:
+        pattern, lost = delivered(topology, pattern, *unrouted(form))
         load, hops = flows(pattern, progress)
         busiest = [float(topology.load_of(flows(phase.traffic)[0]).max(initial=0.0)) for phase in pattern.phases]
         shortest = hops
@@ -280,17 +283,19 @@ def exact_loads(
             shortest = shortest_hops(topology, at_nodes, **options) if known else 0.0
     except BadInput as refusal:
         raise type(refusal)(f"routing {canonical} on {topology.spelling}, traffic {spelled}: {refusal}") from None
-    return ChannelLoads(
+    found = ChannelLoads(
         topology,
         canonical,
         spelled,
         topology.load_of(load),
-        hops / len(topology.terminals),
+        0.0,
         float(pattern.received().max()),
         collective=collective(pattern.phases, busiest) if pattern.phases else None,
         stretch=hops / shortest if shortest else None,
         form=form,
+        lost=lost,
     )
+    return found._replace(mean_hops=hops / found.injected)
 
 
 def _flows(routing: Routing, traffic: Traffic, **options: Any) -> tuple[np.ndarray, float]:

@@ -29,11 +29,13 @@ from torusweep.questions.loads.exact import channels_of_arcs
 from torusweep.questions.loads.source import channels_of_directions
 from torusweep.routing import GivenRouting, LayeredRouting, SourceRouting
 from torusweep.routing import routing as routing_on
+from torusweep.routing.faults import unrouted
 from torusweep.routing.forms import TableRouting
 from torusweep.routing.paths import RouteTable, links_of_arcs
 from torusweep.routing.tables.as_table import Draws, drawn_rows
 from torusweep.traffic import GivenTraffic, Traffic
 from torusweep.traffic import traffic as pattern_on
+from torusweep.traffic.given import delivered
 
 ROUTES = 3  # stream of random numbers (torusweep_kernels.philox.draws); pairs have 1 and 2
 
@@ -109,7 +111,11 @@ def sampled_loads(
     """
     spelled, pattern = pattern_on(traffic, topology)
     canonical, form = routing_on(routing, topology)
-    injected, backend = len(topology.terminals), backend_of_calls(backend)
+    try:
+        pattern, lost = delivered(topology, pattern, *unrouted(form))
+    except BadInput as refusal:
+        raise type(refusal)(f"routing {canonical} on {topology.spelling}, traffic {spelled}: {refusal}") from None
+    injected, backend = len(topology.terminals) * (1 - lost.lost_traffic), backend_of_calls(backend)
     random_packets = TrafficPackets(pattern.at_nodes(topology.terminals, topology.nodes), seed, backend)
     counter: _Routes | _Walks | _TableWalks
     if isinstance(form, TableRouting):
@@ -138,7 +144,7 @@ def sampled_loads(
             break
     hops = float(count.sum()) / done
     ejected = float(pattern.received().max())
-    return ChannelLoads(topology, canonical, spelled, load, hops, ejected, estimate, form=form)
+    return ChannelLoads(topology, canonical, spelled, load, hops, ejected, estimate, form=form, lost=lost)
 
 
 class _Routes:
@@ -248,7 +254,7 @@ def _in_blocks(
     return [np.concatenate(arrays) for arrays in zip(*parts)]
 
 
-def _estimate(topology: Topology, count: Count, packets: int, injected: int, seed: int) -> MaximumEstimate:
+def _estimate(topology: Topology, count: Count, packets: int, injected: float, seed: int) -> MaximumEstimate:
     each = np.array([len(range(group, packets, GROUPS)) for group in range(GROUPS)])
     loads = topology.load_of(count * (injected / each)[:, None, None])
     whole = topology.load_of(count.sum(axis=0)).reshape(-1)

@@ -31,9 +31,10 @@ from torusweep.questions.stage import LazyNetwork, under
 from torusweep.routing import SHORTEST_PATHS, TURN_MODELS, GivenRouting, SourceRouting
 from torusweep.routing import routing as routing_on
 from torusweep.routing.by_plan import most_pairs
+from torusweep.routing.faults import unrouted
 from torusweep.traffic import SYMMETRIC, GivenTraffic, suits_by_plan
 from torusweep.traffic import traffic as pattern_on
-from torusweep.traffic.given import check_reach
+from torusweep.traffic.given import check_reach, delivered
 
 
 class Channel(NamedTuple):
@@ -227,7 +228,10 @@ class LoadsQuestion(Question):
             return
         topology = network.topology
         form = routing_on(request.routing, topology)[1]
-        check_reach(topology, request.traffic)
+        gone = unrouted(form)
+        if not len(gone.lost):
+            check_reach(topology, request.traffic)
+        delivered(topology, pattern_on(request.traffic, topology)[1], *gone)
         if request.packets is not None or not isinstance(form, SourceRouting):
             return
         demands = pattern_on(request.traffic, topology)[1].at_nodes(topology.terminals, topology.nodes)

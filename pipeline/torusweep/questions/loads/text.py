@@ -8,7 +8,7 @@ from typing import Any
 from rich.console import Console
 
 from torusweep.quantities import counted
-from torusweep.questions.console import print_bars, print_facts, print_note
+from torusweep.questions.console import lost_facts, print_bars, print_facts, print_note
 
 Record = dict[str, Any]
 Facts = list[tuple[str, str]]
@@ -46,6 +46,7 @@ def _facts(record: Record) -> Facts:
     return [
         ("routing", record["routing"]),
         ("traffic", record["traffic"]),
+        *lost_facts(record),
         *([("method", sample)] if sampled else []),
         ("channels saturate at", channels),
         ("terminals saturate at", f"{ejection:.7g} flits/cycle/terminal"),

@@ -15,14 +15,13 @@ from torusweep.questions.deadlock.routing_case import Case, chooses, deadlock_ca
 from torusweep.questions.deadlock.rules import Rule, candidate_rules
 from torusweep.questions.simulation.presets import most_flits
 from torusweep.questions.simulation.routes import Choosing, choosing_of
-from torusweep.routing import GivenRouting, Routing, SourceRouting
-from torusweep.routing import routing as routing_on
+from torusweep.routing import AS_IT_IS, GivenRouting, Routing, SourceRouting
 from torusweep.routing.forms import AdaptiveRouting
+from torusweep.routing.lattices import ESCAPES as ESCAPE_ROUTINGS
 from torusweep.routing.paths import MAX_WHOLE_KEYS
 
 # a simulation without a routing takes the first of these that fits the network and has a deadlock-free rule
 DEFAULT_ROUTINGS = ("dimension_order", "hierarchical", "routing_record", "minimal_by_address", "up_down")
-ESCAPES = ("dimension_order", "routing_record")
 # remedies in the refusals of routings and rules: a simulation that follows them may still deadlock
 GENERAL_REMEDIES = ("choose minimal, which suits every network", "choose rule none", "choose 2 or more")
 
@@ -43,6 +42,11 @@ class RoutingChoice(NamedTuple):
     rule: Rule
     virtual_channels: int
     choosing: Choosing | None = None
+
+
+def default_routings(topology: Topology) -> tuple[str, ...]:
+    """The routings to try on a network; with faults, those that look at the links which are left."""
+    return tuple(name for name in DEFAULT_ROUTINGS if topology.plan.whole is None or name in AS_IT_IS)
 
 
 def check_choice(
@@ -157,7 +161,7 @@ def remedy(topology: Topology, routing: str | GivenRouting) -> str:
     """
     fitting: list[str | GivenRouting] = []
     links = most_flits(topology)
-    names: dict[str | GivenRouting, None] = dict.fromkeys([routing, *DEFAULT_ROUTINGS, "minimal"])
+    names: dict[str | GivenRouting, None] = dict.fromkeys([routing, *default_routings(topology), "minimal"])
     for name in names:
         try:
             number, rule = least_rule(topology, name)
@@ -237,16 +241,15 @@ def _choice(topology: Topology, case: Case) -> RoutingChoice:
 
 def _escape_routing(topology: Topology, adaptive: str) -> tuple[str, SourceRouting]:
     """(name, routing) of an adaptive routing's escape, with ties split; packets choose among its runs hop by hop."""
-    refusal = BadInput(f"routing {adaptive}: expected escape={' or '.join(ESCAPES)}; choose one of these")
-    for name in ESCAPES:
+    refusal = BadInput(f"routing {adaptive}: expected escape={' or '.join(ESCAPE_ROUTINGS)}; choose one of these")
+    for name in ESCAPE_ROUTINGS:
         if "escape=" in adaptive and f"escape={name}" not in adaptive:
             continue
         try:
-            form = routing_on(name, topology)[1]
+            form = ESCAPE_ROUTINGS[name](topology)
         except BadInput as error:
             refusal = error
             continue
-        assert isinstance(form, SourceRouting)
         return name, form
     raise refusal
 

@@ -1,6 +1,6 @@
 """Columns of the table `simulation`."""
 
-from torusweep.tables.columns import Column
+from torusweep.tables.columns import LOST, LOST_TRAFFIC, Column
 
 SIMULATION = (
     Column("topology", "string", "", "canonical spelling"),
@@ -224,4 +224,6 @@ SIMULATION = (
         "",
         "channels of a circular wait, in order: node, its digits, direction, virtual channel; null without deadlock",
     ),
+    *LOST,
+    LOST_TRAFFIC,
 )

@@ -228,6 +228,7 @@ def _row(
         "deadlocked": bool(deadlocked),
         "deadlock_cycle": deadlocked[0].stalled if deadlocked else None,
         "waiting": deadlocked[0].waiting if deadlocked else None,
+        **setup.lost.columns,
     }
     return {column.name: values[column.name] for column in SIMULATION}
 

@@ -11,7 +11,9 @@ from torusweep_kernels.backend import GpuLost, gpu_count
 from torusweep_kernels.router import Batch, Detours, Simulated, simulate, state_bytes
 
 from torusweep.errors import BadInput, Refused
+from torusweep.networks.names import name_of
 from torusweep.networks.topology import default_memory
+from torusweep.quantities import counted
 from torusweep.questions.simulation.injection import NUMBER_BITS
 from torusweep.questions.simulation.packets import (
     Completion,
@@ -26,6 +28,7 @@ from torusweep.questions.simulation.routes import Draws, RouteRows, choosing_rou
 from torusweep.questions.simulation.setup import Setup
 from torusweep.questions.simulation.statistics import Run
 from torusweep.questions.stage import attempt
+from torusweep.routing.faults import unrouted
 from torusweep.routing.forms import SourceRouting
 
 PACKET_BYTES = 160  # of a packet while its route is drawn; later about 30
@@ -264,11 +267,27 @@ def _generated(setup: Setup, one: Experiment, backend: str) -> Packets:
     injection = str(setup.parameters.injection)
     if setup.workload is not None:
         placement = str(setup.parameters.placement)
-        return workload_packets(setup.workload, setup.topology, placement, setup.flits, one.seed, backend)
+        packets = workload_packets(setup.workload, setup.topology, placement, setup.flits, one.seed, backend)
+        _expect_routes(setup, packets)
+        return packets
     generator = Generator(
         setup.topology, setup.traffic, lengths=setup.lengths, seed=one.seed, injection=injection, backend=backend
     )
     return generator.each(one.packets_each) if one.load is None else generator.at_load(one.load, setup.cycles)
+
+
+def _expect_routes(setup: Setup, packets: Packets) -> None:
+    """Raise BadInput for a message between nodes that have no route: what waits for it would never be sent."""
+    nodes = setup.topology.nodes
+    pairs = np.unique(packets.source.astype(np.int64) * nodes + packets.destination)
+    broken = pairs[np.isin(pairs, np.concatenate(unrouted(setup.routing)))]
+    if len(broken):
+        one, other = (name_of(setup.topology, node) for node in divmod(int(broken[0]), nodes))
+        others = f", nor for {counted(len(broken) - 1, 'other pair')}" if len(broken) > 1 else ""
+        raise BadInput(
+            f"routing {setup.parameters.routing} on {setup.topology.spelling}: expected a route for every message of"
+            f" the workload, got none from {one} to {other}{others}; choose a routing that reaches all"
+        )
 
 
 def _measure_from(setup: Setup, one: Experiment) -> int:

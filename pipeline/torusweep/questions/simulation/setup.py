@@ -15,10 +15,10 @@ from torusweep.networks.topology import NO_PORT, Topology
 from torusweep.questions.deadlock.record import least_rule
 from torusweep.questions.deadlock.rules import Rule
 from torusweep.questions.simulation.choice import (
-    DEFAULT_ROUTINGS,
     RoutingChoice,
     check_choice,
     choose_rule,
+    default_routings,
     may_use_both_classes,
     remedy,
 )
@@ -36,8 +36,10 @@ from torusweep.questions.simulation.presets import (
 )
 from torusweep.questions.simulation.routes import Choosing
 from torusweep.routing import GivenRouting, Routing, SourceRouting
+from torusweep.routing.faults import unrouted
 from torusweep.traffic import Traffic
 from torusweep.traffic import traffic as pattern_on
+from torusweep.traffic.given import NOTHING, Lost, delivered
 from torusweep.workloads import Workload
 from torusweep.workloads import workload as workload_on
 
@@ -50,6 +52,7 @@ class Setup(NamedTuple):
     routing     the routes that packets draw; with adaptive routing, those among which they choose hop by hop
     workload    messages that replace the traffic, or None
     choosing    between which routes packets choose on their way, or None
+    lost        the pairs without a route; the traffic between them is left out of `traffic`
     """
 
     topology: Topology
@@ -60,6 +63,7 @@ class Setup(NamedTuple):
     router: Router
     workload: Workload | None = None
     choosing: Choosing | None = None
+    lost: Lost = NOTHING
 
     @property
     def cycles(self) -> int:
@@ -185,7 +189,15 @@ def set_up(
     if manner not in shared.wirings:
         shared.wirings[manner] = _wiring(choice, escape)
     wiring = shared.wirings[manner]
-    return Setup(topology, complete, traffic, choice.form, wiring, simulated_router, messages, choice.choosing)
+    lost = NOTHING
+    if messages is None:
+        try:
+            traffic, lost = delivered(topology, traffic, *unrouted(choice.form))
+        except BadInput as refusal:
+            about = f"routing {choice.routing} on {topology.spelling}, traffic {traffic_name}"
+            raise type(refusal)(f"{about}: {refusal}") from None
+    form, between = choice.form, choice.choosing
+    return Setup(topology, complete, traffic, form, wiring, simulated_router, messages, between, lost)
 
 
 def most_terminals(topology: Topology) -> int:
@@ -213,7 +225,8 @@ def _choose(
     rule = requested.vc_rule or (router.vc_rule if switching == router.switching else None)
     at_least, cut_through = requested.virtual_channels is None, switching == "virtual-cut-through"
     deadlock = requested.allow_deadlock
-    for name in [routing] if routing else DEFAULT_ROUTINGS:
+    names = default_routings(topology)
+    for name in [routing] if routing else names:
         try:
             if rule is not None:
                 return check_choice(topology, name, rule, channels, allow_deadlock=deadlock, skip_proof=skip_proof)
@@ -225,7 +238,7 @@ def _choose(
                 raise
     raise BadInput(
         f"simulation of {topology.spelling}: expected a deadlock-free routing, got none of"
-        f" {', '.join(DEFAULT_ROUTINGS)}; {remedy(topology, DEFAULT_ROUTINGS[0])}"
+        f" {', '.join(names)}; {remedy(topology, names[0])}"
     )
 
 

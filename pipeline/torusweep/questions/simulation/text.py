@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.text import Text
 
 from torusweep.quantities import counted
-from torusweep.questions.console import BAR_WIDTH, Columns, print_facts, print_note, print_rows
+from torusweep.questions.console import BAR_WIDTH, Columns, lost_facts, print_facts, print_note, print_rows
 
 MAX_CHANNELS = 32  # printed of a cyclic wait; --json has all
 Row = dict[str, Any]
@@ -49,6 +49,7 @@ def _facts(row: Row) -> list[tuple[str, str]]:
     seeds = f"seed{'s' * (len(row['seeds']) > 1)} {', '.join(map(str, row['seeds']))}"
     facts = [
         ("routing", row["routing"]),
+        *lost_facts(row),
         ("virtual channels", f"{buffers}, rule {row['vc_rule']}"),
         ("router", f"{row['router']}, {row['switching']}{speedup}"),
         ("traffic", row["traffic"])

@@ -38,12 +38,11 @@ def table_of(routing: Routing, classes: np.ndarray | None = None, memory: str = 
     if isinstance(routing, TableRouting):
         return routing
     if isinstance(routing, LayeredRouting):
-        return table_routing(
-            routing.topology, joined(list(layered_rows(routing, None if routing.plain else _labels(routing))))
-        )
+        rows = joined(list(layered_rows(routing, None if routing.plain else _labels(routing))))
+        return table_routing(routing.topology, rows, lost=routing.lost)
     if classes is None or int(classes.max()) == 0:
         classes = np.zeros((routing.phases * routing.passes, 2), np.int8)
-    return table_routing(routing.topology, joined(list(_source_rows(routing, classes, memory))))
+    return table_routing(routing.topology, joined(list(_source_rows(routing, classes, memory))), lost=routing.lost)
 
 
 def rows_of(table: TableRouting) -> TableRows:
@@ -147,6 +146,8 @@ def _routes_to(routing: SourceRouting, goal: int) -> _Routed:
     terminals = _terminals(routing.topology)
     if routing.passes == 1:
         sources = terminals[terminals != goal]
+        if routing.lost is not None:
+            sources = sources[~np.isin(sources * routing.topology.nodes + goal, routing.lost)]
         pair, weight, runs = _routes(routing, sources, np.full(len(sources), goal))
         return _Routed(sources[pair], weight, runs)
     nodes = routing.topology.nodes

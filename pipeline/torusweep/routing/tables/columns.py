@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from torusweep.errors import BadInput, one_line
-from torusweep.networks.names import column_of, numbers_of
+from torusweep.networks.names import column_of, name_of, numbers_of
 from torusweep.networks.topology import NO_PORT, Topology, default_memory
 from torusweep.quantities import counted
 from torusweep.routing.forms import TableRouting
@@ -34,15 +34,17 @@ def table(topology: Topology, path: str) -> TableRouting:
     it). A CSV file without a line of names is a matrix: line s, column t has the next node from s towards t, −1 where
     there is none. Nodes of a network from a file or a graph are called as there; a matrix numbers them, in their order.
 
-    Constraint: a row for every packet between terminals on its way, and no loop.
+    Pairs of terminals without a row at the source have no route: a traffic that uses such a pair is refused.
+
+    Constraint: a row for every packet that is injected, on all its way, and no loop.
     Source: the file.
     """
     found = read_foreign(
         Path(path), what="routing table", columns=COLUMNS, most_rows=MOST_ROWS, memory=default_memory()
     )
     if isinstance(found, np.ndarray):
-        return table_routing(topology, rows_of_matrix(topology, found))
-    return table_routing(topology, rows_of_table(topology, found))
+        return table_routing(topology, rows_of_matrix(topology, found), partial=True)
+    return table_routing(topology, rows_of_table(topology, found), partial=True)
 
 
 def rows_of_matrix(topology: Topology, matrix: np.ndarray) -> TableRows:
@@ -84,12 +86,12 @@ def rows_of_table(topology: Topology, table: pa.Table) -> TableRows:
     if "to" in names:
         to = _nodes(topology, table, "to")
         port = _ports_to(topology, at, to)
-        _expect_link("to", (port >= 0) | (to == at) & (at == destination), to, at, topology)
+        _expect_link("to", (port >= 0) | (to == at) & (at == destination), to, (at, destination), topology)
     else:
         port = numbers(table.column("port"), "port", pa.int64())
         leads = (port >= 0) & (port < topology.ports.shape[1])
         leads &= topology.ports[at, np.where(leads, port, 0)] != NO_PORT
-        _expect_link("port", leads, port, at, topology)
+        _expect_link("port", leads, port, (at, destination), topology)
     state, following = (_counted(table, name, MOST_STATE) for name in ("state", "next_state"))
     share = None if "share" not in names else numbers(table.column("share"), "share", pa.float64())
     if share is not None:
@@ -173,20 +175,28 @@ def _ports_to(topology: Topology, at: np.ndarray, to: np.ndarray) -> np.ndarray:
     return port
 
 
-def _expect_link(name: str, leads: np.ndarray, given: np.ndarray, at: np.ndarray, topology: Topology) -> None:
-    if not leads.all():
-        row = int(np.argmin(leads))
-        what = "a neighbour" if name == "to" else "a port"
-        raise BadInput(
-            f"{name}: expected {what} of {at[row]}, got {given[row]} in row {row + 1};"
-            f" {_neighbours(topology, int(at[row]))}"
-        )
+def _expect_link(
+    name: str, leads: np.ndarray, given: np.ndarray, row_of: tuple[np.ndarray, np.ndarray], topology: Topology
+) -> None:
+    """Refuse the first row that leads nowhere; row_of: at and destination of each."""
+    if leads.all():
+        return
+    row = int(np.argmin(leads))
+    at, goal = (int(column[row]) for column in row_of)
+    got = name_of(topology, int(given[row])) if name == "to" else given[row]
+    what = "a neighbour" if name == "to" else "a port"
+    raise BadInput(
+        f"{name}: expected {what} of {name_of(topology, at)}, got {got} in row {row + 1},"
+        f" towards {name_of(topology, goal)}; {_neighbours(topology, at)}"
+    )
 
 
 def _neighbours(topology: Topology, node: int) -> str:
-    links = [f"{to} (port {port})" for port, to in enumerate(topology.ports[node].tolist()) if to != NO_PORT]
+    ports = enumerate(topology.ports[node].tolist())
+    links = [f"{name_of(topology, to)} (port {port})" for port, to in ports if to != NO_PORT]
     shown = ", ".join(links[:8]) + (", …" if len(links) > 8 else "")
-    return f"its {counted(len(links), 'link')} {'leads' if len(links) == 1 else 'lead'} to {shown or 'nothing'}"
+    faults = "" if topology.plan.whole is None else ", others have failed or never were"
+    return f"its {counted(len(links), 'link')} {'leads' if len(links) == 1 else 'lead'} to {shown or 'nothing'}{faults}"
 
 
 def columns_of(topology: Topology, rows: TableRows) -> pa.Table:

@@ -65,13 +65,13 @@ def table_from(topology: Topology, given: Any) -> TableRouting:
             matrix int[N, N], [at, destination] → node, −1 or the node itself: none
     """
     if isinstance(given, pa.Table):
-        return table_routing(topology, rows_of_table(topology, given))
+        return table_routing(topology, rows_of_table(topology, given), partial=True)
     if isinstance(given, Mapping) or hasattr(given, "__arrow_c_stream__"):
         try:
             found = pa.table(dict(given) if isinstance(given, Mapping) else given)
         except (pa.ArrowException, TypeError, ValueError) as error:
             raise BadInput(f"expected a table with the columns {', '.join(COLUMNS)}, got: {one_line(error)}") from None
-        return table_routing(topology, rows_of_table(topology, found))
+        return table_routing(topology, rows_of_table(topology, found), partial=True)
     try:
         matrix = np.asarray(given)
     except ValueError as error:
@@ -81,7 +81,7 @@ def table_from(topology: Topology, given: Any) -> TableRouting:
             "expected a spelling, a table with the columns at, destination, to, a matrix of next nodes, or a function,"
             f" got {type(given).__name__}"
         )
-    return table_routing(topology, rows_of_matrix(topology, matrix))
+    return table_routing(topology, rows_of_matrix(topology, matrix), partial=True)
 
 
 def table_from_function(topology: Topology, function: NextHops) -> TableRouting:

@@ -150,8 +150,13 @@ class _Keys(NamedTuple):
         return (place * self.inputs + (input if self.inputs > 1 else 0)) * self.states + state
 
 
-def table_routing(topology: Topology, rows: TableRows) -> TableRouting:
+def table_routing(
+    topology: Topology, rows: TableRows, *, lost: np.ndarray | None = None, partial: bool = False
+) -> TableRouting:
     """The routing that the rows describe; the same for the same rows in any order.
+
+    lost      of `TableRouting`: pairs whose packets are left out, whatever the rows
+    partial   pairs of terminals may be without a row at the source
 
     The rows' numbers are in range, and every port leads somewhere: readers check that, and know where a number stands.
     Rows that packets between terminals do not reach are left out.
@@ -177,7 +182,7 @@ def table_routing(topology: Topology, rows: TableRows) -> TableRouting:
     goal = key // (keys.states * keys.inputs * keys.nodes)
     onwards = _places(configuration, keys.of(goal, head, at + 1, following))
     onwards = np.where((onwards < 0) & (head != goal), LOST, np.where(port == NO_PORT, ARRIVED, onwards))
-    pair, entry = _entries(topology, configuration, keys)
+    pair, entry = _entries(topology, configuration, keys, lost, partial)
     enters = np.zeros(len(configuration), bool)
     enters[entry] = True
     first = np.searchsorted(destination, np.arange(topology.nodes + 1))
@@ -193,6 +198,7 @@ def table_routing(topology: Topology, rows: TableRows) -> TableRouting:
         (at[begins], bounds, port, kind, onwards, weight),
         (pair, entry),
         _headers(keys, configuration, following),
+        lost,
     )
 
 
@@ -229,16 +235,21 @@ def _places(configuration: np.ndarray, key: np.ndarray) -> np.ndarray:
     return np.where(configuration[place] == key, place, ARRIVED)
 
 
-def _entries(topology: Topology, configuration: np.ndarray, keys: _Keys) -> tuple[np.ndarray, np.ndarray]:
+def _entries(
+    topology: Topology, configuration: np.ndarray, keys: _Keys, lost: np.ndarray | None, partial: bool
+) -> tuple[np.ndarray, np.ndarray]:
     """(pair int64[E], configuration int64[E]) of the packets that use the network; see `TableRouting`.
 
-    Raises BadInput for the first pair of terminals without a row at its source.
+    Raises BadInput for the first pair of terminals without a row at its source, unless `partial`.
     """
     terminals = np.unique(topology.terminals).astype(np.int64)
     destination, source = np.repeat(terminals, len(terminals)), np.tile(terminals, len(terminals))
+    if lost is not None and len(lost):
+        routed = ~np.isin(source * topology.nodes + destination, lost)
+        destination, source = destination[routed], source[routed]
     place = _places(configuration, keys.of(destination, source, 0, 0))
     missing = np.flatnonzero((place < 0) & (source != destination))
-    if len(missing):
+    if len(missing) and not partial:
         one = missing[np.lexsort((destination[missing], source[missing]))[0]]
         others = f", nor for {counted(len(missing) - 1, 'other pair')}" if len(missing) > 1 else ""
         raise BadInput(
@@ -256,6 +267,7 @@ def _arranged(
     arrays: tuple[np.ndarray, ...],
     entries: tuple[np.ndarray, np.ndarray],
     headers: Headers | None,
+    lost: np.ndarray | None,
 ) -> TableRouting:
     """The configurations in order, without those that no packet reaches.
 
@@ -288,6 +300,7 @@ def _arranged(
             headers.state[order],
             headers.following[row],
         ),
+        lost,
     )
 
 

@@ -1,0 +1,235 @@
+"""Routings of a network as far as its faults leave them: a packet takes its routes that are whole, or has none.
+
+A route exists where none of its links is missing; of several routes of a pair, those that are left share its packets in
+the same proportions. Routers know the faults. A pair without a route is lost. Of shortest paths over a graph of states,
+as those of turn models, the paths that are left and as long as before count: no packet goes a longer way.
+
+Also: routings for some pairs only, those that a traffic uses.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+import scipy
+
+from torusweep.errors import BadInput, Refused
+from torusweep.networks.topology import NO_PORT, Topology
+from torusweep.routing.forms import AdaptiveRouting, LayeredRouting, Moves, Routes, Routing, SourceRouting, TableRouting
+from torusweep.routing.paths import UNREACHED, shortest_paths
+from torusweep.routing.tables.as_table import rows_of
+from torusweep.routing.tables.rows import table_routing
+
+MOST_PAIRS = 10**8  # of nodes whose routes are looked at: a minute
+BLOCK = 1 << 19  # pairs at a time
+STATES = 1 << 23  # pairs of a state and a destination at a time
+
+
+def on_faulty(routing: Routing, topology: Topology) -> Routing:
+    """A routing of the whole network on the same network with faults.
+
+    Raises BadInput for a routing of two passes; Refused where there are too many pairs to look at.
+    """
+    _expect_few_pairs(topology)
+    if isinstance(routing, LayeredRouting):
+        return _layered(routing, topology)
+    if isinstance(routing, TableRouting):
+        return _table(routing, topology)
+    if routing.passes > 1:
+        raise BadInput(
+            "expected a network with all its links, whose random nodes between every packet can reach, got one with"
+            " faults; choose dimension_order, or minimal, which suits every network"
+        )
+    nodes, present = topology.nodes, np.maximum(routing.moves.port, 0).astype(np.int64)
+    broken = np.take_along_axis(topology.ports, present, axis=1) == NO_PORT
+    port = np.where(broken, np.int8(NO_PORT), routing.moves.port)
+    after = _by_pairs(routing, Moves(topology, port, routing.moves.names, routing.moves))
+    lost = [np.zeros(0, np.int64)]
+    for source, destination in _blocks(topology):
+        stays = after.routes(source * nodes + destination)
+        arrives = np.add.reduceat(stays.hops.sum(axis=1, dtype=np.int64), stays.first[:-1]) > 0
+        lost.append((source * nodes + destination)[~arrives])
+    return replace(after, lost=np.sort(np.concatenate(lost)))
+
+
+def as_far_as_joined(routing: Routing) -> Routing:
+    """Shortest paths of a network that faults have divided: pairs without a path are lost. Others as they are."""
+    topology = routing.topology
+    if not isinstance(routing, LayeredRouting) or routing.lost is not None:
+        return routing
+    tail, head, _ = topology.arcs
+    links = scipy.sparse.coo_array((np.ones(len(tail), np.int8), (tail, head)), shape=(topology.nodes,) * 2)
+    part = scipy.sparse.csgraph.connected_components(links, connection="strong")[1][np.unique(topology.terminals)]
+    if not np.ptp(part):
+        return routing
+    _expect_few_pairs(topology)
+    return replace(routing, lost=_apart(routing, None))
+
+
+def for_pairs(routing: Routing, pairs: np.ndarray) -> Routing:
+    """The routing for some pairs of nodes only; packets of others have no route.
+
+    pairs   int64[P], ascending, source · N + destination
+    Raises BadInput for a routing of two passes.
+    """
+    topology, nodes = routing.topology, routing.topology.nodes
+    unused = [(source * nodes + destination) for source, destination in _blocks(topology)]
+    lost = np.setdiff1d(np.concatenate([np.zeros(0, np.int64), *unused]), pairs, assume_unique=True)
+    if routing.lost is not None:
+        lost = np.union1d(lost, routing.lost)
+    if not len(lost):
+        return routing
+    if isinstance(routing, LayeredRouting):
+        return replace(routing, lost=lost)
+    if isinstance(routing, TableRouting):
+        return table_routing(topology, rows_of(routing), lost=lost, partial=True)
+    if routing.passes > 1:
+        raise BadInput("expected a routing of one pass for some pairs only, got one by way of a random node")
+    return replace(_by_pairs(routing, routing.moves, lost), lost=lost)
+
+
+class Unrouted(NamedTuple):
+    """Pairs of nodes with terminals that have no route: int64[·] each, ascending, source · N + destination.
+
+    lost      whose routes are broken, or that are not asked for (`for_pairs`)
+    missing   that a user's table has no row for
+    """
+
+    lost: np.ndarray
+    missing: np.ndarray
+
+
+def unrouted(routing: Routing | AdaptiveRouting) -> Unrouted:
+    """The pairs of nodes that a routing has no route for."""
+    none = np.zeros(0, np.int64)
+    if isinstance(routing, AdaptiveRouting):
+        return Unrouted(none, none)
+    lost = none if routing.lost is None else routing.lost
+    if not isinstance(routing, TableRouting):
+        return Unrouted(lost, none)
+    topology = routing.topology
+    destination, source = np.divmod(routing.entry_pair, topology.nodes)
+    terminals = len(np.unique(topology.terminals))
+    if int((source != destination).sum()) + len(lost) == terminals * (terminals - 1):
+        return Unrouted(lost, none)
+    listed = [start * topology.nodes + end for start, end in _blocks(topology)]
+    missing = np.setdiff1d(np.concatenate(listed), source * topology.nodes + destination)
+    return Unrouted(lost, np.setdiff1d(missing, lost))
+
+
+def _expect_few_pairs(topology: Topology) -> None:
+    pairs = len(np.unique(topology.terminals)) ** 2
+    if pairs > MOST_PAIRS:
+        raise Refused(
+            f"expected at most {MOST_PAIRS:,} pairs of nodes whose routes may be broken, got {pairs:,};"
+            " choose a smaller network, or minimal"
+        )
+
+
+def _blocks(topology: Topology) -> list[tuple[np.ndarray, np.ndarray]]:
+    """(source, destination) int64[B] each: all pairs of distinct nodes with terminals, ascending, in blocks."""
+    terminals = np.unique(topology.terminals).astype(np.int64)
+    step, found = max(1, BLOCK // len(terminals)), []
+    for first in range(0, len(terminals), step):
+        some = terminals[first : first + step]
+        source, destination = np.repeat(some, len(terminals)), np.tile(terminals, len(some))
+        found.append((source[source != destination], destination[source != destination]))
+    return found
+
+
+def _by_pairs(routing: SourceRouting, moves: Moves, lost: np.ndarray | None = None) -> SourceRouting:
+    """The routing with a key for each pair of nodes, and those of its routes that `moves` has.
+
+    lost   int64[L]  pairs that get a route of no hops, as those do whose routes are all broken
+    """
+    nodes = routing.topology.nodes
+
+    def routes(keys: np.ndarray) -> Routes:
+        keys = np.asarray(keys, np.int64)
+        source, destination = np.divmod(keys, nodes)
+        own, which = np.unique(routing.key(source, destination), return_inverse=True)
+        found = routing.routes(own)
+        many = np.diff(found.first)[which]
+        pair = np.repeat(np.arange(len(keys)), many)
+        row = np.arange(len(pair)) - np.repeat(np.cumsum(many) - many, many) + found.first[which][pair]
+        good = _arrives(moves, source[pair], found.direction[row], found.hops[row])
+        if lost is not None:
+            good &= ~np.isin(keys, lost)[pair]
+        left = np.bincount(pair[good], minlength=len(keys))
+        begins = np.cumsum(many) - many
+        good[begins[left == 0]] = True  # stands for no route, with no hops
+        pair, row = pair[good], row[good]
+        hops = np.where((left == 0)[pair, None], np.int16(0), found.hops[row])
+        ways = np.maximum(left, 1)
+        first = np.concatenate([[0], np.cumsum(ways)])
+        weight = found.weight[row]
+        least, most = (cut.reduceat(weight, first[:-1]) for cut in (np.minimum, np.maximum))
+        total = np.add.reduceat(weight, first[:-1])
+        weight = np.where((least == most)[pair], 1 / ways[pair], weight / total[pair])
+        return Routes(first, weight, found.direction[row], hops, found.phase[row])
+
+    def key(source: np.ndarray, destination: np.ndarray) -> np.ndarray:
+        return source.astype(np.int64) * nodes + destination
+
+    cell = np.arange(nodes, dtype=np.int32)
+    return replace(
+        routing, moves=moves, cell=cell, keys=nodes**2, key=key, routes=routes, separable=False, lost=routing.lost
+    )
+
+
+def _arrives(moves: Moves, source: np.ndarray, direction: np.ndarray, hops: np.ndarray) -> np.ndarray:
+    """bool[R]: whether all hops of routes exist."""
+    at, going = source.copy(), np.ones(len(source), bool)
+    for run in range(direction.shape[1]):
+        left = hops[:, run]
+        for hop in range(int(left.max(initial=0))):
+            on = np.flatnonzero(going & (hop < left))
+            at[on] = moves.next[at[on], direction[on, run]]
+            going[on] = at[on] != NO_PORT
+    return going
+
+
+def _layered(routing: LayeredRouting, topology: Topology) -> LayeredRouting:
+    broken = topology.ports[routing.node[:, None], np.maximum(routing.port, 0)] == NO_PORT
+    broken &= routing.port != NO_PORT
+    states, port = (np.where(broken, array.dtype.type(NO_PORT), array) for array in (routing.states, routing.port))
+    after = replace(routing, topology=topology, states=states, port=port)
+    return replace(after, lost=_apart(after, routing))
+
+
+def _apart(routing: LayeredRouting, whole: LayeredRouting | None) -> np.ndarray:
+    """int64[L], ascending: pairs of nodes with terminals without a path; or without one as short as `whole` has."""
+    topology = routing.topology
+    goals = np.unique(topology.terminals).astype(np.int64)
+    step, lost = max(1, STATES // len(routing.states)), [np.zeros(0, np.int64)]
+
+    def hops(form: LayeredRouting, some: np.ndarray) -> np.ndarray:
+        return shortest_paths(replace(form, split="next-hops"), form.finish[some])[0][form.start[goals]]
+
+    for first in range(0, len(goals), step):
+        some = goals[first : first + step]
+        now = hops(routing, some)
+        source, goal = np.nonzero(now == UNREACHED if whole is None else now != hops(whole, some))
+        lost.append(goals[source] * topology.nodes + some[goal])
+    return np.sort(np.concatenate(lost))
+
+
+def _table(routing: TableRouting, topology: Topology) -> TableRouting:
+    """The rows from which packets still arrive; where some of a configuration's are left, they share its packets."""
+    leads = routing.port != NO_PORT
+    alive = ~leads | (topology.ports[routing.at[routing.owner], np.maximum(routing.port, 0)] != NO_PORT)
+    while True:
+        stuck = np.bincount(routing.owner, alive, minlength=len(routing.at)) == 0
+        further = alive & (routing.next >= 0) & stuck[routing.next]
+        if not further.any():
+            break
+        alive[further] = False
+    working = np.isin(np.arange(topology.nodes), topology.terminals)
+    destination, source = np.divmod(routing.entry_pair, topology.nodes)
+    dead = stuck[routing.entry] & working[source] & working[destination]
+    lost = np.sort((source * topology.nodes + destination)[dead])
+    rows = rows_of(routing)
+    kept = {name: column[alive] for name, column in rows._asdict().items() if column is not None}
+    return table_routing(topology, rows._replace(**kept), lost=lost)
