@@ -59,6 +59,13 @@ def one_line(text: object, longest: int = 200) -> str:
     return line if len(line) <= longest else line[: longest - 1] + "…"
 
 
+def unreadable(path: Path, error: Exception, what: str) -> BadInput:
+    """The refusal of a file that cannot be opened, or read, as `what`: "a graph file"."""
+    if isinstance(error, FileNotFoundError):
+        return BadInput(f"{printable(path)}: no such file; paths are relative to {Path.cwd()}")
+    return BadInput(f"{printable(path)}: expected {what}, got: {getattr(error, 'strerror', None) or error}")
+
+
 def check_path(path: Path) -> None:
     """Raise BadInput for a path that no file system takes."""
     for part in path.parts:

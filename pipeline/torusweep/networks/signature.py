@@ -18,7 +18,7 @@ from functools import cache
 from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin
 
 from torusweep.errors import BadInput, nearest
-from torusweep.networks.spelling import MAX_CHARACTERS, Spelling, Value, Word, format_value, parse
+from torusweep.networks.spelling import MAX_CHARACTERS, Spelling, Value, Word, file_of, format_value, parse
 from torusweep.networks.topology import Meaning, Plan, Whole
 
 
@@ -218,12 +218,13 @@ def resolve(
 
 
 def _parse(spelling: str, table: Mapping[str, Named], kind: str, example: str) -> Spelling:
+    reader = next((name for name in table if any(p.name == "path" for p in signature_of(table[name])[1:])), None)
+    if reader is not None and (path := file_of(spelling, table)) is not None:
+        return Spelling(reader, {"path": path})
     prefix, opening, rest = spelling.strip().partition("(")
     name = prefix.rstrip().replace("-", "_")
     if not name.isidentifier():
-        reader = next((name for name in table if any(p.name == "path" for p in signature_of(table[name])[1:])), "")
-        remedy = f"; a file is read by {reader}(path=…)" if reader and re.search(r"\.\w+$", spelling) else ""
-        raise BadInput(f"expected a {kind} such as {example}, got {spelling[:80]!r}{remedy}")
+        raise BadInput(f"expected a {kind} such as {example}, got {spelling[:80]!r}")
     if len(spelling) > MAX_CHARACTERS:
         raise BadInput(
             f"{kind} of {len(spelling)} characters; at most {MAX_CHARACTERS} are read: write it like {example}"

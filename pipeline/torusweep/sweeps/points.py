@@ -17,7 +17,7 @@ import pyarrow as pa
 import torusweep_kernels
 
 import torusweep
-from torusweep.errors import BadInput
+from torusweep.errors import unreadable
 from torusweep.networks.families import files_of
 from torusweep.questions.how import How
 from torusweep.questions.stage import LazyNetwork, Rows, attempt
@@ -166,10 +166,7 @@ def _digest_of(file: Path) -> str:
         with file.open("rb") as content:
             return hashlib.file_digest(content, "sha256").hexdigest()
     except OSError as error:
-        raise BadInput(
-            f"{file}: expected a file, got: {error.strerror};"
-            " check the path, which is relative to the working directory"
-        ) from None
+        raise unreadable(file, error, "a file") from None
 
 
 @cache

@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 import pyarrow.csv
 import pyarrow.parquet as pq
 
-from torusweep.errors import BadInput, Refused, one_line
+from torusweep.errors import BadInput, Refused, one_line, unreadable
 from torusweep.quantities import counted
 
 SCHEMA_VERSION = 1
@@ -134,8 +134,7 @@ def content_of(path: Path, *, what: str, most_bytes: int, remedy: str, where: st
             )
         return path.read_bytes()
     except (OSError, ValueError) as error:  # ValueError: NUL in the name
-        reason = getattr(error, "strerror", None) or error
-        raise BadInput(f"{where}expected {what}, got: {reason}; paths are relative to {Path.cwd()}") from None
+        raise unreadable(path, error, what) from None
 
 
 def numbers(column: pa.ChunkedArray[Any], name: str, kind: pa.DataType) -> np.ndarray:

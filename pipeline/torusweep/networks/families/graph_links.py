@@ -121,7 +121,7 @@ def _counted(path: Path, listing: Listing, links: ListedLinks, terminals: np.nda
         # a link may be listed from one end or from both; the larger count is the number of parallel links
         backwards = arcs % n * n + arcs // n
         both = np.isin(arcs, backwards)
-        if both.any():
+        if both.any() and not listing.mirrored:
             notes.append(f"{counted(int(both.sum()) // 2, 'link')} listed from both ends, read once")
         every = np.concatenate([arcs, backwards])
         order = np.argsort(every, kind="stable")

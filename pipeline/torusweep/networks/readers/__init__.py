@@ -1,0 +1,91 @@
+"""Formats of graph files: their suffixes, what their contents begin with, and the function that reads each.
+
+A file is read as what it begins with, else as its suffix says, else as what its lines look like. To add a format: its
+line in FORMATS, and a function (path) → `Listing`.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import islice
+from pathlib import Path
+from typing import NamedTuple
+
+HEAD = 1 << 16  # bytes that are looked at
+NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+
+
+class Format(NamedTuple):
+    """A format of graph files.
+
+    reader    "module:function", below torusweep.networks
+    suffixes  of files that are read as it
+    begins    a pattern at the beginning of its files, or of a line there; empty: nothing tells it
+    """
+
+    reader: str
+    suffixes: str = ""
+    begins: bytes = b""
+
+
+FORMATS = {
+    "edgelist": Format("families.graph_formats:edge_list", ".edges .edgelist .el .csv .ncol"),
+    "adjlist": Format("families.graph_formats:adjacency_list", ".adj .adjlist"),
+    "graphml": Format("families.graph_graphml:graphml", ".graphml .xml", rb"\A\s*<[^\0]*<(\w+:)?graphml\b"),
+    "gexf": Format("readers.gexf:gexf", ".gexf", rb"\A\s*<[^\0]*<(\w+:)?gexf\b"),
+    "anynet": Format("families.graph_formats:anynet", ".anynet", rb"^\s*router\s+\d+\s+(node|router)\s+\d+"),
+    "networkx-json": Format("families.graph_json:node_link", ".json", rb"\A\s*\{"),
+    "parquet": Format("families.graph_parquet:parquet_links", ".parquet", rb"\APAR1"),
+    "gml": Format("readers.libraries:gml", ".gml", rb"^\s*graph\s*\["),
+    "pajek": Format("readers.libraries:pajek", ".net .paj", rb"^\s*\*(?i:vertices|network)\b"),
+    "matrix-market": Format("readers.libraries:matrix_market", ".mtx", rb"\A%%MatrixMarket\b"),
+    "npy": Format("readers.libraries:npy", ".npy", rb"\A\x93NUMPY"),
+    "npz": Format("readers.libraries:npz", ".npz", rb"\APK\x03\x04"),
+    "dot": Format("readers.text:dot", ".dot .gv", rb"^\s*(strict\s+)?(?i:di)?graph\b[^\[\n]*\s*\{"),
+    "graph6": Format("readers.text:graph6", ".g6 .s6 .d6 .graph6 .sparse6 .digraph6", rb"\A>>(di)?(graph|sparse)6<<"),
+    "dimacs": Format("readers.text:dimacs", ".gr .col .dimacs .max", rb"^p\s+(edge|col|sp|max|min)\s+\d+\s+\d+"),
+    "matrix": Format("readers.text:matrix"),
+    "snap": Format("readers.text:snap", "", rb"\A#\s*(Und|D)irected graph\b"),
+    "ns3": Format("readers.fabrics:ns3", "", rb"^\s*\d+\s+\d+\s+\d[\d.]*[kKMGT]?bps\s+\d[\d.]*(n|u|m)?s\s"),
+    "slurm": Format("readers.fabrics:slurm", "", rb"^\s*(?i:SwitchName|BlockName)\s*="),
+    "ibnetdiscover": Format("readers.fabrics:ibnetdiscover", ".ibnetdiscover", rb"^(switchguid|caguid|vendid)=0x"),
+}
+SUFFIXES = {suffix: name for name, format in FORMATS.items() for suffix in format.suffixes.split()}
+_BEGINS = {name: re.compile(format.begins, re.MULTILINE) for name, format in FORMATS.items() if format.begins}
+
+
+def format_of(path: Path) -> str | None:
+    """The name of a file's format, None where neither its name nor its contents tell. Raises OSError."""
+    with path.open("rb") as file:
+        head = file.read(HEAD)
+        rest = bool(file.read(1))
+    head = head.removeprefix(b"\xef\xbb\xbf")
+    for name, begins in _BEGINS.items():
+        if begins.search(head):
+            return name
+    named = SUFFIXES.get(path.suffix.lower())
+    if named not in (None, "edgelist"):
+        return named
+    return _of_lines(head, rest, path.suffix.lower() == ".csv") or named
+
+
+def _of_lines(head: bytes, rest: bool, with_heading: bool) -> str | None:
+    """A matrix, or a list of links, by its first lines; None: neither.
+
+    rest          whether the file goes on behind `head`
+    with_heading  whether the first line may have names of columns
+    """
+    try:
+        lines = (line.partition("#")[0].strip() for line in head.decode(errors="ignore").splitlines())
+        rows = [re.split(r"\s*[,;\t]\s*|\s+", line) for line in islice(filter(None, lines), 4)]
+    except ValueError:
+        return None
+    if not rows or b"\0" in head:
+        return None
+    width = len(rows[0])
+    if with_heading and not rows[0][0] and width > 2:  # of a data frame: the corner is empty
+        return "matrix"
+    if all(len(row) == width and all(map(NUMBER.fullmatch, row)) for row in rows):
+        if width > 3 or (width == 3 == len(rows) and not rest and all(row[i] == "0" for i, row in enumerate(rows))):
+            return "matrix"
+    return "edgelist" if all(len(row) in (2, 3) for row in rows) else None
