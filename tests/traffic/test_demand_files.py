@@ -116,7 +116,7 @@ def test_a_parquet_file_of_too_many_rows_is_not_read(tmp_path):
 
 @pytest.mark.parametrize(
     ("name", "says"),
-    [("missing.csv", "No such file"), ("demand.txt", "suffix"), ("demand.parquet", "expected a table")],
+    [("missing.csv", "missing.csv: no such file"), ("demand.txt", "suffix"), ("demand.parquet", "expected a table")],
 )
 def test_other_files_are_refused(tmp_path, name, says):
     if not name.startswith("missing"):

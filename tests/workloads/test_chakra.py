@@ -263,7 +263,7 @@ def test_other_files_are_refused(tmp_path):
     write(tmp_path, [barrier], [barrier])
     with pytest.raises(BadInput, match=r"expected the trace of rank 0, NAME\.0\.et"):
         workload(str(tmp_path / "t.1.et"), 8)
-    with pytest.raises(BadInput, match="No such file"):
+    with pytest.raises(BadInput, match="no such file"):
         workload(str(tmp_path / "u.0.et"), 8)
     with pytest.raises(BadInput, match="expected 1 … 1 ranks, a terminal for each, got 2"):
         chakra(first, 1)

@@ -102,7 +102,7 @@ def test_errors_name_the_line(tmp_path, text, says):
 
 
 def test_other_files_are_refused(tmp_path):
-    with pytest.raises(BadInput, match="No such file"):
+    with pytest.raises(BadInput, match="no such file"):
         workload("nowhere.csv", 8)
     with pytest.raises(BadInput, match="no regular file"):
         workload(f'file(path="{tmp_path}")', 8)
@@ -217,7 +217,7 @@ def test_damaged_parquet_is_refused(tmp_path):
         path.write_bytes(content)
         with pytest.raises(BadInput, match=r"w\.parquet: expected a Parquet file of messages, got: "):
             workload(str(path), 8)
-    with pytest.raises(BadInput, match="No such file"):
+    with pytest.raises(BadInput, match="no such file"):
         workload("nowhere.parquet", 8)
     assert files_of("a.parquet") == [Path("a.parquet")]
 

@@ -85,7 +85,7 @@ def format_value(value: Value) -> str:
 
 
 def file_of(text: str, names: Container[str]) -> str | None:
-    """The path that a text is in place of a spelling: that of a file, or one with a suffix or folders; None: a spelling.
+    """The path that a text is, in place of a spelling: of a file, or one with a suffix or folders; None: a spelling.
 
     names   of the table, which come first: a file may be called as one of them
     """

@@ -13,22 +13,20 @@ from torusweep.errors import BadInput, Refused, printable, unreadable
 from torusweep.networks.families.graph_links import Graph, degree, graph_of, wire
 from torusweep.networks.families.graph_listing import Listing, named
 from torusweep.networks.families.graph_numbers import Weights, with_weights
-from torusweep.networks.readers import FORMATS, format_of
+from torusweep.networks.readers import FORMATS, SUFFIXES, format_of
 from torusweep.networks.spelling import Spelling, file_of, parse
 from torusweep.networks.topology import Meaning, Plan, default_memory
 
 # Peak memory per byte of the file. A link takes at least 4 bytes in the file, usually about 10; two
 # numbers take 16 bytes, and the search for duplicates about 200 bytes a link (measured: 15.7 per byte).
 MEMORY_PER_BYTE = 16
-MEMORY_PER_BYTE_OF = {".json": 32}  # an empty object takes 3 bytes in the file and 72 in memory
+# an empty object of JSON takes 3 bytes in the file and 72 in memory; the others, as networkx and igraph write them,
+# took 13, 10, 7, 17 and 126 a byte
+MEMORY_PER_BYTE_OF = {"networkx-json": 32, "gml": 32, "dot": 64, "gexf": 32, "matrix": 64, "graph6": 192}
 
 File = Annotated[str, Meaning("the file, relative to the current directory")]
-Format = Annotated[
-    str | None, Meaning(f"{', '.join(FORMATS)}; where neither name nor contents tell")
-]
-Directed = Annotated[
-    bool | None, Meaning("each line is a link in one direction; most formats say so themselves")
-]
+Format = Annotated[str | None, Meaning(f"{', '.join(FORMATS)}; where neither name nor contents tell")]
+Directed = Annotated[bool | None, Meaning("each line is a link in one direction; most formats say so themselves")]
 
 Weighing = Annotated[
     Weights | None, Meaning("what weights of links mean: bandwidth in flits a cycle, latency in cycles, or nothing")
@@ -105,7 +103,7 @@ def check_files(spelling: str | Spelling, memory: int | None) -> None:
             size = path.stat().st_size
         except (OSError, ValueError):
             continue
-        needed = size * MEMORY_PER_BYTE_OF.get(path.suffix.lower(), MEMORY_PER_BYTE)
+        needed = size * MEMORY_PER_BYTE_OF.get(SUFFIXES.get(path.suffix.lower(), ""), MEMORY_PER_BYTE)
         limit = default_memory() if memory is None else memory
         if needed > limit:
             raise Refused(

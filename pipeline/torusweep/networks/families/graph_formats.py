@@ -37,10 +37,10 @@ WORD = re.compile(r"""\"([^\"]*)\"|'([^']*)'|(\([^()]*\))|([^\s,\"'()]+)""")
 def edge_list(path: Path) -> Listing:
     """Read an edge list: two nodes per line, separated by blanks or a comma; '#' and '%' begin comments.
 
-    A third field, a number, is a weight. Nodes are numbers, or names if the first line has one; names with blanks stand in quotes or, as Python's tuples, in
-    parentheses. Of the data that networkx writes behind an edge, in braces, the numbers of links are read
-    (`torusweep.networks.families.graph_numbers`). A first line `source,target` is the heading of a CSV file, which may
-    have other columns: numbers of links are read, an index and others are not.
+    A third field, a number, is a weight. Nodes are numbers, or names if the first line has one; names with blanks
+    stand in quotes or, as Python's tuples, in parentheses. Of the data that networkx writes behind an edge, in braces,
+    the numbers of links are read (`torusweep.networks.families.graph_numbers`). A first line `source,target` is the
+    heading of a CSV file, which may have other columns: numbers of links are read, an index and others are not.
     """
     listing = Listing()
     numbered: Callable[[Path, int, str], int] = _number
@@ -56,7 +56,7 @@ def edge_list(path: Path) -> Listing:
         words, braces = _words(text)
         if opening is None and any(_is_name(word) for word in words[:2]):
             numbered = _numbering(names)
-        weighted = NUMBER.fullmatch(words[-1]) is not None and len(words) == 3 and (opening is None or weighted)
+        weighted = len(words) == 3 and NUMBER.fullmatch(words[2]) is not None and (opening is None or weighted)
         opening = opening or (line, text)
         if weighted:
             data[len(listing.tails)] = {WEIGHT: words.pop()}

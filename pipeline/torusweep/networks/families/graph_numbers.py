@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import reduce
 from numbers import Real
@@ -18,6 +19,7 @@ WEIGHT = "weight"  # a number of which the file does not say what it means
 KNOWN = (*LINK_NUMBERS, BANDWIDTH, WEIGHT)
 ALSO_CALLED = {"capacity": BANDWIDTH, "bw": BANDWIDTH, "delay": "latency", "weights": WEIGHT}
 OTHERS = ("port", "target_port", "link_class", "target_link_class")  # texts of these names are other programs'
+QUANTITY = re.compile(r"\s*[\d.].*[^\W\d_]\s*")  # a number and its unit
 Weights = Literal["bandwidth", "latency", "none"]
 
 
@@ -75,12 +77,14 @@ def in_units(listing: Listing, name: str, values: Sequence[Any]) -> Sequence[Any
 
     `listing.units` and its notes keep the unit. Raises BadInput where some have a unit and others none.
     """
-    texts = [value for value in values if isinstance(value, str) and value.strip()[-1:].isalpha()]
+    texts = [value for value in values if isinstance(value, str) and QUANTITY.fullmatch(value)]
     if not texts or name not in (BANDWIDTH, "latency"):
         return values
     bare = next((value for value in values if value is not None and value not in texts), None)
     if bare is not None:
-        raise BadInput(f"{name}: expected a unit for every link, as {texts[0].strip()[:SHOWN]}, or for none, got {bare}")
+        raise BadInput(
+            f"{name}: expected a unit for every link, as {texts[0].strip()[:SHOWN]}, or for none, got {bare}"
+        )
     read = rate_of if name == BANDWIDTH else time_of
     try:
         known = {text: read(text) for text in set(texts)}

@@ -32,10 +32,10 @@ FORMATS = {
     "edgelist": Format("families.graph_formats:edge_list", ".edges .edgelist .el .csv .ncol"),
     "adjlist": Format("families.graph_formats:adjacency_list", ".adj .adjlist"),
     "graphml": Format("families.graph_graphml:graphml", ".graphml .xml", rb"\A\s*<[^\0]*<(\w+:)?graphml\b"),
-    "gexf": Format("readers.gexf:gexf", ".gexf", rb"\A\s*<[^\0]*<(\w+:)?gexf\b"),
     "anynet": Format("families.graph_formats:anynet", ".anynet", rb"^\s*router\s+\d+\s+(node|router)\s+\d+"),
     "networkx-json": Format("families.graph_json:node_link", ".json", rb"\A\s*\{"),
     "parquet": Format("families.graph_parquet:parquet_links", ".parquet", rb"\APAR1"),
+    "gexf": Format("readers.gexf:gexf", ".gexf", rb"\A\s*<[^\0]*<(\w+:)?gexf\b"),
     "gml": Format("readers.libraries:gml", ".gml", rb"^\s*graph\s*\["),
     "pajek": Format("readers.libraries:pajek", ".net .paj", rb"^\s*\*(?i:vertices|network)\b"),
     "matrix-market": Format("readers.libraries:matrix_market", ".mtx", rb"\A%%MatrixMarket\b"),
@@ -83,9 +83,10 @@ def _of_lines(head: bytes, rest: bool, with_heading: bool) -> str | None:
     if not rows or b"\0" in head:
         return None
     width = len(rows[0])
-    if with_heading and not rows[0][0] and width > 2:  # of a data frame: the corner is empty
+    if with_heading and len(rows) > 1 and width > 1 and rows[0][:2] == ["", rows[1][0]]:  # a data frame, with its index
         return "matrix"
-    if all(len(row) == width and all(map(NUMBER.fullmatch, row)) for row in rows):
-        if width > 3 or (width == 3 == len(rows) and not rest and all(row[i] == "0" for i, row in enumerate(rows))):
-            return "matrix"
+    numbers = all(len(row) == width and all(map(NUMBER.fullmatch, row)) for row in rows)
+    three = numbers and width == 3 == len(rows) and not rest and not any(float(row[i]) for i, row in enumerate(rows))
+    if (numbers and width > 3) or three:
+        return "matrix"
     return "edgelist" if all(len(row) in (2, 3) for row in rows) else None

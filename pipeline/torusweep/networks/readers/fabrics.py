@@ -11,7 +11,7 @@ from torusweep.errors import BadInput, Refused, one_line, printable
 from torusweep.networks.families.graph_formats import text_lines
 from torusweep.networks.families.graph_listing import SHOWN, Listing, fail, named, note_names
 from torusweep.networks.families.graph_numbers import set_numbers
-from torusweep.networks.readers.text import text_of
+from torusweep.networks.readers.libraries import text_of
 from torusweep.networks.topology import default_memory
 
 MOST_HOSTS = 10**7  # of a list such as node[0-9999]
@@ -66,7 +66,7 @@ def ns3(path: Path) -> Listing:
 
 
 def slurm(path: Path) -> Listing:
-    """Read Slurm's topology.conf (topology/tree): switches, and the nodes or switches below each. Nodes are terminals."""
+    """Read Slurm's topology.conf (topology/tree): switches, and nodes, which are terminals, or switches below each."""
     listing, names, hosts = Listing(directed=False), dict[str, int](), list[int]()
     seen = set[tuple[int, int]]()
     for line, text in text_lines(path):
@@ -105,7 +105,9 @@ def _hosts(path: Path, line: int, text: str) -> list[str]:
                     last = last if dash else first
                     plain = all(end.isascii() and end.isdigit() and len(end) < 10 for end in (first, last))
                     if not plain or not 0 <= int(last) - int(first) < MOST_HOSTS:
-                        fail(path, line, f"expected numbers as in node[0-3,7], got '{one_line(printable(text), SHOWN)}'")
+                        fail(
+                            path, line, f"expected numbers as in node[0-3,7], got '{one_line(printable(text), SHOWN)}'"
+                        )
                     choices += [str(number).zfill(len(first)) for number in range(int(first), int(last) + 1)]
             if len(names) * len(choices) + len(found) > MOST_HOSTS:
                 raise Refused(f"{printable(path)}:{line}: more than {MOST_HOSTS:,} nodes are not read")

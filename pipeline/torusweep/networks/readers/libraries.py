@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import html
 import re
+import struct
+import tokenize
 import warnings
 import zipfile
+import zlib
 from collections.abc import Callable, Sequence
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +24,23 @@ from torusweep.networks.families.graph_numbers import known_names, set_column, s
 from torusweep.networks.topology import default_memory
 
 NODE_BYTES = 256  # of a node in igraph
+# what NumPy and zipfile raise on damaged files
+DAMAGED = (
+    *(ValueError, EOFError, MemoryError, KeyError, TypeError, IndexError, SyntaxError, AttributeError, RuntimeError),
+    *(zipfile.BadZipFile, zlib.error, struct.error, tokenize.TokenError),
+)
 SPARSE = {"data", "indices", "indptr", "row", "col", "offsets", "format", "shape", "_is_array"}  # scipy.sparse.save_npz
+
+
+def text_of(path: Path) -> str:
+    """A file as text. Raises BadInput where it is not UTF-8, and for a byte NUL."""
+    content = path.read_bytes()
+    if b"\0" in content:
+        raise BadInput(f"{printable(path)}: expected text, got a NUL byte: this is a binary file")
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise BadInput(f"{printable(path)}: expected UTF-8 text, got byte {error.start:,} that is none") from None
 
 
 def gml(path: Path) -> Listing:
@@ -41,11 +61,11 @@ def pajek(path: Path) -> Listing:
 
     Raises BadInput for arcs and edges in one file: some links would have one direction, others both.
     """
-    content = path.read_bytes()
-    sections = [section.lower() for section in re.findall(rb"^\s*\*(\w+)[^\n]*\n(?=\s*\d)", content, re.MULTILINE)]
-    if any(s.startswith(b"arcs") for s in sections) and any(s.startswith(b"edges") for s in sections):
+    text = text_of(path)
+    sections = [section.lower() for section in re.findall(r"^\s*\*(\w+)[^\n]*\n(?=\s*\d)", text, re.MULTILINE)]
+    if any(s.startswith("arcs") for s in sections) and any(s.startswith("edges") for s in sections):
         raise BadInput(f"{printable(path)}: expected arcs or edges, got both; list each edge as two arcs")
-    vertices = re.search(rb"^\s*\*vertices\s+(\d+)", content, re.MULTILINE | re.IGNORECASE)
+    vertices = re.search(r"^\s*\*vertices\s+(\d+)", text, re.MULTILINE | re.IGNORECASE)
     if vertices is not None and int(vertices[1]) > min(2**31, default_memory() // NODE_BYTES):
         raise Refused(f"{printable(path)}: {int(vertices[1]):,} nodes are more than this machine's memory can hold")
     graph = _read(path, igraph.Graph.Read_Pajek)
@@ -56,6 +76,7 @@ def pajek(path: Path) -> Listing:
 
 
 def _read(path: Path, reader: Callable[[str], Any]) -> Any:
+    text_of(path)  # other bytes make igraph fail, or crash
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of attributes that are not read here
@@ -63,8 +84,8 @@ def _read(path: Path, reader: Callable[[str], Any]) -> Any:
     except igraph.InternalError as error:
         reason = re.sub(r"^Error at [^ ]+: | -- .*$", "", one_line(error))
         raise BadInput(f"{printable(path)}: {one_line(printable(reason))}") from None
-    except (ValueError, SystemError, OverflowError) as error:  # not UTF-8
-        raise BadInput(f"{printable(path)}: expected text in UTF-8, got: {one_line(printable(error))}") from None
+    except (ValueError, SystemError, MemoryError) as error:
+        raise BadInput(f"{printable(path)}: expected a graph, got: {one_line(printable(error))}") from None
 
 
 def _listing(path: Path, graph: Any, names: Sequence[Any]) -> Listing:
@@ -98,11 +119,14 @@ def _name(path: Path, listing: Listing, names: Sequence[Any]) -> None:
 
 def matrix_market(path: Path) -> Listing:
     """Read a Matrix Market file by SciPy: a link for each entry that is not 0."""
+    content = text_of(path).encode() + b"\n"  # SciPy 1.17 crashes on NUL, on a last line without end, and without rows
     try:
-        rows, columns, entries, *_ = scipy.io.mminfo(path)
-        if max(entries, rows, columns) > default_memory() // NODE_BYTES:
-            raise Refused(f"{printable(path)}: {entries:,} entries are more than this machine's memory can hold")
-        matrix = scipy.io.mmread(path)
+        rows, columns, entries, *_ = scipy.io.mminfo(BytesIO(content))
+        if not rows or not columns or entries > len(content):
+            raise ValueError(f"{rows:,} rows, {columns:,} columns and {entries:,} entries")
+        if max(rows, columns) > default_memory() // NODE_BYTES:
+            raise Refused(f"{printable(path)}: {rows:,} nodes are more than this machine's memory can hold")
+        matrix = scipy.io.mmread(BytesIO(content))
     except (ValueError, OverflowError, TypeError, MemoryError) as error:
         raise BadInput(
             f"{printable(path)}: expected a matrix in the Matrix Market format, got: {one_line(printable(error))}"
@@ -132,12 +156,12 @@ def _arrays(path: Path) -> dict[str, Any]:
 
 def _of_arrays(path: Path, read: Callable[[], dict[str, Any]]) -> Listing:
     try:
-        arrays = read()
-    except (ValueError, zipfile.BadZipFile, EOFError, MemoryError, NotImplementedError, KeyError, TypeError) as error:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of files that Python 2 wrote
+            arrays = read()
+    except DAMAGED as error:
         reason = "pickled objects, which are not read for safety" if "allow_pickle" in str(error) else error
         raise BadInput(f"{printable(path)}: expected arrays of NumPy, got: {one_line(printable(reason))}") from None
-    except (RuntimeError, IndexError, SyntaxError, AttributeError, zipfile.zlib.error) as error:  # type: ignore[attr-defined]
-        raise BadInput(f"{printable(path)}: expected arrays of NumPy, got damaged ones: {one_line(error)}") from None
     if len(arrays) != 1:
         shown = one_line(printable(", ".join(arrays)), SHOWN) or "none"
         raise BadInput(f"{printable(path)}: expected one array, a matrix or links int[E, 2], got {shown}")
@@ -163,19 +187,21 @@ def listing_of(path: Path, matrix: Any, names: Sequence[Any] = ()) -> Listing:
     entries = scipy.sparse.coo_array(matrix)
     entries.sum_duplicates()
     there = entries.data != 0
-    row, column, values = entries.coords[0][there], entries.coords[1][there], entries.data[there].astype(np.float64)
+    row, column = (ends[there].astype(np.int64) for ends in entries.coords)
+    values = entries.data[there].astype(np.float64)
     if not np.isfinite(values).all() or (values < 0).any():
         wrong = values[~np.isfinite(values) | (values < 0)][0]
         raise BadInput(f"{printable(path)}: expected entries of 0 or more in the matrix, got {wrong}")
-    listing = Listing(row.astype(np.int64), column.astype(np.int64), np.arange(matrix.shape[0]))
-    there_and_back = set(zip(row.tolist(), column.tolist()))
-    alone = next(((u, v) for u, v in zip(row.tolist(), column.tolist()) if (v, u) not in there_and_back), None)
-    if alone is not None:
+    listing = Listing(row, column, np.arange(matrix.shape[0]))
+    nodes = np.int64(matrix.shape[0])
+    alone = np.setdiff1d(row * nodes + column, column * nodes + row)
+    if len(alone):
+        tail, head = divmod(int(alone[0]), int(nodes))
         listing.unsaid = (
-            f"expected a symmetric matrix, whose links have both directions, got an entry {alone} without"
-            f" {alone[::-1]}; say directed=true, or directed=false for links listed once"
+            f"expected a symmetric matrix, whose links have both directions, got an entry ({tail}, {head}) without"
+            f" ({head}, {tail}); say directed=true, or directed=false for links listed once"
         )
-    listing.mirrored = alone is None
+    listing.mirrored = not len(alone)
     set_column(listing, "weight", values)
     _name(path, listing, names)
     return listing

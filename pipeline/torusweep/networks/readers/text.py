@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
+from typing import NoReturn
 
 import numpy as np
 
@@ -14,7 +15,7 @@ from torusweep.errors import BadInput, Refused, one_line, printable
 from torusweep.networks.families.graph_formats import edge_list, text_lines
 from torusweep.networks.families.graph_listing import SHOWN, Listing, fail, named, note_names
 from torusweep.networks.families.graph_numbers import known_names, set_numbers
-from torusweep.networks.readers.libraries import listing_of
+from torusweep.networks.readers.libraries import listing_of, text_of
 from torusweep.networks.topology import default_memory
 
 NODE_BYTES = 64
@@ -24,14 +25,6 @@ DOT_TOKEN = re.compile(
     r"""|(?P<mark>->|--|[{}\[\];,=:+])""",
     re.DOTALL | re.MULTILINE,
 )
-
-
-def text_of(path: Path) -> str:
-    """A file as text. Raises BadInput where it is not UTF-8."""
-    try:
-        return path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise BadInput(f"{printable(path)}: expected UTF-8 text, got byte {error.start:,} that is none") from None
 
 
 class _Dot:
@@ -57,7 +50,7 @@ class _Dot:
                 yield found.lastgroup, found.group(), found.start()
         yield "end", "the end", place
 
-    def fail(self, got: str, place: int, expected: str = "a graph in DOT") -> None:
+    def fail(self, got: str, place: int, expected: str = "a graph in DOT") -> NoReturn:
         line = self.text.count("\n", 0, place) + 1
         fail(self.path, line, f"expected {expected}, got '{one_line(printable(got), SHOWN)}'")
 
@@ -257,18 +250,24 @@ def dimacs(path: Path) -> Listing:
         if kind == "p" and not problem and len(words) == 3 and words[0] in ("edge", "col", "sp", "max", "min"):
             problem = words[0]
             if not all(word.isascii() and word.isdigit() and len(word) < 10 for word in words[1:]):
-                fail(path, line, f"expected numbers of nodes and links, got '{one_line(printable(text), SHOWN)}'")
+                fail(
+                    path, line, f"expected numbers of nodes and links, got '{one_line(printable(text.strip()), SHOWN)}'"
+                )
             nodes = int(words[1])
             if nodes > default_memory() // NODE_BYTES:
                 raise Refused(f"{printable(path)}: {nodes:,} nodes are more than this machine's memory can hold")
         elif problem and kind in ("a", "e") and len(words) == (2 if kind == "e" else 3 if problem != "min" else 5):
             ends = [int(word) if word.isascii() and word.isdigit() and len(word) < 10 else 0 for word in words[:2]]
             if not all(1 <= end <= nodes for end in ends):
-                fail(path, line, f"expected nodes 1 … {nodes:,}, got '{one_line(printable(text), SHOWN)}'")
+                fail(path, line, f"expected nodes 1 … {nodes:,}, got '{one_line(printable(text.strip()), SHOWN)}'")
             listing.link(*ends)
             values.append(words[3 if problem == "min" else 2] if kind == "a" else None)
         elif not (problem and kind == "n"):
-            fail(path, line, f"expected a line of DIMACS (c, p, n, e, a), got '{one_line(printable(text), SHOWN)}'")
+            fail(
+                path,
+                line,
+                f"expected a line of DIMACS (c, p, n, e, a), got '{one_line(printable(text.strip()), SHOWN)}'",
+            )
     listing.nodes = np.arange(1, nodes + 1)
     listing.directed = problem not in ("edge", "col")
     with named(path):
@@ -313,6 +312,3 @@ def matrix(path: Path) -> Listing:
         except ValueError:
             fail(path, line[0], f"expected numbers, got '{one_line(printable(line[1].strip()), SHOWN)}'")
     return listing_of(path, values, names)
-
-
-
