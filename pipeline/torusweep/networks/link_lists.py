@@ -21,7 +21,7 @@ from torusweep.quantities import counted
 WRITTEN = re.compile(r"[0-9]{1,12}(\.[0-9]{1,12})?|[0-9]{1,12}/[0-9]{1,12}")  # a bandwidth as text
 MOST_BANDWIDTH = 2**20  # flits a cycle
 MOST_DENOMINATOR = 10**6  # of a bandwidth
-MOST_LATENCY = 10_000  # cycles; the simulator remembers what is on its way for as long
+MOST_LATENCY = 10**9  # cycles
 MOST_CLASSES = 128  # they are stored as int8
 Value = TypeVar("Value")
 

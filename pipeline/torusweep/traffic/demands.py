@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import scipy
 from torusweep.errors import BadInput, one_line
 from torusweep.networks.names import numbers_of, terminal_names
 from torusweep.networks.topology import Topology, default_memory
-from torusweep.quantities import counted
+from torusweep.quantities import counted, rate_of
 from torusweep.tables.parquet import expect_valid, numbers, read_foreign
 from torusweep.traffic.matrix import Traffic, from_pairs
 
@@ -28,8 +29,8 @@ def demand(topology: Topology, path: str) -> Traffic:
     terminals, 0 … T − 1; of a network from a file or a graph they are what it calls its nodes, unless a node has
     several terminals. Pairs that are not listed have no demand; repeated pairs add up. A CSV file without
     a line of column names is the matrix itself: line s, column t has the demand from s to t, as numpy.savetxt
-    writes it. Demands may be in any unit; they are scaled to a mean of one flit per terminal. The path is relative
-    to the current directory.
+    writes it. Demands may be in any unit, also with one written ("40 Gb/s"); they are scaled to a mean of
+    one flit per terminal. The path is relative to the current directory.
     Source: the file.
     """
     terminals = len(topology.terminals)
@@ -39,14 +40,28 @@ def demand(topology: Topology, path: str) -> Traffic:
         return from_pairs(_square(table, terminals))
     columns = {name: _column(table, name) for name in COLUMNS}
     source, destination = (_ends(topology, name, columns[name]) for name in COLUMNS[:2])
-    amount = numbers(columns["demand"], "demand", pa.float64())
+    amount, unit = _amounts(columns["demand"])
     expect_valid("demand", _in_range(amount), amount, f"0 or numbers of {LEAST:g} … {MOST:g}")
     if not amount.any():
         raise BadInput("expected some demand above 0, got none; list what the terminals send")
     own = scipy.sparse.csr_array(scipy.sparse.coo_array((amount, (source, destination)), shape=(terminals, terminals)))
     own.sum_duplicates()
     own.eliminate_zeros()
-    return from_pairs(own)
+    return replace(from_pairs(own), rate=unit and unit * float(amount.sum()) / terminals)
+
+
+def _amounts(column: pa.ChunkedArray[Any]) -> tuple[np.ndarray, float | None]:
+    """(demands float64[R], bits a second that 1 stands for; None: they have no unit), as 3.5 or "40 Gb/s"."""
+    texts = column.to_pylist() if pa.types.is_string(column.type) or pa.types.is_large_string(column.type) else []
+    if not any(text is not None and text.strip()[-1:].isalpha() for text in texts):
+        return numbers(column, "demand", pa.float64()), None
+    try:
+        rates = {text: 0.0 if text.strip() == "0" else float(rate_of(text)) for text in set(texts) if text is not None}
+    except BadInput as wrong:
+        raise BadInput(f"demand: {wrong}; give every demand a unit, or none") from None
+    if None in texts:
+        raise BadInput("demand: expected a demand in every row, got a row without")
+    return np.array([rates[text] for text in texts]), 1.0
 
 
 def traffic_of_matrix(topology: Topology, matrix: np.ndarray | scipy.sparse.csr_array) -> Traffic:

@@ -65,6 +65,7 @@ def graph(path: File, format: Format = None, directed: Directed = None, weights:
         notes=found.notes,
         names=found.names,
         terminal_names=found.terminal_names,
+        rate=found.rate,
     )
 
 

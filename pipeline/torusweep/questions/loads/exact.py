@@ -290,6 +290,7 @@ def exact_loads(
         collective=collective(pattern.phases, busiest) if pattern.phases else None,
         stretch=hops / shortest if shortest else None,
         form=form,
+        rate=pattern.rate,
     )
 
 

@@ -144,7 +144,7 @@ def sampled_loads(
             break
     hops = float(count.sum()) / done
     ejected = float(pattern.received().max())
-    return ChannelLoads(topology, canonical, spelled, load, hops, ejected, estimate, form=form)
+    return ChannelLoads(topology, canonical, spelled, load, hops, ejected, estimate, form=form, rate=pattern.rate)
 
 
 class _Routes:
