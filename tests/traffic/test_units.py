@@ -54,20 +54,17 @@ def test_percent_of_capacity_on_trees(seed):
         assert row["carried"] == pytest.approx(float(carried[hop]), rel=1e-12)
         assert row["capacity"] == float(capacity[hop])
         assert row["percent"] == pytest.approx(float(100 * carried[hop] / capacity[hop]), rel=1e-12)
-    over = {hop for hop in carried if carried[hop] > capacity[hop]}
-    assert {(int(one.tail), int(one.head)) for one in loads.over_capacity()} == over
-    fullest = [
-        float(carried[int(c.tail), int(c.head)] / capacity[int(c.tail), int(c.head)]) for c in loads.over_capacity()
-    ]
-    assert fullest == sorted(fullest, reverse=True)
+    over = [(int(one.tail), int(one.head)) for one in loads.over_capacity()]
+    assert set(over) == {hop for hop in carried if carried[hop] > capacity[hop]}
+    shares = [carried[hop] / capacity[hop] for hop in over]
+    assert shares == sorted(shares, reverse=True)
     assert loads.found.rate == pytest.approx(float(total / 9), rel=1e-12)
 
 
 def test_a_link_that_is_full_is_not_over_it():
-    """Each node of a ring of 4 sends 100 Gb/s to its next: three ways of sharing make 100 % in sums of thirds, too."""
-    Path("d.csv").write_text(
-        "source,destination,demand\n" + "".join(f"{i},{(i + 1) % 4},33.3 Gb/s\n" * 3 for i in range(4))
-    )
+    """Each node of a ring of 4 sends 3 · 33.3 Gb/s to its next, over a link of 99.9 Gb/s."""
+    demands = "".join(f"{i},{(i + 1) % 4},33.3 Gb/s\n" * 3 for i in range(4))
+    Path("d.csv").write_text(f"source,destination,demand\n{demands}")
     network = ts.network('with_links(ring(k=4), bandwidths=["99.9 Gb/s"])')
     loads = network.loads(traffic="d.csv")
     assert loads.over_capacity() == []
@@ -107,9 +104,10 @@ def test_without_units_nothing_is_said():
 )
 def test_what_is_refused(asked, words):
     Path("d.csv").write_text("source,destination,demand\n" + asked.get("demands", "0,1,5 Gb/s\n"))
+    network = asked.get("network", 'with_links(ring(k=4), bandwidths=["25 Gb/s"])')
+    sends = {"sends": asked["sends"]} if "sends" in asked else {}
     with pytest.raises(BadInput) as refusal:
-        network = ts.network(asked.get("network", 'with_links(ring(k=4), bandwidths=["25 Gb/s"])'))
-        network.loads(traffic="d.csv", **({"sends": asked["sends"]} if "sends" in asked else {}))
+        ts.network(network).loads(traffic="d.csv", **sends)
     assert words in str(refusal.value)
     assert "\n" not in str(refusal.value)
 
@@ -121,10 +119,8 @@ def test_long_latencies_are_no_ground_to_refuse():
         graph.edges[u, v]["latency"] = delay
     nx.write_gml(graph, "far.gml")
     network = ts.network("far.gml")
-    assert network.static()["latency_diameter"] == 30_000_002
-    with pytest.raises(
-        BadInput, match="expected links of at most 10,000 cycles, got 30,000,000; choose a longer cycle"
-    ):
+    assert network.static().latency_diameter == 30_000_002
+    with pytest.raises(BadInput, match="links of at most 10,000 cycles, got 30,000,000; choose"):
         network.simulate(0.1)
 
 

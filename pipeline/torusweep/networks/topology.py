@@ -178,7 +178,7 @@ class Topology:
 
     @cached_property
     def latency(self) -> np.ndarray | None:
-        """int16[N, P]: cycles that a flit takes over each channel, int32 where one takes longer; None = 1 everywhere."""
+        """int16[N, P]: cycles that a flit takes over each channel, int32 where one is longer; None = 1 everywhere."""
         cycles = self.plan.latencies
         return self._by_class(np.array(cycles, np.int16 if max(cycles) < 1 << 15 else np.int32)) if cycles else None
 
