@@ -7,6 +7,7 @@ from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
 
+import igraph
 import networkx as nx
 import pytest
 import torusweep as ts
@@ -136,3 +137,26 @@ def test_times_and_their_common_part():
     assert time_of("0.005ms") == Fraction(5, 10**6)
     assert (time(Fraction(5, 10**6)), time(Fraction(3, 2 * 10**9)), time(Fraction(2))) == ("5 µs", "1.5 ns", "2 s")
     assert common_part(Fraction(3, 4), Fraction(1, 2)) == Fraction(1, 4)
+
+
+@pytest.mark.parametrize("library", ["networkx", "igraph"])
+def test_graphs_in_memory(library):
+    """A path of 100 and 25 Gb/s; 40 Gb/s from one end to the other are 160 % of the second."""
+    graph = nx.Graph()
+    graph.add_edge("a", "b", bandwidth="100 Gb/s", latency="5 ns")
+    graph.add_edge("b", "c", bandwidth="25 Gb/s", latency="20 ns")
+    network = ts.network(graph if library == "networkx" else igraph.Graph.from_networkx(graph, "name"))
+    Path("d.csv").write_text("source,destination,demand\na,c,40 Gb/s\n")
+    loads = network.loads(traffic="d.csv")
+    assert [(one.tail, one.head) for one in loads.over_capacity()] == [("b", "c")]
+    assert loads.rates()[1] == ("busiest link", "160 % of its capacity: b → c, 40 Gb/s of 25 Gb/s")
+    assert network.static().latency_diameter == 1 + 4
+    assert {"1 flit a cycle is 25 Gb/s", "a cycle is 5 ns"} <= set(network.plan.notes)
+
+
+def test_links_of_a_family_with_units():
+    network = ts.network(
+        'with_links(fat_tree(k=2, n=3), bandwidths=["200 Gb/s", "50 GB/s"], latencies=["5 ns", "0.01 us"])'
+    )
+    assert (network.plan.bandwidths, network.plan.latencies) == ((1, 2), (1, 2))
+    assert network.plan.rate == 200 * 10**9

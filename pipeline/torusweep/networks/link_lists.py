@@ -31,13 +31,14 @@ class LinkKinds(NamedTuple):
 
     link_class             int8[L]
     classes                names, as of `Plan`
-    bandwidths, latencies  as of `Plan`
+    bandwidths, latencies, rate  as of `Plan`
     """
 
     link_class: np.ndarray
     classes: tuple[str, ...]
     bandwidths: tuple[Fraction, ...]
     latencies: tuple[int, ...]
+    rate: Fraction | None = None
 
 
 def bandwidth_of(value: float | str) -> Fraction:
@@ -162,6 +163,7 @@ def network_of_links(
         latencies=() if kinds is None else kinds.latencies,
         notes=(*notes, *_remarks(rows)),
         names=names,
+        rate=None if kinds is None else kinds.rate,
     )
     if plan.bytes > limit:
         raise Refused(

@@ -13,7 +13,7 @@ import numpy as np
 
 from torusweep.errors import BadInput
 from torusweep.networks.families.graph_listing import BANDWIDTH, Listing
-from torusweep.networks.families.graph_numbers import in_units
+from torusweep.networks.families.graph_numbers import in_units, whole_of
 from torusweep.networks.link_lists import MOST_LATENCY, bandwidth_of, of_classes
 from torusweep.networks.symmetry import those_that_keep_kinds
 from torusweep.networks.topology import NO_PORT, Meaning, Plan, Whole, Wiring, no_symmetries, realise, require
@@ -101,13 +101,17 @@ Bandwidths = Annotated[
         " they are where left out"
     ),
 ]
-Latencies = Annotated[list[int] | None, Meaning("cycles over a link of each link class; as they are where left out")]
+Latencies = Annotated[
+    list[int | str] | None,
+    Meaning('cycles over a link of each link class, or times ("5 ns"); as they are where left out'),
+]
 
 
 def with_links(topology: Linked, bandwidths: Bandwidths = None, latencies: Latencies = None) -> Plan:
     """A network whose link classes have a bandwidth, in flits a cycle, and a latency, in cycles.
 
-    Bandwidths with units, for all classes, become multiples of the least one, which is one flit a cycle.
+    Bandwidths with units, for all classes, become multiples of the least one, which is one flit a cycle, and times of
+    their greatest common part, which is a cycle.
     The lists are in the order of the network's link classes, which `torusweep describe` names; a list of one number
     is for all classes. A bandwidth is that of each of parallel links. Symmetries of the network that exchange links
     of different bandwidths or latencies are lost.
@@ -124,17 +128,17 @@ def with_links(topology: Linked, bandwidths: Bandwidths = None, latencies: Laten
             why = f"the network has {classes} link class{'es' if classes > 1 else ''}{names}"
             require(len(given) in (1, classes), parameter, given, lengths, why)
     widths, cycles = topology.bandwidths, topology.latencies
-    notes, rate = topology.notes, topology.rate
+    listed, rate = Listing(), topology.rate
     if bandwidths is not None:
-        listed = Listing()
         widths = of_classes([bandwidth_of(value) for value in in_units(listed, BANDWIDTH, bandwidths)], classes)
-        notes, rate = (*notes, *listed.notes), listed.units.get(BANDWIDTH)
+        rate = listed.units.get(BANDWIDTH)
     if latencies is not None:
-        for value in latencies:
-            require(
-                1 <= value <= MOST_LATENCY, "latencies", latencies, f"cycles of 1 … {MOST_LATENCY:,}", f"got {value}"
-            )
-        cycles = of_classes(latencies, classes)
+        whole = [whole_of("latencies", value) for value in in_units(listed, "latency", latencies)]
+        most = f"cycles of 1 … {MOST_LATENCY:,}"
+        for value in whole:
+            require(1 <= value <= MOST_LATENCY, "latencies", latencies, most, f"got {value:,} cycles")
+        cycles = of_classes(whole, classes)
+    notes = (*topology.notes, *listed.notes)
     changed = replace(topology, bandwidths=widths, latencies=cycles, notes=notes, rate=rate)
     if changed.symmetries is no_symmetries or (widths, cycles) == (topology.bandwidths, topology.latencies):
         return changed
