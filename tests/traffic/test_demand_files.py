@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -123,3 +124,25 @@ def test_other_files_are_refused(tmp_path, name, says):
         (tmp_path / name).write_text("source,destination,demand\n0,1,1\n")
     with pytest.raises(BadInput, match=says):
         traffic(f'demand(path="{tmp_path / name}")', build("ring(k=4)"))
+
+
+def test_a_table_of_noxim(tmp_path, monkeypatch):
+    """Lines of source, destination and packets a cycle, of which % begins comments; the rates are those of a list."""
+    monkeypatch.chdir(tmp_path)
+    Path("t.txt").write_text("% source destination rate\n0 5 0.01\n1 2 0.03 0.03\n\n7 0 0.02\n")
+    Path("t.csv").write_text("source,destination,demand\n0,5,1\n1,2,3\n7,0,2\n")
+    topology = build("mesh(k=3, n=2)")
+    (_, one), (_, other) = (traffic(path, topology) for path in ("t.txt", "t.csv"))
+    assert np.allclose(one.rows(np.arange(9)), other.rows(np.arange(9)), rtol=1e-14, atol=0)
+    Path("t.txt").write_text("0 5\n1 2\n")
+    assert traffic("t.txt", topology)[1].sent().tolist() == [4.5, 4.5, *[0] * 7]
+    for content, words in (
+        ("0 5 0.1\n1 2\n", "got a rate on some lines only"),
+        ("0 5 0.1 0.1 0 100 200\n", "got lines with times"),
+        ("0.5 1 0.1\n", "expected numbers of terminals as source and destination, got a decimal"),
+        ("0 99 0.1\n", "expected numbers of terminals, 0 … 8"),
+    ):
+        Path("t.txt").write_text(content)
+        with pytest.raises(BadInput) as refusal:
+            traffic("t.txt", topology)
+        assert words in str(refusal.value)

@@ -12,9 +12,10 @@ import scipy
 
 from torusweep.errors import BadInput, one_line
 from torusweep.networks.names import numbers_of, terminal_names
+from torusweep.networks.readers import NUMBER
 from torusweep.networks.topology import Topology, default_memory
 from torusweep.quantities import counted, rate_of
-from torusweep.tables.parquet import expect_valid, numbers, read_foreign
+from torusweep.tables.parquet import content_of, expect_valid, numbers, read_foreign
 from torusweep.traffic.matrix import Traffic, from_pairs
 
 COLUMNS = ("source", "destination", "demand")
@@ -25,7 +26,7 @@ MOST_ROWS = 10_000_000  # of a list, or as many as there are pairs; they take 4 
 def demand(topology: Topology, path: str) -> Traffic:
     """A demand matrix from a file: a list of pairs (CSV or Parquet), or T lines of T numbers (CSV).
 
-    A list has the columns source, destination, demand; others are ignored. Source and destination are numbers of
+    A table of traffic of Noxim is read, too. A list has the columns source, destination, demand; others are ignored. Source and destination are numbers of
     terminals, 0 … T − 1; of a network from a file or a graph they are what it calls its nodes, unless a node has
     several terminals. Pairs that are not listed have no demand; repeated pairs add up. A CSV file without
     a line of column names is the matrix itself: line s, column t has the demand from s to t, as numpy.savetxt
@@ -35,7 +36,9 @@ def demand(topology: Topology, path: str) -> Traffic:
     """
     terminals = len(topology.terminals)
     most = max(MOST_ROWS, terminals**2)
-    table = read_foreign(Path(path), what="demand file", columns=COLUMNS, most_rows=most, memory=default_memory())
+    table = _of_noxim(Path(path))
+    if table is None:
+        table = read_foreign(Path(path), what="demand file", columns=COLUMNS, most_rows=most, memory=default_memory())
     if isinstance(table, np.ndarray):
         return from_pairs(_square(table, terminals))
     columns = {name: _column(table, name) for name in COLUMNS}
@@ -48,6 +51,32 @@ def demand(topology: Topology, path: str) -> Traffic:
     own.sum_duplicates()
     own.eliminate_zeros()
     return replace(from_pairs(own), rate=unit and unit * float(amount.sum()) / terminals)
+
+
+def _of_noxim(path: Path) -> pa.Table | None:
+    """The columns of a table of traffic of Noxim: lines `source destination rate`; None: the file is none.
+
+    The rate is packets a cycle of the pair, equal where no line has one; a fourth number, of retransmissions, is not
+    read. Lines of seven numbers, which send for a part of the time only, are refused.
+    Source: davidepatti/noxim, src/GlobalTrafficTable.cpp (load).
+    """
+    if path.suffix.lower() in (".csv", ".parquet"):
+        return None
+    content = content_of(path, what="a demand file", most_bytes=default_memory() // 64, remedy="; list fewer pairs")
+    lines = (line for line in content.decode(errors="replace").splitlines() if line.strip() and line[0] != "%")
+    rows = [line.split() for line in lines]
+    if not rows or not all(len(row) >= 2 and all(map(NUMBER.fullmatch, row)) for row in rows):
+        return None
+    lengths = {min(len(row), 3) for row in rows}
+    if len(lengths) > 1 or any(len(row) > 4 for row in rows):
+        got = "lines with times" if any(len(row) > 4 for row in rows) else "a rate on some lines only"
+        raise BadInput(f"expected lines of source, destination and rate, as Noxim reads them, got {got}")
+    try:
+        ends = [pa.array([row[place] for row in rows]).cast(pa.int64()) for place in (0, 1)]
+    except pa.ArrowInvalid:
+        raise BadInput("expected numbers of terminals as source and destination, got a decimal") from None
+    rates = pa.array([float(row[2]) if len(row) > 2 else 1.0 for row in rows])
+    return pa.table(dict(zip(COLUMNS, (*ends, rates))))
 
 
 def _amounts(column: pa.ChunkedArray[Any]) -> tuple[np.ndarray, float | None]:
