@@ -9,9 +9,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+import torusweep as ts
 from torusweep.errors import BadInput
 from torusweep.networks.families import build
+from torusweep.networks.families.graph_files import with_path
+from torusweep.routing import canonical as routing_spelling
+from torusweep.traffic import canonical as traffic_spelling
 from torusweep.traffic import traffic
+from torusweep.workloads import canonical as workload_spelling
 
 LISTED = {"source": [0, 2, 0, 1], "destination": [1, 0, 1, 1], "demand": [1.0, 2.0, 3.0, 0.5]}
 
@@ -146,3 +151,35 @@ def test_a_table_of_noxim(tmp_path, monkeypatch):
         with pytest.raises(BadInput) as refusal:
             traffic("t.txt", topology)
         assert words in str(refusal.value)
+
+
+@pytest.mark.parametrize(
+    ("canonical", "text", "spelling"),
+    [
+        (traffic_spelling, "demand.csv", 'demand(path="demand.csv")'),
+        (traffic_spelling, "my folder/demand.parquet", 'demand(path="my folder/demand.parquet")'),
+        (traffic_spelling, "there", 'demand(path="there")'),
+        (traffic_spelling, "uniform", "uniform"),
+        (routing_spelling, "routes.csv", 'table(path="routes.csv")'),
+        (routing_spelling, "./minimal", 'table(path="./minimal")'),
+        (routing_spelling, "minimal", "minimal"),
+        (workload_spelling, "app.goal", 'goal(path="app.goal")'),
+        (workload_spelling, "messages.txt", 'file(path="messages.txt")'),
+        (lambda text: str(with_path(text)), "g.gml", 'graph(path="g.gml")'),
+        (lambda text: str(with_path(text)), "there", 'graph(path="there")'),
+        (lambda text: str(with_path(text)), "torus(k=4, n=2)", "torus(k=4, n=2)"),
+    ],
+)
+def test_a_path_is_a_file(canonical, text, spelling, tmp_path, monkeypatch):
+    """One that is there, or has a suffix or folders; a name of the table is the name, whatever files there are."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("there", "minimal", "uniform"):
+        Path(name).write_text("0 1\n")
+    assert canonical(text) == spelling
+
+
+def test_a_path_object_is_a_file(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("d.csv").write_text("source,destination,demand\n0,1,1\n")
+    network = ts.network("ring(k=4)")
+    assert network.loads(traffic=Path("d.csv")).record == network.loads(traffic='demand(path="d.csv")').record

@@ -26,12 +26,12 @@ MOST_ROWS = 10_000_000  # of a list, or as many as there are pairs; they take 4 
 def demand(topology: Topology, path: str) -> Traffic:
     """A demand matrix from a file: a list of pairs (CSV or Parquet), or T lines of T numbers (CSV).
 
-    A table of traffic of Noxim is read, too. A list has the columns source, destination, demand; others are ignored. Source and destination are numbers of
+    A list has the columns source, destination, demand; others are ignored. Source and destination are numbers of
     terminals, 0 … T − 1; of a network from a file or a graph they are what it calls its nodes, unless a node has
     several terminals. Pairs that are not listed have no demand; repeated pairs add up. A CSV file without
     a line of column names is the matrix itself: line s, column t has the demand from s to t, as numpy.savetxt
-    writes it. Demands may be in any unit, also with one written ("40 Gb/s"); they are scaled to a mean of
-    one flit per terminal. The path is relative to the current directory.
+    writes it. A table of traffic of Noxim is read, too. Demands may be in any unit, also with one written ("40 Gb/s");
+    they are scaled to a mean of one flit per terminal. The path is relative to the current directory.
     Source: the file.
     """
     terminals = len(topology.terminals)
