@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 import re
+import time
 from collections import Counter
 from collections.abc import Callable
 from fractions import Fraction
@@ -22,7 +23,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from torusweep.errors import BadInput
 from torusweep.interchange import export
-from torusweep.networks.families import build
+from torusweep.networks.families import FAMILIES, build
 from torusweep.networks.readers import FORMATS, SUFFIXES, format_of
 from torusweep.networks.topology import Topology
 
@@ -374,6 +375,12 @@ REFUSED: list[tuple[str, Any, str]] = [
         "bandwidth: expected a bandwidth such as 100 Gb/s, got '100 furlongs'",
     ),
     ("slow.csv", "source,target,latency\n0,1,0 ns\n", "latency: expected more than 0 for every link"),
+    (
+        "flat.csv",
+        "0,1,5,7\n1,2,5,7\n",
+        "flat.csv:1: expected 2 numbers, as many as there are lines, got 4; a list of links",
+    ),
+    ("flat.edges", "0 1 5 7\n1 2 5 7\n", "flat.edges:1: expected two nodes, got 4 fields"),
     ("words.doc", "Dear Sir or Madam\n", 'expected a graph file; say format="…", one of edgelist'),
 ]
 
@@ -404,6 +411,7 @@ def test_links_of_numpy():
 
 
 def test_formats_have_readers_and_their_suffixes_are_told_apart():
+    assert {name for name in FORMATS if name not in re.findall(r"[\w-]+", FAMILIES["graph"].__doc__)} == set()
     assert len(SUFFIXES) == sum(len(format.suffixes.split()) for format in FORMATS.values())
     for path, name in (("x.edges", "graphml"), ("x.csv", "gml"), ("x.dat", "matrix-market")):
         {"graphml": nx.write_graphml, "gml": nx.write_gml}.get(
@@ -466,3 +474,12 @@ def test_any_file_is_read_or_refused_in_one_line(content, suffix):
         assert len(said) < 700
     else:
         assert topology.nodes > 0
+
+
+@pytest.mark.parametrize("content", [b"\n" * 65_536, b" " * 65_536, b"/*" * 32_768, b"<" * 65_536, b"graph" * 13_000])
+def test_the_beginning_of_a_file_is_looked_at_once(content):
+    """Not once for each of its lines, which took many seconds."""
+    Path("long.txt").write_bytes(content)
+    start = time.process_time()
+    format_of(Path("long.txt"))
+    assert time.process_time() - start < 1

@@ -165,8 +165,8 @@ def _describe(kind: Any) -> str:
         item = get_args(kind)[0]
         if item is bool:
             return "a list of true and false"
-        if item == float | str:
-            return 'a list of numbers or "strings"'
+        if item in (float | str, int | str):
+            return f'a list of {"whole " if item == int | str else ""}numbers or "strings"'
         return f"a list of {_describe(item)}s".replace("a whole number", "whole number").replace(
             "a list of a list", "a list of list"
         )

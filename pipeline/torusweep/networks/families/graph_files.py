@@ -45,8 +45,9 @@ def graph(path: File, format: Format = None, directed: Directed = None, weights:
     a cycle of one link, and a latency, cycles, in graphml, networkx-json and parquet, a latency in anynet: links of
     equal class, bandwidth and latency are a link class. A weight may mean either, and `weights` says which.
 
-    Constraints: a format that the contents or the suffix tell (docs/own-data.md lists them), or format="…"; directed
-    must agree with the file.
+    Constraints: a format that the contents or the suffix tell, or format="…": edgelist, adjlist, graphml, anynet,
+    networkx-json, parquet, gml, pajek, dot, gexf, graph6, matrix-market, npy, npz, matrix, dimacs, snap, ns3, slurm,
+    ibnetdiscover; directed must agree with the file.
     Source: the file.
     """
     file = Path(path)

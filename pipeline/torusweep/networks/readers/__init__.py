@@ -32,24 +32,28 @@ FORMATS = {
     "edgelist": FileFormat("families.graph_formats:edge_list", ".edges .edgelist .el .csv .ncol"),
     "adjlist": FileFormat("families.graph_formats:adjacency_list", ".adj .adjlist"),
     "graphml": FileFormat("families.graph_graphml:graphml", ".graphml .xml", rb"\A\s*<[^\0]*<(\w+:)?graphml\b"),
-    "anynet": FileFormat("families.graph_formats:anynet", ".anynet", rb"^\s*router\s+\d+\s+(node|router)\s+\d+"),
+    "anynet": FileFormat("families.graph_formats:anynet", ".anynet", rb"^[ \t]*router\s+\d+\s+(node|router)\s+\d+"),
     "networkx-json": FileFormat("families.graph_json:node_link", ".json", rb"\A\s*\{"),
     "parquet": FileFormat("families.graph_parquet:parquet_links", ".parquet", rb"\APAR1"),
     "gexf": FileFormat("readers.gexf:gexf", ".gexf", rb"\A\s*<[^\0]*<(\w+:)?gexf\b"),
-    "gml": FileFormat("readers.libraries:gml", ".gml", rb"^\s*graph\s*\["),
-    "pajek": FileFormat("readers.libraries:pajek", ".net .paj", rb"^\s*\*(?i:vertices|network)\b"),
+    "gml": FileFormat("readers.libraries:gml", ".gml", rb"^[ \t]*graph\s*\["),
+    "pajek": FileFormat("readers.libraries:pajek", ".net .paj", rb"^[ \t]*\*(?i:vertices|network)\b"),
     "matrix-market": FileFormat("readers.libraries:matrix_market", ".mtx", rb"\A%%MatrixMarket\b"),
     "npy": FileFormat("readers.libraries:npy", ".npy", rb"\A\x93NUMPY"),
     "npz": FileFormat("readers.libraries:npz", ".npz", rb"\APK\x03\x04"),
-    "dot": FileFormat("readers.text:dot", ".dot .gv", rb"^\s*(strict\s+)?(?i:di)?graph\b[^\[\n]*\s*\{"),
+    "dot": FileFormat(
+        "readers.text:dot",
+        ".dot .gv",
+        rb"\A(?:\s|//[^\n]*|#[^\n]*|/\*(?s:.*?)\*/)*+(strict\s+)?(?i:di)?graph\b[^\[\n]*\s*\{",
+    ),
     "graph6": FileFormat(
         "readers.text:graph6", ".g6 .s6 .d6 .graph6 .sparse6 .digraph6", rb"\A>>(di)?(graph|sparse)6<<"
     ),
     "dimacs": FileFormat("readers.text:dimacs", ".gr .col .dimacs .max", rb"^p\s+(edge|col|sp|max|min)\s+\d+\s+\d+"),
     "matrix": FileFormat("readers.text:matrix"),
     "snap": FileFormat("readers.text:snap", "", rb"\A#\s*(Und|D)irected graph\b"),
-    "ns3": FileFormat("readers.fabrics:ns3", "", rb"^\s*\d+\s+\d+\s+\d[\d.]*[kKMGT]?bps\s+\d[\d.]*(n|u|m)?s\s"),
-    "slurm": FileFormat("readers.fabrics:slurm", "", rb"^\s*(?i:SwitchName|BlockName)\s*="),
+    "ns3": FileFormat("readers.fabrics:ns3", "", rb"^[ \t]*\d+\s+\d+\s+\d[\d.]*[kKMGT]?bps\s+\d[\d.]*(n|u|m)?s\s"),
+    "slurm": FileFormat("readers.fabrics:slurm", "", rb"^[ \t]*(?i:SwitchName|BlockName)\s*="),
     "ibnetdiscover": FileFormat("readers.fabrics:ibnetdiscover", ".ibnetdiscover", rb"^(switchguid|caguid|vendid)=0x"),
 }
 SUFFIXES = {suffix: name for name, format in FORMATS.items() for suffix in format.suffixes.split()}
@@ -66,7 +70,7 @@ def format_of(path: Path) -> str | None:
         if begins.search(head):
             return name
     named = SUFFIXES.get(path.suffix.lower())
-    if named not in (None, "edgelist"):
+    if named is not None and path.suffix.lower() != ".csv":
         return named
     return _of_lines(head, rest, path.suffix.lower() == ".csv") or named
 

@@ -19,6 +19,7 @@ from torusweep.networks.readers.libraries import listing_of, text_of
 from torusweep.networks.topology import default_memory
 
 NODE_BYTES = 64
+LIST = "a list of links with more columns needs a heading such as source,target"
 DOT_TOKEN = re.compile(
     r"""\s+|//[^\n]*|^\#[^\n]*|/\*.*?\*/"""
     r"""|(?P<id>"(?:[^"\\]|\\.)*"|[A-Za-z_\x80-\U0010ffff][\w\x80-\U0010ffff]*|-?(?:\.\d+|\d+(?:\.\d*)?)|<[^<>]*>)"""
@@ -306,7 +307,7 @@ def matrix(path: Path) -> Listing:
     for place, (line, row) in enumerate(zip(lines[heading:], rows[heading:])):
         numbers = row[heading:]
         if len(numbers) != width:
-            fail(path, line[0], f"expected {width} numbers, as many as there are lines, got {len(numbers)}")
+            fail(path, line[0], f"expected {width} numbers, as many as there are lines, got {len(numbers)}; {LIST}")
         try:
             values[place] = [float(word or 0) for word in numbers]
         except ValueError:
