@@ -36,7 +36,7 @@ def demand(topology: Topology, path: str) -> Traffic:
     """
     terminals = len(topology.terminals)
     most = max(MOST_ROWS, terminals**2)
-    table = _of_noxim(Path(path))
+    table: pa.Table | np.ndarray | None = _of_noxim(Path(path))
     if table is None:
         table = read_foreign(Path(path), what="demand file", columns=COLUMNS, most_rows=most, memory=default_memory())
     if isinstance(table, np.ndarray):

@@ -137,7 +137,7 @@ class Loads(Record):
             one = self.busiest(1)[0]
             place = next((i for i, fact in enumerate(found, 1) if fact[0] == "max_channel_load"), 0)
             found.insert(place, ("busiest channel", f"{one.tail} → {one.head}", "a channel with the largest load"))
-        return found
+        return [*found, *((name, value, "where demands and links have units") for name, value in self.rates())]
 
     def labelled(self, labels: tuple[Any, ...] | None) -> Loads:
         return replace(self, labels=labels)
