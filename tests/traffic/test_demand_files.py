@@ -163,6 +163,8 @@ def test_a_table_of_noxim(tmp_path, monkeypatch):
         (routing_spelling, "routes.csv", 'table(path="routes.csv")'),
         (routing_spelling, "./minimal", 'table(path="./minimal")'),
         (routing_spelling, "minimal", "minimal"),
+        (routing_spelling, "dimension-order", "dimension_order"),
+        (routing_spelling, "DOR", "dimension_order"),
         (workload_spelling, "app.goal", 'goal(path="app.goal")'),
         (workload_spelling, "messages.txt", 'file(path="messages.txt")'),
         (lambda text: str(with_path(text)), "g.gml", 'graph(path="g.gml")'),
@@ -173,7 +175,7 @@ def test_a_table_of_noxim(tmp_path, monkeypatch):
 def test_a_path_is_a_file(canonical, text, spelling, tmp_path, monkeypatch):
     """One that is there, or has a suffix or folders; a name of the table is the name, whatever files there are."""
     monkeypatch.chdir(tmp_path)
-    for name in ("there", "minimal", "uniform"):
+    for name in ("there", "minimal", "uniform", "dimension-order", "DOR"):
         Path(name).write_text("0 1\n")
     assert canonical(text) == spelling
 

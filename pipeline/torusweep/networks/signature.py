@@ -191,7 +191,9 @@ def resolve(
     The canonical spelling has underscores in the name, arguments in the order of the signature, and no default values.
     Raises BadInput if the name or a parameter is unknown, or a value is missing, of the wrong type or out of range.
     """
-    call = _parse(spelling, table, kind, example)
+    reader = next((name for name in table if any(p.name == "path" for p in signature_of(table[name])[1:])), None)
+    path = None if reader is None else file_of(spelling, {*table, *(others or {})})
+    call = _parse(spelling, kind, example) if path is None else Spelling(reader or "", {"path": path})
     name = call.name.lower()
     if call.name not in table and (others or {}).get(name, name) in table:
         call = replace(call, name=(others or {}).get(name, name))
@@ -217,10 +219,7 @@ def resolve(
     return f"{call.name}({', '.join(shown)})" if shown else call.name, table[call.name], values
 
 
-def _parse(spelling: str, table: Mapping[str, Named], kind: str, example: str) -> Spelling:
-    reader = next((name for name in table if any(p.name == "path" for p in signature_of(table[name])[1:])), None)
-    if reader is not None and (path := file_of(spelling, table)) is not None:
-        return Spelling(reader, {"path": path})
+def _parse(spelling: str, kind: str, example: str) -> Spelling:
     prefix, opening, rest = spelling.strip().partition("(")
     name = prefix.rstrip().replace("-", "_")
     if not name.isidentifier():

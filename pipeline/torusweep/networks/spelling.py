@@ -90,7 +90,7 @@ def file_of(text: str, names: Container[str]) -> str | None:
     names   of the table, which come first: a file may be called as one of them
     """
     path = text.strip()
-    if path in names or path.endswith(")"):
+    if path.lower().replace("-", "_") in names or path.endswith(")"):
         return None
     if "(" not in path and re.search(r"^\.|\.[A-Za-z]\w*$|/", path):
         return path
