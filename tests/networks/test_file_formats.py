@@ -483,3 +483,23 @@ def test_the_beginning_of_a_file_is_looked_at_once(content):
     start = time.process_time()
     format_of(Path("long.txt"))
     assert time.process_time() - start < 1
+
+
+def test_graph6_and_sparse6_of_all_small_sizes():
+    """Padding depends on the number of nodes: powers of 2 have a rule of their own in sparse6."""
+    for n in range(2, 34):
+        graph = nx.gnm_random_graph(n, min(n, n * (n - 1) // 2), seed=n)
+        graph.add_edge(n - 2, n - 1)
+        nx.write_sparse6(graph, "a.s6")
+        nx.write_graph6(graph, "a.g6")
+        for path in ("a.s6", "a.g6"):
+            topology = build(path)
+            assert (topology.nodes, arcs_by_name(topology)) == (n, arcs_of(graph)), (n, path)
+
+
+def test_digraph6():
+    """The example of nauty's description of the formats."""
+    Path("a.d6").write_text("&DI?AO?\n")
+    topology = build("a.d6")
+    assert topology.nodes == 5
+    assert arcs_by_name(topology) == Counter([("0", "2"), ("0", "4"), ("3", "1"), ("3", "4")])
