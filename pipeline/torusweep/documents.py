@@ -15,7 +15,7 @@ from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.nodes import ScalarNode
 
-from torusweep.errors import BadInput, printable, unread
+from torusweep.errors import BadInput, printable, unreadable
 
 Place = tuple[str | int, ...]  # the way to a value: ("topologies", 2, "k")
 
@@ -55,11 +55,11 @@ def read_bytes(path: Path, kind: str, shorter: str) -> bytes:
     """
     try:
         if path.exists() and not path.is_file():
-            raise ValueError("no regular file")  # a pipe would be waited for
+            raise ValueError("no regular file; name a file of text")  # a pipe would be waited for
         with path.open("rb") as file:
             content = file.read(LARGEST + 1)
     except (OSError, ValueError) as error:
-        raise BadInput(f"{printable(path)}: {unread(f'a {kind}', error)}") from None
+        raise unreadable(path, error, f"a {kind}") from None
     if len(content) > LARGEST:
         raise BadInput(f"{printable(path)}: expected a {kind} of at most {LARGEST // 1024} KiB, got more; {shorter}")
     return content

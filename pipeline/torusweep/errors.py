@@ -36,14 +36,6 @@ class RunFailed(Exception):
     """A sweep that ended with an error after it had begun. What was computed is kept; the message says how to go on."""
 
 
-def unread(what: str, error: Exception) -> str:
-    """Why a file could not be read, which should have been `what`, with the remedy."""
-    if isinstance(error, FileNotFoundError):
-        return f"no such file; name {what}, relative to {Path.cwd()}"
-    reason = getattr(error, "strerror", None) or error
-    return f"expected {what}, got: {reason}; paths are relative to {Path.cwd()}"
-
-
 def nearest(name: str, known: Iterable[str]) -> str:
     """Return " (did you mean 'x'?)" for the known name closest to `name`, or "" if none is close.
 
@@ -65,6 +57,13 @@ def one_line(text: object, longest: int = 200) -> str:
     """A text from outside (a file, a library's error) for a message: on one line, and cut where it is long."""
     line = " ".join(str(text).split())
     return line if len(line) <= longest else line[: longest - 1] + "…"
+
+
+def unreadable(path: Path, error: Exception, what: str) -> BadInput:
+    """The refusal of a file that cannot be opened, or read, as `what`: "a graph file"."""
+    if isinstance(error, FileNotFoundError):
+        return BadInput(f"{printable(path)}: no such file; paths are relative to {Path.cwd()}")
+    return BadInput(f"{printable(path)}: expected {what}, got: {getattr(error, 'strerror', None) or error}")
 
 
 def check_path(path: Path) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from fractions import Fraction
+from math import gcd
 
 from torusweep.errors import BadInput, nearest, printable
 
@@ -46,6 +47,12 @@ BYTES = {f"{scale}B": Fraction(number) for scale, number in {**_SCALES, **_BINAR
 BANDWIDTHS = {
     **{f"{unit}/s": number for unit, number in BYTES.items()},
     **{f"{scale}bit/s": Fraction(number, 8) for scale, number in _SCALES.items()},
+}
+# of links and demands: here, b is a bit
+RATES = {
+    **{unit: 8 * number for unit, number in BANDWIDTHS.items()},
+    **{f"{scale}{unit}": Fraction(number) for scale, number in _SCALES.items() for unit in ("b/s", "bps", "bit/s")},
+    **{f"{scale}Bps": Fraction(8 * number) for scale, number in _SCALES.items()},
 }
 SECONDS = {
     "s": Fraction(1),
@@ -92,6 +99,43 @@ def seconds_of(text: str) -> float:
     if number > MOST_SECONDS:
         raise BadInput(f"expected a time of at most 10⁶ s, got '{_shown(text)}'; choose a shorter one, as 1us")
     return float(number)
+
+
+def rate_of(text: str) -> Fraction:
+    """Bits a second, exact, above 0: "100 Gb/s", "12.5GB/s", "400Gbps".
+
+    Raises BadInput for another text.
+    """
+    number = _quantity(text, RATES, "a bandwidth such as 100 Gb/s", "")
+    if not 0 < number <= 8 * MOST_BANDWIDTH:
+        raise BadInput(f"expected a bandwidth above 0, at most 10⁶TB/s, got '{_shown(text)}'; choose another")
+    return number
+
+
+def time_of(text: str) -> Fraction:
+    """Seconds, exact, 0 or more: "5 ns", "0.005ms".
+
+    Raises BadInput for another text.
+    """
+    return _quantity(text, SECONDS, "a time such as 5 ns", "")
+
+
+def rate(bits: Fraction) -> str:
+    """Return '100 Gb/s': bits a second in the largest unit that leaves one or more."""
+    scale = max((number for number in _SCALES.values() if number <= bits), default=1)
+    return f"{float(bits / scale):,.6g} {next(name for name, number in _SCALES.items() if number == scale)}b/s"
+
+
+def time(seconds: Fraction) -> str:
+    """Return '5 µs': seconds in the largest unit that leaves one or more."""
+    unit = next((unit for unit in ("s", "ms", "µs") if SECONDS[unit] <= seconds), "ns")
+    return f"{float(seconds / SECONDS[unit]):,.6g} {unit}"
+
+
+def common_part(one: Fraction, other: Fraction) -> Fraction:
+    """The largest number of which both are multiples."""
+    below = one.denominator * other.denominator
+    return Fraction(gcd(one.numerator * other.denominator, other.numerator * one.denominator), below)
 
 
 def byte_range(text: str) -> list[int]:

@@ -146,7 +146,7 @@ BAD = [
     ([(0, 1, {"bandwidth": "nan"})], "flits a cycle above 0 as bandwidth"),
     ([(0, 1, {"bandwidth": "much"})], "flits a cycle above 0 as bandwidth"),
     ([(0, 1, {"latency": 0})], "cycles of 1"),
-    ([(0, 1, {"latency": 20000})], "cycles of 1"),
+    ([(0, 1, {"latency": 2000000000})], "cycles of 1"),
     ([(0, 1, {"latency": 1.5})], "a whole number"),
     ([(0, 1, {"bandwidth": 2}), (1, 0, {"bandwidth": 3})], "between nodes 0 and 1"),
 ]

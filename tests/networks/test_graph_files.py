@@ -206,7 +206,7 @@ def test_errors_name_file_and_line(name, content, line, reason):
         ("silent.anynet", "router 0 router 1\n", "", "expected at least one node"),
         ("no.graphml", "<graphml/>\n", "", "expected a <graph> element"),
         ("strange.xml", '<?xml version="1.0" encoding="klingon"?><graphml/>', "", "expected an encoding that is known"),
-        ("unknown.txt", "0 1\n", "", "expected a suffix of .edges"),
+        ("unknown.txt", "a b c d\n", "", 'expected a graph file; say format="…", one of edgelist, adjlist'),
         ("unknown.txt", "0 1\n", ', format="csv"', "expected one of edgelist, adjlist, graphml, anynet"),
         ("und.graphml", GRAPHML.format(""), ", directed=true", "expected directed=false, as the file says"),
         ("und.anynet", BOOKSIM, ", directed=true", "expected directed=false, as the file says"),
@@ -236,7 +236,7 @@ def test_long_names_are_cut_in_messages():
 
 
 def test_missing_folder_and_device():
-    for path, reason in (("none.edges", "No such file"), (".", "suffix"), ("/dev/zero", "suffix")):
+    for path, reason in (("none.edges", "no such file"), (".", "got a folder"), ("/dev/zero", "got a device")):
         with pytest.raises(BadInput, match=reason):
             build(f'graph(path="{path}")')
     for path, reason in ((".", "got a folder"), ("/dev/zero", "got a device"), ("a" * 300, "name too long")):
@@ -247,7 +247,7 @@ def test_missing_folder_and_device():
 def test_messages_have_one_line_for_any_file_name():
     with pytest.raises(BadInput) as refusal:
         build('graph(path="no\\nsuch.edges")')
-    assert "no\\nsuch.edges" in str(refusal.value)
+    assert str(refusal.value).startswith("no\ufffdsuch.edges: no such file; paths are relative to ")
     assert "\n" not in str(refusal.value)
 
 
@@ -268,7 +268,7 @@ def test_a_huge_file_is_refused_before_reading():
 def test_the_memory_limit_applies_to_files(spelling, monkeypatch):
     inner = graph_file("small.edges", "0 1\n" * 1000)
     with monkeypatch.context() as patch:
-        patch.setattr(graph_files, "READERS", {"edgelist": None})  # reading would fail
+        patch.setattr(graph_files, "_read", None)  # reading would fail
         with pytest.raises(Refused, match=r"small\.edges: a file of .* raise limits\.memory_gib"):
             build(spelling.format(inner), memory=63_999)
     assert build(spelling.format(inner), memory=64_000).nodes == 2
@@ -373,5 +373,5 @@ def test_data_behind_an_edge_that_is_no_number_of_a_link_is_not_read():
 
 
 def test_a_missing_file_is_refused_by_its_path():
-    with pytest.raises(BadInput, match=r"none\.graphml: expected a graph file, got: No such file"):
+    with pytest.raises(BadInput, match=r"^none\.graphml: no such file"):
         build("none.graphml")

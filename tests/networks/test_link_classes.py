@@ -136,8 +136,8 @@ BAD = [
     ("with_links(ring(k=4), bandwidths=[1e-7])", "denominator"),
     ("with_links(ring(k=4), bandwidths=[2000000])", "1,048,576"),
     ("with_links(ring(k=4), bandwidths=2)", 'a list of numbers or "strings"'),
-    ("with_links(ring(k=4), latencies=[0])", "cycles of 1 … 10,000"),
-    ("with_links(ring(k=4), latencies=[10001])", "cycles of 1 … 10,000"),
+    ("with_links(ring(k=4), latencies=[0])", "cycles of 1 … 1,000,000,000"),
+    ("with_links(ring(k=4), latencies=[1000000001])", "cycles of 1 … 1,000,000,000"),
     ("with_links(ring(k=4), latencies=[1.5])", "whole numbers"),
     ("with_links(bandwidths=[2])", "expected a network as the first argument"),
 ]

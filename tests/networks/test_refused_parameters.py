@@ -169,7 +169,7 @@ CONSTRAINTS = [
     ("hamming_mesh(board=[2], boards=[3, 2])", "two values in board and in boards"),
     ("cube_pod(x=[1, 1], y=[0, 1], z=[0, 1])", "permutations of the cubes"),
     ("tofu(radices=[3, 3])", "three radices"),
-    ('graph(path="links.txt")', "a suffix of .edges"),
+    ('graph(path="links.txt")', "a format that the contents or the suffix tell"),
     ('graph(path="links.txt", format="csv")', "edgelist, adjlist, graphml, anynet"),
 ]
 

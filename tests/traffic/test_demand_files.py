@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+import torusweep as ts
 from torusweep.errors import BadInput
 from torusweep.networks.families import build
+from torusweep.networks.families.graph_files import with_path
+from torusweep.routing import canonical as routing_spelling
+from torusweep.traffic import canonical as traffic_spelling
 from torusweep.traffic import traffic
+from torusweep.workloads import canonical as workload_spelling
 
 LISTED = {"source": [0, 2, 0, 1], "destination": [1, 0, 1, 1], "demand": [1.0, 2.0, 3.0, 0.5]}
 
@@ -116,10 +122,66 @@ def test_a_parquet_file_of_too_many_rows_is_not_read(tmp_path):
 
 @pytest.mark.parametrize(
     ("name", "says"),
-    [("missing.csv", "no such file"), ("demand.txt", "suffix"), ("demand.parquet", "expected a table")],
+    [("missing.csv", "missing.csv: no such file"), ("demand.txt", "suffix"), ("demand.parquet", "expected a table")],
 )
 def test_other_files_are_refused(tmp_path, name, says):
     if not name.startswith("missing"):
         (tmp_path / name).write_text("source,destination,demand\n0,1,1\n")
     with pytest.raises(BadInput, match=says):
         traffic(f'demand(path="{tmp_path / name}")', build("ring(k=4)"))
+
+
+def test_a_table_of_noxim(tmp_path, monkeypatch):
+    """Lines of source, destination and packets a cycle, of which % begins comments; the rates are those of a list."""
+    monkeypatch.chdir(tmp_path)
+    Path("t.txt").write_text("% source destination rate\n0 5 0.01\n1 2 0.03 0.03\n\n7 0 0.02\n")
+    Path("t.csv").write_text("source,destination,demand\n0,5,1\n1,2,3\n7,0,2\n")
+    topology = build("mesh(k=3, n=2)")
+    (_, one), (_, other) = (traffic(path, topology) for path in ("t.txt", "t.csv"))
+    assert np.allclose(one.rows(np.arange(9)), other.rows(np.arange(9)), rtol=1e-14, atol=0)
+    Path("t.txt").write_text("0 5\n1 2\n")
+    assert traffic("t.txt", topology)[1].sent().tolist() == [4.5, 4.5, *[0] * 7]
+    for content, words in (
+        ("0 5 0.1\n1 2\n", "got a rate on some lines only"),
+        ("0 5 0.1 0.1 0 100 200\n", "got lines with times"),
+        ("0.5 1 0.1\n", "expected numbers of terminals as source and destination, got a decimal"),
+        ("0 99 0.1\n", "expected numbers of terminals, 0 … 8"),
+    ):
+        Path("t.txt").write_text(content)
+        with pytest.raises(BadInput) as refusal:
+            traffic("t.txt", topology)
+        assert words in str(refusal.value)
+
+
+@pytest.mark.parametrize(
+    ("canonical", "text", "spelling"),
+    [
+        (traffic_spelling, "demand.csv", 'demand(path="demand.csv")'),
+        (traffic_spelling, "my folder/demand.parquet", 'demand(path="my folder/demand.parquet")'),
+        (traffic_spelling, "there", 'demand(path="there")'),
+        (traffic_spelling, "uniform", "uniform"),
+        (routing_spelling, "routes.csv", 'table(path="routes.csv")'),
+        (routing_spelling, "./minimal", 'table(path="./minimal")'),
+        (routing_spelling, "minimal", "minimal"),
+        (routing_spelling, "dimension-order", "dimension_order"),
+        (routing_spelling, "DOR", "dimension_order"),
+        (workload_spelling, "app.goal", 'goal(path="app.goal")'),
+        (workload_spelling, "messages.txt", 'file(path="messages.txt")'),
+        (lambda text: str(with_path(text)), "g.gml", 'graph(path="g.gml")'),
+        (lambda text: str(with_path(text)), "there", 'graph(path="there")'),
+        (lambda text: str(with_path(text)), "torus(k=4, n=2)", "torus(k=4, n=2)"),
+    ],
+)
+def test_a_path_is_a_file(canonical, text, spelling, tmp_path, monkeypatch):
+    """One that is there, or has a suffix or folders; a name of the table is the name, whatever files there are."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("there", "minimal", "uniform", "dimension-order", "DOR"):
+        Path(name).write_text("0 1\n")
+    assert canonical(text) == spelling
+
+
+def test_a_path_object_is_a_file(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("d.csv").write_text("source,destination,demand\n0,1,1\n")
+    network = ts.network("ring(k=4)")
+    assert network.loads(traffic=Path("d.csv")).record == network.loads(traffic='demand(path="d.csv")').record

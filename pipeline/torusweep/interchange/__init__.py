@@ -12,7 +12,7 @@ from pathlib import Path
 from torusweep.errors import BadInput, nearest, one_line
 from torusweep.interchange import astra_sim, graphs, simulators
 from torusweep.interchange.formats import Format, check_simulated, losses
-from torusweep.networks.families.graph_formats import SUFFIXES
+from torusweep.networks.readers import SUFFIXES
 from torusweep.networks.topology import Topology
 
 FORMATS: dict[str, Format] = {

@@ -14,8 +14,8 @@ import numpy as np
 import scipy
 
 from torusweep.errors import BadInput, one_line
-from torusweep.networks.families.graph_listing import ENDPOINTS, terminals_of
-from torusweep.networks.families.graph_numbers import known_names, whole_of
+from torusweep.networks.families.graph_listing import ENDPOINTS, Listing, terminals_of
+from torusweep.networks.families.graph_numbers import in_units, known_names, whole_of
 from torusweep.networks.link_lists import LinkKinds, link_kinds, network_of_links
 from torusweep.networks.names import names_or_none, order_of_names
 from torusweep.networks.topology import Topology
@@ -159,7 +159,9 @@ def _of_networkx(graph: Any) -> Listed:
     notes: list[str] = []
     called = known_names((name for name in attributes if isinstance(name, str)), notes)
     called = {known: name for known, name in called.items() if known in LINK_DATA}
-    kinds = _kinds({known: [data.get(name) for *_, data in graph.edges(data=True)] for known, name in called.items()})
+    kinds = _kinds(
+        {known: [data.get(name) for *_, data in graph.edges(data=True)] for known, name in called.items()}, notes
+    )
     if not graph.is_directed():
         links.sort(axis=1)  # parallel links may be listed in both orders
     notes += _unused(attributes - set(called.values()))
@@ -182,20 +184,28 @@ def _of_igraph(graph: Any) -> Listed:
     if not graph.is_directed():
         links.sort(axis=1)
     labels = tuple(graph.vs["name"]) if "name" in graph.vs.attributes() else None
-    notes = _unused(set(graph.es.attributes()) - LINK_DATA)
-    kinds = _kinds({name: graph.es[name] for name in graph.es.attributes() if name in LINK_DATA})
+    units: list[str] = []
+    kinds = _kinds({name: graph.es[name] for name in graph.es.attributes() if name in LINK_DATA}, units)
+    notes = (*units, *_unused(set(graph.es.attributes()) - LINK_DATA))
     if labels is not None and not _are_names(labels):
         labels, notes = None, (*notes, "names of nodes not used: they are not all different texts or numbers")
     return Listed(links, graph.vcount(), bool(graph.is_directed()), labels, notes, kinds)
 
 
-def _kinds(columns: dict[str, list[Any]]) -> LinkKinds | None:
-    """Link classes from bandwidth and latency of each link, numbers or None; None where the graph has neither."""
+def _kinds(columns: dict[str, list[Any]], notes: list[str]) -> LinkKinds | None:
+    """Link classes from bandwidth and latency of each link, numbers, texts with units, or None.
+
+    None where the graph has neither; `notes` gets what the units stand for.
+    """
     if not columns:
         return None
     numbers: dict[str, np.ndarray] = {}
-    for name, column in columns.items():
+    said = Listing()
+    for name, given in columns.items():
         whole = name == "latency"
+        column = in_units(said, name, given)
+        if column is not given:
+            column = [value if value is None else int(value) if whole else float(value) for value in column]
         for value in column:
             number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
             if value is not None and not (number and 0 < value < 2**31 and (not whole or value == int(value))):
@@ -206,7 +216,9 @@ def _kinds(columns: dict[str, list[Any]]) -> LinkKinds | None:
         numbers[name] = np.array(filled, np.int64 if whole else np.float64)
     links = len(next(iter(columns.values())))
     found = link_kinds(np.zeros(links, np.int64), ("link",), numbers.get("bandwidth"), numbers.get("latency"))
-    return found if found.bandwidths or found.latencies else None
+    notes.extend(said.notes)
+    found = found._replace(rate=said.units.get("bandwidth"))
+    return found if found.bandwidths or found.latencies or found.rate else None
 
 
 def _are_names(labels: tuple[Any, ...]) -> bool:

@@ -21,7 +21,7 @@ from torusweep.quantities import counted
 WRITTEN = re.compile(r"[0-9]{1,12}(\.[0-9]{1,12})?|[0-9]{1,12}/[0-9]{1,12}")  # a bandwidth as text
 MOST_BANDWIDTH = 2**20  # flits a cycle
 MOST_DENOMINATOR = 10**6  # of a bandwidth
-MOST_LATENCY = 10_000  # cycles; the simulator remembers what is on its way for as long
+MOST_LATENCY = 10**9  # cycles
 MOST_CLASSES = 128  # they are stored as int8
 Value = TypeVar("Value")
 
@@ -31,13 +31,14 @@ class LinkKinds(NamedTuple):
 
     link_class             int8[L]
     classes                names, as of `Plan`
-    bandwidths, latencies  as of `Plan`
+    bandwidths, latencies, rate  as of `Plan`
     """
 
     link_class: np.ndarray
     classes: tuple[str, ...]
     bandwidths: tuple[Fraction, ...]
     latencies: tuple[int, ...]
+    rate: Fraction | None = None
 
 
 def bandwidth_of(value: float | str) -> Fraction:
@@ -162,6 +163,7 @@ def network_of_links(
         latencies=() if kinds is None else kinds.latencies,
         notes=(*notes, *_remarks(rows)),
         names=names,
+        rate=None if kinds is None else kinds.rate,
     )
     if plan.bytes > limit:
         raise Refused(

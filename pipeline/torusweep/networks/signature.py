@@ -18,7 +18,7 @@ from functools import cache
 from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin
 
 from torusweep.errors import BadInput, nearest
-from torusweep.networks.spelling import MAX_CHARACTERS, Spelling, Value, Word, format_value, parse
+from torusweep.networks.spelling import MAX_CHARACTERS, Spelling, Value, Word, file_of, format_value, parse
 from torusweep.networks.topology import Meaning, Plan, Whole
 
 
@@ -169,8 +169,8 @@ def _describe(kind: Any) -> str:
             return 'a list of nodes, names in "quotes"'
         if item is bool:
             return "a list of true and false"
-        if item == float | str:
-            return 'a list of numbers or "strings"'
+        if item in (float | str, int | str):
+            return f'a list of {"whole " if item == int | str else ""}numbers or "strings"'
         return f"a list of {_describe(item)}s".replace("a whole number", "whole number").replace(
             "a list of a list", "a list of list"
         )
@@ -195,7 +195,9 @@ def resolve(
     The canonical spelling has underscores in the name, arguments in the order of the signature, and no default values.
     Raises BadInput if the name or a parameter is unknown, or a value is missing, of the wrong type or out of range.
     """
-    call = _parse(spelling, table, kind, example)
+    reader = next((name for name in table if any(p.name == "path" for p in signature_of(table[name])[1:])), None)
+    path = None if reader is None else file_of(spelling, {*table, *(others or {})})
+    call = _parse(spelling, kind, example) if path is None else Spelling(reader or "", {"path": path})
     name = call.name.lower()
     if call.name not in table and (others or {}).get(name, name) in table:
         call = replace(call, name=(others or {}).get(name, name))
@@ -221,13 +223,11 @@ def resolve(
     return f"{call.name}({', '.join(shown)})" if shown else call.name, table[call.name], values
 
 
-def _parse(spelling: str, table: Mapping[str, Named], kind: str, example: str) -> Spelling:
+def _parse(spelling: str, kind: str, example: str) -> Spelling:
     prefix, opening, rest = spelling.strip().partition("(")
     name = prefix.rstrip().replace("-", "_")
     if not name.isidentifier():
-        reader = next((name for name in table if any(p.name == "path" for p in signature_of(table[name])[1:])), "")
-        remedy = f"; a file is read by {reader}(path=…)" if reader and re.search(r"\.\w+$", spelling) else ""
-        raise BadInput(f"expected a {kind} such as {example}, got {spelling[:80]!r}{remedy}")
+        raise BadInput(f"expected a {kind} such as {example}, got {spelling[:80]!r}")
     if len(spelling) > MAX_CHARACTERS:
         raise BadInput(
             f"{kind} of {len(spelling)} characters; at most {MAX_CHARACTERS} are read: write it like {example}"

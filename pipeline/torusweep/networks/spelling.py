@@ -16,7 +16,9 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections.abc import Container
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Union
 
 from torusweep.errors import BadInput
@@ -80,6 +82,22 @@ def format_value(value: Value) -> str:
     if isinstance(value, dict):
         return "{" + ", ".join(f"{key}: {format_value(item)}" for key, item in value.items()) + "}"
     return str(value)
+
+
+def file_of(text: str, names: Container[str]) -> str | None:
+    """The path that a text is, in place of a spelling: of a file, or one with a suffix or folders; None: a spelling.
+
+    names   of the table, which come first: a file may be called as one of them
+    """
+    path = text.strip()
+    if path.lower().replace("-", "_") in names or path.endswith(")"):
+        return None
+    if "(" not in path and re.search(r"^\.|\.[A-Za-z]\w*$|/", path):
+        return path
+    try:
+        return path if Path(path).is_file() else None
+    except (OSError, ValueError):  # a name that no file can have
+        return None
 
 
 def parse(text: str, *, remedy: str = "networks are written like torus(k=8, n=3)") -> Spelling:

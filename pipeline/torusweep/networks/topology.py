@@ -131,6 +131,7 @@ class Plan:
     names       of the nodes in the user's file or graph (torusweep.networks.names); None: their numbers
     terminal_names   of the terminals, where the file has others for them than for their nodes
     whole       the network before its faults, whose routings it keeps as far as their links are left; None: no faults
+    rate        bits a second that one flit a cycle stands for; None: not said
     joined      whether every node has one terminal and reaches every other, whatever the parameters: what is then
                 known of a traffic needs no arrays; False where the construction does not show it
     """
@@ -152,6 +153,7 @@ class Plan:
     joined: bool = False
     names: tuple[Any, ...] | None = None
     terminal_names: tuple[Any, ...] | None = None
+    rate: Fraction | None = None
 
     @property
     def bytes(self) -> int:
@@ -200,8 +202,9 @@ class Topology:
 
     @cached_property
     def latency(self) -> np.ndarray | None:
-        """int16[N, P]: cycles that a flit takes over each channel; None = 1 everywhere."""
-        return self._by_class(np.array(self.plan.latencies, np.int16)) if self.plan.latencies else None
+        """int16[N, P]: cycles that a flit takes over each channel, int32 where one is longer; None = 1 everywhere."""
+        cycles = self.plan.latencies
+        return self._by_class(np.array(cycles, np.int16 if max(cycles) < 1 << 15 else np.int32)) if cycles else None
 
     @cached_property
     def kinds(self) -> np.ndarray | None:

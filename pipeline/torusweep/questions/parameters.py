@@ -187,6 +187,8 @@ class Parameter(typing.NamedTuple):
         """A value given in Python as the question takes it. Raises BadInput for another type and out of range."""
         if value is None and self.optional:
             return None
+        if self.spelled is not None and isinstance(value, Path):
+            value = str(value)
         if self.spelled is not None and self.spelled.given:
             return resolve_name(self.spelled.given)(network, value)
         if self.many:

@@ -19,7 +19,7 @@ import pyarrow as pa
 import torusweep_kernels
 
 import torusweep
-from torusweep.errors import BadInput, unread
+from torusweep.errors import unreadable
 from torusweep.networks.families import files_of
 from torusweep.networks.seed_runs import count_of, first_of, seed_run, spellings_of
 from torusweep.questions.how import How
@@ -260,7 +260,7 @@ def _digest_of(file: Path) -> str:
         with file.open("rb") as content:
             return hashlib.file_digest(content, "sha256").hexdigest()
     except OSError as error:
-        raise BadInput(f"{file}: {unread('a file', error)}") from None
+        raise unreadable(file, error, "a file") from None
 
 
 @cache

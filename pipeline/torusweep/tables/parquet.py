@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 import pyarrow.csv
 import pyarrow.parquet as pq
 
-from torusweep.errors import BadInput, Refused, one_line, unread
+from torusweep.errors import BadInput, Refused, one_line, unreadable
 from torusweep.quantities import counted
 
 SCHEMA_VERSION = 1
@@ -136,7 +136,7 @@ def content_of(path: Path, *, what: str, most_bytes: int, remedy: str, where: st
             )
         return path.read_bytes()
     except (OSError, ValueError) as error:  # ValueError: NUL in the name
-        raise BadInput(f"{where}{unread(what, error)}") from None
+        raise unreadable(path, error, what) from None
 
 
 def numbers(column: pa.ChunkedArray[Any], name: str, kind: pa.DataType) -> np.ndarray:

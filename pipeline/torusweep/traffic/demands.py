@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +12,10 @@ import scipy
 
 from torusweep.errors import BadInput, one_line
 from torusweep.networks.names import numbers_of, terminal_names
+from torusweep.networks.readers import NUMBER
 from torusweep.networks.topology import Topology, default_memory
-from torusweep.quantities import counted
-from torusweep.tables.parquet import expect_valid, numbers, read_foreign
+from torusweep.quantities import counted, rate_of
+from torusweep.tables.parquet import content_of, expect_valid, numbers, read_foreign
 from torusweep.traffic.matrix import Traffic, from_pairs
 
 COLUMNS = ("source", "destination", "demand")
@@ -28,25 +30,67 @@ def demand(topology: Topology, path: str) -> Traffic:
     terminals, 0 … T − 1; of a network from a file or a graph they are what it calls its nodes, unless a node has
     several terminals. Pairs that are not listed have no demand; repeated pairs add up. A CSV file without
     a line of column names is the matrix itself: line s, column t has the demand from s to t, as numpy.savetxt
-    writes it. Demands may be in any unit; they are scaled to a mean of one flit per terminal. The path is relative
-    to the current directory.
+    writes it. A table of traffic of Noxim is read, too. Demands may be in any unit, also with one written ("40 Gb/s");
+    they are scaled to a mean of one flit per terminal. The path is relative to the current directory.
     Source: the file.
     """
     terminals = len(topology.terminals)
     most = max(MOST_ROWS, terminals**2)
-    table = read_foreign(Path(path), what="demand file", columns=COLUMNS, most_rows=most, memory=default_memory())
+    table: pa.Table | np.ndarray | None = _of_noxim(Path(path))
+    if table is None:
+        table = read_foreign(Path(path), what="demand file", columns=COLUMNS, most_rows=most, memory=default_memory())
     if isinstance(table, np.ndarray):
         return from_pairs(_square(table, terminals))
     columns = {name: _column(table, name) for name in COLUMNS}
     source, destination = (_ends(topology, name, columns[name]) for name in COLUMNS[:2])
-    amount = numbers(columns["demand"], "demand", pa.float64())
+    amount, unit = _amounts(columns["demand"])
     expect_valid("demand", _in_range(amount), amount, f"0 or numbers of {LEAST:g} … {MOST:g}")
     if not amount.any():
         raise BadInput("expected some demand above 0, got none; list what the terminals send")
     own = scipy.sparse.csr_array(scipy.sparse.coo_array((amount, (source, destination)), shape=(terminals, terminals)))
     own.sum_duplicates()
     own.eliminate_zeros()
-    return from_pairs(own)
+    return replace(from_pairs(own), rate=unit and unit * float(amount.sum()) / terminals)
+
+
+def _of_noxim(path: Path) -> pa.Table | None:
+    """The columns of a table of traffic of Noxim: lines `source destination rate`; None: the file is none.
+
+    The rate is packets a cycle of the pair, equal where no line has one; a fourth number, of retransmissions, is not
+    read. Lines of seven numbers, which send for a part of the time only, are refused.
+    Source: davidepatti/noxim, src/GlobalTrafficTable.cpp (load).
+    """
+    if path.suffix.lower() in (".csv", ".parquet"):
+        return None
+    content = content_of(path, what="a demand file", most_bytes=default_memory() // 64, remedy="; list fewer pairs")
+    lines = (line for line in content.decode(errors="replace").splitlines() if line.strip() and line[0] != "%")
+    rows = [line.split() for line in lines]
+    if not rows or not all(len(row) >= 2 and all(map(NUMBER.fullmatch, row)) for row in rows):
+        return None
+    lengths = {min(len(row), 3) for row in rows}
+    if len(lengths) > 1 or any(len(row) > 4 for row in rows):
+        got = "lines with times" if any(len(row) > 4 for row in rows) else "a rate on some lines only"
+        raise BadInput(f"expected lines of source, destination and rate, as Noxim reads them, got {got}")
+    try:
+        ends = [pa.array([row[place] for row in rows]).cast(pa.int64()) for place in (0, 1)]
+    except pa.ArrowInvalid:
+        raise BadInput("expected numbers of terminals as source and destination, got a decimal") from None
+    rates = pa.array([float(row[2]) if len(row) > 2 else 1.0 for row in rows])
+    return pa.table(dict(zip(COLUMNS, (*ends, rates))))
+
+
+def _amounts(column: pa.ChunkedArray[Any]) -> tuple[np.ndarray, float | None]:
+    """(demands float64[R], bits a second that 1 stands for; None: they have no unit), as 3.5 or "40 Gb/s"."""
+    texts = column.to_pylist() if pa.types.is_string(column.type) or pa.types.is_large_string(column.type) else []
+    if not any(text is not None and text.strip()[-1:].isalpha() for text in texts):
+        return numbers(column, "demand", pa.float64()), None
+    try:
+        rates = {text: 0.0 if text.strip() == "0" else float(rate_of(text)) for text in set(texts) if text is not None}
+    except BadInput as wrong:
+        raise BadInput(f"demand: {wrong}; give every demand a unit, or none") from None
+    if None in texts:
+        raise BadInput("demand: expected a demand in every row, got a row without")
+    return np.array([rates[text] for text in texts]), 1.0
 
 
 def traffic_of_matrix(topology: Topology, matrix: np.ndarray | scipy.sparse.csr_array) -> Traffic:

@@ -22,6 +22,7 @@ class Traffic:
     own        float64[T, T]   sparse; additional demand of each source, may be negative
     symmetric  bool            whether every automorphism of the network preserves the pattern, because it depends
                                only on the links and the numbers of terminals
+    rate       bits a second that the mean terminal sends, where the demands say it
     phases     of a collective operation, in order; the matrix is their mean, weighted by volume
 
     Without demands of their own, sums leave the sparse part out: SciPy takes longer for nothing than a small network
@@ -35,6 +36,7 @@ class Traffic:
     own: scipy.sparse.csr_array
     symmetric: bool
     phases: tuple[Phase, ...] = ()
+    rate: float | None = None
 
     def rows(self, sources: np.ndarray) -> np.ndarray:
         """float64[B, T]: demand of each of B sources, int[B], to all terminals."""

@@ -12,6 +12,7 @@ from typing import Any
 
 from torusweep.errors import BadInput
 from torusweep.networks.signature import resolve
+from torusweep.networks.spelling import Spelling
 from torusweep.workloads.files import file, named_file
 from torusweep.workloads.messages import Program, Workload
 from torusweep.workloads.skeletons import all_to_all, cg, ft, integer_sort, lu, mg, ring_all_reduce
@@ -67,8 +68,7 @@ def files_of(spelling: str) -> list[Path]:
 def _resolve(spelling: str) -> tuple[str, Callable[..., Workload], dict[str, Any]]:
     """Return (canonical spelling, function, values of its parameters)."""
     if found := _SUFFIX.fullmatch(spelling.strip()):
-        quoted = spelling.strip().replace("\\", "\\\\").replace('"', '\\"')
-        spelling = f'{READERS[found[1].lower()]}(path="{quoted}")'
+        spelling = str(Spelling(READERS[found[1].lower()], {"path": spelling.strip()}))
     return resolve(spelling, WORKLOADS, kind="workload", example='cg(order=1400) or file(path="messages.csv")')
 
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import cache, lru_cache
 from typing import Any
 
-from torusweep.errors import BadInput, nearest
+from torusweep.errors import BadInput, nearest, printable
 from torusweep.networks.families import slices
 from torusweep.networks.families.cubes import ccc, de_bruijn, hypercube, kautz, mesh, ring, torus
 from torusweep.networks.families.dragonfly import dragonfly, megafly
@@ -171,9 +171,8 @@ def _name_in_errors(spelling: str | Spelling) -> Iterator[None]:
         yield
     except BadInput as refusal:
         reason, name = str(refusal), str(spelling)
-        raise type(refusal)(
-            reason if reason.lower().startswith(name.partition("(")[0].lower()) else f"{name}: {reason}"
-        ) from None
+        known = (name.partition("(")[0].lower(), *(printable(file).lower() for file in files_of(spelling)))
+        raise type(refusal)(reason if reason.lower().startswith(known) else f"{name}: {reason}") from None
 
 
 def bind(call: Spelling) -> tuple[str, dict[str, Any]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import stat
 from collections.abc import Callable
 from functools import lru_cache
@@ -10,26 +9,24 @@ from pathlib import Path
 from pkgutil import resolve_name
 from typing import Annotated
 
-from torusweep.errors import BadInput, Refused, printable
-from torusweep.networks.families.graph_formats import READERS, SUFFIXES
+from torusweep.errors import BadInput, Refused, printable, unreadable
 from torusweep.networks.families.graph_links import Graph, degree, graph_of, wire
 from torusweep.networks.families.graph_listing import Listing, named
 from torusweep.networks.families.graph_numbers import Weights, with_weights
-from torusweep.networks.spelling import Spelling, parse
+from torusweep.networks.readers import FORMATS, SUFFIXES, format_of
+from torusweep.networks.spelling import Spelling, file_of, parse
 from torusweep.networks.topology import Meaning, Plan, default_memory
 
 # Peak memory per byte of the file. A link takes at least 4 bytes in the file, usually about 10; two
 # numbers take 16 bytes, and the search for duplicates about 200 bytes a link (measured: 15.7 per byte).
 MEMORY_PER_BYTE = 16
-MEMORY_PER_BYTE_OF = {".json": 32}  # an empty object takes 3 bytes in the file and 72 in memory
+# an empty object of JSON takes 3 bytes in the file and 72 in memory; the others, as networkx and igraph write them,
+# took 13, 10, 7, 17 and 126 a byte
+MEMORY_PER_BYTE_OF = {"networkx-json": 32, "gml": 32, "dot": 64, "gexf": 32, "matrix": 64, "graph6": 192}
 
 File = Annotated[str, Meaning("the file, relative to the current directory")]
-Format = Annotated[
-    str | None, Meaning("edgelist, adjlist, graphml, anynet, networkx-json or parquet, if the suffix does not tell")
-]
-Directed = Annotated[
-    bool | None, Meaning("each line is a link in one direction; a file of GraphML or JSON says so itself")
-]
+Format = Annotated[str | None, Meaning(f"{', '.join(FORMATS)}; where neither name nor contents tell")]
+Directed = Annotated[bool | None, Meaning("each line is a link in one direction; most formats say so themselves")]
 
 Weighing = Annotated[
     Weights | None, Meaning("what weights of links mean: bandwidth in flits a cycle, latency in cycles, or nothing")
@@ -37,7 +34,7 @@ Weighing = Annotated[
 
 
 def graph(path: File, format: Format = None, directed: Directed = None, weights: Weighing = None) -> Plan:
-    """A network from a file: edgelist, adjlist, graphml, anynet (BookSim2), networkx-json or parquet, by its suffix.
+    """A network from a file, in a format of networkx, igraph, Gephi, Graphviz, Pajek, SciPy, a simulator, a fabric.
 
     The path is relative to the current directory; where no other parameter is given, the path alone stands for
     the network: my.graphml. Nodes may have names; they are renumbered without gaps, in the order of
@@ -48,13 +45,14 @@ def graph(path: File, format: Format = None, directed: Directed = None, weights:
     a cycle of one link, and a latency, cycles, in graphml, networkx-json and parquet, a latency in anynet: links of
     equal class, bandwidth and latency are a link class. A weight may mean either, and `weights` says which.
 
-    Constraints: a suffix of .edges, .edgelist, .el, .csv, .adj, .adjlist, .graphml, .xml, .anynet, .json or .parquet,
-    or format="…"; directed must agree with the file.
+    Constraints: a format that the contents or the suffix tell, or format="…": edgelist, adjlist, graphml, anynet,
+    networkx-json, parquet, gml, pajek, dot, gexf, graph6, matrix-market, npy, npz, matrix, dimacs, snap, ns3, slurm,
+    ibnetdiscover; directed must agree with the file.
     Source: the file.
     """
     file = Path(path)
-    reader = _reader(file, format)
     signature = _file_signature(file)
+    reader = _reader(file, format)
     found = _read(file, reader, directed, signature, weights)
     return Plan(
         nodes=found.nodes,
@@ -68,6 +66,7 @@ def graph(path: File, format: Format = None, directed: Directed = None, weights:
         notes=found.notes,
         names=found.names,
         terminal_names=found.terminal_names,
+        rate=found.rate,
     )
 
 
@@ -91,9 +90,9 @@ def files_of(spelling: str | Spelling) -> list[Path]:
 
 
 def with_path(text: str) -> str | Spelling:
-    """A spelling, or for the bare path of a file, which a suffix or a folder tells, the network graph(path=…)."""
-    is_path = "(" not in text and re.search(r"\.[a-z]\w*\s*$|/", text, re.IGNORECASE)
-    return Spelling("graph", {"path": text.strip()}) if is_path else text
+    """A spelling, or for the bare path of a file (`file_of`) the network graph(path=…)."""
+    path = file_of(text, ())
+    return text if path is None else Spelling("graph", {"path": path})
 
 
 def check_files(spelling: str | Spelling, memory: int | None) -> None:
@@ -106,7 +105,7 @@ def check_files(spelling: str | Spelling, memory: int | None) -> None:
             size = path.stat().st_size
         except (OSError, ValueError):
             continue
-        needed = size * MEMORY_PER_BYTE_OF.get(path.suffix.lower(), MEMORY_PER_BYTE)
+        needed = size * MEMORY_PER_BYTE_OF.get(SUFFIXES.get(path.suffix.lower(), ""), MEMORY_PER_BYTE)
         limit = default_memory() if memory is None else memory
         if needed > limit:
             raise Refused(
@@ -116,15 +115,16 @@ def check_files(spelling: str | Spelling, memory: int | None) -> None:
 
 
 def _reader(path: Path, format: str | None) -> str:
-    name = SUFFIXES.get(path.suffix.lower()) if format is None else format
-    if name in READERS:
+    try:
+        name = format_of(path) if format is None else format
+    except OSError as error:
+        raise unreadable(path, error, "a readable file") from None
+    if name in FORMATS:
         return name
+    known = ", ".join(FORMATS)
     if format is None:
-        raise BadInput(
-            f"{printable(path)}: expected a suffix of {', '.join(SUFFIXES)}, got {path.suffix!r};"
-            f' say format="…": {", ".join(READERS)}'
-        )
-    raise BadInput(f"format={format!r}: expected one of {', '.join(READERS)}")
+        raise BadInput(f'{printable(path)}: expected a graph file; say format="…", one of {known}')
+    raise BadInput(f"format={format!r}: expected one of {known}")
 
 
 def _file_signature(path: Path) -> tuple[int, int]:
@@ -132,10 +132,7 @@ def _file_signature(path: Path) -> tuple[int, int]:
     try:
         status = path.stat()
     except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise BadInput(
-            f"{printable(path)}: expected a graph file, got: {reason}; paths are relative to {Path.cwd()}"
-        ) from None
+        raise unreadable(path, error, "a graph file") from None
     if not stat.S_ISREG(status.st_mode):
         kind = "folder" if stat.S_ISDIR(status.st_mode) else "device or pipe"
         raise BadInput(f"{printable(path)}: expected a file, got a {kind}")
@@ -145,12 +142,14 @@ def _file_signature(path: Path) -> tuple[int, int]:
 @lru_cache(maxsize=2)
 def _read(path: Path, reader: str, directed: bool | None, signature: tuple[int, int], weights: Weights | None) -> Graph:
     try:
-        read: Callable[[Path], Listing] = resolve_name(READERS[reader])
+        read: Callable[[Path], Listing] = resolve_name(f"torusweep.networks.{FORMATS[reader].reader}")
         listing = read(path)
         with named(path):
             with_weights(listing, weights)
     except OSError as error:
-        raise BadInput(f"{printable(path)}: expected a readable file, got: {error.strerror}") from None
+        raise unreadable(path, error, "a readable file") from None
+    if listing.unsaid and directed is None:
+        raise BadInput(f"{printable(path)}: {listing.unsaid}")
     if listing.directed is not None and directed is not None and directed != listing.directed:
         raise BadInput(
             f"{printable(path)}: expected directed={str(listing.directed).lower()}, as the file says,"

@@ -1,4 +1,4 @@
-"""Readers of text formats: edge list, adjacency list, BookSim2's anynet; and the tables of all formats.
+"""Readers of text formats: edge list, adjacency list, BookSim2's anynet.
 
 Each reader returns a `Listing` with the node numbers of the file. Errors name the file and the line.
 """
@@ -26,8 +26,9 @@ from torusweep.networks.families.graph_listing import (
     named,
     note_names,
 )
-from torusweep.networks.families.graph_numbers import known_names, set_numbers
+from torusweep.networks.families.graph_numbers import WEIGHT, known_names, set_numbers
 from torusweep.networks.names import names_or_none
+from torusweep.networks.readers import NUMBER
 
 # a name in quotes, a tuple of Python, or a word
 WORD = re.compile(r"""\"([^\"]*)\"|'([^']*)'|(\([^()]*\))|([^\s,\"'()]+)""")
@@ -36,17 +37,18 @@ WORD = re.compile(r"""\"([^\"]*)\"|'([^']*)'|(\([^()]*\))|([^\s,\"'()]+)""")
 def edge_list(path: Path) -> Listing:
     """Read an edge list: two nodes per line, separated by blanks or a comma; '#' and '%' begin comments.
 
-    Nodes are numbers, or names if the first line has one; names with blanks stand in quotes or, as Python's tuples, in
-    parentheses. Of the data that networkx writes behind an edge, in braces, the numbers of links are read
-    (`torusweep.networks.families.graph_numbers`). A first line `source,target` is the heading of a CSV file, which may
-    have other columns: numbers of links are read, an index and others are not.
+    A third field, a number, is a weight. Nodes are numbers, or names if the first line has one; names with blanks
+    stand in quotes or, as Python's tuples, in parentheses. Of the data that networkx writes behind an edge, in braces,
+    the numbers of links are read (`torusweep.networks.families.graph_numbers`). A first line `source,target` is the
+    heading of a CSV file, which may have other columns: numbers of links are read, an index and others are not.
     """
     listing = Listing()
     numbered: Callable[[Path, int, str], int] = _number
     names: dict[str, int] = {}
-    data: dict[int, dict[str, Any]] = {}  # of a link, in braces
+    data: dict[int, dict[str, Any]] = {}  # of a link: its weight, and what stands in braces
     opening: tuple[int, str] | None = None  # line and text of the first link
-    for line, text in _texts(path):
+    weighted = False
+    for line, text in text_lines(path):
         if opening is None and (places := ends_of(fields := _comma_separated(text))) is not None:
             if len(fields) > 2:
                 return _of_columns(path, fields, places, line)
@@ -54,17 +56,20 @@ def edge_list(path: Path) -> Listing:
         words, braces = _words(text)
         if opening is None and any(_is_name(word) for word in words[:2]):
             numbered = _numbering(names)
+        weighted = len(words) == 3 and NUMBER.fullmatch(words[2]) is not None and (opening is None or weighted)
         opening = opening or (line, text)
+        if weighted:
+            data[len(listing.tails)] = {WEIGHT: words.pop()}
         if len(words) != 2:
             fail(
                 path,
                 line,
-                f"expected two nodes, got {len(words)} fields;"
-                " weights are not read, isolated nodes go into an adjacency list",
+                f"expected two nodes, got {len(words)} fields; a weight is read where every line has one, a number,"
+                " isolated nodes go into an adjacency list",
             )
         listing.link(numbered(path, line, words[0]), numbered(path, line, words[1]))
         if braces:
-            data[len(listing.tails) - 1] = _data(path, line, braces)
+            data.setdefault(len(listing.tails) - 1, {}).update(_data(path, line, braces))
     if opening is not None:
         _expect_link(path, *opening, listing, names)
     with named(path):
@@ -99,7 +104,7 @@ def _of_columns(path: Path, heading: list[str], places: list[int], line: int) ->
         called = {known: heading.index(name) for known, name in known_names(heading, listing.notes).items()}
     values: dict[str, list[str | None]] = {known: [] for known in called}
     rows: list[int] = []
-    for number, text in _texts(path):
+    for number, text in text_lines(path):
         if number <= line:
             continue
         fields = _comma_separated(text)
@@ -195,33 +200,6 @@ def anynet(path: Path) -> Listing:
     return listing
 
 
-# name of a format → "module:function" of its reader, imported when a file is read: not every network needs Arrow
-READERS: dict[str, str] = {
-    name: f"torusweep.networks.families.{place}"
-    for name, place in {
-        "edgelist": "graph_formats:edge_list",
-        "adjlist": "graph_formats:adjacency_list",
-        "graphml": "graph_graphml:graphml",
-        "anynet": "graph_formats:anynet",
-        "networkx-json": "graph_json:node_link",
-        "parquet": "graph_parquet:parquet_links",
-    }.items()
-}
-SUFFIXES = {
-    ".edges": "edgelist",
-    ".edgelist": "edgelist",
-    ".el": "edgelist",
-    ".csv": "edgelist",
-    ".adj": "adjlist",
-    ".adjlist": "adjlist",
-    ".graphml": "graphml",
-    ".xml": "graphml",
-    ".anynet": "anynet",
-    ".json": "networkx-json",
-    ".parquet": "parquet",
-}
-
-
 def _parse_ends(path: Path, line: int, words: list[str]) -> list[tuple[str, int, int | None]]:
     """('router' or 'node', id, cycles of the link to it or None) of each end in a line of anynet."""
     ends: list[tuple[str, int, int | None]] = []
@@ -245,14 +223,14 @@ def _parse_ends(path: Path, line: int, words: list[str]) -> list[tuple[str, int,
 
 def _lines(path: Path) -> Iterator[tuple[int, list[str]]]:
     """Yield (line number, words, at least one) of every line that is neither empty nor a comment."""
-    for number, text in _texts(path):
+    for number, text in text_lines(path):
         words = _words(text)[0]
         if not words:
             fail(path, number, f"expected nodes, got '{one_line(printable(text.strip()), SHOWN)}'")
         yield number, words
 
 
-def _texts(path: Path) -> Iterator[tuple[int, str]]:
+def text_lines(path: Path) -> Iterator[tuple[int, str]]:
     """Yield (line number, text) of every line that has something before a comment."""
     with path.open("rb") as file:
         for number, raw in enumerate(file, start=1):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from math import nan
 from pathlib import Path
-from typing import NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn
 from xml.parsers import expat
 
 import numpy as np
@@ -20,9 +20,10 @@ from torusweep.networks.families.graph_listing import (
     Listing,
     class_names,
     fail,
+    named,
     terminals_of,
 )
-from torusweep.networks.families.graph_numbers import OTHERS, known_names, set_column
+from torusweep.networks.families.graph_numbers import OTHERS, QUANTITY, known_names, set_column, set_numbers
 from torusweep.networks.link_lists import bandwidth_of
 
 CHUNK = 2**16  # bytes read at a time
@@ -79,7 +80,7 @@ class _Reader:
         self.defaults: dict[str, tuple[str, int]] = {}  # id of a key → text, line
         self.keys: dict[tuple[str, str], str] = {}  # ("edge", "node" or "graph", id of a key) → what is read
         self.notes: list[str] = []  # on these
-        self.columns: dict[str, list[float]] = {}  # of KNOWN; up to the last edge that has one
+        self.columns: dict[str, list[Any]] = {}  # of KNOWN; up to the last edge that has one; texts with units as texts
         self.endpoints: dict[int, int] = {}  # node → its number of terminals
         self.graph_data: dict[str, tuple[str, int]] = {}  # name → text, line
         self.inside: list[str] = []  # "graph", "node", "edge": elements whose data comes
@@ -187,7 +188,9 @@ class _Reader:
         """The number of a link that has none."""
         return ABSENT if name in LINK_NUMBERS else nan
 
-    def _number_of(self, name: str, text: str, line: int) -> float:
+    def _number_of(self, name: str, text: str, line: int) -> Any:
+        if name in (BANDWIDTH, "latency") and QUANTITY.fullmatch(text):
+            return text
         return self._whole(name, text, line) if name in LINK_NUMBERS else self._width(name, text, line)
 
     def _whole(self, name: str, text: str, line: int) -> int:
@@ -220,6 +223,13 @@ class _Reader:
         for name in {**self.columns, **usual}:
             column = self.columns.get(name, [])
             column.extend([self._absent(name)] * (len(self.edges) - len(column)))
+            texts = [*column, *([self._number_of(name, *usual[name])] if name in usual else [])]
+            if any(isinstance(value, str) for value in texts):
+                default = texts[-1] if name in usual else None
+                filled = [default if value == ABSENT or value != value else value for value in column]
+                with named(self.path):
+                    set_numbers(listing, {name: filled})
+                continue
             found = np.array(column, np.int64 if name in LINK_NUMBERS else np.float64)
             if name in usual:
                 none = found == ABSENT if name in LINK_NUMBERS else np.isnan(found)

@@ -24,7 +24,7 @@ from torusweep.networks.families.graph_listing import (
     note_names,
     terminals_of,
 )
-from torusweep.networks.families.graph_numbers import known_names, set_column
+from torusweep.networks.families.graph_numbers import QUANTITY, known_names, set_column, set_numbers
 from torusweep.networks.link_lists import MOST_BANDWIDTH
 
 CLASSES = ("link_class", "target_link_class")  # which `Network.to_networkx` names
@@ -71,7 +71,10 @@ def node_link(path: Path) -> Listing:
     with named(path):
         called = known_names(dict.fromkeys(key for link in links for key in link), listing.notes)
     for name, key in called.items():
-        if name in CLASSES and any(isinstance(link.get(key), str) for link in links):
+        if any(isinstance(link.get(key), str) and QUANTITY.fullmatch(link[key]) for link in links):
+            with named(path):
+                set_numbers(listing, {name: [link.get(key) for link in links]})
+        elif name in CLASSES and any(isinstance(link.get(key), str) for link in links):
             listing.notes.append(f"{name} of links not read: it is text")
         elif name in LINK_NUMBERS:
             column = [_whole(path, name, link[key]) if key in link else ABSENT for link in links]

@@ -31,7 +31,7 @@ class Graph(NamedTuple):
     width       ports of a node at least
     classes     names of the link classes
     bandwidths, latencies   of them, as of `Plan`
-    names, terminal_names   as of `Plan`
+    names, terminal_names, rate   as of `Plan`
     """
 
     nodes: int
@@ -49,6 +49,7 @@ class Graph(NamedTuple):
     latencies: tuple[int, ...] = ()
     names: tuple[Any, ...] | None = None
     terminal_names: tuple[Any, ...] | None = None
+    rate: Fraction | None = None
 
 
 class ListedLinks(NamedTuple):
@@ -100,11 +101,11 @@ def graph_of(path: Path, listing: Listing, directed: bool) -> Graph:
     links = _multiplicity(path, numbers, len(tails))
     if "port" in numbers and not (missing := _without_ports(n, tails, heads, numbers, directed)):
         graph = _with_ports(path, listing, ListedLinks(n, directed, tails, heads, links, numbers), terminals, notes)
-        return graph._replace(names=names, terminal_names=listing.terminal_names)
+        return graph._replace(names=names, terminal_names=listing.terminal_names, rate=listing.units.get(BANDWIDTH))
     if "port" in numbers:
         notes.append(f"port numbers not read: {missing}")
     graph = _counted(path, listing, ListedLinks(n, directed, tails, heads, links, numbers), terminals, notes)
-    return graph._replace(names=names, terminal_names=listing.terminal_names)
+    return graph._replace(names=names, terminal_names=listing.terminal_names, rate=listing.units.get(BANDWIDTH))
 
 
 def _counted(path: Path, listing: Listing, links: ListedLinks, terminals: np.ndarray | None, notes: list[str]) -> Graph:
@@ -121,7 +122,7 @@ def _counted(path: Path, listing: Listing, links: ListedLinks, terminals: np.nda
         # a link may be listed from one end or from both; the larger count is the number of parallel links
         backwards = arcs % n * n + arcs // n
         both = np.isin(arcs, backwards)
-        if both.any():
+        if both.any() and not listing.mirrored:
             notes.append(f"{counted(int(both.sum()) // 2, 'link')} listed from both ends, read once")
         every = np.concatenate([arcs, backwards])
         order = np.argsort(every, kind="stable")

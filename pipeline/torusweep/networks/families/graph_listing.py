@@ -6,6 +6,7 @@ from array import array
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from fractions import Fraction
 from itertools import islice
 from pathlib import Path
 from typing import Any, NoReturn
@@ -49,6 +50,9 @@ class Listing:
     classes       names of the link classes
     names         what the file calls the nodes 0, 1, …; None: their numbers
     terminal_names   what it calls the terminals, where they have names of their own
+    units         bits a second that a bandwidth of 1 stands for, and seconds that a latency of 1 does, where it says so
+    unsaid        why `directed` must be said; empty: it need not
+    mirrored      whether each link is listed from both ends
     """
 
     tails: array[int] | np.ndarray = field(default_factory=lambda: array("q"))
@@ -64,6 +68,9 @@ class Listing:
     names: tuple[Any, ...] | None = None
     terminal_names: tuple[Any, ...] | None = None
     notes: list[str] = field(default_factory=list)
+    units: dict[str, Fraction] = field(default_factory=dict)
+    unsaid: str = ""
+    mirrored: bool = False
 
     def link(self, tail: int, head: int) -> None:
         assert isinstance(self.tails, array)

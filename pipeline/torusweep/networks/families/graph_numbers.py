@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
+from functools import reduce
 from numbers import Real
 from typing import Any, Literal
 
@@ -11,11 +13,13 @@ import numpy as np
 from torusweep.errors import BadInput, one_line, printable
 from torusweep.networks.families.graph_listing import ABSENT, BANDWIDTH, LINK_NUMBERS, MOST_PARALLEL, SHOWN, Listing
 from torusweep.networks.link_lists import bandwidth_of
+from torusweep.quantities import common_part, rate, rate_of, time, time_of
 
 WEIGHT = "weight"  # a number of which the file does not say what it means
 KNOWN = (*LINK_NUMBERS, BANDWIDTH, WEIGHT)
 ALSO_CALLED = {"capacity": BANDWIDTH, "bw": BANDWIDTH, "delay": "latency", "weights": WEIGHT}
 OTHERS = ("port", "target_port", "link_class", "target_link_class")  # texts of these names are other programs'
+QUANTITY = re.compile(r"\s*[\d.].*[^\W\d_]\s*")  # a number and its unit
 Weights = Literal["bandwidth", "latency", "none"]
 
 
@@ -68,6 +72,33 @@ def width_of(name: str, value: Any) -> float:
         raise BadInput(f"{name}: expected {what}, got {one_line(printable(value), SHOWN)}") from None
 
 
+def in_units(listing: Listing, name: str, values: Sequence[Any]) -> Sequence[Any]:
+    """Bandwidths and latencies with units, as "100 Gb/s", as numbers: in the least bandwidth, the greatest common time.
+
+    `listing.units` and its notes keep the unit. Raises BadInput where some have a unit and others none.
+    """
+    texts = [value for value in values if isinstance(value, str) and QUANTITY.fullmatch(value)]
+    if not texts or name not in (BANDWIDTH, "latency"):
+        return values
+    bare = next((value for value in values if value is not None and value not in texts), None)
+    if bare is not None:
+        raise BadInput(
+            f"{name}: expected a unit for every link, as {texts[0].strip()[:SHOWN]}, or for none, got {bare}"
+        )
+    read = rate_of if name == BANDWIDTH else time_of
+    try:
+        known = {text: read(text) for text in set(texts)}
+    except BadInput as wrong:
+        raise BadInput(f"{name}: {wrong}") from None
+    exact = list(known.values())
+    unit = min(exact) if name == BANDWIDTH else reduce(common_part, exact)
+    if not unit:
+        raise BadInput(f"{name}: expected more than 0 for every link, got {min(texts, key=lambda text: known[text])}")
+    listing.units[name] = unit
+    listing.notes.append(f"1 flit a cycle is {rate(unit)}" if name == BANDWIDTH else f"a cycle is {time(unit)}")
+    return [None if value is None else known[value] / unit for value in values]
+
+
 def set_numbers(listing: Listing, columns: Mapping[str, Sequence[Any]]) -> None:
     """Keep columns, by what is read, whose values are numbers or texts; None where a link has none.
 
@@ -75,6 +106,7 @@ def set_numbers(listing: Listing, columns: Mapping[str, Sequence[Any]]) -> None:
     """
     for name, values in columns.items():
         try:
+            values = in_units(listing, name, values)
             if name in (BANDWIDTH, WEIGHT):
                 widths = [np.nan if value is None else width_of(name, value) for value in values]
                 set_column(listing, name, np.array(widths, np.float64))
@@ -97,7 +129,7 @@ def set_column(listing: Listing, name: str, column: np.ndarray) -> None:
 def with_weights(listing: Listing, weights: Weights | None) -> None:
     """Give the weights of links the meaning that the user says. Raises BadInput where it is not said."""
     weight, listing.weight = listing.weight, None
-    if weight is None or np.isnan(weight).all():
+    if weight is None or (np.isnan(weight) | (weight == 1)).all():
         return
     if weights is None:
         raise BadInput(

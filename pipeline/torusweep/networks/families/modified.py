@@ -14,6 +14,8 @@ import numpy as np
 from torusweep_kernels.failures import with_faults
 
 from torusweep.errors import BadInput
+from torusweep.networks.families.graph_listing import BANDWIDTH, Listing
+from torusweep.networks.families.graph_numbers import in_units, whole_of
 from torusweep.networks.families.grids import terminals_of
 from torusweep.networks.link_lists import MOST_LATENCY, bandwidth_of, of_classes
 from torusweep.networks.names import number_of
@@ -283,20 +285,28 @@ Linked = Annotated[
 ]
 Bandwidths = Annotated[
     list[float | str] | None,
-    Meaning('flits a cycle of one link of each link class, fractions in quotes ("25/12"); as they are where left out'),
+    Meaning(
+        'flits a cycle of one link of each link class, fractions in quotes ("25/12"), or with units ("100 Gb/s"); as'
+        " they are where left out"
+    ),
 ]
-Latencies = Annotated[list[int] | None, Meaning("cycles over a link of each link class; as they are where left out")]
+Latencies = Annotated[
+    list[int | str] | None,
+    Meaning('cycles over a link of each link class, or times ("5 ns"); as they are where left out'),
+]
 
 
 def with_links(topology: Linked, bandwidths: Bandwidths = None, latencies: Latencies = None) -> Plan:
     """A network whose link classes have a bandwidth, in flits a cycle, and a latency, in cycles.
 
+    Bandwidths with units, for all classes, become multiples of the least one, which is one flit a cycle, and times of
+    their greatest common part, which is a cycle.
     The lists are in the order of the network's link classes, which `torusweep describe` names; a list of one number
     is for all classes. A bandwidth is that of each of parallel links. Symmetries of the network that exchange links
     of different bandwidths or latencies are lost.
 
     Constraints: lists as long as there are classes, or of one number; bandwidths above 0, up to 1,048,576, with
-    denominators up to 10⁶; latencies of 1 … 10,000.
+    denominators up to 10⁶; latencies of 1 … 10⁹, of which a simulation takes up to 10,000.
     Source: definition.
     """
     classes = max(len(topology.classes), len(topology.bandwidths), len(topology.latencies), 1)
@@ -307,15 +317,18 @@ def with_links(topology: Linked, bandwidths: Bandwidths = None, latencies: Laten
             why = f"the network has {classes} link class{'es' if classes > 1 else ''}{names}"
             require(len(given) in (1, classes), parameter, given, lengths, why)
     widths, cycles = topology.bandwidths, topology.latencies
+    listed, rate = Listing(), topology.rate
     if bandwidths is not None:
-        widths = of_classes([bandwidth_of(value) for value in bandwidths], classes)
+        widths = of_classes([bandwidth_of(value) for value in in_units(listed, BANDWIDTH, bandwidths)], classes)
+        rate = listed.units.get(BANDWIDTH)
     if latencies is not None:
-        for value in latencies:
-            require(
-                1 <= value <= MOST_LATENCY, "latencies", latencies, f"cycles of 1 … {MOST_LATENCY:,}", f"got {value}"
-            )
-        cycles = of_classes(latencies, classes)
-    changed = replace(topology, bandwidths=widths, latencies=cycles)
+        whole = [whole_of("latencies", value) for value in in_units(listed, "latency", latencies)]
+        most = f"cycles of 1 … {MOST_LATENCY:,}"
+        for value in whole:
+            require(1 <= value <= MOST_LATENCY, "latencies", latencies, most, f"got {value:,} cycles")
+        cycles = of_classes(whole, classes)
+    notes = (*topology.notes, *listed.notes)
+    changed = replace(topology, bandwidths=widths, latencies=cycles, notes=notes, rate=rate)
     if changed.symmetries is no_symmetries or (widths, cycles) == (topology.bandwidths, topology.latencies):
         return changed
     return replace(changed, symmetries=lambda: _kept(changed, topology.symmetries))

@@ -9,13 +9,15 @@ latency of the steps. Bandwidths are in flits per cycle per terminal.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
 from torusweep.networks.topology import NO_PORT, Topology
-from torusweep.questions.loads.columns import CHANNEL_LOADS, CHANNEL_NAMES, LOADS
+from torusweep.questions.loads.columns import CHANNEL_LOADS, CHANNEL_NAMES, CHANNEL_RATES, LOADS
 from torusweep.routing import Routing
 from torusweep.tables.columns import arrow_schema
 from torusweep.traffic import Phase
@@ -119,7 +121,20 @@ class Bounds(NamedTuple):
 NO_BOUNDS = Bounds(None, None, None, None, None, "")
 
 
-class ChannelLoads(NamedTuple):
+class ChannelRates(NamedTuple):
+    """What each channel carries, and can carry, float64[A], bits a second, in the order of `Topology.arcs`."""
+
+    carried: np.ndarray
+    capacity: np.ndarray
+
+    @property
+    def percent(self) -> np.ndarray:
+        """float64[A]: what is carried, of the capacity."""
+        return 100 * self.carried / self.capacity
+
+
+@dataclass(frozen=True, eq=False)
+class ChannelLoads:
     """Loads of every channel.
 
     routing, traffic   canonical spellings
@@ -131,6 +146,7 @@ class ChannelLoads(NamedTuple):
     stretch     mean_hops over that of shortest paths; None if not computed, or if nothing moves
     form        the routing; None where only its spelling is known
     lost        the pairs without a route, whose traffic is left out
+    rate        bits a second that the mean terminal sends; None: not said
     """
 
     topology: Topology
@@ -144,11 +160,23 @@ class ChannelLoads(NamedTuple):
     stretch: float | None = None
     form: Routing | None = None
     lost: Lost = NOTHING
+    rate: float | None = None
 
     @property
     def injected(self) -> float:
         """Flits that enter the network each cycle, at one flit per terminal and cycle less what is lost."""
         return len(self.topology.terminals) * (1 - self.lost.lost_traffic)
+
+    @cached_property
+    def rates(self) -> ChannelRates | None:
+        """The channels in bits a second; None where demands or links have no unit."""
+        topology, unit = self.topology, self.topology.plan.rate
+        if self.rate is None or unit is None:
+            return None
+        tail, _, port = topology.arcs
+        width = np.ones(len(tail)) if topology.bandwidth is None else topology.bandwidth[tail, port]
+        capacity = width * float(unit)
+        return ChannelRates(self.load[tail, port] * self.rate / float(unit) * capacity, capacity)
 
 
 def record_of(loads: ChannelLoads, bounds: Bounds | None = None) -> dict[str, Any]:
@@ -206,18 +234,24 @@ def channel_table(loads: ChannelLoads) -> pa.Table:
     columns = {
         **{
             name: pa.repeat(value, len(tail))
-            for name, value in zip(("topology", "routing", "traffic"), (topology.spelling, *loads[1:3]))
+            for name, value in zip(
+                ("topology", "routing", "traffic"), (topology.spelling, loads.routing, loads.traffic)
+            )
         },
         "from": tail.astype(np.int64),
         "to": head.astype(np.int64),
         "class": names.take(pa.array(kind)),
         "load": loads.load[tail, port],
     }
+    declared = list(CHANNEL_LOADS)
     if topology.plan.names is not None:
         names = pa.array(list(map(str, topology.plan.names)), pa.string())
         columns |= {f"{end}_name": names.take(pa.array(columns[end])) for end in ("from", "to")}
-        return pa.table(columns, schema=arrow_schema((*CHANNEL_LOADS, *CHANNEL_NAMES)))
-    return pa.table(columns, schema=arrow_schema(CHANNEL_LOADS))
+        declared += CHANNEL_NAMES
+    if (rates := loads.rates) is not None:
+        columns |= {"carried": rates.carried, "capacity": rates.capacity, "percent": rates.percent}
+        declared += CHANNEL_RATES
+    return pa.table(columns, schema=arrow_schema(tuple(declared)))
 
 
 def _mean_and_max(load: np.ndarray) -> tuple[float, float]:

@@ -181,3 +181,8 @@ CHANNEL_NAMES = (  # beside them, of a network from a file or a graph with names
     Column("from_name", "string", "", "what the network's file or graph calls the node that the channel leaves"),
     Column("to_name", "string", "", "what it calls the node that it leads to"),
 )
+CHANNEL_RATES = (  # where demands and links have units
+    Column("carried", "double", "bit/s", "what the channel carries of the demands"),
+    Column("capacity", "double", "bit/s", "what it can carry, parallel links together"),
+    Column("percent", "double", "%", "carried, of the capacity"),
+)

@@ -7,6 +7,7 @@ paths over a graph of states, from one root of each orbit where symmetry allows 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from math import fsum
 from typing import Any
 
@@ -294,8 +295,9 @@ def exact_loads(
         stretch=hops / shortest if shortest else None,
         form=form,
         lost=lost,
+        rate=pattern.rate,
     )
-    return found._replace(mean_hops=hops / found.injected)
+    return replace(found, mean_hops=hops / found.injected)
 
 
 def _flows(routing: Routing, traffic: Traffic, **options: Any) -> tuple[np.ndarray, float]:

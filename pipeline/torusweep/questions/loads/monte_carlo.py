@@ -144,7 +144,9 @@ def sampled_loads(
             break
     hops = float(count.sum()) / done
     ejected = float(pattern.received().max())
-    return ChannelLoads(topology, canonical, spelled, load, hops, ejected, estimate, form=form, lost=lost)
+    return ChannelLoads(
+        topology, canonical, spelled, load, hops, ejected, estimate, form=form, lost=lost, rate=pattern.rate
+    )
 
 
 class _Routes:

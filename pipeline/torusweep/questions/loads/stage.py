@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from functools import cached_property
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
@@ -14,6 +15,7 @@ from rich.console import Console
 from torusweep.capacity import check_capacity
 from torusweep.errors import BadInput, Refused
 from torusweep.networks.topology import Meaning, Number, Plan, Topology, Whole, no_symmetries
+from torusweep.quantities import rate, rate_of
 from torusweep.questions.answer import Record
 from torusweep.questions.display import Fact
 from torusweep.questions.how import How
@@ -24,7 +26,7 @@ from torusweep.questions.loads.columns import LOADS
 from torusweep.questions.loads.exact import exact_loads
 from torusweep.questions.loads.monte_carlo import sampled_loads
 from torusweep.questions.loads.text import print_loads
-from torusweep.questions.parameters import Inside, NotSwept
+from torusweep.questions.parameters import Absent, Inside, NotSwept
 from torusweep.questions.question import Part, Question
 from torusweep.questions.spelled import ROUTING, TRAFFIC
 from torusweep.questions.stage import LazyNetwork, under
@@ -84,18 +86,47 @@ class Loads(Record):
 
     def busiest(self, number: int = 5) -> list[Channel]:
         """The channels with the largest loads, the largest first; of equal ones those of the smallest nodes."""
+        return [self._channel(place) for place in self._order[: max(0, number)].tolist()]
+
+    @cached_property
+    def _order(self) -> np.ndarray:
+        """int64[A]: the channels, as in `Topology.arcs`, in the order of `busiest`."""
+        tail, _, port = self.found.topology.arcs
+        return np.argsort(-self.found.load[tail, port], kind="stable")
+
+    def _channel(self, place: int) -> Channel:
         topology = self.found.topology
-        tail, head, port = topology.arcs
-        load = self.found.load[tail, port]
+        tail, head, port = (int(column[place]) for column in topology.arcs)
         names = range(topology.nodes) if self.labels is None else self.labels
+        kind = topology.class_name(int(topology.link_class[tail, port]))
+        return Channel(names[tail], names[head], float(self.found.load[tail, port]), kind)
+
+    def over_capacity(self) -> list[Channel]:
+        """The channels that carry more than they can, the fullest first, with their loads; [] without units."""
+        return [self._channel(place) for place in self._over]
+
+    @property
+    def _over(self) -> list[int]:
+        rates = self.found.rates
+        over = 0 if rates is None else int((rates.percent > 100 * (1 + ROUNDING)).sum())
+        places: list[int] = self._order[:over].tolist()
+        return places
+
+    def rates(self) -> list[tuple[str, str]]:
+        """(name, value): the busiest link in percent of its capacity, and the links over it; [] without units."""
+        rates = self.found.rates
+        if rates is None or not len(rates.carried):
+            return []
+        first, over = int(self._order[0]), self._over
+        named = {place: " → ".join(map(str, self._channel(place)[:2])) for place in (first, *over[:SHOWN_OVER])}
+        shown = ", ".join(f"{named[place]} {rates.percent[place]:,.4g} %" for place in over[:SHOWN_OVER])
+        more = f", … ({len(over) - SHOWN_OVER:,} more: --channels)" if len(over) > SHOWN_OVER else ""
+        carried, capacity = (rate(Fraction(column[first])) for column in (rates.carried, rates.capacity))
+        of = f"{named[first]}, {carried} of {capacity}"
         return [
-            Channel(
-                names[tail[one]],
-                names[head[one]],
-                float(load[one]),
-                topology.class_name(int(topology.link_class[tail[one], port[one]])),
-            )
-            for one in np.argsort(-load, kind="stable")[: max(0, number)].tolist()
+            ("a terminal sends", f"{rate(Fraction(self.found.rate or 0))} on average"),
+            ("busiest link", f"{rates.percent[first]:,.4g} % of its capacity: {of}"),
+            ("links over capacity", f"{len(over):,}: {shown}{more}" if over else "none"),
         ]
 
     def lines(self) -> list[Fact]:
@@ -104,13 +135,15 @@ class Loads(Record):
             one = self.busiest(1)[0]
             place = next((i for i, fact in enumerate(found, 1) if fact[0] == "max_channel_load"), 0)
             found.insert(place, ("busiest channel", f"{one.tail} → {one.head}", "a channel with the largest load"))
-        return found
+        return [*found, *((name, value, "where demands and links have units") for name, value in self.rates())]
 
     def labelled(self, labels: tuple[Any, ...] | None) -> Loads:
         return replace(self, labels=labels)
 
     @property
     def remarks(self) -> list[str]:  # type: ignore[override]  # a property in place of the attribute
+        if self.found.rate is not None and self.found.topology.plan.rate is None:
+            return ['links have no bandwidth with a unit: with_links(…, bandwidths=["100 Gb/s"]) says it']
         most, wanted = self.record["max_channel_load"], self.relative_error
         reached = (self.record["max_channel_load_stderr"] or 0.0) / max(most, 1e-300)
         if wanted is None or reached <= wanted:
@@ -119,9 +152,11 @@ class Loads(Record):
         return [f"the relative error is still {reached:.2g} after {packets:,} packets; more packets reach {wanted:g}"]
 
     def print(self, console: Console, computed_by: str) -> None:
-        print_loads(console, self.record, computed_by)
+        print_loads(console, self.record, computed_by, self.rates())
 
 
+SHOWN_OVER = 10  # links over their capacity that are named
+ROUNDING = 1e-12  # of a load
 ROOTS = 16  # whose loads are followed at once (torusweep_kernels.loads)
 DENSE = ("hot_region", "hot_spot", "demand")  # patterns, besides the symmetric ones, in which a source sends to many
 CELLS = 64  # classes of nodes of a hierarchical network, about
@@ -163,6 +198,13 @@ def loads(
             "small networks only"
         ),
     ] = False,
+    sends: Annotated[
+        str,
+        Meaning("what a terminal sends on average, as 40Gb/s: links are also told in percent of their capacity"),
+        Absent("what demands with units say"),
+        NotSwept(),
+    ]
+    | None = None,
 ) -> Loads:
     """Load of every channel under a routing and a traffic pattern, and where the network saturates.
 
@@ -178,6 +220,10 @@ def loads(
     for name in sample if method != "monte-carlo" else ():
         with under(name):
             raise BadInput(f"expected with method monte-carlo only, got {method}; exact loads need no packets")
+    with under("sends"):
+        sent = None if sends is None else float(rate_of(sends))
+        if sent is not None and network.plan.rate is None:
+            raise BadInput('expected links whose bandwidths have a unit; say with_links(…, bandwidths=["100 Gb/s"])')
     options: dict[str, Any] = {"routing": routing, "traffic": traffic, "backend": how.backend, "threads": how.threads}
     if method == "monte-carlo":
         options |= {"packets": monte_carlo.PACKETS, **sample}
@@ -187,6 +233,7 @@ def loads(
         options |= {"use_symmetry": how.use_symmetry, "as_table": method == "as-table"}
         with how.progress.share("routes followed") as report:
             found = exact_loads(network, **options, progress=report)
+    found = found if sent is None else replace(found, rate=sent)
     limits = None
     if bounds:
         with how.progress.wait("linear programs and matchings: some minutes on networks of hundreds of nodes"):

@@ -13,6 +13,7 @@ from torusweep.errors import BadInput, nearest
 from torusweep.networks.topology import NO_PORT, Topology
 
 Switching = Literal["wormhole", "virtual-cut-through", "store-and-forward"]
+MOST_LATENCY = 10_000  # cycles over a link, for which the simulator remembers what is on its way
 ALL_CHANNELS, ALL_FLITS = 16, 63  # the most virtual channels of a port, and flits that a node ejects in a cycle
 
 
@@ -133,9 +134,15 @@ def round_trip(topology: Topology, router: Preset) -> int:
     That is the cycles from sending a head until its credit is back: switch and link, route and virtual channel at the
     other end, and the credit over the same link. A virtual channel sends a flit a cycle, whatever the bandwidth. 0
     where every link takes a cycle, for which the router's own buffers are made.
+    Raises BadInput for a longer link than the simulator takes.
     """
     if topology.latency is None:
         return 0
     cycles = int(topology.latency.max(initial=1))
+    if cycles > MOST_LATENCY:
+        raise BadInput(
+            f"simulation of {topology.spelling}: expected links of at most {MOST_LATENCY:,} cycles, got {cycles:,};"
+            " choose a longer cycle"
+        )
     credit = router.credit_delay - 1 + cycles  # the router's counts a link of one cycle
     return router.switch_delay + cycles + router.route_delay + router.vc_delay + credit

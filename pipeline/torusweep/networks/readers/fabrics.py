@@ -1,0 +1,160 @@
+"""Readers of what simulators and cluster software say of a fabric: ns-3 and ASTRA-sim, Slurm, InfiniBand."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+
+from torusweep.errors import BadInput, Refused, one_line, printable
+from torusweep.networks.families.graph_formats import text_lines
+from torusweep.networks.families.graph_listing import SHOWN, Listing, fail, named, note_names
+from torusweep.networks.families.graph_numbers import set_numbers
+from torusweep.networks.readers.libraries import text_of
+from torusweep.networks.topology import default_memory
+
+MOST_HOSTS = 10**7  # of a list such as node[0-9999]
+NODE_BYTES = 64
+# Gb/s of a lane, as the speed is called; 4xHDR is 200 Gb/s
+LANES = {"SDR": 2.5, "DDR": 5, "QDR": 10, "FDR10": 10, "FDR": 14, "EDR": 25, "HDR": 50, "NDR": 100, "XDR": 200}
+IB_NODE = re.compile(r'^(Switch|Ca|Rt|Router)\s+\d+\s+"([^"]+)"(?:\s*#\s*"([^"]*)")?')
+IB_LINK = re.compile(r'^\[(\d+)\](?:\[[^\]]*\])?(?:\([^)]*\))?\s*"([^"]+)"\s*\[(\d+)\][^#]*(?:#(.*))?$')
+IB_SPEED = re.compile(r"\b(\d+)x([SDQFEHNX]DR(?:10)?)\b")
+
+
+def ns3(path: Path) -> Listing:
+    """Read the topology of ns-3 as ASTRA-sim and HPCC have it: counts, the switches, a line for each link.
+
+    A line has two nodes, a rate, a delay and an error rate, which is not read. All nodes that are no switches are
+    terminals.
+    Source: astra-sim/astra-network-ns3, commit 8fd3604: scratch/common.h (SetupNetwork).
+    """
+    rows = [(line, text.split()) for line, text in text_lines(path)]
+    line, words = rows[0]
+    if len(words) != 3 or not all(word.isascii() and word.isdigit() and len(word) < 10 for word in words):
+        fail(path, line, f"expected the numbers of nodes, switches and links, got '{one_line(' '.join(words), SHOWN)}'")
+    nodes, switches, links = map(int, words)
+    if nodes > default_memory() // NODE_BYTES:
+        raise Refused(f"{printable(path)}: {nodes:,} nodes are more than this machine's memory can hold")
+    place, named_switches = 1, list[str]()
+    while len(named_switches) < switches and place < len(rows):
+        named_switches += rows[place][1]
+        place += 1
+    if len(named_switches) != switches:
+        raise BadInput(f"{printable(path)}: expected {switches:,} switches, got {len(named_switches):,}")
+    numbers = {str(node): node for node in range(nodes)} if nodes <= 2 * MOST_HOSTS else {}
+    listing, rates, delays = Listing(directed=False), list[str](), list[str]()
+    for line, words in rows[place:]:
+        if len(words) not in (4, 5) or words[0] not in numbers or words[1] not in numbers:
+            shown = one_line(printable(" ".join(words)), SHOWN)
+            fail(path, line, f"expected two nodes below {nodes:,}, a rate and a delay, got '{shown}'")
+        listing.link(numbers[words[0]], numbers[words[1]])
+        rates.append(words[2])
+        delays.append(words[3])
+    if len(rates) != links:
+        raise BadInput(f"{printable(path)}: expected {links:,} links, as its first line says, got {len(rates):,}")
+    unknown = [word for word in named_switches if word not in numbers]
+    if unknown:
+        shown = one_line(printable(unknown[0]), SHOWN)
+        raise BadInput(f"{printable(path)}: expected switches below {nodes:,}, got '{shown}'")
+    listing.nodes = np.arange(nodes)
+    listing.terminals = np.setdiff1d(listing.nodes, [numbers[word] for word in named_switches])
+    with named(path):
+        set_numbers(listing, {"bandwidth": rates, "latency": delays})
+    return listing
+
+
+def slurm(path: Path) -> Listing:
+    """Read Slurm's topology.conf (topology/tree): switches, and nodes, which are terminals, or switches below each."""
+    listing, names, hosts = Listing(directed=False), dict[str, int](), list[int]()
+    seen = set[tuple[int, int]]()
+    for line, text in text_lines(path):
+        given = {key.lower(): value for key, value in re.findall(r"(\w+)\s*=\s*(\S+)", text)}
+        if "switchname" not in given:
+            fail(path, line, f"expected SwitchName=…, got '{one_line(printable(text.strip()), SHOWN)}'")
+        switch = names.setdefault(given["switchname"], len(names))
+        listing.name(switch)
+        for key in ("nodes", "switches"):
+            for name in _hosts(path, line, given[key]) if key in given else ():
+                node = names.setdefault(name, len(names))
+                if key == "nodes":
+                    hosts.append(node)
+                if (switch, node) not in seen:
+                    listing.link(switch, node)
+                seen |= {(switch, node), (node, switch)}
+    unprintable = next((name for name in names if not name.isprintable()), None)
+    if unprintable is not None:
+        raise BadInput(f"{printable(path)}: expected names of printable characters, got {unprintable!r}")
+    listing.terminals = np.unique(np.array(hosts, np.int64)) if hosts else None
+    note_names(listing, names)
+    return listing
+
+
+def _hosts(path: Path, line: int, text: str) -> list[str]:
+    """The names of a list such as tux[0-3,7],login."""
+    found: list[str] = []
+    for part in re.findall(r"(?:[^,\[\]]|\[[^\[\]]*\])+", text):
+        names = [""]
+        for piece in re.findall(r"[^\[\]]+|\[[^\[\]]*\]", part):
+            choices = [piece]
+            if piece[0] == "[":
+                choices = []
+                for span in piece[1:-1].split(","):
+                    first, dash, last = span.partition("-")
+                    last = last if dash else first
+                    plain = all(end.isascii() and end.isdigit() and len(end) < 10 for end in (first, last))
+                    if not plain or not 0 <= int(last) - int(first) < MOST_HOSTS:
+                        fail(
+                            path, line, f"expected numbers as in node[0-3,7], got '{one_line(printable(text), SHOWN)}'"
+                        )
+                    choices += [str(number).zfill(len(first)) for number in range(int(first), int(last) + 1)]
+            if len(names) * len(choices) + len(found) > MOST_HOSTS:
+                raise Refused(f"{printable(path)}:{line}: more than {MOST_HOSTS:,} nodes are not read")
+            names = [name + choice for name in names for choice in choices]
+        found += names
+    return found
+
+
+def ibnetdiscover(path: Path) -> Listing:
+    """Read what ibnetdiscover prints of an InfiniBand fabric: switches, and adapters, which are terminals.
+
+    Nodes are called by their descriptions where these differ, else by type and GUID. Each link is listed at both
+    ends, with its ports and speed (4xHDR: 200 Gb/s).
+    Source: man page ibnetdiscover(8), "topology file format".
+    """
+    ids, called, hosts = dict[str, int](), dict[int, str](), list[int]()
+    ports: dict[tuple[int, int], tuple[int, int]] = {}
+    speeds: dict[tuple[int, int], str] = {}
+    node = -1
+    for line, text in enumerate(text_of(path).split("\n"), 1):
+        if found := IB_NODE.match(text):
+            node = ids.setdefault(found[2], len(ids))
+            called[node] = found[3] or ""
+            if found[1] == "Ca":
+                hosts.append(node)
+        elif text.startswith("["):
+            found = IB_LINK.match(text)
+            if found is None or node < 0 or max(len(found[1]), len(found[3])) > 6:
+                fail(path, line, f"expected a port and its neighbour, got '{one_line(printable(text), SHOWN)}'")
+            here, there = (node, int(found[1])), (ids.setdefault(found[2], len(ids)), int(found[3]))
+            for end, other in ((here, there), (there, here)):
+                if ports.setdefault(end, other) != other:
+                    fail(path, line, f"expected one neighbour at each port, got '{one_line(printable(text), SHOWN)}'")
+            if speed := IB_SPEED.search(found[4] or ""):
+                speeds[min(here, there)] = f"{int(speed[1]) * LANES[speed[2]]:g} Gb/s"
+    listing = Listing(directed=False, nodes=np.arange(len(ids)))
+    links = sorted((end, other) for end, other in ports.items() if end < other)
+    for (tail, _), (head, _) in links:
+        listing.link(tail, head)
+    names = [called.get(number) or name for name, number in ids.items()]
+    if len(set(names)) < len(names):
+        names = list(ids)
+    if any(not name.isprintable() for name in names):
+        raise BadInput(f"{printable(path)}: expected descriptions of printable characters, got others")
+    note_names(listing, {name: place for place, name in enumerate(names)})
+    listing.terminals = np.array(sorted(hosts), np.int64) if hosts else None
+    with named(path):
+        if any(end in speeds for end, _ in links):
+            set_numbers(listing, {"bandwidth": [speeds.get(end) for end, _ in links]})
+    return listing

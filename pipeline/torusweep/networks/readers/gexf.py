@@ -1,0 +1,106 @@
+"""Reader of GEXF, Gephi's format: nodes, links, and the numbers of links."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+from xml.parsers import expat
+
+import numpy as np
+
+from torusweep.errors import BadInput, one_line, printable
+from torusweep.networks.families.graph_listing import SHOWN, Listing, fail, named, note_names, terminals_of
+from torusweep.networks.families.graph_numbers import known_names, set_numbers, whole_of
+
+TERMINALS = ("terminals", "endpoints")
+
+
+def gexf(path: Path) -> Listing:
+    """Read GEXF, as networkx and Gephi write it. Nodes are called by their ids.
+
+    Attributes of links are read as those of GraphML are (`torusweep.networks.families.graph_graphml`), the attribute
+    weight, too; of nodes their number of terminals. Entity declarations, mixed directions and nodes within nodes are
+    errors.
+    """
+    reader = _Reader(path)
+    try:
+        reader.parser.Parse(path.read_bytes(), True)
+    except expat.ExpatError as error:
+        fail(path, error.lineno, f"expected well-formed XML, got: {expat.ErrorString(error.code)}")
+    except (LookupError, ValueError) as error:
+        fail(path, 1, f"expected an encoding that is known, got: {one_line(printable(error))}")
+    return reader.listing()
+
+
+class _Reader:
+    """What has been read so far; its methods are called by the parser."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.usual, self.kinds = "undirected", set[str]()
+        self.of = ""  # whose attributes are declared: node or edge
+        self.titles: dict[tuple[str, str], str] = {}  # ("node" or "edge", id) → what an attribute is called
+        self.names: dict[str, int] = {}
+        self.nodes: list[dict[str, Any]] = []
+        self.links: list[tuple[str, str, int]] = []
+        self.data: list[dict[str, Any]] = []
+        self.inside: list[str] = []  # "node" and "edge"
+        self.parser = expat.ParserCreate()
+        self.parser.StartElementHandler = self.start
+        self.parser.EndElementHandler = self.end
+        self.parser.EntityDeclHandler = self.entity
+
+    def entity(self, *_: object) -> None:
+        fail(self.path, self.parser.CurrentLineNumber, "expected GEXF without entity declarations, which are not read")
+
+    def start(self, name: str, given: dict[str, str]) -> None:
+        name, line = name.rpartition(":")[2], self.parser.CurrentLineNumber
+        if name == "graph":
+            self.usual = given.get("defaultedgetype", "undirected")
+        elif name == "attributes":
+            self.of = given.get("class", "")
+        elif name == "attribute":
+            self.titles[self.of, given.get("id", "")] = given.get("title", "")
+        elif name == "node" and self.inside[-1:] != ["edge"]:
+            if "node" in self.inside:
+                fail(self.path, line, "expected nodes side by side, got one within another")
+            label = given.get("id", "")
+            if not label or label in self.names or not label.isprintable():
+                fail(self.path, line, f"expected nodes of different ids, got '{one_line(printable(label), SHOWN)}'")
+            self.names[label] = len(self.names)
+            self.nodes.append({})
+            self.inside.append(name)
+        elif name == "edge":
+            self.links.append((given.get("source", ""), given.get("target", ""), line))
+            self.kinds.add(given.get("type", self.usual))
+            self.data.append({key: given[key] for key in ("weight",) if key in given})
+            self.inside.append(name)
+        elif name == "attvalue" and self.inside:
+            of = self.inside[-1]
+            title = self.titles.get((of, given.get("for", given.get("id", ""))), "")
+            (self.nodes if of == "node" else self.data)[-1].setdefault(title, given.get("value", ""))
+
+    def end(self, name: str) -> None:
+        if self.inside and name.rpartition(":")[2] == self.inside[-1]:
+            self.inside.pop()
+
+    def listing(self) -> Listing:
+        kinds = self.kinds or {self.usual}
+        if len(kinds) > 1 or not kinds <= {"directed", "undirected", "mutual"}:
+            shown = one_line(printable(" and ".join(sorted(kinds))), SHOWN)
+            raise BadInput(f"{printable(self.path)}: expected every edge directed, or none, got {shown}")
+        listing = Listing(directed=kinds == {"directed"}, nodes=np.arange(len(self.names)))
+        for source, target, line in self.links:
+            for end in (source, target):
+                if end not in self.names:
+                    fail(self.path, line, f"expected a listed node, got '{one_line(printable(end), SHOWN)}'")
+            listing.link(self.names[source], self.names[target])
+        note_names(listing, self.names)
+        with named(self.path):
+            called = known_names(dict.fromkeys(key for data in self.data for key in data), listing.notes)
+            set_numbers(listing, {name: [data.get(key) for data in self.data] for name, key in called.items()})
+            counts = [next((node[key] for key in TERMINALS if key in node), None) for node in self.nodes]
+            if any(count is not None for count in counts):
+                whole = [0 if count is None else whole_of("terminals", count) for count in counts]
+                listing.terminals = terminals_of(self.path, np.array(whole, np.int64))
+        return listing

@@ -1,0 +1,207 @@
+"""Readers of graph files by igraph (GML, Pajek) and of matrices by SciPy and NumPy (Matrix Market, .npz, .npy)."""
+
+from __future__ import annotations
+
+import html
+import re
+import struct
+import tokenize
+import warnings
+import zipfile
+import zlib
+from collections.abc import Callable, Sequence
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import igraph
+import numpy as np
+import scipy
+
+from torusweep.errors import BadInput, Refused, one_line, printable
+from torusweep.networks.families.graph_listing import SHOWN, Listing, named, note_names
+from torusweep.networks.families.graph_numbers import known_names, set_column, set_numbers
+from torusweep.networks.topology import default_memory
+
+NODE_BYTES = 256  # of a node in igraph
+# what NumPy and zipfile raise on damaged files
+DAMAGED = (
+    *(ValueError, EOFError, MemoryError, KeyError, TypeError, IndexError, SyntaxError, AttributeError, RuntimeError),
+    *(zipfile.BadZipFile, zlib.error, struct.error, tokenize.TokenError),
+)
+SPARSE = {"data", "indices", "indptr", "row", "col", "offsets", "format", "shape", "_is_array"}  # scipy.sparse.save_npz
+
+
+def text_of(path: Path) -> str:
+    """A file as text. Raises BadInput where it is not UTF-8, and for a byte NUL."""
+    content = path.read_bytes()
+    if b"\0" in content:
+        raise BadInput(f"{printable(path)}: expected text, got a NUL byte: this is a binary file")
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise BadInput(f"{printable(path)}: expected UTF-8 text, got byte {error.start:,} that is none") from None
+
+
+def gml(path: Path) -> Listing:
+    """Read GML by igraph. Nodes are called by their labels, or names, if all have different ones, else by their ids."""
+    graph = _read(path, igraph.Graph.Read_GML)
+    for attribute in ("label", "name", "id"):
+        names = graph.vs[attribute] if attribute in graph.vs.attributes() else [""]
+        if attribute == "id":
+            names = [int(name) for name in names if name != ""]
+        names = [html.unescape(name) if isinstance(name, str) else name for name in names]
+        if all(name not in ("", None) for name in names) and len(set(map(str, names))) == graph.vcount():
+            return _listing(path, graph, names)
+    return _listing(path, graph, [])
+
+
+def pajek(path: Path) -> Listing:
+    """Read Pajek's network by igraph. Nodes are called by their labels, if these differ, else by their numbers, 1 … N.
+
+    Raises BadInput for arcs and edges in one file: some links would have one direction, others both.
+    """
+    text = text_of(path)
+    sections = [section.lower() for section in re.findall(r"^\s*\*(\w+)[^\n]*\n(?=\s*\d)", text, re.MULTILINE)]
+    if any(s.startswith("arcs") for s in sections) and any(s.startswith("edges") for s in sections):
+        raise BadInput(f"{printable(path)}: expected arcs or edges, got both; list each edge as two arcs")
+    vertices = re.search(r"^\s*\*vertices\s+(\d+)", text, re.MULTILINE | re.IGNORECASE)
+    if vertices is not None and int(vertices[1]) > min(2**31, default_memory() // NODE_BYTES):
+        raise Refused(f"{printable(path)}: {int(vertices[1]):,} nodes are more than this machine's memory can hold")
+    graph = _read(path, igraph.Graph.Read_Pajek)
+    names = [name or "" for name in graph.vs["name"]] if "name" in graph.vs.attributes() else []
+    if "" in names or len(set(names)) < graph.vcount():
+        names = list(range(1, graph.vcount() + 1))
+    return _listing(path, graph, names)
+
+
+def _read(path: Path, reader: Callable[[str], Any]) -> Any:
+    text_of(path)  # other bytes make igraph fail, or crash
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of attributes that are not read here
+            return reader(str(path))
+    except igraph.InternalError as error:
+        reason = re.sub(r"^Error at [^ ]+: | -- .*$", "", one_line(error))
+        raise BadInput(f"{printable(path)}: {one_line(printable(reason))}") from None
+    except (ValueError, SystemError, MemoryError) as error:
+        raise BadInput(f"{printable(path)}: expected a graph, got: {one_line(printable(error))}") from None
+
+
+def _listing(path: Path, graph: Any, names: Sequence[Any]) -> Listing:
+    listing = Listing(directed=bool(graph.is_directed()), nodes=np.arange(graph.vcount()))
+    ends = np.array(graph.get_edgelist(), np.int64).reshape(-1, 2)
+    listing.tails, listing.heads = ends[:, 0], ends[:, 1]
+    _name(path, listing, names)
+    with named(path):
+        called = known_names(graph.es.attributes(), listing.notes)
+        columns = {known: [_value(value) for value in graph.es[name]] for known, name in called.items()}
+        set_numbers(listing, {known: values for known, values in columns.items() if any(v is not None for v in values)})
+    return listing
+
+
+def _value(value: Any) -> Any:
+    """None where a link has none: igraph gives it an empty text, or NaN."""
+    return None if value in ("", None) or value != value else value
+
+
+def _name(path: Path, listing: Listing, names: Sequence[Any]) -> None:
+    """Call nodes by names, which differ."""
+    for name in names:
+        if not str(name).isprintable():
+            shown = one_line(printable(name), SHOWN)
+            raise BadInput(f"{printable(path)}: expected names of printable characters, got '{shown}'")
+    if names and all(isinstance(name, int) for name in names):
+        listing.names = tuple(names)
+    elif names:
+        note_names(listing, {str(name): place for place, name in enumerate(names)})
+
+
+def matrix_market(path: Path) -> Listing:
+    """Read a Matrix Market file by SciPy: a link for each entry that is not 0."""
+    content = text_of(path).encode() + b"\n"  # SciPy 1.17 crashes on NUL, on a last line without end, and without rows
+    try:
+        rows, columns, entries, *_ = scipy.io.mminfo(BytesIO(content))
+        if not rows or not columns or entries > len(content):
+            raise ValueError(f"{rows:,} rows, {columns:,} columns and {entries:,} entries")
+        if max(rows, columns) > default_memory() // NODE_BYTES:
+            raise Refused(f"{printable(path)}: {rows:,} nodes are more than this machine's memory can hold")
+        matrix = scipy.io.mmread(BytesIO(content))
+    except (ValueError, OverflowError, TypeError, MemoryError) as error:
+        raise BadInput(
+            f"{printable(path)}: expected a matrix in the Matrix Market format, got: {one_line(printable(error))}"
+        ) from None
+    return listing_of(path, matrix)
+
+
+def npy(path: Path) -> Listing:
+    """Read an array of NumPy: a square matrix, or links int[E, 2]. Objects (pickles) are not read."""
+    return _of_arrays(path, lambda: {"": np.load(path, allow_pickle=False)})
+
+
+def npz(path: Path) -> Listing:
+    """Read a matrix that scipy.sparse.save_npz wrote, or the one array of numpy.savez. Objects are not read."""
+    return _of_arrays(path, lambda: _arrays(path))
+
+
+def _arrays(path: Path) -> dict[str, Any]:
+    with zipfile.ZipFile(path) as archive:
+        if (size := sum(member.file_size for member in archive.infolist())) > default_memory() // 8:
+            raise Refused(f"{printable(path)}: {size / 2**30:.1f} GiB unpacked are more than the memory can hold")
+    with np.load(path, allow_pickle=False) as arrays:
+        if set(arrays) <= SPARSE and {"format", "shape", "data"} <= set(arrays):
+            return {"": scipy.sparse.load_npz(path)}
+        return {name: arrays[name] for name in arrays}
+
+
+def _of_arrays(path: Path, read: Callable[[], dict[str, Any]]) -> Listing:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of files that Python 2 wrote
+            arrays = read()
+    except DAMAGED as error:
+        reason = "pickled objects, which are not read for safety" if "allow_pickle" in str(error) else error
+        raise BadInput(f"{printable(path)}: expected arrays of NumPy, got: {one_line(printable(reason))}") from None
+    if len(arrays) != 1:
+        shown = one_line(printable(", ".join(arrays)), SHOWN) or "none"
+        raise BadInput(f"{printable(path)}: expected one array, a matrix or links int[E, 2], got {shown}")
+    (array,) = arrays.values()
+    if not scipy.sparse.issparse(array) and array.ndim == 2 and array.shape[1] == 2 and array.dtype.kind in "iu":
+        if array.size and not 0 <= array.min() <= array.max() < 2**62:
+            raise BadInput(f"{printable(path)}: expected nodes 0 … 2⁶², got {array.min()} … {array.max()}")
+        ends = array.astype(np.int64)
+        return Listing(tails=ends[:, 0], heads=ends[:, 1])
+    return listing_of(path, array)
+
+
+def listing_of(path: Path, matrix: Any, names: Sequence[Any] = ()) -> Listing:
+    """The links of a square matrix, dense or sparse: one for each entry that is not 0, whose value is a weight.
+
+    A symmetric matrix has each link twice. Of another, `directed` must be said.
+    """
+    shape = "×".join(map(str, matrix.shape))
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or not matrix.shape[0]:
+        raise BadInput(f"{printable(path)}: expected a square matrix, a row and a column for each node, got {shape}")
+    if matrix.dtype.kind not in "biuf":
+        raise BadInput(f"{printable(path)}: expected a matrix of numbers, got {matrix.dtype}")
+    entries = scipy.sparse.coo_array(matrix)
+    entries.sum_duplicates()
+    there = entries.data != 0
+    row, column = (ends[there].astype(np.int64) for ends in entries.coords)
+    values = entries.data[there].astype(np.float64)
+    if not np.isfinite(values).all() or (values < 0).any():
+        wrong = values[~np.isfinite(values) | (values < 0)][0]
+        raise BadInput(f"{printable(path)}: expected entries of 0 or more in the matrix, got {wrong}")
+    listing = Listing(row, column, np.arange(matrix.shape[0]))
+    nodes = np.int64(matrix.shape[0])
+    alone = np.setdiff1d(row * nodes + column, column * nodes + row)
+    if len(alone):
+        tail, head = divmod(int(alone[0]), int(nodes))
+        listing.unsaid = (
+            f"expected a symmetric matrix, whose links have both directions, got an entry ({tail}, {head}) without"
+            f" ({head}, {tail}); say directed=true, or directed=false for links listed once"
+        )
+    listing.mirrored = not len(alone)
+    set_column(listing, "weight", values)
+    _name(path, listing, names)
+    return listing
