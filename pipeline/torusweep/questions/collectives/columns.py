@@ -69,6 +69,12 @@ COLLECTIVES = (
         more=True,
     ),
     Column(
+        "ring",
+        "list<int64>",
+        "",
+        "terminals in the order of its ring; null without a ring, and of several",
+    ),
+    Column(
         "cut_nodes",
         "list<int64>",
         "nodes",
