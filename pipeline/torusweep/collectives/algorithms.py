@@ -136,7 +136,7 @@ def algorithms_for(operation: str, names: Iterable[str]) -> list[str]:
 def check_suits(algorithm: str, plan: Plan, spelling: str, terminals: Callable[[], int]) -> None:
     """Raise BadInput where a network's plan, and where that may decide its terminals, show that it does not suit."""
     says = ""
-    if algorithm in POWERS_OF_2 and plan.nodes & (plan.nodes - 1):
+    if algorithm in POWERS_OF_2:
         ranks = plan.nodes if plan.joined else terminals()
         says = power_of_2_expected(ranks) if ranks & (ranks - 1) else ""
     elif algorithm in ON_AXES and not may_have_axes(plan, spelling):

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from typing import TYPE_CHECKING, Annotated, Any
 
+import numpy as np
 from pydantic import create_model
 from rich.console import Console
 
@@ -44,6 +45,7 @@ class Collective(Records):
 
     without: str = field(default="", kw_only=True)
     order: str = field(default="", kw_only=True)
+    remarks: Sequence[str] = field(default=(), kw_only=True)
     left_out: Mapping[str, str] = field(default_factory=dict, kw_only=True)
     columns = COLLECTIVES
     main = ("algorithm", "cycles", "bound_share", "bus_bandwidth", "steps", "latency_hops")
@@ -82,6 +84,10 @@ class Collective(Records):
         return super()._repr_html_() + (f"<div>no algorithm: {escape(self.without)}</div>" if self.without else "")
 
 
+SHARED = (
+    "terminals of one router share its links, and have no link of their own to it: where that limits, give them nodes"
+    " of their own in a file"
+)
 OPERATION = Spelled(
     ", ".join(OPERATIONS), table="torusweep.collectives.operations:OPERATIONS", title="Operations", called=False
 )
@@ -142,7 +148,7 @@ def collective(
     optimum where an algorithm attains it, and stands beside the best known where none is known to.
 
     Messages take shortest paths: equally all where each node has a terminal, else each node divides them by the
-    bandwidth of the links that lead nearer. Terminals of one router share its links; none has a link of its own to it.
+    bandwidth of the links that lead nearer.
 
     >>> import torusweep as ts
     >>> ts.network("torus(k=4, n=2)").collective("all_reduce").optimum
@@ -174,7 +180,8 @@ def collective(
     without = together(network, left_out) if left_out and len(rows) == 1 else ""
     found_ring = next((row["ring"] for row in rows if row["ring"] is not None), None)
     order = order_in_words(network, found_ring) if found_ring is not None and has_switches(network) else ""
-    return Collective(rows, without=without, left_out=left_out, order=order)
+    shared = len(np.unique(network.terminals)) < len(network.terminals)
+    return Collective(rows, without=without, left_out=left_out, order=order, remarks=(SHARED,) if shared else ())
 
 
 class CollectivesQuestion(Question):
