@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import networkx
+import pytest
 import torusweep as ts
 from torusweep.networks.families import build
 from torusweep.questions.display import LONGEST, html_of, rows_html, value_text

@@ -57,6 +57,21 @@ def demand_of(matrix: np.ndarray) -> TaskDemand:
     return TaskDemand(first, other.astype(np.int32), matrix[task, other], matrix[other, task])
 
 
+def embedded(demand: TaskDemand, near: np.ndarray, senders: int, most: int) -> np.ndarray:
+    """int32[T]: places of tasks, all partners on places that are near each other; −1 of those that are left over.
+
+    near     bool[T, T]  symmetric
+    senders  as of `fewer_hops`
+    most     tasks that may be put somewhere, until the longest row of them that was found is returned
+
+    Depth first: the task with the most partners that have a place comes next (a subgraph of `near` that is like that of
+    the tasks, as in Ullmann 1976).
+    """
+    from torusweep_kernels.exchanges import cpu
+
+    return cpu.embedded(demand.first, demand.other, near, senders, most)
+
+
 def fewer_hops(
     demand: TaskDemand, distance: np.ndarray, place: np.ndarray, senders: int, temperatures: np.ndarray, seed: int
 ) -> Searched:
@@ -70,7 +85,9 @@ def fewer_hops(
     from torusweep_kernels.exchanges import cpu
 
     found = place.astype(np.int32)
-    value = cpu.fewer_hops(*demand, np.ascontiguousarray(distance, np.float64), found, senders, temperatures, seed)
+    value = cpu.fewer_hops(
+        *demand, np.ascontiguousarray(distance, np.float64), found, senders, temperatures, np.random.default_rng(seed)
+    )
     return Searched(found, float(value), 0, False)
 
 
@@ -93,12 +110,17 @@ def routes_of(
     return PlaceRoutes(first, channel, share)
 
 
-def lower_load(demand: TaskDemand, routes: PlaceRoutes, channels: int, place: np.ndarray, seed: int) -> Searched:
-    """Exchange tasks as long as that lowers the busiest link's load, or the sum of squares of all at the same one."""
+def lower_load(
+    demand: TaskDemand, routes: PlaceRoutes, channels: int, place: np.ndarray, rounds: int, seed: int
+) -> Searched:
+    """Exchange tasks where that lowers the busiest link's load, or the sum of squares of all at the same one.
+
+    rounds   through all pairs of tasks, at most; the last is one that lowers nothing
+    """
     from torusweep_kernels.exchanges import cpu
 
     found = place.astype(np.int32)
-    value = cpu.lower_load(*demand, *routes, channels, found, seed)
+    value = cpu.lower_load(*demand, *routes, channels, found, rounds, np.random.default_rng(seed))
     return Searched(found, float(value), 0, False)
 
 

@@ -7,6 +7,73 @@ import numpy as np
 from torusweep_kernels.compile import cached
 
 ROUNDING = 1e-9  # relative: less is no improvement
+WORSE = 0.01  # relative: of the sum of squares, for a lower busiest channel
+
+
+@cached
+def embedded(first, other, near, senders, most):
+    """int32[T]: places of the tasks, −1 of those that are left over."""
+    places = len(near)
+    order = np.empty(senders, np.int64)
+    anchor = np.full(senders, -1, np.int64)  # of each task a partner before it
+    weight, partners = np.zeros(senders, np.int64), np.empty(senders, np.int64)
+    for task in range(senders):
+        partners[task] = first[task + 1] - first[task]
+    for turn in range(senders):
+        task = 0
+        for one in range(senders):
+            more = weight[one] > weight[task]
+            if more or (weight[one] == weight[task] and partners[one] > partners[task]) or weight[task] < 0:
+                task = one
+        order[turn], weight[task] = task, -1
+        for entry in range(first[task], first[task + 1]):
+            partner = other[entry]
+            if weight[partner] >= 0:
+                weight[partner] += 1
+                if anchor[partner] < 0:
+                    anchor[partner] = task
+    room = np.empty(places, np.int64)  # free places near each
+    for spot in range(places):
+        room[spot] = near[spot].sum()
+    at, best = np.full(places, -1, np.int32), np.full(places, -1, np.int32)
+    cursor, free = np.full(senders, -1, np.int64), np.ones(places, np.bool_)
+    turn, deepest, visited = 0, 0, 0
+    while turn >= 0 and visited < most:
+        task = order[turn]
+        if at[task] >= 0:
+            free[at[task]] = True
+            for spot in range(places):
+                room[spot] += near[at[task], spot]
+            at[task] = -1
+        spot = cursor[turn] + 1
+        while spot < places:
+            fits = free[spot] and (anchor[task] < 0 or near[at[anchor[task]], spot])
+            if fits:
+                waiting = 0
+                for entry in range(first[task], first[task + 1]):
+                    there = at[other[entry]]
+                    waiting += there < 0
+                    fits = fits and (there < 0 or near[there, spot])
+                fits = fits and room[spot] >= waiting
+            if fits:
+                break
+            spot += 1
+        cursor[turn] = spot
+        if spot == places:
+            cursor[turn] = -1
+            turn -= 1
+            continue
+        visited += 1
+        at[task], free[spot] = spot, False
+        for one in range(places):
+            room[one] -= near[spot, one]
+        if turn + 1 > deepest:
+            deepest = turn + 1
+            best[:] = at
+        if deepest == senders:
+            break
+        turn += 1
+    return best
 
 
 @cached
@@ -42,20 +109,19 @@ def _change(first, other, sent, taken, distance, place, one, two):
 
 
 @cached
-def fewer_hops(first, other, sent, taken, distance, place, senders, temperatures, seed):
+def fewer_hops(first, other, sent, taken, distance, place, senders, temperatures, draw):
     """Change a placement in place; return its hops · demand."""
-    np.random.seed(seed)
     tasks = len(place)
     for temperature in temperatures:
         for _ in range(tasks):
-            one, two = np.random.randint(senders), np.random.randint(tasks)
+            one, two = draw.integers(0, senders), draw.integers(0, tasks)
             if one == two:
                 continue
             change = _change(first, other, sent, taken, distance, place, one, two)
-            if change <= 0 or np.random.random() < np.exp(-change / temperature):
+            if change <= 0 or draw.random() < np.exp(-change / temperature):
                 place[one], place[two] = place[two], place[one]
     least = ROUNDING * (1.0 + hops_of(first, other, sent, taken, distance, place) / tasks)
-    order = np.random.permutation(tasks)
+    order = draw.permutation(tasks)
     better = True
     while better:
         better = False
@@ -127,21 +193,39 @@ def fill_routes(distance, paths, terminals, arcs, width, first):
 
 @cached
 def _add(load, pairs, channel, share, route, amount):
+    """Add a message to the loads; return what that adds to the sum of their squares."""
+    squares = 0.0
     if amount != 0.0:
         for entry in range(pairs[route], pairs[route + 1]):
-            load[channel[entry]] += amount * share[entry]
+            one, more = channel[entry], amount * share[entry]
+            squares += (2.0 * load[one] + more) * more
+            load[one] += more
+    return squares
 
 
 @cached
 def _add_task(load, first, other, sent, taken, pairs, channel, share, place, task, skipped, sign):
-    """Add (sign 1) or take away (−1) all that a task sends and gets, but for one partner."""
-    places, at = len(place), place[task]
+    """As `_add`, of all that a task sends and gets but for one partner: add it (sign 1) or take it away (−1)."""
+    places, at, squares = len(place), place[task], 0.0
     for entry in range(first[task], first[task + 1]):
         partner = other[entry]
         if partner != skipped:
             there = place[partner]
-            _add(load, pairs, channel, share, at * places + there, sign * sent[entry])
-            _add(load, pairs, channel, share, there * places + at, sign * taken[entry])
+            squares += _add(load, pairs, channel, share, at * places + there, sign * sent[entry])
+            squares += _add(load, pairs, channel, share, there * places + at, sign * taken[entry])
+    return squares
+
+
+@cached
+def _exchange(load, first, other, sent, taken, pairs, channel, share, place, one, two):
+    """Exchange two tasks; return what that adds to the sum of squares."""
+    squares = 0.0
+    for sign in (-1.0, 1.0):
+        squares += _add_task(load, first, other, sent, taken, pairs, channel, share, place, one, -1, sign)
+        squares += _add_task(load, first, other, sent, taken, pairs, channel, share, place, two, one, sign)
+        if sign < 0:
+            place[one], place[two] = place[two], place[one]
+    return squares
 
 
 @cached
@@ -156,25 +240,13 @@ def loads_of(first, other, sent, taken, pairs, channel, share, channels, place):
 
 
 @cached
-def _weigh(load):
-    most, squares = 0.0, 0.0
-    for value in load:
-        most = max(most, value)
-        squares += value * value
-    return most, squares
-
-
-@cached
-def lower_load(first, other, sent, taken, pairs, channel, share, channels, place, seed):
+def lower_load(first, other, sent, taken, pairs, channel, share, channels, place, rounds, draw):
     """Change a placement in place; return the busiest channel's load."""
-    np.random.seed(seed)
     tasks = len(place)
-    load = loads_of(first, other, sent, taken, pairs, channel, share, channels, place)
-    most, squares = _weigh(load)
-    before = load.copy()
-    order = np.random.permutation(tasks)
-    better = True
-    while better:
+    order = draw.permutation(tasks)
+    for _ in range(rounds):
+        load = loads_of(first, other, sent, taken, pairs, channel, share, channels, place)  # without rounding's drift
+        most, squares = load.max(), (load * load).sum()
         better = False
         for i in range(tasks):
             one = order[i]
@@ -182,29 +254,22 @@ def lower_load(first, other, sent, taken, pairs, channel, share, channels, place
                 two = order[j]
                 if first[one] == first[one + 1] and first[two] == first[two + 1]:
                     continue
-                before[:] = load
-                for sign in (-1.0, 1.0):
-                    _add_task(load, first, other, sent, taken, pairs, channel, share, place, one, -1, sign)
-                    _add_task(load, first, other, sent, taken, pairs, channel, share, place, two, one, sign)
-                    if sign < 0:
-                        place[one], place[two] = place[two], place[one]
-                busiest, sum_ = _weigh(load)
-                lower = busiest < most * (1 - ROUNDING)
-                if lower or (busiest <= most * (1 + ROUNDING * 0.01) and sum_ < squares * (1 - ROUNDING)):
-                    most, squares, better = busiest, sum_, True
-                else:
-                    place[one], place[two] = place[two], place[one]
-                    load[:] = before
-        load = loads_of(first, other, sent, taken, pairs, channel, share, channels, place)  # without rounding's drift
-        most, squares = _weigh(load)
-    return most
+                change = _exchange(load, first, other, sent, taken, pairs, channel, share, place, one, two)
+                if change <= squares * WORSE:
+                    busiest = load.max()
+                    lower = busiest < most * (1 - ROUNDING)
+                    if lower or (busiest <= most * (1 + ROUNDING * 0.01) and change < -squares * ROUNDING):
+                        most, squares, better = busiest, squares + change, True
+                        continue
+                _exchange(load, first, other, sent, taken, pairs, channel, share, place, one, two)
+        if not better:
+            break
+    return loads_of(first, other, sent, taken, pairs, channel, share, channels, place).max()
 
 
 @cached
-def all_placements(
-    matrix, distance, begin, found, value, most, by_load, pairs, channel, share, channels
-):
-    """Depth first over partial placements; `found` becomes the best. Returns (its value, partial placements visited)."""
+def all_placements(matrix, distance, begin, found, value, most, by_load, pairs, channel, share, channels):
+    """Depth first over partial placements; `found` becomes the best. Returns (its value, how many were visited)."""
     tasks, places = len(matrix), len(distance)
     nearest = np.inf
     for one in range(places):

@@ -77,7 +77,7 @@ def wait_notice(work: str) -> Iterator[None]:
 
 @contextmanager
 def found_progress(things: str, total: int) -> Iterator[Callable[[str], None]]:
-    """A function to call with what is found, in words: lines, of quick work none, and on a terminal a bar below them."""
+    """A function to call with what is found, in words: lines, none of quick work, and on a terminal a bar."""
     waiting: list[str] | None = []
     number, lock = 0, Lock()
 

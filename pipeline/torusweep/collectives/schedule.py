@@ -81,7 +81,8 @@ def check_transfers(number: int) -> None:
     """Raise Refused where a schedule has too many transfers."""
     if number > MOST_TRANSFERS:
         raise Refused(
-            f"expected an algorithm of at most {MOST_TRANSFERS:,} transfers of chunks, got more; choose a smaller network"
+            f"expected an algorithm of at most {MOST_TRANSFERS:,} transfers of chunks, got more;"
+            " choose a smaller network"
         )
 
 

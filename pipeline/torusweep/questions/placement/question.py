@@ -15,20 +15,23 @@ import scipy
 from rich.console import Console
 
 from torusweep import documents
-from torusweep.errors import BadInput
-from torusweep.networks.topology import Meaning, Topology, Whole
-from torusweep.quantities import bandwidth_of, seconds_of
+from torusweep.errors import BadInput, Refused, one_line
+from torusweep.networks.names import order_of_names
+from torusweep.networks.topology import Meaning, Topology, Whole, default_memory
+from torusweep.quantities import bandwidth_of, counted, seconds_of
 from torusweep.questions.answer import Answer, Row
 from torusweep.questions.display import rows_html, rows_text
 from torusweep.questions.how import How
 from torusweep.questions.placement.job import USUAL_SIZE, Job, job_of, job_of_axes, operations_in_words
 from torusweep.questions.placement.machine import Machine, bound_name, machine
 from torusweep.questions.placement.ranking import JobPlacement, LinkSpeed, Ranking, check_axes, rank
-from torusweep.questions.placement.tasks import TaskPlacement, place_tasks
+from torusweep.questions.placement.tasks import MOST_PLACES, NamedTasks, TaskPlacement, place_tasks
 from torusweep.questions.placement.text import axes_in_words, axes_of, print_placements, seconds_in_words
 from torusweep.questions.placement.words import deadlock_in_words, link_in_words, notes
 from torusweep.questions.question import Askable, File
 from torusweep.questions.stage import under
+from torusweep.tables.parquet import expect_valid, numbers, read_foreign
+from torusweep.traffic.demands import COLUMNS, LEAST, MOST, MOST_ROWS
 
 SUFFIXES = (".npy", ".json")
 
@@ -166,7 +169,9 @@ def place(
     | None = None,
     tasks: Annotated[
         Path | str | np.ndarray | list[Any] | scipy.sparse.csr_array,
-        Meaning("in place of a job: what tasks send to each other, a file as of the traffic demand; in Python a matrix"),
+        Meaning(
+            "in place of a job: what tasks send to each other, a file as of the traffic demand; in Python a matrix"
+        ),
     ]
     | None = None,
     least: Annotated[
@@ -176,7 +181,7 @@ def place(
     seed: Annotated[int, Whole(0, "of these searches", 2**31 - 1)] = 0,
     bandwidth: Annotated[str, Meaning("of a link, in each direction")] = "50GB/s",
     latency: Annotated[str, Meaning("of each step of a collective")] = "1us",
-    top: Annotated[int, Whole(1, "placements of a job to show", 100)] = 10,
+    top: Annotated[int, Whole(1, "placements to show", 100)] = 10,
 ) -> Placements | TaskPlacement:
     """Where to put the axes of a job on a slice, by comparing all placements; or tasks on any network, by exchanges.
 
@@ -207,14 +212,17 @@ def place(
     if tasks is not None:
         with under("tasks"):
             _alone(tasks=tasks, job=job, axes=axes)
-            return place_tasks(network, how, tasks, least, restarts, seed)
+            return place_tasks(network, how, _tasks(tasks), least, restarts, seed)
     with under("bandwidth"):
         speed = bandwidth_of(bandwidth)
     with under("latency"):
         links = LinkSpeed(speed, seconds_of(latency))
     _alone(job=job, axes=axes)
-    with under("axes"):
-        wanted = _job(job) if axes is None else job_of_axes(axes)
+    if job is not None:
+        wanted = _job(job)
+    else:
+        with under("axes"):
+            wanted = job_of_axes(axes or "")
     slice_of = machine(network)
     check_axes(slice_of, wanted.axes)
     begun = perf_counter()
@@ -239,6 +247,58 @@ def _job(given: Path | str | Mapping[str, Any]) -> Job:
     content = documents.read_bytes(Path(given), "job in YAML", "leave out what is no axis or operation")
     document = documents.parse(content, name)
     return job_of(document.data, name, document.values, document.keys)
+
+
+def _tasks(given: Any) -> NamedTasks:
+    """The tasks of a demand file, or of a matrix.
+
+    A file as of the traffic `demand`: a list with source, destination, demand, or lines of numbers. Its sources and
+    destinations may be called anything; those of a matrix are numbers.
+    """
+    if isinstance(given, str | Path):
+        try:
+            return _read(Path(given))
+        except BadInput as wrong:
+            raise type(wrong)(f"{given}: {wrong}") from None
+    try:
+        matrix = np.array(given.toarray() if scipy.sparse.issparse(given) else given, np.float64)
+    except (ValueError, TypeError) as error:
+        raise BadInput(f"tasks: expected a matrix of numbers, got: {one_line(error)}") from None
+    return NamedTasks(tuple(range(len(matrix))), _square(matrix))
+
+
+def _read(path: Path) -> NamedTasks:
+    table = read_foreign(path, what="demand file", columns=COLUMNS, most_rows=MOST_ROWS, memory=default_memory())
+    if isinstance(table, np.ndarray):
+        return NamedTasks(tuple(range(len(table))), _square(table))
+    for name in COLUMNS:
+        if table.column_names.count(name) != 1:
+            raise BadInput(f"expected the columns {', '.join(COLUMNS)}, got {one_line(', '.join(table.column_names))}")
+    amount = numbers(table.column("demand"), "demand", pa.float64())
+    for name in COLUMNS[:2]:
+        if table.column(name).null_count:
+            raise BadInput(
+                f"{name}: expected a task in every row, got {counted(table.column(name).null_count, 'row')} without"
+            )
+    ends = [table.column(name).to_pylist() for name in COLUMNS[:2]]
+    listed = list(dict.fromkeys(name for pair in zip(*ends) for name in pair))
+    order = order_of_names(listed)
+    names = tuple(listed if order is None else [listed[place] for place in order])
+    if len(names) > MOST_PLACES:
+        raise Refused(f"expected at most {MOST_PLACES:,} tasks, got {len(names):,}; join some")
+    number = {name: place for place, name in enumerate(names)}
+    matrix = np.zeros((len(names), len(names)))
+    np.add.at(matrix, tuple([number[name] for name in end] for end in ends), amount)
+    return NamedTasks(names, _square(matrix))
+
+
+def _square(matrix: np.ndarray) -> np.ndarray:
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+        raise BadInput(f"tasks: expected a matrix [n, n], a row and a column for each task, got {list(matrix.shape)}")
+    expect_valid("demand", (matrix == 0) | (matrix >= LEAST) & (matrix <= MOST), matrix, f"0 or {LEAST:g} … {MOST:g}")
+    if not (matrix.sum() > matrix.trace()):
+        raise BadInput("tasks: expected demand between two tasks, got none; list what they send to each other")
+    return matrix
 
 
 class PlaceQuestion(Askable):

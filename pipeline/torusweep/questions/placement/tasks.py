@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -18,6 +18,7 @@ from torusweep_kernels.exchanges import (
     all_placements,
     busiest,
     demand_of,
+    embedded,
     fewer_hops,
     lower_load,
     routes_of,
@@ -25,28 +26,38 @@ from torusweep_kernels.exchanges import (
 from torusweep_kernels.trees import hops_from
 
 from torusweep.collectives.operations import channels_of
-from torusweep.errors import BadInput, Refused, one_line
-from torusweep.networks.names import column_of, order_of_names, terminal_names
+from torusweep.errors import BadInput, Refused
+from torusweep.networks.names import column_of, terminal_names
 from torusweep.networks.symmetry import orbits
-from torusweep.networks.topology import Topology, default_memory
+from torusweep.networks.topology import Topology
 from torusweep.quantities import counted
 from torusweep.questions.answer import Answer, Row
 from torusweep.questions.console import print_facts, print_note, print_rows
 from torusweep.questions.display import Fact, rows_html, rows_text
 from torusweep.questions.how import How
-from torusweep.tables.parquet import expect_valid, numbers, read_foreign
-from torusweep.traffic.demands import COLUMNS, LEAST, MOST, MOST_ROWS
+from torusweep.traffic.demands import COLUMNS
 
-MOST_PLACES = 4096  # terminals: the table of their distances then has 128 MiB
+MOST_PLACES = 2048  # terminals: tables of all their pairs then have 32 MiB each
 MOST_TRIED = 1 << 33  # channels that are looked at for all pairs; some seconds
 MOST_ROUTES = 30_000_000  # channels of all pairs' shortest paths, of 12 bytes each
+MOST_EMBEDDED = 250_000_000  # in the search for partners near each other: tasks put somewhere, times places
 FEW = 9  # tasks of which all placements are looked through
 MOST_VISITED = 20_000_000  # partial placements; some seconds
 MOVES, MOST_MOVES, MOST_TERMS = 40_000, 40_000_000, 300_000_000  # of annealing: for each place; at most; their terms
+ROUNDS = 6  # of exchanges that lower the busiest link's load, after each search for fewer hops
 WINDOWS = ((0.75, 0.25), (0.5, 0.15), (1.5, 0.25))  # temperatures, in units of what a task's demands are
-MEETS = "no placement has less: the largest demands of each task go to its nearest terminals (Gilmore 1962; Lawler 1963)"
+MEETS = (
+    "no placement has less: the largest demands of each task go to its nearest terminals (Gilmore 1962; Lawler 1963)"
+)
 MET = 1e-9  # relative: rounding of sums
 SHOWN = 16  # tasks in the text
+
+
+class NamedTasks(NamedTuple):
+    """What n tasks are called, and float64[n, n] what each sends to each."""
+
+    names: tuple[Any, ...]
+    matrix: np.ndarray
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -169,16 +180,15 @@ class TaskPlacement(Answer):
         return rows_html(self.heading(), self.rows, list(self.rows[0]), ())
 
 
-def place_tasks(network: Topology, how: How, given: Any, least: str, restarts: int, seed: int) -> TaskPlacement:
+def place_tasks(network: Topology, how: How, named: NamedTasks, least: str, restarts: int, seed: int) -> TaskPlacement:
     """Place the tasks of a demand on the terminals of a network.
 
-    given     a demand file, or a matrix [n, n]
     restarts  of the search by exchanges
 
     All placements of up to nine tasks are looked through, if they are not too many; a placement that meets a bound is
     the optimum, too. Messages take shortest paths, each an equal share.
     """
-    names, matrix = tasks_of(given)
+    names, matrix = named
     places, number = len(network.terminals), len(names)
     if number > places:
         raise BadInput(
@@ -216,7 +226,7 @@ def place_tasks(network: Topology, how: How, given: Any, least: str, restarts: i
             if reached < value * (1 - MET):
                 place, value = found, reached
             if report is not None:
-                report((number_of_start + 1) / (restarts + 2))
+                report((number_of_start + 1) / (restarts + 3))
     because = MEETS if value <= bound * (1 + MET) else ""
     chosen = place[:number]
     if not because and number <= FEW:
@@ -284,11 +294,14 @@ class _Search:
         return max(hops / float(width.sum()), alone)
 
     def starts(self, matrix: np.ndarray, restarts: int, seed: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """(placement, temperatures of annealing): in order and one task after the other, as they are; then at random."""
+        """(placement, temperatures): in order, all partners near each other, one after another; at random."""
         places = len(self.distance)
-        cold = np.zeros(0)
+        cold, nobody = np.zeros(0), np.full(self.tasks, -1, np.int32)
+        apart = np.maximum(self.distance, self.distance.T) + np.where(np.eye(places), np.inf, 0.0)
         yield np.arange(places, dtype=np.int32), cold
-        yield self._one_after_another(matrix), cold
+        beside = embedded(self.demand, apart == apart.min(), self.tasks, MOST_EMBEDDED // places)[: self.tasks]
+        yield self._one_after_another(matrix, beside), cold
+        yield self._one_after_another(matrix, nobody), cold
         unit = float(np.sqrt(((matrix + matrix.T) ** 2).sum(axis=1)).mean()) or 1.0
         moves = min(MOVES * places, MOST_MOVES, MOST_TERMS // (4 + len(self.demand.other) // self.tasks))
         draw = np.random.default_rng(seed)
@@ -296,16 +309,19 @@ class _Search:
             high, low = WINDOWS[restart % len(WINDOWS)]
             yield draw.permutation(places).astype(np.int32), np.geomspace(high, low, max(1, moves // places)) * unit
 
-    def _one_after_another(self, matrix: np.ndarray) -> np.ndarray:
-        """The task that has most to do with those placed, on the free place that adds least hops · demand to them."""
+    def _one_after_another(self, matrix: np.ndarray, place: np.ndarray) -> np.ndarray:
+        """The task that has most to do with those placed, on the free place that adds least hops · demand to them.
+
+        place   int32[n]  of those that are placed; −1 of the others
+        """
         both = matrix + matrix.T
         near = self.distance + self.distance.T
         added, pull = np.zeros((self.tasks, len(near))), both.sum(axis=1) * 1e-9
         free, left = np.zeros(len(near)), np.zeros(self.tasks)
-        place = np.full(self.tasks, -1, np.int32)
-        for _ in range(self.tasks):
-            task = int(np.argmax(pull + left))
-            spot = int(np.argmin(added[task] + free))
+        place, known = place.copy(), list(np.flatnonzero(place >= 0))
+        for turn in range(self.tasks):
+            task = int(known[turn] if turn < len(known) else np.argmax(pull + left))
+            spot = int(place[task] if turn < len(known) else np.argmin(added[task] + free))
             place[task], free[spot], left[task] = spot, np.inf, -np.inf
             added += np.outer(both[task], near[spot])
             pull += both[task]
@@ -315,7 +331,7 @@ class _Search:
     def improved(self, start: np.ndarray, temperatures: np.ndarray, seed: int) -> tuple[np.ndarray, float]:
         found = fewer_hops(self.demand, self.distance, start, self.tasks, temperatures, seed)
         if self.routes is not None:
-            found = lower_load(self.demand, self.routes, self.channels, found.place, seed)
+            found = lower_load(self.demand, self.routes, self.channels, found.place, ROUNDS, seed)
         return found.place, self.value(found.place)
 
     def exact(
@@ -337,53 +353,3 @@ class _Search:
             self.channels,
         )
         return found.place[np.argsort(order)], found.value, found.all
-
-
-def tasks_of(given: Any) -> tuple[tuple[Any, ...], np.ndarray]:
-    """(names of the tasks, float64[n, n] what each sends to each) of a demand file, or of a matrix.
-
-    A file as of the traffic `demand`: a list with source, destination, demand, or lines of numbers. Its sources and
-    destinations may be called anything; those of a matrix are numbers.
-    """
-    if isinstance(given, str | Path):
-        try:
-            return _read(Path(given))
-        except BadInput as wrong:
-            raise type(wrong)(f"{given}: {wrong}") from None
-    try:
-        matrix = np.array(given.toarray() if scipy.sparse.issparse(given) else given, np.float64)
-    except (ValueError, TypeError) as error:
-        raise BadInput(f"tasks: expected a matrix of numbers, got: {one_line(error)}") from None
-    return tuple(range(len(matrix))), _square(matrix)
-
-
-def _read(path: Path) -> tuple[tuple[Any, ...], np.ndarray]:
-    table = read_foreign(path, what="demand file", columns=COLUMNS, most_rows=MOST_ROWS, memory=default_memory())
-    if isinstance(table, np.ndarray):
-        return tuple(range(len(table))), _square(table)
-    for name in COLUMNS:
-        if table.column_names.count(name) != 1:
-            raise BadInput(f"expected the columns {', '.join(COLUMNS)}, got {one_line(', '.join(table.column_names))}")
-    amount = numbers(table.column("demand"), "demand", pa.float64())
-    for name in COLUMNS[:2]:
-        if table.column(name).null_count:
-            raise BadInput(f"{name}: expected a task in every row, got {counted(table.column(name).null_count, 'row')} without")
-    ends = [table.column(name).to_pylist() for name in COLUMNS[:2]]
-    listed = list(dict.fromkeys(name for pair in zip(*ends) for name in pair))
-    order = order_of_names(listed)
-    names = tuple(listed if order is None else [listed[place] for place in order])
-    if len(names) > MOST_PLACES:
-        raise Refused(f"expected at most {MOST_PLACES:,} tasks, got {len(names):,}; join some")
-    number = {name: place for place, name in enumerate(names)}
-    matrix = np.zeros((len(names), len(names)))
-    np.add.at(matrix, tuple([number[name] for name in end] for end in ends), amount)
-    return names, _square(matrix)
-
-
-def _square(matrix: np.ndarray) -> np.ndarray:
-    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
-        raise BadInput(f"tasks: expected a matrix [n, n], a row and a column for each task, got {list(matrix.shape)}")
-    expect_valid("demand", (matrix == 0) | (matrix >= LEAST) & (matrix <= MOST), matrix, f"0 or {LEAST:g} … {MOST:g}")
-    if not (matrix.sum() > matrix.trace()):
-        raise BadInput("tasks: expected demand between two tasks, got none; list what they send to each other")
-    return matrix
