@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from time import sleep
 
 import pytest
+from torusweep.cli.questions import found_progress
 
 from tests.faults.command_line import torusweep
 
@@ -84,3 +86,25 @@ def test_a_short_pipeline_is_compared_with_its_own_fill(flits: int, most: float)
     said = torusweep(*("collective", "torus(k=4, n=2)", "all_reduce", "--algorithm", "trees", "--simulate", str(flits)))
     line = next(line for line in said.out.splitlines() if line.startswith("trees"))
     assert abs(float(line.split()[-1].removesuffix("%"))) < 100 * most
+
+
+def test_gpus_on_switches():
+    said = torusweep("collective", str(Path(__file__).parents[1] / "cases" / "c6.graphml"), "all_reduce", "--json")
+    rows = {row["algorithm"]: row for row in json.loads(said.out)}
+    assert rows["one_way_ring"]["cycles"] == pytest.approx(2 * 7 / 8 / 18)
+    assert rows["one_way_ring"]["ring"] == list(range(8))
+    assert rows["direct"]["ring"] is None
+
+
+def test_what_is_found_is_shown_where_more_takes_long(capsys: pytest.CaptureFixture[str], monkeypatch):
+    monkeypatch.setattr("torusweep.cli.questions.QUIET_SECONDS", 0.05)
+    with found_progress("algorithms", 3) as found:
+        found("optimum: 1 cycles/flit, all_reduce")
+        sleep(0.5)
+        assert capsys.readouterr().err == "optimum: 1 cycles/flit, all_reduce\n"
+        found("ring: 2 cycles/flit")
+        assert capsys.readouterr().err == "ring: 2 cycles/flit\n"
+    monkeypatch.setattr("torusweep.cli.questions.QUIET_SECONDS", 60)
+    with found_progress("algorithms", 1) as found:
+        found("optimum: 1 cycles/flit, all_reduce")
+    assert capsys.readouterr().err == ""

@@ -30,7 +30,7 @@ from torusweep.sweeps.requested_points import requested_points
 from tests.faults import command_line
 
 JOB = "axes: {dp: 4, tp: 4}\noperations: [{axis: tp, operation: all_gather, bytes: 64MiB}]\n"
-PROGRESS = re.compile(r"\A(?:[a-z][a-z, ]+: (?:\d+ %|some [a-z ]+)\n)*")
+PROGRESS = re.compile(r"\A(?:[a-z][a-z_, ]+: (?:\d+ %|some [a-z ]+|left out|[\d.]+ cycles/flit.*)\n)*")
 SWEPT = {"load": "loads", "algorithms": "algorithm"}  # parameters that a configuration calls otherwise
 
 

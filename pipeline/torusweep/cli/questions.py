@@ -10,11 +10,11 @@ import re
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
 from pkgutil import resolve_name
-from threading import Timer
+from threading import Lock, Timer
 from typing import Any
 
 import click
@@ -34,6 +34,7 @@ from torusweep.questions.parameters import AlsoCalled, Option, Parameter, Positi
 from torusweep.questions.question import Askable
 
 LINE_SECONDS = 5.0  # between lines
+QUIET_SECONDS = 1.0  # after which what has been found is shown, though more is to come
 
 Report = Callable[[float], None]
 
@@ -75,6 +76,41 @@ def wait_notice(work: str) -> Iterator[None]:
 
 
 @contextmanager
+def found_progress(things: str, total: int) -> Iterator[Callable[[str], None]]:
+    """A function to call with what is found, in words: lines, none of quick work, and on a terminal a bar."""
+    waiting: list[str] | None = []
+    number, lock = 0, Lock()
+
+    def show() -> None:
+        nonlocal waiting
+        with lock:
+            for line in waiting or ():
+                print(line, file=sys.stderr, flush=True)
+            waiting = None
+
+    timer = Timer(QUIET_SECONDS, show)
+    timer.daemon = True
+    timer.start()
+    try:
+        with count_progress(things, total) if sys.stderr.isatty() else nullcontext() as report:
+
+            def found(line: str) -> None:
+                nonlocal number
+                number += 1
+                with lock:
+                    if waiting is None:
+                        print(line, file=sys.stderr, flush=True)
+                    else:
+                        waiting.append(line)
+                if report is not None:
+                    report(number)
+
+            yield found
+    finally:
+        timer.cancel()
+
+
+@contextmanager
 def _bar(label: str, numbers: MofNCompleteColumn | TaskProgressColumn, total: float | None) -> Iterator[Report]:
     columns = (TextColumn(label), BarColumn(), numbers, TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
@@ -100,6 +136,7 @@ class _OnTerminal:
 
     share = staticmethod(share_progress)
     count = staticmethod(count_progress)
+    found = staticmethod(found_progress)
     wait = staticmethod(wait_notice)
 
     @staticmethod

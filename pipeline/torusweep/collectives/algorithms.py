@@ -8,11 +8,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
-import numpy as np
-
-from torusweep.collectives.axes import all_to_all_bucket, all_to_all_by_dimension, bucket, by_dimension, may_have_axes
-from torusweep.collectives.operations import OPERATIONS, check_network
-from torusweep.collectives.rings import one_way_ring, ring, rings
+from torusweep.collectives.axes import (
+    NO_AXES,
+    all_to_all_bucket,
+    all_to_all_by_dimension,
+    bucket,
+    by_dimension,
+    may_have_axes,
+)
+from torusweep.collectives.operations import OPERATIONS, check_network, has_switches
+from torusweep.collectives.rings import ONE_WAY, one_way_ring, ring, rings
 from torusweep.collectives.schedule import Schedule, all_reduced, check_transfers, mirrored
 from torusweep.collectives.trees import (
     all_reduce_trees,
@@ -22,6 +27,7 @@ from torusweep.collectives.trees import (
     direct_all_to_all,
     direct_broadcast,
     gather_trees,
+    power_of_2_expected,
     recursive_doubling,
     recursive_doubling_all_reduce,
 )
@@ -33,6 +39,7 @@ Maker = Callable[..., Schedule]
 OPTIMUM = "optimum"  # in place of an algorithm: the best of all
 BEST_KNOWN = "best_known"  # what stands in a table for it where a lower bound is all that is proved
 EVERY = "all"
+OR_OPTIMUM = f", or --algorithm {OPTIMUM}"  # what every refusal ends with: it has no such limits
 # what the names of algorithms say about the networks that suit them
 POWERS_OF_2 = ("halving_doubling", "recursive_doubling")
 ON_AXES = ("by_dimension", "bucket")
@@ -69,8 +76,8 @@ class Algorithm(NamedTuple):
 
 
 ALGORITHMS = {
-    "one_way_ring": Algorithm("one ring through all nodes, in one direction", gather=one_way_ring),
-    "ring": Algorithm("one ring through all nodes, half of the data in each direction", gather=ring),
+    "one_way_ring": Algorithm("one ring through all terminals, in one direction", gather=one_way_ring),
+    "ring": Algorithm("one ring through all terminals, half of the data in each direction", gather=ring),
     "rings": Algorithm("all rings that share no link, in all directions that links have", gather=rings),
     "by_dimension": Algorithm("along one axis after another", gather=by_dimension, exchange=all_to_all_by_dimension),
     "bucket": Algorithm(
@@ -84,14 +91,14 @@ ALGORITHMS = {
         "whole vectors between ranks whose numbers differ in one bit", reduce_all=recursive_doubling_all_reduce
     ),
     "direct": Algorithm(
-        "every rank to every other at once, over all shortest paths",
+        "every rank to every other at once, over shortest paths",
         gather=direct,
         spread=direct_broadcast,
         exchange=direct_all_to_all,
     ),
     "tree": Algorithm("down one tree of shortest paths, in pieces", spread=broadcast_tree),
     "trees": Algorithm(
-        "down spanning trees, as many as fit the links, in pieces",
+        "down spanning trees, as many as fit the links, in pieces; between terminals of switches down binary trees",
         gather=gather_trees,
         spread=broadcast_trees,
         reduce_all=all_reduce_trees,
@@ -126,17 +133,25 @@ def algorithms_for(operation: str, names: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def check_suits(algorithm: str, plan: Plan, spelling: str) -> None:
-    """Raise BadInput where a network's plan alone shows that an algorithm does not suit it."""
+def check_suits(algorithm: str, plan: Plan, spelling: str, terminals: Callable[[], int]) -> None:
+    """Raise BadInput where a network's plan, and where that may decide its terminals, show that it does not suit."""
     says = ""
-    if algorithm in POWERS_OF_2 and plan.nodes & (plan.nodes - 1):
-        says = f"expected a power of 2 nodes, got {plan.nodes:,}"
+    if algorithm in POWERS_OF_2:
+        ranks = plan.nodes if plan.joined else terminals()
+        says = power_of_2_expected(ranks) if ranks & (ranks - 1) else ""
     elif algorithm in ON_AXES and not may_have_axes(plan, spelling):
-        says = "expected a lattice, or a product of rings and lines"
+        says = NO_AXES
     elif algorithm in BOTH_WAYS and plan.directed:
-        says = "expected links in both directions"
+        says = ONE_WAY
     if says:
-        raise BadInput(f"algorithm {algorithm} on {spelling}: {says}; choose algorithm trees or direct")
+        raise _refused(algorithm, spelling, says)
+
+
+def _refused(algorithm: str, spelling: str, reason: BadInput | str) -> BadInput:
+    """The refusal in the words of command, method and configuration; every reason ends with what to choose."""
+    said = str(reason).removeprefix(f"{spelling}: ")
+    kind = type(reason) if isinstance(reason, BadInput) else BadInput
+    return kind(f"algorithm {algorithm} on {spelling}: {said}{OR_OPTIMUM}")
 
 
 def check_pair(algorithm: str, operation: str) -> None:
@@ -150,7 +165,7 @@ def check_pair(algorithm: str, operation: str) -> None:
 
 
 def schedule_of(topology: Topology, operation: str, algorithm: str, *, root: int = 0) -> Schedule:
-    """The schedule of an algorithm for an operation, on the nodes that have not failed.
+    """The schedule of an algorithm for an operation, on the nodes that have not failed. Ranks are terminals.
 
     root  of broadcast and reduce: a terminal
 
@@ -159,23 +174,17 @@ def schedule_of(topology: Topology, operation: str, algorithm: str, *, root: int
     check_pair(algorithm, operation)
     check_network(topology, operation, root)
     working = surviving_network(topology)
-    if not np.array_equal(working.terminals, np.arange(working.nodes)):
-        raise BadInput(
-            f"algorithm {algorithm} on {topology.spelling}: expected one terminal at each node; the optimum alone"
-            " has no such limit"
-        )
+    ranks = len(working.terminals)
     try:
+        if algorithm in ON_AXES and has_switches(topology):
+            raise BadInput(NO_AXES)
         if not OPERATIONS[operation].rooted and algorithm != "recursive_doubling":
             halves = 2 if operation == "all_reduce" else 1
-            check_transfers(halves * working.nodes * (working.nodes - 1))
+            check_transfers(halves * ranks * (ranks - 1))
         found = _made(working, operation, ALGORITHMS[algorithm], root)
     except BadInput as refusal:
-        raise type(refusal)(f"algorithm {algorithm} on {topology.spelling}: {_without(topology, refusal)}") from None
+        raise _refused(algorithm, topology.spelling, refusal) from None
     return found._replace(node=topology.terminals)
-
-
-def _without(topology: Topology, refusal: BadInput) -> str:
-    return str(refusal).removeprefix(f"{topology.spelling}: ")
 
 
 def _made(topology: Topology, operation: str, algorithm: Algorithm, root: int) -> Schedule:

@@ -18,6 +18,7 @@ from torusweep.networks.families.algebra import Lattice
 from torusweep.networks.topology import Plan, Topology, addresses, node_index
 
 NOWHERE = -1
+NO_AXES = "expected a lattice, or a product of rings and lines, with all its links; choose ring, direct or trees"
 PRODUCTS = ("mesh", "slice")  # families of products of rings and lines that are no lattices
 
 
@@ -49,10 +50,7 @@ def axes_of(topology: Topology) -> list[AxisSteps]:
         tail = np.flatnonzero(axis.following != NOWHERE)
         forth, back = (_keys(topology.nodes, *ends) for ends in _both(tail, axis.following[tail]))
         if not (np.isin(forth, present).all() and np.isin(back, present).all()):
-            raise BadInput(
-                f"{topology.spelling}: expected a lattice, or a product of rings and lines, with all its links;"
-                " choose algorithm ring, direct or trees"
-            )
+            raise BadInput(f"{topology.spelling}: {NO_AXES}")
     return axes
 
 

@@ -11,7 +11,7 @@ from torusweep.collectives.optimum import Optimum, optimum
 from torusweep.errors import BadInput
 from torusweep.networks.topology import Topology
 
-MOST_TRIED = 1024  # nodes of a network on which all algorithms are measured for it; some seconds
+MOST_TRIED = 1024  # nodes, and terminals, of a network on which all algorithms are measured for it; some seconds
 # of networks that are in use: each algorithm's row has the same optimum
 _known: WeakKeyDictionary[Topology, dict[tuple[str, int, bool], Optimum]] = WeakKeyDictionary()
 
@@ -28,7 +28,7 @@ def best_known(
     """The bound of `optimum`, and the least time that is known.
 
     Where a theorem attains the bound, no algorithm is measured. Elsewhere all are, on networks of up to `MOST_TRIED`
-    nodes; on larger ones those of this call alone count, whatever was asked before.
+    nodes and terminals; on larger ones those of this call alone count, whatever was asked before.
 
     bounds, measured   the network's `optimum` and cycles of algorithms, where they are there already
 
@@ -39,7 +39,7 @@ def best_known(
     found = of_network.get(key)
     if found is None:
         found = bounds or optimum(topology, operation, root=root, use_symmetry=use_symmetry)
-        if not found.met and topology.nodes <= MOST_TRIED:
+        if not found.met and max(topology.nodes, len(topology.terminals)) <= MOST_TRIED:
             found = _least(found, _measured(topology, operation, root, dict(measured or {})))
         of_network[key] = found
     return found if found.met else _least(found, measured or {})

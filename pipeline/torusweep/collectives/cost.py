@@ -10,7 +10,7 @@ from torusweep_kernels.loads import minimal_loads
 from torusweep_kernels.trees import hops_from
 
 from torusweep.collectives.axes import link_keys
-from torusweep.collectives.operations import channels_of
+from torusweep.collectives.operations import channels_of, cycles_of, has_switches
 from torusweep.collectives.schedule import Schedule
 from torusweep.networks.topology import Topology
 
@@ -25,6 +25,7 @@ class AlgorithmCost(NamedTuple):
     hops       of the longest message of each step, summed over the steps
     pipelined  whether the data go through all steps in pieces, at the same time
     load       float64[A]  flits over each channel, a flit of size, over its bandwidth; in the order of `Topology.arcs`
+    ring       as of its schedule
     """
 
     cycles: float
@@ -32,6 +33,7 @@ class AlgorithmCost(NamedTuple):
     hops: int
     pipelined: bool
     load: np.ndarray
+    ring: np.ndarray | None = None
 
     def seconds(self, size: float, bandwidth: float, latency: float) -> float:
         """Time for `size` bytes.
@@ -63,7 +65,7 @@ class AlgorithmCost(NamedTuple):
 
 
 def cost_of(topology: Topology, schedule: Schedule) -> AlgorithmCost:
-    """Measure a schedule: messages to a neighbour take the channel to it, others all shortest paths equally."""
+    """Measure a schedule: messages to a neighbour take the channel to it, others shortest paths (`routed`)."""
     tail, _, port = topology.arcs
     bandwidth = 1.0 if topology.bandwidth is None else topology.bandwidth[tail, port]
     step, source, destination, units = messages_of(schedule)
@@ -96,7 +98,9 @@ def cost_of(topology: Topology, schedule: Schedule) -> AlgorithmCost:
         total += load.sum(axis=0)
     cycles = total.max(initial=0.0) if schedule.pipelined else busiest.sum()
     scale = 1 / schedule.units
-    return AlgorithmCost(float(cycles * scale), steps, int(hops.sum()), schedule.pipelined, total * scale)
+    return AlgorithmCost(
+        float(cycles * scale), steps, int(hops.sum()), schedule.pipelined, total * scale, schedule.ring
+    )
 
 
 def messages_of(schedule: Schedule) -> tuple[np.ndarray, ...]:
@@ -119,15 +123,31 @@ class _FarMessages:
         """(float64[A] units over each channel, hops of the longest message)."""
         key = b"".join(part.tobytes() for part in (source, destination, units))
         if key not in self._known:
-            self._known[key] = self._routed(source, destination, units)
+            self._known[key] = routed(self.topology, self.node[source], self.node[destination], units)
         return self._known[key]
 
-    def _routed(self, source: np.ndarray, destination: np.ndarray, units: np.ndarray) -> tuple[np.ndarray, int]:
-        topology = self.topology
-        roots, row = np.unique(self.node[source], return_inverse=True)
+
+def routed(
+    topology: Topology, source: np.ndarray, destination: np.ndarray, units: np.ndarray
+) -> tuple[np.ndarray, int]:
+    """(float64[A] units over each channel, hops of the longest) of messages from node to node by minimal routing.
+
+    Equally over all shortest paths where each node has a terminal. On other networks each node divides what it passes
+    on among the links that lead nearer, by their bandwidth, as switches do (weighted ECMP).
+    """
+    tail, _, port = topology.arcs
+    roots, row = np.unique(source, return_inverse=True)
+    distance = hops_from(channels_of(topology), roots)
+    hops = int(distance[row, destination].max())
+    if not has_switches(topology):
         demand = np.zeros((len(roots), topology.nodes))
-        np.add.at(demand, (row, self.node[destination]), units)
+        np.add.at(demand, (row, destination), units)
         found = minimal_loads(topology.ports, roots.astype(np.int32), demand=demand, capacity=topology.capacity)
-        tail, _, port = topology.arcs
-        distance = hops_from(channels_of(topology), roots)
-        return found.load[tail, port], int(distance[row, self.node[destination]].max())
+        return found.load[tail, port], hops
+    ends, row = np.unique(destination, return_inverse=True)
+    demand = np.zeros((len(ends), topology.nodes))
+    np.add.at(demand, (row, source), units)
+    width = topology.bandwidth
+    flits = None if width is None else np.maximum(np.rint(width * cycles_of(topology)), 1).astype(np.int32)
+    found = minimal_loads(topology.ports, ends.astype(np.int32), demand=demand, capacity=flits, split="next-hops")
+    return found.load[tail, port], hops

@@ -90,6 +90,11 @@ def channels_of(topology: Topology, *, reverse: bool = False) -> Channels:
     return both_ways(*rows_of(matrix), matrix.data)
 
 
+def has_switches(topology: Topology) -> bool:
+    """Whether some working node has no terminal, or several."""
+    return not np.array_equal(topology.terminals, np.flatnonzero(topology.works))
+
+
 def weight_of(topology: Topology) -> np.ndarray:
     """int64[N]: terminals at each node."""
     return np.bincount(topology.terminals, minlength=topology.nodes)

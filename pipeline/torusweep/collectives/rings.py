@@ -12,14 +12,18 @@ from math import prod
 
 import numpy as np
 import scipy
+from torusweep_kernels.trees import hops_from
 
 from torusweep.collectives.axes import NOWHERE, AxisSteps, axes_of, link_keys
-from torusweep.collectives.operations import alike, channels_of
+from torusweep.collectives.cost import routed
+from torusweep.collectives.operations import alike, channels_of, has_switches
 from torusweep.collectives.ring_search import SEED, directed_ring, packed_rings, rotated
 from torusweep.collectives.schedule import Schedule, Transfers, check_transfers, schedule, together
 from torusweep.errors import BadInput
 from torusweep.networks.topology import Topology
 
+ONE_WAY = "expected links in both directions; choose one_way_ring, rings or trees"
+ONE_EACH = "expected one terminal at each node; choose one_way_ring, direct or trees"
 LINK_SETS_SEED = 1  # of the search: the same rings in every run
 EXCHANGES = 200  # of squares, for each node, until the search gives up
 
@@ -173,9 +177,7 @@ def disjoint_rings(topology: Topology) -> list[np.ndarray]:
     first, hops = ring_of(topology)
     if hops > 1 or topology.nodes < 3:  # two nodes have one link, which both steps of their ring take
         other = "one_way_ring" if topology.directed else "ring"
-        raise BadInput(
-            f"{topology.spelling}: expected a Hamiltonian cycle, found none; choose algorithm {other} or trees"
-        )
+        raise BadInput(f"{topology.spelling}: expected a Hamiltonian cycle, found none; choose {other} or trees")
     return [first]
 
 
@@ -262,27 +264,65 @@ def one_way_ring(topology: Topology) -> Schedule:
 
     Source: Patarasuk & Yuan 2009.
     """
-    return _on_rings(topology, [ring_of(topology)[0]])
+    order = order_of_ranks(topology)
+    return _on_rings(topology, [order])._replace(ring=order)
 
 
 def ring(topology: Topology) -> Schedule:
     """All-gather on one ring, half of the data in each direction."""
     if topology.directed:
-        raise BadInput(f"{topology.spelling}: expected links in both directions; choose one_way_ring, rings or trees")
-    order = ring_of(topology)[0]
-    return _on_rings(topology, [order, order[::-1]])
+        raise BadInput(f"{topology.spelling}: {ONE_WAY}")
+    order = order_of_ranks(topology)
+    return _on_rings(topology, [order, order[::-1]])._replace(ring=order)
 
 
 def rings(topology: Topology) -> Schedule:
     """All-gather on all rings that share no link, in both directions if links have them: the data are divided."""
+    if has_switches(topology):
+        raise BadInput(f"{topology.spelling}: {ONE_EACH}")
     orders = disjoint_rings(topology)
     return _on_rings(topology, orders if topology.directed else [way for one in orders for way in (one, one[::-1])])
 
 
 def _on_rings(topology: Topology, orders: Sequence[np.ndarray]) -> Schedule:
-    nodes = topology.nodes
-    check_transfers(len(orders) * nodes * (nodes - 1))
-    return together([_gathered(nodes, order) for order in orders])
+    ranks = len(topology.terminals)
+    check_transfers(len(orders) * ranks * (ranks - 1))
+    return together([_gathered(ranks, order) for order in orders])
+
+
+def order_of_ranks(topology: Topology) -> np.ndarray:
+    """int32[R]: the terminals in the order of a ring.
+
+    Where each node has one, the order of `ring_of`. Elsewhere the best of a few by the busiest channel of a step: that
+    of their numbers, the nearest next (of equally near ones the lowest number: those of a switch first), and with
+    terminals at every node one node after another on the ring of all nodes.
+    """
+    if not has_switches(topology):
+        return ring_of(topology)[0]
+    numbers = np.arange(len(topology.terminals), dtype=np.int32)
+    orders = [numbers, _nearest_next(topology)]
+    if len(np.unique(topology.terminals)) == topology.nodes:
+        place = np.argsort(ring_of(topology)[0])
+        orders.append(np.argsort(place[topology.terminals], kind="stable").astype(np.int32))
+    return min(orders, key=lambda order: _busiest(topology, order))
+
+
+def _busiest(topology: Topology, order: np.ndarray) -> float:
+    """Units over the busiest channel, over its bandwidth, if each rank sends one to the next; without rounding."""
+    tail, _, port = topology.arcs
+    load, _ = routed(topology, topology.terminals[order], topology.terminals[np.roll(order, -1)], np.ones(len(order)))
+    return round(float((load if topology.bandwidth is None else load / topology.bandwidth[tail, port]).max()), 9)
+
+
+def _nearest_next(topology: Topology) -> np.ndarray:
+    nodes, row = np.unique(topology.terminals, return_inverse=True)
+    hops = hops_from(channels_of(topology), nodes)[:, topology.terminals]
+    far = hops.max() + 1
+    order, left = [0], np.zeros(hops.shape[1], hops.dtype)  # `far` for those that have been visited
+    while len(order) < len(left):
+        left[order[-1]] = far
+        order.append(int(np.argmin(hops[row[order[-1]]] + left)))
+    return np.array(order, np.int32)
 
 
 def _gathered(nodes: int, order: np.ndarray) -> Schedule:

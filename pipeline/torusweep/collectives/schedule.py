@@ -31,6 +31,7 @@ class Schedule(NamedTuple):
     step, source, destination, chunk  int32[T]  of each transfer, ordered by step
     reduces      bool[T]   whether the receiver adds the chunk to its own
     pipelined    whether steps overlap: each chunk is cut into pieces, which follow each other through the steps
+    ring         int32[R]  the ranks in the order of its ring, in one direction or the other; None without a single one
     """
 
     operation: str
@@ -45,6 +46,7 @@ class Schedule(NamedTuple):
     chunk: np.ndarray
     reduces: np.ndarray
     pipelined: bool = False
+    ring: np.ndarray | None = None
 
     @property
     def steps(self) -> int:
@@ -80,7 +82,7 @@ def check_transfers(number: int) -> None:
     if number > MOST_TRANSFERS:
         raise Refused(
             f"expected an algorithm of at most {MOST_TRANSFERS:,} transfers of chunks, got more;"
-            " choose a smaller network, or the optimum alone"
+            " choose a smaller network"
         )
 
 
@@ -130,7 +132,7 @@ def all_reduced(reduction: Schedule, distribution: Schedule) -> Schedule:
     parts = reduction, distribution._replace(step=distribution.step + reduction.steps)
     check_transfers(sum(len(part.step) for part in parts))
     anyone = np.full(len(reduction.size), ALL, np.int32)
-    found = reduction._replace(operation="all_reduce", home=anyone, target=anyone)
+    found = reduction._replace(operation="all_reduce", home=anyone, target=anyone, ring=distribution.ring)
     return _with_transfers(found, parts)
 
 

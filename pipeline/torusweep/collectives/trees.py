@@ -5,13 +5,15 @@ Algorithms that do not look at the network: messages between any two ranks, over
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 
 import numpy as np
 from torusweep_kernels.cuts import least_ratio_cut, strength
 from torusweep_kernels.trees import Trees, hops_from, pack_trees, shortest_path_trees
 
-from torusweep.collectives.operations import alike, channels_of
+from torusweep.collectives.operations import alike, channels_of, has_switches
+from torusweep.collectives.rings import order_of_ranks
 from torusweep.collectives.schedule import ALL, Schedule, Transfers, all_reduced, check_transfers, mirrored, schedule
 from torusweep.errors import BadInput, Refused
 from torusweep.networks.symmetry import orbits
@@ -25,8 +27,11 @@ ROOT = -1  # the parent of a root
 def gather_trees(topology: Topology) -> Schedule:
     """All-gather on trees out of every rank.
 
-    Trees of shortest paths where they attain the optimum, otherwise any that do.
+    Trees of shortest paths where they attain the optimum, otherwise any that do; binary trees of messages where not
+    each node has a terminal.
     """
+    if has_switches(topology):
+        return _gather_between_ranks(topology)
     channels = channels_of(topology)
     nodes = topology.nodes
     best = least_ratio_cut(channels, np.ones(nodes, np.int64), orbits(topology).representatives)
@@ -43,12 +48,14 @@ def gather_trees(topology: Topology) -> Schedule:
 
 def broadcast_trees(topology: Topology, root: int) -> Schedule:
     """Broadcast on as many trees out of the root as any terminal has disjoint paths to it."""
+    if has_switches(topology):
+        return _broadcast_between_ranks(topology, root, double=True)
     channels = channels_of(topology)
     nodes = topology.nodes
     if nodes * len(channels.to) > MOST_GROWN:
         raise Refused(
             f"trees on {topology.spelling}: expected at most {MOST_GROWN:,} pairs of node and channel, got"
-            f" {nodes * len(channels.to):,}; choose algorithm tree, or the optimum alone"
+            f" {nodes * len(channels.to):,}; choose algorithm tree"
         )
     source = np.zeros(nodes, np.int64)
     source[root] = 1
@@ -58,6 +65,8 @@ def broadcast_trees(topology: Topology, root: int) -> Schedule:
 
 def broadcast_tree(topology: Topology, root: int) -> Schedule:
     """Broadcast on one tree of shortest paths."""
+    if has_switches(topology):
+        return _broadcast_between_ranks(topology, root, double=False)
     channels = channels_of(topology)
     distance = hops_from(channels, np.array([root]))[0]
     tail = np.repeat(np.arange(topology.nodes), np.diff(channels.first))
@@ -73,6 +82,9 @@ def all_reduce_trees(topology: Topology) -> Schedule:
     The trees attain the optimum: as many as the strength of the network, of links of two directions, allows. Where
     reduce-scatter and all-gather attain it, too, their trees are taken: they are shorter.
     """
+    if has_switches(topology):
+        down = _broadcast_between_ranks(topology, int(order_of_ranks(topology)[0]), double=True)
+        return all_reduced(mirrored(down), down)
     channels = channels_of(topology)
     nodes, roots = topology.nodes, orbits(topology).representatives
     halves = least_ratio_cut(channels, np.ones(nodes, np.int64), roots)
@@ -97,7 +109,7 @@ def _check_size(topology: Topology) -> None:
     if topology.nodes > MOST_PACKED:
         raise Refused(
             f"trees on {topology.spelling}: expected at most {MOST_PACKED} nodes, where trees of shortest paths do not"
-            f" attain the optimum, got {topology.nodes:,}; choose another algorithm, or the optimum alone"
+            f" attain the optimum, got {topology.nodes:,}; choose another algorithm"
         )
 
 
@@ -147,35 +159,84 @@ def _levels(beside: list[list[int]], root: int) -> tuple[list[int], int]:
     return before, queue[-1]
 
 
+def _broadcast_between_ranks(topology: Topology, root: int, *, double: bool) -> Schedule:
+    """Broadcast down a binary tree of messages between ranks; double: down two, half of the data each.
+
+    No rank but the root passes on data in both trees, so that each sends as much as it gets.
+    Source: Sanders, Speck & Träff 2009 (two-tree broadcast).
+    """
+    order = order_of_ranks(topology)
+    order = np.roll(order, -int(np.flatnonzero(order == root)[0]))
+    ranks = len(order)
+    one = _in_order(ranks)
+    parents = [one]
+    if double:
+        # the other tree's places, in order: all but the root's mirrored, or of an even number moved by one
+        place = np.arange(ranks - 1, 0, -1) if ranks % 2 else np.roll(np.arange(1, ranks), 1)
+        of_place = np.append(0, place)
+        parents.append(np.append(ROOT, np.argsort(of_place)[one[place]]))
+    return _down("broadcast", ranks, _of_ranks([order] * len(parents), parents), len(parents))
+
+
+def _gather_between_ranks(topology: Topology) -> Schedule:
+    """All-gather down a binary tree out of every rank: turned, so that each rank has every place in one of them."""
+    order = order_of_ranks(topology)
+    ranks = len(order)
+    check_transfers(ranks * (ranks - 1))
+    parent = _in_order(ranks)
+    return _down("all_gather", ranks, _of_ranks([np.roll(order, -by) for by in range(ranks)], [parent] * ranks), ranks)
+
+
+def _in_order(ranks: int) -> np.ndarray:
+    """int64[R]: the place above each, in a binary tree out of place 0 whose leaves are the odd places.
+
+    A subtree is a row of places, so that ranks under a switch send among themselves first.
+    """
+    place = np.arange(ranks)
+    low = place & -place
+    above = (place - low) | (low << 1)
+    parent = np.where(above < ranks, above, place - low)
+    parent[0] = ROOT
+    return parent
+
+
+def _of_ranks(orders: Sequence[np.ndarray], parents: Sequence[np.ndarray]) -> Trees:
+    """Trees of places as trees of the ranks that have them in some orders."""
+    found = np.full((len(orders), len(orders[0])), ROOT, np.int32)
+    for row, order, parent in zip(found, orders, parents):
+        row[order[1:]] = order[parent[1:]]
+    return Trees(np.array([order[0] for order in orders], np.int32), np.ones(len(orders), np.int64), found)
+
+
 def direct(topology: Topology) -> Schedule:
     """All-gather in one step: each rank sends its part to all others."""
-    nodes = topology.nodes
-    check_transfers(nodes * (nodes - 1))
-    source, destination = _pairs(nodes)
+    ranks = len(topology.terminals)
+    check_transfers(ranks * (ranks - 1))
+    source, destination = _pairs(ranks)
     transfers = Transfers()
     transfers.add(0, source, destination, source)
-    everyone = np.arange(nodes, dtype=np.int32)
-    return schedule("all_gather", everyone, (nodes, np.ones(nodes, np.int64)), (everyone, ALL), transfers)
+    everyone = np.arange(ranks, dtype=np.int32)
+    return schedule("all_gather", everyone, (ranks, np.ones(ranks, np.int64)), (everyone, ALL), transfers)
 
 
 def direct_all_to_all(topology: Topology) -> Schedule:
     """All-to-all in one step."""
-    nodes = topology.nodes
-    check_transfers(nodes * (nodes - 1))
-    source, destination = _pairs(nodes)
+    ranks = len(topology.terminals)
+    check_transfers(ranks * (ranks - 1))
+    source, destination = _pairs(ranks)
     transfers = Transfers()
-    transfers.add(0, source, destination, source * nodes + destination)
-    ends = np.repeat(np.arange(nodes), nodes), np.tile(np.arange(nodes), nodes)
-    everyone = np.arange(nodes, dtype=np.int32)
-    return schedule("all_to_all", everyone, (nodes, np.ones(nodes * nodes, np.int64)), ends, transfers)
+    transfers.add(0, source, destination, source * ranks + destination)
+    ends = np.repeat(np.arange(ranks), ranks), np.tile(np.arange(ranks), ranks)
+    everyone = np.arange(ranks, dtype=np.int32)
+    return schedule("all_to_all", everyone, (ranks, np.ones(ranks * ranks, np.int64)), ends, transfers)
 
 
 def direct_broadcast(topology: Topology, root: int) -> Schedule:
     """Broadcast in one step: the root sends everything to all others."""
-    nodes = topology.nodes
+    ranks = len(topology.terminals)
     transfers = Transfers()
-    transfers.add(0, root, np.delete(np.arange(nodes), root), 0)
-    everyone = np.arange(nodes, dtype=np.int32)
+    transfers.add(0, root, np.delete(np.arange(ranks), root), 0)
+    everyone = np.arange(ranks, dtype=np.int32)
     return schedule("broadcast", everyone, (1, np.ones(1, np.int64)), (root, ALL), transfers)
 
 
@@ -184,13 +245,13 @@ def recursive_doubling(topology: Topology) -> Schedule:
 
     Source: Thakur, Rabenseifner & Gropp 2005. Backwards it is recursive halving, a reduce-scatter.
     """
-    nodes = _power_of_2(topology)
-    check_transfers(nodes * (nodes - 1))
-    transfers, everyone = Transfers(), np.arange(nodes, dtype=np.int32)
-    for bit in range(nodes.bit_length() - 1):
+    ranks = _power_of_2(topology)
+    check_transfers(ranks * (ranks - 1))
+    transfers, everyone = Transfers(), np.arange(ranks, dtype=np.int32)
+    for bit in range(ranks.bit_length() - 1):
         held = (everyone >> bit << bit)[:, None] + np.arange(1 << bit)
         transfers.add(bit, everyone[:, None], (everyone ^ (1 << bit))[:, None], held)
-    return schedule("all_gather", everyone, (nodes, np.ones(nodes, np.int64)), (everyone, ALL), transfers)
+    return schedule("all_gather", everyone, (ranks, np.ones(ranks, np.int64)), (everyone, ALL), transfers)
 
 
 def recursive_doubling_all_reduce(topology: Topology) -> Schedule:
@@ -198,21 +259,26 @@ def recursive_doubling_all_reduce(topology: Topology) -> Schedule:
 
     Source: Thakur, Rabenseifner & Gropp 2005.
     """
-    nodes = _power_of_2(topology)
-    transfers, everyone = Transfers(), np.arange(nodes, dtype=np.int32)
-    for bit in range(nodes.bit_length() - 1):
+    ranks = _power_of_2(topology)
+    transfers, everyone = Transfers(), np.arange(ranks, dtype=np.int32)
+    for bit in range(ranks.bit_length() - 1):
         transfers.add(bit, everyone, everyone ^ (1 << bit), 0)
     found = schedule("all_reduce", everyone, (1, np.ones(1, np.int64)), (ALL, ALL), transfers)
     return found._replace(reduces=np.ones(len(found.step), bool))
 
 
-def _pairs(nodes: int) -> tuple[np.ndarray, np.ndarray]:
+def _pairs(ranks: int) -> tuple[np.ndarray, np.ndarray]:
     """(sources, destinations) of all pairs of two ranks."""
-    source, destination = np.nonzero(~np.eye(nodes, dtype=bool))
+    source, destination = np.nonzero(~np.eye(ranks, dtype=bool))
     return source, destination
 
 
 def _power_of_2(topology: Topology) -> int:
-    if topology.nodes & (topology.nodes - 1):
-        raise BadInput(f"expected a power of 2 terminals, got {topology.nodes:,}; choose ring, bucket or trees")
-    return topology.nodes
+    ranks = len(topology.terminals)
+    if ranks & (ranks - 1):
+        raise BadInput(power_of_2_expected(ranks))
+    return ranks
+
+
+def power_of_2_expected(ranks: int) -> str:
+    return f"expected a power of 2 terminals, got {ranks:,}; choose ring, direct or trees"

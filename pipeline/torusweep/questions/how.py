@@ -20,6 +20,10 @@ class Progress(Protocol):
         """A function to call with the number of things done; total: how many there are at most, if known."""
         ...
 
+    def found(self, things: str, total: int) -> AbstractContextManager[Callable[[str], None] | None]:
+        """A function to call with what is found, in words, one of so many things after the other."""
+        ...
+
     def wait(self, work: str) -> AbstractContextManager[None]:
         """Work of unknown length."""
         ...
@@ -36,6 +40,9 @@ class Silence:
         return nullcontext()
 
     def count(self, things: str, total: int | None = None) -> AbstractContextManager[None]:
+        return nullcontext()
+
+    def found(self, things: str, total: int) -> AbstractContextManager[None]:
         return nullcontext()
 
     def wait(self, work: str) -> AbstractContextManager[None]:

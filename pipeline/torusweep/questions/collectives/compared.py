@@ -5,20 +5,20 @@ The steps of an algorithm in the simulator, flit by flit, beside what the loads 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from torusweep.collectives.algorithms import OPTIMUM, schedule_of
+from torusweep.collectives.algorithms import OPTIMUM, OR_OPTIMUM, schedule_of
 from torusweep.collectives.best_known import best_known
 from torusweep.collectives.cost import AlgorithmCost, cost_of, messages_of
-from torusweep.collectives.optimum import optimum
+from torusweep.collectives.optimum import Optimum
 from torusweep.collectives.schedule import Schedule
 from torusweep.errors import BadInput, Refused
 from torusweep.networks.topology import Topology
-from torusweep.quantities import bandwidth_of, byte_range, counted, seconds_of
+from torusweep.quantities import bandwidth_of, byte_range, seconds_of
 from torusweep.questions.collectives.record import record_of
 from torusweep.questions.simulation.parameters import MAX_CYCLES, Parameters
 from torusweep.questions.simulation.presets import ALL_FLITS, preset, round_trip
@@ -205,19 +205,24 @@ def compared(
     network: Topology,
     operation: str,
     algorithms: Sequence[str],
+    bounds: Optimum,
     *,
     every: bool,
     root: int,
     flits: int | None,
     timing: Timing | None,
     use_symmetry: bool,
+    found: Callable[[str], None] | None = None,
 ) -> tuple[list[Row], dict[str, str]]:
     """(the best of all, then the algorithms, the fastest first; algorithm → why it does not suit the network).
 
+    bounds  of the network's operation, as `optimum` has them
     every   whether each algorithm must suit
     flits   of each equal part of the data in a simulation; None: none
+    found   to be called with what is known of the bound and of each algorithm, as soon as it is
     """
-    bounds = optimum(network, operation, root=root, use_symmetry=use_symmetry)
+    found = found or (lambda line: None)
+    found(f"{'optimum' if bounds.met else 'bound'}: {bounds.bound:.6g} cycles/flit, {operation}")
     costs, runs, left_out = {}, {}, {}
     for algorithm in algorithms:
         try:
@@ -226,9 +231,11 @@ def compared(
         except BadInput as refusal:
             if every:
                 raise
-            left_out[algorithm] = str(refusal)
+            left_out[algorithm] = str(refusal).removesuffix(OR_OPTIMUM)
+            found(f"{algorithm}: left out")
             continue
         costs[algorithm] = cost_of(network, schedule)
+        found(f"{algorithm}: {costs[algorithm].cycles:.6g} cycles/flit")
     measured = {algorithm: cost.cycles for algorithm, cost in costs.items()}
     best = best_known(network, operation, root=root, use_symmetry=use_symmetry, bounds=bounds, measured=measured)
     rows = []
@@ -261,11 +268,6 @@ def _times(row: Row, cost: AlgorithmCost | None, timing: Timing | None) -> Row:
 
 
 def together(network: Topology, left_out: Mapping[str, str]) -> str:
-    """Why no algorithm suits a network, in a line: the reason that all have, or each its own."""
-    counts = np.bincount(network.terminals, minlength=network.nodes)
-    if (counts != 1).any():
-        bare, several = int((counts == 0).sum()), int((counts > 1).sum())
-        found = [counted(bare, "node") + " without a terminal"] * (bare > 0)
-        found += [counted(several, "node") + " with several"] * (several > 0)
-        return f"expected one terminal at each node, got {' and '.join(found)}; the optimum alone has no such limit"
-    return "; ".join(f"{algorithm}: {reason}" for algorithm, reason in left_out.items())
+    """Why no algorithm suits a network, in a line: each reason once."""
+    plain = (reason.removeprefix(f"algorithm {name} on {network.spelling}: ") for name, reason in left_out.items())
+    return "; ".join(dict.fromkeys(plain))

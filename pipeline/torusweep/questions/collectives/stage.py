@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from typing import Annotated, Any
 
+import numpy as np
 from pydantic import create_model
 from rich.console import Console
 
 from torusweep.collectives.algorithms import EVERY, OPTIMUM, algorithms_for, check_suits
-from torusweep.collectives.operations import OPERATIONS, operation_of
+from torusweep.collectives.operations import OPERATIONS, has_switches, operation_of
+from torusweep.collectives.optimum import optimum
 from torusweep.errors import BadInput
 from torusweep.networks.names import number_of, terminal_names
 from torusweep.networks.topology import Meaning, Topology, Whole
@@ -19,7 +21,7 @@ from torusweep.questions.answer import Records
 from torusweep.questions.collectives.columns import COLLECTIVES
 from torusweep.questions.collectives.compared import BANDWIDTH, LATENCY, compared, timing_of, together
 from torusweep.questions.collectives.record import collective_record
-from torusweep.questions.collectives.text import print_collective
+from torusweep.questions.collectives.text import order_in_words, print_collective
 from torusweep.questions.display import value_text
 from torusweep.questions.how import How
 from torusweep.questions.parameters import Absent, InTables, NotSwept, Option, Positional, Spelled, Swept
@@ -37,9 +39,12 @@ class Collective(Records):
     less.
 
     left_out   algorithms that do not suit the network, and why
+    order      of the terminals in a ring, in words, where not each node has one
     """
 
     without: str = field(default="", kw_only=True)
+    order: str = field(default="", kw_only=True)
+    remarks: Sequence[str] = field(default=(), kw_only=True)
     left_out: Mapping[str, str] = field(default_factory=dict, kw_only=True)
     columns = COLLECTIVES
     main = ("algorithm", "cycles", "bound_share", "bus_bandwidth", "steps", "latency_hops")
@@ -69,7 +74,7 @@ class Collective(Records):
         return self.rows[0]["best_known"]
 
     def print(self, console: Console, computed_by: str) -> None:
-        print_collective(console, self.rows, self.left_out)
+        print_collective(console, self.rows, self.left_out, self.order)
 
     def __repr__(self) -> str:
         return "\n".join([super().__repr__(), *([f"  no algorithm: {self.without}"] if self.without else [])])
@@ -78,6 +83,10 @@ class Collective(Records):
         return super()._repr_html_() + (f"<div>no algorithm: {escape(self.without)}</div>" if self.without else "")
 
 
+SHARED = (
+    "terminals of one router share its links, and have no link of their own to it: where that limits, give them nodes"
+    " of their own in a file"
+)
 OPERATION = Spelled(
     ", ".join(OPERATIONS), table="torusweep.collectives.operations:OPERATIONS", title="Operations", called=False
 )
@@ -137,6 +146,9 @@ def collective(
     its channels at once. The bound comes with what proves it: a cut, a partition, or a linear program. It is the
     optimum where an algorithm attains it, and stands beside the best known where none is known to.
 
+    Messages take shortest paths: equally all where each node has a terminal, else each node divides them by the
+    bandwidth of the links that lead nearer.
+
     >>> import torusweep as ts
     >>> ts.network("torus(k=4, n=2)").collective("all_reduce").optimum
     0.46875
@@ -150,18 +162,25 @@ def collective(
         with under("simulate"):
             raise BadInput("expected an algorithm, got the optimum alone; name one, as ring")
     with how.progress.wait("cuts, trees and programs: some minutes on networks of hundreds of different nodes"):
+        bounds = optimum(network, name, root=root, use_symmetry=how.use_symmetry)
+    with how.progress.found("algorithms", 1 + len(chosen)) as found:
         rows, left_out = compared(
             network,
             name,
             chosen,
+            bounds,
             every=bool(algorithms),
             root=root,
             flits=simulate,
             timing=timing,
             use_symmetry=how.use_symmetry,
+            found=found,
         )
     without = together(network, left_out) if left_out and len(rows) == 1 else ""
-    return Collective(rows, without=without, left_out=left_out)
+    found_ring = next((row["ring"] for row in rows if row["ring"] is not None), None)
+    order = order_in_words(network, found_ring) if found_ring is not None and has_switches(network) else ""
+    shared = len(np.unique(network.terminals)) < len(network.terminals)
+    return Collective(rows, without=without, left_out=left_out, order=order, remarks=(SHARED,) if shared else ())
 
 
 class CollectivesQuestion(Question):
@@ -195,7 +214,7 @@ class CollectivesQuestion(Question):
             yield from (self.Request(operation, algorithm) for algorithm in algorithms)
 
     def check(self, network: LazyNetwork, request: Any) -> None:
-        check_suits(request.algorithm, network.plan, network.spelling)
+        check_suits(request.algorithm, network.plan, network.spelling, lambda: len(network.topology.terminals))
 
     def seconds(self, network: LazyNetwork, request: Any) -> float:
         nodes, arcs = network.plan.nodes, network.plan.nodes * max(network.plan.degree, 1)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 from rich.console import Console
 
 from torusweep.collectives.optimum import channels_in_words
+from torusweep.networks.names import terminal_names, texts_of
+from torusweep.networks.topology import Topology
 from torusweep.quantities import counted, size
 from torusweep.questions.collectives.compared import Simulated
 from torusweep.questions.console import Columns, print_facts, print_note, print_rows
@@ -17,8 +20,11 @@ RINGS = ("one_way_ring", "ring")
 Row = dict[str, Any]
 
 
-def print_collective(console: Console, rows: Sequence[Row], left_out: Mapping[str, str]) -> None:
-    """The optimum, or bound and best known, with proof; a line for each algorithm, and a table of times."""
+def print_collective(console: Console, rows: Sequence[Row], left_out: Mapping[str, str], order: str) -> None:
+    """The optimum, or bound and best known, with proof; a line for each algorithm, and a table of times.
+
+    order   of the terminals in a ring, where not each node has one
+    """
     best, *shown = rows
     print_facts(console, f"{best['operation']} on {best['topology']}", _facts(best))
     share = "of bound" if best["optimum"] is None else "of optimum"
@@ -30,8 +36,10 @@ def print_collective(console: Console, rows: Sequence[Row], left_out: Mapping[st
     if "times" in best:
         console.print()
         _print_times(console, rows)
+    if order:
+        print_note(console, f"in a ring the terminals follow each other {order}")
     for row in shown:
-        if row["algorithm"] in RINGS and row["latency_hops"] > row["steps"]:
+        if not order and row["algorithm"] in RINGS and row["latency_hops"] > row["steps"]:
             most = -(-row["latency_hops"] // row["steps"])
             print_note(
                 console,
@@ -39,6 +47,14 @@ def print_collective(console: Console, rows: Sequence[Row], left_out: Mapping[st
             )
     for reason in left_out.values():
         print_note(console, f"left out: {reason}")
+
+
+def order_in_words(network: Topology, ring: Sequence[int]) -> str:
+    """How the terminals follow each other in a ring."""
+    if list(ring) == sorted(ring):
+        return "in the order of their numbers" if terminal_names(network) is None else "as the file or graph lists them"
+    names = texts_of(terminal_names(network), ring) or map(str, ring)
+    return f"as in {', '.join(islice(names, MOST_NODES))}" + (", …" if len(ring) > MOST_NODES else "")
 
 
 def _algorithm(row: Row) -> str:

@@ -179,6 +179,40 @@ class Job(NamedTuple):
     operations: list[JobOperation]
 
 
+USUAL = {  # operations of an axis by its name, where only that is given
+    "tp": ("all_gather", "reduce_scatter"),
+    "fsdp": ("all_gather", "reduce_scatter"),
+    "ep": ("all_to_all",),
+    "pp": ("exchange",),
+}
+USUAL_OTHER = ("all_reduce",)
+USUAL_SIZE = "64MiB"
+
+
+def job_of_axes(given: str | Mapping[str, Any]) -> Job:
+    """A job of axes such as tp=8,dp=16, whose operations are `USUAL` for their names, once each a step."""
+    axes: dict[str, Any] = dict(given) if isinstance(given, Mapping) else {}
+    for part in given.split(",") if isinstance(given, str) else ():
+        name, _, size = (text.strip() for text in part.partition("="))
+        if not name or not size.isdecimal():
+            raise BadInput(f"expected names with sizes, as tp=8,dp=16, got '{one_line(part.strip(), 40)}'")
+        if name in axes:
+            raise BadInput(f"expected each axis once, got '{one_line(name, 40)}' twice; join its sizes")
+        axes[name] = int(size)
+    operations = [
+        {"axis": name, "operation": kind, "bytes": USUAL_SIZE}
+        for name in axes
+        for kind in USUAL.get(str(name), USUAL_OTHER)
+    ]
+    return job_of({"axes": axes, "operations": operations}, "axes")
+
+
+def operations_in_words(job: Job) -> str:
+    """'tp all_gather, dp all_reduce, 64MiB each'."""
+    done = [f"{one.axis} {one.kind}" for one in job.operations if job.axes[one.axis] > 1]
+    return f"{', '.join(done)}, {USUAL_SIZE} each"
+
+
 class _Entry(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 

@@ -1,31 +1,37 @@
-"""The question `place`: where to put the axes of a job on a slice."""
+"""The question `place`: where to put the axes of a job on a slice, or tasks on a network."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 import pyarrow as pa
+import scipy
 from rich.console import Console
 
 from torusweep import documents
-from torusweep.networks.topology import Meaning, Topology, Whole
-from torusweep.quantities import bandwidth_of, seconds_of
+from torusweep.errors import BadInput, Refused, one_line
+from torusweep.networks.names import order_of_names
+from torusweep.networks.topology import Meaning, Topology, Whole, default_memory
+from torusweep.quantities import bandwidth_of, counted, seconds_of
 from torusweep.questions.answer import Answer, Row
 from torusweep.questions.display import rows_html, rows_text
 from torusweep.questions.how import How
-from torusweep.questions.placement.job import Job, job_of
+from torusweep.questions.placement.job import USUAL_SIZE, Job, job_of, job_of_axes, operations_in_words
 from torusweep.questions.placement.machine import Machine, bound_name, machine
 from torusweep.questions.placement.ranking import JobPlacement, LinkSpeed, Ranking, check_axes, rank
+from torusweep.questions.placement.tasks import MOST_PLACES, NamedTasks, TaskPlacement, place_tasks
 from torusweep.questions.placement.text import axes_in_words, axes_of, print_placements, seconds_in_words
 from torusweep.questions.placement.words import deadlock_in_words, link_in_words, notes
-from torusweep.questions.question import Askable
+from torusweep.questions.question import Askable, File
 from torusweep.questions.stage import under
+from torusweep.tables.parquet import expect_valid, numbers, read_foreign
+from torusweep.traffic.demands import COLUMNS, LEAST, MOST, MOST_ROWS
 
 SUFFIXES = (".npy", ".json")
 
@@ -39,6 +45,7 @@ class Placements(Answer):
     links: LinkSpeed
     ranking: Ranking
     took: float
+    remarks: Sequence[str] = ()
 
     @property
     def devices(self) -> np.ndarray:
@@ -152,13 +159,31 @@ def place(
     job: Annotated[
         Path | str | Mapping[str, Any],
         Meaning("YAML file: the axes of the job, and what each does in a step; in Python also a dictionary"),
-    ],
+    ]
+    | None = None,
     *,
+    axes: Annotated[
+        str | Mapping[str, Any],
+        Meaning(f"axes of the job alone, as tp=8,dp=16; each then does {USUAL_SIZE} of what is usual for its name"),
+    ]
+    | None = None,
+    tasks: Annotated[
+        Path | str | np.ndarray | list[Any] | scipy.sparse.csr_array,
+        Meaning(
+            "in place of a job: what tasks send to each other, a file as of the traffic demand; in Python a matrix"
+        ),
+    ]
+    | None = None,
+    least: Annotated[
+        Literal["hops", "load"], Meaning("of tasks: what is least, hops · demand or the load of the busiest link")
+    ] = "hops",
+    restarts: Annotated[int, Whole(0, "searches for a placement of tasks from a random one", 1000)] = 4,
+    seed: Annotated[int, Whole(0, "of these searches", 2**31 - 1)] = 0,
     bandwidth: Annotated[str, Meaning("of a link, in each direction")] = "50GB/s",
     latency: Annotated[str, Meaning("of each step of a collective")] = "1us",
     top: Annotated[int, Whole(1, "placements to show", 100)] = 10,
-) -> Placements:
-    """Where to put the axes of a job (tensor, expert, data, pipeline parallel) on a slice, by comparing all placements.
+) -> Placements | TaskPlacement:
+    """Where to put the axes of a job on a slice, by comparing all placements; or tasks on any network, by exchanges.
 
     A placement divides the dimensions of the slice among the axes, and orders the ranks of each axis: row-major, as a
     Hamiltonian cycle, a snake, or folded. Each operation runs in all groups of its axis at once; its time follows from
@@ -172,6 +197,10 @@ def place(
         - {axis: tp, operation: all_gather, bytes: 64MiB, times: 4}
         - {axis: ep, operation: all_to_all, bytes: 32MiB, times: 4}
 
+    Tasks are placed so that hops · demand, or the busiest link's load under minimal routing, is least: by exchanges of
+    two tasks, from their order, one after another, and at random. What is proved is called the optimum: all placements
+    of up to nine tasks are looked through, and a placement may meet a bound.
+
     The answer has the order of the devices, for jax.sharding.Mesh(numpy.array(devices)[order], axis_names): the number
     of the node, x fastest, of each rank.
 
@@ -180,17 +209,35 @@ def place(
     >>> ts.network("mesh(k=4, n=2)").place(job, top=1).devices.tolist()
     [0, 1, 2, 3, 7, 6, 5, 9, 10, 11, 15, 14, 13, 12, 8, 4]
     """
+    if tasks is not None:
+        with under("tasks"):
+            _alone(tasks=tasks, job=job, axes=axes)
+            return place_tasks(network, how, _tasks(tasks), least, restarts, seed)
     with under("bandwidth"):
         speed = bandwidth_of(bandwidth)
     with under("latency"):
         links = LinkSpeed(speed, seconds_of(latency))
-    wanted = _job(job)
+    _alone(job=job, axes=axes)
+    if job is not None:
+        wanted = _job(job)
+    else:
+        with under("axes"):
+            wanted = job_of_axes(axes or "")
     slice_of = machine(network)
     check_axes(slice_of, wanted.axes)
     begun = perf_counter()
     with how.progress.wait("placements compared"):
         ranking = rank(slice_of, wanted.axes, wanted.operations, links, top=top)
-    return Placements(slice_of, wanted, links, ranking, perf_counter() - begun)
+    remarks = () if axes is None else (f"operations that are usual: {operations_in_words(wanted)}; a job says others",)
+    return Placements(slice_of, wanted, links, ranking, perf_counter() - begun, remarks)
+
+
+def _alone(**given: Any) -> None:
+    """Raise BadInput unless one of several is given."""
+    named = [name for name, value in given.items() if value is not None]
+    if len(named) != 1:
+        got = " and ".join(f"`{name}`" for name in named) or "none"
+        raise BadInput(f"expected one of `job`, `axes` and `tasks`, got {got}; give a job, its axes, or tasks")
 
 
 def _job(given: Path | str | Mapping[str, Any]) -> Job:
@@ -202,15 +249,70 @@ def _job(given: Path | str | Mapping[str, Any]) -> Job:
     return job_of(document.data, name, document.values, document.keys)
 
 
+def _tasks(given: Any) -> NamedTasks:
+    """The tasks of a demand file, or of a matrix.
+
+    A file as of the traffic `demand`: a list with source, destination, demand, or lines of numbers. Its sources and
+    destinations may be called anything; those of a matrix are numbers.
+    """
+    if isinstance(given, str | Path):
+        try:
+            return _read(Path(given))
+        except BadInput as wrong:
+            raise type(wrong)(f"{given}: {wrong}") from None
+    try:
+        matrix = np.array(given.toarray() if scipy.sparse.issparse(given) else given, np.float64)
+    except (ValueError, TypeError) as error:
+        raise BadInput(f"tasks: expected a matrix of numbers, got: {one_line(error)}") from None
+    return NamedTasks(tuple(range(len(matrix))), _square(matrix))
+
+
+def _read(path: Path) -> NamedTasks:
+    table = read_foreign(path, what="demand file", columns=COLUMNS, most_rows=MOST_ROWS, memory=default_memory())
+    if isinstance(table, np.ndarray):
+        return NamedTasks(tuple(range(len(table))), _square(table))
+    for name in COLUMNS:
+        if table.column_names.count(name) != 1:
+            raise BadInput(f"expected the columns {', '.join(COLUMNS)}, got {one_line(', '.join(table.column_names))}")
+    amount = numbers(table.column("demand"), "demand", pa.float64())
+    for name in COLUMNS[:2]:
+        if table.column(name).null_count:
+            raise BadInput(
+                f"{name}: expected a task in every row, got {counted(table.column(name).null_count, 'row')} without"
+            )
+    ends = [table.column(name).to_pylist() for name in COLUMNS[:2]]
+    listed = list(dict.fromkeys(name for pair in zip(*ends) for name in pair))
+    order = order_of_names(listed)
+    names = tuple(listed if order is None else [listed[place] for place in order])
+    if len(names) > MOST_PLACES:
+        raise Refused(f"expected at most {MOST_PLACES:,} tasks, got {len(names):,}; join some")
+    number = {name: place for place, name in enumerate(names)}
+    matrix = np.zeros((len(names), len(names)))
+    np.add.at(matrix, tuple([number[name] for name in end] for end in ends), amount)
+    return NamedTasks(names, _square(matrix))
+
+
+def _square(matrix: np.ndarray) -> np.ndarray:
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+        raise BadInput(f"tasks: expected a matrix [n, n], a row and a column for each task, got {list(matrix.shape)}")
+    expect_valid("demand", (matrix == 0) | (matrix >= LEAST) & (matrix <= MOST), matrix, f"0 or {LEAST:g} … {MOST:g}")
+    if not (matrix.sum() > matrix.trace()):
+        raise BadInput("tasks: expected demand between two tasks, got none; list what they send to each other")
+    return matrix
+
+
 class PlaceQuestion(Askable):
     ask = staticmethod(place)
     command = "place"
     how = ()
     writes = (SUFFIXES, "the best order of the devices")
+    written: ClassVar = {"demand": File("what the terminals send to each other, as CSV for --traffic,", needs="tasks")}
     examples = (
         'place "slice(radices=[8, 16], wrap=[false, true])" --job job.yaml',
         'place "pod_slice(shape=[4, 4, 8], twisted=true)" --job job.yaml --bandwidth 45GB/s -o devices.npy',
         'place "torus(k=16, n=2)" --job job.yaml --top 3 --json',
+        'place "pod_slice(shape=[4, 4, 8])" --axes tp=8,dp=16',
+        'place "dragonfly(a=4, p=2, h=2)" --tasks tasks.csv --least load --demand placed.csv',
     )
 
 

@@ -1,0 +1,172 @@
+"""Tasks on places, improved by exchanges: least hops · demand, or least load of the busiest link.
+
+A quadratic assignment problem (Koopmans & Beckmann 1957): task t has place[t], and F[s, t] is what s sends t. As many
+tasks as places; those that stand for free places send nothing.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+
+class TaskDemand(NamedTuple):
+    """What tasks send to each other, in both directions, as rows; nothing to themselves.
+
+    first    int64[T + 1]  task t's partners are other[first[t] : first[t + 1]]
+    other    int32[E]
+    sent     float64[E]    demand of t to the partner
+    taken    float64[E]    demand of the partner to t
+    """
+
+    first: np.ndarray
+    other: np.ndarray
+    sent: np.ndarray
+    taken: np.ndarray
+
+
+class PlaceRoutes(NamedTuple):
+    """The channels between any two of T places, and the share of a message on each, over its bandwidth.
+
+    first    int64[T² + 1]  of place p to q: channel[first[p · T + q] : first[p · T + q + 1]]
+    channel  int32[R]
+    share    float64[R]
+    """
+
+    first: np.ndarray
+    channel: np.ndarray
+    share: np.ndarray
+
+
+class Searched(NamedTuple):
+    """place int32[T]; value: hops · demand, or the busiest link's load; visited: partial placements; all: no limit."""
+
+    place: np.ndarray
+    value: float
+    visited: int
+    all: bool
+
+
+def demand_of(matrix: np.ndarray) -> TaskDemand:
+    """The demand of float64[T, T], F[s, t] ≥ 0 from s to t."""
+    both = (matrix > 0) | (matrix.T > 0)
+    np.fill_diagonal(both, False)
+    task, other = np.nonzero(both)
+    first = np.searchsorted(task, np.arange(len(matrix) + 1)).astype(np.int64)
+    return TaskDemand(first, other.astype(np.int32), matrix[task, other], matrix[other, task])
+
+
+def embedded(demand: TaskDemand, near: np.ndarray, senders: int, most: int) -> np.ndarray:
+    """int32[T]: places of tasks, all partners on places that are near each other; −1 of those that are left over.
+
+    near     bool[T, T]  symmetric
+    senders  as of `fewer_hops`
+    most     tasks that may be put somewhere, until the longest row of them that was found is returned
+
+    Depth first: the task with the most partners that have a place comes next (a subgraph of `near` that is like that of
+    the tasks, as in Ullmann 1976).
+    """
+    from torusweep_kernels.exchanges import cpu
+
+    return cpu.embedded(demand.first, demand.other, near, senders, most)
+
+
+def fewer_hops(
+    demand: TaskDemand, distance: np.ndarray, place: np.ndarray, senders: int, temperatures: np.ndarray, seed: int
+) -> Searched:
+    """Exchange tasks at random, then as long as any exchange lowers hops · demand.
+
+    distance      float64[T, T]  hops from place to place
+    senders       tasks, the first ones, that may send; all others stand for free places
+    temperatures  float64[B]     for each T random exchanges one: an exchange that costs D more is done with
+                                 probability exp(−D / temperature) (Kirkpatrick, Gelatt & Vecchi 1983)
+    """
+    from torusweep_kernels.exchanges import cpu
+
+    found = place.astype(np.int32)
+    value = cpu.fewer_hops(
+        *demand, np.ascontiguousarray(distance, np.float64), found, senders, temperatures, np.random.default_rng(seed)
+    )
+    return Searched(found, float(value), 0, False)
+
+
+def routes_of(
+    distance: np.ndarray, terminals: np.ndarray, arcs: np.ndarray, width: np.ndarray, most: int
+) -> PlaceRoutes | None:
+    """Equal shares of all shortest paths between the nodes of some terminals; None where more than `most` entries.
+
+    distance  int32[N, N]    hops; a channel of c links is c paths
+    arcs      int32[2, A]    tail and head of each channel, by tail
+    width     float64[2, A]  parallel links of each channel; its bandwidth
+    """
+    from torusweep_kernels.exchanges import cpu
+
+    count = cpu.count_routes(distance, terminals, arcs)
+    if count.sum() > most:
+        return None
+    first = np.concatenate([np.zeros(1, np.int64), np.cumsum(count.ravel())])
+    channel, share = cpu.fill_routes(distance, cpu.paths(distance, arcs, width[0]), terminals, arcs, width, first)
+    return PlaceRoutes(first, channel, share)
+
+
+def lower_load(
+    demand: TaskDemand, routes: PlaceRoutes, channels: int, place: np.ndarray, rounds: int, seed: int
+) -> Searched:
+    """Exchange tasks where that lowers the busiest link's load, or the sum of squares of all at the same one.
+
+    rounds   through all pairs of tasks, at most; the last is one that lowers nothing
+    """
+    from torusweep_kernels.exchanges import cpu
+
+    found = place.astype(np.int32)
+    value = cpu.lower_load(*demand, *routes, channels, found, rounds, np.random.default_rng(seed))
+    return Searched(found, float(value), 0, False)
+
+
+def busiest(demand: TaskDemand, routes: PlaceRoutes, channels: int, place: np.ndarray) -> float:
+    """The busiest link's load of a placement."""
+    from torusweep_kernels.exchanges import cpu
+
+    return float(cpu.loads_of(*demand, *routes, channels, place.astype(np.int32)).max(initial=0.0))
+
+
+def all_placements(
+    matrix: np.ndarray,
+    distance: np.ndarray,
+    begin: np.ndarray,
+    place: np.ndarray,
+    value: float,
+    most: int,
+    routes: PlaceRoutes | None = None,
+    channels: int = 0,
+) -> Searched:
+    """Branch and bound over all placements of n tasks: the best, and whether it is proved.
+
+    matrix    float64[n, n]  demand; the first tasks are placed first
+    distance  float64[T, T]  hops from place to place
+    begin     bool[T]        places that the first task needs to be tried on: one of those that look alike
+    place     int32[n]       a placement, and its value: only better ones are looked for
+    most      partial placements that may be visited
+    routes    the value is the busiest of so many channels; None: hops · demand
+
+    A partial placement is given up where what it has, with all further demand over the shortest distance of any two
+    places, is no better than the best.
+    """
+    from torusweep_kernels.exchanges import cpu
+
+    by_load = routes is not None
+    table = routes or PlaceRoutes(np.zeros(1, np.int64), np.zeros(0, np.int32), np.zeros(0))
+    found = place.astype(np.int32)
+    best, visited = cpu.all_placements(
+        np.ascontiguousarray(matrix, np.float64),
+        np.ascontiguousarray(distance, np.float64),
+        begin,
+        found,
+        value,
+        most,
+        by_load,
+        *table,
+        channels,
+    )
+    return Searched(found, float(best), int(visited), bool(visited < most))

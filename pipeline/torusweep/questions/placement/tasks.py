@@ -1,0 +1,355 @@
+"""Tasks that send to each other, placed on the terminals of a network: least hops · demand, or least busiest link."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import scipy
+from rich.console import Console
+from torusweep_kernels.exchanges import (
+    PlaceRoutes,
+    TaskDemand,
+    all_placements,
+    busiest,
+    demand_of,
+    embedded,
+    fewer_hops,
+    lower_load,
+    routes_of,
+)
+from torusweep_kernels.trees import hops_from
+
+from torusweep.collectives.operations import channels_of
+from torusweep.errors import BadInput, Refused
+from torusweep.networks.names import column_of, terminal_names
+from torusweep.networks.symmetry import orbits
+from torusweep.networks.topology import Topology
+from torusweep.quantities import counted
+from torusweep.questions.answer import Answer, Row
+from torusweep.questions.console import print_facts, print_note, print_rows
+from torusweep.questions.display import Fact, rows_html, rows_text
+from torusweep.questions.how import How
+from torusweep.traffic.demands import COLUMNS
+
+MOST_PLACES = 2048  # terminals: tables of all their pairs then have 32 MiB each
+MOST_TRIED = 1 << 33  # channels that are looked at for all pairs; some seconds
+MOST_ROUTES = 30_000_000  # channels of all pairs' shortest paths, of 12 bytes each
+MOST_EMBEDDED = 250_000_000  # in the search for partners near each other: tasks put somewhere, times places
+FEW = 9  # tasks of which all placements are looked through
+MOST_VISITED = 20_000_000  # partial placements; some seconds
+MOVES, MOST_MOVES, MOST_TERMS = 40_000, 40_000_000, 300_000_000  # of annealing: for each place; at most; their terms
+ROUNDS = 6  # of exchanges that lower the busiest link's load, after each search for fewer hops
+WINDOWS = ((0.75, 0.25), (0.5, 0.15), (1.5, 0.25))  # temperatures, in units of what a task's demands are
+MEETS = (
+    "no placement has less: the largest demands of each task go to its nearest terminals (Gilmore 1962; Lawler 1963)"
+)
+MET = 1e-9  # relative: rounding of sums
+SHOWN = 16  # tasks in the text
+
+
+class NamedTasks(NamedTuple):
+    """What n tasks are called, and float64[n, n] what each sends to each."""
+
+    names: tuple[Any, ...]
+    matrix: np.ndarray
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class TaskPlacement(Answer):
+    """Where tasks stand on a network.
+
+    names      of the tasks
+    place      int32[n]  terminal of each
+    value      hops · demand, or the busiest link's load, in the unit of the demand (and of bandwidth)
+    in_order   the same where task i stands on terminal i
+    bound      no placement has less
+    because    what proves that the value is the optimum; "" where nothing does
+    hops, load   of the placement: hops · demand; of the busiest link, None where all routes are too many
+    """
+
+    network: Topology
+    least: str
+    names: tuple[Any, ...]
+    matrix: np.ndarray
+    place: np.ndarray
+    value: float
+    in_order: float
+    bound: float
+    because: str
+    hops: float
+    load: float | None
+
+    @property
+    def optimum(self) -> float | None:
+        """The least of all placements, where that is proved."""
+        return self.value if self.because else None
+
+    @property
+    def devices(self) -> np.ndarray:
+        """int32[n]: the node of each task."""
+        return self.network.terminals[self.place]
+
+    @property
+    def rows(self) -> list[Row]:
+        """Of each task its terminal, as the network's file names it, and its node."""
+        called = terminal_names(self.network) or range(len(self.network.terminals))
+        return [
+            {"task": name, "terminal": called[place], "node": node}
+            for name, place, node in zip(self.names, self.place.tolist(), self.devices.tolist())
+        ]
+
+    @property
+    def table(self) -> pa.Table:
+        """The rows as an Arrow table."""
+        return pa.Table.from_pylist([{**row, "task": str(row["task"])} for row in self.rows])
+
+    @property
+    def demand(self) -> pa.Table:
+        """What the terminals then send to each other: a demand of the network, as `--traffic` reads it."""
+        source, destination = np.nonzero(self.matrix)
+        names = terminal_names(self.network)
+        ends = (column_of(names, self.place[end]) for end in (source, destination))
+        return pa.table(dict(zip(COLUMNS, (*ends, pa.array(self.matrix[source, destination])))))
+
+    @property
+    def json(self) -> Row:
+        return {
+            "topology": self.network.spelling,
+            "tasks": len(self.names),
+            "terminals": len(self.network.terminals),
+            "least": self.least,
+            "value": self.value,
+            "optimum": self.optimum,
+            "bound": self.bound,
+            "because": self.because,
+            "in_order": self.in_order,
+            "hops_demand": self.hops,
+            "mean_hops": self.mean_hops,
+            "busiest_link": self.load,
+            "placement": self.rows,
+            "devices": self.devices.tolist(),
+        }
+
+    @property
+    def mean_hops(self) -> float:
+        """Hops of a unit of demand."""
+        return self.hops / float(self.matrix.sum())
+
+    def write(self, path: Path) -> None:
+        """Write the node of each task: an array, or JSON with the names of the tasks."""
+        if path.suffix == ".npy":
+            np.save(path, self.devices)
+        else:
+            path.write_text(json.dumps({"tasks": list(self.names), "devices": self.devices.tolist()}) + "\n")
+
+    def heading(self) -> str:
+        return f"{counted(len(self.names), 'task')} on {self.network.spelling}: {self._said()}"
+
+    def _said(self) -> str:
+        what = "hops · demand" if self.least == "hops" else "load of the busiest link"
+        return f"{what} {self.value:.6g}" + (", the optimum" if self.because else "")
+
+    def lines(self) -> list[Fact]:
+        known = f"no placement has less than {self.bound:.6g}; whether one has less than this is not known"
+        found = [
+            ("in order", f"{self.in_order:.6g}, task i on terminal i", ""),
+            ("proof", self.because or known, ""),
+            ("mean hops", f"{self.mean_hops:.6g}", "of a unit of demand"),
+        ]
+        if self.load is not None:
+            found.append(("busiest link", f"{self.load:.6g}", "minimal routing, over its bandwidth"))
+        return found
+
+    def print(self, console: Console, computed_by: str) -> None:
+        print_facts(console, self.heading(), ((name, value) for name, value, _ in self.lines()))
+        console.print()
+        print_rows(console, self.rows[:SHOWN], {name: name for name in self.rows[0]}, left=("task", "terminal"))
+        if len(self.names) > SHOWN:
+            print_note(console, f"and {len(self.names) - SHOWN:,} more: -o devices.json, --demand demand.csv or --json")
+
+    def __repr__(self) -> str:
+        return rows_text(self.heading(), self.rows, list(self.rows[0]))
+
+    def _repr_html_(self) -> str:
+        return rows_html(self.heading(), self.rows, list(self.rows[0]), ())
+
+
+def place_tasks(network: Topology, how: How, named: NamedTasks, least: str, restarts: int, seed: int) -> TaskPlacement:
+    """Place the tasks of a demand on the terminals of a network.
+
+    restarts  of the search by exchanges
+
+    All placements of up to nine tasks are looked through, if they are not too many; a placement that meets a bound is
+    the optimum, too. Messages take shortest paths, each an equal share.
+    """
+    names, matrix = named
+    places, number = len(network.terminals), len(names)
+    if number > places:
+        raise BadInput(
+            f"tasks: expected at most {places:,}, one for each terminal of {network.spelling}, got {number:,}; choose a"
+            " larger network"
+        )
+    if places > MOST_PLACES:
+        raise Refused(
+            f"{network.spelling}: expected at most {MOST_PLACES:,} terminals, got {places:,}; all pairs have a distance"
+            " in a table: choose a smaller network"
+        )
+    between = hops_from(channels_of(network), np.arange(network.nodes))
+    distance = between[np.ix_(network.terminals, network.terminals)].astype(np.float64)
+    if (distance < 0).any():
+        raise BadInput(f"{network.spelling}: expected paths between all terminals, got several parts; choose another")
+    whole = np.zeros((places, places))
+    whole[:number, :number] = matrix
+    demand = demand_of(whole)
+    channels = len(network.arcs[0])
+    routes = _routes(network, between)
+    if routes is None and least == "load":
+        raise Refused(
+            f"{network.spelling}: expected at most {MOST_ROUTES:,} channels on the shortest paths of all pairs, got"
+            " more; choose a smaller network, or least hops"
+        )
+    search = _Search(network, demand, distance, routes if least == "load" else None, channels, number)
+    bound = search.bound(matrix)
+    with how.progress.share("placements") as report:
+        place, value = np.arange(places, dtype=np.int32), search.value(np.arange(places, dtype=np.int32))
+        in_order = value
+        for number_of_start, (start, temperatures) in enumerate(search.starts(matrix, restarts, seed)):
+            if value <= bound * (1 + MET):
+                break
+            found, reached = search.improved(start, temperatures, seed + number_of_start)
+            if reached < value * (1 - MET):
+                place, value = found, reached
+            if report is not None:
+                report((number_of_start + 1) / (restarts + 3))
+    because = MEETS if value <= bound * (1 + MET) else ""
+    chosen = place[:number]
+    if not because and number <= FEW:
+        chosen, value, proved = search.exact(matrix, chosen, value, use_symmetry=how.use_symmetry)
+        because = "all placements looked through" if proved else ""
+        bound = value if proved else bound
+    hops = float((matrix * distance[np.ix_(chosen, chosen)]).sum())
+    full = np.concatenate([chosen, np.setdiff1d(np.arange(places), chosen)]).astype(np.int32)
+    load = None if routes is None else busiest(demand, routes, channels, full)
+    return TaskPlacement(network, least, names, matrix, chosen, value, in_order, bound, because, hops, load)
+
+
+def _routes(network: Topology, between: np.ndarray) -> PlaceRoutes | None:
+    """The routes of all pairs of terminals; None where they are too many."""
+    tail, head, port = network.arcs
+    arcs = np.stack([tail, head])
+    if len(network.terminals) ** 2 * len(tail) > MOST_TRIED:
+        return None
+    ones = np.ones(len(tail))
+    links = ones if network.capacity is None else network.capacity[tail, port].astype(np.float64)
+    bandwidth = ones if network.bandwidth is None else network.bandwidth[tail, port]
+    return routes_of(between, network.terminals, arcs, np.stack([links, bandwidth]), MOST_ROUTES)
+
+
+@dataclass(frozen=True)
+class _Search:
+    """routes: of the load; None: hops · demand. tasks: of places, the others stand for free places."""
+
+    network: Topology
+    demand: TaskDemand
+    distance: np.ndarray
+    routes: PlaceRoutes | None
+    channels: int
+    tasks: int
+
+    def value(self, place: np.ndarray) -> float:
+        if self.routes is not None:
+            return busiest(self.demand, self.routes, self.channels, place)
+        at = np.repeat(place, np.diff(self.demand.first))
+        return float((self.demand.sent * self.distance[at, place[self.demand.other]]).sum())
+
+    def bound(self, matrix: np.ndarray) -> float:
+        """No placement has less: a task's largest demands go to its nearest places (Gilmore 1962; Lawler 1963).
+
+        Of the busiest link: these hops spread over all channels, and what a task sends over the channels of a node.
+        """
+        near = np.minimum(self.distance, self.distance.T)
+        places = len(near)
+        np.fill_diagonal(near, np.inf)
+        near = np.sort(near, axis=1)[:, : self.tasks - 1]
+        both = matrix + matrix.T
+        np.fill_diagonal(both, 0.0)
+        most = -np.sort(-both, axis=1)[:, : self.tasks - 1]
+        cost = np.zeros((places, places))
+        cost[: self.tasks] = most @ near.T
+        hops = float(cost[scipy.optimize.linear_sum_assignment(cost)].sum()) / 2
+        if self.routes is None:
+            return hops
+        tail, head, port = self.network.arcs
+        width = np.ones(len(tail)) if self.network.bandwidth is None else self.network.bandwidth[tail, port]
+        alone = 0.0
+        if len(np.unique(self.network.terminals)) == places:  # others of a node get it without a channel
+            for end, sums in ((tail, matrix.sum(axis=1)), (head, matrix.sum(axis=0))):
+                alone = max(alone, float((sums - matrix.diagonal()).max() / np.bincount(end, width).max()))
+        return max(hops / float(width.sum()), alone)
+
+    def starts(self, matrix: np.ndarray, restarts: int, seed: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """(placement, temperatures): in order, all partners near each other, one after another; at random."""
+        places = len(self.distance)
+        cold, nobody = np.zeros(0), np.full(self.tasks, -1, np.int32)
+        apart = np.maximum(self.distance, self.distance.T) + np.where(np.eye(places), np.inf, 0.0)
+        yield np.arange(places, dtype=np.int32), cold
+        beside = embedded(self.demand, apart == apart.min(), self.tasks, MOST_EMBEDDED // places)[: self.tasks]
+        yield self._one_after_another(matrix, beside), cold
+        yield self._one_after_another(matrix, nobody), cold
+        unit = float(np.sqrt(((matrix + matrix.T) ** 2).sum(axis=1)).mean()) or 1.0
+        moves = min(MOVES * places, MOST_MOVES, MOST_TERMS // (4 + len(self.demand.other) // self.tasks))
+        draw = np.random.default_rng(seed)
+        for restart in range(restarts):
+            high, low = WINDOWS[restart % len(WINDOWS)]
+            yield draw.permutation(places).astype(np.int32), np.geomspace(high, low, max(1, moves // places)) * unit
+
+    def _one_after_another(self, matrix: np.ndarray, place: np.ndarray) -> np.ndarray:
+        """The task that has most to do with those placed, on the free place that adds least hops · demand to them.
+
+        place   int32[n]  of those that are placed; −1 of the others
+        """
+        both = matrix + matrix.T
+        near = self.distance + self.distance.T
+        added, pull = np.zeros((self.tasks, len(near))), both.sum(axis=1) * 1e-9
+        free, left = np.zeros(len(near)), np.zeros(self.tasks)
+        place, known = place.copy(), list(np.flatnonzero(place >= 0))
+        for turn in range(self.tasks):
+            task = int(known[turn] if turn < len(known) else np.argmax(pull + left))
+            spot = int(place[task] if turn < len(known) else np.argmin(added[task] + free))
+            place[task], free[spot], left[task] = spot, np.inf, -np.inf
+            added += np.outer(both[task], near[spot])
+            pull += both[task]
+        others = np.setdiff1d(np.arange(len(near)), place)
+        return np.concatenate([place, others]).astype(np.int32)
+
+    def improved(self, start: np.ndarray, temperatures: np.ndarray, seed: int) -> tuple[np.ndarray, float]:
+        found = fewer_hops(self.demand, self.distance, start, self.tasks, temperatures, seed)
+        if self.routes is not None:
+            found = lower_load(self.demand, self.routes, self.channels, found.place, ROUNDS, seed)
+        return found.place, self.value(found.place)
+
+    def exact(
+        self, matrix: np.ndarray, place: np.ndarray, value: float, *, use_symmetry: bool
+    ) -> tuple[np.ndarray, float, bool]:
+        """(the best placement, its value, whether all have been looked through)."""
+        order = np.argsort(-(matrix + matrix.T).sum(axis=1), kind="stable")  # those that add most come first
+        begin = np.zeros(len(self.distance), bool)
+        nodes, first = np.unique(self.network.terminals, return_index=True)
+        begin[first[np.isin(nodes, orbits(self.network, use_symmetry=use_symmetry).representatives)]] = True
+        found = all_placements(
+            matrix[np.ix_(order, order)],
+            self.distance,
+            begin,
+            place[order],
+            value,
+            MOST_VISITED,
+            self.routes,
+            self.channels,
+        )
+        return found.place[np.argsort(order)], found.value, found.all
