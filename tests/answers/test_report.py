@@ -247,15 +247,18 @@ def test_provenance_without_a_run_is_short() -> None:
 # --- charts ---------------------------------------------------------------------------------------
 
 
-OVERVIEWS = {
-    "distance_against_size": networks.distance_against_size,
-    "cost_against_size": networks.cost_against_size,
-}
+OVERVIEWS = ("distance_against_size", "cost_against_size")
+
+
+def overviews(static: list[dict[str, Any]]) -> dict[str, figures.Drawing]:
+    section = networks.section({"static": static})
+    assert section is not None
+    return {panel.id: panel.drawing for panel in section.panels}
 
 
 @pytest.mark.parametrize("name", OVERVIEWS)
 def test_charts_can_be_drawn(name: str, static: list[dict[str, Any]], tmp_path: Path) -> None:
-    specification = figures.finished(OVERVIEWS[name](static), "A title", "and a subtitle")
+    specification = figures.finished(overviews(static)[name], "A title", "and a subtitle")
     figures.save(specification, tmp_path / "chart.svg")
     drawing = (tmp_path / "chart.svg").read_text(encoding="utf-8")
     assert "A title" in drawing
@@ -265,7 +268,7 @@ def test_charts_can_be_drawn(name: str, static: list[dict[str, Any]], tmp_path: 
 
 
 def test_charts_leave_out_what_is_not_connected_and_count_a_network_once(static: list[dict[str, Any]]) -> None:
-    chart = networks.distance_against_size([*static, {**static[0], "fault_nodes": 2}])
+    chart = overviews([*static, {**static[0], "fault_nodes": 2}])["distance_against_size"]
     for rows in vega_lite.rows(figures.specification(chart)):
         assert sorted(row["topology"] for row in rows) == sorted(set(TOPOLOGIES) - {"pruned_xy(k=4)"})
 

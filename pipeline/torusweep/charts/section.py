@@ -19,6 +19,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from torusweep.charts import Drawing
+from torusweep.charts.drawing import Chart
 from torusweep.tables.columns import Column
 
 
@@ -61,31 +62,38 @@ Tables = Mapping[str, Sequence[Record]]  # by name, as lists of records; a table
 
 
 class Panel(NamedTuple):
-    """A chart with its heading and caption.
+    """A chart of some rows, under its title and above its caption.
 
-    id       of the page's element that holds the chart
-    caption  HTML
-    label    what a screen reader says; '' for the title
-    wide     whether it takes the page's whole width
-    level    of the heading
+    id     of the page's element that holds the chart
+    place  of a paper, where the caption begins
+    level  of the heading
     """
 
     id: str
-    title: str
-    chart: Drawing
-    caption: str
-    label: str = ""
-    wide: bool = True
+    chart: Chart
+    rows: Sequence[Record]
+    place: str = ""
     level: int = 3
 
+    @property
+    def drawing(self) -> Drawing:
+        return self.chart.draw(self.rows)
+
     def html(self) -> str:
-        style = ' class="wide"' if self.wide else ""
-        label = escape(self.label or self.title)
+        chart = self.chart.of(self.rows)
+        style = ' class="wide"' if chart.wide else ""
+        place = f"<b>{escape(self.place)}.</b> " if self.place else ""
+        label = escape(place and f"{self.place}: ") + escape(chart.alternative(self.rows))
         return (
-            f"<figure{style}><h{self.level}>{escape(self.title)}</h{self.level}>"
+            f"<figure{style}><h{self.level}>{escape(chart.title)}</h{self.level}>"
             f'<div class="chart" id="{escape(self.id)}" role="img" aria-label="{label}"></div>'
-            f"<figcaption>{self.caption}</figcaption></figure>"
+            f"<figcaption>{place}{escape(chart.caption)}</figcaption></figure>"
         )
+
+
+def panels(charts: Mapping[str, Chart], rows: Sequence[Record], least: int = 2) -> list[Panel]:
+    """A panel for each chart, by its id, that shows so many of these rows at least."""
+    return [Panel(id, chart, rows) for id, chart in charts.items() if len(chart.shown(rows)) >= least]
 
 
 Part: TypeAlias = str | Sequence[Panel]

@@ -16,12 +16,13 @@ from html import escape
 from itertools import groupby
 from typing import Any, NamedTuple
 
+import altair as alt
+
 from torusweep.all_columns import TABLES
 from torusweep.answers.designs import MOST, Designs, sample_of
 from torusweep.answers.joined import NUMBERS, joined_tables
-from torusweep.charts import specification
-from torusweep.charts.drawing import explorer_chart
-from torusweep.charts.looks import SYMBOLS, Look, group_of, network_looks
+from torusweep.charts import Drawing, specification
+from torusweep.charts.looks import GREY, SYMBOLS, Look, group_of, network_looks
 from torusweep.charts.section import Chapter, Record, Tables, packed
 from torusweep.tables.columns import Column
 
@@ -179,7 +180,7 @@ def explored(tables: Tables, designs: Designs) -> Explorer:
         else:
             most = min(most, len(chosen)) * 2 // 3
     section = Chapter("explorer", "Explorer", [_body(designs, len(chosen), groups, data["quantities"])])
-    return Explorer(section, text, specification(explorer_chart(groups)))
+    return Explorer(section, text, specification(_chart(groups)))
 
 
 def _data(tables: Tables, records: Sequence[Record], variants: int) -> tuple[dict[str, Any], list[Look]]:
@@ -198,6 +199,29 @@ def _data(tables: Tables, records: Sequence[Record], variants: int) -> tuple[dic
         "quantities": quantities(found, records),
     }
     return data, groups
+
+
+def _chart(looks: Sequence[Look]) -> Drawing:
+    """The chart over the fields x and y; its script adds titles, scales and the data sets points and front."""
+    x, y = (
+        channel(name, scale=alt.Scale(nice=False, padding=14)) for channel, name in ((alt.X, "x:Q"), (alt.Y, "y:Q"))
+    )
+    front = alt.Chart(alt.NamedData("front")).mark_line(strokeDash=[4, 3], strokeWidth=1.5, color=GREY)
+    names, colours, symbols, _ = (list(column) for column in zip(*looks))
+    marks = alt.Chart(alt.NamedData("points")).mark_point(filled=True)
+    marks = marks.encode(
+        x=x,
+        y=y,
+        color=alt.Color("group:N", title=None, legend=None, scale=alt.Scale(domain=names, range=colours)),
+        shape=alt.Shape("group:N", title=None, legend=None, scale=alt.Scale(domain=names, range=symbols)),
+        opacity=alt.Opacity("front:Q", legend=None, scale=alt.Scale(domain=[0, 1], range=[0.5, 1])),
+        tooltip=[
+            alt.Tooltip("topology:N", title="network"),
+            *(alt.Tooltip(f"{name}:Q", format=",.6~g") for name in ("x", "y")),
+            *(alt.Tooltip(f"{name}:Q", format=",") for name in ("nodes", "degree")),
+        ],
+    )
+    return alt.layer(front.encode(x=x, y=y, order="place:Q"), marks)
 
 
 # --- HTML -----------------------------------------------------------------------------------------

@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable, Sequence
 from html import escape
 from typing import Any, NamedTuple
 
-from torusweep.charts import Drawing
 from torusweep.charts.drawing import Axis, Chart
 from torusweep.charts.looks import distinct
 from torusweep.charts.section import (
@@ -23,6 +22,7 @@ from torusweep.charts.section import (
     heading,
     meaning_of,
     number,
+    panels,
     paragraph,
     table,
 )
@@ -200,27 +200,28 @@ def _kind(topology: str) -> str:
 def _panels(found: Sequence[Compared]) -> list[Panel]:
     """Saturation under both loads, against cost a terminal if networks have one, else against links a terminal."""
     priced = [row for row in found if row.cost]
-    found, against = (priced, "cost") if priced else (found, "links")
-    caption = (
-        "Large marks with names are machines, small ones rivals, of all sizes. Further up is better, further left is"
-        " cheaper. Both axes are logarithmic."
-    )
-    titles = {"uniform": "Uniform traffic", "adverse": "Adverse traffic"}
-    return [
-        Panel(f"machines_{load}", f"{title}: saturation against {against}", saturation(rows, load, against), caption)
-        for load, title in titles.items()
-        if len(rows := [row for row in found if getattr(row, load)]) > 1
+    against, currency = ("cost", f", {priced[0].cost['currency']}") if priced and priced[0].cost else ("links", "")
+    marks = [
+        _mark(row, kind, load, against)
+        for row in priced or found
+        for kind, load in (("uniform", row.uniform), ("adverse", row.adverse))
+        if load
     ]
+    return panels({f"machines_{load}": _saturation(load, against, currency) for load in ("uniform", "adverse")}, marks)
 
 
-def saturation(found: Sequence[Compared], load: str, against: str) -> Drawing:
+def _saturation(load: str, against: str, currency: str) -> Chart:
     """Saturation of networks; machines have their names.
 
     load      'uniform' or 'adverse'
     against   'links' a terminal, or 'cost' a terminal
     """
-    currency = next((f", {row.cost['currency']}" for row in found if row.cost and against == "cost"), "")
     return Chart(
+        title=f"{load.capitalize()} traffic: saturation against {against}",
+        caption="Large marks with names are machines, small ones rivals, of all sizes. Further up is better, further"
+        " left is cheaper. Both axes are logarithmic.",
+        where=lambda row: row["kind"] == load,
+        wide=True,
         x=Axis("place", f"{against} a terminal{currency}", log=True),
         y=Axis("load", "saturation, flits/cycle/terminal", log=True),
         line="group",
@@ -229,11 +230,12 @@ def saturation(found: Sequence[Compared], load: str, against: str) -> Drawing:
         names="label",
         tips={"label": "machine", "topology": "network", "terminals": "terminals", "place": f"{against} a terminal"}
         | {"load": "saturation", "case": "pattern, routing"},
-    ).draw([_mark(row, getattr(row, load), against) for row in found])
+    )
 
 
-def _mark(row: Compared, load: Record, against: str) -> dict[str, Any]:
+def _mark(row: Compared, kind: str, load: Record, against: str) -> dict[str, Any]:
     return {
+        "kind": kind,
         **{name: row.label[name] for name in ("label", "topology")},
         "group": _kind(row.label["topology"]),
         "terminals": row.static["terminals"],
