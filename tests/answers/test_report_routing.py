@@ -254,7 +254,7 @@ BOUND = load(
         (
             [BOUND],
             ["Bounds over all routings"],
-            [["ring(k=4)", "minimal", "uniform", "16", "1", "3.25", "2", "0.375", "–", "linear program"]],
+            [["ring(k=4)", "minimal", "uniform", "16", "1", "3.25", "2", "0.375", "linear program"]],
         ),
         (LOADS[-1:], [], []),
     ],

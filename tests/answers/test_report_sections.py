@@ -302,7 +302,7 @@ def test_workloads_have_a_table_of_their_own():
     text = "".join(Page(found.body).text)
     assert not found.panels
     assert "Workloads" in text
-    assert "71234" in text
+    assert "71,234" in text
     assert "Saturation" not in text
     assert simulation.section({"simulation": []}) is None
 

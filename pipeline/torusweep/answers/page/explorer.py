@@ -23,7 +23,7 @@ from torusweep.answers.designs import MOST, Designs, sample_of
 from torusweep.answers.joined import NUMBERS, joined_tables
 from torusweep.charts import Drawing, specification
 from torusweep.charts.looks import GREY, SYMBOLS, Look, group_of, network_looks
-from torusweep.charts.section import Chapter, Record, Tables, packed
+from torusweep.charts.section import Chapter, Record, Tables, downloads, packed
 from torusweep.tables.columns import Column
 
 DIGITS = 7  # of a number in the page
@@ -251,7 +251,7 @@ add them. The page's address keeps what you choose: copy it to show someone else
 </div>
 <figure class="wide">
 <div class="chart" id="explorer-chart" role="img" aria-label="{label}"></div>
-</figure>
+{downloads("SVG", "PNG")}</figure>
 <div class="selection"><p id="explorer-status" role="status"></p>
 <label><input type="checkbox" id="explorer-front"> the front only</label>
 <button type="button" id="explorer-copy">Copy a command for each</button></div>
@@ -261,7 +261,7 @@ add them. The page's address keeps what you choose: copy it to show someone else
 <th class="number"><button type="button" id="explorer-y-title">y</button></th>
 <th class="number" data-column="nodes"><button type="button">nodes</button></th>
 <th class="number" data-column="degree_max"><button type="button">degree</button></th>
-</tr></thead><tbody></tbody></table></div></div>"""
+</tr></thead><tbody></tbody></table></div>{downloads("CSV")}</div>"""
 
 
 def _about_sample(count: int, shown: int) -> str:

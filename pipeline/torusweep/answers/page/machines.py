@@ -6,12 +6,12 @@ other patterns, each under its best routing: what a router that knew the pattern
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from html import escape
 from typing import Any, NamedTuple
 
 from torusweep.charts.drawing import Axis, Chart
-from torusweep.charts.looks import distinct
+from torusweep.charts.looks import KINDS, distinct
 from torusweep.charts.section import (
     Cell,
     Chapter,
@@ -80,7 +80,7 @@ def machines_section(tables: Tables) -> Chapter | None:
     parts: list[str | Sequence[Panel]] = [paragraph(NOTE + _prices(found)), _panels(found)]
     for title in comparisons:
         rows = [row for row in found if row.label["comparison"] == title]
-        parts.append(heading(title) + table(_fields(found), rows))
+        parts.append(heading(title) + table(FIELDS, rows))
     parts += [_limits(), _sources(found)]
     return Chapter("machines", "Machines", parts)
 
@@ -132,38 +132,32 @@ def _counting(rows: Iterable[Record]) -> tuple[Record | None, Record | None]:
 # --- tables ---------------------------------------------------------------------------------------
 
 
-def _fields(found: Iterable[Compared]) -> list[Field]:
-    """The columns of a table; those of costs where any network has one."""
+def _of(title: str, source: str, column: str, digits: int = 8) -> Field:
+    """A column of numbers of one of the records that a network has (a field of Compared)."""
 
-    def of(title: str, column: str, source: Callable[[Compared], Record | None], digits: int = 8) -> Field:
-        def cell(row: Compared) -> Cell:
-            record = source(row)
-            return number(record[column] if record else None, digits)
+    def cell(row: Compared) -> Cell:
+        record = getattr(row, source)
+        return number(record[column] if record else None, digits)
 
-        return Field(title, cell, MEANING[column], "number")
+    return Field(title, cell, MEANING[column], "number")
 
-    def static(row: Compared) -> Record:
-        return row.static
 
-    def cost(row: Compared) -> Record | None:
-        return row.cost
-
-    costs = [of("cost a terminal", "cost_per_terminal", cost, 3), of("watts a terminal", "watts_per_terminal", cost, 3)]
-    return [
-        Field("network", lambda row: _name(row.label)),
-        Field("year", lambda row: _year(row.label["year"]), style="number"),
-        of("terminals", "terminals", static),
-        Field("routers", lambda row: number(row.static["nodes"]), "routers and switches", "number"),
-        of("radix", "ports_max", static),
-        Field("links a terminal", lambda row: number(row.links, 3), "links between routers, over terminals", "number"),
-        of("diameter", "diameter", static),
-        of("mean", "mean_distance", static, 4),
-        of("uniform", "saturation_load", lambda row: row.uniform, 3),
-        of("adverse", "saturation_load", lambda row: row.adverse, 3),
-        *(costs if any(row.cost for row in found) else ()),
-        Field("adverse pattern, routing", lambda row: Cell(_case(row.adverse), "short"), "of the adverse load"),
-        Field("as spelled here", lambda row: Cell(row.label["topology"] if row.label["label"] else "–", "name")),
-    ]
+FIELDS = (
+    Field("network", lambda row: _name(row.label)),
+    Field("year", lambda row: _year(row.label["year"]), style="number"),
+    _of("terminals", "static", "terminals"),
+    Field("routers", lambda row: number(row.static["nodes"]), "routers and switches", "number"),
+    _of("radix", "static", "ports_max"),
+    Field("links a terminal", lambda row: number(row.links, 3), "links between routers, over terminals", "number"),
+    _of("diameter", "static", "diameter"),
+    _of("mean", "static", "mean_distance", 4),
+    _of("uniform", "uniform", "saturation_load", 3),
+    _of("adverse", "adverse", "saturation_load", 3),
+    _of("cost a terminal", "cost", "cost_per_terminal", 3),
+    _of("watts a terminal", "cost", "watts_per_terminal", 3),
+    Field("adverse pattern, routing", lambda row: Cell(_case(row.adverse), "short"), "of the adverse load"),
+    Field("as spelled here", lambda row: Cell(row.label["topology"] if row.label["label"] else "–", "name")),
+)
 
 
 def _prices(found: Iterable[Compared]) -> str:
@@ -225,6 +219,7 @@ def _saturation(load: str, against: str, currency: str) -> Chart:
         x=Axis("place", f"{against} a terminal{currency}", log=True),
         y=Axis("load", "saturation, flits/cycle/terminal", log=True),
         line="group",
+        looks=tuple(KINDS.values()),
         along=None,
         opacity=0.6,
         names="label",

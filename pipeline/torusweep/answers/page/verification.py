@@ -81,9 +81,8 @@ def _summary(rows: Sequence[Record]) -> str:
 
 
 def _table(rows: Sequence[Record], *, without: str = "", sortable: bool = False) -> str:
-    """The rows under FIELDS, but for one; capacity is left out where nothing is simulated."""
-    left_out = {without, "" if any(row["capacity"] is not None for row in rows) else "capacity"}
-    return table([field for field in FIELDS if field.title not in left_out], rows, sortable=sortable)
+    """The rows under FIELDS, but for one."""
+    return table([field for field in FIELDS if field.title != without], rows, sortable=sortable)
 
 
 def _by_reason(rows: Sequence[Record], verdict: str, title: str, note: str) -> str:

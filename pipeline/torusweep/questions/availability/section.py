@@ -55,18 +55,16 @@ def _interval(row: Record) -> Cell:
     return Cell(f"{row['mean_low']:.5g} … {row['mean_high']:.5g}", "short")
 
 
-def _failures(row: Record) -> Cell:
-    """A number that fail at a time, or a probability; sorted by the expected number."""
-    if row["failures"] is not None:
-        return Cell(f"{row['failures']:,}", "number", row["failures"])
-    return Cell(f"{100 * row['probability']:.4g} % each", "number", row["probability"] * row["parts"])
+def _probability(row: Record) -> Cell:
+    known = row["probability"] is not None
+    return Cell(f"{100 * row['probability']:.4g} % each" if known else "–", "number", row["probability"])
 
 
 FIELDS = fields(
     AVAILABILITY,
     "topology",
     "fails",
-    ("failures", "how many", _failures),
+    *(("failures", "how many"), ("probability", "with probability", _probability)),
     "measure",
     *(("intact", "", 6), ("mean", "", 6)),
     ("interval", "95 % interval", _interval),

@@ -132,7 +132,7 @@ def _saturations(curves: Sequence[Curve], loads: Iterable[Record]) -> str:
         return number(carried.get((curve[0]["topology"], curve[0]["routing"], curve[0]["traffic"])), 4)
 
     def deadlock(curve: Curve) -> Cell:
-        return Cell("deadlock", "bad") if any(row["deadlocked"] for row in curve) else Cell("")
+        return Cell("yes", "bad") if any(row["deadlocked"] for row in curve) else Cell("")
 
     named = [*POINT, *fields(SIMULATION, "virtual_channels")]
     shown = fields(
@@ -148,7 +148,7 @@ def _saturations(curves: Sequence[Curve], loads: Iterable[Record]) -> str:
             "load at which the busiest channel or terminal is full, computed from channel loads (table loads)",
             "number",
         ),
-        Field("", deadlock, "whether packets wait for each other for ever"),
+        Field("deadlock", deadlock, "whether packets wait for each other for ever"),
     )
     ordered = sorted(
         curves, key=lambda curve: [curve[0][name] for name in ("topology", "routing", "traffic", "router")]

@@ -129,7 +129,7 @@ def _description(family: str) -> str:
     return (FAMILIES[family].__doc__ or "").strip().splitlines()[0] if family in FAMILIES else ""
 
 
-def _range(title: str, column: str, show: Callable[[Any], str] = str) -> Field:
+def _range(title: str, column: str, show: Callable[[Any], str] = "{:,}".format) -> Field:
     def cell(records: Sequence[Record]) -> Cell:
         low, high = min(record[column] for record in records), max(record[column] for record in records)
         return Cell(show(low) if low == high else f"{show(low)} … {show(high)}", "number", low)
