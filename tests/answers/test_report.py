@@ -19,7 +19,8 @@ from torusweep.all_columns import schema_of
 from torusweep.answers import page as report
 from torusweep.answers.page import glossary
 from torusweep.answers.page.verification import provenance_section, verification_section
-from torusweep.charts.drawing import Axis, Chart
+from torusweep.charts import Axis
+from torusweep.charts.drawing import Chart
 from torusweep.charts.looks import KINDS, SIX, kind, series
 from torusweep.errors import BadInput
 from torusweep.networks import picture_svg

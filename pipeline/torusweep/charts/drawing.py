@@ -15,73 +15,22 @@ from typing import Any, NamedTuple
 
 import altair as alt
 
-from torusweep.charts import Drawing, inline, log_ticks
-from torusweep.charts.looks import BLUE, GREY, Look, value_looks
+from torusweep.charts import Axis, Drawing, Row, inline
+from torusweep.charts.looks import BLUE, GREY, SERIES, Look, value_looks
 
-Row = Mapping[str, Any]
 Tips = Mapping[str, Sequence[str]]
 
 PAPER = "#ffffff"  # the centre of a hollow mark
-THOUSANDS = 10_000  # from here on an axis is labelled 20k; SI prefixes below 1 (20m for 0.02) are avoided
 SOLID = (1, 0)
 VARIANTS = {"as printed": [4, 3], "corrected": [1, 0]}  # dashes of a paper's model with and without its error
 NUMBER = ",.5~r"  # no exponent
 ENDS = ("low", "high"), ("left", "right")  # columns of the ends of error bars, of y and of x
 ROW_HEIGHT, AXIS_HEIGHT = 36, 60  # pixels of a row that a word names, and of the axis and its title below the rows
 WIDTH = 740  # pixels above a chart
+FACET = 360, 230  # pixels of one of several charts side by side
 LABEL = 320  # pixels of a legend's label, at most
 NAMED = 6  # lines that a text in place of a chart names
 CHARACTER = 7  # pixels, about
-
-
-class Axis(NamedTuple):
-    """An axis.
-
-    column  whose values stand along it
-    title   '' for none
-    log     logarithmic
-    zero    of a linear one: begins at 0
-    domain  where it ends, and what lies outside is cut; None: it shows all
-    format  of its labels, in d3's notation; '' for one that suits the values
-    whole   ticks at whole numbers only
-    ticks   where they are; () where they suit
-    order   of values that are words, () for that of the rows; None: they are numbers
-    """
-
-    column: str
-    title: str = ""
-    log: bool = False
-    zero: bool = False
-    domain: tuple[float, float] | None = None
-    format: str = ""
-    whole: bool = False
-    ticks: Sequence[float] = ()
-    order: Sequence[str] | None = None
-
-    def worded(self, rows: Sequence[Row]) -> Axis:
-        """This axis with the words that these rows have."""
-        if self.order is None:
-            return self
-        present = dict.fromkeys(row[self.column] for row in rows)
-        return self._replace(order=[word for word in dict.fromkeys([*self.order, *present]) if word in present])
-
-    def of(self, channel: type[alt.X] | type[alt.Y], rows: Iterable[Row], *, words: bool) -> Any:
-        """This axis of a drawing. rows: those that it shows, which decide its ticks; words: whether it has labels."""
-        if self.order is not None:
-            axis = alt.Axis(labelAngle=0, labelLimit=110 if channel is alt.Y else 0, labels=words, grid=not words)
-            return channel(f"{self.column}:N", title=self.title or None, sort=list(self.order), axis=axis)
-        values = [row[self.column] for row in rows if row.get(self.column) is not None]
-        scale: dict[str, Any] = {"type": "log"} if self.log else {"zero": self.zero}
-        if self.domain:
-            scale |= {"domain": list(self.domain), "nice": False}
-        elif not self.zero:
-            scale |= {"nice": False, "padding": 14}
-        large = max(map(abs, values), default=0) >= THOUSANDS
-        ticks: dict[str, Any] = {"tickMinStep": 1} if self.whole else {"tickCount": 8}
-        if self.ticks or self.log:
-            ticks = {"values": list(self.ticks) or log_ticks([*values, *(self.domain or ())])}
-        axis = alt.Axis(format=self.format or ("~s" if large else ".6~r"), **ticks)
-        return channel(f"{self.column}:Q", title=self.title or None, scale=alt.Scale(**scale), axis=axis)
 
 
 class Chart(NamedTuple):
@@ -372,11 +321,30 @@ def _tip(column: str, said: Sequence[str], rows: Iterable[Row]) -> alt.Tooltip:
     return alt.Tooltip(f"{column}:Q", title=title, format=form or ("," if isinstance(value, int) else NUMBER))
 
 
-def key(looks: Sequence[Look]) -> alt.Legend:
-    """A file's legend: above the chart if it fits in three rows there, else beside it."""
+def faceted(chart: Chart, facets: Mapping[str, Sequence[Row]]) -> Drawing:
+    """Small charts side by side, by their titles, with the same axes; each has a legend of its lines above it."""
+    every = [row for rows in facets.values() for row in rows]
+    looks = value_looks(sorted({row[chart.line] for row in every}))
+    few = len(looks) <= len(SERIES)  # one colour for a line in all charts
+    width, height = FACET
+    chart = chart._replace(x=chart.x.ticked(every), y=chart.y.ticked(every))
+    parts = [
+        chart._replace(looks=looks if few else ())
+        .draw(rows, key([look for look in looks if look.name in {row[chart.line] for row in rows}], width))
+        .properties(width=width, height=height, title=alt.TitleParams(title, fontSize=13))
+        for title, rows in facets.items()
+    ]
+    whole = alt.concat(*parts, columns=2, title="")
+    whole = whole.properties(description=chart.alternative(every))
+    own: Any = "independent"
+    return whole.resolve_scale(x="shared", y="shared", color=own, shape=own, strokeDash=own)
+
+
+def key(looks: Sequence[Look], width: int = WIDTH) -> alt.Legend:
+    """A file's legend: above the chart if it fits in three rows there, or if that is not so wide; else beside it."""
     longest = min(LABEL, max(len(look.name) for look in looks) * CHARACTER)
-    columns = max(1, WIDTH // (longest + 36))
-    if len(looks) <= 3 * columns:
+    columns = max(1, width // (longest + 36))
+    if len(looks) <= 3 * columns or width < WIDTH:
         rows = -(-len(looks) // columns)
         return alt.Legend(columns=-(-len(looks) // rows), labelLimit=LABEL, symbolOpacity=1, symbolLimit=0)
     beside = -(-len(looks) // 22)  # rows that stand beside a chart

@@ -10,7 +10,8 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from typing import Any, NamedTuple
 
-from torusweep.charts.drawing import Axis, Chart
+from torusweep.charts import Axis
+from torusweep.charts.drawing import Chart
 from torusweep.charts.looks import KINDS, distinct
 from torusweep.charts.section import (
     Cell,

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from torusweep.charts.drawing import Axis, Chart, compared
+from torusweep.charts import Axis
+from torusweep.charts.drawing import Chart, compared
 from torusweep.charts.looks import Look, distinct
 from torusweep.networks.spelling import parse
 from torusweep.papers.figures.figure import Figure, Record, Row, Tables

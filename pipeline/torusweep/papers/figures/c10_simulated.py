@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from torusweep.charts.drawing import Axis, Chart, compared
+from torusweep.charts import Axis
+from torusweep.charts.drawing import Chart, compared
 from torusweep.charts.looks import Look
 from torusweep.networks.spelling import parse
 from torusweep.papers.figures.c10 import FAMILIES, class_bars

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from functools import partial
 
-from torusweep.charts.drawing import VARIANTS, Axis, Chart
+from torusweep.charts import Axis
+from torusweep.charts.drawing import VARIANTS, Chart
 from torusweep.charts.looks import SIX, Look
 from torusweep.papers.figures.figure import Figure, Row, Tables
 from torusweep.questions.latency.dally import cube, wire_density

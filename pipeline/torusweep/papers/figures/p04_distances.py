@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from torusweep.charts.drawing import Axis, Chart
+from torusweep.charts import Axis
+from torusweep.charts.drawing import Chart
 from torusweep.charts.looks import TIPS, Look, distinct
 from torusweep.papers.figures.figure import Figure, Record, Row, Tables
 

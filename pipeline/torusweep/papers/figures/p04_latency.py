@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any
 
-from torusweep.charts.drawing import Axis, Chart
+from torusweep.charts import Axis
+from torusweep.charts.drawing import Chart
 from torusweep.charts.looks import SIX
 from torusweep.papers.figures.figure import Figure, Record, Row, Tables
 from torusweep.papers.figures.p04_distances import CLASSES, radix_and_dimensions, radix_axis

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import NamedTuple, TypeVar
 
-from torusweep.charts.drawing import Axis, Chart, compared
+from torusweep.charts import Axis
+from torusweep.charts.drawing import Chart, compared
 from torusweep.charts.looks import SIX, Look
 from torusweep.papers.figures.figure import Figure, Record, Row, Tables, panel_of
 

@@ -8,7 +8,8 @@ from html import escape
 from itertools import product
 from typing import Any
 
-from torusweep.charts.drawing import Axis, Chart
+from torusweep.charts import Axis
+from torusweep.charts.drawing import Chart
 from torusweep.charts.looks import SIX
 from torusweep.charts.section import Cell, Chapter, Panel, Record, Tables, fields, listing, paragraph
 from torusweep.quantities import counted

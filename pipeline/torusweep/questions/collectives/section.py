@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
-from torusweep.charts.drawing import Axis, Chart
+from torusweep.charts import Axis
+from torusweep.charts.drawing import Chart
 from torusweep.charts.section import Cell, Chapter, Field, Record, Tables, fields, listing, panels, paragraph, share
 from torusweep.collectives.algorithms import ALGORITHMS, BEST_KNOWN, OPTIMUM
 from torusweep.collectives.operations import OPERATIONS

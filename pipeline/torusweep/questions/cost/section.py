@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
-from torusweep.charts.drawing import Axis, Chart
+from torusweep.charts import Axis
+from torusweep.charts.drawing import Chart
 from torusweep.charts.looks import BLUE, GREY, Look
 from torusweep.charts.section import Cell, Chapter, Panel, Record, Tables, fields, listing, number, panels, paragraph
 from torusweep.errors import BadInput

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import Any
 
-from torusweep.charts.drawing import Axis, Chart
+from torusweep.charts import Axis
+from torusweep.charts.drawing import Chart
 from torusweep.charts.section import Cell, Chapter, Record, Tables, fields, heading, listing, panels, paragraph
 from torusweep.networks.families import build
 from torusweep.questions.layout.columns import LAYOUT

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from torusweep.charts.drawing import Axis, Chart
+from torusweep.charts import Axis
+from torusweep.charts.drawing import Chart
 from torusweep.charts.looks import Look
 from torusweep.charts.section import Cell, Chapter, Field, Part, Record, Tables, fields, listing, number, panels
 from torusweep.questions.loads.columns import LOADS

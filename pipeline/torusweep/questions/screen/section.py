@@ -6,7 +6,8 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from typing import Any
 
-from torusweep.charts.drawing import Axis, Chart, compared
+from torusweep.charts import Axis
+from torusweep.charts.drawing import Chart, compared
 from torusweep.charts.looks import Look
 from torusweep.charts.section import Chapter, Panel, Record, Tables, fields, heading, paragraph, table
 from torusweep.networks.families import plan

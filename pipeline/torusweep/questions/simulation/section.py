@@ -6,7 +6,8 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from torusweep.charts.drawing import Axis, Chart, spread
+from torusweep.charts import Axis
+from torusweep.charts.drawing import Chart, spread
 from torusweep.charts.section import (
     Cell,
     Chapter,

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from torusweep.charts import DARK, LIGHT
-from torusweep.charts.drawing import Axis, Chart, spread
+from torusweep.charts import DARK, LIGHT, Axis
+from torusweep.charts.drawing import Chart, spread
 from torusweep.charts.looks import KINDS, TIPS, comparable, distinct
 from torusweep.charts.looks import kind as kind_of
 from torusweep.charts.looks import series as series_of
