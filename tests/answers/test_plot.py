@@ -385,12 +385,41 @@ def test_small_charts_have_the_same_axes_and_their_legends_stand_above_the_marks
         **{"x": "shared", "y": "shared"},
         **{"color": "independent", "shape": "independent", "strokeDash": "independent"},
     }
-    charts_module.save(drawn.specification, tmp_path / "a.svg")
-    root = ElementTree.fromstring((tmp_path / "a.svg").read_text(encoding="utf-8"))
-    names = [one for one in root.iter() if "role-legend-label" in one.get("class", "")]
-    text = "".join(root.itertext())
-    assert all(f"ring(k={k})" in text for k in range(4, 16))
-    assert names
+    assert legends_beside_marks(drawn, tmp_path / "a.svg") == {f"ring(k={k})" for k in range(4, 16)}
+
+
+@pytest.mark.parametrize("series", [["degree_max"], ["topology"], ["topology", "family", "nodes", "links", "cost"]])
+def test_no_legend_stands_over_marks(tmp_path: Path, series: list[str]) -> None:
+    publish(tmp_path, "static", [static_record(build(f"ring(k={k})")) for k in range(4, 44)])
+    assert legends_beside_marks(plot.plot(tmp_path, "nodes", "mean_distance", series=series), tmp_path / "a.svg")
+
+
+SIZES = (("760", "420"), ("360", "230"))  # of the areas of marks, whole and side by side
+
+
+def legends_beside_marks(drawn: plot.Plot, path: Path) -> set[str]:
+    """What the legends of a picture name, none of it within the area of marks."""
+    charts_module.save(drawn.specification, path)
+    areas, labels = [], []
+
+    def walk(element: ElementTree.Element, x: float, y: float, role: str) -> None:
+        moved = re.match(r"translate\(([-\d.]+),([-\d.]+)\)", element.get("transform", ""))
+        x, y = (x + float(moved[1]), y + float(moved[2])) if moved else (x, y)
+        role = element.get("class", role)
+        area = re.fullmatch(r"M[\d.]+,[\d.]+h([\d.]+)v([\d.]+)h-[\d.]+Z", element.get("d", ""))
+        if area and area.groups() in SIZES:
+            areas.append((x, y, x + float(area[1]), y + float(area[2])))
+        if element.tag.endswith("text") and "role-legend-label" in role:
+            labels.append((element.text or "", x, y))
+        for child in element:
+            walk(child, x, y, role)
+
+    walk(ElementTree.parse(path).getroot(), 0, 0, "")
+    assert areas
+    assert labels
+    for text, x, y in labels:
+        assert not any(left <= x <= right and top <= y <= bottom for left, top, right, bottom in areas), text
+    return {text for text, _, _ in labels}
 
 
 @pytest.mark.parametrize(
