@@ -439,6 +439,9 @@ def test_several_routers_are_refused_unless_named(tmp_path: Path, routings: dict
     with pytest.raises(BadInput, match="of one router, got router default, fast; add --where") as caught:
         plot.plot(tmp_path, x, "total_latency", where=where, series=series)
     assert "\n" not in str(caught.value)
+    if x == "offered_load":  # of its own accord it names them, as it does routings
+        own = lines(plot.plot(tmp_path, x, "total_latency"))
+        assert {name.split(", ")[-1] for name in own} == {"default", "fast"}
     named = plot.plot(tmp_path, x, "total_latency", where=where, series=[*series, "router"])
     assert {mark["group"].split(", ")[-1] for mark in marks(named)} == {"default", "fast"}
     only = f"router = 'fast'{f' AND {where}' if where else ''}"

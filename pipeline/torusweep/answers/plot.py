@@ -40,7 +40,7 @@ MOST_WORDS = 56  # that colours and symbols can distinguish
 NO_NETWORK = "no network"  # the family of a row without a network
 BRANCH = "(branch)"  # a series of networks: a family, with all its parameters but the size
 RUNNING = ("offered_load", "rate", "distance")  # along these a curve runs
-ROUTER = "router"
+COMPARED = (*Choices._fields, "router")  # lines name these where they differ; marks of several are refused
 KEY = "key."  # begins the names of columns that tell rows apart, in what is asked of the tables
 MOST = 10_000  # marks of a picture
 MOST_LINES = 8  # of a chart; more are drawn in several small ones
@@ -131,9 +131,8 @@ def plot(
         request = request._replace(lines=_is_curve(request, whole, keys))
     names = _series_of(request, whole, keys, choices)
     apart = [*names, request.x.name, request.y.name, *choices.each(), *(RUNNING if request.lines else ())]
-    if names and BRANCH not in names:  # what each series has one value of; but routers are other machines
-        free = [key for key in keys if key not in (*Choices._fields, ROUTER)]
-        apart += [key for key in free if not refining(whole, [key], names)]
+    if names and BRANCH not in names:  # what each series has one value of
+        apart += [key for key in keys if key not in COMPARED and not refining(whole, [key], names)]
     if keys:
         refuse_mixed(whole, keys, ["x", "y"], series=names, apart=apart, named=[x, y])
     return _drawn(request, names, known, found.num_rows, _subtitle(results, request, where, choices))
@@ -215,8 +214,8 @@ def _series_of(request: PlotRequest, rows: pa.Table, keys: Sequence[str], choice
         return [BRANCH, *each]
     passed = (request.x.name, request.y.name, *RUNNING, *SECONDARY)
     telling = [key for key in keys if key not in passed]
-    chosen = [key for key in telling if key in Choices._fields and len(rows.column(key).unique()) > 1]
-    others = [key for key in telling if key not in Choices._fields]
+    chosen = [key for key in telling if key in COMPARED and len(rows.column(key).unique()) > 1]
+    others = [key for key in telling if key not in COMPARED]
     return ["topology", *chosen, *refining(rows, others, ["topology", *chosen])]
 
 

@@ -346,7 +346,8 @@ def key(looks: Sequence[Look], width: int = WIDTH) -> alt.Legend:
     columns = max(1, width // (longest + 36))
     if len(looks) <= 3 * columns or width < WIDTH:
         rows = -(-len(looks) // columns)
-        return alt.Legend(columns=-(-len(looks) // rows), labelLimit=LABEL, symbolOpacity=1, symbolLimit=0)
+        limit = LABEL if width == WIDTH else WIDTH  # of small charts, longer names move the next one aside
+        return alt.Legend(columns=-(-len(looks) // rows), labelLimit=limit, symbolOpacity=1, symbolLimit=0)
     beside = -(-len(looks) // 22)  # rows that stand beside a chart
     return alt.Legend(orient="right", columns=beside, labelLimit=LABEL, symbolOpacity=1, symbolLimit=0)
 
