@@ -9,7 +9,7 @@ from torusweep.charts import LIGHT, config, save, specification
 from torusweep.networks.families import build
 from torusweep.questions.availability.record import availability_rows
 from torusweep.questions.availability.request import AvailabilityRequest
-from torusweep.questions.availability.section import distribution
+from torusweep.questions.availability.section import distribution, mark
 from torusweep.questions.how import How
 
 NETWORKS = {
@@ -26,6 +26,7 @@ PANELS = (  # measure, whether relative to the network without failures, title o
     ("saturation_load", False, ""),
     ("saturation_load", True, "saturation load / intact"),
 )
+ENDS = ("low", "high")
 VALUES = ("mean", "mean_low", "mean_high", "q05", "q95", "worst")
 DRAWS, SAMPLE = 5000, 100
 
@@ -37,7 +38,7 @@ def main() -> None:
         for probability in PROBABILITIES:
             request = AvailabilityRequest("links", None, probability, draws=DRAWS, sample=SAMPLE)
             found = availability_rows(network, request, How())
-            rows += [{**row, "name": name} for row in found if row["mean"] is not None]
+            rows += [mark(row, name) for row in found if row["mean"] is not None]
             for row in found:
                 print(name, probability, row["measure"], row["measured"], *(row[column] for column in VALUES))
     panels = []
@@ -45,10 +46,12 @@ def main() -> None:
         drawn = [row for row in rows if row["measure"] == measure]
         if relative:
             drawn = [
-                row | {name: None if row[name] is None else row[name] / row["intact"] for name in VALUES}
+                row | {name: None if row[name] is None else row[name] / row["intact"] for name in (*VALUES, *ENDS)}
                 for row in drawn
             ]
-        panels.append(distribution(drawn, "probability", "links", measure, title).properties(width=330, height=230))
+        chart = distribution("probability", "links", measure)
+        chart = chart._replace(y=chart.y._replace(title=title or chart.y.title))
+        panels.append(chart.draw(drawn).properties(width=330, height=230))
     chart = alt.vconcat(alt.hconcat(*panels[:2]), alt.hconcat(*panels[2:]))
     finished = specification(chart)
     finished |= {"config": {**config(LIGHT), "background": LIGHT.paper}, "padding": 16}

@@ -7,8 +7,8 @@ import sys
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from torusweep.charts import finished, save
-from torusweep.charts.drawing import Axis, Chart
+from torusweep.charts import Axis, finished, save
+from torusweep.charts.drawing import Chart
 from torusweep.charts.looks import SIX
 from torusweep.networks.families import build
 from torusweep.questions.simulation.parameters import Parameters

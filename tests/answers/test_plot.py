@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import random
 import re
+import xml.etree.ElementTree as ElementTree
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -11,10 +13,12 @@ from typing import Any
 import pyarrow as pa
 import pytest
 from click.testing import CliRunner
+from torusweep import charts as charts_module
 from torusweep.all_columns import schema_of
 from torusweep.answers import plot
 from torusweep.answers.choices import Choices
-from torusweep.charts.drawing import Axis, Chart
+from torusweep.charts import Axis
+from torusweep.charts.drawing import Chart
 from torusweep.cli.plot import plot as command
 from torusweep.errors import BadInput
 from torusweep.library.records import loads_record
@@ -330,3 +334,138 @@ def test_an_axis_of_wide_range_is_logarithmic_unless_told(tmp_path: Path) -> Non
     assert scales("auto") == ["log", None]
     assert scales("none") == [None, None]
     assert scales("both") == ["log", "log"]
+
+
+# --- many lines, many rows, several routers ----------------------------------------------------------
+
+
+def simulated(networks: int, **others: list[str]) -> list[dict[str, Any]]:
+    """Two loads of each ring under each combination of the others."""
+    rows = [{"topology": f"ring(k={k})", "traffic": "uniform", "cycles": 9} for k in range(4, 4 + networks)]
+    for name, values in others.items():
+        rows = [{**row, name: value} for row in rows for value in values]
+    return [{**row, "offered_load": load, "total_latency": 9 + 99 * load} for row in rows for load in (0.1, 0.2)]
+
+
+def charts(drawn: plot.Plot) -> dict[str, tuple[set[str], list[str]]]:
+    """By title of each small chart: its lines, and what its legend names."""
+    vega_lite.check([drawn.specification])
+    found = {}
+    for part in drawn.specification["concat"]:
+        colour = next(layer["encoding"]["color"] for layer in part["layer"] if layer["mark"]["type"] == "point")
+        rows = vega_lite.rows({**part, "datasets": drawn.specification["datasets"]})
+        found[part["title"]["text"]] = ({row["group"] for row in rows[-1]}, colour["scale"]["domain"])
+    return found
+
+
+def test_many_lines_are_drawn_in_several_charts_with_legends_of_their_own(tmp_path: Path) -> None:
+    publish(tmp_path, "static", [static_record(build(f"ring(k={k})")) for k in range(4, 16)])
+    publish(tmp_path, "simulation", simulated(6, routing=["adaptive", "dimension_order"], router=["default"]))
+    by_routing = charts(plot.plot(tmp_path, "offered_load", "total_latency"))
+    names = {f"ring(k={k})" for k in range(4, 10)}
+    assert {title: lines for title, (lines, _) in by_routing.items()} == {
+        "routing adaptive": names,
+        "routing dimension_order": names,
+    }
+    publish(tmp_path, "simulation", simulated(12, routing=["adaptive"], router=["default"]))
+    in_order = charts(plot.plot(tmp_path, "offered_load", "total_latency"))
+    assert {title: len(lines) for title, (lines, _) in in_order.items()} == {"1 of 2": 6, "2 of 2": 6}
+    assert set.union(*(lines for lines, _ in in_order.values())) == {f"ring(k={k})" for k in range(4, 16)}
+    for lines, named in [*by_routing.values(), *in_order.values()]:
+        assert set(named) == lines
+    publish(tmp_path, "simulation", simulated(8, routing=["adaptive"], router=["default"]))
+    assert "concat" not in plot.plot(tmp_path, "offered_load", "total_latency").specification
+
+
+def test_small_charts_have_the_same_axes_and_their_legends_stand_above_the_marks(tmp_path: Path) -> None:
+    publish(tmp_path, "static", [static_record(build(f"ring(k={k})")) for k in range(4, 16)])
+    publish(tmp_path, "simulation", simulated(12, routing=["adaptive"], router=["default"]))
+    drawn = plot.plot(tmp_path, "offered_load", "total_latency")
+    assert drawn.specification["resolve"]["scale"] == {
+        **{"x": "shared", "y": "shared"},
+        **{"color": "independent", "shape": "independent", "strokeDash": "independent"},
+    }
+    assert legends_beside_marks(drawn, tmp_path / "a.svg") == {f"ring(k={k})" for k in range(4, 16)}
+
+
+@pytest.mark.parametrize("series", [["degree_max"], ["topology"], ["topology", "family", "nodes", "links", "cost"]])
+def test_no_legend_stands_over_marks(tmp_path: Path, series: list[str]) -> None:
+    publish(tmp_path, "static", [static_record(build(f"ring(k={k})")) for k in range(4, 44)])
+    assert legends_beside_marks(plot.plot(tmp_path, "nodes", "mean_distance", series=series), tmp_path / "a.svg")
+
+
+SIZES = (("760", "420"), ("360", "230"))  # of the areas of marks, whole and side by side
+
+
+def legends_beside_marks(drawn: plot.Plot, path: Path) -> set[str]:
+    """What the legends of a picture name, none of it within the area of marks."""
+    charts_module.save(drawn.specification, path)
+    areas, labels = [], []
+
+    def walk(element: ElementTree.Element, x: float, y: float, role: str) -> None:
+        moved = re.match(r"translate\(([-\d.]+),([-\d.]+)\)", element.get("transform", ""))
+        x, y = (x + float(moved[1]), y + float(moved[2])) if moved else (x, y)
+        role = element.get("class", role)
+        area = re.fullmatch(r"M[\d.]+,[\d.]+h([\d.]+)v([\d.]+)h-[\d.]+Z", element.get("d", ""))
+        if area and area.groups() in SIZES:
+            areas.append((x, y, x + float(area[1]), y + float(area[2])))
+        if element.tag.endswith("text") and "role-legend-label" in role:
+            labels.append((element.text or "", x, y))
+        for child in element:
+            walk(child, x, y, role)
+
+    walk(ElementTree.parse(path).getroot(), 0, 0, "")
+    assert areas
+    assert labels
+    for text, x, y in labels:
+        assert not any(left <= x <= right and top <= y <= bottom for left, top, right, bottom in areas), text
+    return {text for text, _, _ in labels}
+
+
+@pytest.mark.parametrize(
+    "routings", [{"default": "dimension_order", "fast": "adaptive"}, {"default": "a", "fast": "a"}]
+)
+@pytest.mark.parametrize("x", ["offered_load", "nodes"])
+def test_several_routers_are_refused_unless_named(tmp_path: Path, routings: dict[str, str], x: str) -> None:
+    """Also where a routing has one router each: the legend would ascribe to the routing what is the router's."""
+    publish(tmp_path, "static", [static_record(build(f"ring(k={k})")) for k in (4, 5)])
+    rows = [
+        {**row, "total_latency": row["total_latency"] + len(router)}
+        for router, routing in routings.items()
+        for row in simulated(2, routing=[routing], router=[router])
+    ]
+    publish(tmp_path, "simulation", rows)
+    where, series = (None if x == "offered_load" else "offered_load = 0.1"), ["topology", "routing"]
+    with pytest.raises(BadInput, match="of one router, got router default, fast; add --where") as caught:
+        plot.plot(tmp_path, x, "total_latency", where=where, series=series)
+    assert "\n" not in str(caught.value)
+    if x == "offered_load":  # of its own accord it names them, as it does routings
+        own = lines(plot.plot(tmp_path, x, "total_latency"))
+        assert {name.split(", ")[-1] for name in own} == {"default", "fast"}
+    named = plot.plot(tmp_path, x, "total_latency", where=where, series=[*series, "router"])
+    assert {mark["group"].split(", ")[-1] for mark in marks(named)} == {"default", "fast"}
+    only = f"router = 'fast'{f' AND {where}' if where else ''}"
+    assert len(marks(plot.plot(tmp_path, x, "total_latency", where=only, series=series))) == (4 if where is None else 2)
+
+
+def test_a_sample_holds_the_front_and_is_the_same_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    draw = random.Random(1)
+    record = static_record(build("ring(k=8)"))
+    many = [
+        {**record, "topology": f"ring(k={i})", "nodes": draw.randrange(9, 999), "mean_distance": draw.uniform(1, 99)}
+        for i in range(3000)
+    ]
+    publish(tmp_path, "static", many)
+    monkeypatch.setattr(plot, "MOST", 200)
+    drawn = plot.plot(tmp_path, "links", "mean_distance", where="nodes > 0")
+    assert (drawn.rows, drawn.drawn) == (3000, 200)
+    assert "a sample of 200 of 3,000 rows" in drawn.specification["title"]["subtitle"]
+    drawn = plot.plot(tmp_path, "nodes", "mean_distance")
+    shown = {(mark["x"], mark["y"]) for mark in marks(drawn)}
+    points = {(row["nodes"], row["mean_distance"]) for row in many}
+    assert shown <= points
+    front = {p for p in points if not any(q != p and q[0] >= p[0] and q[1] <= p[1] for q in points)}  # many, and near
+    assert front <= shown
+    assert plot.plot(tmp_path, "nodes", "mean_distance") == drawn
+    publish(tmp_path, "static", many[::-1])
+    assert marks(plot.plot(tmp_path, "nodes", "mean_distance")) == marks(drawn)  # whatever the order of the table

@@ -19,6 +19,8 @@ from torusweep.all_columns import schema_of
 from torusweep.answers import page as report
 from torusweep.answers.page import glossary
 from torusweep.answers.page.verification import provenance_section, verification_section
+from torusweep.charts import Axis
+from torusweep.charts.drawing import Chart
 from torusweep.charts.looks import KINDS, SIX, kind, series
 from torusweep.errors import BadInput
 from torusweep.networks import picture_svg
@@ -128,6 +130,32 @@ def test_everything_is_in_the_page(page: Page, static: list[dict[str, Any]]) -> 
     charts = json.loads(page.scripts[0][1])
     assert set(charts["specifications"]) >= set(OVERVIEWS)
     assert set(charts["specifications"]) <= set(ids)
+
+
+def test_every_chart_has_a_text_in_its_place_and_every_chart_and_table_a_download(page: Page) -> None:
+    classes = [str(own.get("class", "")) for _, own in page.elements]
+    saves = [own["data-save"] for _, own in page.elements if "data-save" in own]
+    charts = classes.count("chart")
+    assert charts > 3
+    assert (saves.count("svg"), saves.count("png")) == (charts, charts)
+    assert saves.count("csv") == sum(tag == "table" for tag, _ in page.elements) > 3
+    labels = [own.get("aria-label") for _, own in page.elements if own.get("class") == "chart"]
+    assert all(labels)
+    assert len(set(labels)) == len(labels)
+    pictures = [own.get("alt") for tag, own in page.elements if tag == "img"]
+    assert all(pictures)
+    assert len(set(pictures)) == len(pictures) > 3
+
+
+def test_a_text_in_place_of_a_chart_has_title_axes_lines_and_ends() -> None:
+    rows = [{"x": 1, "y": 2000.5, "line": "a", "topology": "p"}, {"x": 2, "y": 4.0, "line": "b", "topology": "q"}]
+    chart = Chart(Axis("x", "load"), Axis("y", "latency, cycles"), title="A title", where=lambda row: row["y"] > 3)
+    said = chart.alternative([*rows, {"x": 3, "y": 3.0, "line": "c", "topology": "r"}])
+    assert said == "A title. latency, cycles against load. a; b. Least 4 (q), most 2,000.5 (p)."
+    assert chart.draw(rows).to_dict()["description"] == said
+    many = [{"x": i, "y": i + 9, "line": f"line {i}"} for i in range(9)]
+    assert "line 5; 3 more. Least 9 (line 0), most 17 (line 8)" in chart.alternative(many)
+    assert chart.alternative([]) == "A title. latency, cycles against load."
 
 
 def test_charts_keep_to_the_schema(page: Page) -> None:
@@ -256,15 +284,18 @@ def test_provenance_without_a_run_is_short() -> None:
 # --- charts ---------------------------------------------------------------------------------------
 
 
-OVERVIEWS = {
-    "distance_against_size": networks.distance_against_size,
-    "cost_against_size": networks.cost_against_size,
-}
+OVERVIEWS = ("distance_against_size", "cost_against_size")
+
+
+def overviews(static: list[dict[str, Any]]) -> dict[str, figures.Drawing]:
+    section = networks.section({"static": static})
+    assert section is not None
+    return {panel.id: panel.drawing for panel in section.panels}
 
 
 @pytest.mark.parametrize("name", OVERVIEWS)
 def test_charts_can_be_drawn(name: str, static: list[dict[str, Any]], tmp_path: Path) -> None:
-    specification = figures.finished(OVERVIEWS[name](static), "A title", "and a subtitle")
+    specification = figures.finished(overviews(static)[name], "A title", "and a subtitle")
     figures.save(specification, tmp_path / "chart.svg")
     drawing = (tmp_path / "chart.svg").read_text(encoding="utf-8")
     assert "A title" in drawing
@@ -274,7 +305,7 @@ def test_charts_can_be_drawn(name: str, static: list[dict[str, Any]], tmp_path: 
 
 
 def test_charts_leave_out_what_is_not_connected_and_count_a_network_once(static: list[dict[str, Any]]) -> None:
-    chart = networks.distance_against_size([*static, {**static[0], "fault_nodes": 2}])
+    chart = overviews([*static, {**static[0], "fault_nodes": 2}])["distance_against_size"]
     for rows in vega_lite.rows(figures.specification(chart)):
         assert sorted(row["topology"] for row in rows) == sorted(set(TOPOLOGIES) - {"pruned_xy(k=4)"})
 

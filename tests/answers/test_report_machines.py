@@ -108,7 +108,7 @@ def test_the_tables_have_links_a_terminal_and_the_largest_routers_ports(
 
 
 def test_the_charts_name_the_machines_and_fit_the_schema(tables: dict[str, list[dict[str, Any]]]) -> None:
-    charts = {panel.id: figures.specification(panel.chart) for panel in section_of(tables).panels}
+    charts = {panel.id: figures.specification(panel.drawing) for panel in section_of(tables).panels}
     assert list(charts) == ["machines_uniform", "machines_adverse"]
     vega_lite.check(charts.values())
     drawn = [row for data in charts["machines_uniform"]["datasets"].values() for row in data]
@@ -151,7 +151,7 @@ def test_costs_are_those_of_one_model_and_the_cheapest_packing(tables: dict[str,
     assert "watts a terminal" in text
     assert "1,749" in text
     assert "e+0" not in text
-    drawn = figures.specification(section.panels[0].chart)
+    drawn = figures.specification(section.panels[0].drawing)
     vega_lite.check([drawn])
     assert "cost a terminal, USD" in str(drawn)
     rows = [row for data in drawn["datasets"].values() for row in data]
@@ -166,7 +166,7 @@ def test_other_links_keep_a_networks_kind(tables: dict[str, list[dict[str, Any]]
         "loads": [*tables["loads"], {**tables["loads"][-2], "topology": linked}],
         "labels": [*LABELS, label(linked)],
     }
-    drawn = figures.specification(section_of(more).panels[0].chart)
+    drawn = figures.specification(section_of(more).panels[0].drawing)
     groups = {row["topology"]: row["group"] for data in drawn["datasets"].values() for row in data}
     assert groups[linked] == groups["xgft(down=[8, 4], up=[1, 4])"] == "fat tree"
 

@@ -44,7 +44,7 @@ def static() -> Rows:
 def chart(static: Rows, loads: Rows) -> dict[str, Any]:
     found = loads_section.section({"static": static, "loads": loads})
     assert found is not None
-    return figures.specification(found.panels[0].chart)
+    return figures.specification(found.panels[0].drawing)
 
 
 @pytest.fixture(scope="module")
@@ -76,7 +76,7 @@ def test_the_caption_speaks_of_what_the_chart_shows(static: Rows, loads: Rows):
 def test_the_chart_can_be_drawn(static: Rows, loads: Rows, tmp_path: Path):
     found = loads_section.section({"static": static, "loads": loads})
     assert found is not None
-    figures.save(figures.finished(found.panels[0].chart, "A title"), tmp_path / "chart.svg")
+    figures.save(figures.finished(found.panels[0].drawing, "A title"), tmp_path / "chart.svg")
     drawing = (tmp_path / "chart.svg").read_text(encoding="utf-8")
     assert all(name in drawing for name in [line.name for line in LINES.values()])
 
@@ -254,7 +254,7 @@ BOUND = load(
         (
             [BOUND],
             ["Bounds over all routings"],
-            [["ring(k=4)", "minimal", "uniform", "16", "1", "3.25", "2", "0.375", "–", "linear program"]],
+            [["ring(k=4)", "minimal", "uniform", "16", "1", "3.25", "2", "0.375", "linear program"]],
         ),
         (LOADS[-1:], [], []),
     ],

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from torusweep.charts import finished
-from torusweep.charts.drawing import Axis, Chart, key
+from torusweep.charts import Axis, finished
+from torusweep.charts.drawing import Chart, key
 from torusweep.charts.looks import value_looks
 
 from tests.answers import vega_lite

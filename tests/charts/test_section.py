@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from torusweep.charts.section import breakable
+from torusweep.charts.section import Cell, Field, breakable, number, table
 
 
 @pytest.mark.parametrize(
@@ -23,3 +23,30 @@ from torusweep.charts.section import breakable
 )
 def test_words_are_broken_after_signs_only(text: str, html: str) -> None:
     assert breakable(text) == html
+
+
+@pytest.mark.parametrize(
+    ("value", "digits", "text"),
+    [
+        (10169.6, 6, "10,169.6"),  # in a column with 2,603,418
+        (1280.0, 5, "1,280"),
+        (1234567, 4, "1,234,567"),
+        (1234567.8, 4, "1,234,568"),
+        (-90650.0, 5, "-90,650"),
+        (100.0, 8, "100"),
+        (0.25, 4, "0.25"),
+        (1e-07, 4, "1e-07"),
+        (0.0, 4, "0"),
+        (None, 4, "–"),
+    ],
+)
+def test_a_number_has_separators_whatever_its_type(value: float | None, digits: int, text: str) -> None:
+    assert number(value, digits).text == text
+
+
+def test_a_column_without_a_value_is_left_out() -> None:
+    fields = [Field(name, lambda row, name=name: Cell(row[name])) for name in ("a", "b", "c")]
+    rows = [{"a": "x", "b": "–", "c": ""}, {"a": "y", "b": "", "c": "z"}]
+    text = table(fields, rows)
+    assert [name for name in "abc" if f">{name}</button></th>" in text] == ["a", "c"]
+    assert text.count("<td") == 4

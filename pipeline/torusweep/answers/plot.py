@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from torusweep.answers.choices import Choices, keys_of, refining, refuse_absent, refuse_mixed, require_tables
-from torusweep.answers.designs import MOST, DesignAxis, is_better_large, sample_of
+from torusweep.answers.choices import Choices, groups, keys_of, refining, refuse_absent, refuse_mixed, require_tables
+from torusweep.answers.designs import numbers, sample_of_rows
 from torusweep.answers.joined import (
     ALL,
     SECONDARY,
@@ -24,8 +25,8 @@ from torusweep.answers.joined import (
     words_of,
 )
 from torusweep.answers.query import bracketed, query
-from torusweep.charts import finished
-from torusweep.charts.drawing import Axis, Chart, key
+from torusweep.charts import Axis, finished
+from torusweep.charts.drawing import Chart, faceted, key
 from torusweep.charts.looks import Look, group_of, network_looks, value_looks
 from torusweep.charts.looks import series as branch_of
 from torusweep.errors import BadInput
@@ -39,6 +40,10 @@ MOST_WORDS = 56  # that colours and symbols can distinguish
 NO_NETWORK = "no network"  # the family of a row without a network
 BRANCH = "(branch)"  # a series of networks: a family, with all its parameters but the size
 RUNNING = ("offered_load", "rate", "distance")  # along these a curve runs
+COMPARED = (*Choices._fields, "router")  # lines name these where they differ; marks of several are refused
+KEY = "key."  # begins the names of columns that tell rows apart, in what is asked of the tables
+MOST = 10_000  # marks of a picture
+MOST_LINES = 8  # of a chart; more are drawn in several small ones
 CUT = 2.5  # times the largest number that is not of a saturated network: there a latency's axis ends
 DEVIATIONS = 1.96  # standard errors on either side of a number: 95 %
 
@@ -98,7 +103,8 @@ def plot(
     where         an SQL condition on these columns
     choices       the routing, traffic and model whose rows are drawn
 
-    Of more than 20,000 rows a sample is drawn: the Pareto front of both columns, and others evenly.
+    Of more than MOST rows a sample is drawn: the Pareto front of both columns, and others evenly. More than
+    MOST_LINES lines are drawn in several charts.
     Raises BadInput for unknown columns and tables, columns without numbers, rows of several routings, traffics or
     models that nothing tells apart, and values that a logarithmic axis cannot show; as `query` does.
     """
@@ -108,9 +114,10 @@ def plot(
     request = _request(joined, x, y, series, lines, log)
     require_tables(joined, results, named)
     keys = keys_of(joined, [joined.column(name) for name in named])
-    found = query(_sql(request, keys, choices, where), results, about=where).to_pylist()
-    known = [row for row in found if _number(row["x"]) and _number(row["y"])]
-    if not known:
+    sql = _sql(request, keys, choices, where)
+    found = query(sql, results, about=where, named="*" not in (where or ""))
+    known = found.filter(pc.and_(*(pc.is_finite(pc.cast(found.column(end), pa.float64(), safe=False)) for end in "xy")))
+    if not known.num_rows:
         refuse_absent(results, joined, choices.spelled())
         condition = f" where {where}" if where else ""
         shared = [key for key in SHARED if sum(key in distinguishing(name) for name in joined.tables) > 1]
@@ -119,17 +126,16 @@ def plot(
             f"expected rows of {' and '.join(joined.tables) or 'static'}{matched} with both {x} and {y}{condition},"
             " got none; torusweep query shows what is there"
         )
-    for row in known:
-        row["keys"] = {"topology": row["topology"], "family": row["family"], **(row["keys"] or {})}
+    whole = known.rename_columns([name.removeprefix(KEY) for name in known.column_names])
     if request.lines is None:
-        request = request._replace(lines=_is_curve(request, known, keys))
-    names = _series_of(request, known, keys, choices)
+        request = request._replace(lines=_is_curve(request, whole, keys))
+    names = _series_of(request, whole, keys, choices)
     apart = [*names, request.x.name, request.y.name, *choices.each(), *(RUNNING if request.lines else ())]
-    whole = pa.Table.from_pylist([{**row["keys"], "x": row["x"], "y": row["y"]} for row in known])
     if names and BRANCH not in names:  # what each series has one value of
-        apart += [key for key in keys if key not in Choices._fields and not refining(whole, [key], names)]
-    refuse_mixed(whole, keys, ["x", "y"], series=names, apart=apart, named=[x, y])
-    return _drawn(request, names, known, len(found), _subtitle(results, request, where, choices))
+        apart += [key for key in keys if key not in COMPARED and not refining(whole, [key], names)]
+    if keys:
+        refuse_mixed(whole, keys, ["x", "y"], series=names, apart=apart, named=[x, y])
+    return _drawn(request, names, known, found.num_rows, _subtitle(results, request, where, choices))
 
 
 def _request(joined: Join, x: str, y: str, series: Sequence[str] | None, lines: bool | None, log: str) -> PlotRequest:
@@ -167,16 +173,17 @@ def _sql(request: PlotRequest, keys: Sequence[str], choices: Choices, where: str
     columns["family"] = f"coalesce(family, '{NO_NETWORK}')"
     columns["directed"] = "coalesce(directed, false)"
     columns["topology"] = f"coalesce(topology, '{NO_NETWORK}')" if "topology" in joined.columns else "NULL"
-    if request.lines is not False:
+    if request.lines or (request.lines is None and any(name in RUNNING for name in keys)):
         columns["parameters"] = "parameters"
-    chosen = dict.fromkeys([*keys, *(named.name for named in request.series or ())])
-    packed = ", ".join(f"'{name}': " + (columns.get(name) or f'"{name}"') for name in chosen)
-    columns["keys"] = f"{{{packed}}}" if packed else "NULL"
-    listed = ", ".join(f"{sql} AS {name}" for name, sql in columns.items())
+    for name in [*keys, *(named.name for named in request.series or ())]:
+        if name not in ("topology", "family"):
+            columns[KEY + name] = columns.get(name) or f'"{name}"'
+    columns["place"] = f"hash({columns['topology']}, {columns['x']}, {columns['y']})"
+    listed = ", ".join(f'{sql} AS "{name}"' for name, sql in columns.items())
     condition = f" WHERE {bracketed(where)}" if where else ""
     # a table that only the condition names has several rows for what is drawn once
     kind = "SELECT" if {*joined.tables} <= {named.table for named in wanted} else "SELECT DISTINCT"
-    return f"{kind} {listed} FROM {source(joined, choices.spelled(), faults=faults)}{condition} ORDER BY x, y, topology"
+    return f"{kind} {listed} FROM {source(joined, choices.spelled(), faults=faults)}{condition}"
 
 
 def _beside(joined: Join, named: Named, column: str) -> str | None:
@@ -187,21 +194,16 @@ def _beside(joined: Join, named: Named, column: str) -> str | None:
     return next(found, None)
 
 
-def _is_curve(request: PlotRequest, rows: Sequence[Mapping[str, Any]], keys: Sequence[str]) -> bool:
+def _is_curve(request: PlotRequest, rows: pa.Table, keys: Sequence[str]) -> bool:
     """Whether the rows of a network run along a load, a rate or a distance, and have different x."""
     running = [key for key in keys if key in RUNNING]
     if not running or request.x.table != request.y.table:
         return False
-    places: dict[tuple[Any, ...], set[float]] = {}
-    for row in rows:
-        line = tuple(value for key, value in row["keys"].items() if key not in running)
-        places.setdefault(line, set()).add(row["x"])
-    return any(len(found) > 1 for found in places.values())
+    line = ["topology", "family", *(key for key in keys if key not in running)]
+    return bool(np.any(groups(rows, line, [("x", "count_distinct")]).column("x_count_distinct").to_numpy() > 1))
 
 
-def _series_of(
-    request: PlotRequest, rows: Sequence[dict[str, Any]], keys: Sequence[str], choices: Choices
-) -> list[str]:
+def _series_of(request: PlotRequest, rows: pa.Table, keys: Sequence[str], choices: Choices) -> list[str]:
     """The columns that tell the lines, or the colours, apart. [] where the family does."""
     each = [name for name, value in choices._asdict().items() if value == ALL and name in keys]
     if request.series is not None:
@@ -212,20 +214,15 @@ def _series_of(
         return [BRANCH, *each]
     passed = (request.x.name, request.y.name, *RUNNING, *SECONDARY)
     telling = [key for key in keys if key not in passed]
-    chosen = [key for key in telling if key in Choices._fields and _differ(row["keys"][key] for row in rows)]
-    others = [key for key in telling if key not in Choices._fields]
-    return [
-        "topology",
-        *chosen,
-        *refining(pa.Table.from_pylist([row["keys"] for row in rows]), others, ["topology", *chosen]),
-    ]
+    chosen = [key for key in telling if key in COMPARED and len(rows.column(key).unique()) > 1]
+    others = [key for key in telling if key not in COMPARED]
+    return ["topology", *chosen, *refining(rows, others, ["topology", *chosen])]
 
 
-def _drawn(request: PlotRequest, names: Sequence[str], known: list[dict[str, Any]], found: int, subtitle: str) -> Plot:
+def _drawn(request: PlotRequest, names: Sequence[str], known: pa.Table, found: int, subtitle: str) -> Plot:
     """The chart of the rows that have numbers."""
     log = _log(request, known)
-    axes = [_as_axis(named.name, [row[at] for row in known]) for named, at in ((request.x, "x"), (request.y, "y"))]
-    rows = [known[i] for i in sample_of(axes, len(known), MOST)]
+    rows = _sample(request, known)
     columns = [request.joined.columns[name] for name in names if name != BRANCH]
     looks: Sequence[Look] | str
     if not request.lines and len(names) == len(columns) == 1 and columns[0].column.type in NUMBERS:
@@ -237,7 +234,13 @@ def _drawn(request: PlotRequest, names: Sequence[str], known: list[dict[str, Any
     most = _cut(request, points, log)
     hollow = any(row["hollow"] and (most is None or row["y"] <= most) for row in points)
     barred = any("low" in row or "left" in row for row in points)
+    facets = _facets(points, names) if request.lines and len(looks) > MOST_LINES else {}
+    remarks = ["bars: 95 % confidence intervals"] * barred + ["hollow marks: saturated"] * hollow
+    if len(rows) < known.num_rows:
+        remarks.append(f"a sample of {len(rows):,} of {known.num_rows:,} rows")
     chart = Chart(
+        title=f"{_words(request.y.name)} against {_words(request.x.name)}",
+        caption="; ".join([subtitle, *remarks]),
         x=Axis("x", _title(request.x), "x" in log),
         y=Axis("y", _title(request.y), "y" in log, domain=None if most is None else (0, most)),
         line="group",
@@ -247,24 +250,47 @@ def _drawn(request: PlotRequest, names: Sequence[str], known: list[dict[str, Any
         hollow="hollow",
         size=48 if request.lines or barred else 14 if len(rows) > 5000 else 30 if len(rows) > 800 else 55,
         opacity=1 if request.lines or barred else 0.75,
-    ).draw(points, None if isinstance(looks, str) else key(looks))
-    heading = f"{_words(request.y.name)} against {_words(request.x.name)}"
-    remarks = ["bars: 95 % confidence intervals"] * barred + ["hollow marks: saturated"] * hollow
-    specification = finished(chart, heading, "; ".join([subtitle, *remarks]))
-    return Plot(specification, found, found - len(known), len(rows), most)
+    )
+    drawn = faceted(chart, facets) if facets else chart.draw(points, None if isinstance(looks, str) else key(looks))
+    return Plot(finished(drawn, chart.title, chart.caption), found, found - known.num_rows, len(rows), most)
 
 
-def _log(request: PlotRequest, rows: Sequence[Mapping[str, Any]]) -> str:
+def _sample(request: PlotRequest, known: pa.Table) -> list[dict[str, Any]]:
+    """The rows that are drawn, by x and y, with what tells each apart under `keys`."""
+    some = sample_of_rows(known, {"x": request.x.name, "y": request.y.name}, MOST)
+    rows = sorted(some.to_pylist(), key=lambda row: (row["x"], row["y"], str(row["topology"])))
+    named = {name: name.removeprefix(KEY) for name in some.column_names if name.startswith((KEY, "topology", "family"))}
+    return [{**row, "keys": {key: row[name] for name, key in named.items()}} for row in rows]
+
+
+def _facets(points: Sequence[dict[str, Any]], names: Sequence[str]) -> dict[str, list[dict[str, Any]]]:
+    """The marks of small charts of at most MOST_LINES: of one value of a column, or of the next lines in order."""
+    for place, name in list(enumerate(names))[1:]:
+        charts: dict[str, list[dict[str, Any]]] = {}
+        for point in points:
+            others = [word for at, word in enumerate(point["words"]) if at != place]
+            named = {**point, "group": ", ".join(others)}
+            charts.setdefault(f"{_words(name)} {point['words'][place]}", []).append(named)
+        if len(charts) > 1 and all(len({row["group"] for row in own}) <= MOST_LINES for own in charts.values()):
+            return dict(sorted(charts.items()))
+    order = sorted({point["group"] for point in points}, key=_natural)
+    count = -(-len(order) // MOST_LINES)
+    parts = [set(part) for part in np.array_split(np.array(order, object), count)]
+    return {f"{i} of {count}": [p for p in points if p["group"] in part] for i, part in enumerate(parts, start=1)}
+
+
+def _log(request: PlotRequest, rows: pa.Table) -> str:
     """The logarithmic axes: 'x', 'y', 'xy' or ''."""
     named = {"x": request.x.name, "y": request.y.name}
-    values = {end: [row[end] for row in rows] for end in named}
+    values = {end: numbers(rows, end) for end in named}
     if request.log == AUTO:
-        wide = [end for end in named if min(values[end]) > 0 and max(values[end]) >= WIDE * min(values[end])]
-        return "".join(end for end in wide if not (request.lines and end == "y"))
+        wide = [end for end in named if values[end].min() > 0 and values[end].max() >= WIDE * values[end].min()]
+        curved = request.lines and request.x.table != "static"
+        return "".join(end for end in wide if not (curved and end == "y"))
     for end in LOG[request.log]:
-        if min(values[end]) <= 0:
+        if values[end].min() <= 0:
             raise BadInput(
-                f"--log {request.log}: expected numbers above 0 in {named[end]}, got {min(values[end]):g};"
+                f"--log {request.log}: expected numbers above 0 in {named[end]}, got {values[end].min():g};"
                 f" add --where '{named[end]} > 0'"
             )
     return LOG[request.log]
@@ -276,7 +302,7 @@ def _looks(request: PlotRequest, rows: Sequence[dict[str, Any]], names: Sequence
         return _families(rows)
     for row in rows:
         words = [_branch(row) if name == BRANCH else _word(row["keys"][name]) for name in names]
-        row["group"] = ", ".join(words)
+        row |= {"words": words, "group": ", ".join(words)}
     values = sorted({row["group"] for row in rows}, key=_natural)
     if len(values) > MOST_WORDS and names == [BRANCH]:  # the branches of a family share its colour
         for row in rows:
@@ -313,6 +339,7 @@ def _point(row: Mapping[str, Any]) -> dict[str, Any]:
         "line": row.get("line", row["group"]),
         "along": running[0] if running else row["x"],
         "hollow": bool(row.get("saturated")),
+        "words": row.get("words", ()),
     }
     for end, ends in (("y", ("low", "high")), ("x", ("left", "right"))):
         half = row.get(f"{end}_error")
@@ -330,18 +357,6 @@ def _cut(request: PlotRequest, points: Sequence[Mapping[str, Any]], log: str) ->
         return None
     most = CUT * max(below)
     return most if any(point["y"] > most for point in points) else None
-
-
-def _differ(values: Iterable[Any]) -> bool:
-    return len(set(values)) > 1
-
-
-def _number(value: Any) -> bool:
-    return value is not None and bool(np.isfinite(value))
-
-
-def _as_axis(name: str, values: Sequence[float]) -> DesignAxis:
-    return DesignAxis(name, "", "", "", is_better_large(name), np.array(values, np.float64))
 
 
 def _natural(text: str) -> list[tuple[bool, float, str]]:

@@ -45,9 +45,11 @@ def query(
     memory_gib: float = MEMORY_GIB,
     max_rows: int = MOST_ROWS,
     about: str | None = None,
+    named: bool = False,
 ) -> pa.Table:
     """The answer to one SELECT over the tables of a results folder, each named as its file, and the view `designs`.
 
+    named  the SQL names every column that it needs: others are not read
     about  the user's own condition, where the SQL has one in brackets (`bracketed`): messages name it, not the query
 
     Raises BadInput where there are no results, a table was altered, or the SQL is not one valid SELECT; Refused where
@@ -61,7 +63,7 @@ def query(
         raise BadInput(f"expected a query of at most {LONGEST:,} characters, got {len(sql):,}")
     connection = connect(memory_gib)
     _check(connection, sql)
-    tables = _tables(Path(results_dir), _words(sql))
+    tables = _tables(Path(results_dir), _words(sql), named=named)
     return _answer(connection, sql, tables, time_limit, memory_gib, max_rows, about)
 
 
@@ -221,7 +223,7 @@ def _shown(condition: str) -> str:
     return f"'{text if len(text) <= 80 else text[:79] + '…'}'"
 
 
-def _tables(folder: Path, mentioned: set[str]) -> dict[str, pa.Table]:
+def _tables(folder: Path, mentioned: set[str], *, named: bool) -> dict[str, pa.Table]:
     """The tables of a results folder that are mentioned, checked; all if none is (a misspelt name, SHOW TABLES)."""
     files = {path.stem: path for path in sorted(folder.glob("*.parquet"))}
     if not files:
@@ -232,9 +234,9 @@ def _tables(folder: Path, mentioned: set[str]) -> dict[str, pa.Table]:
         )
     if VIEW in mentioned:
         mentioned = mentioned | set(VIEWED)
-    tables = {
-        name: store.open_table(files[name]) for name in [name for name in files if name.lower() in mentioned] or files
-    }
+    columns = mentioned if named else None
+    wanted = [name for name in files if name.lower() in mentioned] or files
+    tables = {name: store.open_table(files[name], columns=columns) for name in wanted}
     empty = [name for name, table in tables.items() if table.num_rows == 0 and name != "verification"]
     if empty and not any(table.num_rows for table in tables.values()):
         raise BadInput(

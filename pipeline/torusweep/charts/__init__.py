@@ -1,6 +1,6 @@
 """Charts and pieces of a page, for the stages, the papers' figures and the results.
 
-Charts as Vega-Lite: data, themes, files.
+Charts as Vega-Lite: data, axes, themes, files.
 
 A chart is an Altair chart without size or theme. `finished` adds both for a file; the page adds its own.
 """
@@ -8,7 +8,7 @@ A chart is an Altair chart without size or theme. `finished` adds both for a fil
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,8 +18,8 @@ from altair.utils.schemapi import debug_mode
 
 from torusweep.errors import BadInput
 
-Record = Mapping[str, Any]
-Drawing = alt.Chart | alt.LayerChart | alt.FacetChart
+Row = Mapping[str, Any]
+Drawing = alt.Chart | alt.LayerChart | alt.FacetChart | alt.ConcatChart
 
 SUFFIXES = (".svg", ".pdf", ".png")  # of the files that a chart can be saved as
 
@@ -37,7 +37,7 @@ LIGHT = Theme(ink="#1d2329", muted="#5b6570", grid="#e4e8ec", paper="#ffffff")
 DARK = Theme(ink="#e7ebef", muted="#a0abb6", grid="#282f37", paper="#171b20")
 
 
-def inline(rows: Sequence[Record]) -> alt.InlineData:
+def inline(rows: Sequence[Row]) -> alt.InlineData:
     """Rows as a chart's data. They are not checked against Vega-Lite's schema, which takes long; the tests do that."""
     with debug_mode(False):
         return alt.InlineData(values=list(rows))
@@ -60,6 +60,63 @@ def log_ticks(values: Sequence[float]) -> list[float]:
         for power in range(math.floor(math.log10(least)), math.ceil(math.log10(most)) + 1)
         for step in steps
     ]
+
+
+THOUSANDS = 10_000  # from here on an axis is labelled 20k; SI prefixes below 1 (20m for 0.02) are avoided
+
+
+class Axis(NamedTuple):
+    """An axis.
+
+    column  whose values stand along it
+    title   '' for none
+    log     logarithmic
+    zero    of a linear one: begins at 0
+    domain  where it ends, and what lies outside is cut; None: it shows all
+    format  of its labels, in d3's notation; '' for one that suits the values
+    whole   ticks at whole numbers only
+    ticks   where they are; () where they suit
+    order   of values that are words, () for that of the rows; None: they are numbers
+    """
+
+    column: str
+    title: str = ""
+    log: bool = False
+    zero: bool = False
+    domain: tuple[float, float] | None = None
+    format: str = ""
+    whole: bool = False
+    ticks: Sequence[float] = ()
+    order: Sequence[str] | None = None
+
+    def worded(self, rows: Sequence[Row]) -> Axis:
+        """This axis with the words that these rows have."""
+        if self.order is None:
+            return self
+        present = dict.fromkeys(row[self.column] for row in rows)
+        return self._replace(order=[word for word in dict.fromkeys([*self.order, *present]) if word in present])
+
+    def ticked(self, rows: Iterable[Row]) -> Axis:
+        """This axis, if it is logarithmic, with the ticks of these rows."""
+        return self._replace(ticks=log_ticks([row[self.column] for row in rows])) if self.log else self
+
+    def of(self, channel: type[alt.X] | type[alt.Y], rows: Iterable[Row], *, words: bool) -> Any:
+        """This axis of a drawing. rows: those that it shows, which decide its ticks; words: whether it has labels."""
+        if self.order is not None:
+            axis = alt.Axis(labelAngle=0, labelLimit=110 if channel is alt.Y else 0, labels=words, grid=not words)
+            return channel(f"{self.column}:N", title=self.title or None, sort=list(self.order), axis=axis)
+        values = [row[self.column] for row in rows if row.get(self.column) is not None]
+        scale: dict[str, Any] = {"type": "log"} if self.log else {"zero": self.zero}
+        if self.domain:
+            scale |= {"domain": list(self.domain), "nice": False}
+        elif not self.zero:
+            scale |= {"nice": False, "padding": 14}
+        large = max(map(abs, values), default=0) >= THOUSANDS
+        ticks: dict[str, Any] = {"tickMinStep": 1} if self.whole else {"tickCount": 8}
+        if self.ticks or self.log:
+            ticks = {"values": list(self.ticks) or log_ticks([*values, *(self.domain or ())])}
+        axis = alt.Axis(format=self.format or ("~s" if large else ".6~r"), **ticks)
+        return channel(f"{self.column}:Q", title=self.title or None, scale=alt.Scale(**scale), axis=axis)
 
 
 def config(theme: Theme) -> dict[str, Any]:
@@ -106,7 +163,8 @@ def finished(
     chart: Drawing, title: str = "", subtitle: str = "", *, width: int = 760, height: int = 420
 ) -> dict[str, Any]:
     """A chart's specification for a file: with a size, a title and the light theme on white."""
-    finished = specification(chart.properties(width=width, height=height))
+    sized = chart if isinstance(chart, alt.ConcatChart) else chart.properties(width=width, height=height)
+    finished = specification(sized)
     if title:
         finished["title"] = {"text": title, "subtitle": subtitle}
     finished["config"] = {**config(LIGHT), "background": LIGHT.paper}

@@ -1,86 +1,44 @@
-"""Charts, declared: what stands along the axes, what a colour means, what a pointer shows. They are drawn here.
+"""Charts, declared: which rows, what stands along the axes, what a colour means, what is said. They are drawn here.
 
-Every line has its own colour, symbol and dash, so that no reader depends on colour alone.
+The page, `plot` and the papers' figures read one declaration. Every line has its own colour, symbol and dash, so that
+no reader depends on colour alone.
 """
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import groupby, pairwise
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import altair as alt
 
-from torusweep.charts import Drawing, inline, log_ticks
-from torusweep.charts.looks import BLUE, GREY, Look, value_looks
+from torusweep.charts import Axis, Drawing, Row, inline
+from torusweep.charts.looks import BLUE, GREY, SERIES, Look, value_looks
 
-Row = Mapping[str, Any]
 Tips = Mapping[str, Sequence[str]]
 
 PAPER = "#ffffff"  # the centre of a hollow mark
-THOUSANDS = 10_000  # from here on an axis is labelled 20k; SI prefixes below 1 (20m for 0.02) are avoided
 SOLID = (1, 0)
 VARIANTS = {"as printed": [4, 3], "corrected": [1, 0]}  # dashes of a paper's model with and without its error
 NUMBER = ",.5~r"  # no exponent
 ENDS = ("low", "high"), ("left", "right")  # columns of the ends of error bars, of y and of x
 ROW_HEIGHT, AXIS_HEIGHT = 36, 60  # pixels of a row that a word names, and of the axis and its title below the rows
 WIDTH = 740  # pixels above a chart
+FACET = 360, 230  # pixels of one of several charts side by side
 LABEL = 320  # pixels of a legend's label, at most
+NAMED = 6  # lines that a text in place of a chart names
 CHARACTER = 7  # pixels, about
-
-
-class Axis(NamedTuple):
-    """An axis.
-
-    column  whose values stand along it
-    title   '' for none
-    log     logarithmic
-    zero    of a linear one: begins at 0
-    domain  where it ends, and what lies outside is cut; None: it shows all
-    format  of its labels, in d3's notation; '' for one that suits the values
-    whole   ticks at whole numbers only
-    ticks   where they are; () where they suit
-    order   of values that are words; None: they are numbers
-    """
-
-    column: str
-    title: str = ""
-    log: bool = False
-    zero: bool = False
-    domain: tuple[float, float] | None = None
-    format: str = ""
-    whole: bool = False
-    ticks: Sequence[float] = ()
-    order: Sequence[str] | None = None
-
-    def of(self, channel: type[alt.X] | type[alt.Y], rows: Iterable[Row], *, words: bool) -> Any:
-        """This axis of a drawing. rows: those that it shows, which decide its ticks; words: whether it has labels."""
-        if self.order is not None:
-            axis = alt.Axis(labelAngle=0, labelLimit=110 if channel is alt.Y else 0, labels=words, grid=not words)
-            return channel(f"{self.column}:N", title=self.title or None, sort=list(self.order), axis=axis)
-        values = [row[self.column] for row in rows if row.get(self.column) is not None]
-        scale: dict[str, Any] = {"type": "log"} if self.log else {"zero": self.zero}
-        if self.domain:
-            scale |= {"domain": list(self.domain), "nice": False}
-        elif not self.zero:
-            scale |= {"nice": False, "padding": 14}
-        large = max(map(abs, values), default=0) >= THOUSANDS
-        ticks: dict[str, Any] = {"tickMinStep": 1} if self.whole else {"tickCount": 8}
-        if self.ticks or self.log:
-            ticks = {"values": list(self.ticks) or log_ticks([*values, *(self.domain or ())])}
-        axis = alt.Axis(format=self.format or ("~s" if large else ".6~r"), **ticks)
-        return channel(f"{self.column}:Q", title=self.title or None, scale=alt.Scale(**scale), axis=axis)
 
 
 class Chart(NamedTuple):
     """Marks over two columns, and lines through them. Columns of a chart are keys of its rows.
 
     line     the column that decides a mark's colour and symbol; '' for one colour
-    looks    of its values, in the legend's order; () for the next colour and symbol each, by name; a title for numbers
-             on a scale of colours
+    looks    of its values, in the legend's order; without names, in the order of the rows; () for the next colour and
+             symbol each, by name; a title for numbers on a scale of colours
     tips     what a pointer at a mark shows: columns, and what they are called, with a format if it is not NUMBER
     along    the column in whose order lines join their marks; '' for that of x, None for no lines
     detail   the column whose values have a line each, with the looks of `line`
@@ -93,8 +51,15 @@ class Chart(NamedTuple):
     ringed   the column that is true of marks with a ring around them
     names    the column of names beside marks; without lines, marks that have one are larger
     front    rows of a dashed staircase below the marks
+    marks    of a line, at most about; 0: all
+    cut      lines end a little beyond the domain of y, as `cut_above` says
     pick     a click on a name in the legend fades the other lines
     bar      bars side by side instead of marks, a group for each word of an axis
+    title    its heading
+    caption  below it, in plain text
+    where    which rows it shows; None: all
+    of_rows  what of this declaration depends on the rows shown, by name
+    wide     on the page, it needs the whole width
 
     A y axis of words gives each a row, whose name stands above its marks: a phone has no room beside them.
     Rows may have the ends of error bars (ENDS) and one of VARIANTS (variant), which decides the dash.
@@ -116,11 +81,66 @@ class Chart(NamedTuple):
     ringed: str = ""
     names: str = ""
     front: Sequence[Row] = ()
+    marks: int = 0
+    cut: bool = False
     pick: bool = False
     bar: bool = False
+    title: str = ""
+    caption: str = ""
+    where: Callable[[Row], bool] | None = None
+    of_rows: Callable[[Sequence[Row]], Mapping[str, Any]] | None = None
+    wide: bool = False
 
-    def draw(self, rows: Sequence[Row], legend: alt.Legend | None = None) -> Drawing:
+    def shown(self, rows: Iterable[Row]) -> list[Row]:
+        """The rows that it shows."""
+        return [row for row in rows if self.where is None or self.where(row)]
+
+    def of(self, rows: Iterable[Row]) -> Chart:
+        """This chart of these rows: what depends on them is decided."""
+        shown = self.shown(rows)
+        chart = self._replace(**self.of_rows(shown)) if self.of_rows else self
+        if not isinstance(chart.looks, str) and chart.looks and not chart.looks[0].name:
+            names = dict.fromkeys(row[self.line] for row in shown)
+            chart = chart._replace(looks=[look._replace(name=name) for look, name in zip(chart.looks, names)])
+        return chart._replace(x=chart.x.worded(shown), y=chart.y.worded(shown), of_rows=None)
+
+    def draw(self, rows: Iterable[Row], legend: alt.Legend | None = None) -> Drawing:
         """The chart of these rows. legend: if not a page's, whose script decides how many names stand in a row."""
+        shown = self.shown(rows)
+        chart = self.of(shown)
+        return chart._drawn(chart._thinned(shown), legend).properties(description=chart.alternative(shown))
+
+    def alternative(self, rows: Iterable[Row]) -> str:
+        """What stands for the chart where it is not seen: title, axes, lines, and where the least and the most are."""
+        shown = self.shown(rows)
+        chart = self.of(shown)
+        value, along = (chart.x, chart.y) if chart.y.order is not None else (chart.y, chart.x)
+        said = [chart.title, " against ".join(axis.title or axis.column.replace("_", " ") for axis in (value, along))]
+        names = list(dict.fromkeys(str(row[self.line]) for row in shown if self.line and self.line in row))
+        if len(names) > 1 and not isinstance(chart.looks, str):
+            said.append("; ".join(names[:NAMED]) + f"; {len(names) - NAMED} more" * (len(names) > NAMED))
+        known = sorted((row for row in shown if row.get(value.column) is not None), key=lambda row: row[value.column])
+        if known:
+            ends = (f"{r[value.column]:,.5g} ({r.get('topology') or r.get(self.line)})" for r in (known[0], known[-1]))
+            said.append("Least {}, most {}".format(*ends))
+        return ". ".join(filter(None, said)) + "."
+
+    def _thinned(self, rows: Sequence[Row]) -> Sequence[Row]:
+        """The rows, line by line: about `marks` of each, evenly, with the first and the last, as far as it is cut."""
+        if not self.marks and not self.cut:
+            return rows
+        lines: dict[tuple[Any, ...], list[Row]] = {}
+        for row in rows:
+            lines.setdefault((row[self.line], row.get("variant"), row.get(self.detail)), []).append(row)
+        kept: list[Row] = []
+        for line in lines.values():
+            step = max(1, round(len(line) / self.marks)) if self.marks else 1
+            line = [line[0], *line[1:][::-step][::-1]]
+            ends = self.y.domain if self.cut else None
+            kept += cut_above(line, self.x.column, self.y.column, ends[1], logarithmic=self.y.log) if ends else line
+        return kept
+
+    def _drawn(self, rows: Sequence[Row], legend: alt.Legend | None) -> Drawing:
         present = {row[self.line] for row in rows} if self.line else set()
         known = [] if isinstance(self.looks, str) else self.looks or value_looks(sorted(present))
         looks = [look for look in known if look.name in present]
@@ -301,13 +321,33 @@ def _tip(column: str, said: Sequence[str], rows: Iterable[Row]) -> alt.Tooltip:
     return alt.Tooltip(f"{column}:Q", title=title, format=form or ("," if isinstance(value, int) else NUMBER))
 
 
-def key(looks: Sequence[Look]) -> alt.Legend:
-    """A file's legend: above the chart if it fits in three rows there, else beside it."""
+def faceted(chart: Chart, facets: Mapping[str, Sequence[Row]]) -> Drawing:
+    """Small charts side by side, by their titles, with the same axes; each has a legend of its lines above it."""
+    every = [row for rows in facets.values() for row in rows]
+    looks = value_looks(sorted({row[chart.line] for row in every}))
+    few = len(looks) <= len(SERIES)  # one colour for a line in all charts
+    width, height = FACET
+    chart = chart._replace(x=chart.x.ticked(every), y=chart.y.ticked(every))
+    parts = [
+        chart._replace(looks=looks if few else ())
+        .draw(rows, key([look for look in looks if look.name in {row[chart.line] for row in rows}], width))
+        .properties(width=width, height=height, title=alt.TitleParams(title, fontSize=13))
+        for title, rows in facets.items()
+    ]
+    whole = alt.concat(*parts, columns=2, title="")
+    whole = whole.properties(description=chart.alternative(every))
+    own: Any = "independent"
+    return whole.resolve_scale(x="shared", y="shared", color=own, shape=own, strokeDash=own)
+
+
+def key(looks: Sequence[Look], width: int = WIDTH) -> alt.Legend:
+    """A file's legend: above the chart if it fits in three rows there, or if that is not so wide; else beside it."""
     longest = min(LABEL, max(len(look.name) for look in looks) * CHARACTER)
-    columns = max(1, WIDTH // (longest + 36))
-    if len(looks) <= 3 * columns:
+    columns = max(1, width // (longest + 36))
+    if len(looks) <= 3 * columns or width < WIDTH:
         rows = -(-len(looks) // columns)
-        return alt.Legend(columns=-(-len(looks) // rows), labelLimit=LABEL, symbolOpacity=1, symbolLimit=0)
+        limit = LABEL if width == WIDTH else WIDTH  # of small charts, longer names move the next one aside
+        return alt.Legend(columns=-(-len(looks) // rows), labelLimit=limit, symbolOpacity=1, symbolLimit=0)
     beside = -(-len(looks) // 22)  # rows that stand beside a chart
     return alt.Legend(orient="right", columns=beside, labelLimit=LABEL, symbolOpacity=1, symbolLimit=0)
 
@@ -326,9 +366,7 @@ def spread(rows: Sequence[Any], most: int) -> list[Any]:
     return [rows[i * (len(rows) - 1) // max(1, count - 1)] for i in range(count)]
 
 
-def cut_above(
-    rows: Iterable[dict[str, Any]], along: str, column: str, most: float, *, logarithmic: bool = False
-) -> list[dict[str, Any]]:
+def cut_above(rows: Iterable[Row], along: str, column: str, most: float, *, logarithmic: bool = False) -> list[Row]:
     """The rows up to twice `most`; where a line crosses that value, the point of the crossing.
 
     rows  line by line (line, variant, message_bits), each in order along the axis
@@ -338,7 +376,7 @@ def cut_above(
     """
     end = 2 * most
     scale = math.log if logarithmic else float
-    kept: list[dict[str, Any]] = []
+    kept: list[Row] = []
     for _, line in groupby(rows, key=lambda row: (row["line"], row.get("variant"), row.get("message_bits"))):
         points = list(line)
         kept += points[:1] if points[0][column] <= end else []
@@ -349,26 +387,3 @@ def cut_above(
             if b[column] <= end:
                 kept.append(b)
     return kept
-
-
-def explorer_chart(looks: Sequence[Look]) -> Drawing:
-    """The page's chart over the fields x and y; its script adds titles, scales and the data sets points and front."""
-    x, y = (
-        channel(name, scale=alt.Scale(nice=False, padding=14)) for channel, name in ((alt.X, "x:Q"), (alt.Y, "y:Q"))
-    )
-    front = alt.Chart(alt.NamedData("front")).mark_line(strokeDash=[4, 3], strokeWidth=1.5, color=GREY)
-    names, colours, symbols, _ = (list(column) for column in zip(*looks))
-    marks = alt.Chart(alt.NamedData("points")).mark_point(filled=True)
-    marks = marks.encode(
-        x=x,
-        y=y,
-        color=alt.Color("group:N", title=None, legend=None, scale=alt.Scale(domain=names, range=colours)),
-        shape=alt.Shape("group:N", title=None, legend=None, scale=alt.Scale(domain=names, range=symbols)),
-        opacity=alt.Opacity("front:Q", legend=None, scale=alt.Scale(domain=[0, 1], range=[0.5, 1])),
-        tooltip=[
-            alt.Tooltip("topology:N", title="network"),
-            *(alt.Tooltip(f"{name}:Q", format=",.6~g") for name in ("x", "y")),
-            *(alt.Tooltip(f"{name}:Q", format=",") for name in ("nodes", "degree")),
-        ],
-    )
-    return alt.layer(front.encode(x=x, y=y, order="place:Q"), marks)

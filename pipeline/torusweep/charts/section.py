@@ -13,12 +13,14 @@ import gzip
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from decimal import Decimal
 from html import escape
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from torusweep.charts import Drawing
+from torusweep.charts.drawing import Chart
 from torusweep.tables.columns import NUMBERS, Column
 
 
@@ -61,31 +63,44 @@ Tables = Mapping[str, Sequence[Record]]  # by name, as lists of records; a table
 
 
 class Panel(NamedTuple):
-    """A chart with its heading and caption.
+    """A chart of some rows, under its title and above its caption.
 
-    id       of the page's element that holds the chart
-    caption  HTML
-    label    what a screen reader says; '' for the title
-    wide     whether it takes the page's whole width
-    level    of the heading
+    id     of the page's element that holds the chart
+    place  of a paper, where the caption begins
+    level  of the heading
     """
 
     id: str
-    title: str
-    chart: Drawing
-    caption: str
-    label: str = ""
-    wide: bool = True
+    chart: Chart
+    rows: Sequence[Record]
+    place: str = ""
     level: int = 3
 
+    @property
+    def drawing(self) -> Drawing:
+        return self.chart.draw(self.rows)
+
     def html(self) -> str:
-        style = ' class="wide"' if self.wide else ""
-        label = escape(self.label or self.title)
+        chart = self.chart.of(self.rows)
+        style = ' class="wide"' if chart.wide else ""
+        place = f"<b>{escape(self.place)}.</b> " if self.place else ""
+        label = escape(place and f"{self.place}: ") + escape(chart.alternative(self.rows))
         return (
-            f"<figure{style}><h{self.level}>{escape(self.title)}</h{self.level}>"
+            f"<figure{style}><h{self.level}>{escape(chart.title)}</h{self.level}>"
             f'<div class="chart" id="{escape(self.id)}" role="img" aria-label="{label}"></div>'
-            f"<figcaption>{self.caption}</figcaption></figure>"
+            f"{downloads('SVG', 'PNG')}<figcaption>{place}{escape(chart.caption)}</figcaption></figure>"
         )
+
+
+def downloads(*kinds: str) -> str:
+    """Buttons that save the chart or the table above them."""
+    buttons = "".join(f'<button type="button" data-save="{kind.lower()}">{kind}</button>' for kind in kinds)
+    return f'<p class="downloads">Download {buttons}</p>'
+
+
+def panels(charts: Mapping[str, Chart], rows: Sequence[Record], least: int = 2) -> list[Panel]:
+    """A panel for each chart, by its id, that shows so many of these rows at least."""
+    return [Panel(id, chart, rows) for id, chart in charts.items() if len(chart.shown(rows)) >= least]
 
 
 Part: TypeAlias = str | Sequence[Panel]
@@ -142,6 +157,7 @@ def listing(title: str, note: str, fields: Iterable[Field], rows: Sequence[Any])
 # --- tables ---------------------------------------------------------------------------------------
 
 
+NOTHING = ("", "–")  # what a cell without a value says
 FIRST_ROWS = 25  # of a table, in the page's HTML: what a reader without scripts, and paper, gets of it
 MOST_ROWS = 5000  # of a table, in the page: its file stays small; the Parquet tables have all
 
@@ -184,7 +200,8 @@ def number(value: float | int | None, digits: int = 8) -> Cell:
     if value is None:
         return Cell("–", "number")
     whole = isinstance(value, int) or 10**digits <= abs(value) < MOST_WRITTEN_OUT
-    return Cell(f"{value:,.0f}" if whole else f"{value:.{digits}g}", "number", value)
+    text = f"{value:,.0f}" if whole else f"{value:.{digits}g}"
+    return Cell(text if whole or "e" in text else f"{Decimal(text):,}", "number", value)
 
 
 WORDS = {"topology": "network", "degree_max": "degree", "vc_rule": "rule", "virtual_channels": "VCs"}  # of columns
@@ -232,23 +249,26 @@ def shared_field(field: Field) -> Field:
 
 
 def table(fields: Iterable[Field], rows: Iterable[Any], *, sortable: bool = True) -> str:
-    """HTML of a table, a row for each of `rows`; a click on a heading sorts it.
+    """HTML of a table, a row for each of `rows`; a click on a heading sorts it. A column of nothing is left out.
 
     Of many rows the first stand in the HTML, and at most MOST_ROWS in its data.
     """
-    fields, rows = list(fields), list(rows)
+    rows = list(rows)
+    columns = [(field, [field.cell(row) for row in rows[:MOST_ROWS]]) for field in fields]
+    columns = [(field, own) for field, own in columns if any(cell.text not in NOTHING for cell in own)]
     button = "<button type=button>{}</button>" if sortable else "{}"
     head = "".join(
         f'<th class="{field.style}" title="{escape(field.meaning)}">' + button.format(breakable(field.title)) + "</th>"
-        for field in fields
+        for field, _ in columns
     )
-    cells = [[field.cell(row) for field in fields] for row in rows[:MOST_ROWS]]
+    cells = list(zip(*(own for _, own in columns)))
     body = "\n".join("<tr>" + "".join(cell.html() for cell in row) + "</tr>" for row in cells[:FIRST_ROWS])
     kind = ' class="sortable"' if sortable else ""
     data = f' data-rows="{_rows(cells)}"' if len(cells) > FIRST_ROWS else ""
     note = f'<p class="note">In this page: {extent(len(rows), MOST_ROWS)}.</p>' if len(rows) > MOST_ROWS else ""
     content = f"<thead><tr>{head}</tr></thead><tbody>\n{body}</tbody>"
-    return f'<div class="table"{data}><div class="scroll" tabindex="0"><table{kind}>{content}</table></div>{note}</div>'
+    shown = f'<div class="scroll" tabindex="0"><table{kind}>{content}</table></div>'
+    return f'<div class="table"{data}>{shown}{note}{downloads("CSV")}</div>'
 
 
 BREAKS = re.compile(

@@ -19,7 +19,7 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -204,14 +204,15 @@ def read_manifest(folder: Path) -> dict[str, Any]:
         ) from None
 
 
-def open_table(path: Path, where: Mapping[str, int] | None = None) -> pa.Table:
+def open_table(path: Path, where: Mapping[str, int] | None = None, columns: Collection[str] | None = None) -> pa.Table:
     """A published table, checked against its manifest.
 
     where    whole numbers by column: only rows that have them are read
+    columns  of which only these are read; None: all
     Raises BadInput, naming it, where it is missing or altered.
     """
     path = Path(path)
-    return read_rows(_whole(path, lambda: read_manifest(path.parent)), where=where)
+    return read_rows(_whole(path, lambda: read_manifest(path.parent)), where=where, columns=columns)
 
 
 def open_current(path: Path, schema: pa.Schema, where: Mapping[str, int] | None = None) -> pa.Table:

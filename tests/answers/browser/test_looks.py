@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -123,3 +124,33 @@ def test_on_paper_the_dark_page_is_light(desktop: Opened) -> None:
     desktop.page.set_viewport_size({"width": 690, "height": 900})  # A4 but for its margins
     tables = desktop.page.locator(".scroll").evaluate_all("all => all.map(one => one.scrollWidth - one.clientWidth)")
     assert max(tables) <= 1
+
+
+def test_rows_of_a_phone_are_no_higher_than_their_names_need(browser: Any, file: Path) -> None:
+    """Long words of columns further right do not push the rows apart."""
+    opened = Opened(browser, file, **PHONE)
+    opened.drawn()
+    lines = """[...document.querySelectorAll('.table tbody tr')].filter((row) => row.offsetParent).map((row) => {
+      const texts = [...row.cells].map((cell) => {
+        const range = document.createRange();
+        range.selectNodeContents(cell);
+        return range.getBoundingClientRect().height;
+      });
+      return row.cells[0].className === 'name' ? Math.max(...texts) - 1.5 * Math.max(texts[0], 26) : 0;
+    })"""
+    assert max(opened.page.evaluate(lines)) <= 0
+    opened.context.close()
+
+
+def test_each_chart_has_a_text_of_its_own_in_its_place(desktop: Opened) -> None:
+    """Vega sets the text anew when it draws."""
+    desktop.drawn()
+    labels = [chart.get_attribute("aria-label") for chart in desktop.page.locator(".chart:has(svg)").all()]
+    assert len(set(labels)) == len(labels) > 5
+    assert any(label.startswith("Mean distance against size. mean distance, hops against nodes. ") for label in labels)
+    explorer = desktop.page.locator("#explorer-chart")
+    sync_api.expect(explorer).to_have_attribute(
+        "aria-label", re.compile("^mean distance, hops against links. 4 designs")
+    )
+    desktop.page.locator("#explorer-y").select_option(label="diameter")
+    sync_api.expect(explorer).to_have_attribute("aria-label", re.compile("^diameter, hops against links. "))

@@ -53,7 +53,7 @@ def test_a_figure_of_four_classes_needs_all_four(missing: str, tables: dict[str,
 
 @pytest.mark.parametrize("figure", FIGURES, ids=lambda figure: figure.id)
 def test_a_figure_can_be_drawn_and_names_its_lines(figure: Any, rows: dict[str, list[Row]], tmp_path: Path) -> None:
-    figures.save(figures.finished(figure.chart(rows[figure.id]), figure.title), tmp_path / "figure.svg")
+    figures.save(figures.finished(figure.chart.draw(rows[figure.id]), figure.chart.title), tmp_path / "figure.svg")
     drawing = (tmp_path / "figure.svg").read_text(encoding="utf-8")
     names = {row.get("line") or row["network"] for row in rows[figure.id]}
     assert len(names) > 1
@@ -62,7 +62,7 @@ def test_a_figure_can_be_drawn_and_names_its_lines(figure: Any, rows: dict[str, 
 
 def test_a_sweep_of_short_messages_alone(tables: dict[str, list[Row]]) -> None:
     short = [row for row in tables["latency"] if row["message_bits"] == 96 and row["switch_delay"] == 3]
-    found = {figure.id: figure.chart(rows).to_dict() for figure, rows in drawable({**tables, "latency": short})}
+    found = {figure.id: figure.chart.draw(rows).to_dict() for figure, rows in drawable({**tables, "latency": short})}
     assert {"p04-fig-8", "p04-fig-13", "p04-fig-15"} <= set(found)
     assert not {"p04-fig-9", "p04-fig-10", "p04-fig-14", "p04-fig-16", "d90-fig-8"} & set(found)
 
@@ -79,7 +79,7 @@ def test_files_of_the_figures_that_a_sweep_has(tables: dict[str, list[Row]], tmp
 
 
 def test_a_line_has_no_more_marks_than_can_be_told_apart(rows: dict[str, list[Row]]) -> None:
-    drawn = next(figure for figure in FIGURES if figure.id == "p04-fig-8").chart(rows["p04-fig-8"]).to_dict()
+    drawn = next(figure for figure in FIGURES if figure.id == "p04-fig-8").chart.draw(rows["p04-fig-8"]).to_dict()
     marks = vega_lite.rows(drawn)[0]
     for variant in ("as printed", "corrected"):
         whole, shown = (
@@ -95,7 +95,7 @@ def test_a_line_has_no_more_marks_than_can_be_told_apart(rows: dict[str, list[Ro
 def test_the_page_has_each_under_its_paper(tables: dict[str, list[Row]]) -> None:
     section = papers_section(tables)
     assert section is not None
-    drawn, body = {panel.id: figures.specification(panel.chart) for panel in section.panels}, section.body
+    drawn, body = {panel.id: figures.specification(panel.drawing) for panel in section.panels}, section.body
     assert list(drawn) == [figure.id for figure in FIGURES]
     vega_lite.check(drawn.values())
     places = [

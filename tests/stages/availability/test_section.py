@@ -36,7 +36,7 @@ def test_a_chart_for_each_measure_with_several_numbers_of_failures(rows: list[di
         f"availability_links_failures_{name}"
         for name in ("connected", "largest_component", "diameter", "mean_distance")
     ]
-    drawn = [specification(panel.chart) for panel in found.panels]
+    drawn = [specification(panel.drawing) for panel in found.panels]
     vega_lite.check(drawn)
     diameters = {(row["line"], row["failures"]): row for row in vega_lite.rows(drawn[2])[0]}
     assert diameters["ring(k=8)", 1]["mean"] == 7  # a line
@@ -60,7 +60,7 @@ def test_lines_have_the_labels_that_one_network_alone_has(rows: list[dict[str, A
             {"availability": rows, "labels": [{"topology": name, "label": label} for name, label in labels]}
         )
         assert found is not None
-        return {row["line"] for row in vega_lite.rows(specification(found.panels[0].chart))[0]}
+        return {row["line"] for row in vega_lite.rows(specification(found.panels[0].drawing))[0]}
 
     assert lines(("ring(k=8)", "A ring"), ("hypercube(n=3)", "")) == {"A ring", "hypercube(n=3)"}
     assert lines(("ring(k=8)", "Same"), ("hypercube(n=3)", "Same")) == {"ring(k=8)", "hypercube(n=3)"}

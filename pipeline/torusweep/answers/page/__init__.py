@@ -89,7 +89,7 @@ def page(tables: Tables, manifest: Mapping[str, Any]) -> str:
         provenance_section(manifest),
     ]
     sections = [section for section in found if section]
-    charts = {panel.id: specification(panel.chart) for section in sections for panel in section.panels}
+    charts = {panel.id: specification(panel.drawing) for section in sections for panel in section.panels}
     script = _script()
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     return Template((HERE / "page.html").read_text(encoding="utf-8")).substitute(

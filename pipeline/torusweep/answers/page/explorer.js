@@ -333,6 +333,9 @@ class Explorer {
       this.list();
       return;
     }
+    const [along, up] = AXES.map((axis) => titled(this.quantity(axis)));
+    specification.description = `${up} against ${along}. ${written(this.shown.length)} designs, ${written(this.front.length)} on the front; the table below has their numbers.`;
+    this.drawn = specification;
     embed(part("chart"), specification, { height: 460, renderer: this.shown.length > 1000 ? "canvas" : "svg" }).then((drawn) => {
       if (!drawn) return; // a newer one follows
       const { view } = drawn;
@@ -340,6 +343,17 @@ class Explorer {
       if (marks.params) view.addSignalListener("brush", (_, area) => { this.brushed = area.x && area.y ? area : null; this.list(); });
     });
     this.list();
+  }
+
+  // the chart as a file has it: with a legend, which the page has as buttons
+  file() {
+    if (!this.shown.length) return null;
+    const specification = structuredClone(this.drawn);
+    const marks = specification.layer.at(-1);
+    const legend = { values: [...new Set(this.shown.map((point) => point.group))], symbolOpacity: 1 };
+    for (const channel of ["color", "shape"]) marks.encoding[channel].legend = legend;
+    delete marks.params;
+    return specification;
   }
 
   command(topology) {

@@ -16,13 +16,14 @@ from html import escape
 from itertools import groupby
 from typing import Any, NamedTuple
 
+import altair as alt
+
 from torusweep.all_columns import TABLES
 from torusweep.answers.designs import MOST, Designs, by_choice, sample_of
 from torusweep.answers.joined import joined_tables
-from torusweep.charts import specification
-from torusweep.charts.drawing import explorer_chart
-from torusweep.charts.looks import SYMBOLS, Look, group_of, network_looks
-from torusweep.charts.section import Chapter, Record, Tables, packed
+from torusweep.charts import Drawing, specification
+from torusweep.charts.looks import GREY, SYMBOLS, Look, group_of, network_looks
+from torusweep.charts.section import Chapter, Record, Tables, downloads, packed
 from torusweep.tables.columns import NUMBERS, Column
 
 DIGITS = 7  # of a number in the page
@@ -167,7 +168,7 @@ def explored(tables: Tables, designs: Designs) -> Explorer:
         else:
             most = min(most, len(chosen)) * 2 // 3
     section = Chapter("explorer", "Explorer", [_body(designs, len(chosen), groups, data["quantities"])])
-    return Explorer(section, text, specification(explorer_chart(groups)))
+    return Explorer(section, text, specification(_chart(groups)))
 
 
 def _data(tables: Tables, records: Sequence[Record], variants: int) -> tuple[dict[str, Any], list[Look]]:
@@ -186,6 +187,29 @@ def _data(tables: Tables, records: Sequence[Record], variants: int) -> tuple[dic
         "quantities": quantities(found, records),
     }
     return data, groups
+
+
+def _chart(looks: Sequence[Look]) -> Drawing:
+    """The chart over the fields x and y; its script adds titles, scales and the data sets points and front."""
+    x, y = (
+        channel(name, scale=alt.Scale(nice=False, padding=14)) for channel, name in ((alt.X, "x:Q"), (alt.Y, "y:Q"))
+    )
+    front = alt.Chart(alt.NamedData("front")).mark_line(strokeDash=[4, 3], strokeWidth=1.5, color=GREY)
+    names, colours, symbols, _ = (list(column) for column in zip(*looks))
+    marks = alt.Chart(alt.NamedData("points")).mark_point(filled=True)
+    marks = marks.encode(
+        x=x,
+        y=y,
+        color=alt.Color("group:N", title=None, legend=None, scale=alt.Scale(domain=names, range=colours)),
+        shape=alt.Shape("group:N", title=None, legend=None, scale=alt.Scale(domain=names, range=symbols)),
+        opacity=alt.Opacity("front:Q", legend=None, scale=alt.Scale(domain=[0, 1], range=[0.5, 1])),
+        tooltip=[
+            alt.Tooltip("topology:N", title="network"),
+            *(alt.Tooltip(f"{name}:Q", format=",.6~g") for name in ("x", "y")),
+            *(alt.Tooltip(f"{name}:Q", format=",") for name in ("nodes", "degree")),
+        ],
+    )
+    return alt.layer(front.encode(x=x, y=y, order="place:Q"), marks)
 
 
 # --- HTML -----------------------------------------------------------------------------------------
@@ -215,7 +239,7 @@ add them. The page's address keeps what you choose: copy it to show someone else
 </div>
 <figure class="wide">
 <div class="chart" id="explorer-chart" role="img" aria-label="{label}"></div>
-</figure>
+{downloads("SVG", "PNG")}</figure>
 <div class="selection"><p id="explorer-status" role="status"></p>
 <label><input type="checkbox" id="explorer-front"> the front only</label>
 <button type="button" id="explorer-copy">Copy a command for each</button></div>
@@ -225,7 +249,7 @@ add them. The page's address keeps what you choose: copy it to show someone else
 <th class="number"><button type="button" id="explorer-y-title">y</button></th>
 <th class="number" data-column="nodes"><button type="button">nodes</button></th>
 <th class="number" data-column="degree_max"><button type="button">degree</button></th>
-</tr></thead><tbody></tbody></table></div></div>"""
+</tr></thead><tbody></tbody></table></div>{downloads("CSV")}</div>"""
 
 
 def _about_sample(count: int, shown: int) -> str:

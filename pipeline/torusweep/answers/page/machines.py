@@ -6,13 +6,13 @@ other patterns, each under its best routing: what a router that knew the pattern
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from html import escape
 from typing import Any, NamedTuple
 
-from torusweep.charts import Drawing
-from torusweep.charts.drawing import Axis, Chart
-from torusweep.charts.looks import distinct
+from torusweep.charts import Axis
+from torusweep.charts.drawing import Chart
+from torusweep.charts.looks import KINDS, distinct
 from torusweep.charts.section import (
     Cell,
     Chapter,
@@ -23,6 +23,7 @@ from torusweep.charts.section import (
     heading,
     meaning_of,
     number,
+    panels,
     paragraph,
     table,
 )
@@ -80,7 +81,7 @@ def machines_section(tables: Tables) -> Chapter | None:
     parts: list[str | Sequence[Panel]] = [paragraph(NOTE + _prices(found)), _panels(found)]
     for title in comparisons:
         rows = [row for row in found if row.label["comparison"] == title]
-        parts.append(heading(title) + table(_fields(found), rows))
+        parts.append(heading(title) + table(FIELDS, rows))
     parts += [_limits(), _sources(found)]
     return Chapter("machines", "Machines", parts)
 
@@ -132,38 +133,32 @@ def _counting(rows: Iterable[Record]) -> tuple[Record | None, Record | None]:
 # --- tables ---------------------------------------------------------------------------------------
 
 
-def _fields(found: Iterable[Compared]) -> list[Field]:
-    """The columns of a table; those of costs where any network has one."""
+def _of(title: str, source: str, column: str, digits: int = 8) -> Field:
+    """A column of numbers of one of the records that a network has (a field of Compared)."""
 
-    def of(title: str, column: str, source: Callable[[Compared], Record | None], digits: int = 8) -> Field:
-        def cell(row: Compared) -> Cell:
-            record = source(row)
-            return number(record[column] if record else None, digits)
+    def cell(row: Compared) -> Cell:
+        record = getattr(row, source)
+        return number(record[column] if record else None, digits)
 
-        return Field(title, cell, MEANING[column], "number")
+    return Field(title, cell, MEANING[column], "number")
 
-    def static(row: Compared) -> Record:
-        return row.static
 
-    def cost(row: Compared) -> Record | None:
-        return row.cost
-
-    costs = [of("cost a terminal", "cost_per_terminal", cost, 3), of("watts a terminal", "watts_per_terminal", cost, 3)]
-    return [
-        Field("network", lambda row: _name(row.label)),
-        Field("year", lambda row: _year(row.label["year"]), style="number"),
-        of("terminals", "terminals", static),
-        Field("routers", lambda row: number(row.static["nodes"]), "routers and switches", "number"),
-        of("radix", "ports_max", static),
-        Field("links a terminal", lambda row: number(row.links, 3), "links between routers, over terminals", "number"),
-        of("diameter", "diameter", static),
-        of("mean", "mean_distance", static, 4),
-        of("uniform", "saturation_load", lambda row: row.uniform, 3),
-        of("adverse", "saturation_load", lambda row: row.adverse, 3),
-        *(costs if any(row.cost for row in found) else ()),
-        Field("adverse pattern, routing", lambda row: Cell(_case(row.adverse), "short"), "of the adverse load"),
-        Field("as spelled here", lambda row: Cell(row.label["topology"] if row.label["label"] else "–", "name")),
-    ]
+FIELDS = (
+    Field("network", lambda row: _name(row.label)),
+    Field("year", lambda row: _year(row.label["year"]), style="number"),
+    _of("terminals", "static", "terminals"),
+    Field("routers", lambda row: number(row.static["nodes"]), "routers and switches", "number"),
+    _of("radix", "static", "ports_max"),
+    Field("links a terminal", lambda row: number(row.links, 3), "links between routers, over terminals", "number"),
+    _of("diameter", "static", "diameter"),
+    _of("mean", "static", "mean_distance", 4),
+    _of("uniform", "uniform", "saturation_load", 3),
+    _of("adverse", "adverse", "saturation_load", 3),
+    _of("cost a terminal", "cost", "cost_per_terminal", 3),
+    _of("watts a terminal", "cost", "watts_per_terminal", 3),
+    Field("adverse pattern, routing", lambda row: Cell(_case(row.adverse), "short"), "of the adverse load"),
+    Field("as spelled here", lambda row: Cell(row.label["topology"] if row.label["label"] else "–", "name")),
+)
 
 
 def _prices(found: Iterable[Compared]) -> str:
@@ -200,40 +195,43 @@ def _kind(topology: str) -> str:
 def _panels(found: Sequence[Compared]) -> list[Panel]:
     """Saturation under both loads, against cost a terminal if networks have one, else against links a terminal."""
     priced = [row for row in found if row.cost]
-    found, against = (priced, "cost") if priced else (found, "links")
-    caption = (
-        "Large marks with names are machines, small ones rivals, of all sizes. Further up is better, further left is"
-        " cheaper. Both axes are logarithmic."
-    )
-    titles = {"uniform": "Uniform traffic", "adverse": "Adverse traffic"}
-    return [
-        Panel(f"machines_{load}", f"{title}: saturation against {against}", saturation(rows, load, against), caption)
-        for load, title in titles.items()
-        if len(rows := [row for row in found if getattr(row, load)]) > 1
+    against, currency = ("cost", f", {priced[0].cost['currency']}") if priced and priced[0].cost else ("links", "")
+    marks = [
+        _mark(row, kind, load, against)
+        for row in priced or found
+        for kind, load in (("uniform", row.uniform), ("adverse", row.adverse))
+        if load
     ]
+    return panels({f"machines_{load}": _saturation(load, against, currency) for load in ("uniform", "adverse")}, marks)
 
 
-def saturation(found: Sequence[Compared], load: str, against: str) -> Drawing:
+def _saturation(load: str, against: str, currency: str) -> Chart:
     """Saturation of networks; machines have their names.
 
     load      'uniform' or 'adverse'
     against   'links' a terminal, or 'cost' a terminal
     """
-    currency = next((f", {row.cost['currency']}" for row in found if row.cost and against == "cost"), "")
     return Chart(
+        title=f"{load.capitalize()} traffic: saturation against {against}",
+        caption="Large marks with names are machines, small ones rivals, of all sizes. Further up is better, further"
+        " left is cheaper. Both axes are logarithmic.",
+        where=lambda row: row["kind"] == load,
+        wide=True,
         x=Axis("place", f"{against} a terminal{currency}", log=True),
         y=Axis("load", "saturation, flits/cycle/terminal", log=True),
         line="group",
+        looks=tuple(KINDS.values()),
         along=None,
         opacity=0.6,
         names="label",
         tips={"label": "machine", "topology": "network", "terminals": "terminals", "place": f"{against} a terminal"}
         | {"load": "saturation", "case": "pattern, routing"},
-    ).draw([_mark(row, getattr(row, load), against) for row in found])
+    )
 
 
-def _mark(row: Compared, load: Record, against: str) -> dict[str, Any]:
+def _mark(row: Compared, kind: str, load: Record, against: str) -> dict[str, Any]:
     return {
+        "kind": kind,
         **{name: row.label[name] for name in ("label", "topology")},
         "group": _kind(row.label["topology"]),
         "terminals": row.static["terminals"],

@@ -1,5 +1,6 @@
 const charts = JSON.parse(document.getElementById("charts").textContent);
 let explorer = null;
+const FILE = { width: 760, height: 420 }; // pixels of a chart that is saved
 const MOST_ELEMENTS = 400; // rows of a chart whose marks are elements; of more, pixels
 const dark = window.matchMedia("(prefers-color-scheme: dark)");
 
@@ -37,6 +38,21 @@ async function embed(element, specification, { height, renderer = "svg" }) {
   return theme === (dark.matches ? "dark" : "light") ? drawn : embed(element, specification, { height, renderer });
 }
 
+// a chart as a file: with its heading, in the light theme on white, whatever the page has
+async function saveChart(button) {
+  const figure = button.closest("figure");
+  const chart = figure.querySelector(".chart");
+  const specification = charts.specifications[chart.id] ?? explorer.file();
+  if (!specification) return;
+  const [title, kind] = [figure.querySelector("h3, h4")?.textContent ?? specification.description.split(". ")[0], button.dataset.save];
+  const config = { ...charts.themes.light, legend: { ...charts.themes.light.legend, columns: legendColumns(specification, FILE.width) }, background: "#ffffff" };
+  const sized = { height: FILE.height, ...specification, width: FILE.width, title, padding: 16 };
+  const { view, finalize } = await vegaEmbed(document.createElement("div"), sized, { mode: "vega-lite", renderer: "svg", actions: false, ast: true, config });
+  if (kind === "svg") save(button, kind, new Blob([await view.toSVG()], { type: "image/svg+xml" }));
+  else (await view.toCanvas(2)).toBlob((content) => save(button, kind, content));
+  finalize();
+}
+
 const rowCount = ({ datasets = {} }) => Object.values(datasets).reduce((sum, rows) => sum + rows.length, 0);
 
 function drawChart(id) {
@@ -63,6 +79,7 @@ function drawUnfolded(event) {
 
 async function start() {
   startAddress();
+  document.addEventListener("click", ({ target }) => { if (target.matches("figure [data-save]")) saveChart(target); });
   document.addEventListener("toggle", drawUnfolded, true); // this event does not bubble
   dark.addEventListener("change", () => { explorer?.show(); drawCharts(); });
   await startExplorer();

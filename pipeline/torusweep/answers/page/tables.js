@@ -29,6 +29,17 @@ function numberOf(cell) {
   return cell === "" ? NaN : Number(cell.replaceAll(",", ""));
 }
 
+// saves a file that is named after the sweep, the section and the heading before the button
+function save(button, kind, content) {
+  const section = button.closest("section");
+  const before = [...section.querySelectorAll("h3, h4, details > summary")].filter((one) => one.compareDocumentPosition(button) & Node.DOCUMENT_POSITION_FOLLOWING && (one.tagName !== "SUMMARY" || one.parentElement.contains(button)));
+  const words = [document.title, section.id, before.at(-1)?.textContent ?? ""];
+  const name = words.map((text) => text.toLowerCase().replaceAll(/[^a-z0-9]+/g, "-").replaceAll(/^-|-$/g, "")).filter(Boolean).join("-");
+  const href = URL.createObjectURL(content);
+  element("a", { href, download: `${name.slice(0, 120)}.${kind}` }).click();
+  setTimeout(() => URL.revokeObjectURL(href), 60000);
+}
+
 function compared(numeric, p, q) {
   if (!numeric) return textOf(p).localeCompare(textOf(q), "en", { numeric: true });
   return numberOf(p) - numberOf(q);
@@ -45,6 +56,7 @@ class PagedTable {
     this.page = 0;
     this.size = PAGE_SIZES[0];
     this.bar(frame);
+    frame.querySelector("[data-save=csv]").addEventListener("click", (event) => save(event.target, "csv", new Blob([this.csv()], { type: "text/csv" })));
     this.headers.forEach((header, column) => {
       header.querySelector("button")?.addEventListener("click", () => this.sort(column));
     });
@@ -118,6 +130,15 @@ class PagedTable {
     this.table.tBodies[0].replaceChildren(...shown.map((row) => this.line(row)));
   }
 
+  // the rows found, as shown, in columns that are shown; numbers without separators, nothing for a dash
+  csv() {
+    const plain = (text) => (text === "–" ? "" : /^-?[\d,]+(\.\d+)?$/.test(text) ? text.replaceAll(",", "") : text);
+    const quoted = (text) => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
+    const shown = (cells) => cells.filter((_, column) => !this.headers[column].hidden);
+    const lines = [this.headers.map((header) => header.textContent), ...this.found().map((row) => row.map((cell) => plain(textOf(cell))))];
+    return lines.map((cells) => `${shown(cells).map(quoted).join(",")}\r\n`).join("");
+  }
+
   line(row) {
     const line = document.createElement("tr");
     row.forEach((cell, column) => {
@@ -139,7 +160,6 @@ function rowsOf(table) {
 async function startTables() {
   for (const frame of document.querySelectorAll("div.table")) {
     const packed = frame.dataset.rows;
-    if (!packed && frame.querySelectorAll("tbody tr").length < 2) continue;
     const { rows, styles } = packed ? await unpacked(packed) : { rows: rowsOf(frame.querySelector("table")), styles: [] };
     frame.removeAttribute("data-rows");
     new PagedTable(frame).set(rows, styles);

@@ -13,7 +13,7 @@ from typing import Any
 
 from torusweep.all_columns import TABLES
 from torusweep.charts.section import Cell, Chapter, Panel, Tables, fields, heading, table
-from torusweep.papers.figures import Figure, Row, drawable
+from torusweep.papers.figures import drawable
 from torusweep.papers.verification import PAPER_NAMES, PAPERS, not_compared, summary
 
 Record = Mapping[str, Any]
@@ -81,9 +81,8 @@ def _summary(rows: Sequence[Record]) -> str:
 
 
 def _table(rows: Sequence[Record], *, without: str = "", sortable: bool = False) -> str:
-    """The rows under FIELDS, but for one; capacity is left out where nothing is simulated."""
-    left_out = {without, "" if any(row["capacity"] is not None for row in rows) else "capacity"}
-    return table([field for field in FIELDS if field.title not in left_out], rows, sortable=sortable)
+    """The rows under FIELDS, but for one."""
+    return table([field for field in FIELDS if field.title != without], rows, sortable=sortable)
 
 
 def _by_reason(rows: Sequence[Record], verdict: str, title: str, note: str) -> str:
@@ -128,15 +127,9 @@ def papers_section(tables: Tables) -> Chapter | None:
     parts: list[str | list[Panel]] = []
     figures = drawable(tables)
     for paper, found in groupby(figures, key=lambda item: item[0].paper):
-        parts += [heading(PAPER_NAMES[paper]), [_panel(figure, rows) for figure, rows in found]]
+        parts += [heading(PAPER_NAMES[paper]), [figure.panel(rows) for figure, rows in found]]
     folded = f"{len(figures)} figure{'s' * (len(figures) > 1)} of the papers, drawn from this sweep's numbers"
     return Chapter("papers", "The papers' figures", parts, folded=folded) if parts else None
-
-
-def _panel(figure: Figure, rows: list[Row]) -> Panel:
-    caption = f"<b>{escape(figure.place)}.</b> {escape(figure.caption)}"
-    label = f"{figure.paper} {figure.place}: {figure.title}"
-    return Panel(figure.id, figure.title, figure.chart(rows), caption, label, wide=figure.wide, level=4)
 
 
 def provenance_section(manifest: Mapping[str, Any]) -> Chapter:

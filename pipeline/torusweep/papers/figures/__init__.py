@@ -47,6 +47,6 @@ def write_figures(tables: Tables, out: Path) -> list[Path]:
     for figure, rows in drawable(tables):
         source = f"{PAPER_NAMES[figure.paper]}, {figure.place}"
         written.append(out / f"{figure.id}.svg")
-        height = WIDE_HEIGHT if figure.wide else HEIGHT
-        save(finished(figure.chart(rows), figure.title, source, width=WIDTH, height=height), written[-1])
+        height = WIDE_HEIGHT if figure.chart.wide else HEIGHT
+        save(finished(figure.chart.draw(rows), figure.chart.title, source, width=WIDTH, height=height), written[-1])
     return written

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from torusweep.charts import Drawing
-from torusweep.charts.drawing import Axis, Chart, compared
+from torusweep.charts import Axis
+from torusweep.charts.drawing import Chart, compared
 from torusweep.charts.looks import Look, distinct, measured
 from torusweep.networks.spelling import parse
 from torusweep.papers.figures.figure import Figure, Record, Row, Tables
@@ -94,28 +94,32 @@ def _ordered(rows: list[Row]) -> list[Row]:
     return compared(sorted(rows, key=lambda row: (order.index(row["line"]), row["a"])), "a")
 
 
-def _chart(title: str) -> Chart:
+def _chart(y: str, title: str, caption: str) -> Chart:
     return Chart(
+        title=title,
+        caption=caption,
         x=Axis("a", "a, the shorter side"),
-        y=Axis("per_side", title),
+        y=Axis("per_side", y),
         looks=tuple(FAMILIES.values()),
         level="limit",
         tips={"topology": "network", "nodes": "nodes", "diameter": "diameter, hops"}
-        | {"mean_distance": "mean distance, hops", "per_side": title, "limit": "for large a (the paper)"},
+        | {"mean_distance": "mean distance, hops", "per_side": y, "limit": "for large a (the paper)"},
     )
 
 
-def class_bars(rows: list[Row], title: str = "mean load ÷ largest load of any link") -> Drawing:
+def class_bars(y: str, title: str, caption: str) -> Chart:
     """The `use` of each network's links (`line`), a bar for each `class`."""
     return Chart(
-        x=Axis("line", order=list(dict.fromkeys(row["line"] for row in rows))),
-        y=Axis("use", title, domain=(0, 1.08)),
+        title=title,
+        caption=caption,
+        x=Axis("line", order=()),
+        y=Axis("use", y, domain=(0, 1.08)),
         line="class",
         looks=CLASSES,
         names="class",
         bar=True,
         tips={"topology": "network", "class": "dimension", "use": "use"},
-    ).draw(rows)
+    )
 
 
 FIGURES = (
@@ -123,37 +127,43 @@ FIGURES = (
         "c10-distances",
         "C10",
         "Secs. 3 to 5, mean distances",
-        "What a twist saves in distance",
-        "Mean distance divided by the side a; horizontal lines are the paper's limits for large a. One twist reduces"
-        " it from 3/4 to 2/3 in a rectangular torus (RT), and from 1 to 11/12 in a prismatic one (PT); two twists"
-        " (PDTT) reduce it to 7/8.",
         ("static",),
         distances,
-        _chart("mean distance / a").draw,
+        _chart(
+            "mean distance / a",
+            "What a twist saves in distance",
+            "Mean distance divided by the side a; horizontal lines are the paper's limits for large a. One twist"
+            " reduces it from 3/4 to 2/3 in a rectangular torus (RT), and from 1 to 11/12 in a prismatic one (PT); two"
+            " twists (PDTT) reduce it to 7/8.",
+        ),
     ),
     Figure(
         "c10-saturation",
         "C10",
         "Sec. 5, Table 1 (bounds)",
-        "What a twist gains in saturation load",
-        "Saturation load times a under uniform traffic, split evenly over all shortest paths; horizontal lines are"
-        " the paper's bounds for large a. One twist raises it from 4 to 6, in two and in three dimensions (RT"
-        " coincides with PT, and RTT with PTT); two twists raise it to 48/7. Simulated routers reach less.",
         ("static", "loads"),
         saturation,
-        _chart("saturation load × a, flits/cycle").draw,
+        _chart(
+            "saturation load × a, flits/cycle",
+            "What a twist gains in saturation load",
+            "Saturation load times a under uniform traffic, split evenly over all shortest paths; horizontal lines are"
+            " the paper's bounds for large a. One twist raises it from 4 to 6, in two and in three dimensions (RT"
+            " coincides with PT, and RTT with PTT); two twists raise it to 48/7. Simulated routers reach less.",
+        ),
     ),
     Figure(
         "c10-fig-10",
         "C10",
         "Fig. 10, the ideal of it",
-        "Use of the links at saturation",
-        "Mean load of the links of each dimension when the busiest link is full; uniform traffic, 32 × 16 and 32 ×"
-        " 16 × 16. Straight tori leave half the capacity of the short dimensions unused. A twist in xy fills x and y;"
-        " two twists fill all dimensions. The paper simulates, and finds slightly less.",
         ("static", "loads"),
         utilization,
-        class_bars,
+        class_bars(
+            "mean load ÷ largest load of any link",
+            "Use of the links at saturation",
+            "Mean load of the links of each dimension when the busiest link is full; uniform traffic, 32 × 16 and 32 ×"
+            " 16 × 16. Straight tori leave half the capacity of the short dimensions unused. A twist in xy fills x and"
+            " y; two twists fill all dimensions. The paper simulates, and finds slightly less.",
+        ),
     ),
 )
 
@@ -215,28 +225,24 @@ def _application(workload: str) -> str:
     return workload.partition("(")[0]
 
 
-def _application_chart(rows: list[Row]) -> Drawing:
-    return Chart(
-        x=Axis("run", order=list(dict.fromkeys(row["run"] for row in rows))),
-        y=Axis("time", "time, RT with consecutive placement = 1", zero=True),
-        looks=(FAMILIES["rt"], FAMILIES["rtt"]),
-        bar=True,
-        tips={"topology": "network", "workload": "workload", "placement": "placement", "cycles": "cycles"}
-        | {"seeds": "runs", "time": "over RT, consecutive"},
-    ).draw(rows)
-
-
 APPLICATION_FIGURES = (
     Figure(
         "c10-fig-14-simulated",
         "C10",
         "Fig. 14, simulated",
-        "Time of applications' messages, 16 × 8",
-        "Tasks placed consecutively (c) or at random (r). As in the paper, the twisted torus (RTT) takes less time"
-        " than the straight one (RT) for CG, FT and IS with either placement. It takes the same time for LU placed"
-        " consecutively. For MG it takes more time with consecutive and less with random placement.",
         ("simulation",),
         times,
-        _application_chart,
+        Chart(
+            title="Time of applications' messages, 16 × 8",
+            caption="Tasks placed consecutively (c) or at random (r). As in the paper, the twisted torus (RTT) takes"
+            " less time than the straight one (RT) for CG, FT and IS with either placement. It takes the same time for"
+            " LU placed consecutively. For MG it takes more time with consecutive and less with random placement.",
+            x=Axis("run", order=()),
+            y=Axis("time", "time, RT with consecutive placement = 1", zero=True),
+            looks=(FAMILIES["rt"], FAMILIES["rtt"]),
+            bar=True,
+            tips={"topology": "network", "workload": "workload", "placement": "placement", "cycles": "cycles"}
+            | {"seeds": "runs", "time": "over RT, consecutive"},
+        ),
     ),
 )

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
-from torusweep.charts import Drawing
-from torusweep.charts.drawing import Axis, Chart, compared
+from torusweep.charts import Axis
+from torusweep.charts.drawing import Chart, compared
 from torusweep.charts.looks import Look
 from torusweep.networks.spelling import parse
 from torusweep.papers.figures.c10 import FAMILIES, class_bars
@@ -123,7 +123,7 @@ def _names(rows: list[Row]) -> list[str]:
     return list(dict.fromkeys(row["topology"] for row in rows))
 
 
-def _lines(rows: list[Row]) -> tuple[Look, ...]:
+def _lines(rows: Sequence[Record]) -> tuple[Look, ...]:
     """A line each: colour and shape of its family, dash of its size."""
     sizes = sorted({row["line"].partition(" ")[2] for row in rows}, key=len)
     by_name = {line.name: line for line in FAMILIES.values()}
@@ -139,6 +139,7 @@ CURVES = Chart(
     y=Axis("accepted", "accepted load, flits/cycle/node", zero=True),
     tips={"topology": "network", "offered": "offered load, flits/cycle/node", "accepted": "accepted load"}
     | {"latency": "latency, cycles", "capacity": "what the links can carry"},
+    of_rows=lambda rows: {"looks": _lines(rows)},
 )
 BARS = Chart(
     x=Axis("traffic", order=tuple(PERMUTATIONS.values())),
@@ -147,23 +148,13 @@ BARS = Chart(
     level="capacity",
     tips={"topology": "network", "most": "most accepted, flits/cycle/node"}
     | {"gain": ("gain over the straight torus", ".1%"), "capacity": "what shortest paths can carry"},
+    of_rows=lambda rows: {"looks": _lines(rows)},
 )
 
 
-def _throughput_chart(rows: list[Row]) -> Drawing:
-    return CURVES._replace(looks=_lines(rows), level="capacity").draw(rows)
-
-
-def _latency_chart(rows: list[Row]) -> Drawing:
-    return CURVES._replace(looks=_lines(rows), y=Axis("latency", "mean latency, cycles", zero=True)).draw(rows)
-
-
-def _utilization_chart(rows: list[Row]) -> Drawing:
-    return class_bars(rows, "mean use of a link, flits/cycle")
-
-
-def _permutations_chart(rows: list[Row]) -> Drawing:
-    return BARS._replace(looks=_lines(rows)).draw(rows)
+THROUGHPUT = CURVES._replace(level="capacity")
+LATENCY = CURVES._replace(y=Axis("latency", "mean latency, cycles", zero=True))
+UTILIZATION = class_bars("mean use of a link, flits/cycle", "", "")
 
 
 def _figure(
@@ -172,9 +163,10 @@ def _figure(
     title: str,
     caption: str,
     rows: Callable[[Tables], list[Row]],
-    chart: Callable[..., Drawing],
+    chart: Chart,
 ) -> Figure:
-    return Figure(f"c10-fig-{number}-simulated", "C10", panel_of(number), title, caption, tables, rows, chart)
+    chart = chart._replace(title=title, caption=caption)
+    return Figure(f"c10-fig-{number}-simulated", "C10", panel_of(number), tables, rows, chart)
 
 
 BOTH = ("loads", "simulation")
@@ -187,7 +179,7 @@ FIGURES = (
         "Accepted load equals offered load up to saturation; the twisted torus (RTT) saturates later than the"
         f" straight one (RT). {RULES}",
         lambda tables: throughput(tables, PLANE, "uniform"),
-        _throughput_chart,
+        THROUGHPUT,
     ),
     _figure(
         "8b",
@@ -195,7 +187,7 @@ FIGURES = (
         "Accepted load, uniform traffic, three dimensions",
         f"One twist (PTT) carries more than none (PT), and two (PDTT) more than one. {RULES}",
         lambda tables: throughput(tables, SPACE, "uniform"),
-        _throughput_chart,
+        THROUGHPUT,
     ),
     _figure(
         "9a",
@@ -204,7 +196,7 @@ FIGURES = (
         "From a packet's generation to its arrival, up to saturation. The twisted torus (RTT) has shorter paths, and"
         " less latency at every load.",
         lambda tables: latency(tables, PLANE),
-        _latency_chart,
+        LATENCY,
     ),
     _figure(
         "9b",
@@ -213,7 +205,7 @@ FIGURES = (
         "One twist (PTT) reduces latency at every load and raises the saturation load; a second twist (PDTT) adds"
         " little.",
         lambda tables: latency(tables, SPACE),
-        _latency_chart,
+        LATENCY,
     ),
     _figure(
         "10",
@@ -222,7 +214,7 @@ FIGURES = (
         "Uniform traffic. Straight tori leave half the capacity of the short dimensions unused; a twist in xy loads"
         " x and y equally, two twists load all three equally.",
         utilization,
-        _utilization_chart,
+        UTILIZATION,
     ),
     _figure(
         "11a",
@@ -231,7 +223,7 @@ FIGURES = (
         "A quarter of the traffic goes to an eighth of the nodes. The twist helps, but less than under uniform"
         f" traffic. {RULES}",
         lambda tables: throughput(tables, PLANE, "hot_region"),
-        _throughput_chart,
+        THROUGHPUT,
     ),
     _figure(
         "11b",
@@ -240,7 +232,7 @@ FIGURES = (
         "A quarter of the traffic goes to an eighth of the nodes. As in the paper, one twist (PTT) gains about as"
         " much as under uniform traffic, and two (PDTT) gain less.",
         lambda tables: throughput(tables, SPACE, "hot_region"),
-        _throughput_chart,
+        THROUGHPUT,
     ),
     _figure(
         "12a",
@@ -250,7 +242,7 @@ FIGURES = (
         " under bit reversal and perfect shuffle do not appear here. Ticks: the load that shortest paths can carry if"
         " all nodes get an equal share; beyond it, some nodes send more than others.",
         lambda tables: permutations(tables, PLANE),
-        _permutations_chart,
+        BARS,
     ),
     _figure(
         "12b",
@@ -259,6 +251,6 @@ FIGURES = (
         "Under bit complement and perfect shuffle, twists help, two (PDTT) more than one (PTT), as in the paper but"
         " less. Under bit reversal only two twists help.",
         lambda tables: permutations(tables, SPACE),
-        _permutations_chart,
+        BARS,
     ),
 )

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from functools import partial
 
-from torusweep.charts import Drawing
-from torusweep.charts.drawing import VARIANTS, Axis, Chart
-from torusweep.charts.looks import Look, named_looks
+from torusweep.charts import Axis
+from torusweep.charts.drawing import VARIANTS, Chart
+from torusweep.charts.looks import SIX, Look
 from torusweep.papers.figures.figure import Figure, Row, Tables
 from torusweep.questions.latency.dally import cube, wire_density
 
@@ -64,6 +64,10 @@ def density(tables: Tables) -> list[Row]:
 
 
 DENSITY = Chart(
+    title="Wire density along a row of the layout",
+    caption="1024 nodes in a row; both networks have the same bisection width. The wire density of the binary cube"
+    " peaks at 1364, a third of the way along the row; it is 1024 in the middle, and low at the edges. The torus has"
+    " 1024 everywhere.",
     x=Axis("position", "position in the row, nodes from its edge", domain=(0, 1024)),
     y=Axis("wires", "wires across the row, bits", zero=True),
     looks=ROW,
@@ -72,50 +76,28 @@ DENSITY = Chart(
 )
 
 
-def _dimension_chart(rows: list[Row], column: str, title: str) -> Drawing:
-    return Chart(
-        x=Axis("dimension", "dimension n", whole=True),
-        y=Axis(column, title, log=True),
-        looks=named_looks(row["line"] for row in rows),
-        size=30,
-        ringed="" if column == "pins" else "best",
-        tips={"nodes": "nodes", "dimension": "dimension n", "radix": "radix k", "pins": "pins per node"}
-        | {"longest_wire": "longest wire, pitches", "mean_latency": "latency, cycles", "variant": "wires"},
-    ).draw(rows)
+PINS = Chart(
+    title="Pins per node against dimension",
+    caption="With equal bisection width, low dimensions have wide channels: nk pins a node. The torus of 1M nodes would"
+    " need 2048 pins (the paper omits it as unrealizable); four dimensions need 128.",
+    x=Axis("dimension", "dimension n", whole=True),
+    y=Axis("pins", "pins per node", log=True),
+    looks=SIX,
+    size=30,
+    tips={"nodes": "nodes", "dimension": "dimension n", "radix": "radix k", "pins": "pins per node"}
+    | {"longest_wire": "longest wire, pitches", "mean_latency": "latency, cycles", "variant": "wires"},
+)
+LATENCY = PINS._replace(y=Axis("mean_latency", "latency without contention, cycles", log=True), ringed="best")
 
 
 def _latency(id: str, place: str, wire_delay: str, caption: str) -> Figure:
-    title = f"Latency against dimension, {wire_delay} wire delay"
-    chart = partial(_dimension_chart, column="mean_latency", title="latency without contention, cycles")
-    return Figure(
-        id, "D90", place, title, caption, ("latency",), partial(against_dimension, wire_delay=wire_delay), chart
-    )
+    chart = LATENCY._replace(title=f"Latency against dimension, {wire_delay} wire delay", caption=caption)
+    return Figure(id, "D90", place, ("latency",), partial(against_dimension, wire_delay=wire_delay), chart)
 
 
 FIGURES = (
-    Figure(
-        "d90-fig-6",
-        "D90",
-        "Fig. 6",
-        "Wire density along a row of the layout",
-        "1024 nodes in a row; both networks have the same bisection width. The wire density of the binary cube peaks"
-        " at 1364, a third of the way along the row; it is 1024 in the middle, and low at the edges. The torus has"
-        " 1024 everywhere.",
-        ("latency",),
-        density,
-        DENSITY.draw,
-    ),
-    Figure(
-        "d90-fig-7",
-        "D90",
-        "Fig. 7",
-        "Pins per node against dimension",
-        "With equal bisection width, low dimensions have wide channels: nk pins a node. The torus of 1M nodes would"
-        " need 2048 pins (the paper omits it as unrealizable); four dimensions need 128.",
-        ("latency",),
-        partial(against_dimension, wire_delay="constant"),
-        partial(_dimension_chart, column="pins", title="pins per node"),
-    ),
+    Figure("d90-fig-6", "D90", "Fig. 6", ("latency",), density, DENSITY),
+    Figure("d90-fig-7", "D90", "Fig. 7", ("latency",), partial(against_dimension, wire_delay="constant"), PINS),
     _latency(
         "d90-fig-8",
         "Fig. 8",

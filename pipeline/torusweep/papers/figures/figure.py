@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from torusweep.charts import Drawing
-from torusweep.charts.section import Record, Tables
+from torusweep.charts.drawing import Chart
+from torusweep.charts.section import Panel, Record, Tables
 
 __all__ = ["Figure", "Record", "Row", "Tables", "panel_of"]
 
@@ -16,24 +16,22 @@ Row = dict[str, Any]
 class Figure(NamedTuple):
     """A figure of a paper.
 
-    id       of the page's element, and the name of the file
-    place    the paper's number of the figure, and what differs here
-    caption  what the figure shows
-    tables   that it needs
-    rows     the numbers behind it; empty where the sweep does not have them
-    chart    of these rows, without size or theme
-    wide     whether it needs the page's whole width, and more height
+    id      of the page's element, and the name of the file
+    place   the paper's number of the figure, and what differs here
+    tables  that it needs
+    rows    the numbers behind it; empty where the sweep does not have them
+    chart   of these rows; in a file, one that needs a page's whole width is higher
     """
 
     id: str
     paper: str
     place: str
-    title: str
-    caption: str
     tables: tuple[str, ...]
     rows: Callable[[Tables], list[Row]]
-    chart: Callable[[list[Row]], Drawing]
-    wide: bool = False
+    chart: Chart
+
+    def panel(self, rows: list[Row]) -> Panel:
+        return Panel(self.id, self.chart, rows, self.place, level=4)
 
 
 def panel_of(number: str) -> str:

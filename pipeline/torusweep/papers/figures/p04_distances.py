@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from torusweep.charts.drawing import Axis, Chart
+from torusweep.charts import Axis
+from torusweep.charts.drawing import Chart
 from torusweep.charts.looks import TIPS, Look, distinct, measured
 from torusweep.papers.figures.figure import Figure, Record, Row, Tables
 
@@ -70,43 +71,31 @@ def _lines_of_all(rows: list[Row], lines: Iterable[Look]) -> list[Row]:
     return rows if all(len({row["k"] for row in rows if row["line"] == line.name}) > 1 for line in lines) else []
 
 
-def _chart(lines: Iterable[Look], nodes: str, column: str, title: str) -> Chart:
-    return Chart(x=radix_axis(nodes), y=Axis(column, title, zero=True), looks=tuple(lines), tips=TIPS)
-
-
+FOUR = Chart(
+    title="Mean distance of the four classes in three dimensions",
+    caption="All four grow as 3k/4. Pruning hardly changes the mean distance, directed links add one hop, and both"
+    " together add about three.",
+    x=radix_axis("k³"),
+    y=Axis("mean_distance", "mean distance, hops", zero=True),
+    looks=tuple(CLASSES.values()),
+    tips=TIPS,
+)
+EXCESS = FOUR._replace(
+    title="What pruning and direction cost in distance",
+    caption="The same, minus the torus's own mean distance. The cost of pruning decreases with the radix. Directed"
+    " links cost one hop (less if the radix is not a multiple of 4, which the paper's formula overlooks), both together"
+    " about three.",
+    y=Axis("excess", "mean distance beyond the torus's, hops", zero=True),
+)
+MORE = FOUR._replace(
+    title="Mean distance in four and five dimensions",
+    caption="Tori and their pruned versions, which have degree 4 in any dimension. The cost of pruning decreases with"
+    " the radix. It is larger in five dimensions, where a node keeps a smaller share of its links.",
+    x=radix_axis("k⁴ or k⁵"),
+    looks=HIGHER,
+)
 FIGURES = (
-    Figure(
-        "p04-fig-4",
-        "P04",
-        "Fig. 4",
-        "Mean distance of the four classes in three dimensions",
-        "All four grow as 3k/4. Pruning hardly changes the mean distance, directed links add one hop, and both"
-        " together add about three.",
-        ("static",),
-        four_classes,
-        _chart(CLASSES.values(), "k³", "mean_distance", "mean distance, hops").draw,
-    ),
-    Figure(
-        "p04-fig-4-excess",
-        "P04",
-        "Fig. 4, magnified",
-        "What pruning and direction cost in distance",
-        "The same, minus the torus's own mean distance. The cost of pruning decreases with the radix. Directed links"
-        " cost one hop (less if the radix is not a multiple of 4, which the paper's formula overlooks), both together"
-        " about three.",
-        ("static",),
-        four_classes,
-        _chart(CLASSES.values(), "k³", "excess", "mean distance beyond the torus's, hops").draw,
-    ),
-    Figure(
-        "p04-fig-5",
-        "P04",
-        "Fig. 5",
-        "Mean distance in four and five dimensions",
-        "Tori and their pruned versions, which have degree 4 in any dimension. The cost of pruning decreases with"
-        " the radix. It is larger in five dimensions, where a node keeps a smaller share of its links.",
-        ("static",),
-        more_dimensions,
-        _chart(HIGHER, "k⁴ or k⁵", "mean_distance", "mean distance, hops").draw,
-    ),
+    Figure("p04-fig-4", "P04", "Fig. 4", ("static",), four_classes, FOUR),
+    Figure("p04-fig-4-excess", "P04", "Fig. 4, magnified", ("static",), four_classes, EXCESS),
+    Figure("p04-fig-5", "P04", "Fig. 5", ("static",), more_dimensions, MORE),
 )

@@ -6,13 +6,13 @@ Parhami & Kwai 2004, Figs. 14 to 16: the pruned torus's latency relative to anot
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from itertools import groupby
+from typing import Any
 
-from torusweep.charts import Drawing
-from torusweep.charts.drawing import Axis, Chart, cut_above
-from torusweep.charts.looks import named_looks
+from torusweep.charts import Axis
+from torusweep.charts.drawing import Chart
+from torusweep.charts.looks import SIX
 from torusweep.papers.figures.figure import Figure, Record, Row, Tables
 from torusweep.papers.figures.p04_distances import CLASSES, radix_and_dimensions, radix_axis
 from torusweep.questions.latency.parhami_kwai import PINS, arrivals, contenders, flits
@@ -95,9 +95,12 @@ def contention(tables: Tables) -> list[Row]:
 
 
 CONTENTION = Chart(
+    title="How many packets contend for a channel",
+    caption="At light load two packets rarely contend; at 90 % utilization the distribution is nearly geometric, with a"
+    " long tail. For the pruned torus, k = 16, L = 96 (the paper names no network; it matters little).",
     x=Axis("contenders", "packets that contend for a channel, i", zero=True, whole=True),
     y=Axis("probability", "probability r(i)", zero=True),
-    looks=named_looks(f"ρ = {busy}" for busy in UTILIZATIONS),
+    looks=SIX,
     tips={"line": "utilization", "contenders": "contenders", "probability": "probability"},
 )
 
@@ -119,15 +122,21 @@ def against_rate(
 
 
 def against_radix(tables: Tables) -> list[Row]:
-    """Fig. 13: latency of three classes against radix k at 0.01 messages per node and cycle, in both variants."""
+    """Fig. 13: as Fig. 8, but against radix k at 0.01 messages a node and cycle; a line of each length has a label."""
     chosen = [
         row
         for row in latencies(tables)
         if at_rate(row, RATE) and row["family"] in THREE and row["message_bits"] in (SHORT, LONG)
     ]
-    return whole_lines(
+    found = whole_lines(
         ({**row, "line": CLASSES[row["family"]].name} for row in chosen if row["switch_delay"] == DELAY), "k"
     )
+    named = [
+        min((row for row in found if row["message_bits"] == bits), key=lambda row: (abs(row["k"] - 20), row["latency"]))
+        for bits in {row["message_bits"] for row in found}
+    ]
+    labels = {id(row): f"{row['message_bits']:g} bits" for row in named}
+    return [{**row, "label": labels.get(id(row), "")} for row in found]
 
 
 def at_rate(row: Row, rate: float) -> bool:
@@ -144,43 +153,34 @@ CYCLES = {
 }
 
 
-def _rate_chart(rows: list[Row], *, logarithmic: bool = False) -> Drawing:
+def _ends(rows: Sequence[Record], *, logarithmic: bool = False) -> dict[str, Any]:
     first = [
         min((row for row in rows if row["line"] == line), key=lambda row: row["rate"])["latency"]
         for line in {row["line"] for row in rows}
     ]
     most = CEILING if logarithmic else math.ceil(3 * max(first))  # shows the crossings, and where each line rises
-    return Chart(
-        x=Axis("rate", "messages per node and cycle, m", zero=True, format="~g"),
-        y=Axis("latency", "mean latency, cycles", logarithmic, domain=(math.floor(0.9 * min(first)), most)),
-        looks=tuple(CLASSES.values()),
-        size=18,
-        tips=CYCLES,
-    ).draw(cut_above(_thinned(rows), "rate", "latency", most, logarithmic=logarithmic))
+    return {"y": Axis("latency", "mean latency, cycles", logarithmic, domain=(math.floor(0.9 * min(first)), most))}
 
 
-def _thinned(rows: list[Row]) -> list[Row]:
-    """About MOST_MARKS of a line, evenly, with the first and the last; rows as `whole_lines` gives them."""
-    lines = [list(line) for _, line in groupby(rows, key=lambda row: (row["line"], row["variant"]))]
-    steps = [max(1, round(len(line) / MOST_MARKS)) for line in lines]
-    return [row for line, step in zip(lines, steps) for row in [line[0], *line[1:][::-step][::-1]]]
-
-
-def _radix_chart(rows: list[Row]) -> Drawing:
-    named = [
-        min((row for row in rows if row["message_bits"] == bits), key=lambda row: (abs(row["k"] - 20), row["latency"]))
-        for bits in {row["message_bits"] for row in rows}
-    ]
-    labels = {id(row): f"{row['message_bits']:g} bits" for row in named}
-    labelled = [{**row, "label": labels.get(id(row), "")} for row in rows]
-    return Chart(
-        x=radix_axis("k³"),
-        y=Axis("latency", "mean latency, cycles", log=True, domain=(10, CEILING)),
-        looks=tuple(CLASSES.values()),
-        detail="message_bits",
-        names="label",
-        tips=CYCLES,
-    ).draw(cut_above(labelled, "k", "latency", CEILING, logarithmic=True))
+AGAINST_RATE = Chart(
+    x=Axis("rate", "messages per node and cycle, m", zero=True, format="~g"),
+    y=Axis("latency", "mean latency, cycles"),
+    of_rows=_ends,
+    looks=tuple(CLASSES.values()),
+    size=18,
+    marks=MOST_MARKS,
+    cut=True,
+    tips=CYCLES,
+)
+AGAINST_RADIX = AGAINST_RATE._replace(
+    x=radix_axis("k³"),
+    y=Axis("latency", "mean latency, cycles", log=True, domain=(10, CEILING)),
+    of_rows=None,
+    detail="message_bits",
+    size=40,
+    marks=0,
+    names="label",
+)
 
 
 # --- the table of them ----------------------------------------------------------------------------
@@ -192,27 +192,19 @@ BOTH = (
 )
 
 
-def latency_figure(
-    number: int, title: str, caption: str, rows: Callable[[Tables], list[Row]], chart: Callable[[list[Row]], Drawing]
-) -> Figure:
-    return Figure(f"p04-fig-{number}", "P04", f"Fig. {number}", title, caption, TABLES, rows, chart)
+def latency_figure(number: int, title: str, caption: str, rows: Callable[[Tables], list[Row]], chart: Chart) -> Figure:
+    chart = chart._replace(title=title, caption=caption)
+    return Figure(f"p04-fig-{number}", "P04", f"Fig. {number}", TABLES, rows, chart)
 
 
 def _four(number: int, message_bits: int, switch_delay: int, caption: str) -> Figure:
     title = f"Latency of the four classes, k = {RADIX}, L = {message_bits}, s = {switch_delay}"
     rows = partial(against_rate, message_bits=message_bits, switch_delay=switch_delay)
-    return latency_figure(number, title, caption + BOTH, rows, _rate_chart)
+    return latency_figure(number, title, caption + BOTH, rows, AGAINST_RATE)
 
 
 FIGURES = (
-    latency_figure(
-        7,
-        "How many packets contend for a channel",
-        "At light load two packets rarely contend; at 90 % utilization the distribution is nearly geometric, with a"
-        " long tail. For the pruned torus, k = 16, L = 96 (the paper names no network; it matters little).",
-        contention,
-        CONTENTION.draw,
-    )._replace(tables=("static",)),
+    Figure("p04-fig-7", "P04", "Fig. 7", ("static",), contention, CONTENTION),
     _four(
         8,
         SHORT,
@@ -251,7 +243,7 @@ FIGURES = (
         " other, and pruning is better than the plain torus until close to saturation. Corrected, the pruned torus"
         " saturates at three quarters of the load of the plain one." + BOTH,
         partial(against_rate, message_bits=SHORT, switch_delay=DELAY, families=THREE),
-        partial(_rate_chart, logarithmic=True),
+        AGAINST_RATE._replace(of_rows=partial(_ends, logarithmic=True)),
     ),
     latency_figure(
         13,
@@ -260,7 +252,7 @@ FIGURES = (
         " until it nears saturation, from k = 28 on, where the printed model makes pruning the best. Corrected, the"
         " pruned torus is saturated there already, beyond k = 24." + BOTH,
         against_radix,
-        _radix_chart,
+        AGAINST_RADIX,
     ),
 )
 
@@ -302,22 +294,21 @@ def _some(rows: list[Row], by: str) -> list[Row]:
     return sorted((row for row in rows if row[by] in chosen), key=lambda row: row[by])
 
 
-def _ratio_chart(rows: list[Row], title: str, domain: tuple[float, float]) -> Drawing:
+def _ratio_chart(y: str, domain: tuple[float, float]) -> Chart:
     tips = {name: CYCLES[name] for name in ("topology", "variant", "rate", "message_bits")}
     return Chart(
         x=radix_axis("k³"),
-        y=Axis("ratio", title, domain=domain),
-        looks=named_looks(row["line"] for row in rows),
+        y=Axis("ratio", y, domain=domain),
+        looks=SIX,
         level=1.0,
+        cut=True,
         tips=tips | {"latency": "pruned, cycles", "over": "the other, cycles", "ratio": "ratio"},
-    ).draw(cut_above(rows, "k", "ratio", domain[1]))
+    )
 
 
 def _over_torus(number: int, title: str, caption: str, by: str) -> Figure:
     rows = partial(relative, by=by, other="torus", other_delay=DELAY)
-    return latency_figure(
-        number, title, caption + BOTH, rows, lambda found: _ratio_chart(found, "latency, pruned ÷ plain", (0.5, 1.3))
-    )
+    return latency_figure(number, title, caption + BOTH, rows, _ratio_chart("latency, pruned ÷ plain", (0.5, 1.3)))
 
 
 RATIO_FIGURES = (
@@ -345,6 +336,6 @@ RATIO_FIGURES = (
         " less than half its latency at light load (F = 4). Corrected, it is still faster until it nears its own"
         " saturation. Where a line falls at its end, the directed torus nears saturation." + BOTH,
         partial(relative, by="rate", other="directed_torus", other_delay=SLOW_DELAY),
-        lambda rows: _ratio_chart(rows, "latency, pruned (s = 3) ÷ directed (s = 7)", (0.4, 1.2)),
+        _ratio_chart("latency, pruned (s = 3) ÷ directed (s = 7)", (0.4, 1.2)),
     ),
 )

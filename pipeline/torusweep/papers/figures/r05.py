@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import NamedTuple, TypeVar
 
-from torusweep.charts import Drawing
-from torusweep.charts.drawing import Axis, Chart, compared
+from torusweep.charts import Axis
+from torusweep.charts.drawing import Chart, compared
 from torusweep.charts.looks import SIX, Look
 from torusweep.papers.figures.figure import Figure, Record, Row, Tables, panel_of
 
@@ -63,17 +63,20 @@ def _label(hops: float, most: float) -> str:
     return f"{hops:.4g}" + (", cut" if hops > most else "")
 
 
-def _chart(rows: list[Row], printed: Printed, title: str) -> Drawing:
+def _chart(printed: Printed, x: str, title: str, caption: str) -> Chart:
     ticks = tuple(range(0, printed.most + 1, 4))  # beyond them stand labels only
     return Chart(
-        x=Axis("shown", title, domain=(0, printed.most * 1.3), ticks=ticks),
-        y=Axis("network", order=list(dict.fromkeys(row["network"] for row in rows))),
+        title=title,
+        caption=caption,
+        wide=True,
+        x=Axis("shown", x, domain=(0, printed.most * 1.3), ticks=ticks),
+        y=Axis("network", order=()),
         line="measure",
         looks=MEASURES,
         names="label",
         bar=True,
         tips={"topology": "network", "nodes": "nodes", "measure": "measure", "hops": "hops"},
-    ).draw(rows)
+    )
 
 
 FIGURES = (
@@ -81,27 +84,31 @@ FIGURES = (
         "r05-table-1-diameter",
         PAPER,
         "Table 1, diameter, as bars",
-        "Longest path: graph, routing, paper",
-        "The paper's diameters of hierarchies (TESH, H3DT, MH3DT) are the longest paths of its routing algorithm."
-        " The longest shortest paths are one to three hops shorter, in TESH ten. The paper's 22 for CCC comes from a"
-        " formula; the graph's diameter is 20. The mesh's bars are cut.",
         ("static", "verification"),
         lambda tables: bars(tables, DIAMETER),
-        lambda rows: _chart(rows, DIAMETER, "longest path, hops"),
-        wide=True,
+        _chart(
+            DIAMETER,
+            "longest path, hops",
+            "Longest path: graph, routing, paper",
+            "The paper's diameters of hierarchies (TESH, H3DT, MH3DT) are the longest paths of its routing algorithm."
+            " The longest shortest paths are one to three hops shorter, in TESH ten. The paper's 22 for CCC comes from"
+            " a formula; the graph's diameter is 20. The mesh's bars are cut.",
+        ),
     ),
     Figure(
         "r05-table-1-mean",
         PAPER,
         "Table 1, average distance, as bars",
-        "Mean path: graph, routing, paper",
-        "As for the diameter, the paper measures its hierarchies along its own routes. Its means of mesh and TESH"
-        " are over distinct pairs, all others are divided by N. The paper's 12.75 for CCC comes from a formula; the"
-        " graph's mean distance is 12.10. The mesh's bars are cut.",
         ("static", "verification"),
         lambda tables: bars(tables, MEAN),
-        lambda rows: _chart(rows, MEAN, "mean path, hops"),
-        wide=True,
+        _chart(
+            MEAN,
+            "mean path, hops",
+            "Mean path: graph, routing, paper",
+            "As for the diameter, the paper measures its hierarchies along its own routes. Its means of mesh and TESH"
+            " are over distinct pairs, all others are divided by N. The paper's 12.75 for CCC comes from a formula; the"
+            " graph's mean distance is 12.10. The mesh's bars are cut.",
+        ),
     ),
 )
 
@@ -194,8 +201,8 @@ def _figure(
     lines: Mapping[Key, Look],
     y: str = "latency, cycles",
 ) -> Figure:
-    chart = _simulated_chart(lines, y).draw
-    return Figure(f"r05-fig-{number}-simulated", "R05", panel_of(number), title, caption, ("simulation",), rows, chart)
+    chart = _simulated_chart(lines, y)._replace(title=title, caption=caption)
+    return Figure(f"r05-fig-{number}-simulated", "R05", panel_of(number), ("simulation",), rows, chart)
 
 
 SIMULATED_FIGURES = (

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from html import escape
+from itertools import product
+from typing import Any
 
-from torusweep.charts import Drawing
-from torusweep.charts.drawing import Axis, Chart
-from torusweep.charts.looks import SIX, named_looks
+from torusweep.charts import Axis
+from torusweep.charts.drawing import Chart
+from torusweep.charts.looks import SIX
 from torusweep.charts.section import Cell, Chapter, Panel, Record, Tables, fields, listing, paragraph
 from torusweep.quantities import counted
 from torusweep.questions.availability.columns import AVAILABILITY
@@ -31,20 +33,14 @@ def section(tables: Tables) -> Chapter | None:
         return None
     labels, names = _labels(tables.get("labels", ())), list(dict.fromkeys(row["topology"] for row in rows))
     more = "" if len(names) <= len(SIX) else f" The first {len(SIX)} of {len(names):,} networks."
-    panels = []
-    for fails in dict.fromkeys(row["fails"] for row in rows):
-        for along in X_TITLES:
-            for measure, quantity in QUANTITIES.items():
-                drawn = [row for row in rows if (row["fails"], row["measure"]) == (fails, measure)]
-                drawn = [row for row in drawn if row.get(along) is not None and row["topology"] in names[: len(SIX)]]
-                if len({row[along] for row in drawn}) > 1:
-                    title = f"{measure.replace('_', ' ').capitalize()} as {fails} fail"
-                    caption = (PROPORTION if quantity.proportion else CAPTION) + more
-                    named = [{**row, "name": labels.get(row["topology"], row["topology"])} for row in drawn]
-                    chart = distribution(named, along, fails, measure)
-                    panels.append(Panel(f"availability_{fails}_{along}_{measure}", title, chart, caption, wide=False))
+    drawn = [mark(row, labels.get(row["topology"], "")) for row in rows if row["topology"] in names[: len(SIX)]]
+    found = []
+    for fails, along, measure in product(dict.fromkeys(row["fails"] for row in rows), X_TITLES, QUANTITIES):
+        chart = distribution(along, fails, measure, more=more)
+        if len({row[along] for row in chart.shown(drawn)}) > 1:
+            found.append(Panel(f"availability_{fails}_{along}_{measure}", chart, drawn))
     listed = listing("Every network, number of failures and measure", "All {}.", FIELDS, rows)
-    return Chapter("availability", "After failures", [paragraph(INTRODUCTION + escape(_worth(rows))), panels, listed])
+    return Chapter("availability", "After failures", [paragraph(INTRODUCTION + escape(_worth(rows))), found, listed])
 
 
 def _labels(rows: Iterable[Record]) -> dict[str, str]:
@@ -60,18 +56,16 @@ def _interval(row: Record) -> Cell:
     return Cell(f"{row['mean_low']:.5g} … {row['mean_high']:.5g}", "short")
 
 
-def _failures(row: Record) -> Cell:
-    """A number that fail at a time, or a probability; sorted by the expected number."""
-    if row["failures"] is not None:
-        return Cell(f"{row['failures']:,}", "number", row["failures"])
-    return Cell(f"{100 * row['probability']:.4g} % each", "number", row["probability"] * row["parts"])
+def _probability(row: Record) -> Cell:
+    known = row["probability"] is not None
+    return Cell(f"{100 * row['probability']:.4g} % each" if known else "–", "number", row["probability"])
 
 
 FIELDS = fields(
     AVAILABILITY,
     "topology",
     "fails",
-    ("failures", "how many", _failures),
+    *(("failures", "how many"), ("probability", "with probability", _probability)),
     "measure",
     *(("intact", "", 6), ("mean", "", 6)),
     ("interval", "95 % interval", _interval),
@@ -97,25 +91,28 @@ def _worth(rows: Sequence[Record]) -> str:
     return said
 
 
-def distribution(rows: Sequence[Record], along: str, fails: str, measure: str, title: str = "") -> Drawing:
-    """The mean of a measure against failures, a line for each network, with a band of its quantiles.
+def mark(row: Record, name: str) -> dict[str, Any]:
+    """A row of the table as a mark: its line, named so or after its network, and the ends of its band."""
+    ends = ("mean_low", "mean_high") if QUANTITIES[row["measure"]].proportion else ("q05", "q95")
+    low, high = (row["mean"] if row[end] is None else row[end] for end in ends)
+    return {**row, "line": name or row["topology"], "low": low, "high": high}
 
-    rows   of the table `availability`, of at most six networks; a row's `name`, if it has one, is the line's
+
+def distribution(along: str, fails: str, measure: str, more: str = "") -> Chart:
+    """The mean of a measure against failures, a line for each network, at most six, with a band of its quantiles.
+
     along  failures or probability
-    title  of the vertical axis; '' for the measure with its unit
+    more   the end of the caption
     """
-    quantity = QUANTITIES[measure]
-    ends = ("mean_low", "mean_high") if quantity.proportion else ("q05", "q95")
-    values = []
-    for row in rows:
-        low, high = (row["mean"] if row[end] is None else row[end] for end in ends)
-        values.append({**row, "line": row.get("name", row["topology"]), "low": low, "high": high})
-    whole = along == "failures"
+    quantity, whole = QUANTITIES[measure], along == "failures"
     return Chart(
+        title=f"{measure.replace('_', ' ').capitalize()} as {fails} fail",
+        caption=(PROPORTION if quantity.proportion else CAPTION) + more,
+        where=lambda row: (row["fails"], row["measure"]) == (fails, measure) and row.get(along) is not None,
         x=Axis(along, X_TITLES[along].format(fails), zero=True, format="" if whole else "~%", whole=whole),
-        y=Axis("mean", title or measure.replace("_", " ") + (f", {quantity.unit}" if quantity.unit else "")),
-        looks=named_looks(value["line"] for value in values),
+        y=Axis("mean", measure.replace("_", " ") + (f", {quantity.unit}" if quantity.unit else "")),
+        looks=SIX,
         band=("low", "high"),
         tips={"line": "network", along: along, "mean": "mean", "low": "low", "high": "high", "worst": "worst"}
         | {"measured": "draws"},
-    ).draw(values)
+    )

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
-from torusweep.charts.drawing import Axis, Chart
-from torusweep.charts.section import Cell, Chapter, Field, Panel, Record, Tables, fields, listing, paragraph, share
+from torusweep.charts import Axis
+from torusweep.charts.drawing import Chart
+from torusweep.charts.section import Cell, Chapter, Field, Record, Tables, fields, listing, panels, paragraph, share
 from torusweep.collectives.algorithms import ALGORITHMS, BEST_KNOWN, OPTIMUM
 from torusweep.collectives.operations import OPERATIONS
 from torusweep.quantities import counted
@@ -26,37 +27,32 @@ def section(tables: Tables) -> Chapter | None:
     if not rows:
         return None
     measured = [row for row in rows if row["algorithm"] not in (OPTIMUM, BEST_KNOWN) and row["bound_share"] is not None]
-    panels = []
-    for operation in OPERATIONS:
-        shown = [row for row in measured if row["operation"] == operation]
-        chart = SHARES._replace(y=Axis("algorithm", order=[name for name in ALGORITHMS if name in _algorithms(shown)]))
-        caption = f"{escape(OPERATIONS[operation].meaning.capitalize())}. A mark is a network."
-        if len(shown) > 1:
-            panels.append(Panel(f"collectives_{operation}", operation, chart.draw(shown), caption, wide=False))
+    charts = {f"collectives_{operation}": _shares(operation) for operation in OPERATIONS}
     order = list(OPERATIONS)
     listed = sorted(rows, key=lambda row: (row["topology"], order.index(row["operation"]), row["cycles"] or 0.0))
     every = listing("Every operation and algorithm", "By network, all {}.", FIELDS, listed)
     return Chapter(
         "collectives",
         "Collective operations",
-        [paragraph(escape(INTRODUCTION) + _worth(measured)), panels, every],
+        [paragraph(escape(INTRODUCTION) + _worth(measured)), panels(charts, measured), every],
     )
 
 
-def _algorithms(rows: Sequence[Record]) -> set[str]:
-    return {row["algorithm"] for row in rows}
-
-
-SHARES = Chart(  # a row for each algorithm, a mark for each network
-    x=Axis("bound_share", "share of the bound", domain=(0, 1), format="%", ticks=(0, 0.25, 0.5, 0.75, 1)),
-    y=Axis("algorithm"),
-    line="",
-    along=None,
-    size=60,
-    opacity=0.7,
-    tips={"topology": "network", "algorithm": "algorithm", "bound_share": ("of the bound", ".1%")}
-    | {"bus_bandwidth": "bus bandwidth", "steps": "steps"},
-)
+def _shares(operation: str) -> Chart:
+    """A row for each algorithm, a mark for each network."""
+    return Chart(
+        title=f"{operation}: share of the bound",
+        caption=f"{OPERATIONS[operation].meaning.capitalize()}. A mark is a network.",
+        where=lambda row: row["operation"] == operation,
+        x=Axis("bound_share", "share of the bound", domain=(0, 1), format="%", ticks=(0, 0.25, 0.5, 0.75, 1)),
+        y=Axis("algorithm", order=tuple(ALGORITHMS)),
+        line="",
+        along=None,
+        size=60,
+        opacity=0.7,
+        tips={"topology": "network", "algorithm": "algorithm", "bound_share": ("of the bound", ".1%")}
+        | {"bus_bandwidth": "bus bandwidth", "steps": "steps"},
+    )
 
 
 def _proof(row: Record) -> Cell:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
-from torusweep.charts.drawing import Axis, Chart
+from torusweep.charts import Axis
+from torusweep.charts.drawing import Chart
 from torusweep.charts.looks import BLUE, GREY, Look
-from torusweep.charts.section import Cell, Chapter, Panel, Record, Tables, fields, listing, number, paragraph
+from torusweep.charts.section import Cell, Chapter, Panel, Record, Tables, fields, listing, number, panels, paragraph
 from torusweep.errors import BadInput
 from torusweep.quantities import counted
 from torusweep.questions.cost.columns import COST, EQUAL_COST
@@ -86,22 +87,19 @@ def _groups(rows: Sequence[Record]) -> dict[tuple[str, str], list[Record]]:
 
 
 def _panels(rows: Sequence[Record]) -> list[Panel]:
-    return [
-        Panel(
-            f"equal_cost_{number}",
-            f"{traffic} traffic, prices of {model}",
-            _chart(own).draw([{**row, "front": LOOKS[not row["on_front"]].name} for row in own]),
-            f"{escape(FRONT)} {counted(sum(row['on_front'] for row in own), 'network')} of {len(own):,} on the front.",
-            wide=False,
-        )
-        for number, ((model, traffic), own) in enumerate(list(_groups(rows).items())[:MOST_PANELS])
-    ]
+    marks = [{**row, "front": LOOKS[not row["on_front"]].name} for row in rows]
+    groups = list(_groups(rows).items())[:MOST_PANELS]
+    return panels({f"equal_cost_{number}": _chart(*key, own) for number, (key, own) in enumerate(groups)}, marks)
 
 
-def _chart(rows: Sequence[Record]) -> Chart:
+def _chart(model: str, traffic: str, rows: Sequence[Record]) -> Chart:
     """Throughput over cost per terminal, a mark for each network."""
     cost = f"cost of a terminal, {rows[0]['currency']}"
+    on_front = counted(sum(row["on_front"] for row in rows), "network")
     return Chart(
+        title=f"{traffic} traffic, prices of {model}",
+        caption=f"{FRONT} {on_front} of {len(rows):,} on the front.",
+        where=lambda row: (row["cost_model"], row["traffic"]) == (model, traffic),
         x=Axis("cost_per_terminal", cost),
         y=Axis("throughput", "throughput, flits/cycle/terminal", zero=True),
         line="front",

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
+from typing import Any
 
-from torusweep.charts import Drawing
-from torusweep.charts.drawing import Axis, Chart
-from torusweep.charts.section import Cell, Chapter, Panel, Record, Tables, fields, heading, listing, paragraph
+from torusweep.charts import Axis
+from torusweep.charts.drawing import Chart
+from torusweep.charts.section import Cell, Chapter, Record, Tables, fields, heading, listing, panels, paragraph
 from torusweep.networks.families import build
 from torusweep.questions.layout.columns import LAYOUT
 from torusweep.questions.layout.drawing import svg_layout
@@ -42,15 +43,13 @@ def section(tables: Tables) -> Chapter | None:
     if not wired:
         return None
     shown = _chosen({record["topology"]: record for record in tables.get("static", ())}, wired)
-    caption = CAPTION + (FOLDING if _pairs(shown) else "")
-    caption += PLANE if any("dimensions=" in row["placement"] for row in shown) else ""
     ordered = sorted(wired, key=lambda row: (row["places"], row["topology"], row["wire_length_max"]))
     return Chapter(
         "layout",
         "Layout",
         [
             paragraph(_folding(wired)),
-            [Panel("wire_lengths", "Wire lengths by placement", wire_lengths(shown), caption)] if shown else [],
+            panels({"wire_lengths": WIRE_LENGTHS}, [length for row in shown for length in _shares(row)], least=1),
             _drawings({row["placement"].partition("(")[0] for row in wired}),
             listing("Every placement", "By size, all {}.", FIELDS, ordered),
         ],
@@ -124,27 +123,34 @@ def _lengths(row: Record) -> tuple[tuple[int, int], ...]:
     return tuple((wires["length"], wires["wires"]) for wires in row["wire_length_histogram"])
 
 
-def wire_lengths(rows: Sequence[Record]) -> Drawing:
-    """Lengths of wires, a row for each network and placement; the area of a mark is the share of wires that long."""
-    shares = []
-    for row in rows:
-        wires = sum(length["wires"] for length in row["wire_length_histogram"])
-        own = {"layout": f"{row['topology']} · {row['placement']}", "placement": row["placement"]}
-        lengths = [length for length in row["wire_length_histogram"] if length["length"] > 0]
-        shares += [
-            {**own, **length, "share": length["wires"] / wires, "mean": row["wire_length_mean"]} for length in lengths
-        ]
-    return Chart(
-        x=Axis("length", "length of a wire, pitches", log=True),
-        y=Axis("layout", order=list(dict.fromkeys(share["layout"] for share in shares))),
-        line="placement",
-        along=None,
-        opacity=0.9,
-        area="share",
-        level="mean",
-        tips={"layout": "network, placement", "length": "length, pitches", "wires": "wires"}
-        | {"share": ("share of the wires", ".1%"), "mean": "mean length"},
-    ).draw(shares)
+def _shares(row: Record) -> list[dict[str, Any]]:
+    """A row for each length of a placement's wires."""
+    wires = sum(length["wires"] for length in row["wire_length_histogram"])
+    own = {"layout": f"{row['topology']} · {row['placement']}", "mean": row["wire_length_mean"]}
+    own |= {name: row[name] for name in ("topology", "placement")}
+    lengths = [length for length in row["wire_length_histogram"] if length["length"] > 0]
+    return [{**own, **length, "share": length["wires"] / wires} for length in lengths]
+
+
+def _caption(rows: Sequence[Record]) -> str:
+    planar = any("dimensions=" in row["placement"] for row in rows)
+    return CAPTION + FOLDING * bool(_pairs(rows)) + PLANE * planar
+
+
+WIRE_LENGTHS = Chart(  # a row for each network and placement; the area of a mark is the share of wires that long
+    title="Wire lengths by placement",
+    of_rows=lambda rows: {"caption": _caption(rows)},
+    wide=True,
+    x=Axis("length", "length of a wire, pitches", log=True),
+    y=Axis("layout", order=()),
+    line="placement",
+    along=None,
+    opacity=0.9,
+    area="share",
+    level="mean",
+    tips={"layout": "network, placement", "length": "length, pitches", "wires": "wires"}
+    | {"share": ("share of the wires", ".1%"), "mean": "mean length"},
+)
 
 
 def _drawings(placements: set[str]) -> str:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from html import escape
 from typing import Any
 
-from torusweep.charts.drawing import Axis, Chart
+from torusweep.charts import Axis
+from torusweep.charts.drawing import Chart
 from torusweep.charts.looks import Look
-from torusweep.charts.section import Cell, Chapter, Field, Panel, Part, Record, Tables, fields, listing, number
+from torusweep.charts.section import Cell, Chapter, Field, Part, Record, Tables, fields, listing, number, panels
 from torusweep.questions.loads.columns import LOADS
 
 # (family, dimensions) → its line; dashed: two dimensions
@@ -39,19 +39,14 @@ PRUNED = (
 def section(tables: Tables) -> Chapter | None:
     """Saturation loads, collective operations and bounds of the table `loads`; None if it has nothing to compare."""
     rows = joined(tables.get("static", ()), tables.get("loads", ()))
-    drawn = [row for row in rows if _is_drawn(row)]
-    panels = []
-    if drawn:
-        named = [{**row, "line": line.name} for row in drawn if (line := _line(row))]
-        chart = SATURATION.draw(sorted(named, key=lambda row: (row["nodes"], row["topology"])))
-        panels = [Panel("saturation_against_size", "Saturation load against size", chart, escape(caption(drawn)))]
-    parts: list[Part] = [panels, _by_traffic(rows), _by_routing(rows), _collectives(rows), _bounds(rows)]
+    charts = panels({"saturation_against_size": SATURATION}, sorted(rows, key=_order), least=1)
+    parts: list[Part] = [charts, _by_traffic(rows), _by_routing(rows), _collectives(rows), _bounds(rows)]
     return Chapter("loads", "Channel loads", parts) if any(parts) else None
 
 
 def joined(static: Iterable[Record], loads: Iterable[Record]) -> list[dict[str, Any]]:
-    """Records of loads with the static columns of their networks."""
-    networks = {record["topology"]: record for record in static}
+    """Records of loads with the static columns of their networks, and the line of the chart that they lie on."""
+    networks = {record["topology"]: {**record, "line": _line(record)} for record in static}
     return [{**networks[load["topology"]], **load} for load in loads if load["topology"] in networks]
 
 
@@ -64,19 +59,24 @@ def caption(rows: Iterable[Record]) -> str:
     return CAPTION + TWISTED * (not families.isdisjoint({"rtt", "ptt", "pdtt"})) + PRUNED * ("pruned_torus" in families)
 
 
-def _line(row: Record) -> Look | None:
-    return LINES.get((row["family"], dict(row["parameters"]).get("n")))
+def _line(network: Record) -> str | None:
+    if network["family"] == "torus" and network["directed"]:
+        return None
+    look = LINES.get((network["family"], dict(network["parameters"]).get("n")))
+    return look and look.name
 
 
 def _is_drawn(row: Record) -> bool:
     """Whether the chart shows this row: minimal routing and uniform traffic on a network of LINES."""
-    if row["family"] == "torus" and row["directed"]:
-        return False
     minimal_uniform = (row["routing"], row["traffic"]) == ("minimal", "uniform")
-    return minimal_uniform and row["saturation_load"] is not None and _line(row) is not None
+    return minimal_uniform and row["saturation_load"] is not None and row["line"] is not None
 
 
 SATURATION = Chart(
+    title="Saturation load against size",
+    where=_is_drawn,
+    of_rows=lambda rows: {"caption": caption(rows)},
+    wide=True,
     x=Axis("nodes", "nodes", log=True),
     y=Axis("saturation_load", "saturation load, flits/cycle/terminal", log=True),
     looks=tuple(LINES.values()),

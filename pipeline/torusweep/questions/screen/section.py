@@ -6,7 +6,8 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from typing import Any
 
-from torusweep.charts.drawing import Axis, Chart, compared
+from torusweep.charts import Axis
+from torusweep.charts.drawing import Chart, compared
 from torusweep.charts.looks import Look
 from torusweep.charts.section import Chapter, Panel, Record, Tables, fields, heading, paragraph, table
 from torusweep.networks.families import plan
@@ -26,9 +27,9 @@ LINES = {  # network → its line
     "PDTT, the FCC lattice": Look("PDTT, the FCC lattice", "#CB73A3", "cross"),
     "BCC lattice": Look("BCC lattice", "#379AD8", "triangle-down"),
 }
-QUANTITIES = (  # column, title, the winner that is drawn, caption
-    ("mean_distance", "Mean distance relative to the bound", LEAST_MEAN, "Lower is better."),
-    ("saturation_load", "Saturation load relative to the bound", GREATEST_SATURATION, "Higher is better."),
+QUANTITIES = (  # column, name, the winner that is drawn, caption
+    ("mean_distance", "mean distance", LEAST_MEAN, "Lower is better."),
+    ("saturation_load", "saturation load", GREATEST_SATURATION, "Higher is better."),
 )
 DRAWN = (
     "In the charts, 1 is the bound: no lattice of that size and dimension is better. The best lattice is the best of"
@@ -42,21 +43,15 @@ def section(tables: Tables) -> Chapter | None:
     rows = tables.get("best", ())
     if not rows:
         return None
-    panels = [
-        Panel(
-            f"best_{column}_{dimensions}d",
-            f"{title}, {dimensions}D",
-            _against_size(column, title.split(" rel")[0].lower()).draw(drawn),
-            caption,
-            wide=False,
-        )
+    found = [
+        Panel(f"best_{column}_{dimensions}d", _against_size(column, name, caption, dimensions), drawn)
         for dimensions in sorted({row["dimensions"] for row in rows})
-        for column, title, winner, caption in QUANTITIES
+        for column, name, winner, caption in QUANTITIES
         if (drawn := _drawn([row for row in rows if row["dimensions"] == dimensions], column, winner))
     ]
     listed = heading("Every size", "Winners, networks of that size that people know, the bound.")
     note = paragraph(f"{_worth(rows)} {escape(DRAWN)}")
-    return Chapter("best", "The best of all lattices", [note, panels, listed + table(FIELDS, rows)])
+    return Chapter("best", "The best of all lattices", [note, found, listed + table(FIELDS, rows)])
 
 
 FIELDS = fields(
@@ -105,12 +100,14 @@ def _is_compact(row: Record) -> bool:
     return max(sides) <= LONGEST_SIDE * min(sides)
 
 
-def _against_size(column: str, title: str) -> Chart:
+def _against_size(column: str, name: str, caption: str, dimensions: int) -> Chart:
     return Chart(
+        title=f"{name.capitalize()} relative to the bound, {dimensions}D",
+        caption=caption,
         x=Axis("nodes", "nodes", log=True),
         y=Axis("share", "relative to the bound"),
         looks=tuple(dict.fromkeys(LINES.values())),
         size=20,
-        tips={"line": "network", "topology": "spelling", "nodes": "nodes", column: title}
+        tips={"line": "network", "topology": "spelling", "nodes": "nodes", column: name}
         | {"share": "relative to the bound"},
     )

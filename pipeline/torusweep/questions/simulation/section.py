@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from html import escape
 from typing import Any
 
-from torusweep.charts import Drawing
-from torusweep.charts.drawing import Axis, Chart, cut_above, spread
+from torusweep.charts import Axis
+from torusweep.charts.drawing import Chart, spread
 from torusweep.charts.section import (
     Cell,
     Chapter,
@@ -44,14 +43,14 @@ def section(tables: Tables) -> Chapter | None:
     if not rows:
         return None
     curves = _curves(rows)
-    panels = _panels(curves)
+    found = _panels(curves)
     workloads = [row for row in rows if row["offered_load"] is None]
     return Chapter(
         "simulation",
         "Simulation",
         [
-            paragraph(CAPTION) if panels else "",
-            panels,
+            paragraph(CAPTION) if found else "",
+            found,
             _saturations(curves, tables.get("loads", ())),
             _workloads(workloads),
         ],
@@ -75,28 +74,19 @@ def _panels(curves: Sequence[Curve]) -> list[Panel]:
     for curve in curves:
         if sum(row["total_latency"] is not None for row in curve) > 1:
             groups.setdefault(tuple(curve[0][name] for name in SHARED), []).append(curve)
-    panels = []
-    for place, group in enumerate(sorted(groups.values(), key=len, reverse=True)[:MOST_CHARTS]):
-        first, chosen = group[0][0], spread(group, MOST_LINES)
-        title = f"{first['traffic']} traffic, router {first['router']}"
-        lengths = first["packet_mix"] or first["packet_flits"]
-        router = f"{first['virtual_channels']} virtual channels, packets of {lengths} flits."
-        some = f" {len(chosen)} of {len(group)} networks; the table has all." if len(chosen) < len(group) else ""
-        panels.append(
-            Panel(
-                f"simulated_{place}",
-                title,
-                latency_against_load(chosen),
-                escape(f"{first['switching']}, {router}{some}"),
-                label=f"Latency against accepted load: {title}",
-                wide=False,
-            )
-        )
-    return panels
+    largest = enumerate(sorted(groups.values(), key=len, reverse=True)[:MOST_CHARTS])
+    return [Panel(f"simulated_{place}", *_drawn(group)) for place, group in largest]
 
 
-def latency_against_load(curves: Sequence[Curve]) -> Drawing:
-    """Mean total latency against accepted load, a line a network (and routing, where a network has several)."""
+def _drawn(group: Sequence[Curve]) -> tuple[Chart, list[dict[str, Any]]]:
+    """The chart of some curves, and their rows: a line a network (and routing, where a network has several)."""
+    first, curves = group[0][0], spread(group, MOST_LINES)
+    lengths = first["packet_mix"] or first["packet_flits"]
+    router = f"{first['virtual_channels']} virtual channels, packets of {lengths} flits."
+    some = f" {len(curves)} of {len(group)} networks; the table has all." if len(curves) < len(group) else ""
+    chart = LATENCY._replace(
+        title=f"{first['traffic']} traffic, router {first['router']}", caption=f"{first['switching']}, {router}{some}"
+    )
     routings: dict[str, set[str]] = {}
     for curve in curves:
         routings.setdefault(curve[0]["topology"], set()).add(curve[0]["routing"])
@@ -104,16 +94,25 @@ def latency_against_load(curves: Sequence[Curve]) -> Drawing:
     for curve in curves:
         name = curve[0]["topology"]
         line = f"{name}, {curve[0]['routing']}" if len(routings[name]) > 1 else name
-        rows += [{**row, "line": line} for row in curve if row["total_latency"] is not None]
-    most = KNEE * min(row["total_latency"] for row in rows)
-    return Chart(
-        x=Axis("accepted_load", "accepted load, flits/cycle/terminal", zero=True),
-        y=Axis("total_latency", "mean latency, cycles", domain=(0, most)),
-        along="offered_load",
-        hollow="saturated",
-        tips={"line": "network", "routing": "routing", "offered_load": "offered load", "accepted_load": "accepted load"}
-        | {"total_latency": "mean latency, cycles", "total_latency_error": "±", "p99_latency": "99 % within, cycles"},
-    ).draw(cut_above(rows, "accepted_load", "total_latency", most))
+        rows += [{**row, "line": line} for row in curve]
+    return chart, rows
+
+
+def _knee(rows: Sequence[Record]) -> dict[str, Any]:
+    return {"y": LATENCY.y._replace(domain=(0, KNEE * min(row["total_latency"] for row in rows)))}
+
+
+LATENCY = Chart(
+    x=Axis("accepted_load", "accepted load, flits/cycle/terminal", zero=True),
+    y=Axis("total_latency", "mean latency, cycles"),
+    where=lambda row: row["total_latency"] is not None,
+    of_rows=_knee,
+    along="offered_load",
+    hollow="saturated",
+    cut=True,
+    tips={"line": "network", "routing": "routing", "offered_load": "offered load", "accepted_load": "accepted load"}
+    | {"total_latency": "mean latency, cycles", "total_latency_error": "±", "p99_latency": "99 % within, cycles"},
+)
 
 
 # --- tables ---------------------------------------------------------------------------------------
@@ -134,7 +133,7 @@ def _saturations(curves: Sequence[Curve], loads: Iterable[Record]) -> str:
         return number(carried.get((curve[0]["topology"], curve[0]["routing"], curve[0]["traffic"])), 4)
 
     def deadlock(curve: Curve) -> Cell:
-        return Cell("deadlock", "bad") if any(row["deadlocked"] for row in curve) else Cell("")
+        return Cell("yes", "bad") if any(row["deadlocked"] for row in curve) else Cell("")
 
     named = [*POINT, *fields(SIMULATION, "virtual_channels")]
     shown = fields(
@@ -150,7 +149,7 @@ def _saturations(curves: Sequence[Curve], loads: Iterable[Record]) -> str:
             "load at which the busiest channel or terminal is full, computed from channel loads (table loads)",
             "number",
         ),
-        Field("", deadlock, "whether packets wait for each other for ever"),
+        Field("deadlock", deadlock, "whether packets wait for each other for ever"),
     )
     ordered = sorted(
         curves, key=lambda curve: [curve[0][name] for name in ("topology", "routing", "traffic", "router")]

@@ -38,7 +38,7 @@ from torusweep.workloads import workload as workload_on
 from torusweep.workloads.messages import least_cycles
 
 if TYPE_CHECKING:
-    from torusweep.charts import Drawing
+    from torusweep.charts import Axis, Drawing
 
 CUT = 2.5  # times the largest latency that is not of a saturated network: there the figure's axis ends
 
@@ -100,7 +100,7 @@ class Simulation(Records):
         """
         # only a figure needs the drawing library, which takes long to import
         from torusweep.charts import DARK, LIGHT, config
-        from torusweep.charts.drawing import Axis, Chart
+        from torusweep.charts.drawing import Chart
 
         rows = [row for row in self.rows if row["offered_load"] is not None and row["total_latency"] is not None]
         if not rows:

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from torusweep.charts import DARK, LIGHT, Drawing
-from torusweep.charts.drawing import Axis, Chart, spread
+from torusweep.charts import DARK, LIGHT, Axis
+from torusweep.charts.drawing import Chart, spread
 from torusweep.charts.looks import KINDS, TIPS, comparable, distinct, measured
 from torusweep.charts.looks import kind as kind_of
 from torusweep.charts.looks import series as series_of
@@ -25,6 +25,7 @@ from torusweep.charts.section import (
     fields,
     heading,
     number,
+    panels,
     paragraph,
     sampled,
     table,
@@ -64,53 +65,8 @@ def _charts(networks: Sequence[Record]) -> list[str | list[Panel]]:
     costs[0] = -costs[0]  # the more nodes, the better
     some = [records[i] for i in sampled(costs, len(records), MOST_DRAWN)]
     note = f"The charts show a sample of {len(some):,} of {len(records):,} networks, which keeps the Pareto fronts."
-    panels = [
-        Panel(
-            "distance_against_size",
-            "Mean distance against size",
-            distance_against_size(some),
-            "Every connected network of the sweep; lower is better. The slope of a line says how distance grows with"
-            " size: a grid of n dimensions has the slope 1/n. Click a kind in the legend to highlight it; point at a"
-            " mark for the network's spelling.",
-        ),
-        Panel(
-            "cost_against_size",
-            "Cost against size",
-            cost_against_size(some),
-            "Cost is diameter × degree (Rahman et al. 2005). The dashed line is the Pareto front: no network of the"
-            " sweep is at least as large and cheaper.",
-        ),
-    ]
-    return [paragraph(note) if len(some) < len(records) else "", panels]
-
-
-CLOUD = Chart(
-    x=Axis("nodes", "nodes", log=True),
-    y=Axis("mean_distance", "mean distance, hops", log=True),
-    line="kind",
-    looks=tuple(KINDS.values()),
-    detail="series",
-    size=55,
-    tips=TIPS,
-    pick=True,
-)
-
-
-def distance_against_size(records: Iterable[Record]) -> Drawing:
-    """Mean distance against nodes; a click on the legend highlights a kind."""
-    return CLOUD.draw(_points(records))
-
-
-def cost_against_size(records: Iterable[Record]) -> Drawing:
-    """Cost against nodes, with the Pareto front as a line."""
-    rows = _points(records)
-    return CLOUD._replace(y=Axis("cost", "cost: diameter × degree", log=True), front=largest_for_cost(rows)).draw(rows)
-
-
-def _points(records: Iterable[Record]) -> list[dict[str, Any]]:
-    return [
-        {**record, "kind": kind_of(record), "series": series_of(record)} for record in measured(comparable(records))
-    ]
+    marks = [{**record, "kind": kind_of(record), "series": series_of(record)} for record in some]
+    return [paragraph(note) if len(some) < len(records) else "", panels(CHARTS, marks, least=1)]
 
 
 def largest_for_cost(rows: Iterable[Record]) -> list[dict[str, Any]]:
@@ -120,6 +76,31 @@ def largest_for_cost(rows: Iterable[Record]) -> list[dict[str, Any]]:
         if not front or row["cost"] < front[-1]["cost"]:
             front.append({"topology": row["topology"], "nodes": row["nodes"], "cost": row["cost"]})
     return front[::-1]
+
+
+DISTANCE = Chart(
+    title="Mean distance against size",
+    caption="Every connected network of the sweep; lower is better. The slope of a line says how distance grows with"
+    " size: a grid of n dimensions has the slope 1/n. Click a kind in the legend to highlight it; point at a mark for"
+    " the network's spelling.",
+    wide=True,
+    x=Axis("nodes", "nodes", log=True),
+    y=Axis("mean_distance", "mean distance, hops", log=True),
+    line="kind",
+    looks=tuple(KINDS.values()),
+    detail="series",
+    size=55,
+    tips=TIPS,
+    pick=True,
+)
+COST = DISTANCE._replace(
+    title="Cost against size",
+    caption="Cost is diameter × degree (Rahman et al. 2005). The dashed line is the Pareto front: no network of the"
+    " sweep is at least as large and cheaper.",
+    of_rows=lambda rows: {"front": largest_for_cost(rows)},
+    y=Axis("cost", "cost: diameter × degree", log=True),
+)
+CHARTS = {"distance_against_size": DISTANCE, "cost_against_size": COST}
 
 
 # --- tables ---------------------------------------------------------------------------------------
@@ -151,7 +132,7 @@ def _description(family: str) -> str:
     return (FAMILIES[family].__doc__ or "").strip().splitlines()[0] if family in FAMILIES else ""
 
 
-def _range(title: str, column: str, show: Callable[[Any], str] = str) -> Field:
+def _range(title: str, column: str, show: Callable[[Any], str] = "{:,}".format) -> Field:
     def cell(records: Sequence[Record]) -> Cell:
         values = [record[column] for record in records if record[column] is not None]
         if not values:
