@@ -1,8 +1,11 @@
 """SQL queries of a sweep's results: one SELECT that reads the tables and nothing else.
 
-DuckDB's own settings (connection.py) keep it from files, network, extensions and settings. It runs in a thread that is
-interrupted at its limits of time and memory. The digest of every Parquet file is checked first, because DuckDB does not
-detect an altered file.
+DuckDB's own settings (connection.py) keep it from other files, network, extensions and settings. It runs in a thread
+that is interrupted at its limits of time and memory. It reads the columns and row groups that a query needs from the
+Parquet files themselves. The digest of every file is checked first, because DuckDB does not detect an altered one; a
+file that changed while it was read is refused.
+
+Several sweeps are asked together: each table is then that of all, with a column `sweep`.
 """
 
 from __future__ import annotations
@@ -11,10 +14,10 @@ import re
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import duckdb
 import psutil
@@ -22,7 +25,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from torusweep.answers import table_text
-from torusweep.answers.connection import DEEPEST, connect, lock
+from torusweep.answers.connection import DEEPEST, connect, lock, quoted
 from torusweep.answers.view import VIEW, VIEWED, view
 from torusweep.errors import BadInput, Refused, RunsOn, printable
 from torusweep.tables import store
@@ -37,9 +40,45 @@ GRACE = 1.0  # seconds to heed an interrupt
 _EXAMPLE = '"SELECT topology, diameter FROM static LIMIT 5"'
 
 
+Folders = Path | str | Sequence[Path | str]  # of a sweep, or of several
+SWEEP = "sweep"  # the column that names a row's sweep
+
+
+def folders_of(results: Folders) -> list[Path]:
+    return [Path(results)] if isinstance(results, Path | str) else [Path(one) for one in results]
+
+
+class Stored(NamedTuple):
+    """A table of one sweep or several, whose files are checked.
+
+    parts    by the sweep's name, the table's file; a single sweep has no name
+    columns  of each, without `sweep`
+    stamps   what would change with a file (`_stamp`)
+    """
+
+    parts: dict[str, Path]
+    columns: list[str]
+    rows: int
+    stamps: list[tuple[int, ...]]
+
+    @property
+    def sql(self) -> str:
+        """SQL of its rows."""
+        return " UNION ALL ".join(
+            f"SELECT {f'{quoted(name)} AS {SWEEP}, ' if name else ''}* FROM read_parquet({quoted(path)})"
+            for name, path in self.parts.items()
+        )
+
+    def check_unchanged(self) -> None:
+        """Raise BadInput for a file that is not what it was when it was checked."""
+        for path, before in zip(self.parts.values(), self.stamps):
+            if _stamp(path) != before:
+                raise BadInput(f"{path} was changed while it was read: ask again")
+
+
 def query(
     sql: str,
-    results_dir: Path | str,
+    results_dir: Folders,
     *,
     time_limit: float = TIME_LIMIT,
     memory_gib: float = MEMORY_GIB,
@@ -48,6 +87,7 @@ def query(
 ) -> pa.Table:
     """The answer to one SELECT over the tables of a results folder, each named as its file, and the view `designs`.
 
+    results_dir  of several sweeps: each table is that of all of them, with a column `sweep`
     about  the user's own condition, where the SQL has one in brackets (`bracketed`): messages name it, not the query
 
     Raises BadInput where there are no results, a table was altered, or the SQL is not one valid SELECT; Refused where
@@ -59,10 +99,15 @@ def query(
         raise BadInput(f"expected one SELECT, as in {_EXAMPLE}, got nothing")
     if about is None and len(sql) > LONGEST:
         raise BadInput(f"expected a query of at most {LONGEST:,} characters, got {len(sql):,}")
-    connection = connect(memory_gib)
-    _check(connection, sql)
-    tables = _tables(Path(results_dir), _words(sql))
-    return _answer(connection, sql, tables, time_limit, memory_gib, max_rows, about)
+    with connect(memory_gib) as connection:
+        _check(connection, sql)
+    tables = _tables(folders_of(results_dir), _words(sql))
+    stored = [table for table in tables.values() if isinstance(table, Stored)]
+    connection = connect(memory_gib, [path for table in stored for path in table.parts.values()])
+    answer = _answer(connection, sql, tables, time_limit, memory_gib, max_rows, about)
+    for table in stored:
+        table.check_unchanged()
+    return answer
 
 
 def matching(table: pa.Table, where: str) -> pa.Table:
@@ -121,7 +166,7 @@ def _statements(connection: duckdb.DuckDBPyConnection, sql: str) -> list[duckdb.
 def _answer(
     connection: duckdb.DuckDBPyConnection,
     sql: str,
-    tables: Mapping[str, pa.Table],
+    tables: Mapping[str, pa.Table | Stored],
     time_limit: float,
     memory_gib: float,
     max_rows: int,
@@ -131,9 +176,12 @@ def _answer(
     subject = "the query" if about is None else f"--where {_shown(about)}"
     try:
         for name, table in tables.items():
-            connection.register(name, table)
+            if isinstance(table, Stored):
+                connection.execute(f'CREATE VIEW "{name}" AS {table.sql}')
+            else:
+                connection.register(name, table)
         if VIEW in _words(sql) and VIEW not in tables and tables.keys() >= set(VIEWED):
-            connection.execute(view({name: tables[name].column_names for name in VIEWED}))
+            connection.execute(view({name: _columns(tables[name]) for name in VIEWED}))
         # it would print into the answer; where it is off, in a notebook, it can be set only with the package ipywidgets
         if connection.execute("SELECT current_setting('enable_progress_bar')").fetchall()[0][0]:
             connection.execute("SET enable_progress_bar = false")
@@ -221,22 +269,39 @@ def _shown(condition: str) -> str:
     return f"'{text if len(text) <= 80 else text[:79] + '…'}'"
 
 
-def _tables(folder: Path, mentioned: set[str]) -> dict[str, pa.Table]:
-    """The tables of a results folder that are mentioned, checked; all if none is (a misspelt name, SHOW TABLES)."""
-    files = {path.stem: path for path in sorted(folder.glob("*.parquet"))}
-    if not files:
-        shown = printable(str(folder))
-        raise BadInput(
-            f"{shown}: expected a sweep's results, got no table; run 'torusweep run CONFIG' first, or name its folder"
-            " with --results"
-        )
+def sweep_names(folders: Sequence[Path]) -> list[str]:
+    """How the column `sweep` calls these sweeps: by their folders' names, or whole paths where these are the same.
+
+    '' for a single one, which has no such column. Raises BadInput for a folder that is given twice.
+    """
+    if len(folders) == 1:
+        return [""]
+    repeated = next((one for one in folders if sum(one.resolve() == other.resolve() for other in folders) > 1), None)
+    if repeated is not None:
+        raise BadInput(f"--results {printable(repeated)}: expected different folders, got it twice; give it once")
+    names = [folder.resolve().name for folder in folders]
+    return [name if names.count(name) == 1 else str(folder) for name, folder in zip(names, folders)]
+
+
+def _tables(folders: Sequence[Path], mentioned: set[str]) -> dict[str, pa.Table | Stored]:
+    """The tables of results folders that are mentioned, checked; all if none is (a misspelt name, SHOW TABLES)."""
+    names, files = sweep_names(folders), dict[str, dict[str, Path]]()
+    for sweep, folder in zip(names, folders):
+        found = sorted(folder.glob("*.parquet"))
+        if not found:
+            raise BadInput(
+                f"{printable(folder)}: expected a sweep's results, got no table; run 'torusweep run CONFIG' first, or"
+                " name its folder with --results"
+            )
+        for path in found:
+            files.setdefault(path.stem, {})[sweep] = path
     if VIEW in mentioned:
         mentioned = mentioned | set(VIEWED)
-    tables = {
-        name: store.open_table(files[name]) for name in [name for name in files if name.lower() in mentioned] or files
-    }
-    empty = [name for name, table in tables.items() if table.num_rows == 0 and name != "verification"]
-    if empty and not any(table.num_rows for table in tables.values()):
+    wanted = [name for name in files if name.lower() in mentioned] or files
+    stored = {name: _stored(files[name]) for name in wanted}
+    rows = {name: table.rows for name, table in stored.items()}
+    empty = [name for name in rows if rows[name] == 0 and name != "verification"]
+    if empty and not any(rows.values()):
         raise BadInput(
             f"the table {empty[0]} is empty: no network of this sweep has been computed; run 'torusweep run CONFIG'"
             " first"
@@ -245,8 +310,45 @@ def _tables(folder: Path, mentioned: set[str]) -> dict[str, pa.Table]:
         # only these columns need the stages, which take a second to import
         from torusweep.all_columns import schema_of
 
-        tables = {name: schema_of(name).empty_table() for name in VIEWED} | tables
-    return tables
+        sweep = [] if names == [""] else [pa.field(SWEEP, pa.string())]
+        lacking = {name: pa.schema([*sweep, *schema_of(name)]).empty_table() for name in VIEWED if name not in stored}
+        return lacking | stored
+    return dict(stored)
+
+
+def _stored(parts: dict[str, Path]) -> Stored:
+    """A table of some sweeps. Raises BadInput where a file was altered, and where columns or their types differ."""
+    stamps = [_stamp(path) for path in parts.values()]
+    rows = sum(map(store.check_table, parts.values()))
+    first, *others = parts.values()
+    schema = pq.read_schema(first)
+    for other in others:
+        if not pq.read_schema(other).equals(schema):
+            differing = sorted(
+                {(field.name, str(field.type)) for field in schema}
+                ^ {(field.name, str(field.type)) for field in pq.read_schema(other)}
+            )
+            raise BadInput(
+                f"{printable(first)} and {printable(other)} are of different versions of torusweep: column"
+                f" {differing[0][0] if differing else schema.names[0]} differs; run the older sweep again"
+            )
+    return Stored(parts, schema.names, rows, stamps)
+
+
+def _stamp(path: Path) -> tuple[int, ...]:
+    """What changes when a file does: it is replaced, written to, or lengthened."""
+    try:
+        found = path.stat()
+    except OSError:  # the check says so
+        return ()
+    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
+
+
+def _columns(table: pa.Table | Stored) -> list[str]:
+    """The names of a table's columns."""
+    if isinstance(table, Stored):
+        return [*([] if "" in table.parts else [SWEEP]), *table.columns]
+    return table.column_names
 
 
 def print_table(table: pa.Table, style: str, out: Path | None = None, *, columns: bool = False) -> None:

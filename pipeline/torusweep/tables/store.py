@@ -367,13 +367,36 @@ def _whole(path: Path, manifest: Callable[[], dict[str, Any]]) -> bytes:
     try:
         content = path.read_bytes()
     except OSError as error:
-        raise BadInput(f"cannot read {path}: {error.strerror}; run the sweep first ('torusweep run CONFIG')") from None
-    entry = manifest().get("tables", {}).get(path.stem)
+        raise _unreadable(path, error) from None
+    _expect(path, digest(content), manifest())
+    return content
+
+
+def check_table(path: Path) -> int:
+    """The number of a published table's rows, once its digest is seen to be its manifest's; it is not held in memory.
+
+    Raises BadInput as `open_table` does.
+    """
+    try:
+        with path.open("rb") as file:
+            found = hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise _unreadable(path, error) from None
+    return int(_expect(path, found, read_manifest(path.parent))["rows"])
+
+
+def _expect(path: Path, found: str, manifest: Mapping[str, Any]) -> dict[str, Any]:
+    """A table's entry in its manifest. Raises BadInput where it has none, or another digest than was found."""
+    entry = manifest.get("tables", {}).get(path.stem)
     if not isinstance(entry, dict):
         raise BadInput(f"{path} is not in its manifest: delete it and run the sweep again")
-    if digest(content) != entry.get("sha256"):
+    if found != entry.get("sha256"):
         raise BadInput(f"{path} was altered: its digest is not its manifest's; delete it and run the sweep again")
-    return content
+    return entry
+
+
+def _unreadable(path: Path, error: OSError) -> BadInput:
+    return BadInput(f"cannot read {path}: {error.strerror}; run the sweep first ('torusweep run CONFIG')")
 
 
 def _write_manifest(folder: Path, manifest: dict[str, Any]) -> None:
