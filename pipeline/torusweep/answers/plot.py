@@ -24,7 +24,8 @@ from torusweep.answers.joined import (
     source,
     words_of,
 )
-from torusweep.answers.query import bracketed, query
+from torusweep.answers.query import Folders, bracketed, folders_of, query
+from torusweep.answers.view import SWEEP
 from torusweep.charts import finished
 from torusweep.charts.drawing import Axis, Chart, key
 from torusweep.charts.looks import Look, group_of, network_looks, value_looks
@@ -77,7 +78,7 @@ class PlotRequest(NamedTuple):
 
 
 def plot(
-    results: Path,
+    results: Folders,
     x: str,
     y: str,
     *,
@@ -97,6 +98,7 @@ def plot(
     log           logarithmic axes: none, x, y, both, or auto
     where         an SQL condition on these columns
     choices       the routing, traffic and model whose rows are drawn
+    results       of several sweeps: each is a series of its own
 
     Of more than 20,000 rows a sample is drawn: the Pareto front of both columns, and others evenly.
     Raises BadInput for unknown columns and tables, columns without numbers, rows of several routings, traffics or
@@ -104,14 +106,15 @@ def plot(
     """
     choices = choices or Choices()
     named = list(dict.fromkeys([x, y, *(series or ())]))
-    joined = join(named, words=words_of(where), table=table)
+    folders = folders_of(results)
+    joined = join(named, words=words_of(where), table=table, sweeps=len(folders) > 1)
     request = _request(joined, x, y, series, lines, log)
-    require_tables(joined, results, named)
+    require_tables(joined, folders, named)
     keys = keys_of(joined, [joined.column(name) for name in named])
-    found = query(_sql(request, keys, choices, where), results, about=where).to_pylist()
+    found = query(_sql(request, keys, choices, where), folders, about=where).to_pylist()
     known = [row for row in found if _number(row["x"]) and _number(row["y"])]
     if not known:
-        refuse_absent(results, joined, choices.spelled())
+        refuse_absent(folders, joined, choices.spelled())
         condition = f" where {where}" if where else ""
         shared = [key for key in SHARED if sum(key in distinguishing(name) for name in joined.tables) > 1]
         matched = f" (matched by {', '.join(['network', *shared])})" if len(joined.tables) > 1 else ""
@@ -129,7 +132,7 @@ def plot(
     if names and BRANCH not in names:  # what each series has one value of
         apart += [key for key in keys if key not in Choices._fields and not refining(whole, [key], names)]
     refuse_mixed(whole, keys, ["x", "y"], series=names, apart=apart, named=[x, y])
-    return _drawn(request, names, known, len(found), _subtitle(results, request, where, choices))
+    return _drawn(request, names, known, len(found), _subtitle(folders, request, where, choices))
 
 
 def _request(joined: Join, x: str, y: str, series: Sequence[str] | None, lines: bool | None, log: str) -> PlotRequest:
@@ -204,6 +207,7 @@ def _series_of(
 ) -> list[str]:
     """The columns that tell the lines, or the colours, apart. [] where the family does."""
     each = [name for name, value in choices._asdict().items() if value == ALL and name in keys]
+    each += [SWEEP] if request.joined.sweeps else []
     if request.series is not None:
         return list(dict.fromkeys([*(named.name for named in request.series), *each]))
     if not request.lines:
@@ -363,11 +367,12 @@ def _title(named: Named) -> str:
     return _words(named.name) + (f", {unit}" if unit and unit != named.column.name else "")
 
 
-def _subtitle(results: Path, request: PlotRequest, where: str | None, choices: Choices) -> str:
+def _subtitle(folders: Sequence[Path], request: PlotRequest, where: str | None, choices: Choices) -> str:
     chosen = [f"{name} {value}" for name, value in choices._asdict().items() if value]
     conditions = [*chosen, *([" ".join(where.split())] if where else [])]
     tables = " and ".join(request.joined.tables) or "static"
-    return f"{results.name}, {tables}{': ' if conditions else ''}{', '.join(conditions)}"
+    names = " and ".join(folder.name for folder in folders)
+    return f"{names}, {tables}{': ' if conditions else ''}{', '.join(conditions)}"
 
 
 def remarks(plotted: Plot) -> str:

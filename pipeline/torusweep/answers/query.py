@@ -26,7 +26,7 @@ import pyarrow.parquet as pq
 
 from torusweep.answers import table_text
 from torusweep.answers.connection import DEEPEST, connect, lock, quoted
-from torusweep.answers.view import VIEW, VIEWED, view
+from torusweep.answers.view import SWEEP, VIEW, VIEWED, view
 from torusweep.errors import BadInput, Refused, RunsOn, printable
 from torusweep.tables import store
 
@@ -41,7 +41,6 @@ _EXAMPLE = '"SELECT topology, diameter FROM static LIMIT 5"'
 
 
 Folders = Path | str | Sequence[Path | str]  # of a sweep, or of several
-SWEEP = "sweep"  # the column that names a row's sweep
 
 
 def folders_of(results: Folders) -> list[Path]:
@@ -278,7 +277,7 @@ def sweep_names(folders: Sequence[Path]) -> list[str]:
         return [""]
     repeated = next((one for one in folders if sum(one.resolve() == other.resolve() for other in folders) > 1), None)
     if repeated is not None:
-        raise BadInput(f"--results {printable(repeated)}: expected different folders, got it twice; give it once")
+        raise BadInput(f"{printable(repeated)}: expected different folders, got this one twice; give it once")
     names = [folder.resolve().name for folder in folders]
     return [name if names.count(name) == 1 else str(folder) for name, folder in zip(names, folders)]
 
@@ -310,8 +309,8 @@ def _tables(folders: Sequence[Path], mentioned: set[str]) -> dict[str, pa.Table 
         # only these columns need the stages, which take a second to import
         from torusweep.all_columns import schema_of
 
-        sweep = [] if names == [""] else [pa.field(SWEEP, pa.string())]
-        lacking = {name: pa.schema([*sweep, *schema_of(name)]).empty_table() for name in VIEWED if name not in stored}
+        named = [] if names == [""] else [pa.field(SWEEP, pa.string())]
+        lacking = {name: pa.schema([*named, *schema_of(name)]).empty_table() for name in VIEWED if name not in stored}
         return lacking | stored
     return dict(stored)
 

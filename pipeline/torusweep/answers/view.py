@@ -9,6 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 VIEW = "designs"
+SWEEP = "sweep"  # the column of several sweeps' tables that names a row's sweep
 VIEWED = ("static", "loads", "layout")  # the tables whose columns the view has
 # the best routing of a network is the first in this order; loads that differ only by rounding are equal
 BEST_ROUTING = {
@@ -29,7 +30,7 @@ def view(present: Mapping[str, Sequence[str]]) -> str:
 
     present  the columns that each table of VIEWED has
     """
-    keys = [key for key in ("sweep", "topology") if all(key in columns for columns in present.values())]
+    keys = [key for key in (SWEEP, "topology") if all(key in columns for columns in present.values())]
     selected = list(keys)
     taken = set(keys)
     joins = ""
