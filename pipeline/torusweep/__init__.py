@@ -140,7 +140,7 @@ def results(folder: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) -
     """
     several = [folder] if isinstance(folder, str | os.PathLike) else list(folder)
     if not several:
-        raise BadInput("expected a folder of results, or several, got an empty list")
+        raise __getattr__("BadInput")("expected a folder of results, or several, got an empty list")
     return __getattr__("Results")(several[0], tuple(several[1:]))
 
 
