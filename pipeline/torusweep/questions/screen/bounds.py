@@ -79,12 +79,13 @@ def _left_by_good_rows(values: np.ndarray) -> np.ndarray:
     if len(values) <= BLOCK:
         return rows
     spans = np.ptp(values, axis=0).astype(float)
-    scaled = values / np.where(spans > 0, spans, 1)
-    columns = values.shape[1]
-    for weights in np.concatenate([np.ones((1, columns)), np.ones((columns, columns)) + EMPHASIS * np.eye(columns)]):
-        good = values[rows[np.argmin(scaled[rows] @ weights)]]
-        here = values[rows]
-        rows = rows[np.any(here < good, axis=1) | np.all(here == good, axis=1)]
+    scaled = [column / (span if span > 0 else 1) for column, span in zip(values.T, spans)]
+    here = [np.ascontiguousarray(column) for column in values.T]
+    for heavy in (None, *range(len(here))):
+        good = np.argmin(sum(column * (1 if place != heavy else 1 + EMPHASIS) for place, column in enumerate(scaled)))
+        left = np.logical_or.reduce([column < column[good] for column in here])
+        left |= np.logical_and.reduce([column == column[good] for column in here])
+        rows, here, scaled = rows[left], [column[left] for column in here], [column[left] for column in scaled]
     return rows
 
 
