@@ -391,7 +391,8 @@ def _taken(table: pa.Table, places: np.ndarray) -> pa.Table:
 
 
 def _is_exact(values: np.ndarray) -> bool:
-    """Whether float64 holds these numbers exactly."""
-    if values.dtype.kind in "iu":
-        return not len(values) or (int(values.min()) > -(2**53) and int(values.max()) < 2**53)
-    return values.dtype.kind in "bf"
+    """Whether float64 holds these numbers exactly, and their differences are finite."""
+    if values.dtype.kind not in "iuf" or not len(values):
+        return values.dtype.kind in "iufb"
+    most = 2**53 if values.dtype.kind in "iu" else 1e300
+    return bool(values.min() > -most and values.max() < most)
