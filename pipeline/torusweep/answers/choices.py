@@ -19,6 +19,7 @@ import pyarrow.compute as pc
 
 from torusweep import traffic as patterns
 from torusweep.all_columns import TABLES
+from torusweep.answers.connection import Folders, folders_of
 from torusweep.answers.joined import (
     ALL,
     BEST,
@@ -32,7 +33,7 @@ from torusweep.answers.joined import (
     source,
     words_of,
 )
-from torusweep.answers.query import Folders, bracketed, folders_of, query
+from torusweep.answers.query import bracketed, query
 from torusweep.answers.view import SWEEP
 from torusweep.errors import BadInput, nearest
 from torusweep.questions.deadlock.routing_case import routing_spelling

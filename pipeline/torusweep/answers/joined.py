@@ -18,7 +18,7 @@ from typing import NamedTuple
 import pyarrow as pa
 
 from torusweep.all_columns import TABLES
-from torusweep.answers.query import Folders, folders_of
+from torusweep.answers.connection import Folders, folders_of
 from torusweep.answers.view import BEST_ROUTING, SWEEP, VIEW, VIEWED
 from torusweep.errors import BadInput, nearest
 from torusweep.stages import STAGES

@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from torusweep.answers.choices import Choices, keys_of, refining, refuse_absent, refuse_mixed, require_tables
+from torusweep.answers.connection import Folders, folders_of
 from torusweep.answers.designs import MOST, DesignAxis, is_better_large, sample_of
 from torusweep.answers.joined import (
     ALL,
@@ -24,7 +25,7 @@ from torusweep.answers.joined import (
     source,
     words_of,
 )
-from torusweep.answers.query import Folders, bracketed, folders_of, query
+from torusweep.answers.query import bracketed, query
 from torusweep.answers.view import SWEEP
 from torusweep.charts import finished
 from torusweep.charts.drawing import Axis, Chart, key

@@ -17,7 +17,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import duckdb
 import psutil
@@ -25,10 +25,19 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from torusweep.answers import table_text
-from torusweep.answers.connection import DEEPEST, connect, lock, quoted
+from torusweep.answers.connection import (
+    DEEPEST,
+    Folders,
+    Stored,
+    column_names,
+    connect,
+    folders_of,
+    lock,
+    stored_table,
+    sweep_names,
+)
 from torusweep.answers.view import SWEEP, VIEW, VIEWED, view
 from torusweep.errors import BadInput, Refused, RunsOn, printable
-from torusweep.tables import store
 
 LONGEST_WAIT = 86_400  # seconds
 TIME_LIMIT = 30.0  # seconds
@@ -38,41 +47,6 @@ LONGEST = 20_000  # characters of SQL; more would only occupy the planner
 STEP = 0.02  # seconds between two looks at a query's time and memory
 GRACE = 1.0  # seconds to heed an interrupt
 _EXAMPLE = '"SELECT topology, diameter FROM static LIMIT 5"'
-
-
-Folders = Path | str | Sequence[Path | str]  # of a sweep, or of several
-
-
-def folders_of(results: Folders) -> list[Path]:
-    return [Path(results)] if isinstance(results, Path | str) else [Path(one) for one in results]
-
-
-class Stored(NamedTuple):
-    """A table of one sweep or several, whose files are checked.
-
-    parts    by the sweep's name, the table's file; a single sweep has no name
-    columns  of each, without `sweep`
-    stamps   what would change with a file (`_stamp`)
-    """
-
-    parts: dict[str, Path]
-    columns: list[str]
-    rows: int
-    stamps: list[tuple[int, ...]]
-
-    @property
-    def sql(self) -> str:
-        """SQL of its rows."""
-        return " UNION ALL ".join(
-            f"SELECT {f'{quoted(name)} AS {SWEEP}, ' if name else ''}* FROM read_parquet({quoted(path)})"
-            for name, path in self.parts.items()
-        )
-
-    def check_unchanged(self) -> None:
-        """Raise BadInput for a file that is not what it was when it was checked."""
-        for path, before in zip(self.parts.values(), self.stamps):
-            if _stamp(path) != before:
-                raise BadInput(f"{path} was changed while it was read: ask again")
 
 
 def query(
@@ -180,7 +154,7 @@ def _answer(
             else:
                 connection.register(name, table)
         if VIEW in _words(sql) and VIEW not in tables and tables.keys() >= set(VIEWED):
-            connection.execute(view({name: _columns(tables[name]) for name in VIEWED}))
+            connection.execute(view({name: column_names(tables[name]) for name in VIEWED}))
         # it would print into the answer; where it is off, in a notebook, it can be set only with the package ipywidgets
         if connection.execute("SELECT current_setting('enable_progress_bar')").fetchall()[0][0]:
             connection.execute("SET enable_progress_bar = false")
@@ -268,20 +242,6 @@ def _shown(condition: str) -> str:
     return f"'{text if len(text) <= 80 else text[:79] + '…'}'"
 
 
-def sweep_names(folders: Sequence[Path]) -> list[str]:
-    """How the column `sweep` calls these sweeps: by their folders' names, or whole paths where these are the same.
-
-    '' for a single one, which has no such column. Raises BadInput for a folder that is given twice.
-    """
-    if len(folders) == 1:
-        return [""]
-    repeated = next((one for one in folders if sum(one.resolve() == other.resolve() for other in folders) > 1), None)
-    if repeated is not None:
-        raise BadInput(f"{printable(repeated)}: expected different folders, got this one twice; give it once")
-    names = [folder.resolve().name for folder in folders]
-    return [name if names.count(name) == 1 else str(folder) for name, folder in zip(names, folders)]
-
-
 def _tables(folders: Sequence[Path], mentioned: set[str]) -> dict[str, pa.Table | Stored]:
     """The tables of results folders that are mentioned, checked; all if none is (a misspelt name, SHOW TABLES)."""
     names, files = sweep_names(folders), dict[str, dict[str, Path]]()
@@ -297,7 +257,7 @@ def _tables(folders: Sequence[Path], mentioned: set[str]) -> dict[str, pa.Table 
     if VIEW in mentioned:
         mentioned = mentioned | set(VIEWED)
     wanted = [name for name in files if name.lower() in mentioned] or files
-    stored = {name: _stored(files[name]) for name in wanted}
+    stored = {name: stored_table(files[name]) for name in wanted}
     rows = {name: table.rows for name, table in stored.items()}
     empty = [name for name in rows if rows[name] == 0 and name != "verification"]
     if empty and not any(rows.values()):
@@ -313,41 +273,6 @@ def _tables(folders: Sequence[Path], mentioned: set[str]) -> dict[str, pa.Table 
         lacking = {name: pa.schema([*named, *schema_of(name)]).empty_table() for name in VIEWED if name not in stored}
         return lacking | stored
     return dict(stored)
-
-
-def _stored(parts: dict[str, Path]) -> Stored:
-    """A table of some sweeps. Raises BadInput where a file was altered, and where columns or their types differ."""
-    stamps = [_stamp(path) for path in parts.values()]
-    rows = sum(map(store.check_table, parts.values()))
-    first, *others = parts.values()
-    schema = pq.read_schema(first)
-    for other in others:
-        if not pq.read_schema(other).equals(schema):
-            differing = sorted(
-                {(field.name, str(field.type)) for field in schema}
-                ^ {(field.name, str(field.type)) for field in pq.read_schema(other)}
-            )
-            raise BadInput(
-                f"{printable(first)} and {printable(other)} are of different versions of torusweep: column"
-                f" {differing[0][0] if differing else schema.names[0]} differs; run the older sweep again"
-            )
-    return Stored(parts, schema.names, rows, stamps)
-
-
-def _stamp(path: Path) -> tuple[int, ...]:
-    """What changes when a file does: it is replaced, written to, or lengthened."""
-    try:
-        found = path.stat()
-    except OSError:  # the check says so
-        return ()
-    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
-
-
-def _columns(table: pa.Table | Stored) -> list[str]:
-    """The names of a table's columns."""
-    if isinstance(table, Stored):
-        return [*([] if "" in table.parts else [SWEEP]), *table.columns]
-    return table.column_names
 
 
 def print_table(table: pa.Table, style: str, out: Path | None = None, *, columns: bool = False) -> None:
