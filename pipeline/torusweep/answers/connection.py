@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 
 import duckdb
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from torusweep.answers.view import SWEEP
 from torusweep.errors import BadInput, printable
 from torusweep.tables import store
+from torusweep.tables.parquet import stored_schema
 
 DEEPEST = 200  # expressions within each other: more could overflow the stack
 _CLOSED: dict[str, Any] = {
@@ -113,12 +113,12 @@ def stored_table(parts: dict[str, Path]) -> Stored:
     stamps = [_stamp(path) for path in parts.values()]
     rows = sum(map(store.check_table, parts.values()))
     first, *others = parts.values()
-    schema = pq.read_schema(first)
+    schema = stored_schema(first)
     for other in others:
-        if not pq.read_schema(other).equals(schema):
+        if not stored_schema(other).equals(schema):
             differing = sorted(
                 {(field.name, str(field.type)) for field in schema}
-                ^ {(field.name, str(field.type)) for field in pq.read_schema(other)}
+                ^ {(field.name, str(field.type)) for field in stored_schema(other)}
             )
             raise BadInput(
                 f"{printable(first)} and {printable(other)} are of different versions of torusweep: column"

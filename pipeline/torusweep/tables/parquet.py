@@ -65,6 +65,11 @@ def read_rows(content: bytes, *, checked: bool = False, where: Mapping[str, int]
     return rows.filter(reduce(operator.and_, (pc.field(name) == value for name, value in where.items())))
 
 
+def stored_schema(path: Path) -> pa.Schema:
+    """The columns of a Parquet file, and their types."""
+    return pq.read_schema(path)
+
+
 def _may_have(file: pq.ParquetFile, group: int, where: Mapping[str, int]) -> bool:
     """Whether a row group's least and greatest values of some columns leave room for rows with these values."""
     columns = [file.metadata.row_group(group).column(number) for number in range(file.metadata.num_columns)]

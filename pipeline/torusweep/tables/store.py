@@ -373,10 +373,7 @@ def _whole(path: Path, manifest: Callable[[], dict[str, Any]]) -> bytes:
 
 
 def check_table(path: Path) -> int:
-    """The number of a published table's rows, once its digest is seen to be its manifest's; it is not held in memory.
-
-    Raises BadInput as `open_table` does.
-    """
+    """The number of a published table's rows, as `open_table` would read them; it is not held in memory."""
     try:
         with path.open("rb") as file:
             found = hashlib.file_digest(file, "sha256").hexdigest()
