@@ -69,7 +69,7 @@ docs/tables.md describes the columns, docs/config.md the configuration.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -133,9 +133,15 @@ def sweep(given: str | os.PathLike[str] | Mapping[str, Any]) -> Sweep:
     return __getattr__("Sweep")(given)
 
 
-def results(folder: str | os.PathLike[str]) -> Results:
-    """The results in a sweep's folder, as in results/default. Raises BadInput where there are none."""
-    return __getattr__("Results")(folder)
+def results(folder: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) -> Results:
+    """The results in a sweep's folder, as in results/default; of a list, those of several sweeps together.
+
+    Raises BadInput where there are none.
+    """
+    several = [folder] if isinstance(folder, str | os.PathLike) else list(folder)
+    if not several:
+        raise __getattr__("BadInput")("expected a folder of results, or several, got an empty list")
+    return __getattr__("Results")(several[0], tuple(several[1:]))
 
 
 def __getattr__(name: str) -> Any:

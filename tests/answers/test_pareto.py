@@ -9,6 +9,8 @@ import pyarrow as pa
 import pytest
 from torusweep.answers.choices import EXCLUDED, front, front_of, pareto
 from torusweep.errors import BadInput
+from torusweep.questions.screen import bounds
+from torusweep.tables.store import publish_table
 
 
 def by_plain_loops(values: np.ndarray) -> list[int]:
@@ -30,6 +32,30 @@ def test_a_front_of_everything_stays_whole(columns):
     sphere = -(directions / np.linalg.norm(directions, axis=1)[:, None])
     ranks = np.stack([np.unique(sphere[:, i], return_inverse=True)[1] for i in range(columns)], axis=1)
     assert sorted(front(ranks)) == by_plain_loops(ranks)
+
+
+@pytest.mark.parametrize("chunk", [1, 7, 100])
+@pytest.mark.parametrize("columns", [1, 2, 3])
+@pytest.mark.parametrize("levels", [3, 30, 1000])
+def test_a_front_that_is_swept_in_chunks_is_what_plain_loops_find(monkeypatch, levels, columns, chunk):
+    monkeypatch.setattr(bounds, "CHUNK", chunk)
+    values = np.random.default_rng(chunk + columns + levels).integers(-levels, levels, (300, columns))
+    spread = np.column_stack([values, -values.sum(axis=1)])[:, -columns:]  # most are on the front
+    for some in (values, spread, values * 0.1):
+        assert sorted(front(some)) == by_plain_loops(some)
+
+
+def test_numbers_beyond_those_of_floats_are_compared_exactly():
+    table = pa.table({"topology": ["a", "b", "c"], "cost": [2**53, 2**53 + 1, 2**53 - 1], "nodes": [1.0, 1.0, 2.0]})
+    assert pareto(table, ["cost", "nodes"]).column("topology").to_pylist() == ["c", "a"]
+
+
+def test_what_is_not_finite_is_compared_too():
+    costs = np.random.default_rng(3).choice([-np.inf, -1e308, 0.0, 1e308, np.inf], (500, 3))
+    table = pa.table({"topology": [str(i) for i in range(500)], **{name: costs[:, i] for i, name in enumerate("xyz")}})
+    found = [int(name) for name in pareto(table, ["x", "y"], ["z"]).column("topology").to_pylist()]
+    ranks = np.stack([np.unique(costs[:, i], return_inverse=True)[1] * (-1 if i == 2 else 1) for i in range(3)], axis=1)
+    assert sorted(found) == by_plain_loops(ranks)
 
 
 def test_a_hundred_thousand_rows_take_about_a_second():
@@ -89,6 +115,67 @@ def test_a_front_of_results_under_a_condition(results):
     ]
     found = front_of(results, minimise=["mean_distance", "cost"], where="nodes = 16 -- as many as a 4-cube's")
     assert found.column("topology").to_pylist() == ["hypercube(n=4)", "torus(k=4, n=2)"]
+
+
+def designs(seed: int, rows: int = 200) -> pa.Table:
+    """Networks of few sizes and distances, some of them disconnected or without a cost."""
+    random = np.random.default_rng(seed)
+    costs = [None if none else int(cost) for none, cost in zip(random.random(rows) < 0.1, random.integers(1, 9, rows))]
+    return pa.table(
+        {
+            "topology": [f"network(seed={number})" for number in random.permutation(rows)],
+            "nodes": random.integers(1, 9, rows),
+            "degree_max": random.integers(1, 5, rows),
+            "diameter": random.integers(1, 5, rows),
+            "cost": pa.array(costs, pa.int64()),
+            "mean_distance": random.integers(1, 9, rows) / 4,
+            "connected": random.random(rows) < 0.8,
+            "fault_nodes": pa.array([None] * rows, pa.int64()),
+        }
+    )
+
+
+def front_by_loops(rows: list[dict]) -> list[dict]:
+    """As sets of rows: less mean distance and cost, more nodes, of the connected ones with a cost."""
+    valued = [row for row in rows if row["connected"] and row["cost"] is not None]
+    values = np.array([(row["mean_distance"], row["cost"], -row["nodes"]) for row in valued])
+    return [valued[place] for place in by_plain_loops(values)]
+
+
+ASKED = {"minimise": ["mean_distance", "cost"], "maximise": ["nodes"]}
+
+
+@pytest.mark.parametrize("repeated", [False, True])
+def test_a_front_of_results_is_in_order_and_counts_what_it_leaves_out(tmp_path, repeated):
+    """Where a network has several rows, as of old tables, it counts once; the answer is the same."""
+    table = designs(1)
+    publish_table(tmp_path, "static", pa.concat_tables([table] * (2 if repeated else 1)))
+    found = front_of(tmp_path, **ASKED)
+    expected = sorted(
+        front_by_loops(table.to_pylist()),
+        key=lambda row: (row["mean_distance"], row["cost"], -row["nodes"], row["topology"]),
+    )
+    assert found.column("topology").to_pylist() == [row["topology"] for row in expected]
+    lacking = [row for row in table.to_pylist() if row["connected"] and row["cost"] is None]
+    assert found.schema.metadata[EXCLUDED] == str(len(lacking)).encode()
+
+
+def test_a_front_of_several_sweeps_names_each(tmp_path):
+    larger = [
+        {**row, "nodes": row["nodes"] + 1, "mean_distance": row["mean_distance"] + 0.25}
+        for row in designs(6).to_pylist()
+    ]
+    tables = {"one": designs(1), "two": pa.Table.from_pylist(larger, schema=designs(1).schema)}
+    for name, table in tables.items():
+        publish_table(tmp_path / name, "static", table)
+    found = front_of([tmp_path / "one", tmp_path / "two"], **ASKED)
+    rows = [{**row, "sweep": name} for name, table in tables.items() for row in table.to_pylist()]
+    expected = {(row["sweep"], row["topology"]) for row in front_by_loops(rows)}
+    assert found.column_names[:2] == ["sweep", "topology"]
+    assert {(row["sweep"], row["topology"]) for row in found.to_pylist()} == expected
+    assert len({sweep for sweep, _ in expected}) == 2
+    one = front_of([tmp_path / "one", tmp_path / "two"], **ASKED, where="sweep = 'one'")
+    assert one.column("topology").to_pylist() == front_of(tmp_path / "one", **ASKED).column("topology").to_pylist()
 
 
 @pytest.mark.parametrize(

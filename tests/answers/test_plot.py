@@ -469,3 +469,17 @@ def test_a_sample_holds_the_front_and_is_the_same_again(tmp_path: Path, monkeypa
     assert plot.plot(tmp_path, "nodes", "mean_distance") == drawn
     publish(tmp_path, "static", many[::-1])
     assert marks(plot.plot(tmp_path, "nodes", "mean_distance")) == marks(drawn)  # whatever the order of the table
+
+
+def test_several_sweeps_are_drawn_apart(folder: Path, tmp_path: Path) -> None:
+    """Their networks have the same names: a series is a sweep's, and a join is within a sweep."""
+    other = tmp_path / "other"
+    static = [{**static_record(build(NAMES[0])), "mean_distance": 9.0}]
+    loads = [{**loads_record(build(NAMES[0])), "saturation_load": 0.125}]
+    for name, rows in (("static", static), ("loads", loads)):
+        store.publish_table(other, name, pa.Table.from_pylist(rows, schema=schema_of(name)))
+    drawn = marks(plot.plot([folder, other], "mean_distance", "saturation_load", choices=Choices(traffic="uniform")))
+    assert {(row["x"], row["y"]) for row in drawn if row["group"] == "other"} == {(9.0, 0.125)}
+    of_one = marks(plot.plot(folder, "mean_distance", "saturation_load", choices=Choices(traffic="uniform")))
+    shown = sorted((row["x"], row["y"]) for row in drawn if row["group"] == folder.name)
+    assert shown == sorted((row["x"], row["y"]) for row in of_one)

@@ -8,14 +8,16 @@ import sys
 import time
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from torusweep.answers.query import query
 from torusweep.errors import BadInput, Refused, RunsOn
+from torusweep.tables import store
 from torusweep.tables.store import publish_table
 
-from tests.answers.small_results import STATIC
+from tests.answers.small_results import DISTANCES, STATIC
 
 
 def ask(sql: str, folder: Path, time_limit: float = 20.0, memory_gib: float = 0.5, max_rows: int = 1000) -> list[dict]:
@@ -176,6 +178,89 @@ def test_an_altered_table_is_refused_by_name(tmp_path):
     (tmp_path / "static.parquet").write_bytes(content)
     with pytest.raises(BadInput, match=r"static\.parquet was altered"):
         ask("SELECT 1 FROM static", tmp_path)
+
+
+def test_a_table_that_changes_while_it_is_read_is_refused(tmp_path, monkeypatch):
+    """Whoever runs the sweep again in the meantime replaces it: the answer would be of no digest that was checked."""
+    folder = tmp_path / 'o\'clock; "x"'  # a name that SQL must quote
+    publish_table(folder, "static", STATIC)
+    assert ask("SELECT count(*) AS n FROM static", folder) == [{"n": 4}]
+
+    def late(path):
+        rows = check_table(path)
+        publish_table(folder, "static", STATIC.slice(0, 2))
+        return rows
+
+    check_table = store.check_table
+    monkeypatch.setattr(store, "check_table", late)
+    with pytest.raises(BadInput, match=r"static\.parquet was changed while it was read"):
+        ask("SELECT count(*) AS n FROM static", folder)
+
+
+def test_a_query_reads_the_mentioned_tables_files_and_no_others(results, tmp_path):
+    publish_table(tmp_path, "static", STATIC)
+    for other in (tmp_path / "static.parquet", results / "manifest.json"):
+        for reader in ("read_parquet", "read_csv", "read_text"):
+            with pytest.raises(BadInput, match="and no files"):
+                ask(f"SELECT * FROM static, {reader}('{other}')", results)
+
+
+LOADS = {"topology": ["ring(k=8)", "hypercube(n=4)"], "routing": ["minimal"] * 2, "traffic": ["uniform"] * 2}
+
+
+@pytest.fixture(scope="module")
+def sweeps(tmp_path_factory):
+    """Two sweeps with networks in common, whose numbers differ."""
+    home = tmp_path_factory.mktemp("sweeps")
+    for name, saturation, rows in (("before", [1.0, 2.0], STATIC), ("after", [1.5, 3.0], STATIC.slice(1, 2))):
+        publish_table(home / name, "static", rows)
+        publish_table(home / name, "loads", pa.table({**LOADS, "saturation_load": saturation}))
+    publish_table(home / "before", "distances", DISTANCES)
+    return [home / "before", home / "after"]
+
+
+def test_several_sweeps_are_one_table(sweeps):
+    rows = ask("SELECT sweep, topology FROM static", sweeps)
+    names = STATIC.column("topology").to_pylist()
+    assert rows == [{"sweep": "before", "topology": name} for name in names] + [
+        {"sweep": "after", "topology": name} for name in names[1:3]
+    ]
+    assert ask("SELECT DISTINCT sweep FROM distances", sweeps) == [{"sweep": "before"}], "the other one has none"
+
+
+def test_the_view_of_several_sweeps_joins_none_with_another(sweeps):
+    rows = ask("SELECT sweep, topology, saturation_load FROM designs ORDER BY ALL", sweeps)
+    names = STATIC.column("topology").to_pylist()
+    loads = {("before", "ring(k=8)"): 1.0, ("before", "hypercube(n=4)"): 2.0, ("after", "hypercube(n=4)"): 3.0}
+    expected = [("before", name) for name in names] + [("after", name) for name in names[1:3]]
+    assert rows == [
+        {"sweep": sweep, "topology": name, "saturation_load": loads.get((sweep, name))}
+        for sweep, name in sorted(expected)
+    ]
+
+
+def test_sweeps_of_one_name_are_told_apart_by_their_folders(sweeps, tmp_path):
+    other = tmp_path / "before"
+    publish_table(other, "static", STATIC.slice(0, 1))
+    rows = ask("SELECT sweep, count(*) AS n FROM static GROUP BY sweep ORDER BY n", [other, sweeps[0]])
+    assert rows == [{"sweep": str(other), "n": 1}, {"sweep": str(sweeps[0]), "n": 4}]
+
+
+def test_sweeps_that_do_not_go_together_are_refused_in_one_line(sweeps, tmp_path, monkeypatch):
+    monkeypatch.setattr("torusweep.answers.query._answer", None)  # nothing is computed
+    publish_table(tmp_path, "static", STATIC.drop_columns(["cost"]))
+    for folders, says in (
+        (
+            [sweeps[0], tmp_path],
+            "are of different versions of torusweep: column cost differs; run the older sweep again",
+        ),
+        ([sweeps[0], sweeps[0]], "expected different folders, got this one twice"),
+        ([sweeps[0], tmp_path / "nothing"], "nothing: expected a sweep's results, got no table"),
+    ):
+        with pytest.raises(BadInput) as caught:
+            ask("SELECT * FROM static", folders)
+        assert says in str(caught.value)
+        assert "\n" not in str(caught.value)
 
 
 WORDS = re.findall(

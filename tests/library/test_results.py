@@ -246,3 +246,21 @@ def test_a_library_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch, res
     monkeypatch.setitem(sys.modules, library, None)
     with pytest.raises(ts.BadInput, match=f"expected {library}, which is not installed here; pip install {library}"):
         getattr(results["static"], library)()
+
+
+def test_several_sweeps_together(folder: Path, tmp_path: Path) -> None:
+    """Every table has the rows of each, which its column `sweep` names."""
+    other = tmp_path / "other"
+    publish_table(other, "static", pa.Table.from_pylist(STATIC[:1], schema=schema_of("static")))
+    both = ts.results([folder, other])
+    of_one = ts.results(folder)["static"].arrow().to_pylist()
+    expected = [{"sweep": folder.name, **row} for row in of_one] + [{"sweep": "other", **of_one[0]}]
+    assert both["static"].arrow().to_pylist() == expected
+    assert both.query("SELECT DISTINCT sweep FROM loads").arrow().to_pylist() == [{"sweep": folder.name}]
+    assert str(folder) in repr(both)
+    assert str(other) in repr(both)
+    for wrong, says in (([], "got an empty list"), ([folder, folder], "this one twice")):
+        with pytest.raises(ts.BadInput, match=says):
+            ts.results(wrong)
+    with pytest.raises(ts.BadInput, match="two by two"):
+        both.compare(ts.results(folder))

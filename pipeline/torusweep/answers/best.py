@@ -127,9 +127,9 @@ def best(
     | None = None,
     show: Annotated[int, Whole(1, "how many of the winners to show")] = 5,
     results: Annotated[
-        Path | str, Meaning("folder of a sweep whose table screen answers; a size that it lacks is computed")
-    ]
-    | None = None,
+        tuple[Path | str, ...],
+        Meaning("folder of a sweep whose table screen answers; a size that it lacks is computed"),
+    ] = (),
 ) -> BestNetworks:
     """The best network of a size among all lattices: tori, twisted tori, circulants, crystal lattices.
 
@@ -156,7 +156,8 @@ def best(
     with under("cost_model"):
         # what is wrong with it is said before the search
         model = None if cost_model is None else readable(str(cost_model))
-    before = None if results is None else screened_before(Path(results), space)
+    found_before = [screened_before(Path(folder), space) for folder in results]
+    before = next((parts for parts in found_before if parts is not None), None)
     with how.progress.share("lattices compared") as progress:
         found = best_lattices(
             space,

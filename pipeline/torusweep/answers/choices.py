@@ -9,6 +9,7 @@ refused, with the options that choose.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import reduce
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,6 +19,7 @@ import pyarrow.compute as pc
 
 from torusweep import traffic as patterns
 from torusweep.all_columns import TABLES
+from torusweep.answers.connection import Folders, folders_of
 from torusweep.answers.joined import (
     ALL,
     BEST,
@@ -31,6 +33,7 @@ from torusweep.answers.joined import (
     words_of,
 )
 from torusweep.answers.query import bracketed, query
+from torusweep.answers.view import SWEEP
 from torusweep.errors import BadInput, nearest
 from torusweep.questions.deadlock.routing_case import routing_spelling
 from torusweep.questions.screen.bounds import front
@@ -80,7 +83,7 @@ def keys_of(joined: Join, named: Iterable[Named]) -> list[str]:
         if own == "offered_load" and names.get("simulation", set()) <= OF_ALL_LOADS:
             continue
         keys += [key] if held else []
-    return keys
+    return [*([SWEEP] if joined.sweeps else ()), *keys]
 
 
 def refuse_mixed(
@@ -101,6 +104,8 @@ def refuse_mixed(
     apart    keys that may differ: the answer names them
     named    what the user calls the numbers, if not so
     """
+    if not keys:
+        return
     kept = [key for key in keys if key in apart]
     keys = [key for key in keys if key not in apart and not _is_idle(rows, key, keys, numbers)]
     mixed = [key for key in keys if key not in SECONDARY and _count(rows, [key]) > 1]
@@ -169,7 +174,7 @@ def _differing_of_one(
     return []
 
 
-def refuse_absent(results: Path, joined: Join, choices: Mapping[str, str | None]) -> None:
+def refuse_absent(results: Folders, joined: Join, choices: Mapping[str, str | None]) -> None:
     """Raise BadInput where a choice is of a value that the sweep has not computed."""
     for key, value in choices.items():
         tables = [name for name in joined.tables if key in {column.name for column in TABLES[name]}]
@@ -184,12 +189,13 @@ def refuse_absent(results: Path, joined: Join, choices: Mapping[str, str | None]
             )
 
 
-def require_tables(joined: Join, results: Path, wanted: Sequence[str]) -> None:
-    """Raise BadInput for a table that the folder lacks, before its columns are looked up."""
-    if not any(results.glob("*.parquet")):
+def require_tables(joined: Join, results: Folders, wanted: Sequence[str]) -> None:
+    """Raise BadInput for a table that the folders lack, before its columns are looked up."""
+    folders = folders_of(results)
+    if not all(any(folder.glob("*.parquet")) for folder in folders):
         return  # the query says so
     for table in joined.tables:
-        if not (results / f"{table}.parquet").exists():
+        if not any((folder / f"{table}.parquet").exists() for folder in folders):
             owned = [name for name in wanted if joined.column(name).table == table]
             raise BadInput(
                 f"{', '.join(owned) or 'the condition'}: expected the table {table}, got a sweep without it;"
@@ -222,6 +228,7 @@ def _condition(key: str, value: Any) -> str:
     return f"{key} = '{value}'" if isinstance(value, str) else f"{key} = {value}"
 
 
+MOST_DESIGNS = 20_000_000  # of a front, whose columns are few
 NONE_NAMED = "expected columns to minimise or maximise, got none; add for example --minimise mean_distance,cost"
 BESIDE = ("nodes", "degree_max", "diameter")
 EXCLUDED = b"rows_without_values"  # key of the answer's schema metadata
@@ -233,7 +240,7 @@ def left_out(front: pa.Table) -> int:
 
 
 def front_of(
-    results_dir: Path | str,
+    results_dir: Folders,
     *,
     minimise: Sequence[str],
     maximise: Sequence[str] = (),
@@ -244,6 +251,7 @@ def front_of(
 
     minimise, maximise  columns of the joined tables, as NAME or TABLE.NAME
     choices             the routing, traffic and model whose numbers count
+    results_dir         of several sweeps: the front of all, each named by a column `sweep`
 
     Distances of a disconnected network are within its components, so it would seem better than it is.
     The columns are topology, the named ones, what tells their rows apart (routing, traffic), and BESIDE.
@@ -255,7 +263,8 @@ def front_of(
     if not spelled:
         raise BadInput(NONE_NAMED)
     words = words_of(where)
-    joined = join(spelled, words=words, networks=True)
+    folders = folders_of(results_dir)
+    joined = join(spelled, words=words, networks=True, sweeps=len(folders) > 1)
     named = [joined.column(spelling) for spelling in spelled]
     numbers = [column.name for column in named]
     for column in named:
@@ -263,39 +272,57 @@ def front_of(
             raise BadInput(f"column '{column.name}': expected numbers, got {column.column.type}; choose another column")
         if numbers.count(column.name) > 1:
             raise BadInput(f"column '{column.name}' is named twice; name it once")
-    folder = Path(results_dir)
-    require_tables(joined, folder, spelled)
+    require_tables(joined, folders, spelled)
     choices = choices or Choices()
     chosen = choices.spelled()
     faults = any(word.startswith("fault_") for word in (*numbers, *words))
     keys = [*keys_of(joined, named), *(["fault_nodes"] if faults and "fault_nodes" not in numbers else [])]
-    columns = list(dict.fromkeys(["topology", *numbers, *keys, *BESIDE]))
+    columns = list(dict.fromkeys([*joined.of_network, *numbers, *keys, *BESIDE]))
     listed = ", ".join(f'"{name}"' for name in columns)
     kept = f"connected AND {bracketed(where)}" if where else "connected"
-    rows = source(joined, chosen, every_network=True, faults=faults)
-    found = query(f"SELECT DISTINCT {listed} FROM {rows} WHERE {kept} ORDER BY nodes, {listed}", folder, about=where)
-    valued = found.filter(_valued(found, numbers))
+    # where every network has one row, none must be told apart from others, nor put into order before the front is known
+    single = not joined.tables and _are_single(joined, folders)
+    rows = source(joined, chosen, every_network=True, faults=faults or single)
+    select, order = ("SELECT", "") if single else ("SELECT DISTINCT", f" ORDER BY nodes, {listed}")
+    sql = f"{select} {listed} FROM {rows} WHERE {kept}{order}"
+    found = query(sql, folders, about=where, **({"max_rows": MOST_DESIGNS} if single else {}))
+    has_values = _valued(found, numbers)
+    valued = found.filter(has_values)
     if not valued.num_rows:
-        refuse_absent(folder, joined, chosen)
+        refuse_absent(folders, joined, chosen)
         raise BadInput(
             f"expected connected networks with values of {' and '.join(spelled)}{f' where {where}' if where else ''},"
             " got none; torusweep query shows what is there"
         )
-    apart = [key for key in keys if key in choices.each() or key == "fault_nodes"]
-    refuse_mixed(valued, keys, numbers, series=None, apart=apart)
+    apart = [key for key in keys if key in (*choices.each(), SWEEP, "fault_nodes")]
     telling = [key for key in keys if key in Choices._fields or (key in apart)]
     telling = [key for key in telling if valued.column(key).null_count < valued.num_rows]
-    designs = _first_of_each(found, _valued(found, numbers), apart)
+    first = [*joined.of_network, *(key for key in apart if key != SWEEP)]
+    if single:
+        chosen_rows = _taken(valued, front(_costs(valued, numbers[: len(minimise)], numbers[len(minimise) :])))
+        designs = chosen_rows.sort_by([(name, "ascending") for name in ("nodes", *columns)])
+    else:
+        refuse_mixed(valued, keys, numbers, series=None, apart=apart)
+        designs = _first_of_each(found, has_values, joined.of_network, first)
     best = pareto(designs, numbers[: len(minimise)], numbers[len(minimise) :])
-    return best.select(list(dict.fromkeys(["topology", *numbers, *telling, *BESIDE])))
+    best = best.select(list(dict.fromkeys([*joined.of_network, *numbers, *telling, *BESIDE])))
+    return best.replace_schema_metadata({EXCLUDED: str(found.num_rows - valued.num_rows)}) if single else best
 
 
-def _first_of_each(table: pa.Table, valued: pa.Array[Any], apart: Sequence[str]) -> pa.Table:
+def _are_single(joined: Join, folders: Sequence[Path]) -> bool:
+    """Whether each network has one row of `static`."""
+    # numbers are told apart faster than texts; two networks of one number would only take the longer way
+    named = f"hash({', '.join(joined.of_network)})"
+    found = query(f"SELECT count(DISTINCT {named}) = count(*) AS single FROM static", folders)
+    return bool(found.column("single")[0].as_py())
+
+
+def _first_of_each(table: pa.Table, valued: pa.Array[Any], of_network: Sequence[str], apart: Sequence[str]) -> pa.Table:
     """A row of each network (and of each value of the keys `apart`): one with values, if there is one."""
-    rows = table.select(["topology", *apart])
+    rows = table.select(apart)
     rows = rows.append_column("place", pa.array(np.arange(rows.num_rows))).append_column("valued", valued)
-    with_values = groups(rows.filter(valued), ["topology", *apart], [("place", "min")])
-    networks = groups(rows, ["topology"], [("place", "min"), ("valued", "any")])
+    with_values = groups(rows.filter(valued), apart, [("place", "min")])
+    networks = groups(rows, of_network, [("place", "min"), ("valued", "any")])
     without = networks.filter(pc.invert(networks.column("valued_any")))
     chosen = [*with_values.column("place_min").chunks, *without.column("place_min").chunks]
     return table.take(np.sort(pa.chunked_array(chosen, pa.int64()).to_numpy()))
@@ -303,10 +330,7 @@ def _first_of_each(table: pa.Table, valued: pa.Array[Any], apart: Sequence[str])
 
 def _valued(table: pa.Table, names: Sequence[str]) -> pa.Array[Any]:
     """Which rows have a number in each of these columns."""
-    valued = np.ones(table.num_rows, bool)
-    for name in names:
-        valued &= ~np.asarray(pc.is_null(table.column(name), nan_is_null=True))
-    return pa.array(valued)
+    return reduce(pc.and_, [pc.invert(pc.is_null(table.column(name), nan_is_null=True)) for name in names])
 
 
 def pareto(table: pa.Table, minimise: Sequence[str], maximise: Sequence[str] = ()) -> pa.Table:
@@ -337,13 +361,39 @@ def pareto(table: pa.Table, minimise: Sequence[str], maximise: Sequence[str] = (
         ):
             raise BadInput(f"column '{name}': expected numbers, got {kind}; choose another column")
     rows = table.filter(_valued(table, named))
-    ranks = np.empty((rows.num_rows, len(named)), np.int64)
-    for i, name in enumerate(named):
-        # ranks compare exactly, whatever the type
-        ranks[:, i] = np.unique(np.asarray(rows.column(name)), return_inverse=True)[1]
-        if name in maximise:
-            ranks[:, i] *= -1
-    chosen = front(ranks)
+    chosen = front(_costs(rows, minimise, maximise))
     first = [name for name in ("topology", *named) if name in table.column_names]
-    answer = rows.take(pa.array(chosen)).select([*first, *(name for name in table.column_names if name not in first)])
+    answer = _taken(rows, chosen).select([*first, *(name for name in table.column_names if name not in first)])
     return answer.replace_schema_metadata({EXCLUDED: str(int(table.num_rows - rows.num_rows)).encode()})
+
+
+def _costs(rows: pa.Table, minimise: Sequence[str], maximise: Sequence[str]) -> np.ndarray:
+    """float64 or int64[rows, columns]: numbers that compare as the values do, exactly; less is better."""
+    values = [_array(rows.column(name)) for name in (*minimise, *maximise)]
+    if all(_is_exact(column) for column in values):
+        costs = np.column_stack([column.astype(np.float64) for column in values])
+    else:  # ranks compare exactly, whatever the type
+        costs = np.column_stack([np.unique(column, return_inverse=True)[1] for column in values])
+    costs[:, len(minimise) :] *= -1
+    return costs
+
+
+def _array(column: pa.ChunkedArray[Any]) -> np.ndarray:
+    """A column without nulls. For what is no number, pyarrow imports pandas, which takes a sixth of a second."""
+    whole = column.combine_chunks()
+    kind = column.type
+    return np.from_dlpack(whole) if pa.types.is_integer(kind) or pa.types.is_floating(kind) else np.asarray(whole)
+
+
+def _taken(table: pa.Table, places: np.ndarray) -> pa.Table:
+    """The rows of these places, int64."""
+    whole = np.ascontiguousarray(places, np.int64)
+    return table.take(pa.Array.from_buffers(pa.int64(), len(whole), [None, pa.py_buffer(whole.tobytes())]))
+
+
+def _is_exact(values: np.ndarray) -> bool:
+    """Whether float64 holds these numbers exactly, and their differences are finite."""
+    if values.dtype.kind not in "iuf" or not len(values):
+        return values.dtype.kind in "iufb"
+    most = 2**53 if values.dtype.kind in "iu" else 1e300
+    return bool(values.min() > -most and values.max() < most)

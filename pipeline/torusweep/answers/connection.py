@@ -1,16 +1,25 @@
-"""DuckDB without files, network and extensions: it reads the tables that it is given, and nothing else."""
+"""DuckDB without network, extensions and files: it reads the tables and files that it is given, and nothing else.
+
+Tables of a sweep, or of several, whose files are checked and read in place.
+"""
 
 from __future__ import annotations
 
 import os
-from typing import Any
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import duckdb
 import pyarrow as pa
 
+from torusweep.answers.view import SWEEP
+from torusweep.errors import BadInput, printable
+from torusweep.tables import store
+from torusweep.tables.parquet import stored_schema
+
 DEEPEST = 200  # expressions within each other: more could overflow the stack
 _CLOSED: dict[str, Any] = {
-    "enable_external_access": "false",
     "autoload_known_extensions": "false",
     "autoinstall_known_extensions": "false",
     "allow_unsigned_extensions": "false",
@@ -21,10 +30,23 @@ _CLOSED: dict[str, Any] = {
 }
 
 
-def connect(memory_gib: float) -> duckdb.DuckDBPyConnection:
-    """A connection to an empty database in memory; memory_gib: what its work may take."""
+def connect(memory_gib: float, files: Sequence[Path] = ()) -> duckdb.DuckDBPyConnection:
+    """A connection to an empty database in memory.
+
+    memory_gib  what its work may take
+    files       that it may read, besides the tables that it is given
+    """
     settings = {"memory_limit": f"{memory_gib:.3f}GiB", "threads": str(min(4, os.cpu_count() or 1))}
-    return duckdb.connect(":memory:", config=_CLOSED | settings)
+    connection = duckdb.connect(":memory:", config=_CLOSED | settings)
+    if files:
+        connection.execute(f"SET allowed_paths = [{', '.join(map(quoted, files))}]")
+    connection.execute("SET enable_external_access = false")
+    return connection
+
+
+def quoted(text: object) -> str:
+    """A text in SQL."""
+    return "'" + str(text).replace("'", "''") + "'"
 
 
 def lock(connection: duckdb.DuckDBPyConnection) -> None:
@@ -35,3 +57,87 @@ def lock(connection: duckdb.DuckDBPyConnection) -> None:
 def relation(connection: duckdb.DuckDBPyConnection, table: pa.Table) -> duckdb.DuckDBPyRelation:
     """A table as a relation of a connection: lazy, and to be joined with others of the same connection."""
     return connection.from_arrow(table)
+
+
+Folders = Path | str | Sequence[Path | str]  # of a sweep, or of several
+
+
+def folders_of(results: Folders) -> list[Path]:
+    return [Path(results)] if isinstance(results, Path | str) else [Path(one) for one in results]
+
+
+class Stored(NamedTuple):
+    """A table of one sweep or several, whose files are checked.
+
+    parts    by the sweep's name, the table's file; a single sweep has no name
+    columns  of each, without `sweep`
+    stamps   what would change with a file (`_stamp`)
+    """
+
+    parts: dict[str, Path]
+    columns: list[str]
+    rows: int
+    stamps: list[tuple[int, ...]]
+
+    @property
+    def sql(self) -> str:
+        """SQL of its rows."""
+        return " UNION ALL ".join(
+            f"SELECT {f'{quoted(name)} AS {SWEEP}, ' if name else ''}* FROM read_parquet({quoted(path)})"
+            for name, path in self.parts.items()
+        )
+
+    def check_unchanged(self) -> None:
+        """Raise BadInput for a file that is not what it was when it was checked."""
+        for path, before in zip(self.parts.values(), self.stamps):
+            if _stamp(path) != before:
+                raise BadInput(f"{path} was changed while it was read: ask again")
+
+
+def sweep_names(folders: Sequence[Path]) -> list[str]:
+    """How the column `sweep` calls these sweeps: by their folders' names, or whole paths where these are the same.
+
+    '' for a single one, which has no such column. Raises BadInput for a folder that is given twice.
+    """
+    if len(folders) == 1:
+        return [""]
+    repeated = next((one for one in folders if sum(one.resolve() == other.resolve() for other in folders) > 1), None)
+    if repeated is not None:
+        raise BadInput(f"{printable(repeated)}: expected different folders, got this one twice; give it once")
+    names = [folder.resolve().name for folder in folders]
+    return [name if names.count(name) == 1 else str(folder) for name, folder in zip(names, folders)]
+
+
+def stored_table(parts: dict[str, Path]) -> Stored:
+    """A table of some sweeps. Raises BadInput where a file was altered, and where columns or their types differ."""
+    stamps = [_stamp(path) for path in parts.values()]
+    rows = sum(map(store.check_table, parts.values()))
+    first, *others = parts.values()
+    schema = stored_schema(first)
+    for other in others:
+        if not stored_schema(other).equals(schema):
+            differing = sorted(
+                {(field.name, str(field.type)) for field in schema}
+                ^ {(field.name, str(field.type)) for field in stored_schema(other)}
+            )
+            raise BadInput(
+                f"{printable(first)} and {printable(other)} are of different versions of torusweep: column"
+                f" {differing[0][0] if differing else schema.names[0]} differs; run the older sweep again"
+            )
+    return Stored(parts, schema.names, rows, stamps)
+
+
+def _stamp(path: Path) -> tuple[int, ...]:
+    """What changes when a file does: it is replaced, written to, or lengthened."""
+    try:
+        found = path.stat()
+    except OSError:  # the check says so
+        return ()
+    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
+
+
+def column_names(table: pa.Table | Stored) -> list[str]:
+    """The names of a table's columns."""
+    if isinstance(table, Stored):
+        return [*([] if "" in table.parts else [SWEEP]), *table.columns]
+    return table.column_names

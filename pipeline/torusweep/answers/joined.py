@@ -10,6 +10,7 @@ that name it; a command takes the rows that are chosen, and refuses what is mixe
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -17,7 +18,8 @@ from typing import NamedTuple
 import pyarrow as pa
 
 from torusweep.all_columns import TABLES
-from torusweep.answers.view import BEST_ROUTING, VIEW, VIEWED
+from torusweep.answers.connection import Folders, folders_of
+from torusweep.answers.view import BEST_ROUTING, SWEEP, VIEW, VIEWED
 from torusweep.errors import BadInput, nearest
 from torusweep.stages import STAGES
 from torusweep.tables import store
@@ -43,6 +45,7 @@ BEST, ALL = "best", "all"  # choices of a routing beside its name
 # keys that say how a number was computed; rows that differ only in these are comparable
 SECONDARY = ("method", "packets", "seed", "vc_rule", "virtual_channels", "budget", "packing")
 SHARED = ("routing", "traffic")  # two tables that both have these are joined by them, too
+OF_SWEEP = Column(SWEEP, "string", "", "the sweep that a row is of, where several are asked together")
 SCHEMA = "'torusweep query --schema TABLE' lists a table's columns"
 
 
@@ -62,10 +65,17 @@ class Join(NamedTuple):
 
     tables   without `static`, whose columns are always joined
     columns  by name in the join
+    sweeps   several are asked together: rows of different ones are not joined, and `sweep` names a row's
     """
 
     tables: tuple[str, ...]
     columns: Mapping[str, Named]
+    sweeps: bool = False
+
+    @property
+    def of_network(self) -> list[str]:
+        """The columns that all tables have, and that name a network."""
+        return [*([SWEEP] if self.sweeps else ()), "topology"]
 
     def column(self, spelling: str) -> Named:
         """The column of `NAME`, `TABLE.NAME` or `TABLE_NAME`. Raises BadInput where the join has none."""
@@ -96,19 +106,27 @@ def distinguishing(table: str) -> tuple[str, ...]:
     return joined_tables()[table][1] if table in joined_tables() else DETAILS.get(table, ())
 
 
-def join(wanted: Iterable[str], *, words: Iterable[str] = (), table: str | None = None, networks: bool = False) -> Join:
+def join(
+    wanted: Iterable[str],
+    *,
+    words: Iterable[str] = (),
+    table: str | None = None,
+    networks: bool = False,
+    sweeps: bool = False,
+) -> Join:
     """The fewest tables that have the wanted columns.
 
     wanted  columns, as NAME or TABLE.NAME
     words   of a condition; those that are columns are wanted, too
     table   whose rows are wanted; None: the first table that has all columns, else several
     networks  only tables with rows for each network
+    sweeps  whether several are asked together, so that there is a column `sweep`
 
     Raises BadInput for an unknown column or table, and for columns of tables that cannot be joined by network.
     """
     if table is not None and table not in TABLES:
         raise BadInput(f"unknown table '{table}'{nearest(table, TABLES)}; 'torusweep query --schema' lists all")
-    wanted = list(dict.fromkeys(wanted))
+    wanted = [name for name in dict.fromkeys(wanted) if not (sweeps and name == SWEEP)]
     drawn = [
         "static",
         *(joined_tables() if networks else (name for name in TABLES if name not in ("static", "points"))),
@@ -130,7 +148,8 @@ def join(wanted: Iterable[str], *, words: Iterable[str] = (), table: str | None 
             chosen.append(found)
     known = [*([table] if table else ()), *joined_tables(), *chosen]  # an order that does not depend on the columns'
     tables = tuple(name for name in dict.fromkeys(known) if name in chosen and name != "static")
-    return Join(tables, _columns((*tables, "static")))
+    columns = _columns((*tables, "static"))
+    return Join(tables, {SWEEP: Named(SWEEP, "static", OF_SWEEP), **columns} if sweeps else columns, sweeps)
 
 
 def words_of(condition: str | None) -> list[str]:
@@ -176,7 +195,7 @@ def source(
             )
     by_best = next((table for table in BEST_ROUTING if table in joined.tables), None)
     pieces = [_piece(table, joined, choices, best=table == by_best) for table in joined.tables]
-    others = "*" if faults else "DISTINCT ON (topology) *"
+    others = "*" if faults else f"DISTINCT ON ({', '.join(joined.of_network)}) *"
     static = f"(SELECT {others}{_renamed('static', joined)} FROM static) AS static"
     if every_network or not pieces:
         pieces.insert(0, static)
@@ -187,7 +206,7 @@ def source(
     text = pieces[0]
     for name, piece in zip(names[1:], pieces[1:]):
         shared = [key for key in SHARED if name != "static" and key in seen and _own(name, key)]
-        text += f" LEFT JOIN {piece} USING ({', '.join(['topology', *shared])})"
+        text += f" LEFT JOIN {piece} USING ({', '.join([*joined.of_network, *shared])})"
         seen |= {column.name for column in TABLES[name]}
     return text
 
@@ -200,7 +219,7 @@ def _piece(table: str, joined: Join, choices: Mapping[str, str | None], *, best:
     text = f'SELECT *{_renamed(table, joined)} FROM "{table}"{" WHERE " + conditions if conditions else ""}'
     if best and choices.get("routing") == BEST:
         apart = [key for key in joined_tables()[table][1] if key not in ("routing", *SECONDARY)]
-        partition = ", ".join(f'"{key}"' for key in ("topology", *apart))
+        partition = ", ".join(f'"{key}"' for key in (*joined.of_network, *apart))
         order = ", ".join(BEST_ROUTING[table])
         text = (
             f'SELECT *{_renamed(table, joined)} FROM (SELECT * FROM "{table}"'
@@ -282,9 +301,11 @@ def tables() -> dict[str, list[Column]]:
     return {VIEW: view_columns(), **{name: list(columns) for name, columns in TABLES.items()}}
 
 
-def overview(folder: Path) -> pa.Table:
-    """Every table: its rows in this folder (null where it is not there), columns, and what a row is."""
-    rows = _rows(folder)
+def overview(results: Folders) -> pa.Table:
+    """Every table: its rows in these folders (null where it is not there), columns, and what a row is."""
+    rows = Counter[str]()
+    for folder in folders_of(results):
+        rows.update(_rows(folder))
     listed = [
         {"table": name, "rows": rows.get(name), "columns": len(columns), "a row is": _row(name)}
         for name, columns in tables().items()

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from torusweep.answers.choices import Choices, groups, keys_of, refining, refuse_absent, refuse_mixed, require_tables
+from torusweep.answers.connection import Folders, folders_of
 from torusweep.answers.designs import numbers, sample_of_rows
 from torusweep.answers.joined import (
     ALL,
@@ -25,6 +26,7 @@ from torusweep.answers.joined import (
     words_of,
 )
 from torusweep.answers.query import bracketed, query
+from torusweep.answers.view import SWEEP
 from torusweep.charts import Axis, finished
 from torusweep.charts.drawing import Chart, faceted, key
 from torusweep.charts.looks import Look, group_of, network_looks, value_looks
@@ -82,7 +84,7 @@ class PlotRequest(NamedTuple):
 
 
 def plot(
-    results: Path,
+    results: Folders,
     x: str,
     y: str,
     *,
@@ -102,6 +104,7 @@ def plot(
     log           logarithmic axes: none, x, y, both, or auto
     where         an SQL condition on these columns
     choices       the routing, traffic and model whose rows are drawn
+    results       of several sweeps: each is a series of its own
 
     Of more than MOST rows a sample is drawn: the Pareto front of both columns, and others evenly. More than
     MOST_LINES lines are drawn in several charts.
@@ -110,15 +113,16 @@ def plot(
     """
     choices = choices or Choices()
     named = list(dict.fromkeys([x, y, *(series or ())]))
-    joined = join(named, words=words_of(where), table=table)
+    folders = folders_of(results)
+    joined = join(named, words=words_of(where), table=table, sweeps=len(folders) > 1)
     request = _request(joined, x, y, series, lines, log)
-    require_tables(joined, results, named)
+    require_tables(joined, folders, named)
     keys = keys_of(joined, [joined.column(name) for name in named])
     sql = _sql(request, keys, choices, where)
-    found = query(sql, results, about=where, named="*" not in (where or ""))
+    found = query(sql, folders, about=where)
     known = found.filter(pc.and_(*(pc.is_finite(pc.cast(found.column(end), pa.float64(), safe=False)) for end in "xy")))
     if not known.num_rows:
-        refuse_absent(results, joined, choices.spelled())
+        refuse_absent(folders, joined, choices.spelled())
         condition = f" where {where}" if where else ""
         shared = [key for key in SHARED if sum(key in distinguishing(name) for name in joined.tables) > 1]
         matched = f" (matched by {', '.join(['network', *shared])})" if len(joined.tables) > 1 else ""
@@ -135,7 +139,7 @@ def plot(
         apart += [key for key in keys if key not in COMPARED and not refining(whole, [key], names)]
     if keys:
         refuse_mixed(whole, keys, ["x", "y"], series=names, apart=apart, named=[x, y])
-    return _drawn(request, names, known, found.num_rows, _subtitle(results, request, where, choices))
+    return _drawn(request, names, known, found.num_rows, _subtitle(folders, request, where, choices))
 
 
 def _request(joined: Join, x: str, y: str, series: Sequence[str] | None, lines: bool | None, log: str) -> PlotRequest:
@@ -206,6 +210,7 @@ def _is_curve(request: PlotRequest, rows: pa.Table, keys: Sequence[str]) -> bool
 def _series_of(request: PlotRequest, rows: pa.Table, keys: Sequence[str], choices: Choices) -> list[str]:
     """The columns that tell the lines, or the colours, apart. [] where the family does."""
     each = [name for name, value in choices._asdict().items() if value == ALL and name in keys]
+    each += [SWEEP] if request.joined.sweeps else []
     if request.series is not None:
         return list(dict.fromkeys([*(named.name for named in request.series), *each]))
     if not request.lines:
@@ -378,11 +383,12 @@ def _title(named: Named) -> str:
     return _words(named.name) + (f", {unit}" if unit and unit != named.column.name else "")
 
 
-def _subtitle(results: Path, request: PlotRequest, where: str | None, choices: Choices) -> str:
+def _subtitle(folders: Sequence[Path], request: PlotRequest, where: str | None, choices: Choices) -> str:
     chosen = [f"{name} {value}" for name, value in choices._asdict().items() if value]
     conditions = [*chosen, *([" ".join(where.split())] if where else [])]
     tables = " and ".join(request.joined.tables) or "static"
-    return f"{results.name}, {tables}{': ' if conditions else ''}{', '.join(conditions)}"
+    names = " and ".join(folder.name for folder in folders)
+    return f"{names}, {tables}{': ' if conditions else ''}{', '.join(conditions)}"
 
 
 def remarks(plotted: Plot) -> str:

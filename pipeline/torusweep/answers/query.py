@@ -1,8 +1,11 @@
 """SQL queries of a sweep's results: one SELECT that reads the tables and nothing else.
 
-DuckDB's own settings (connection.py) keep it from files, network, extensions and settings. It runs in a thread that is
-interrupted at its limits of time and memory. The digest of every Parquet file is checked first, because DuckDB does not
-detect an altered file.
+DuckDB's own settings (connection.py) keep it from other files, network, extensions and settings. It runs in a thread
+that is interrupted at its limits of time and memory. It reads the columns and row groups that a query needs from the
+Parquet files themselves. The digest of every file is checked first, because DuckDB does not detect an altered one; a
+file that changed while it was read is refused.
+
+Several sweeps are asked together: each table is then that of all, with a column `sweep`.
 """
 
 from __future__ import annotations
@@ -11,7 +14,7 @@ import re
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -22,10 +25,19 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from torusweep.answers import table_text
-from torusweep.answers.connection import DEEPEST, connect, lock
-from torusweep.answers.view import VIEW, VIEWED, view
+from torusweep.answers.connection import (
+    DEEPEST,
+    Folders,
+    Stored,
+    column_names,
+    connect,
+    folders_of,
+    lock,
+    stored_table,
+    sweep_names,
+)
+from torusweep.answers.view import SWEEP, VIEW, VIEWED, view
 from torusweep.errors import BadInput, Refused, RunsOn, printable
-from torusweep.tables import store
 
 LONGEST_WAIT = 86_400  # seconds
 TIME_LIMIT = 30.0  # seconds
@@ -39,17 +51,16 @@ _EXAMPLE = '"SELECT topology, diameter FROM static LIMIT 5"'
 
 def query(
     sql: str,
-    results_dir: Path | str,
+    results_dir: Folders,
     *,
     time_limit: float = TIME_LIMIT,
     memory_gib: float = MEMORY_GIB,
     max_rows: int = MOST_ROWS,
     about: str | None = None,
-    named: bool = False,
 ) -> pa.Table:
     """The answer to one SELECT over the tables of a results folder, each named as its file, and the view `designs`.
 
-    named  the SQL names every column that it needs: others are not read
+    results_dir  of several sweeps: each table is that of all of them, with a column `sweep`
     about  the user's own condition, where the SQL has one in brackets (`bracketed`): messages name it, not the query
 
     Raises BadInput where there are no results, a table was altered, or the SQL is not one valid SELECT; Refused where
@@ -61,10 +72,15 @@ def query(
         raise BadInput(f"expected one SELECT, as in {_EXAMPLE}, got nothing")
     if about is None and len(sql) > LONGEST:
         raise BadInput(f"expected a query of at most {LONGEST:,} characters, got {len(sql):,}")
-    connection = connect(memory_gib)
-    _check(connection, sql)
-    tables = _tables(Path(results_dir), _words(sql), named=named)
-    return _answer(connection, sql, tables, time_limit, memory_gib, max_rows, about)
+    with connect(memory_gib) as connection:
+        _check(connection, sql)
+    tables = _tables(folders_of(results_dir), _words(sql))
+    stored = [table for table in tables.values() if isinstance(table, Stored)]
+    connection = connect(memory_gib, [path for table in stored for path in table.parts.values()])
+    answer = _answer(connection, sql, tables, time_limit, memory_gib, max_rows, about)
+    for table in stored:
+        table.check_unchanged()
+    return answer
 
 
 def matching(table: pa.Table, where: str) -> pa.Table:
@@ -123,7 +139,7 @@ def _statements(connection: duckdb.DuckDBPyConnection, sql: str) -> list[duckdb.
 def _answer(
     connection: duckdb.DuckDBPyConnection,
     sql: str,
-    tables: Mapping[str, pa.Table],
+    tables: Mapping[str, pa.Table | Stored],
     time_limit: float,
     memory_gib: float,
     max_rows: int,
@@ -133,9 +149,12 @@ def _answer(
     subject = "the query" if about is None else f"--where {_shown(about)}"
     try:
         for name, table in tables.items():
-            connection.register(name, table)
+            if isinstance(table, Stored):
+                connection.execute(f'CREATE VIEW "{name}" AS {table.sql}')
+            else:
+                connection.register(name, table)
         if VIEW in _words(sql) and VIEW not in tables and tables.keys() >= set(VIEWED):
-            connection.execute(view({name: tables[name].column_names for name in VIEWED}))
+            connection.execute(view({name: column_names(tables[name]) for name in VIEWED}))
         # it would print into the answer; where it is off, in a notebook, it can be set only with the package ipywidgets
         if connection.execute("SELECT current_setting('enable_progress_bar')").fetchall()[0][0]:
             connection.execute("SET enable_progress_bar = false")
@@ -223,22 +242,25 @@ def _shown(condition: str) -> str:
     return f"'{text if len(text) <= 80 else text[:79] + '…'}'"
 
 
-def _tables(folder: Path, mentioned: set[str], *, named: bool) -> dict[str, pa.Table]:
-    """The tables of a results folder that are mentioned, checked; all if none is (a misspelt name, SHOW TABLES)."""
-    files = {path.stem: path for path in sorted(folder.glob("*.parquet"))}
-    if not files:
-        shown = printable(str(folder))
-        raise BadInput(
-            f"{shown}: expected a sweep's results, got no table; run 'torusweep run CONFIG' first, or name its folder"
-            " with --results"
-        )
+def _tables(folders: Sequence[Path], mentioned: set[str]) -> dict[str, pa.Table | Stored]:
+    """The tables of results folders that are mentioned, checked; all if none is (a misspelt name, SHOW TABLES)."""
+    names, files = sweep_names(folders), dict[str, dict[str, Path]]()
+    for sweep, folder in zip(names, folders):
+        found = sorted(folder.glob("*.parquet"))
+        if not found:
+            raise BadInput(
+                f"{printable(folder)}: expected a sweep's results, got no table; run 'torusweep run CONFIG' first, or"
+                " name its folder with --results"
+            )
+        for path in found:
+            files.setdefault(path.stem, {})[sweep] = path
     if VIEW in mentioned:
         mentioned = mentioned | set(VIEWED)
-    columns = mentioned if named else None
     wanted = [name for name in files if name.lower() in mentioned] or files
-    tables = {name: store.open_table(files[name], columns=columns) for name in wanted}
-    empty = [name for name, table in tables.items() if table.num_rows == 0 and name != "verification"]
-    if empty and not any(table.num_rows for table in tables.values()):
+    stored = {name: stored_table(files[name]) for name in wanted}
+    rows = {name: table.rows for name, table in stored.items()}
+    empty = [name for name in rows if rows[name] == 0 and name != "verification"]
+    if empty and not any(rows.values()):
         raise BadInput(
             f"the table {empty[0]} is empty: no network of this sweep has been computed; run 'torusweep run CONFIG'"
             " first"
@@ -247,8 +269,10 @@ def _tables(folder: Path, mentioned: set[str], *, named: bool) -> dict[str, pa.T
         # only these columns need the stages, which take a second to import
         from torusweep.all_columns import schema_of
 
-        tables = {name: schema_of(name).empty_table() for name in VIEWED} | tables
-    return tables
+        named = [] if names == [""] else [pa.field(SWEEP, pa.string())]
+        lacking = {name: pa.schema([*named, *schema_of(name)]).empty_table() for name in VIEWED if name not in stored}
+        return lacking | stored
+    return dict(stored)
 
 
 def print_table(table: pa.Table, style: str, out: Path | None = None, *, columns: bool = False) -> None:

@@ -9,6 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 VIEW = "designs"
+SWEEP = "sweep"  # the column of several sweeps' tables that names a row's sweep
 VIEWED = ("static", "loads", "layout")  # the tables whose columns the view has
 # the best routing of a network is the first in this order; loads that differ only by rounding are equal
 BEST_ROUTING = {
@@ -25,20 +26,21 @@ ORDER = {
 
 
 def view(present: Mapping[str, Sequence[str]]) -> str:
-    """SQL that makes the view `designs`: one row for each network.
+    """SQL that makes the view `designs`: one row for each network, of each sweep.
 
     present  the columns that each table of VIEWED has
     """
-    selected = ["topology"]
-    taken = {"topology"}
+    keys = [key for key in (SWEEP, "topology") if all(key in columns for columns in present.values())]
+    selected = list(keys)
+    taken = set(keys)
     joins = ""
     for table in VIEWED:
         known = set(present[table])
-        order = ["topology", *(term for term in ORDER[table] if known.intersection(re.findall(r"\w+", term)))]
-        rows = f'(SELECT DISTINCT ON (topology) * FROM "{table}" ORDER BY {", ".join(order)}) AS "{table}"'
-        joins += f" LEFT JOIN {rows} USING (topology)" if joins else rows
+        order = [*keys, *(term for term in ORDER[table] if known.intersection(re.findall(r"\w+", term)))]
+        rows = f'(SELECT DISTINCT ON ({", ".join(keys)}) * FROM "{table}" ORDER BY {", ".join(order)}) AS "{table}"'
+        joins += f" LEFT JOIN {rows} USING ({', '.join(keys)})" if joins else rows
         for column in present[table]:
-            if column != "topology":
+            if column not in keys:
                 name = f"{table}_{column}" if column in taken else column
                 selected.append(f'"{table}"."{column}" AS "{name}"')
                 taken.add(name)

@@ -178,6 +178,14 @@ def _latest_results(context: click.Context, parameter: click.Parameter, given: P
     return max(sweeps, key=lambda folder: (folder / "manifest.json").stat().st_mtime, default=DEFAULT_RESULTS)
 
 
+several_results = click.option(
+    "--results",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    callback=lambda context, parameter, given: [_latest_results(context, parameter, one) for one in given or (None,)],
+    help="Folder of a sweep; repeated, of several, whose tables have a column sweep.  [default: results/default;"
+    " without one, the sweep in results/ that ran last]",
+)
 results = click.option(
     "--results",
     type=click.Path(path_type=Path),

@@ -29,7 +29,7 @@ from torusweep.quantities import counted
 )
 @click.option("--where", help='An SQL condition on any columns, as in "nodes BETWEEN 4000 AND 4200".')
 @options.choices
-@options.results
+@options.several_results
 @options.output_format
 @options.output
 @options.json_output
@@ -38,7 +38,7 @@ def pareto(
     maximise: tuple[str, ...],
     where: str | None,
     choices: dict[str, str | None],
-    results: Path,
+    results: list[Path],
     style: str,
     output: Path | None,
     as_json: bool,

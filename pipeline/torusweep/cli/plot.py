@@ -21,7 +21,7 @@ from torusweep.errors import BadInput
     help="Table whose rows to draw, together with the columns of static.  "
     "[default: the first table that has both columns]",
 )
-@options.results
+@options.several_results
 @click.option(
     "-o",
     "--output",
@@ -57,7 +57,7 @@ def plot(
     x: str,
     y: str,
     table: str | None,
-    results: Path,
+    results: list[Path],
     output: Path | None,
     series: str | None,
     lines: bool | None,

@@ -20,7 +20,7 @@ def _complete_table(context: click.Context, parameter: click.Parameter, incomple
 
 @click.command()
 @click.argument("sql", required=False)
-@options.results
+@options.several_results
 @options.output_format
 @options.output
 @click.option(
@@ -41,7 +41,7 @@ def _complete_table(context: click.Context, parameter: click.Parameter, incomple
 @options.json_output
 def query(
     sql: str | None,
-    results: Path,
+    results: list[Path],
     style: str,
     output: Path | None,
     schema: str | None,

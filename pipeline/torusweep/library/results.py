@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from torusweep.answers.compare import compare
+from torusweep.answers.connection import sweep_names
 from torusweep.answers.joined import view_columns
 from torusweep.answers.query import MOST_ROWS, TIME_LIMIT, query
 from torusweep.answers.view import VIEW
@@ -41,39 +43,52 @@ class Results:
 distances, loads, points, static, verification
 
     folder  of the sweep, as in results/default
-    Raises BadInput where the folder has no results, or a damaged manifest.
+    others  folders of other sweeps that are asked together with it: each table is that of all, with a column `sweep`
+    Raises BadInput where a folder has no results, or a damaged manifest.
     """
 
     folder: Path
+    others: tuple[Path, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "folder", Path(self.folder))
-        sweeps = sorted(path.parent.name for path in self.folder.glob(f"*/{store.MANIFEST}"))
-        if sweeps and not (self.folder / store.MANIFEST).exists():
-            shown = printable(self.folder)
-            raise BadInput(
-                f"{shown}: expected the folder of one sweep, got one that holds {', '.join(sweeps[:5])};"
-                f" write {os.path.join(shown, sweeps[0])}"
-            )
-        if not self.manifest["tables"]:
-            raise BadInput(
-                f"{printable(self.folder)}: expected a sweep's results, got no table; run 'torusweep run CONFIG' first"
-            )
+        object.__setattr__(self, "others", tuple(map(Path, self.others)))
+        for folder in self.folders:
+            sweeps = sorted(path.parent.name for path in folder.glob(f"*/{store.MANIFEST}"))
+            if sweeps and not (folder / store.MANIFEST).exists():
+                shown = printable(folder)
+                raise BadInput(
+                    f"{shown}: expected the folder of one sweep, got one that holds {', '.join(sweeps[:5])};"
+                    f" write {os.path.join(shown, sweeps[0])}"
+                )
+            if not store.read_manifest(folder)["tables"]:
+                raise BadInput(
+                    f"{printable(folder)}: expected a sweep's results, got no table; run 'torusweep run CONFIG' first"
+                )
+        sweep_names(self.folders)
+
+    @property
+    def folders(self) -> list[Path]:
+        """Of this sweep and of the others."""
+        return [self.folder, *self.others]
 
     @property
     def manifest(self) -> dict[str, Any]:
-        """What manifest.json says: the configuration, the software, the tables' digests, failed points, shards."""
+        """What manifest.json says: the configuration, the software, the tables' digests, failed points, shards.
+
+        That of the first of several sweeps.
+        """
         return store.read_manifest(self.folder)
 
     @property
     def tables(self) -> list[str]:
         """The names of the tables that are there, and the view `designs`: a row for each network."""
-        return sorted([VIEW, *self.manifest["tables"]])
+        return sorted({VIEW, *(name for folder in self.folders for name in store.read_manifest(folder)["tables"])})
 
     @property
     def complete(self) -> bool:
-        """Whether the sweep was made to its end."""
-        return store.is_complete(self.folder)
+        """Whether the sweeps were made to their end."""
+        return all(map(store.is_complete, self.folders))
 
     def __getitem__(self, name: str) -> Table:
         """A table by its name. Raises BadInput for an unknown one, and for a file that is missing or was altered."""
@@ -81,12 +96,15 @@ distances, loads, points, static, verification
         if name not in tables:
             unfinished = "" if self.complete else "; the sweep is not finished: run it again ('torusweep run CONFIG')"
             raise BadInput(
-                f"{printable(self.folder)}: unknown table '{printable(name)}'{nearest(str(name), tables)};"
+                f"{self._shown()}: unknown table '{printable(name)}'{nearest(str(name), tables)};"
                 f" it has {', '.join(tables)}{unfinished}"
             )
         if name == VIEW:
             meanings = {column.name: (column.unit, column.meaning) for column in view_columns()}
-            return self._table(VIEW, query(f"SELECT * FROM {VIEW}", self.folder), meanings)
+            return self._table(VIEW, query(f"SELECT * FROM {VIEW}", self.folders), meanings)
+        if self.others:
+            whole = query(f'SELECT * FROM "{name}"', self.folders, max_rows=max(1, self._counts()[name]))
+            return self._table(name, whole)
         return self._table(name, store.open_table(self.folder / f"{name}.parquet"))
 
     def __getattr__(self, name: str) -> Table:
@@ -117,15 +135,17 @@ distances, loads, points, static, verification
         Raises BadInput for a query that cannot be answered, and Refused for one that takes more than the limits: RunsOn
         where its work heeds no interrupt (that of levenshtein on long texts), and so goes on beside you.
         """
-        return self._table("query", query(sql, self.folder, time_limit=time_limit, max_rows=max_rows))
+        return self._table("query", query(sql, self.folders, time_limit=time_limit, max_rows=max_rows))
 
     def compare(self, other: Results, *, tables: Sequence[str] = (), tolerance: float = 0.0) -> Table:
         """Where these results and others differ: a row for each table and column that does, as `torusweep compare`.
 
         tables     those that are compared; () for all
         tolerance  numbers that differ by at most this share of the larger one are equal
-        Raises BadInput for an unknown table, and for one that was altered.
+        Raises BadInput for an unknown table, for one that was altered, and for results of several sweeps.
         """
+        if self.others or other.others:
+            raise BadInput("expected two results of one sweep each, got several together; compare them two by two")
         found = compare(self.folder, other.folder, tables=tables, tolerance=tolerance)
         return self._table("differences", found)
 
@@ -137,13 +157,22 @@ distances, loads, points, static, verification
 
     def _title(self) -> str:
         state = "" if self.complete else " (not finished; run the sweep again)"
-        return f"{printable(self.folder)}: {counted(len(self), 'table')}{state}"
+        return f"{self._shown()}: {counted(len(self), 'table')}{state}"
+
+    def _shown(self) -> str:
+        return " and ".join(map(printable, self.folders))
+
+    def _counts(self) -> Counter[str]:
+        """The rows of each table."""
+        found = Counter[str]()
+        for folder in self.folders:
+            found.update({name: entry["rows"] for name, entry in store.read_manifest(folder)["tables"].items()})
+        return found
 
     def _rows(self) -> list[Fact]:
-        entries = self.manifest["tables"]
+        rows = self._counts()
         return [
-            (name, counted(entries[name]["rows"], "row") if name in entries else "a row for each network", "")
-            for name in self.tables
+            (name, counted(rows[name], "row") if name in rows else "a row for each network", "") for name in self.tables
         ]
 
     def _table(self, name: str, rows: Any, meanings: dict[str, tuple[str, str]] | None = None) -> Table:

@@ -6,7 +6,7 @@ Somebody else's tables and matrices, CSV or Parquet, read with limits, and refus
 from __future__ import annotations
 
 import operator
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import reduce
 from io import BytesIO
 from pathlib import Path
@@ -54,24 +54,22 @@ def foreign_table(content: bytes, memory: int, most_rows: int | None = None) -> 
     return read_rows(content, checked=True)
 
 
-def read_rows(
-    content: bytes,
-    *,
-    checked: bool = False,
-    where: Mapping[str, int] | None = None,
-    columns: Collection[str] | None = None,
-) -> pa.Table:
+def read_rows(content: bytes, *, checked: bool = False, where: Mapping[str, int] | None = None) -> pa.Table:
     """What a Parquet file holds, its pages' checksums looked at if `checked`.
 
     where    as of `open_table`; row groups whose statistics exclude these values are not read
-    columns  of which only these are read; None: all
     `pq.read_table` and `pyarrow.dataset` would take a third of a second to import.
     """
     file = pq.ParquetFile(pa.BufferReader(arrow_buffer(content)), page_checksum_verification=checked)
     if not where:
-        return file.read(None if columns is None else [name for name in file.schema_arrow.names if name in columns])
+        return file.read()
     rows = file.read_row_groups([group for group in range(file.num_row_groups) if _may_have(file, group, where)])
     return rows.filter(reduce(operator.and_, (pc.field(name) == value for name, value in where.items())))
+
+
+def stored_schema(path: Path) -> pa.Schema:
+    """The columns of a Parquet file, and their types."""
+    return pq.read_schema(path)
 
 
 def _may_have(file: pq.ParquetFile, group: int, where: Mapping[str, int]) -> bool:

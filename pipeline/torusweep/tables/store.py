@@ -19,7 +19,7 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -204,15 +204,14 @@ def read_manifest(folder: Path) -> dict[str, Any]:
         ) from None
 
 
-def open_table(path: Path, where: Mapping[str, int] | None = None, columns: Collection[str] | None = None) -> pa.Table:
+def open_table(path: Path, where: Mapping[str, int] | None = None) -> pa.Table:
     """A published table, checked against its manifest.
 
     where    whole numbers by column: only rows that have them are read
-    columns  of which only these are read; None: all
     Raises BadInput, naming it, where it is missing or altered.
     """
     path = Path(path)
-    return read_rows(_whole(path, lambda: read_manifest(path.parent)), where=where, columns=columns)
+    return read_rows(_whole(path, lambda: read_manifest(path.parent)), where=where)
 
 
 def open_current(path: Path, schema: pa.Schema, where: Mapping[str, int] | None = None) -> pa.Table:
@@ -256,13 +255,33 @@ def _whole(path: Path, manifest: Callable[[], dict[str, Any]]) -> bytes:
     try:
         content = path.read_bytes()
     except OSError as error:
-        raise BadInput(f"cannot read {path}: {error.strerror}; run the sweep first ('torusweep run CONFIG')") from None
-    entry = manifest().get("tables", {}).get(path.stem)
+        raise _unreadable(path, error) from None
+    _expect(path, digest(content), manifest())
+    return content
+
+
+def check_table(path: Path) -> int:
+    """The number of a published table's rows, as `open_table` would read them; it is not held in memory."""
+    try:
+        with path.open("rb") as file:
+            found = hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise _unreadable(path, error) from None
+    return int(_expect(path, found, read_manifest(path.parent))["rows"])
+
+
+def _expect(path: Path, found: str, manifest: Mapping[str, Any]) -> dict[str, Any]:
+    """A table's entry in its manifest. Raises BadInput where it has none, or another digest than was found."""
+    entry = manifest.get("tables", {}).get(path.stem)
     if not isinstance(entry, dict):
         raise BadInput(f"{path} is not in its manifest: delete it and run the sweep again")
-    if digest(content) != entry.get("sha256"):
+    if found != entry.get("sha256"):
         raise BadInput(f"{path} was altered: its digest is not its manifest's; delete it and run the sweep again")
-    return content
+    return entry
+
+
+def _unreadable(path: Path, error: OSError) -> BadInput:
+    return BadInput(f"cannot read {path}: {error.strerror}; run the sweep first ('torusweep run CONFIG')")
 
 
 def _write_manifest(folder: Path, manifest: dict[str, Any]) -> None:

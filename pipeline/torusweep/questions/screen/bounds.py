@@ -47,6 +47,7 @@ def _fill(nodes: int, width: Callable[[int], int]) -> list[int]:
 
 
 BLOCK = 256  # rows that are compared pairwise
+CHUNK = 1 << 13  # rows that are compared with the staircase at once
 EMPHASIS = 4.0  # of one column before the others, in the choice of good rows
 NEIGHBOURS = 32  # rows that are compared pairwise at first
 
@@ -54,9 +55,10 @@ NEIGHBOURS = 32  # rows that are compared pairwise at first
 def front(values: np.ndarray) -> np.ndarray:
     """Indices int64[F] of the rows of values[N, C] on the Pareto front, in lexicographic order; less is better.
 
-    Rows that a few good ones dominate go first, then those that a neighbour dominates. The rest by divide and conquer
-    (Kung, Luccio & Preparata 1975): in lexicographic order only earlier rows dominate a row, so the front of the
-    second half is what the front of the first half leaves of it.
+    Rows that a few good ones dominate go first. In lexicographic order only earlier rows dominate a row: of two columns
+    or three, those before are known by the staircase of the others. Of more, rows that a neighbour dominates go, and
+    the rest by divide and conquer (Kung, Luccio & Preparata 1975): the front of the second half is what the front of
+    the first half leaves of it.
     """
     rows = _left_by_good_rows(values)
     rows = rows[np.lexsort(values[rows, ::-1].T)]  # stable: equal rows stay in their order
@@ -65,7 +67,9 @@ def front(values: np.ndarray) -> np.ndarray:
     new[1:] = np.any(ordered[1:] != ordered[:-1], axis=1)
     first = np.flatnonzero(new)
     kept = np.zeros(len(first), bool)
-    kept[_front(ordered[first], _left_by_neighbours(ordered[first]))] = True
+    distinct = ordered[first]
+    few = values.shape[1] <= 3
+    kept[_swept(distinct) if few else _front(distinct, _left_by_neighbours(distinct))] = True
     return rows[np.repeat(kept, np.diff(first, append=len(rows)))]
 
 
@@ -75,12 +79,13 @@ def _left_by_good_rows(values: np.ndarray) -> np.ndarray:
     if len(values) <= BLOCK:
         return rows
     spans = np.ptp(values, axis=0).astype(float)
-    scaled = values / np.where(spans > 0, spans, 1)
-    columns = values.shape[1]
-    for weights in np.concatenate([np.ones((1, columns)), np.ones((columns, columns)) + EMPHASIS * np.eye(columns)]):
-        good = values[rows[np.argmin(scaled[rows] @ weights)]]
-        here = values[rows]
-        rows = rows[np.any(here < good, axis=1) | np.all(here == good, axis=1)]
+    scaled = [column / (span if span > 0 else 1) for column, span in zip(values.T, spans)]
+    here = [np.ascontiguousarray(column) for column in values.T]
+    for heavy in (None, *range(len(here))):
+        good = np.argmin(sum(column * (1 if place != heavy else 1 + EMPHASIS) for place, column in enumerate(scaled)))
+        left = np.logical_or.reduce([column < column[good] for column in here])
+        left |= np.logical_and.reduce([column == column[good] for column in here])
+        rows, here, scaled = rows[left], [column[left] for column in here], [column[left] for column in scaled]
     return rows
 
 
@@ -101,6 +106,25 @@ def _left_by_neighbours(values: np.ndarray) -> np.ndarray:
         if 4 * np.count_nonzero(dominated) < len(dominated):
             break
     return rows
+
+
+def _swept(values: np.ndarray) -> np.ndarray:
+    """int64[F]: the front of distinct rows of up to three columns, in lexicographic order: chunk by chunk.
+
+    A row is dominated if the staircase of those before it, the front of their columns but the first, reaches below it.
+    """
+    stairs, kept = values[:0, 1:], [np.zeros(0, np.int64)]
+    for start in range(0, len(values), CHUNK):
+        rows = np.arange(start, min(start + CHUNK, len(values)))
+        if len(stairs):
+            rows = rows[~_dominated(stairs, values[rows, 1:])]
+        kept.append(_front(values, rows))
+        stairs = np.concatenate([stairs, values[kept[-1], 1:]])
+        if stairs.shape[1] == 2:
+            stairs = stairs[np.lexsort(stairs.T[::-1])]
+            least = np.minimum.accumulate(stairs[:, 1])
+            stairs = stairs[np.append(True, stairs[1:, 1] < least[:-1])[: len(stairs)]]
+    return np.concatenate(kept)
 
 
 def _front(values: np.ndarray, rows: np.ndarray) -> np.ndarray:
