@@ -374,13 +374,9 @@ def _word(value: Any) -> str:
     return "none" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def _words(name: str) -> str:
-    return name.replace("_", " ")
-
-
 def _title(named: Named) -> str:
     unit = named.column.printed_unit
-    return _words(named.name) + (f", {unit}" if unit and unit != named.column.name else "")
+    return named.name.replace("_", " ") + (f", {unit}" if unit and unit != named.column.name else "")
 
 
 def _subtitle(folders: Sequence[Path], request: PlotRequest, where: str | None, choices: Choices) -> str:

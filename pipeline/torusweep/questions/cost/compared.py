@@ -89,12 +89,13 @@ def sized(family: str, terminals: int) -> str:
 
     Raises BadInput for a family that has no balanced networks.
     """
-    if family not in BALANCED:
+    balanced = BALANCED.get(family)
+    if balanced is None:
         raise BadInput(
             f"{family}: expected a family whose sizes are known ({', '.join(BALANCED)}), got another;"
             f" write its network, as 'torusweep topologies {family}' explains"
         )
-    found = min(_known(BALANCED[family](terminals), terminals), key=lambda one: (abs(one[0] - terminals), -one[0]))
+    found = min(_known(balanced(terminals), terminals), key=lambda one: (abs(one[0] - terminals), -one[0]))
     return found[1]
 
 

@@ -209,12 +209,13 @@ def place_tasks(network: Topology, how: How, named: NamedTasks, least: str, rest
     demand = demand_of(whole)
     channels = len(network.arcs[0])
     routes = _routes(network, between)
-    if routes is None and least == "load":
+    by_load = least == "load"
+    if by_load and routes is None:
         raise Refused(
             f"{network.spelling}: expected at most {MOST_ROUTES:,} channels on the shortest paths of all pairs, got"
             " more; choose a smaller network, or least hops"
         )
-    search = _Search(network, demand, distance, routes if least == "load" else None, channels, number)
+    search = _Search(network, demand, distance, routes if by_load else None, channels, number)
     bound = search.bound(matrix)
     with how.progress.share("placements") as report:
         place, value = np.arange(places, dtype=np.int32), search.value(np.arange(places, dtype=np.int32))
