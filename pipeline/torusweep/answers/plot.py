@@ -106,8 +106,7 @@ def plot(
     choices       the routing, traffic and model whose rows are drawn
     results       of several sweeps: each is a series of its own
 
-    Of more than MOST rows a sample is drawn: the Pareto front of both columns, and others evenly. More than
-    MOST_LINES lines are drawn in several charts.
+    Of more than MOST rows a sample is drawn: the Pareto front, and others evenly; lines beyond MOST_LINES in several charts.
     Raises BadInput for unknown columns and tables, columns without numbers, rows of several routings, traffics or
     models that nothing tells apart, and values that a logarithmic axis cannot show; as `query` does.
     """
@@ -118,8 +117,7 @@ def plot(
     request = _request(joined, x, y, series, lines, log)
     require_tables(joined, folders, named)
     keys = keys_of(joined, [joined.column(name) for name in named])
-    sql = _sql(request, keys, choices, where)
-    found = query(sql, folders, about=where)
+    found = query(_sql(request, keys, choices, where), folders, about=where)
     known = found.filter(pc.and_(*(pc.is_finite(pc.cast(found.column(end), pa.float64(), safe=False)) for end in "xy")))
     if not known.num_rows:
         refuse_absent(folders, joined, choices.spelled())
@@ -361,7 +359,7 @@ def _cut(request: PlotRequest, points: Sequence[Mapping[str, Any]], log: str) ->
     if not request.lines or "latency" not in request.y.name or "y" in log or not below:
         return None
     most = CUT * max(below)
-    return most if any(point["y"] > most for point in points) else None
+    return most if max(point["y"] for point in points) > most else None
 
 
 def _natural(text: str) -> list[tuple[bool, float, str]]:
@@ -374,17 +372,20 @@ def _word(value: Any) -> str:
     return "none" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
 
 
+def _words(name: str) -> str:
+    return name.replace("_", " ")
+
+
 def _title(named: Named) -> str:
     unit = named.column.printed_unit
-    return named.name.replace("_", " ") + (f", {unit}" if unit and unit != named.column.name else "")
+    return _words(named.name) + (f", {unit}" if unit and unit != named.column.name else "")
 
 
 def _subtitle(folders: Sequence[Path], request: PlotRequest, where: str | None, choices: Choices) -> str:
     chosen = [f"{name} {value}" for name, value in choices._asdict().items() if value]
     conditions = [*chosen, *([" ".join(where.split())] if where else [])]
-    tables = " and ".join(request.joined.tables) or "static"
-    names = " and ".join(folder.name for folder in folders)
-    return f"{names}, {tables}{': ' if conditions else ''}{', '.join(conditions)}"
+    names = [" and ".join(folder.name for folder in folders), " and ".join(request.joined.tables) or "static"]
+    return f"{', '.join(names)}{': ' if conditions else ''}{', '.join(conditions)}"
 
 
 def remarks(plotted: Plot) -> str:
