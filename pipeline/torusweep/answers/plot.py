@@ -106,7 +106,7 @@ def plot(
     choices       the routing, traffic and model whose rows are drawn
     results       of several sweeps: each is a series of its own
 
-    Of more than MOST rows a sample is drawn: the Pareto front, and others evenly; lines beyond MOST_LINES in several charts.
+    Of more than MOST rows a sample is drawn: the Pareto front, and others evenly. MOST_LINES lines are in one chart.
     Raises BadInput for unknown columns and tables, columns without numbers, rows of several routings, traffics or
     models that nothing tells apart, and values that a logarithmic axis cannot show; as `query` does.
     """
