@@ -196,6 +196,6 @@ def test_a_job_that_is_none_is_refused_in_one_line(tmp_path, text, message):
 
 
 def test_no_file_of_that_name(tmp_path):
-    assert "none.yaml: no such file; name a job in YAML" in refused(
+    assert "none.yaml: no such file; paths are relative to" in refused(
         "mesh(k=4, n=2)", "--job", str(tmp_path / "none.yaml")
     )

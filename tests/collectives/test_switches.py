@@ -205,6 +205,6 @@ def test_what_is_left_out_has_a_remedy():
     with pytest.raises(BadInput, match=r"expected one terminal at each node; choose .*, or --algorithm optimum$"):
         ts.network("dragonfly(a=2, p=2, h=1)").collective("all_reduce", "rings")
     one = ts.network("dragonfly(a=2, p=2, h=1)").collective("all_gather", "one_way_ring")
-    assert sorted(one.rows[1]["ring"]) == list(range(12))
-    assert one.rows[0]["ring"] is None
+    assert sorted(one.rows[1]["ring_order"]) == list(range(12))
+    assert one.rows[0]["ring_order"] is None
     assert one.order.startswith(("as in 0, ", "in the order"))

@@ -39,6 +39,8 @@ ATTACKS = [
     "EXPLAIN ANALYZE SELECT * FROM read_text('{secret}')",
     "SELECT * FROM parquet_metadata('{folder}/static.parquet')",
     "COPY static TO '{folder}/written.csv'",
+    "COPY static TO '{folder}/static.parquet'",
+    "COPY (SELECT 2 AS nodes) TO '{folder}/static.parquet' (USE_TMP_FILE false)",
     "COPY (SELECT 1) TO '{folder}/written.parquet'",
     "COPY static FROM '{secret}'",
     "EXPORT DATABASE '{folder}/written'",

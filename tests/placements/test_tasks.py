@@ -196,7 +196,7 @@ def test_axes_alone_are_a_job():
         ({"tasks": np.ones((2, 3))}, r"tasks: expected a matrix \[n, n\]"),
         ({"tasks": -np.ones((2, 2))}, "demand: expected 0 or 1e-100"),
         ({"tasks": np.ones((17, 17))}, "expected at most 16, one for each terminal of torus"),
-        ({"tasks": "none.csv"}, "none.csv: expected a demand file, got: No such file"),
+        ({"tasks": "none.csv"}, "tasks: none.csv: no such file; paths are relative"),
         ({"axes": "tp=16", "job": {}}, "expected one of job, axes and tasks, got job and axes"),
         ({"axes": "tp"}, "expected names with sizes, as tp=8,dp=16, got 'tp'"),
         ({"axes": "tp=4,tp=4"}, "expected each axis once"),

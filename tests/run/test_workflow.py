@@ -50,5 +50,5 @@ def test_what_is_wrong_is_one_line(config: Path):
         of(config, config)
     with pytest.raises(WorkflowError, match=r"--config: unknown key 'bakend' \(did you mean 'backend'\?\)"):
         of(config, bakend="numpy")
-    with pytest.raises(WorkflowError, match=r"config/default.yaml: expected a configuration file"):
+    with pytest.raises(WorkflowError, match=r"config/default.yaml: no such file"):
         of()

@@ -77,7 +77,10 @@ def test_a_stages_digest_depends_on_its_sources_and_not_on_where_they_are(copy, 
             "torusweep/routing/tables/columns.py",
             ["static", "loads", "deadlock", "simulation", "availability", "screen"],
         ),
-        ("torusweep/traffic/permutations.py", ["loads", "simulation", "collectives", "availability", "screen"]),
+        (
+            "torusweep/traffic/permutations.py",
+            ["loads", "deadlock", "simulation", "collectives", "availability", "screen"],
+        ),
         ("torusweep_kernels/router/switch_allocation.cuh", ["simulation"]),
         ("torusweep_kernels/lattices/cpu.py", ["screen"]),  # imported by name
         ("torusweep/questions/static/section.py", []),

@@ -5,6 +5,7 @@ Tables of a sweep, or of several, whose files are checked and read in place.
 
 from __future__ import annotations
 
+import fcntl
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -30,7 +31,7 @@ _CLOSED: dict[str, Any] = {
 }
 
 
-def connect(memory_gib: float, files: Sequence[Path] = ()) -> duckdb.DuckDBPyConnection:
+def connect(memory_gib: float, files: Sequence[str] = ()) -> duckdb.DuckDBPyConnection:
     """A connection to an empty database in memory.
 
     memory_gib  what its work may take
@@ -66,32 +67,42 @@ def folders_of(results: Folders) -> list[Path]:
     return [Path(results)] if isinstance(results, Path | str) else [Path(one) for one in results]
 
 
+class SealedFile:
+    """A file in memory that holds some bytes and can no longer be written to; it is closed with the last reference."""
+
+    def __init__(self, content: bytes) -> None:
+        self._handle = os.memfd_create("table", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+        with open(self._handle, "wb", closefd=False) as file:
+            file.write(content)
+        fcntl.fcntl(self._handle, fcntl.F_ADD_SEALS, fcntl.F_SEAL_WRITE | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SHRINK)
+
+    @property
+    def path(self) -> str:
+        """Where this process finds it."""
+        return f"/proc/self/fd/{self._handle}"
+
+    def __del__(self) -> None:
+        os.close(self._handle)
+
+
 class Stored(NamedTuple):
-    """A table of one sweep or several, whose files are checked.
+    """A table of one sweep or several: the very bytes that were checked, which nothing can change.
 
     parts    by the sweep's name, the table's file; a single sweep has no name
     columns  of each, without `sweep`
-    stamps   what would change with a file (`_stamp`)
     """
 
-    parts: dict[str, Path]
+    parts: dict[str, SealedFile]
     columns: list[str]
     rows: int
-    stamps: list[tuple[int, ...]]
 
     @property
     def sql(self) -> str:
         """SQL of its rows."""
         return " UNION ALL ".join(
-            f"SELECT {f'{quoted(name)} AS {SWEEP}, ' if name else ''}* FROM read_parquet({quoted(path)})"
-            for name, path in self.parts.items()
+            f"SELECT {f'{quoted(name)} AS {SWEEP}, ' if name else ''}* FROM read_parquet({quoted(file.path)})"
+            for name, file in self.parts.items()
         )
-
-    def check_unchanged(self) -> None:
-        """Raise BadInput for a file that is not what it was when it was checked."""
-        for path, before in zip(self.parts.values(), self.stamps):
-            if _stamp(path) != before:
-                raise BadInput(f"{path} was changed while it was read: ask again")
 
 
 def sweep_names(folders: Sequence[Path]) -> list[str]:
@@ -110,30 +121,23 @@ def sweep_names(folders: Sequence[Path]) -> list[str]:
 
 def stored_table(parts: dict[str, Path]) -> Stored:
     """A table of some sweeps. Raises BadInput where a file was altered, and where columns or their types differ."""
-    stamps = [_stamp(path) for path in parts.values()]
-    rows = sum(map(store.check_table, parts.values()))
-    first, *others = parts.values()
-    schema = stored_schema(first)
+    contents = {name: store.read_table(path) for name, path in parts.items()}
+    schemas = {name: stored_schema(content) for name, (content, _) in contents.items()}
+    first, *others = parts
+    schema = schemas[first]
     for other in others:
-        if not stored_schema(other).equals(schema):
+        if not schemas[other].equals(schema):
             differing = sorted(
                 {(field.name, str(field.type)) for field in schema}
-                ^ {(field.name, str(field.type)) for field in stored_schema(other)}
+                ^ {(field.name, str(field.type)) for field in schemas[other]}
             )
+            both = f"{printable(parts[first])} and {printable(parts[other])}"
             raise BadInput(
-                f"{printable(first)} and {printable(other)} are of different versions of torusweep: column"
+                f"{both} are of different versions of torusweep: column"
                 f" {differing[0][0] if differing else schema.names[0]} differs; run the older sweep again"
             )
-    return Stored(parts, schema.names, rows, stamps)
-
-
-def _stamp(path: Path) -> tuple[int, ...]:
-    """What changes when a file does: it is replaced, written to, or lengthened."""
-    try:
-        found = path.stat()
-    except OSError:  # the check says so
-        return ()
-    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
+    files = {name: SealedFile(content) for name, (content, _) in contents.items()}
+    return Stored(files, schema.names, sum(rows for _, rows in contents.values()))
 
 
 def column_names(table: pa.Table | Stored) -> list[str]:

@@ -76,11 +76,8 @@ def query(
         _check(connection, sql)
     tables = _tables(folders_of(results_dir), _words(sql))
     stored = [table for table in tables.values() if isinstance(table, Stored)]
-    connection = connect(memory_gib, [path for table in stored for path in table.parts.values()])
-    answer = _answer(connection, sql, tables, time_limit, memory_gib, max_rows, about)
-    for table in stored:
-        table.check_unchanged()
-    return answer
+    connection = connect(memory_gib, [file.path for table in stored for file in table.parts.values()])
+    return _answer(connection, sql, tables, time_limit, memory_gib, max_rows, about)
 
 
 def matching(table: pa.Table, where: str) -> pa.Table:

@@ -165,8 +165,6 @@ def _describe(kind: Any) -> str:
         item = get_args(kind)[0]
         if item == list[int | str]:
             return 'a list of pairs of nodes such as [[1, 2], [5, 6]], names in "quotes"'
-        if item == int | str:
-            return 'a list of nodes, names in "quotes"'
         if item is bool:
             return "a list of true and false"
         if item in (float | str, int | str):

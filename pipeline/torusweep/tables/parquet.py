@@ -67,9 +67,9 @@ def read_rows(content: bytes, *, checked: bool = False, where: Mapping[str, int]
     return rows.filter(reduce(operator.and_, (pc.field(name) == value for name, value in where.items())))
 
 
-def stored_schema(path: Path) -> pa.Schema:
+def stored_schema(content: bytes) -> pa.Schema:
     """The columns of a Parquet file, and their types."""
-    return pq.read_schema(path)
+    return pq.read_schema(pa.BufferReader(arrow_buffer(content)))
 
 
 def _may_have(file: pq.ParquetFile, group: int, where: Mapping[str, int]) -> bool:

@@ -71,7 +71,7 @@ def record_of(
         "pipelined": cost.pipelined if cost else None,
         "busiest_link": link,
         "busiest_link_names": texts_of(topology.plan.names, link) if link else None,
-        "ring": cost.ring.tolist() if cost and cost.ring is not None else None,
+        "ring_order": cost.ring.tolist() if cost and cost.ring is not None else None,
         **proof,
         "cut_node_names": texts_of(topology.plan.names, proof["cut_nodes"]) if proof["cut_nodes"] else None,
         "method": method,

@@ -177,7 +177,7 @@ def collective(
             found=found,
         )
     without = together(network, left_out) if left_out and len(rows) == 1 else ""
-    found_ring = next((row["ring"] for row in rows if row["ring"] is not None), None)
+    found_ring = next((row["ring_order"] for row in rows if row["ring_order"] is not None), None)
     order = order_in_words(network, found_ring) if found_ring is not None and has_switches(network) else ""
     shared = len(np.unique(network.terminals)) < len(network.terminals)
     return Collective(rows, without=without, left_out=left_out, order=order, remarks=(SHARED,) if shared else ())

@@ -259,7 +259,8 @@ def _tasks(given: Any) -> NamedTasks:
         try:
             return _read(Path(given))
         except BadInput as wrong:
-            raise type(wrong)(f"{given}: {wrong}") from None
+            said = str(wrong)
+            raise type(wrong)(said if said.startswith(f"{given}:") else f"{given}: {said}") from None
     try:
         matrix = np.array(given.toarray() if scipy.sparse.issparse(given) else given, np.float64)
     except (ValueError, TypeError) as error:

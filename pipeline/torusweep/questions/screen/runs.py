@@ -12,7 +12,7 @@ from torusweep.networks.seed_runs import SeedRun, plan_of
 from torusweep.questions.how import How
 from torusweep.questions.screen import bounds
 from torusweep.questions.screen.columns import SCREEN
-from torusweep.questions.static.runs import BlockNumbers, divided, lists, table_of_run
+from torusweep.questions.static.blocks import BlockNumbers, divided, lists, table_of_run
 
 
 def screen_of_run(run: SeedRun, how: How) -> pa.Table | None:

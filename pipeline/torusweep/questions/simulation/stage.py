@@ -38,7 +38,7 @@ from torusweep.workloads import workload as workload_on
 from torusweep.workloads.messages import least_cycles
 
 if TYPE_CHECKING:
-    from torusweep.charts import Axis, Drawing
+    from torusweep.charts import Drawing
 
 CUT = 2.5  # times the largest latency that is not of a saturated network: there the figure's axis ends
 
@@ -99,7 +99,7 @@ class Simulation(Records):
         Raises BadInput where no row has an offered load and a latency.
         """
         # only a figure needs the drawing library, which takes long to import
-        from torusweep.charts import DARK, LIGHT, config
+        from torusweep.charts import DARK, LIGHT, Axis, config
         from torusweep.charts.drawing import Chart
 
         rows = [row for row in self.rows if row["offered_load"] is not None and row["total_latency"] is not None]

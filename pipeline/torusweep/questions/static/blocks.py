@@ -1,0 +1,148 @@
+"""Numbers of a block of networks, from arrays: what the rows of a run of seeds are made of.
+
+docs/decisions/15-a-run-of-seeds-is-a-point.md
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import scipy
+from torusweep_kernels.blocks import Block as Measured
+from torusweep_kernels.blocks import measure_networks
+
+from torusweep.networks.blocks import Block, block_of
+from torusweep.networks.seed_runs import SEED, SeedRun, plan_of
+from torusweep.networks.topology import NO_PORT
+from torusweep.questions.how import How
+from torusweep.tables.columns import Column, arrow_schema
+
+CHANNELS = 1 << 22  # of networks that are measured together: some 100 MB
+
+
+def table_of_run(
+    run: SeedRun, columns: tuple[Column, ...], of_block: Callable[[BlockNumbers], dict[str, Any]], how: How, loads: bool
+) -> pa.Table | None:
+    """A table of `columns`, a row for each network of a run; None where one of them is refused.
+
+    of_block  the columns of a block of them
+    loads     measure the loads, too
+    """
+    planned, schema = plan_of(str(run)), arrow_schema(columns)
+    together = max(1, CHANNELS // max(1, planned.nodes * planned.degree))
+    parts = [schema.empty_table()]
+    for first in range(run.first, run.last + 1, together):
+        seeds = range(first, min(run.last + 1, first + together))
+        block = block_of(f"{run.before})", SEED, seeds)
+        if block.refused:
+            return None
+        found = of_block(BlockNumbers(seeds, block, how, loads))
+        parts.append(pa.table([pa.array(found[field.name]).cast(field.type) for field in schema], schema=schema))
+    return pa.concat_tables(parts)
+
+
+class BlockNumbers:
+    """Numbers of B networks of a block without their failed nodes, of which arrays have an entry each."""
+
+    def __init__(self, seeds: range, block: Block, how: How, loads: bool) -> None:
+        assert block.plan is not None
+        self.seeds = seeds
+        self.block, self.plan, self.how = block, block.plan, how
+        self.many, self.nodes = block.ports.shape[:2]
+        self.present = block.ports != NO_PORT
+        at_each = np.ones((self.many, self.nodes), np.int32)
+        self.at_nodes = at_each if block.terminals is None else block.terminals
+        self.measured = self._measure(self.at_nodes, loads)
+
+    def _measure(self, terminals: np.ndarray, loads: bool) -> Measured:
+        kernel: dict[str, Any] = {"backend": self.how.backend, "threads": self.how.threads}
+        return measure_networks(self.block.ports, terminals, self.block.capacity, loads=loads, **kernel)
+
+    @cached_property
+    def degrees(self) -> np.ndarray:
+        """int64[B, N]: links that leave each node."""
+        capacity = self.block.capacity
+        links = self.present if capacity is None else np.where(self.present, capacity, 0)
+        return links.sum(axis=2, dtype=np.int64)
+
+    @cached_property
+    def works(self) -> np.ndarray:
+        """bool[B, N]: whether a node has a link or a terminal; the others have failed."""
+        alive = (self.degrees > 0) | (self.at_nodes > 0)
+        owner = np.broadcast_to(np.arange(self.many)[:, None, None], self.present.shape)[self.present]
+        alive[owner, self.block.ports[self.present]] = True
+        return alive
+
+    @cached_property
+    def links(self) -> np.ndarray:
+        """int64[B]; a bidirectional link counts once."""
+        return self.degrees.sum(axis=1) // (1 if self.plan.directed else 2)
+
+    @cached_property
+    def terminals(self) -> np.ndarray:
+        """int64[B]"""
+        return self.at_nodes.sum(axis=1, dtype=np.int64)
+
+    @cached_property
+    def hops(self) -> BlockDistances:
+        """Distances between terminals."""
+        return BlockDistances(self.measured.histogram, self.terminals)
+
+    @cached_property
+    def routers(self) -> BlockDistances:
+        """Distances between nodes, those without terminals included."""
+        if (self.at_nodes == self.works).all():
+            return self.hops
+        return BlockDistances(self._measure(self.works.astype(np.int32), False).histogram, self.works.sum(axis=1))
+
+    @cached_property
+    def components(self) -> np.ndarray:
+        """int64[B]: components, strongly connected ones where links have one direction."""
+        found = np.ones(self.many, np.int64)
+        for place in np.flatnonzero(~self.measured.connected).tolist():
+            tail, port = np.nonzero(self.present[place])
+            head = self.block.ports[place][tail, port]
+            matrix = scipy.sparse.csr_array((np.ones(len(tail)), (tail, head)), shape=(self.nodes, self.nodes))
+            parts = scipy.sparse.csgraph.connected_components(
+                matrix, directed=self.plan.directed, connection="strong", return_labels=False
+            )
+            found[place] = parts - (self.nodes - self.works[place].sum())
+        return found
+
+
+class BlockDistances:
+    """Distances of B networks, from the histograms of their pairs.
+
+    histogram  int64[B, D + 1], ordered pairs at each distance
+    ends       int64[B], terminals or nodes, each 0 hops from itself
+    """
+
+    def __init__(self, histogram: np.ndarray, ends: np.ndarray) -> None:
+        distance = np.arange(histogram.shape[1])
+        self.histogram = histogram
+        self.diameter = np.where(histogram > 0, distance, 0).max(axis=1)
+        self.pairs, self.sum = histogram.sum(axis=1), (histogram * distance).sum(axis=1)
+        self.mean, self.mean_distinct = divided(self.sum, self.pairs), divided(self.sum, self.pairs - ends)
+
+    @property
+    def lists(self) -> Any:
+        """The histograms as lists, each of which ends at its network's diameter."""
+        return lists(self.histogram, np.arange(self.histogram.shape[1]) <= self.diameter[:, None])
+
+
+def divided(numbers: np.ndarray, by: np.ndarray) -> np.ndarray:
+    """float64[B]: numbers / by, 0 where `by` is 0."""
+    return np.divide(numbers, by, out=np.zeros(len(by)), where=by != 0)
+
+
+def lists(values: np.ndarray, chosen: np.ndarray, there: np.ndarray | None = None) -> Any:
+    """A list of the chosen values of each row, [B, K], as one Arrow array; null where a row is not `there`, bool[B]."""
+    there = np.ones(len(values), bool) if there is None else there
+    chosen = chosen & there[:, None]
+    offsets = np.concatenate([[0], np.cumsum(chosen.sum(axis=1))])
+    missing: Any = pa.array(~there)
+    return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), pa.array(values[chosen]), mask=missing)
