@@ -290,3 +290,12 @@ def test_terminals_of_graphml_in_their_order():
     topology = build("a.graphml")
     assert topology.terminals.tolist() == [1, 0, 1]
     assert topology.links == 2
+
+
+def test_a_graph_without_any_terminal_is_refused(tmp_path):
+    path = tmp_path / "switches.json"
+    path.write_text(
+        '{"nodes": [{"id": 0, "terminals": 0}, {"id": 1, "terminals": 0}], "links": [{"source": 0, "target": 1}]}'
+    )
+    with pytest.raises(BadInput, match="expected a terminal at some node, got none"):
+        build(f'graph(path="{path}")')

@@ -71,13 +71,18 @@ class ListedLinks(NamedTuple):
 def graph_of(path: Path, listing: Listing, directed: bool) -> Graph:
     """Renumber the nodes, drop self-loops; keep the ports where the file gives all, else count repeated links.
 
-    Raises BadInput for a file without nodes, and for ports or numbers of links that cannot be.
+    Raises BadInput for a file without nodes or without terminals, and for ports or numbers of links that cannot be.
     """
     tails, heads, named = (np.asarray(numbers, np.int64) for numbers in (listing.tails, listing.heads, listing.nodes))
     ids = np.unique(np.concatenate([tails, heads, named]))
     n = len(ids)
     if not n:
         raise BadInput(f"{printable(path)}: expected links or nodes, got an empty file")
+    if listing.terminals is not None and not len(listing.terminals):
+        raise BadInput(
+            f"{printable(path)}: expected a terminal at some node, got none; leave the numbers of terminals out for one at"
+            " every node"
+        )
     notes = list(listing.notes)
     terminals = None if listing.terminals is None else np.searchsorted(ids, listing.terminals).astype(np.int32)
     names = None if listing.names is None else names_or_none(listing.names)
