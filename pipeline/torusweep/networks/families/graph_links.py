@@ -80,8 +80,8 @@ def graph_of(path: Path, listing: Listing, directed: bool) -> Graph:
         raise BadInput(f"{printable(path)}: expected links or nodes, got an empty file")
     if listing.terminals is not None and not len(listing.terminals):
         raise BadInput(
-            f"{printable(path)}: expected a terminal at some node, got none; leave the numbers of terminals out for one at"
-            " every node"
+            f"{printable(path)}: expected a terminal at some node, got none; leave the numbers of terminals out for"
+            " one at every node"
         )
     notes = list(listing.notes)
     terminals = None if listing.terminals is None else np.searchsorted(ids, listing.terminals).astype(np.int32)
