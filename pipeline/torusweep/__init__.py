@@ -22,8 +22,8 @@ A graph and a traffic of your own: from networkx or igraph, a SciPy matrix, or a
 >>> demand = numpy.array([[0, 3, 1, 0], [0, 0, 1, 0], [0, 0, 0, 1], [1, 0, 0, 0]])
 >>> square.loads(traffic=demand).busiest(1)
 [Channel(tail=0, head=1, load=2.0, link_class='link')]
->>> square.simulate([0.1, 0.2], traffic=demand, cycles=2000).table.column_names[-3:]
-['deadlocked', 'deadlock_cycle', 'waiting']
+>>> square.simulate([0.1, 0.2], traffic=demand, cycles=2000).table.column_names[:3]
+['topology', 'routing', 'vc_rule']
 
 A sweep's configuration, and a question to the tables that `torusweep run small.yaml` wrote:
 

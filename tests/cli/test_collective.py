@@ -92,8 +92,8 @@ def test_gpus_on_switches():
     said = torusweep("collective", str(Path(__file__).parents[1] / "cases" / "c6.graphml"), "all_reduce", "--json")
     rows = {row["algorithm"]: row for row in json.loads(said.out)}
     assert rows["one_way_ring"]["cycles"] == pytest.approx(2 * 7 / 8 / 18)
-    assert rows["one_way_ring"]["ring"] == list(range(8))
-    assert rows["direct"]["ring"] is None
+    assert rows["one_way_ring"]["ring_order"] == list(range(8))
+    assert rows["direct"]["ring_order"] is None
 
 
 def test_what_is_found_is_shown_where_more_takes_long(capsys: pytest.CaptureFixture[str], monkeypatch):
