@@ -11,16 +11,22 @@ from collections.abc import Mapping, Sequence
 VIEW = "designs"
 SWEEP = "sweep"  # the column of several sweeps' tables that names a row's sweep
 VIEWED = ("static", "loads", "layout")  # the tables whose columns the view has
-# the best routing of a network is the first in this order; loads that differ only by rounding are equal
+# the best routing of a network is the first in this order, one that loses no pairs; loads that differ only by rounding
+# are equal
 BEST_ROUTING = {
-    "loads": ("round(saturation_load, 9) DESC NULLS LAST", "routing <> 'minimal'", "routing"),
-    "simulation": ("simulated_saturation DESC NULLS LAST", "accepted_load DESC NULLS LAST", "routing"),
-    "deadlock": ("least_virtual_channels NULLS LAST", "routing"),
+    "loads": ("lost_pairs > 0", "round(saturation_load, 9) DESC NULLS LAST", "routing <> 'minimal'", "routing"),
+    "simulation": (
+        "lost_pairs > 0",
+        "simulated_saturation DESC NULLS LAST",
+        "accepted_load DESC NULLS LAST",
+        "routing",
+    ),
+    "deadlock": ("lost_pairs > 0", "least_virtual_channels NULLS LAST", "routing"),
 }
 # which of a network's rows the view takes: the first by these columns
 ORDER = {
     "static": ("fault_nodes NULLS LAST",),
-    "loads": ("traffic <> 'uniform'", "traffic", "lost_pairs > 0", *BEST_ROUTING["loads"]),
+    "loads": ("traffic <> 'uniform'", "traffic", *BEST_ROUTING["loads"]),
     "layout": ("block IS NOT NULL", "wire_length_max NULLS LAST", "placement"),
 }
 

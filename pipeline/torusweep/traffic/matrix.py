@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import fsum
+from math import fsum, isclose
 from typing import NamedTuple
 
 import numpy as np
@@ -74,6 +74,11 @@ class Traffic:
     def sent(self) -> np.ndarray:
         """float64[T]: demand of each source, to itself included (row sums)."""
         return self.weight * self.common.sum() + (self.own.sum(axis=1) if self.own.nnz else 0.0)
+
+    def most_sent(self) -> float:
+        """What the source with the greatest demand sends; 1 where it is 1 but for rounding."""
+        most = float(self.sent().max())
+        return 1.0 if isclose(most, 1.0, rel_tol=1e-9) else most
 
     def received(self) -> np.ndarray:
         """float64[T]: demand to each destination, from itself included (column sums)."""

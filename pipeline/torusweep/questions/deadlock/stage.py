@@ -12,7 +12,7 @@ from torusweep.errors import BadInput
 from torusweep.networks.topology import Meaning, Topology
 from torusweep.questions.answer import Answer, Record, Row
 from torusweep.questions.deadlock.columns import DEADLOCK
-from torusweep.questions.deadlock.layers import Layers, Remedy, remedy_of
+from torusweep.questions.deadlock.layers import CYCLIC, Layers, Remedy, remedy_of
 from torusweep.questions.deadlock.layers import layers as layers_of
 from torusweep.questions.deadlock.record import deadlock_record
 from torusweep.questions.deadlock.routing_case import deadlock_case, for_traffic, resolve_routing
@@ -202,7 +202,8 @@ def deadlock(
         )
     used = for_traffic(network, routing, traffic)[0]
     remedy = None
-    if record["least_virtual_channels"] is None and record["deadlock_free"] != "yes":
+    by_rule = record["least_virtual_channels"]
+    if record["deadlock_free"] != "yes" and (by_rule is None or by_rule > CYCLIC):
         with how.progress.wait("the virtual channels that remove the cycles"):
             remedy = remedy_of(*resolve_routing(used, network))
     return Deadlock(record, layered=Layered(layers_of(network, used)) if layers else None, remedy=remedy)

@@ -141,6 +141,7 @@ class ChannelLoads:
     load        float64[N, P]    of each port's channel, divided by its bandwidth; 0 where there is no channel
     mean_hops   float            hops per injected flit; a flit to its own source counts with 0 hops
     ejected     float            flits that the busiest terminal receives
+    sent        float            flits that the busiest terminal sends, where the mean one sends one
     estimate    accuracy of sampled loads; None: the loads are exact
     collective  times of a collective operation, with exact loads
     stretch     mean_hops over that of shortest paths; None if not computed, or if nothing moves
@@ -155,6 +156,7 @@ class ChannelLoads:
     load: np.ndarray
     mean_hops: float
     ejected: float
+    sent: float
     estimate: MaximumEstimate | None = None
     collective: CollectiveLoads | None = None
     stretch: float | None = None
@@ -187,7 +189,7 @@ def record_of(loads: ChannelLoads, bounds: Bounds | None = None) -> dict[str, An
     flits = load if topology.bandwidth is None else load * topology.bandwidth[present]
     mean, most = _mean_and_max(load) if len(load) else (0.0, 0.0)
     saturation = 1 / most if most else None
-    ejection = 1 / loads.ejected
+    ejection, injection = 1 / loads.ejected, 1 / loads.sent
     classes = {topology.class_name(number): kind == number for number in np.unique(kind).tolist()}
     values = {
         "topology": topology.spelling,
@@ -198,7 +200,8 @@ def record_of(loads: ChannelLoads, bounds: Bounds | None = None) -> dict[str, An
         "mean_channel_load": mean,
         "saturation_load": saturation,
         "ejection_load": ejection,
-        "terminal_saturation_load": ejection if saturation is None else min(saturation, ejection),
+        "injection_load": injection,
+        "terminal_saturation_load": min(load for load in (saturation, ejection, injection) if load is not None),
         "link_utilization": mean / most if most else None,
         "mean_hops": loads.mean_hops,
         "stretch": loads.stretch,

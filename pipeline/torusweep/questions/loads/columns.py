@@ -32,10 +32,17 @@ LOADS = (
         "more",
     ),
     Column(
+        "injection_load",
+        "double",
+        "flits/cycle/terminal",
+        "injection rate, of the mean terminal, at which the terminal that sends most sends one flit per cycle",
+        "more",
+    ),
+    Column(
         "terminal_saturation_load",
         "double",
         "flits/cycle/terminal",
-        "the smaller of saturation_load and ejection_load",
+        "the smallest of saturation_load, ejection_load and injection_load",
         "more",
     ),
     Column("link_utilization", "double", PURE, "mean_channel_load / max_channel_load; null without load", "more"),

@@ -291,6 +291,7 @@ def exact_loads(
         topology.load_of(load),
         0.0,
         float(pattern.received().max()),
+        pattern.most_sent(),
         collective=collective(pattern.phases, busiest) if pattern.phases else None,
         stretch=hops / shortest if shortest else None,
         form=form,

@@ -145,7 +145,17 @@ def sampled_loads(
     hops = float(count.sum()) / done
     ejected = float(pattern.received().max())
     return ChannelLoads(
-        topology, canonical, spelled, load, hops, ejected, estimate, form=form, lost=lost, rate=pattern.rate
+        topology,
+        canonical,
+        spelled,
+        load,
+        hops,
+        ejected,
+        pattern.most_sent(),
+        estimate,
+        form=form,
+        lost=lost,
+        rate=pattern.rate,
     )
 
 

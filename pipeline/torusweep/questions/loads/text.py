@@ -36,9 +36,9 @@ def print_loads(console: Console, record: Record, computed_by: str, rates: Facts
 def _facts(record: Record) -> Facts:
     """(name, value) of the main columns; --json has all."""
     sampled = record["method"] == "monte-carlo"
-    saturation, ejection, utilization = (
-        record[name] for name in ("saturation_load", "ejection_load", "link_utilization")
-    )
+    saturation, utilization = record["saturation_load"], record["link_utilization"]
+    end = min(("ejection", "injection"), key=lambda end: float(record[f"{end}_load"]))
+    terminals = float(record[f"{end}_load"])
     sample = f"monte-carlo, {counted(record['packets'], 'packet')}, seed {record['seed']}" if sampled else ""
     error = f" ± {record['max_channel_load_stderr']:.2g}, biased upwards" if sampled else ""
     channels = "no load: no channel is used" if saturation is None else f"{saturation:.7g} flits/cycle/terminal"
@@ -49,8 +49,8 @@ def _facts(record: Record) -> Facts:
         *lost_facts(record),
         *([("method", sample)] if sampled else []),
         ("channels saturate at", channels),
-        ("terminals saturate at", f"{ejection:.7g} flits/cycle/terminal"),
-        ("first to saturate", _first_to_saturate(saturation, ejection)),
+        ("terminals saturate at", f"{terminals:.7g} flits/cycle/terminal"),
+        ("first to saturate", _first_to_saturate(saturation, terminals, end)),
         ("busiest channel", f"{busiest}, at 1 flit/cycle/terminal"),
         *(_lower_estimate(record) if sampled else []),
         ("link utilization", "–" if utilization is None else f"{100 * utilization:.4g} %"),
@@ -65,11 +65,11 @@ def _lower_estimate(record: Record) -> Facts:
     return [("biased downwards", f"{low}: one half of the packets selects the channel, the other half measures it")]
 
 
-def _first_to_saturate(saturation: float | None, ejection: float) -> str:
+def _first_to_saturate(saturation: float | None, terminals: float, end: str) -> str:
     """Which of the two saturation loads is smaller; equal up to rounding counts as equal."""
-    if saturation is not None and isclose(saturation, ejection, rel_tol=1e-12):
+    if saturation is not None and isclose(saturation, terminals, rel_tol=1e-12):
         return "channels and terminals at once"
-    return "channels" if saturation is not None and saturation < ejection else "terminals, at ejection"
+    return "channels" if saturation is not None and saturation < terminals else f"terminals, at {end}"
 
 
 def _stretch(stretch: float | None) -> str:
