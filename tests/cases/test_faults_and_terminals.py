@@ -284,3 +284,30 @@ def test_grids_of_files_and_graphs(tmp_path):
         with pytest.raises(ts.BadInput, match="with all its links"):
             ts.network(numbered).loads("dimension_order")
     assert routing("west_first", ts.network(nx.convert_node_labels_to_integers(nx.grid_2d_graph(3, 3))).topology)
+
+
+def test_terminals_saturate_where_the_busiest_one_sends_a_flit_a_cycle():
+    """One of 16 terminals sends all: 16 times the mean, so that a sixteenth of a flit is its limit."""
+    demand = np.zeros((16, 16))
+    demand[0, [1, 3, 4, 12]] = 1.0
+    record = ts.network("torus(k=4, n=2)").loads(traffic=demand).record
+    assert record["saturation_load"] == record["ejection_load"] == pytest.approx(1 / 4)
+    assert record["injection_load"] == record["terminal_saturation_load"] == pytest.approx(1 / 16)
+    uniform = ts.network("torus(k=4, n=3)").loads().record
+    assert (uniform["injection_load"], uniform["terminal_saturation_load"]) == (1.0, 1.0)
+
+
+def test_a_routing_that_loses_pairs_is_nobodys_best():
+    """Dimension order drops 12.5 % of the traffic of this mesh, and would carry the rest without a queue."""
+    broken = "without(mesh(k=4, n=2), links=[[1, 2]])"
+    lossy = ts.network(broken).loads("dimension_order").record
+    whole = ts.network(broken).loads().record
+    assert lossy["lost_pairs"] > 0
+    assert lossy["terminal_saturation_load"] > whole["terminal_saturation_load"]
+    row = next(
+        row
+        for row in ts.cost([broken, "mesh(k=4, n=2)"], routing=["minimal", "dimension_order"]).rows
+        if row["topology"] == broken
+    )
+    assert row["routing"] == "minimal"
+    assert row["throughput"] == pytest.approx(whole["terminal_saturation_load"])
