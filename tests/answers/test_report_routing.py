@@ -92,7 +92,7 @@ def test_the_table_holds_networks_of_several_patterns(static: Rows, loads: Rows)
     body = tables(static, loads)
     assert body.count("<tr>") == 2
     assert "rt(a=4)" in body
-    assert 'title="the smaller of saturation_load and ejection_load (flits/cycle/terminal)"' in body
+    assert 'title="the smallest of saturation_load, ejection_load and injection_load (flits/cycle/terminal)"' in body
     assert tables(static, loads[:-1]) == ""
     many = [
         {**row, "topology": f"rt(a={a})", "traffic": pattern}

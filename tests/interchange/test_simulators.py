@@ -293,5 +293,5 @@ def test_a_network_of_terminals_nowhere_is_refused(style):
     Path("a.json").write_text(
         json.dumps({"graph": {"terminals": []}, "nodes": [{"id": 0}, {"id": 1}], "links": [{"source": 0, "target": 1}]})
     )
-    with pytest.raises(BadInput, match="expected terminals, which send, got none"):
+    with pytest.raises(BadInput, match="expected a terminal at some node, got none"):
         export(build("a.json"), style, "out")
