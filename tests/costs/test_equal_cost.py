@@ -16,10 +16,10 @@ def near(topology, mean, cycles=None):
 STATIC = [near(*row) for row in (("a", 2.0), ("a", 9.0), ("b", 3.0), ("c", 3.0), ("parts", 1.0), ("alone", 1.0))]
 
 
-def load(topology, routing, saturation, traffic="uniform", ejection=1.0):
+def load(topology, routing, saturation, traffic="uniform", ejection=1.0, lost=0):
     least = None if saturation is None else min(saturation, ejection)
-    keys = ("topology", "routing", "traffic", "saturation_load", "terminal_saturation_load")
-    return dict(zip(keys, (topology, routing, traffic, saturation, least)))
+    keys = ("topology", "routing", "traffic", "saturation_load", "terminal_saturation_load", "lost_pairs")
+    return dict(zip(keys, (topology, routing, traffic, saturation, least, lost)))
 
 
 def price(topology, cost, model="m", packing="numbers"):
@@ -32,6 +32,7 @@ def test_rows_by_hand():
         load("a", "valiant", 0.7),
         load("a", "minimal", 0.7 - 1e-12),  # equal but for rounding: minimal counts
         load("a", "dimension_order", 0.5),
+        load("a", "table", 0.9, lost=1),  # it does not carry the traffic of a pair
         load("b", "minimal", 3.0),  # its terminals are the limit
         load("c", "minimal", 0.5),
         load("parts", "minimal", 1.0),

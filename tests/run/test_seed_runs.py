@@ -17,8 +17,9 @@ from torusweep.questions.screen.stage import ScreenRequest
 from torusweep.questions.static.stage import StaticRequest
 from torusweep.stages import STAGES
 from torusweep.sweeps.configuration import of_mapping
+from torusweep.sweeps.configuration.schema import Cluster
 from torusweep.sweeps.expansion import expand, one_by_one
-from torusweep.sweeps.forecast import Batch, Batches
+from torusweep.sweeps.forecast import START_SECONDS, Batch, Batches, forecast
 from torusweep.sweeps.points import Point, networks_of, rows_of_many
 from torusweep.sweeps.requested_points import requested_points
 
@@ -107,6 +108,8 @@ def test_where_faults_are_counted_networks_are_points(few: None):
 def test_the_limit_counts_networks(few: None):
     with pytest.raises(Refused, match=r"limits\.points is 20"):
         expand(sweep_of(entry(0, 20), limits={"points": 20}))
+    twice = requested_points(sweep_of(entry(0, 20), screen=[{}, {}], limits={"points": 42}))
+    assert networks_of(point for point in twice if point.stage == "screen") == 21  # the second entry adds none
     with pytest.raises(Refused, match=r"21 points of screen; limits\.points is 30"):
         requested_points(sweep_of(entry(0, 20), screen=[{}, {"nodes": 9}], limits={"points": 30}))
 
@@ -273,3 +276,10 @@ def test_poisoned_networks_of_a_run_are_named_and_the_rest_completes(tmp_path: P
 
 def topologies(run: Run) -> list[str]:
     return pq.read_table(run.folder / "static.parquet").column("topology").to_pylist()
+
+
+def test_a_forecast_divides_a_run_among_the_workers():
+    run = Point("screen", str(SeedRun(FAULTY, 0, 9_999)), ScreenRequest(None))
+    found = forecast({run: 100.0}, Cluster(workers=2))
+    assert found.seconds == pytest.approx(START_SECONDS + 50)
+    assert (found.points, found.stages[0].longest) == (10_000, pytest.approx(0.01))

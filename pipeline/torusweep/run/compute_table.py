@@ -49,7 +49,7 @@ def make_table(name: str, config: Path, folder: Path, overrides: dict[str, Any])
             return 128 + computed.stopped
         whole = shards.read_shards(folder, name, schema).whole
         found = shards.finished(whole, [point.wanted for point in estimates], schema)
-        if found.members + len(computed.failed) != networks_of(estimates):
+        if found.members + networks_of(failure.point for failure in computed.failed) != networks_of(estimates):
             raise BadInput(f"shards disappeared from {folder / 'shards'} while the sweep ran; run it again")
         part = {
             "shards": [{"sha256": shard.digest, "rows": shard.rows.num_rows, **shard.origin} for shard in found.shards],

@@ -17,7 +17,7 @@ from torusweep.questions.stage import LazyNetwork, NetworkChoice
 from torusweep.stages import Stage
 from torusweep.sweeps.configuration.schema import Family, Labelled, Required, Sweep
 from torusweep.sweeps.network_search import count, meeting, values_of
-from torusweep.sweeps.points import Point
+from torusweep.sweeps.points import Point, networks_of
 
 MANY = 1_000  # seeds of an entry that become a run; fewer are networks one by one
 GREATEST_SEED = 2**36  # of a run: the store puts a seed and a point's number into 63 bits
@@ -97,14 +97,12 @@ def expand_stage(
         for network in networks
         if (request := stage.request_for_network(network.fault_nodes, sweep.choice(stage.name))) is not None
     }
-    count = sum(point.count for point in found)
     for number, entry in enumerate(sweep.entries(stage.name)):
         with at(sweep, (stage.name, number)):
             requests = counted_requests(stage, entry, sweep.limits.points)
             spellings = stage.spaces(entry) or chosen(entry, networks)
             total = sum(map(count_of, spellings)) * len(requests)
-            count += total
-            if count > sweep.limits.points:
+            if networks_of(found) + total > sweep.limits.points:
                 raise Refused(
                     f"{total:,} points of {stage.name}; limits.points is {sweep.limits.points:,}:"
                     " choose fewer networks, give fewer values, or raise it"

@@ -149,7 +149,7 @@ class StageForecast(NamedTuple):
 
     rows      of its table
     seconds   of one core, together
-    longest   seconds of its most expensive point, which may be a run of many networks
+    longest   seconds of its most expensive point; of a run, which is cut among workers, those of a network
     """
 
     stage: str
@@ -199,8 +199,8 @@ def forecast(estimates: Mapping[Point, float], cluster: Cluster) -> Forecast:
         points = {point: cost for point, cost in estimates.items() if point.stage == name}
         if points:
             rows = sum(point.row_count for point in points)
-            seconds = points.values()
-            stages.append(StageForecast(name, networks_of(points), rows, sum(seconds), max(seconds)))
+            longest = max(cost / point.count for point, cost in points.items())
+            stages.append(StageForecast(name, networks_of(points), rows, sum(points.values()), longest))
     workers = worker_count(cluster)
     return Forecast(
         stages=tuple(stages),

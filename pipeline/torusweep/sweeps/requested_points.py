@@ -83,7 +83,7 @@ def compared(_: Sweep, tables: Mapping[str, pa.Table]) -> pa.Table:
     """The networks beside each other at equal cost."""
     names = {
         "static": ["topology", "connected", "mean_distance", "latency_mean"],
-        "loads": ["topology", "routing", "traffic", "saturation_load", "terminal_saturation_load"],
+        "loads": ["topology", "routing", "traffic", "saturation_load", "terminal_saturation_load", "lost_pairs"],
         "cost": ["topology", "cost_model", "packing", "terminals", "cost_per_terminal", "currency"],
     }
     rows = equal_cost(**{name: tables[name].select(columns).to_pylist() for name, columns in names.items()})

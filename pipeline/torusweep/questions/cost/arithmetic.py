@@ -192,8 +192,8 @@ def equal_cost(static: Iterable[Record], loads: Iterable[Record], cost: Iterable
     static, loads, cost   rows of these tables; networks in parts, without a row of one, or of unknown mean latency are
                           left out
 
-    Of several routings the one of the greatest throughput counts; of equal ones minimal, then the first by name. Of
-    several packings the cheapest counts.
+    Of several routings the one of the greatest throughput counts, of those that lose no pairs; of equal ones minimal,
+    then the first by name. Of several packings the cheapest counts.
     """
     distances: dict[str, Record] = {}
     for row in static:
@@ -202,7 +202,7 @@ def equal_cost(static: Iterable[Record], loads: Iterable[Record], cost: Iterable
     best: dict[str, dict[str, tuple[float, bool, str, float]]] = {}  # by topology and traffic
     for row in loads:
         carried = throughput(row)
-        if carried is not None:
+        if carried is not None and not row["lost_pairs"]:
             name, own = row["routing"], best.setdefault(row["topology"], {})
             candidate = (-round(carried, EQUAL), name != "minimal", name, carried)
             own[row["traffic"]] = min(own.get(row["traffic"], candidate), candidate)

@@ -74,7 +74,6 @@ def _loads(network: Topology, routings: Sequence[str], traffic: str) -> list[dic
             refusals.append(refusal)
     if refusals and not found:
         raise refusals[0]
-    found = [row for row in found if not row["lost_pairs"]] or found  # what loses pairs carries less than it says
     if not found:
         with under("routing"):
             raise BadInput("expected a routing, got none; write minimal")

@@ -200,10 +200,12 @@ def deadlock(
             traffic=traffic,
             progress=report,
         )
+    by_rule, remedy = record["least_virtual_channels"], None
+    remediable = record["deadlock_free"] != "yes" and (by_rule is None or by_rule > CYCLIC)
+    if not (layers or remediable):
+        return Deadlock(record)
     used = for_traffic(network, routing, traffic)[0]
-    remedy = None
-    by_rule = record["least_virtual_channels"]
-    if record["deadlock_free"] != "yes" and (by_rule is None or by_rule > CYCLIC):
+    if remediable:
         with how.progress.wait("the virtual channels that remove the cycles"):
             remedy = remedy_of(*resolve_routing(used, network))
     return Deadlock(record, layered=Layered(layers_of(network, used)) if layers else None, remedy=remedy)
