@@ -206,3 +206,15 @@ def test_axes_alone_are_a_job():
 def test_what_cannot_be_placed_is_refused(given: dict, words: str):
     with pytest.raises(BadInput, match=words):
         ts.network("torus(k=4, n=2)").place(**given)
+
+
+def test_demands_of_tasks_have_units_as_those_of_traffic_have(tmp_path):
+    """They are bits a second: 10 GB/s are 80 Gb/s."""
+    pairs = [("a", "b", 10.0), ("b", "c", 100.0), ("c", "a", 80.0)]
+    plain, spelt = tmp_path / "plain.csv", tmp_path / "spelt.csv"
+    plain.write_text("source,destination,demand\n" + "".join(f"{one},{two},{amount}\n" for one, two, amount in pairs))
+    spelt.write_text("source,destination,demand\na,b,10 Gb/s\nb,c,100 Gb/s\nc,a,10 GB/s\n")
+    network = ts.network("ring(k=8)")
+    one, other = (network.place(tasks=str(path)) for path in (plain, spelt))
+    assert other.value == pytest.approx(1e9 * one.value, rel=1e-12)
+    assert [row["node"] for row in other.rows] == [row["node"] for row in one.rows]

@@ -41,9 +41,9 @@ def demand(topology: Topology, path: str) -> Traffic:
         table = read_foreign(Path(path), what="demand file", columns=COLUMNS, most_rows=most, memory=default_memory())
     if isinstance(table, np.ndarray):
         return from_pairs(_square(table, terminals))
-    columns = {name: _column(table, name) for name in COLUMNS}
+    columns = {name: column_of(table, name) for name in COLUMNS}
     source, destination = (_ends(topology, name, columns[name]) for name in COLUMNS[:2])
-    amount, unit = _amounts(columns["demand"])
+    amount, unit = amounts(columns["demand"])
     expect_valid("demand", _in_range(amount), amount, f"0 or numbers of {LEAST:g} … {MOST:g}")
     if not amount.any():
         raise BadInput("expected some demand above 0, got none; list what the terminals send")
@@ -79,7 +79,7 @@ def _of_noxim(path: Path) -> pa.Table | None:
     return pa.table(dict(zip(COLUMNS, (*ends, rates))))
 
 
-def _amounts(column: pa.ChunkedArray[Any]) -> tuple[np.ndarray, float | None]:
+def amounts(column: pa.ChunkedArray[Any]) -> tuple[np.ndarray, float | None]:
     """(demands float64[R], bits a second that 1 stands for; None: they have no unit), as 3.5 or "40 Gb/s"."""
     texts = column.to_pylist() if pa.types.is_string(column.type) or pa.types.is_large_string(column.type) else []
     if not any(text is not None and text.strip()[-1:].isalpha() for text in texts):
@@ -150,8 +150,8 @@ def _ends(topology: Topology, name: str, column: pa.ChunkedArray[Any]) -> np.nda
     return number
 
 
-def _column(table: pa.Table, name: str) -> pa.ChunkedArray[Any]:
-    """A column of the list."""
+def column_of(table: pa.Table, name: str) -> pa.ChunkedArray[Any]:
+    """A column of a list of pairs. Raises BadInput where there is none, or several."""
     if table.column_names.count(name) != 1:
         raise BadInput(
             f"expected the columns {', '.join(COLUMNS)}, got {one_line(', '.join(table.column_names)) or 'none'}"

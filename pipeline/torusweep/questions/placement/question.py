@@ -30,8 +30,8 @@ from torusweep.questions.placement.text import axes_in_words, axes_of, print_pla
 from torusweep.questions.placement.words import deadlock_in_words, link_in_words, notes
 from torusweep.questions.question import Askable, File
 from torusweep.questions.stage import under
-from torusweep.tables.parquet import expect_valid, numbers, read_foreign
-from torusweep.traffic.demands import COLUMNS, LEAST, MOST, MOST_ROWS
+from torusweep.tables.parquet import expect_valid, read_foreign
+from torusweep.traffic.demands import COLUMNS, LEAST, MOST, MOST_ROWS, amounts, column_of
 
 SUFFIXES = (".npy", ".json")
 
@@ -252,7 +252,8 @@ def _job(given: Path | str | Mapping[str, Any]) -> Job:
 def _tasks(given: Any) -> NamedTasks:
     """The tasks of a demand file, or of a matrix.
 
-    A file as of the traffic `demand`: a list with source, destination, demand, or lines of numbers. Its sources and
+    A file as of the traffic `demand`: a list with source, destination, demand, or lines of numbers. Demands with a
+    unit are bits a second. Its sources and
     destinations may be called anything; those of a matrix are numbers.
     """
     if isinstance(given, str | Path):
@@ -272,16 +273,12 @@ def _read(path: Path) -> NamedTasks:
     table = read_foreign(path, what="demand file", columns=COLUMNS, most_rows=MOST_ROWS, memory=default_memory())
     if isinstance(table, np.ndarray):
         return NamedTasks(tuple(range(len(table))), _square(table))
-    for name in COLUMNS:
-        if table.column_names.count(name) != 1:
-            raise BadInput(f"expected the columns {', '.join(COLUMNS)}, got {one_line(', '.join(table.column_names))}")
-    amount = numbers(table.column("demand"), "demand", pa.float64())
-    for name in COLUMNS[:2]:
-        if table.column(name).null_count:
-            raise BadInput(
-                f"{name}: expected a task in every row, got {counted(table.column(name).null_count, 'row')} without"
-            )
-    ends = [table.column(name).to_pylist() for name in COLUMNS[:2]]
+    first, second, demand = (column_of(table, name) for name in COLUMNS)
+    amount, _ = amounts(demand)
+    for name, end in zip(COLUMNS, (first, second)):
+        if end.null_count:
+            raise BadInput(f"{name}: expected a task in every row, got {counted(end.null_count, 'row')} without")
+    ends = [first.to_pylist(), second.to_pylist()]
     listed = list(dict.fromkeys(name for pair in zip(*ends) for name in pair))
     order = order_of_names(listed)
     names = tuple(listed if order is None else [listed[place] for place in order])
