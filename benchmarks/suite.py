@@ -26,7 +26,18 @@ from benchmarks.table import SCHEMA, draw, markdown, replace
 HERE = Path(__file__).resolve().parent
 RECORDED = HERE / "recorded.parquet"
 NAMES = (
-    *("distance", "loads", "walks", "network", "cuts", "collectives", "lattices", "blocks", "search"),
+    *(
+        "distance",
+        "loads",
+        "walks",
+        "network",
+        "cuts",
+        "collectives",
+        "lattices",
+        "blocks",
+        "search",
+        "graph_functions",
+    ),
     *("limits", "growth", "sweep", "scheduler"),
 )
 RESULTS = HERE.parent / "results" / "bench"

@@ -86,6 +86,23 @@ def many_distances(tasks: Sequence[Task], *, backend: str = "auto", threads: int
     return [Distances(*next(found)) if len(task.sources) else nothing(task) for task in ready]
 
 
+def nodes_by_distance(ports: np.ndarray, source: int) -> tuple[np.ndarray, np.ndarray]:
+    """(int32[R]: what `source` reaches, near ones first, itself the first; int64[D+1]: how many at each distance).
+
+    ports  int32[N, d], neighbour through each port, −1 = none
+
+    A plain search with a queue, for those who want the distance of every single node. Raises ValueError for a source
+    that is no node.
+    """
+    from torusweep_kernels.distance.single_source import breadth_first
+
+    expecting("nodes_by_distance")(0 <= source < len(ports), f"a source of 0 … {len(ports) - 1}", source)
+    queue, counts = np.empty(len(ports), np.int32), np.empty(len(ports), np.int64)
+    seen, none = np.full(len(ports), -1, np.int32), np.zeros(0, np.int32)
+    levels = breadth_first(ports, source, none, None, seen, 0, queue, counts)
+    return queue[: counts[:levels].sum()], counts[:levels]
+
+
 def pairs(task: Task) -> int:
     """(source, node) pairs of a task."""
     return len(task.sources) * len(task.ports)
@@ -162,4 +179,4 @@ def check(
         )
 
 
-__all__ = ["Distances", "Task", "all_pairs_distance", "many_distances"]
+__all__ = ["Distances", "Task", "all_pairs_distance", "many_distances", "nodes_by_distance"]
