@@ -6,6 +6,8 @@ Rahman et al. 2005. Means are per node (divided by N).
 
 from __future__ import annotations
 
+import itertools
+import math
 import re
 from fractions import Fraction
 
@@ -200,6 +202,37 @@ def test_circulants_without_step_1_are_isomorphic_to_networkx(n, steps):
         (i, int(j)) for i, row in enumerate(build(f"circulant(n={n}, steps={steps})").ports) for j in row
     )
     assert nx.is_isomorphic(ours, nx.circulant_graph(n, steps))
+
+
+@pytest.mark.parametrize("side", range(2, 9))
+def test_the_hexagonal_mesh_with_wraparounds_has_a_circle_of_6_d_nodes_at_each_distance(side):
+    """Chen, Shin & Kandlur 1990: 3 t² − 3 t + 1 nodes, diameter t − 1."""
+    found = (histogram(topology := build(f"hexagonal_torus(a={side - 1}, b={side})")) // topology.nodes).tolist()
+    assert topology.nodes == 3 * side * side - 3 * side + 1
+    assert found == [1, *(6 * distance for distance in range(1, side))]
+
+
+@pytest.mark.parametrize(("a", "b"), [(1, 2), (2, 1), (0, 3), (2, 2), (3, 3), (2, 4), (1, 6), (5, 2), (6, 3)])
+def test_a_hexagonal_torus_is_the_triangular_grid_wrapped(a, b):
+    """Points of the plane that differ by whole numbers of a + bρ and of that turned by 60° are one node."""
+    rho = complex(0.5, 3**0.5 / 2)
+    alpha, nodes = a + b * rho, a * a + a * b + b * b
+
+    def node(x, y):
+        quotient = (x + y * rho) / alpha
+        second = quotient.imag / rho.imag
+        parts = quotient.real - second * rho.real, second
+        return tuple(round(part * nodes) % nodes for part in parts)  # a fraction with this denominator
+
+    plain = nx.Graph()
+    for x, y in itertools.product(range(-a - b, a + b + 1), repeat=2):
+        plain.add_edges_from((node(x, y), node(x + right, y + up)) for right, up in ((1, 0), (0, 1), (-1, 1)))
+    ours = nx.Graph((i, int(j)) for i, row in enumerate(build(f"hexagonal_torus(a={a}, b={b})").ports) for j in row)
+    assert len(plain) == len(ours) == nodes
+    assert nx.is_isomorphic(ours, plain)
+    if math.gcd(a, b) == 1:
+        step = next(step for step in range(nodes) if (a + b * step) % nodes == 0)
+        assert nx.is_isomorphic(ours, nx.circulant_graph(nodes, [1, step, step - 1]))
 
 
 @pytest.mark.parametrize(

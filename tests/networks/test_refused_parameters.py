@@ -146,6 +146,7 @@ CONSTRAINTS = [
     ("lattice(matrix=[[100000, 1], [1, 100000]])", "below 2³¹"),
     ("circulant(n=8, steps=[8])", "steps from 1 to n − 1"),
     ("circulant(n=8, steps=[2, 6])", "no divisor of n that is common to all steps"),
+    ("hexagonal_torus(a=0, b=2)", "at least 7 nodes"),
     ("tesh(m=3, levels=2, q=0)", "m=2, 2 or 3 levels, q=0"),
     ("tesh(m=2, levels=4, q=0)", "m=2, 2 or 3 levels, q=0"),
     ("tesh(m=2, levels=3, q=1)", "m=2, 2 or 3 levels, q=0"),

@@ -86,6 +86,7 @@ ROWS = [
     ("circulant(n=8, steps=[1, 3, 5])", lambda: plain.circulant(8, 1, 3, 5), 1),
     ("circulant(n=9, steps=[1])", lambda: plain.circulant(9, 1), 1),
     ("circulant(n=12, steps=[1, 6])", lambda: plain.circulant(12, 1, 6), 1),
+    ("hexagonal_torus(a=3, b=4)", lambda: plain.circulant(37, 1, 27, 26), 1),  # 3 + 4 · 27 is 0 modulo 37
     ("sequin(k=3, s=1, t=1)", lambda: plain.sequin(3, 1, 1), 4),
     ("sequin(k=6, s=1, t=2)", lambda: plain.sequin(6, 1, 2), 18),
     ("sequin(k=7, s=3, t=3)", lambda: plain.sequin(7, 3, 3), 16),

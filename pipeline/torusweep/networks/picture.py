@@ -44,6 +44,7 @@ SMALL: dict[str, dict[int, str]] = {
     "ptt": {0: "ptt(a=4)"},
     "pdtt": {0: "pdtt(a=4)"},
     "circulant": {0: "circulant(n=13, steps=[1, 5])"},
+    "hexagonal_torus": {0: "hexagonal_torus(a=2, b=3)"},
     "illiac": {0: "illiac(k=8)"},
     "twisted_torus": {
         3: "twisted_torus(radices=[4, 4, 4], twists={2: {0: 2}})",

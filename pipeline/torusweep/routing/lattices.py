@@ -66,7 +66,7 @@ def routing_record(topology: Topology, tie: Tie = "split") -> SourceRouting:
     If two directions are the same link (a side of 2), the first is used.
 
     Constraint: a lattice network with all its links: torus, ring, hypercube, rt, rtt, pt, ptt, pdtt,
-    twisted_torus, illiac, lattice, circulant.
+    twisted_torus, illiac, lattice, circulant, hexagonal_torus.
     Source: Cámara et al. 2010, sec. 4 and Algorithm 1 (rtt, ptt, pdtt).
     """
     shape = topology.plan.structure

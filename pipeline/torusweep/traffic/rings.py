@@ -29,7 +29,7 @@ from torusweep.networks.topology import Meaning, Topology, addresses, node_index
 from torusweep.traffic.matrix import Phase, Traffic, combine_phases, from_pairs, permutation
 
 TORI = ("ring", "torus", "hypercube", "rt", "pt")
-LATTICES = ("rtt", "ptt", "pdtt", "twisted_torus", "illiac", "lattice", "circulant")
+LATTICES = ("rtt", "ptt", "pdtt", "twisted_torus", "illiac", "lattice", "circulant", "hexagonal_torus")
 MESHES = ("mesh",)
 
 

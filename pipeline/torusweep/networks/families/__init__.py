@@ -19,6 +19,7 @@ from torusweep.networks.families.graph_files import check_files, files_of, graph
 from torusweep.networks.families.hierarchies import h3dt, mh3dt, tesh
 from torusweep.networks.families.lattices import (
     circulant,
+    hexagonal_torus,
     illiac,
     lattice,
     pdtt,
@@ -66,7 +67,7 @@ _BY_KIND: tuple[tuple[str, tuple[Callable[..., Plan], ...]], ...] = (
     ("torus", (rt,)),
     ("twisted", (rtt,)),
     ("torus", (pt,)),
-    ("twisted", (ptt, pdtt, twisted_torus, lattice, circulant, illiac, sequin)),
+    ("twisted", (ptt, pdtt, twisted_torus, lattice, circulant, hexagonal_torus, illiac, sequin)),
     ("hierarchical", (ccc, tesh, h3dt, mh3dt)),
     ("HyperX", (hyperx, hamming, generalised_hypercube, full_mesh)),
     ("Dragonfly", (dragonfly, megafly)),

@@ -30,6 +30,8 @@ Twists = Annotated[
     dict[int, dict[int, int]],
     Meaning("{j: {i: s}}: going round dimension j adds s to dimension i; {} where no wraparound shifts"),
 ]
+Unit = Annotated[int, Whole(0, "steps along the first direction, 1")]
+Turned = Annotated[int, Whole(1, "steps along the direction that is turned by 60°, ρ")]
 SignedPermutation = tuple[tuple[int, int], ...]  # per dimension i: (source dimension, sign)
 
 MOST_DIMENSIONS = 16
@@ -116,6 +118,23 @@ def circulant(n: Nodes, steps: Steps) -> Plan:
     common = gcd(n, *steps)
     require(common == 1, "steps", steps, f"no divisor of n={n} common to all steps", f"all are multiples of {common}")
     return _lattice_graph(kernel(steps, n))
+
+
+def hexagonal_torus(a: Unit, b: Turned) -> Plan:
+    """Hexagonal torus (Eisenstein–Jacobi network): the triangular grid, six links a node, with a + bρ wrapped to 0.
+
+    Nodes are the a² + ab + b² numbers x + yρ modulo a + bρ, where ρ is a turn by 60°; links are ±1, ±ρ and ±ρ². With
+    a = t − 1 and b = t it is the hexagonal mesh of side t with wraparounds, of diameter t − 1; with no common divisor
+    of a and b it is a circulant graph of the steps 1, s and s − 1, for the s with a + bs divisible by the nodes.
+
+    Constraint: at least 7 nodes, so that the six links lead to six nodes.
+    Source: Martínez, Stafford, Beivide & Gabidulin 2008 (Eisenstein–Jacobi graphs);
+    Chen, Shin & Kandlur 1990.
+    """
+    nodes = a * a + a * b + b * b
+    require(nodes >= 7, "b", b, "a² + ab + b² ≥ 7 nodes", f"{nodes} are too few for six links each")
+    # along 1, ρ, ρ²: 1 − ρ + ρ² = 0, a + bρ, and that times ρ
+    return _lattice_graph(hermite([[1, a, 0], [-1, b, a], [1, 0, b]]))
 
 
 def rt(a: Side) -> Plan:
