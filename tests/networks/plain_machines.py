@@ -80,6 +80,25 @@ def global_ports(members, size, h, groups, arrangement):
         yield members[k // h] + size * group, members[back[0] // h] + size * other
 
 
+def boardfly(groups, copper, optical, copper_order, optical_order) -> Machine:
+    """Rings of 4 chips; the ports of a board, and of a group, look for their partners as those of a Dragonfly."""
+
+    def members(chips, ports, order):
+        return [port // ports if order == "blocks" else port % chips for port in range(chips * ports)]
+
+    arcs: Counter = Counter()
+    for chip in range(32 * groups):
+        for step in (1, -1):
+            arcs[chip, chip // 4 * 4 + (chip + step) % 4] += 1
+    for group, (u, v) in product(
+        range(groups), list(global_ports(members(4, copper, copper_order), 4, 1, 8, "palm_tree"))
+    ):
+        arcs[u + 32 * group, v + 32 * group] += 1
+    for u, v in global_ports(members(32, optical, optical_order), 32, 1, groups, "palm_tree"):
+        arcs[u, v] += 1
+    return arcs, at_each(range(32 * groups), 1)
+
+
 def megafly(leaves, spines, p, h, groups=None, arrangement="palm_tree") -> Machine:
     groups, size = groups or spines * h + 1, leaves + spines
     arcs: Counter = Counter()

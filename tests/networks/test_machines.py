@@ -48,6 +48,12 @@ ROWS = [
         lambda: plain.dragonfly(3, 2, 3, 4, arrangement="consecutive"),
     ),
     ("dragonfly(a=6, p=1, h=1, local=[3, 2])", lambda: plain.dragonfly(6, 1, 1, local=[3, 2])),
+    ("boardfly(groups=5, copper=3)", lambda: plain.boardfly(5, 3, 2, "blocks", "blocks")),
+    (
+        "boardfly(groups=9, optical=1, copper_order=turns, optical_order=turns)",
+        lambda: plain.boardfly(9, 2, 1, "turns", "turns"),
+    ),
+    ("boardfly(groups=2, optical_order=turns)", lambda: plain.boardfly(2, 2, 2, "blocks", "turns")),
     ("megafly(leaves=3, spines=2, p=4, h=2)", lambda: plain.megafly(3, 2, 4, 2)),
     (
         "megafly(leaves=2, spines=3, p=1, h=2, groups=4, arrangement=consecutive)",
@@ -100,6 +106,10 @@ CONSTANTS = [
     ("dragonfly(a=4, p=2, h=2)", 36, 72, 36 * 5 // 2, 5, 5, 3),  # Kim et al. 2008, Fig. 5: 72 terminals
     ("dragonfly(a=8, p=4, h=4)", 264, 1056, 264 * 11 // 2, 11, 11, 3),  # the 1K-node network of its simulations
     ("dragonfly(a=8, p=4, h=4, arrangement=random, seed=3)", 264, 1056, 264 * 11 // 2, 11, 11, 3),
+    ("boardfly()", 1024, 1024, 1024 + 32 * 28 + 31 * 32, 3, 6, 7),  # Google 2026: 7 hops for 1,024 chips
+    ("boardfly(optical_order=turns)", 1024, 1024, 1024 + 32 * 28 + 31 * 32, 4, 6, 7),
+    ("boardfly(copper_order=turns, optical_order=turns)", 1024, 1024, 1024 + 32 * 28 + 31 * 32, 4, 6, 7),
+    ("boardfly(copper_order=turns)", 1024, 1024, 1024 + 32 * 28 + 31 * 32, 3, 6, 8),
     ("megafly(leaves=4, spines=4, p=4, h=4)", 136, 272, 17 * 16 + 17 * 8, 4, 8, 5),
     ("hyperx(radices=[4, 4, 4], terminals=4)", 64, 256, 64 * 9 // 2, 9, 9, 3),  # diameter L
     ("fat_tree(k=4, n=3)", 48, 64, 128, 4, 8, 4),  # k^n terminals, n k^(n−1) switches

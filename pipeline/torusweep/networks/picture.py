@@ -61,6 +61,7 @@ SMALL: dict[str, dict[int, str]] = {
     "generalised_hypercube": {1: "generalised_hypercube(radices=[6])", 0: "generalised_hypercube(radices=[4, 3])"},
     "full_mesh": {1: "full_mesh(radices=[6])", 0: "full_mesh(radices=[4, 3])"},
     "dragonfly": {0: "dragonfly(a=4, p=1, h=1)"},
+    "boardfly": {0: "boardfly(groups=2, copper=2, optical=1)"},
     "megafly": {0: "megafly(leaves=2, spines=2, p=2, h=1)"},
     "fat_tree": {0: "fat_tree(k=2, n=3)"},
     "xgft": {0: "xgft(down=[2, 2, 2], up=[1, 2, 2])"},

@@ -14,7 +14,7 @@ from typing import Any
 from torusweep.errors import BadInput, nearest, printable
 from torusweep.networks.families import slices
 from torusweep.networks.families.cubes import ccc, de_bruijn, hypercube, kautz, mesh, ring, torus
-from torusweep.networks.families.dragonfly import dragonfly, megafly
+from torusweep.networks.families.dragonfly import boardfly, dragonfly, megafly
 from torusweep.networks.families.graph_files import check_files, files_of, graph, with_path
 from torusweep.networks.families.hierarchies import h3dt, mh3dt, tesh
 from torusweep.networks.families.lattices import (
@@ -70,7 +70,7 @@ _BY_KIND: tuple[tuple[str, tuple[Callable[..., Plan], ...]], ...] = (
     ("twisted", (ptt, pdtt, twisted_torus, lattice, circulant, hexagonal_torus, illiac, sequin)),
     ("hierarchical", (ccc, tesh, h3dt, mh3dt)),
     ("HyperX", (hyperx, hamming, generalised_hypercube, full_mesh)),
-    ("Dragonfly", (dragonfly, megafly)),
+    ("Dragonfly", (dragonfly, megafly, boardfly)),
     ("fat tree", (fat_tree, xgft)),
     ("diameter two", (slim_fly, polarfly)),
     ("random", (random_regular, jellyfish, xpander)),

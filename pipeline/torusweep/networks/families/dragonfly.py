@@ -1,4 +1,4 @@
-"""Networks of groups with one global hop between any two of them: Dragonfly, and Megafly (Dragonfly+)."""
+"""Networks of groups with one global hop between any two of them: Dragonfly, Megafly (Dragonfly+), Boardfly."""
 
 from __future__ import annotations
 
@@ -27,6 +27,15 @@ Seed = Annotated[int, Whole(0, "seed of the random arrangement")]
 Leaves = Annotated[int, Whole(1, "routers with terminals, in each group")]
 Spines = Annotated[int, Whole(1, "routers with global links, in each group")]
 
+BoardGroups = Annotated[int, Whole(2, "groups of 32 chips", 36)]
+Copper = Annotated[int, Whole(2, "links of each chip to chips of other boards of its group", 7)]
+Optical = Annotated[int, Whole(1, "links of each chip to chips of other groups", 35)]
+Order = Annotated[
+    Literal["blocks", "turns"],
+    Meaning("which chips have which ports: a chip's ports one after another (blocks), or the chips in turn (turns)"),
+]
+
+CHIPS, BOARDS = 4, 8  # chips of a board, boards of a group
 LOCAL, GLOBAL = 0, 1  # link classes
 
 
@@ -135,6 +144,57 @@ def megafly(
         ],
         classes=("local", "global"),
         structure=Grouped(size, count),
+    )
+
+
+def boardfly(
+    groups: BoardGroups = 32,
+    copper: Copper = 2,
+    optical: Optical = 2,
+    copper_order: Order = "blocks",
+    optical_order: Order = "blocks",
+) -> Plan:
+    """Boardfly: boards are rings of 4 chips, any two of a group's 8 boards are joined, and any two groups.
+
+    Ports lead to the other boards and groups as those of a Dragonfly's palm tree; those left over from whole rounds
+    have no link. Published are 7 hops for 1,024 chips in 32 groups; how many links a chip has, and which, is not.
+    Six (2 in the ring, 2 copper, 2 optical) attain 7 hops here in all orders but copper in turns with optical in
+    blocks, which has 8.
+
+    Constraint: a group has at least as many optical links as there are other groups.
+    Source: Google 2026, TPU 8i (4 chips a board, 8 boards a group, up to 36 groups joined by circuit switches).
+    """
+    size, others = CHIPS * BOARDS, groups - 1
+    require(
+        size * optical >= others, "groups", groups, f"at most {size * optical + 1}", "every two groups share a link"
+    )
+
+    def chips(count: int, ports: int, order: str) -> np.ndarray:
+        """int[P]: the chip that each port of a board or group is at."""
+        return np.repeat(np.arange(count), ports) if order == "blocks" else np.tile(np.arange(count), ports)
+
+    def busiest(count: int, ports: int, others: int, order: str) -> int:
+        """Links of the chip with the most, of those that are whole rounds to the others."""
+        used = count * ports // others * others
+        return min(ports, used) if order == "blocks" else -(-used // count)
+
+    def wire() -> Wiring:
+        chip = np.arange(size * groups)
+        ring = ClassLinks(chip, chip - chip % CHIPS + (chip + 1) % CHIPS, 0)
+        tail, head, _ = _global_links(chips(CHIPS, copper, copper_order), 1, CHIPS, BOARDS, "palm_tree", 0)
+        between = _global_links(chips(size, optical, optical_order), 1, size, groups, "palm_tree", 0)
+        boards = _in_each_group(tail, head, size, groups)._replace(link_class=1)
+        return wiring_of_links(size * groups, [ring, boards, between._replace(link_class=2)])
+
+    return Plan(
+        nodes=size * groups,
+        degree=2 + busiest(CHIPS, copper, BOARDS - 1, copper_order) + busiest(size, optical, others, optical_order),
+        radices=(CHIPS, BOARDS, groups),
+        wire=wire,
+        symmetries=_group_symmetries(size, groups, "palm_tree", mirror=False),
+        classes=("board", "copper", "optical"),
+        structure=Grouped(size, groups),
+        joined=True,
     )
 
 
