@@ -223,7 +223,7 @@ class Orbits:
 
     def orbits(self, things, images):
         found = {}
-        for first in things:
+        for first in sorted(things):
             if first not in found:
                 orbit = {first: None}
                 waiting = [first]  # permutations are finite: what is reached forwards is the orbit
@@ -258,9 +258,10 @@ class Kinds:
         expect(root in range(net.n) if rooted else root is None, "expected a root of broadcast and reduce only")
         expect(len(cut) == net.n and parts == list(range(len(parts))), "expected a set of each node, numbered in order")
         expect(len(parts) > 1 and (len(parts) == 2 or operation == "all_reduce"), "expected a cut of two sets")
-        own = cut[root] if rooted else 1
-        links = net.crossing(cut, lambda u, v: u != v and (u if down else v) == own)
-        bound = Fraction(1, links) if rooted else Fraction(cut.count(1), links * net.n)
+        own = [cut[root]] if rooted else [0, 1]
+        links = [net.crossing(cut, lambda u, v, own=o: u != v and (u if down else v) == own) for o in own]
+        bounds = [Fraction(1 if rooted else cut.count(o), many * (1 if rooted else net.n)) for o, many in zip(own, links)]
+        bound = max(bounds)
         if operation == "all_reduce":  # 2p − 2 messages a flit tell p sets of all others (Harary & Schwenk 1974)
             bound = Fraction(2 * len(parts) - 2, net.crossing(cut))
         if trees is None:
