@@ -11,9 +11,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from torusweep.capacity import Commodities, UsableArcs, distances, gather, minimal_distances, preserves, solve, usable_arcs
+from torusweep.capacity import (
+    Commodities,
+    UsableArcs,
+    distances,
+    gather,
+    minimal_distances,
+    preserves,
+    solve,
+    usable_arcs,
+)
 from torusweep.errors import BadInput, Refused
-from torusweep.networks.certificates import MOST_NUMBERS, Group, check_derived, group_of, links_of
+from torusweep.networks.certificates import MOST_NUMBERS, Group, certificate, check_derived, group_of, links_of
 from torusweep.networks.symmetry import proved_symmetries
 from torusweep.networks.topology import Topology
 from torusweep.traffic import traffic as pattern_on
@@ -40,7 +49,9 @@ def flows_proof(topology: Topology, spelling: str, routes: str = "all") -> Flows
         raise BadInput(f"certificate under {canonical}: expected one of {', '.join(PATTERNS)}; choose one")
     traffic = pattern.at_nodes(topology.terminals, topology.nodes)
     flows = gather(topology, canonical, traffic, use_symmetry=True)
-    group = group_of(topology, proved_symmetries(topology), lambda image: traffic.symmetric or preserves(traffic, image))
+    group = group_of(
+        topology, proved_symmetries(topology), lambda image: traffic.symmetric or preserves(traffic, image)
+    )
     if not len(flows.roots):
         raise BadInput(f"certificate under {canonical}: expected traffic over channels, got none")
     usable = usable_arcs(flows, routes)
@@ -81,6 +92,13 @@ def flows_proof(topology: Topology, spelling: str, routes: str = "all") -> Flows
     return Flows(proof, scale * topology.nodes / busiest, bound)
 
 
+def capacity_certificate(topology: Topology, spelling: str, routes: str) -> str:
+    """The certificate of what some routing carries, and of what none exceeds. Raises as `flows_proof`."""
+    found = flows_proof(topology, spelling, routes)
+    claim = {"topology": topology.spelling, "traffic": pattern_on(spelling, topology)[0], "routes": routes}
+    return certificate("capacity", claim | {"at_least": found.carried, "at_most": found.bound}, found.proof)
+
+
 def _first_of_orbits(group: Group, tail: np.ndarray, head: np.ndarray) -> list[int]:
     """The channel of each orbit with the least (tail, head)."""
     order = np.lexsort((head, tail))
@@ -95,9 +113,7 @@ def _whole(values: np.ndarray, parts: int) -> Any:
     return None
 
 
-def _whole_flow(
-    flows: Commodities, usable: UsableArcs, demand: np.ndarray, flow: np.ndarray
-) -> tuple[np.ndarray, int]:
+def _whole_flow(flows: Commodities, usable: UsableArcs, demand: np.ndarray, flow: np.ndarray) -> tuple[np.ndarray, int]:
     """(int64[V], scale): a flow of at least `scale` times the demand, int64[K, N], from an approximate one."""
     nodes = demand.shape[1]
     for scale in (*range(1, PARTS + 1), FINE):
@@ -112,8 +128,11 @@ def _whole_flow(
         if (left >= 0).all():
             return whole, scale
     for k, own in enumerate(left):  # what is missing takes a shortest path
-        place = {int(flows.tail[usable.arc[v]]): v for v in np.flatnonzero(usable.commodity == k)
-                 if flows.hops[k, flows.tail[usable.arc[v]]] == flows.hops[k, flows.head[usable.arc[v]]] + 1}
+        place = {
+            int(flows.tail[usable.arc[v]]): v
+            for v in np.flatnonzero(usable.commodity == k)
+            if flows.hops[k, flows.tail[usable.arc[v]]] == flows.hops[k, flows.head[usable.arc[v]]] + 1
+        }
         for node in np.argsort(-flows.hops[k], kind="stable").tolist():
             if own[node] < 0 and node != flows.roots[k]:
                 whole[place[node]] -= own[node]

@@ -42,7 +42,9 @@ def collective_certificate(topology: Topology, operation: str, root: int, bounds
     claim["root"] = root if OPERATIONS[operation].rooted else None
     if operation == "all_to_all":
         found = flows_proof(topology, "uniform")
-        return certificate("collective", claim | {"at_least": 1 / found.bound, "at_most": 1 / found.carried}, found.proof)
+        return certificate(
+            "collective", claim | {"at_least": 1 / found.bound, "at_most": 1 / found.carried}, found.proof
+        )
     part, at_least = _cut_of(topology, operation, root, bounds.proof)
     trees, group = _trees(topology, operation, root, at_least)
     at_most = None if trees is None else _time(topology, operation, trees, group)
@@ -66,7 +68,9 @@ def _cut_of(topology: Topology, operation: str, root: int, proof: Cut | Partitio
     from_side = part[head if operation in ("reduce_scatter", "reduce") else tail]
     sides = [int(part[root])] if OPERATIONS[operation].rooted else [0, 1]
     through = [int(links[crosses & (from_side == side)].sum()) for side in sides]
-    needed = [1 if OPERATIONS[operation].rooted else Fraction(int((part == side).sum()), topology.nodes) for side in sides]
+    needed = [
+        1 if OPERATIONS[operation].rooted else Fraction(int((part == side).sum()), topology.nodes) for side in sides
+    ]
     return part.tolist(), max(Fraction(need) / flits for need, flits in zip(needed, through))
 
 
@@ -122,7 +126,9 @@ def _averaged(topology: Topology, operation: str, root: int, group: Group) -> We
         roots, sizes = roots[:1], [1]  # a tree without direction has its root anywhere
     reverse = operation in ("reduce_scatter", "reduce")
     orders = list(islice(permutations(range(int(group.channel.max()) + 1)), MOST_ORDERS))
-    candidates = [(k, parent) for k, start in enumerate(roots) for parent in _greedy(topology, start, group, orders, reverse)]
+    candidates = [
+        (k, parent) for k, start in enumerate(roots) for parent in _greedy(topology, start, group, orders, reverse)
+    ]
     room = np.bincount(group.channel, links_of(topology))
     loads = np.zeros((len(room), len(candidates)))
     for column, (_, parent) in enumerate(candidates):

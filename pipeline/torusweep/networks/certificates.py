@@ -23,8 +23,11 @@ from torusweep.networks.topology import Topology
 
 # families that certify/check.py derives from a spelling; a test compares
 DERIVED = frozenset(
-    "ring torus mesh hypercube rt pt pruned_torus partly_pruned_torus pruned_t1 pruned_t2 pruned_xy directed_torus"
-    " pruned_directed_torus rtt ptt pdtt twisted_torus illiac sequin lattice circulant ccc mh3dt h3dt tesh graph".split()
+    (
+        *("ring", "torus", "mesh", "hypercube", "rt", "pt", "rtt", "ptt", "pdtt", "twisted_torus", "illiac", "sequin"),
+        *("lattice", "circulant", "ccc", "mh3dt", "h3dt", "tesh", "graph", "pruned_torus", "partly_pruned_torus"),
+        *("pruned_t1", "pruned_t2", "pruned_xy", "directed_torus", "pruned_directed_torus"),
+    )
 )
 MOST_NUMBERS = 2_000_000  # of a proof; the checker takes some seconds
 

@@ -5,7 +5,6 @@ Only for what certify/check.py knows the routes of: dimension order on tori and 
 
 from __future__ import annotations
 
-
 import numpy as np
 
 from torusweep.errors import BadInput
@@ -24,7 +23,11 @@ def deadlock_certificate(topology: Topology, routing: str, vc_rule: str, virtual
     """Raises BadInput where the checker does not know the routes, or the verdict is not proved by these."""
     check_derived(topology)
     case = deadlock_case(topology, routing=routing, vc_rule=vc_rule, virtual_channels=virtual_channels)
-    if case.routing.partition("(")[0] != ROUTING or case.vc_rule not in RULES or not isinstance(case.form, SourceRouting):
+    if (
+        case.routing.partition("(")[0] != ROUTING
+        or case.vc_rule not in RULES
+        or not isinstance(case.form, SourceRouting)
+    ):
         raise BadInput(
             f"certificate of {case.routing} under {case.vc_rule}: expected {ROUTING} under {' or '.join(RULES)}, whose"
             " routes certify/check.py derives; choose these"
@@ -71,5 +74,3 @@ def _order(graph: DependencyGraph) -> list[int]:
             if not missing[after]:
                 order.append(after)
     return order
-
-

@@ -15,7 +15,7 @@ from torusweep.networks.seed_runs import SeedRun, plan_of
 from torusweep.networks.topology import Plan, Topology, Whole, no_symmetries
 from torusweep.questions.how import How
 from torusweep.questions.parameters import Absent, Spelled
-from torusweep.questions.question import Question
+from torusweep.questions.question import CERTIFICATE, Question
 from torusweep.questions.stage import LazyNetwork, Section
 from torusweep.questions.static.answer import Static
 from torusweep.questions.static.bisection import INERTIA_NODES
@@ -91,6 +91,7 @@ class StaticQuestion(Question):
     method = "static"
     entry = None
     shorter: ClassVar = {"no_picture": "Print the table only."}
+    written: ClassVar = {"certificate": CERTIFICATE}
     examples = (
         'describe "rtt(a=4)"',
         'describe "torus(k=100, n=3)" --json | jq .mean_distance',
