@@ -15,7 +15,7 @@ import sys
 from fractions import Fraction
 from heapq import heappop, heappush
 from itertools import permutations, product
-from math import ceil, prod
+from math import ceil, gcd, prod
 
 
 class Invalid(Exception):
@@ -30,10 +30,10 @@ def expect(condition, why):
 def call(text):
     """(name, arguments) of a spelling such as torus(radices=[4, 4], directed=true), or of a bare name."""
     tree = ast.parse(text, mode="eval").body
-    if isinstance(tree, ast.Name):
-        return tree.id, {}
+    if isinstance(tree, ast.Name) and tree.id == text:
+        return text, {}
     given = [(one.arg, one.value) for one in tree.keywords]
-    expect(not tree.args and len(dict(given)) == len(given), "expected name(key=value, …)")
+    expect(text == text.strip() and not tree.args and len(dict(given)) == len(given), "expected name(key=value, …)")
     word = lambda value: value.id != "false" and value.id  # noqa: E731
     return tree.func.id, {key: word(v) if isinstance(v, ast.Name) else ast.literal_eval(v) for key, v in given}
 
@@ -260,7 +260,9 @@ class Kinds:
         expect(len(parts) > 1 and (len(parts) == 2 or operation == "all_reduce"), "expected a cut of two sets")
         own = [cut[root]] if rooted else [0, 1]
         links = [net.crossing(cut, lambda u, v, own=o: u != v and (u if down else v) == own) for o in own]
-        bounds = [Fraction(1 if rooted else cut.count(o), many * (1 if rooted else net.n)) for o, many in zip(own, links)]
+        bounds = [
+            Fraction(1 if rooted else cut.count(o), many * (1 if rooted else net.n)) for o, many in zip(own, links)
+        ]
         bound = max(bounds)
         if operation == "all_reduce":  # 2p − 2 messages a flit tell p sets of all others (Harary & Schwenk 1974)
             bound = Fraction(2 * len(parts) - 2, net.crossing(cut))
@@ -307,7 +309,7 @@ class Kinds:
         names = ("generators", "roots", "lengths", "scale", "flows")
         generators, roots, lengths, scale, flows = (proof.pop(name) for name in names)
         orbits, length, load, needed, every = Orbits(net, generators, kept), {}, {}, 0, range(net.n)
-        for u, v, much in lengths:
+        for u, v, much in lengths or []:
             expect(orbits.arc[u, v][0] == (u, v) and (u, v) not in length and much > 0, "expected a length of an orbit")
             length[u, v] = much
         reps = {orbits.node[root] for root in roots}
@@ -328,7 +330,9 @@ class Kinds:
             expect(len({(u, v) for u, v, _ in flow}) == len(flow), "expected the flow of an arc once")
             enough = flows is None or all(left[s] >= scale * demand(s, root) for s in every if s != root)
             expect(enough, "a flow leaves out some traffic")
-        most = sum(links * length.get(orbits.arc[arc][0], 0) for arc, links in net.arcs.items()) / Fraction(needed)
+        expect(not lengths or gcd(*length.values()) == 1, "expected lengths without a common factor")
+        room = sum(links * length.get(orbits.arc[arc][0], 0) for arc, links in net.arcs.items())
+        most = None if lengths is None else room / Fraction(needed)
         return flows and scale / orbits.busiest(load), most
 
     def capacity(self, claim, proof):
@@ -341,6 +345,7 @@ class Kinds:
         net, half = network_of(claim["topology"]), proof.pop("half")
         few, part = net.n // 2, [v in set(half) for v in range(net.n)]
         expect(half == [v for v in range(net.n) if part[v]] and len(half) == few > 0, "expected half of the nodes")
+        expect(proof.setdefault("lengths", None) is None, "expected no lengths")
         carried, _ = self.throughput(net, self.traffic(net, "uniform"), "all", proof)
         bound = Fraction(ceil(carried * few * (net.n - few) / net.n))
         return {"at_least": bound, "at_most": Fraction(net.crossing(part, lambda u, v: u > v))}
@@ -379,7 +384,10 @@ class Kinds:
     def exhaustion(self, claim, proof):
         """All lattices of a size: one form of each class under signed permutations; their sizes add up to all."""
         n, nodes = claim["dimensions"], claim["nodes"]
-        turns = [list(zip(order, signs)) for order in permutations(range(n)) for signs in product((1,), *[(1, -1)] * (n - 1))]
+        expect(0 < n < 6 and 0 < nodes <= 1 << 15, "expected one to five dimensions")
+        turns = [
+            list(zip(order, signs)) for order in permutations(range(n)) for signs in product((1,), *[(1, -1)] * (n - 1))
+        ]
         sums_to = sum(network_of(claim["topology"]).distances(0).values())
         seen, sums, frozen = set(), [], lambda form: tuple(map(tuple, form))
         for form in proof.pop("forms"):
@@ -392,7 +400,12 @@ class Kinds:
         best = min(sums)[0]
         expect(call(claim["topology"])[0] == "lattice" and sums_to == best, "another lattice has a smaller sum")
         attained = sum(size for total, size in sums if total == best)
-        return {"lattices": len(seen), "classes": len(sums), "mean_distance": Fraction(best, nodes), "attained": attained}
+        return {
+            "lattices": len(seen),
+            "classes": len(sums),
+            "mean_distance": Fraction(best, nodes),
+            "attained": attained,
+        }
 
 
 def sublattices(n, nodes):
@@ -406,18 +419,19 @@ class DimensionOrder:
 
     def __init__(self, net, tie, dateline):
         self.n, self.sides, self.tie, self.dateline = net.n, net.sides, tie, dateline
-        arcs = {closed: F.torus(radices=net.sides, closed=closed).arcs for closed in (True, False)}
-        expect(net.arcs in (arcs[True], arcs[False]), "expected a torus or mesh with all its links")
-        self.closed = [side == 2 or net.arcs == arcs[True] for side in net.sides]
+        same = lambda *kind: net.arcs == F.torus(radices=net.sides, directed=kind[0], closed=kind[1]).arcs  # noqa: E731
+        kind = next((kind for kind in ((False, True), (False, False), (True, True)) if same(*kind)), None)
+        expect(kind, "expected a torus or mesh with all its links")
+        self.forwards, self.closed = kind[0], [side == 2 or kind[1] for side in net.sides]
 
     def steps(self, i, s, d):
         """The directions in which a packet goes along dimension i, from digit s to d."""
         k, on, sign = self.sides[i], (d - s) % self.sides[i], 1 if d > s else -1
         if s == d or not self.closed[i]:
             return [sign] * (s != d)
-        if k > 2 and 2 * on == k:
+        if k > 2 and 2 * on == k and not self.forwards:
             return {"split": [1, -1], "random": [1, -1], "positive": [1], "sign": [sign]}[self.tie]
-        return [1 if k == 2 or 2 * on < k else -1]
+        return [1 if self.forwards or k == 2 or 2 * on < k else -1]
 
     def run(self, v, i, step, hops):
         crossed, channels, k = 0, [], self.sides[i]

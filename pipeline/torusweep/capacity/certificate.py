@@ -66,6 +66,7 @@ def flows_proof(topology: Topology, spelling: str, routes: str = "all") -> Flows
     price = np.maximum(solution.price, 0) / np.bincount(flows.orbit, flows.capacity)
     whole = _whole(price / price.max(), PARTS)
     length = (np.rint(FINE * price / price.max()).astype(np.int64) if whole is None else whole)[flows.orbit]
+    length //= np.gcd.reduce(length)
     away = (
         distances(flows.tail, flows.head, length.astype(float), flows.roots, topology.nodes)
         if routes == "all"

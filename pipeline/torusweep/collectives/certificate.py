@@ -95,7 +95,7 @@ def _trees(topology: Topology, operation: str, root: int, wanted: Fraction) -> t
 def _time(topology: Topology, operation: str, trees: Weighted, group: Group) -> Fraction:
     """Cycles per flit of the operation's size: the busiest link's load, averaged over the images of the trees."""
     tail, head, _ = topology.arcs
-    place = {arc: orbit for arc, orbit in zip(zip(tail.tolist(), head.tolist()), group.channel.tolist())}
+    place = dict(zip(zip(tail.tolist(), head.tolist()), group.channel.tolist()))
     load = [0] * (int(group.channel.max()) + 1)
     for weight, parent in trees:
         for orbit in _taken(operation, parent, place):

@@ -43,7 +43,8 @@ def bisection_certificate(topology: Topology) -> str:
     found = flows_proof(topology, "uniform")
     least = ceil(found.carried * few * (topology.nodes - few) / topology.nodes)
     claim = {"topology": topology.spelling, "at_least": Fraction(least), "at_most": Fraction(width)}
-    return certificate("bisection", claim, {"half": np.flatnonzero(side).tolist(), **found.proof})
+    flows = {name: value for name, value in found.proof.items() if name != "lengths"}
+    return certificate("bisection", claim, {"half": np.flatnonzero(side).tolist(), **flows})
 
 
 def symmetry_certificate(topology: Topology) -> str:
