@@ -211,6 +211,11 @@ class CollectivesQuestion(Question):
     )
     description = "collective operations whose bounds and algorithms are computed; without it, none"
     distinguishing = ("operation", "algorithm")
+    certified = ("operation",)
+
+    def certificates(self, network: Topology | None, row: Mapping[str, Any]) -> str:
+        assert network is not None, "rows are of networks"
+        return collective_certificate(network, row["operation"], 0, optimum(network, row["operation"]))
 
     def _entry(self) -> type[NetworkChoice]:
         """In a configuration, as in tables, `algorithms` are called algorithm."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, ClassVar
 
@@ -245,7 +246,11 @@ class DeadlockQuestion(Question):
         'deadlock "torus(k=4, n=2)" --routing "dimension_order(tie=positive)" --layers',
     )
     description = "channel dependency graphs to analyse; without it, only those of the papers' statements"
-    distinguishing = DISTINGUISHING
+    distinguishing = certified = DISTINGUISHING
+
+    def certificates(self, network: Topology | None, row: Mapping[str, Any]) -> str:
+        assert network is not None, "rows are of networks"
+        return deadlock_certificate(network, **row)
 
     def rows(self, network: LazyNetwork, request: Any, how: How) -> Rows:
         return [deadlock_record(network.topology, **vars(request))]  # whose columns a remedy is not among

@@ -9,8 +9,8 @@ import numpy as np
 
 from torusweep.errors import BadInput, Refused
 from torusweep.networks.certificates import certificate
-from torusweep.questions.screen.best import Best
-from torusweep.questions.screen.spaces import Lattices
+from torusweep.questions.screen.best import Best, best_lattices, objectives
+from torusweep.questions.screen.spaces import Lattices, screen_space
 
 MOST_STEPS = 10_000_000  # of the checker: about 20 seconds
 FORM_STEPS = 40  # that a Hermite normal form takes
@@ -27,14 +27,7 @@ def exhaustion_certificate(found: Best) -> str:
             f"certificate of {space}, {first}: expected all lattices, by the least mean distance; leave out"
             " circulant steps, conditions and other objectives"
         )
-    n, nodes = space.dimensions, space.nodes
-    forms = np.concatenate([part.forms for part in space.parts(True, None)])
-    steps = len(forms) * (2 * n * nodes + 2 ** (n - 1) * factorial(n) * FORM_STEPS)
-    if steps > MOST_STEPS:
-        raise Refused(
-            f"certificate of {space}: expected at most {MOST_STEPS:,} steps of the checker, got about {steps:,} for"
-            f" {len(forms):,} classes; choose fewer nodes or dimensions"
-        )
+    n, nodes, forms = space.dimensions, space.nodes, _forms(space)
     best = found.rows[0]
     claim = {
         "topology": best["topology"],
@@ -46,6 +39,29 @@ def exhaustion_certificate(found: Best) -> str:
         "attained": _attained(found),
     }
     return certificate("exhaustion", claim, {"forms": forms.transpose(0, 2, 1).tolist()})
+
+
+def certificate_of_size(dimensions: int | None, nodes: int) -> str:
+    """The same of all lattices of a size, searched anew where the checker can follow."""
+    if dimensions is None:
+        raise BadInput(f"certificate of {nodes:,} nodes: expected lattices, got other networks; choose a design space")
+    space = Lattices(dimensions, nodes)
+    _forms(space)
+    return exhaustion_certificate(best_lattices(space, objectives((), ()), parts=screen_space(space), show=1))
+
+
+def _forms(space: Lattices) -> np.ndarray:
+    """int32[C, n, n]: a Hermite normal form of each class. Raises Refused where the checker would search too many."""
+    n, nodes = space.dimensions, space.nodes
+    each = 2 * n * nodes + 2 ** (n - 1) * factorial(n) * FORM_STEPS
+    if space.fewest_classes * each <= MOST_STEPS:
+        forms = np.concatenate([part.forms for part in space.parts(True, None)])
+        if len(forms) * each <= MOST_STEPS:
+            return forms
+    raise Refused(
+        f"certificate of {space}: expected at most {MOST_STEPS:,} steps of the checker, got {each:,} for each of"
+        f" {space.fewest_classes:,} classes or more; choose fewer nodes or dimensions"
+    )
 
 
 def _attained(found: Best) -> int:
