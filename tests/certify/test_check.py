@@ -17,6 +17,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 import torusweep as ts
 from torusweep.cli.questions import command_of
@@ -24,6 +25,8 @@ from torusweep.errors import BadInput
 from torusweep.networks.certificates import DERIVED
 from torusweep.networks.families import build
 from torusweep.questions import question_named
+from torusweep.sweeps.configuration import of_mapping
+from torusweep.sweeps.requested_points import certificates, requested_derived
 
 CHECKER = Path(__file__).parents[2] / "certify" / "check.py"
 spec = importlib.util.spec_from_file_location("check", CHECKER)
@@ -349,6 +352,36 @@ def test_the_command_writes_certificates(tmp_path: Path):
     kinds = [json.loads(line)["kind"] for line in file.read_text(encoding="utf-8").splitlines()]
     assert kinds == ["symmetry", "bisection"]
     assert check.main([str(file)]) is False
+
+
+def test_a_sweep_has_a_table_of_certificates():
+    """One for each claim, whatever the other columns; of what cannot be proved, why."""
+    torus, none = "torus(k=4, n=2)", "dragonfly(a=2, p=1, h=1)"
+    tables = {
+        "static": pa.table({"topology": [torus, none]}),
+        "loads": pa.table({"topology": [torus, torus], "traffic": ["uniform"] * 2, "routing": ["minimal", "romm"]}),
+        "deadlock": pa.table(
+            {
+                "topology": [torus, torus],
+                "routing": ["dimension_order"] * 2,
+                "vc_rule": ["none", "dateline"],
+                "virtual_channels": [1, 2],
+            }
+        ),
+        "collectives": pa.table({"topology": [torus] * 2, "operation": ["all_reduce"] * 2, "algorithm": ["a", "b"]}),
+        "screen": pa.table({"topology": ["", ""], "dimensions": [2, None], "nodes": [8, 9]}),
+    }
+    sweep = of_mapping({"sweep": "proved", "certificates": True, "topologies": [torus]})
+    assert "certificates" in requested_derived(sweep)
+    rows = certificates(sweep, tables).to_pylist()
+    refused = {row["topology"]: row["reason"] for row in rows if row["certificate"] is None}
+    assert set(refused) == {none, None}
+    assert all(" expected " in reason for reason in refused.values())
+    proofs = [row for row in rows if row["certificate"] is not None]
+    expected = ["symmetry", "bisection", "capacity", "deadlock", "deadlock", "collective", "exhaustion"]
+    assert [row["kind"] for row in proofs] == expected
+    for row in proofs:
+        check.check(row["certificate"], json.loads(row["claim"]))
 
 
 @pytest.mark.parametrize(
