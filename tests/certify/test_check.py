@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import copy
 import hashlib
+import importlib
 import importlib.util
 import json
 import random
@@ -224,6 +225,24 @@ def test_a_certificate_of_512_nodes_takes_less_than_a_second(kind: str):
     start = time.process_time()
     check.check(text, {})
     assert time.process_time() - start < 1
+
+
+@pytest.mark.parametrize("name", [name for name in CASES if name.startswith("capacity") and "transpose" not in name])
+def test_the_linear_program_for_lean_is_solved(name: str, monkeypatch: pytest.MonkeyPatch):
+    """Feasible, with multipliers that prove as much: what lp-verify checks, in fractions."""
+    monkeypatch.syspath_prepend(CHECKER.parent)
+    to_lean = importlib.import_module("to_lean")
+    claim, costs, entries, bounds, primal, rows, columns = to_lean.program(text_of(name))
+    sums, stationary = [Fraction(0)] * len(bounds), [Fraction(cost) for cost in costs]
+    for row, column, value in entries:
+        sums[row] += value * primal[column]
+        stationary[column] -= value * rows[row]
+    assert stationary == columns
+    assert min(*primal, *columns) >= 0
+    assert all((low is None or low <= total) and total <= high for total, (low, high) in zip(sums, bounds))
+    assert all(low == high or multiplier <= 0 for multiplier, (low, high) in zip(rows, bounds))
+    assert sum(y * high for y, (_, high) in zip(rows, bounds)) == primal[-1] == 1 / Fraction(claim["at_most"])
+    assert to_lean.lean(text_of(name)).startswith("import LPVerify")
 
 
 # --- what is altered is refused -------------------------------------------------------------------------
