@@ -37,6 +37,21 @@ LABELS = (
     Column("comparison", "string", "", "title of the page's table in which it stands beside others; empty: in none"),
 )
 
+CERTIFICATES = (
+    Column("topology", "string", "", "canonical spelling of the network, or of the best lattice of a size; null: none"),
+    Column("stage", "string", "", "the table whose rows it proves"),
+    Column("asked", "string", "", "values of the columns of these rows that the proof depends on, as JSON"),
+    Column(
+        "kind",
+        "string",
+        "",
+        "what is proved: bisection | capacity | collective | deadlock | exhaustion | symmetry; null: nothing",
+    ),
+    Column("claim", "string", "", "what certify/check.py finds proved, as JSON: whole numbers, fractions, spellings"),
+    Column("certificate", "string", "", "a line that certify/check.py reads (docs/certificates.md)"),
+    Column("reason", "string", "", "why there is none; null: there is one"),
+)
+
 VERIFICATION = (
     Column("paper", "string", "", "short name: P98, P04, D90, C10, R05 (docs/papers.md)"),
     Column("place", "string", "", "table, theorem or section"),
@@ -108,6 +123,7 @@ TABLES: dict[str, tuple[Column, ...]] = {
     "distances": DISTANCES,
     "best": BEST,
     "equal_cost": EQUAL_COST,
+    "certificates": CERTIFICATES,
     "labels": LABELS,
     "search": SEARCH,
     "latency": LATENCY,

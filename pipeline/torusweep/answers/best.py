@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -26,9 +26,10 @@ from torusweep.questions.cost.record import cost_record
 from torusweep.questions.cost.stage import COST_MODEL
 from torusweep.questions.how import How
 from torusweep.questions.parameters import AlsoCalled, Read, Spelled
-from torusweep.questions.question import Askable
+from torusweep.questions.question import CERTIFICATE, Askable
 from torusweep.questions.screen.best import Best, best_lattices, objectives, screened_before
 from torusweep.questions.screen.bounds import front
+from torusweep.questions.screen.certificate import exhaustion_certificate
 from torusweep.questions.screen.columns import SCREEN
 from torusweep.questions.screen.lattices import DIMENSIONS, NODES, STEPS
 from torusweep.questions.screen.spaces import Circulants, Lattices, Space, screen_space
@@ -78,6 +79,11 @@ class BestNetworks(Records):
                 {"column": name, "best": "least" if sign > 0 else "greatest"} for name, sign in found.objectives
             ],
         }
+
+    @property
+    def certificate(self) -> str:
+        """A lattice of each class, with which no lattice of the size is nearer (docs/certificates.md)."""
+        return exhaustion_certificate(self.found)
 
     def heading(self) -> str:
         return f"{self.topology}\n{proof(self.found)}"
@@ -229,6 +235,7 @@ class BestQuestion(Askable):
     command = "best"
     about = ""
     how = ("backend",)
+    written: ClassVar = {"certificate": CERTIFICATE}
     examples = (
         "best --nodes 128",
         "best --nodes 512 --minimise diameter,mean_distance",

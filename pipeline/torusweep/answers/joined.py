@@ -39,6 +39,7 @@ DETAILS = {
     "distances": ("distance",),
     "channel_loads": ("routing", "traffic"),
     "best": ("dimensions", "network"),
+    "certificates": ("kind", "asked"),
     "labels": ("comparison",),
 }
 BEST, ALL = "best", "all"  # choices of a routing beside its name
@@ -287,6 +288,7 @@ ROWS = {  # what a row of a table is
     "screen": "a network, or a class of lattices: distances, loads, bounds",
     "best": "a size: the best lattice, a known network, or the bound",
     "equal_cost": "a network, cost model and traffic: throughput for its price, whether it is on the Pareto front",
+    "certificates": "a proof of rows of another table, which certify/check.py checks",
     "labels": "a network of the configuration with a label or a comparison: name, year, source",
     "search": "a search by simulated annealing: the best graph that it found",
     "latency": "a network, model and rate: mean latency by a paper's model",

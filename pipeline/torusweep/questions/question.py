@@ -46,6 +46,9 @@ class File(NamedTuple):
     needs: str = ""
 
 
+CERTIFICATE = File("what proves the answer, which certify/check.py checks (docs/certificates.md)")
+
+
 class Aside(NamedTuple):
     """What a command prints in place of an answer, whatever the network; answer: its parameters by name → that."""
 

@@ -6,7 +6,7 @@ choice of networks.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from importlib.util import find_spec
@@ -184,6 +184,7 @@ class Stage(Protocol):
     distinguishing  columns that a request decides and that tell a network's rows apart, the most important first
     row_bytes  on disk: of a row in its shard, its table and those made of it
     of_networks  whether its rows are of the sweep's networks, so that its table joins `static`
+    certified   columns of a row that its certificates depend on, besides its network; None: it has no certificates
     takes_runs  whether its points may be runs of networks (torusweep.networks.seed_runs): all suit its requests
     Choice    its section of the configuration where that is a mapping, about every network; or none
     Request   frozen dataclass of numbers and strings, None where one is absent; str(request) completes "<topology> …"
@@ -199,6 +200,7 @@ class Stage(Protocol):
     distinguishing: tuple[str, ...] = ()
     row_bytes: int = 1_500
     of_networks: bool = True
+    certified: tuple[str, ...] | None = None
     takes_runs: bool = False
 
     def request_for_network(self, fault_nodes: int | None, choice: Any) -> Any | None:
@@ -265,6 +267,15 @@ class Stage(Protocol):
     def seconds_of_run(self, run: SeedRun, request: Any) -> float:
         """Seconds on one core of all networks of a run."""
         return run.size * self.seconds(LazyNetwork(first_of(str(run))), request)
+
+    def certificates(self, network: Topology | None, row: Mapping[str, Any]) -> str:
+        """Lines that prove a row (docs/certificates.md), given its columns `certified`.
+
+        network   None where rows are not of networks
+
+        Raises BadInput where it cannot be proved.
+        """
+        raise BadInput(f"expected a table that is proved, got {self.name}; leave it out")
 
     def section(self, tables: Tables) -> Chapter | None:
         """Its section of the page, from a sweep's tables as lists of records: that of `section.py` beside its module.

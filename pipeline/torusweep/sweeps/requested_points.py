@@ -6,7 +6,8 @@ what a sweep requests, written out and weighed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,14 +17,14 @@ import pyarrow.compute as pc
 
 from torusweep.all_columns import schema_of
 from torusweep.errors import BadInput
-from torusweep.networks.families import plan
+from torusweep.networks.families import build, plan
 from torusweep.papers.verification import expected_requests, expected_topologies
 from torusweep.quantities import counted
 from torusweep.questions.cost.arithmetic import equal_cost
 from torusweep.questions.screen.best import best_table
 from torusweep.questions.static.columns import STATIC
 from torusweep.questions.static.record import lacking
-from torusweep.stages import STAGES
+from torusweep.stages import STAGES, Stage
 from torusweep.sweeps.configuration import Sweep
 from torusweep.sweeps.configuration.schema import Labelled
 from torusweep.sweeps.expansion import SweepNetwork, at, counted_requests, expand, expand_stage, one_by_one
@@ -105,6 +106,35 @@ def _labelled(sweep: Sweep) -> list[Labelled]:
     return [entry for entry in sweep.topologies if isinstance(entry, Labelled)]
 
 
+CERTIFIED = tuple(name for name, stage in STAGES.items() if stage.certified is not None)
+
+
+def certificates(_: Sweep, tables: Mapping[str, pa.Table]) -> pa.Table:
+    """What proves the rows of the stages' tables (`Stage.certificates`), or why nothing does."""
+    rows = [row for name in CERTIFIED if name in tables for row in _certified(STAGES[name], tables[name])]
+    return pa.Table.from_pylist(rows, schema=schema_of("certificates"))
+
+
+def _certified(stage: Stage, table: pa.Table) -> Iterator[dict[str, Any]]:
+    """Rows of a stage's table: those that differ in what a proof depends on."""
+    names = [*(["topology"] if stage.of_networks else []), *(stage.certified or ())]
+    distinct = table.select(names).group_by(names, use_threads=False).aggregate([])
+    for asked in distinct.to_pylist():
+        spelling = asked.pop("topology", None)
+        own = {"topology": spelling, "stage": stage.name, "asked": json.dumps(asked)}
+        none = dict.fromkeys(("kind", "claim", "certificate", "reason"))
+        try:
+            network = None if spelling is None else build(spelling)
+            lines = stage.certificates(network, asked).splitlines()
+        except BadInput as refusal:
+            yield own | none | {"reason": str(refusal)}
+            continue
+        for line in lines:
+            read = json.loads(line)
+            claim = {"kind": read["kind"], "claim": json.dumps(read["claim"]), "certificate": line}
+            yield own | none | claim | {"topology": read["claim"]["topology"]}
+
+
 DERIVED = {
     "distances": Derived(("static",), lambda sweep: True, ("distance_histogram",), distances),
     "best": Derived(("screen",), lambda sweep: bool(sweep.entries("screen")), (), best),
@@ -114,6 +144,7 @@ DERIVED = {
         ("mean_distance", "latency_mean"),
         compared,
     ),
+    "certificates": Derived(CERTIFIED, lambda sweep: sweep.certificates, (), certificates),
     "labels": Derived((), lambda sweep: bool(_labelled(sweep)), (), labels),
     "latency": Derived(("static", "loads", "layout"), has_latency, (), latency, latency_stages, latency_requests),
 }

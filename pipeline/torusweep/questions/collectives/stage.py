@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from pydantic import create_model
 from rich.console import Console
 
 from torusweep.collectives.algorithms import EVERY, OPTIMUM, algorithms_for, check_suits
+from torusweep.collectives.certificate import collective_certificate
 from torusweep.collectives.operations import OPERATIONS, has_switches, operation_of
-from torusweep.collectives.optimum import optimum
+from torusweep.collectives.optimum import Optimum, optimum
 from torusweep.errors import BadInput
 from torusweep.networks.names import number_of, terminal_names
 from torusweep.networks.topology import Meaning, Topology, Whole
@@ -25,7 +26,7 @@ from torusweep.questions.collectives.text import order_in_words, print_collectiv
 from torusweep.questions.display import value_text
 from torusweep.questions.how import How
 from torusweep.questions.parameters import Absent, InTables, NotSwept, Option, Positional, Spelled, Swept
-from torusweep.questions.question import Question
+from torusweep.questions.question import CERTIFICATE, Question
 from torusweep.questions.stage import LazyNetwork, NetworkChoice, under
 
 
@@ -38,10 +39,12 @@ class Collective(Records):
     bound's, without latency: no algorithm takes less. A pipeline's count every step as full: with few pieces it takes
     less.
 
+    proved     the network, the root, and what proves its bounds
     left_out   algorithms that do not suit the network, and why
     order      of the terminals in a ring, in words, where not each node has one
     """
 
+    proved: tuple[Topology, int, Optimum] = field(kw_only=True)
     without: str = field(default="", kw_only=True)
     order: str = field(default="", kw_only=True)
     remarks: Sequence[str] = field(default=(), kw_only=True)
@@ -72,6 +75,12 @@ class Collective(Records):
     def best_known(self) -> float | None:
         """Cycles per flit of the operation's size: the least that is known; None: nothing is."""
         return self.rows[0]["best_known"]
+
+    @property
+    def certificate(self) -> str:
+        """The bound's proof in whole numbers, and trees or flows that attain it (docs/certificates.md)."""
+        network, root, bounds = self.proved
+        return collective_certificate(network, self.rows[0]["operation"], root, bounds)
 
     def print(self, console: Console, computed_by: str) -> None:
         print_collective(console, self.rows, self.left_out, self.order)
@@ -180,7 +189,9 @@ def collective(
     found_ring = next((row["ring_order"] for row in rows if row["ring_order"] is not None), None)
     order = order_in_words(network, found_ring) if found_ring is not None and has_switches(network) else ""
     shared = len(np.unique(network.terminals)) < len(network.terminals)
-    return Collective(rows, without=without, left_out=left_out, order=order, remarks=(SHARED,) if shared else ())
+    remarks = (SHARED,) if shared else ()
+    proved = (network, root, bounds)
+    return Collective(rows, proved=proved, without=without, left_out=left_out, order=order, remarks=remarks)
 
 
 class CollectivesQuestion(Question):
@@ -190,6 +201,7 @@ class CollectivesQuestion(Question):
     command = "collective"
     phrase = "{operation}, {algorithm}"
     how = ("symmetry",)
+    written: ClassVar = {"certificate": CERTIFICATE}
     examples = (
         'collective "torus(radices=[4, 4, 8])" all_reduce',
         'collective "pdtt(a=4)" all-to-all --json',
@@ -199,6 +211,11 @@ class CollectivesQuestion(Question):
     )
     description = "collective operations whose bounds and algorithms are computed; without it, none"
     distinguishing = ("operation", "algorithm")
+    certified = ("operation",)
+
+    def certificates(self, network: Topology | None, row: Mapping[str, Any]) -> str:
+        assert network is not None, "rows are of networks"
+        return collective_certificate(network, row["operation"], 0, optimum(network, row["operation"]))
 
     def _entry(self) -> type[NetworkChoice]:
         """In a configuration, as in tables, `algorithms` are called algorithm."""

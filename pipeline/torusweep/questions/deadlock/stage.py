@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, ClassVar
 
@@ -11,6 +12,7 @@ from rich.console import Console
 from torusweep.errors import BadInput
 from torusweep.networks.topology import Meaning, Topology
 from torusweep.questions.answer import Answer, Record, Row
+from torusweep.questions.deadlock.certificate import deadlock_certificate
 from torusweep.questions.deadlock.columns import DEADLOCK
 from torusweep.questions.deadlock.layers import CYCLIC, Layers, Remedy, remedy_of
 from torusweep.questions.deadlock.layers import layers as layers_of
@@ -21,7 +23,7 @@ from torusweep.questions.deadlock.text import print_verdict, remedy_words
 from torusweep.questions.display import Fact, value_text
 from torusweep.questions.how import How
 from torusweep.questions.parameters import Absent, NotSwept, Several, Spelled, Swept
-from torusweep.questions.question import File, Question
+from torusweep.questions.question import CERTIFICATE, File, Question
 from torusweep.questions.spelled import TRAFFIC
 from torusweep.questions.stage import LazyNetwork, Rows
 from torusweep.routing import SHORTEST_PATHS, GivenRouting
@@ -77,6 +79,7 @@ class Deadlock(Record):
     remedy    virtual channels that take the cycles away where no rule does; None: not needed, or not found
     """
 
+    network: Topology = field(kw_only=True)
     layered: Layered | None = field(default=None, kw_only=True)
     remedy: Remedy | None = field(default=None, kw_only=True)
     labels: tuple[Any, ...] | None = field(default=None, kw_only=True)
@@ -86,6 +89,13 @@ class Deadlock(Record):
         *("deadlock_free", "argument", "virtual_channels", "channels", "dependencies", "cycle_length", "cycle"),
         *("packets", "least_virtual_channels", "least_rule", "least_reason"),
     )
+
+    @property
+    def certificate(self) -> str:
+        """The order of the channels, or the packets that wait in a circle (docs/certificates.md)."""
+        if self.record["pairs_of"] is not None:
+            raise BadInput("certificate: expected all pairs of terminals to send, got a traffic; leave it out")
+        return deadlock_certificate(self.network, *(self.record[name] for name in DISTINGUISHING))
 
     @property
     def cycle_nodes(self) -> list[Any] | None:
@@ -142,6 +152,7 @@ class Deadlock(Record):
         return str(self.record["deadlock_free"])
 
 
+DISTINGUISHING = ("routing", "vc_rule", "virtual_channels")
 TWO_PASSES = ("valiant",)  # routings by way of another node
 WINDOW_HOP = 3e-5  # seconds for each hop of a line or ring, whose windows of routes are looked at one by one
 
@@ -203,12 +214,14 @@ def deadlock(
     by_rule, remedy = record["least_virtual_channels"], None
     remediable = record["deadlock_free"] != "yes" and (by_rule is None or by_rule > CYCLIC)
     if not (layers or remediable):
-        return Deadlock(record)
+        return Deadlock(record, network=network)
     used = for_traffic(network, routing, traffic)[0]
     if remediable:
         with how.progress.wait("the virtual channels that remove the cycles"):
             remedy = remedy_of(*resolve_routing(used, network))
-    return Deadlock(record, layered=Layered(layers_of(network, used)) if layers else None, remedy=remedy)
+    return Deadlock(
+        record, network=network, layered=Layered(layers_of(network, used)) if layers else None, remedy=remedy
+    )
 
 
 class DeadlockQuestion(Question):
@@ -219,6 +232,7 @@ class DeadlockQuestion(Question):
     phrase = "under {routing}, {vc_rule} with {virtual_channels} virtual channels"
     how = ()
     written: ClassVar = {
+        "certificate": CERTIFICATE,
         "layer_table": File("the layer of every pair of terminals as CSV", needs="layers"),
         "channel_table": File("the remedy as CSV: the routing as a table with the virtual channel of each hop"),
     }
@@ -232,7 +246,11 @@ class DeadlockQuestion(Question):
         'deadlock "torus(k=4, n=2)" --routing "dimension_order(tie=positive)" --layers',
     )
     description = "channel dependency graphs to analyse; without it, only those of the papers' statements"
-    distinguishing = ("routing", "vc_rule", "virtual_channels")
+    distinguishing = certified = DISTINGUISHING
+
+    def certificates(self, network: Topology | None, row: Mapping[str, Any]) -> str:
+        assert network is not None, "rows are of networks"
+        return deadlock_certificate(network, **row)
 
     def rows(self, network: LazyNetwork, request: Any, how: How) -> Rows:
         return [deadlock_record(network.topology, **vars(request))]  # whose columns a remedy is not among

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import inf
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 
 from torusweep.capacity import capacity as capacity_of
+from torusweep.capacity.certificate import capacity_certificate
 from torusweep.networks.topology import Meaning, Topology
 from torusweep.questions.answer import Answer, Row
 from torusweep.questions.display import Fact, value_text
 from torusweep.questions.how import How
-from torusweep.questions.question import Askable
+from torusweep.questions.question import CERTIFICATE, Askable
 from torusweep.questions.spelled import TRAFFIC
 from torusweep.traffic import GivenTraffic
 
@@ -37,6 +38,12 @@ class Capacity(Answer):
     gap: float
     load: np.ndarray
     method: str
+    network: Topology = field(kw_only=True)
+
+    @property
+    def certificate(self) -> str:
+        """What proves both in whole numbers (docs/certificates.md)."""
+        return capacity_certificate(self.network, self.traffic, self.routes)
 
     @property
     def json(self) -> Row:
@@ -82,13 +89,14 @@ def capacity(
     with how.progress.wait("a linear program: some minutes on networks of hundreds of different nodes"):
         found = capacity_of(network, traffic, routes=routes, use_symmetry=how.use_symmetry)
     numbers = (found.throughput, found.bound, found.gap, found.load, found.method)
-    return Capacity(network.spelling, str(traffic), routes, *numbers)
+    return Capacity(network.spelling, str(traffic), routes, *numbers, network=network)
 
 
 class CapacityQuestion(Askable):
     ask = staticmethod(capacity)
     command = "capacity"
     how = ("symmetry",)
+    written: ClassVar = {"certificate": CERTIFICATE}
     examples = (
         'capacity "torus(k=8, n=2)" --traffic transpose',
         'capacity "mesh(k=4, n=2)" --routes minimal --json',

@@ -13,6 +13,7 @@ import pyarrow as pa
 from rich.console import Console
 
 from torusweep.capacity import check_capacity
+from torusweep.capacity.certificate import capacity_certificate
 from torusweep.errors import BadInput, Refused
 from torusweep.networks.topology import Meaning, Number, Plan, Topology, Whole, no_symmetries
 from torusweep.quantities import rate, rate_of
@@ -259,6 +260,11 @@ class LoadsQuestion(Question):
     )
     description = "channel loads to compute; without it, only those of the papers' printed numbers"
     distinguishing = ("routing", "traffic", "method", "packets", "seed")
+    certified = ("traffic",)
+
+    def certificates(self, network: Topology | None, row: Mapping[str, Any]) -> str:
+        assert network is not None, "rows are of networks"
+        return capacity_certificate(network, row["traffic"], "all")
 
     def check_given(self, network: Topology | None, how: How, values: Mapping[str, Any]) -> None:
         if network is None or not values.get("bounds"):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, Literal, NamedTuple
 
@@ -28,6 +28,7 @@ from torusweep.questions.loads.exact import exact_loads
 from torusweep.questions.parameters import NotSwept
 from torusweep.questions.question import Question
 from torusweep.questions.screen import bounds
+from torusweep.questions.screen.certificate import certificate_of_size
 from torusweep.questions.screen.columns import SCREEN
 from torusweep.questions.screen.lattices import DIMENSIONS, NODES, STEPS
 from torusweep.questions.screen.runs import screen_of_run
@@ -279,6 +280,7 @@ class ScreenQuestion(Question):
     entry = Screen
     Request = ScreenRequest
     row_bytes = 100
+    certified = ("dimensions", "nodes")
     of_networks = False  # whole design spaces may be millions of rows
     examples = (
         'screen "torus(k=8, n=2)" "hypercube(n=6)"',
@@ -286,6 +288,9 @@ class ScreenQuestion(Question):
         "screen --family circulants --steps 2 --nodes 64 --nodes 65 --each graph --json",
     )
     description = "design spaces, or networks, of which only distances, loads and bounds are computed; without it, none"
+
+    def certificates(self, network: Topology | None, row: Mapping[str, Any]) -> str:
+        return certificate_of_size(row["dimensions"], row["nodes"])
 
     def spaces(self, entry: Any) -> list[str]:
         return [str(space) for space in entry.spaces()]

@@ -9,6 +9,7 @@ from rich.console import Console
 from torusweep.networks.topology import Topology
 from torusweep.questions.answer import Record
 from torusweep.questions.console import print_note
+from torusweep.questions.static.certificate import static_certificates
 from torusweep.questions.static.columns import STATIC
 from torusweep.questions.static.text import print_description
 
@@ -37,6 +38,11 @@ class Static(Record):
         """In hops, over ordered pairs of terminals, a terminal and itself included; None as diameter."""
         mean: float | None = self.record["mean_distance"]
         return mean
+
+    @property
+    def certificate(self) -> str:
+        """Lines that prove the symmetry, and bounds of the bisection width (docs/certificates.md)."""
+        return static_certificates(self.network)
 
     @property
     def no_picture(self) -> Static:

@@ -15,10 +15,11 @@ from torusweep.networks.seed_runs import SeedRun, plan_of
 from torusweep.networks.topology import Plan, Topology, Whole, no_symmetries
 from torusweep.questions.how import How
 from torusweep.questions.parameters import Absent, Spelled
-from torusweep.questions.question import Question
+from torusweep.questions.question import CERTIFICATE, Question
 from torusweep.questions.stage import LazyNetwork, Section
 from torusweep.questions.static.answer import Static
 from torusweep.questions.static.bisection import INERTIA_NODES
+from torusweep.questions.static.certificate import static_certificates
 from torusweep.questions.static.columns import STATIC
 from torusweep.questions.static.record import MAX_PAIRS, measures_of, static_record
 from torusweep.questions.static.runs import TOGETHER, static_of_run
@@ -84,6 +85,7 @@ class _Chosen(Section):
 
 class StaticQuestion(Question):
     name = "static"
+    certified = ()
     takes_runs = True
     columns = STATIC
     ask = staticmethod(describe)
@@ -91,6 +93,7 @@ class StaticQuestion(Question):
     method = "static"
     entry = None
     shorter: ClassVar = {"no_picture": "Print the table only."}
+    written: ClassVar = {"certificate": CERTIFICATE}
     examples = (
         'describe "rtt(a=4)"',
         'describe "torus(k=100, n=3)" --json | jq .mean_distance',
@@ -128,6 +131,10 @@ class StaticQuestion(Question):
             arcs = planned.nodes * max(planned.degree, 1)
             return run.size * (1e-4 + 2e-6 * arcs + 1e-9 * arcs * planned.nodes)
         return super().seconds_of_run(run, request)
+
+    def certificates(self, network: Topology | None, row: Mapping[str, Any]) -> str:
+        assert network is not None, "rows are of networks"
+        return static_certificates(network)
 
     def rows_of_run(self, run: SeedRun, request: Any, options: How) -> pa.Table | None:
         return static_of_run(run, request, options)

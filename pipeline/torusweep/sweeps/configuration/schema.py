@@ -259,6 +259,10 @@ class Settings(Section):
         ),
     )
     fault_nodes: FaultNodes = Field(None, description=f"of every network, {FAULTS.meaning}; null: not")
+    certificates: bool = Field(
+        False,
+        description="also write the table certificates: proofs of the tables' rows that certify/check.py checks",
+    )
     symmetry: bool = Field(
         True,
         description=(

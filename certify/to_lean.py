@@ -1,0 +1,86 @@
+#!/usr/bin/env python3
+"""Writes a certificate of capacity as a linear program and its solution for Lean's checker lp-verify.
+
+    python certify/to_lean.py proof.json > Capacity.lean
+
+The program is that of the orbits: a flow to each root on each arc, and the load θ that no orbit of channels exceeds.
+That it stands for the whole network is what check.py proves; Lean proves that 1 / θ is its optimum. The certificate's
+two bounds must be equal.
+"""
+
+import json
+import sys
+from fractions import Fraction
+
+import check
+
+
+def program(text):
+    """(claim, costs, entries (row, column, value), bounds of rows, flows, multipliers of rows and columns)."""
+    check.check(text, {})
+    given = json.loads(text)
+    claim, proof, kinds = given["claim"], given["proof"], check.Kinds()
+    check.expect(given["kind"] == "capacity" and claim["routes"] == "all", "expected a capacity over all routes")
+    check.expect(claim["at_least"] == claim["at_most"], "expected equal bounds")
+    net = check.network_of(claim["topology"])
+    demand, kept = kinds.traffic(net, claim["traffic"])
+    orbits, scale = check.Orbits(net, proof["generators"], kept), proof["scale"]
+    arcs, firsts = sorted(net.arcs), sorted({orbits.arc[arc][0] for arc in net.arcs})
+    length = dict.fromkeys(firsts, 0) | {(u, v): much for u, v, much in proof["lengths"]}
+    room = {first: sum(links for arc, links in net.arcs.items() if orbits.arc[arc][0] == first) for first in firsts}
+    whole, theta = sum(room[first] * length[first] for first in firsts), len(arcs) * len(proof["roots"])
+    entries, bounds, flows, rows, columns = [], [], [], [], []
+    for k, root in enumerate(proof["roots"]):
+        size, away = orbits.node[root][1], net.distances(root, lambda u, v: length[orbits.arc[u, v][0]])
+        flow = {(u, v): Fraction(flits, scale) for u, v, flits in proof["flows"][k]}
+        place = {v: len(bounds) + i for i, v in enumerate(v for v in range(net.n) if v != root)}
+        bounds += [(Fraction(demand(v, root)),) * 2 for v in place]
+        rows += [Fraction(size * away[v], whole) for v in place]
+        for a, (u, v) in enumerate(arcs):
+            entries += [(place[x], k * len(arcs) + a, sign) for x, sign in ((u, 1), (v, -1)) if x != root]
+            flows.append(flow.get((u, v), Fraction(0)))
+            columns.append(Fraction(size * (length[orbits.arc[u, v][0]] - away[u] + away[v]), whole))
+    for i, first in enumerate(firsts, len(bounds)):
+        own = [a for a, arc in enumerate(arcs) if orbits.arc[arc][0] == first]
+        entries += [(i, k * len(arcs) + a, orbits.node[r][1]) for k, r in enumerate(proof["roots"]) for a in own]
+        entries.append((i, theta, -room[first]))
+        rows.append(-Fraction(length[first], whole))
+    bounds += [(None, Fraction(0))] * len(firsts)
+    costs = [0] * theta + [1]
+    return claim, costs, entries, bounds, [*flows, 1 / Fraction(claim["at_most"])], rows, [*columns, Fraction(0)]
+
+
+def lean(text):
+    """The certificate as a file of Lean."""
+    claim, costs, entries, bounds, primal, rows, columns = program(text)
+    vector = lambda values: "#v[" + ", ".join(f"({value})" for value in values) + "]"  # noqa: E731
+    ends = lambda low, high: f"({'none' if low is None else f'some ({low})'}, some ({high}))"  # noqa: E731
+    size = f"{len(bounds)} {len(costs)}"
+    return f"""import LPVerify
+open LP LP.Verify
+
+-- {json.dumps(claim)}: the optimum is 1 / {claim["at_most"]}
+def program : Problem {size} :=
+  {{ c := {vector(costs)}
+    a := #[{", ".join(f"({row}, {column}, ({value}))" for row, column, value in entries)}]
+    rowBounds := #v[{", ".join(ends(*pair) for pair in bounds)}]
+    colBounds := #v[{", ".join(["(some 0, none)"] * len(costs))}] }}
+
+def proof : Certificate {size} :=
+  {{ primal := some {vector(primal)}
+    dual := some {{ rowLower := {vector(max(y, 0) for y in rows)}
+                   rowUpper := {vector(max(-y, 0) for y in rows)}
+                   colLower := {vector(columns)}
+                   colUpper := {vector([0] * len(costs))} }}
+    ray := none }}
+
+#eval match verifyOutcome {{}} none program
+    {{ status := .optimal, objective := none, certificate := proof, log := "" }} with
+  | .optimal _ _ => "optimal, with a proof"
+  | _ => "refused"
+"""
+
+
+if __name__ == "__main__":
+    with open(sys.argv[1], encoding="utf-8") as file:
+        print(lean(file.readline()), end="")

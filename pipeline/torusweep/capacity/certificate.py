@@ -1,0 +1,142 @@
+"""Flows and channel lengths in whole numbers that prove how much of a traffic some routing carries, and that none more.
+
+A linear program's solution is rounded: where its flows are multiples of a small fraction, as at vertices, nothing is
+lost; elsewhere what rounding leaves out takes shortest paths. Either way both numbers are exact, and proved.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from torusweep.capacity import (
+    Commodities,
+    UsableArcs,
+    distances,
+    gather,
+    minimal_distances,
+    preserves,
+    solve,
+    usable_arcs,
+)
+from torusweep.errors import BadInput, Refused
+from torusweep.networks.certificates import MOST_NUMBERS, Group, certificate, check_derived, group_of, links_of
+from torusweep.networks.symmetry import proved_symmetries
+from torusweep.networks.topology import Topology
+from torusweep.traffic import traffic as pattern_on
+
+PATTERNS = ("uniform", "bit_complement", "bit_reversal", "perfect_shuffle", "transpose", "tornado", "neighbour")
+PARTS = 240  # flows that are multiples of 1/1 … 1/240 of a terminal's traffic to another are taken as such
+FINE = 1 << 20  # parts of others
+NEAR = 1e-6  # of a whole number
+
+
+class Flows(NamedTuple):
+    """proof: fields of the certificate; carried by some routing; bound: no routing carries more. Both are exact."""
+
+    proof: dict[str, Any]
+    carried: Fraction
+    bound: Fraction
+
+
+def flows_proof(topology: Topology, spelling: str, routes: str = "all") -> Flows:
+    """Raises BadInput for a network or traffic that the checker does not derive, Refused for a proof too large."""
+    check_derived(topology)
+    canonical, pattern = pattern_on(spelling, topology)
+    if canonical not in PATTERNS:
+        raise BadInput(f"certificate under {canonical}: expected one of {', '.join(PATTERNS)}; choose one")
+    traffic = pattern.at_nodes(topology.terminals, topology.nodes)
+    flows = gather(topology, canonical, traffic, use_symmetry=True)
+    group = group_of(
+        topology, proved_symmetries(topology), lambda image: traffic.symmetric or preserves(traffic, image)
+    )
+    if not len(flows.roots):
+        raise BadInput(f"certificate under {canonical}: expected traffic over channels, got none")
+    usable = usable_arcs(flows, routes)
+    if len(usable.arc) > MOST_NUMBERS:
+        raise Refused(
+            f"certificate of {topology.spelling} under {canonical}: expected at most {MOST_NUMBERS:,} flows, got"
+            f" {len(usable.arc):,}; choose a smaller network, or traffic that its symmetries keep"
+        )
+    solution = solve(flows, usable)
+    demand = np.rint(flows.demand * topology.nodes).astype(np.int64)  # in N-ths of what a terminal sends
+    weights, links = flows.weights.astype(np.int64), links_of(topology)
+    price = np.maximum(solution.price, 0) / np.bincount(flows.orbit, flows.capacity)
+    whole = _whole(price / price.max(), PARTS)
+    length = (np.rint(FINE * price / price.max()).astype(np.int64) if whole is None else whole)[flows.orbit]
+    length //= np.gcd.reduce(length)
+    away = (
+        distances(flows.tail, flows.head, length.astype(float), flows.roots, topology.nodes)
+        if routes == "all"
+        else minimal_distances(flows, usable, length.astype(float))
+    )
+    away = np.where(demand > 0, away, 0).astype(np.int64)
+    bound = Fraction(topology.nodes * int(links @ length), int(weights @ (away * demand).sum(axis=1)))
+    flow, scale = _whole_flow(flows, usable, demand, solution.flow)
+    over = np.zeros(int(flows.orbit.max()) + 1, object)
+    np.add.at(over, flows.orbit[usable.arc], flow.astype(object) * weights[usable.commodity].astype(object))
+    busiest = max(Fraction(int(total), int(room)) for total, room in zip(over, np.bincount(flows.orbit, links)))
+    tail, head, _ = topology.arcs
+    first = _first_of_orbits(group, tail, head)
+    proof = {
+        "generators": group.listed,
+        "roots": flows.roots.tolist(),
+        "lengths": [[int(tail[a]), int(head[a]), int(length[a])] for a in first if length[a]],
+        "scale": scale * topology.nodes,
+        "flows": [
+            [[int(tail[a]), int(head[a]), int(flits)] for a, flits in zip(usable.arc[own], flow[own]) if flits]
+            for own in (usable.commodity == k for k in range(len(flows.roots)))
+        ],
+    }
+    return Flows(proof, scale * topology.nodes / busiest, bound)
+
+
+def capacity_certificate(topology: Topology, spelling: str, routes: str) -> str:
+    """The certificate of what some routing carries, and of what none exceeds. Raises as `flows_proof`."""
+    found = flows_proof(topology, spelling, routes)
+    claim = {"topology": topology.spelling, "traffic": pattern_on(spelling, topology)[0], "routes": routes}
+    return certificate("capacity", claim | {"at_least": found.carried, "at_most": found.bound}, found.proof)
+
+
+def _first_of_orbits(group: Group, tail: np.ndarray, head: np.ndarray) -> list[int]:
+    """The channel of each orbit with the least (tail, head)."""
+    order = np.lexsort((head, tail))
+    return sorted(order[np.unique(group.channel[order], return_index=True)[1]].tolist())
+
+
+def _whole(values: np.ndarray, parts: int) -> Any:
+    """int64[…]: values times the least number that makes them whole; None where none up to `parts` does."""
+    for number in range(1, parts + 1):
+        if (abs(values * number - np.rint(values * number)) < NEAR * number).all():
+            return np.rint(values * number).astype(np.int64)
+    return None
+
+
+def _whole_flow(flows: Commodities, usable: UsableArcs, demand: np.ndarray, flow: np.ndarray) -> tuple[np.ndarray, int]:
+    """(int64[V], scale): a flow of at least `scale` times the demand, int64[K, N], from an approximate one."""
+    nodes = demand.shape[1]
+    for scale in (*range(1, PARTS + 1), FINE):
+        parts = np.maximum(flow, 0) * nodes * scale
+        if scale < FINE and (abs(parts - np.rint(parts)) > NEAR * scale * nodes).any():
+            continue
+        whole = np.rint(parts).astype(np.int64)
+        left = -scale * demand
+        np.add.at(left, (usable.commodity, flows.tail[usable.arc]), whole)
+        np.subtract.at(left, (usable.commodity, flows.head[usable.arc]), whole)
+        left[np.arange(len(left)), flows.roots] = 0
+        if (left >= 0).all():
+            return whole, scale
+    for k, own in enumerate(left):  # what is missing takes a shortest path
+        place = {
+            int(flows.tail[usable.arc[v]]): v
+            for v in np.flatnonzero(usable.commodity == k)
+            if flows.hops[k, flows.tail[usable.arc[v]]] == flows.hops[k, flows.head[usable.arc[v]]] + 1
+        }
+        for node in np.argsort(-flows.hops[k], kind="stable").tolist():
+            if own[node] < 0 and node != flows.roots[k]:
+                whole[place[node]] -= own[node]
+                own[flows.head[usable.arc[place[node]]]] += own[node]
+                own[node] = 0
+    return whole, FINE

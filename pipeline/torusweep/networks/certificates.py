@@ -1,0 +1,101 @@
+"""Certificates: proofs as JSON, in whole numbers and fractions, that certify/check.py checks without this package.
+
+docs/certificates.md has their fields. Here is what all kinds have in common: their text, the networks that can be
+certified, and generators of a group of automorphisms, over whose images a proof is averaged.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from torusweep.errors import BadInput
+from torusweep.networks.families.graph_files import files_of
+from torusweep.networks.links import channel_orbits
+from torusweep.networks.readers import format_of
+from torusweep.networks.symmetry import orbits_under
+from torusweep.networks.topology import Topology
+
+# families that certify/check.py derives from a spelling; a test compares
+DERIVED = frozenset(
+    (
+        *("ring", "torus", "mesh", "hypercube", "rt", "pt", "rtt", "ptt", "pdtt", "twisted_torus", "illiac", "sequin"),
+        *("lattice", "circulant", "ccc", "mh3dt", "h3dt", "tesh", "graph", "pruned_torus", "partly_pruned_torus"),
+        *("pruned_t1", "pruned_t2", "pruned_xy", "directed_torus", "pruned_directed_torus"),
+    )
+)
+MOST_NUMBERS = 2_000_000  # of a proof; the checker takes some seconds
+
+
+def certificate(kind: str, claim: Mapping[str, Any], proof: Mapping[str, Any]) -> str:
+    """The text of a certificate, one line. Fractions become texts.
+
+    Its digest finds damage in storage; it proves nothing, since anyone can compute it.
+    """
+    claimed = {name: str(value) if isinstance(value, Fraction) else value for name, value in claim.items()}
+    numbers = json.dumps([kind, claimed, proof], sort_keys=True)
+    digest = hashlib.sha256(numbers.encode()).hexdigest()
+    return json.dumps({"kind": kind, "claim": claimed, "proof": proof, "digest": digest}) + "\n"
+
+
+def check_derived(topology: Topology) -> None:
+    """Raise BadInput for a network that certify/check.py does not derive from its spelling."""
+    files = files_of(topology.spelling)
+    plan = topology.plan
+    known = topology.family in DERIVED and not plan.bandwidths
+    known &= np.array_equal(topology.terminals, np.arange(topology.nodes))
+    known &= plan.names is None or plan.names == tuple(range(topology.nodes))
+    if not known or any(format_of(file) != "edgelist" for file in files):
+        raise BadInput(
+            f"certificate of {topology.spelling}: expected a family that certify/check.py derives"
+            f" ({', '.join(sorted(DERIVED))}) or an edge list of nodes 0 … N − 1, with a terminal at each node and"
+            " links of one flit a cycle, got another; export its links as an edge list"
+        )
+
+
+class Group(NamedTuple):
+    """Automorphisms by generators, int32[N] each, without those that join no orbits.
+
+    node      int64[N]  first node of each node's orbit
+    channel   int64[A]  number of the orbit of each channel, in the order of `Topology.arcs`
+    """
+
+    generators: list[np.ndarray]
+    node: np.ndarray
+    channel: np.ndarray
+
+    @property
+    def listed(self) -> list[list[int]]:
+        return [image.tolist() for image in self.generators]
+
+
+def group_of(topology: Topology, images: Sequence[np.ndarray], keeps: Callable[[np.ndarray], bool]) -> Group:
+    """The group that those of some proved automorphisms generate that keep what is asked."""
+    kept: list[np.ndarray] = []
+
+    def orbits() -> tuple[np.ndarray, np.ndarray]:
+        nodes = orbits_under(topology.nodes, kept)
+        return nodes.representatives[nodes.member].astype(np.int64), channel_orbits(topology, kept, nodes)
+
+    node, channel = orbits()
+    for image in images:
+        if keeps(image):
+            kept.append(image)
+            wider = orbits()
+            if len(np.unique(wider[0])) == len(np.unique(node)) and wider[1].max(initial=0) == channel.max(initial=0):
+                kept.pop()
+            else:
+                node, channel = wider
+    return Group(kept, node, channel)
+
+
+def links_of(topology: Topology) -> np.ndarray:
+    """int64[A]: parallel links of each channel, in the order of `Topology.arcs`."""
+    tail, _, port = topology.arcs
+    links = np.ones(topology.ports.shape, np.int64) if topology.capacity is None else topology.capacity
+    return links[tail, port].astype(np.int64)

@@ -1,0 +1,419 @@
+"""certify/check.py: what it derives, what it accepts, what it refuses, and that it stands alone."""
+
+from __future__ import annotations
+
+import ast
+import copy
+import hashlib
+import importlib
+import importlib.util
+import json
+import random
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+import torusweep as ts
+from torusweep.cli.questions import command_of
+from torusweep.errors import BadInput
+from torusweep.networks.certificates import DERIVED
+from torusweep.networks.families import build
+from torusweep.questions import question_named
+from torusweep.sweeps.configuration import of_mapping
+from torusweep.sweeps.requested_points import certificates, requested_derived
+
+CHECKER = Path(__file__).parents[2] / "certify" / "check.py"
+spec = importlib.util.spec_from_file_location("check", CHECKER)
+assert spec is not None
+assert spec.loader is not None
+check = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(check)
+
+
+# --- it stands alone --------------------------------------------------------------------------------------
+
+
+def test_it_imports_the_standard_library_only():
+    tree = ast.parse(CHECKER.read_text(encoding="utf-8"))
+    modules = {
+        name.partition(".")[0]
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for name in ([node.module or ""] if isinstance(node, ast.ImportFrom) else [one.name for one in node.names])
+    }
+    assert modules <= set(sys.stdlib_module_names)
+    called = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    assert not called & {"eval", "exec", "__import__", "compile"}
+
+
+def test_it_is_short_enough_to_read():
+    """At most 400 lines of code beside blank lines, comments and docstrings."""
+    source = CHECKER.read_text(encoding="utf-8")
+    said: set[int] = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(node):
+            said |= set(range(node.body[0].lineno, (node.body[0].end_lineno or 0) + 1))
+    code = [
+        number
+        for number, line in enumerate(source.splitlines(), 1)
+        if line.strip() and not line.strip().startswith("#") and number not in said
+    ]
+    assert len(code) <= 400
+
+
+def test_it_runs_without_any_package(tmp_path: Path):
+    (tmp_path / "one.json").write_text(text_of("all_reduce of a torus"), encoding="utf-8")
+    run = [sys.executable, "-I", "-S", str(CHECKER), "one.json"]
+    right = subprocess.run([*run, "--claim", '{"at_most": "15/32"}'], cwd=tmp_path, capture_output=True, text=True)
+    assert (right.returncode, right.stdout[:18]) == (0, "valid: collective:")
+    wrong = subprocess.run([*run, "--claim", '{"at_most": "1/4"}'], cwd=tmp_path, capture_output=True, text=True)
+    assert (wrong.returncode, "claimed 15/32, is 1/4" in wrong.stdout) == (1, True)
+
+
+# --- networks -----------------------------------------------------------------------------------------------
+
+NETWORKS = (
+    *("ring(k=2)", "ring(k=7)", "torus(k=2, n=3)", "torus(radices=[8, 2, 3])", "torus(k=4, n=2, directed=true)"),
+    *("torus(radices=[2, 3], directed=true)", "mesh(k=3, n=3)", "mesh(radices=[2, 5])", "hypercube(n=5)", "rt(a=4)"),
+    *("pt(a=3)", "rtt(a=4)", "rtt(a=3)", "ptt(a=3)", "pdtt(a=2)", "illiac(k=4)", "sequin(k=4, s=1, t=2)", "ccc(n=4)"),
+    *("twisted_torus(radices=[4, 4, 6], twists={1: {0: 2}, 2: {0: 1, 1: 3}})", "lattice(matrix=[[1, 0], [0, 1]])"),
+    *("twisted_torus(radices=[4, 6, 5], twists={0: {1: 3, 2: 2}, 2: {1: 5}})", "lattice(matrix=[[4, 1], [1, 4]])"),
+    *("lattice(matrix=[[2, 7, 1], [0, 4, 3], [9, 1, 5]])", "circulant(n=17, steps=[1, 4])"),
+    *("circulant(n=16, steps=[3, 2, 7])", "circulant(n=12, steps=[6, 4, 3])", "pruned_torus(k=6, n=4)"),
+    *("pruned_torus(k=2, n=3)", "partly_pruned_torus(k=4, n=4, intact=2)", "pruned_t1(k=4)", "pruned_t2(k=4)"),
+    *("pruned_t2(k=2)", "pruned_xy(k=4)", "directed_torus(k=4, n=3)", "directed_torus(k=2, n=3)"),
+    *("pruned_directed_torus(k=4, n=3)", "pruned_directed_torus(k=6, n=4)", "tesh(m=2, levels=2, q=0)"),
+    *("h3dt(m=3, n=3, levels=2, q=2)", "mh3dt(m=3, n=2, levels=2, q=1)", "mh3dt(m=3, n=2, levels=3, q=0)"),
+)
+
+
+@pytest.mark.parametrize("spelling", NETWORKS)
+def test_it_derives_the_same_network(spelling: str):
+    """Two programs that share nothing make the same links between the same numbers."""
+    derived, network = check.network_of(spelling), build(spelling)
+    tail, head, _ = network.arcs
+    assert derived.arcs == dict.fromkeys(zip(tail.tolist(), head.tolist()), 1)
+    assert derived.sides == list(network.plan.radices)
+
+
+def test_it_derives_every_family_that_certificates_are_written_of():
+    assert set(check.FAMILIES) == DERIVED == {spelling.partition("(")[0] for spelling in NETWORKS} | {"graph"}
+
+
+def test_it_reads_an_edge_list_with_parallel_links(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    Path("two.edgelist").write_text("0 1\n0 1\n1 2\n2 0\n", encoding="utf-8")
+    network = ts.network("two.edgelist")
+    assert check.network_of(str(network.spelling)).arcs[0, 1] == 2
+    text = network.collective("all_reduce", algorithms="optimum").certificate
+    assert claim_of(text)["at_most"] == "1/2"  # two spanning trees of four links (Nash-Williams 1961)
+    check.check(text, {})
+
+
+# --- valid certificates of every kind -------------------------------------------------------------------
+
+
+def collective(spelling: str, operation: str, root: int = 0) -> Callable[[], str]:
+    return lambda: ts.network(spelling).collective(operation, algorithms="optimum", root=root).certificate
+
+
+def capacity(spelling: str, traffic: str = "uniform", routes: str = "all") -> Callable[[], str]:
+    return lambda: ts.network(spelling).capacity(traffic, routes=routes).certificate
+
+
+def deadlock(spelling: str, routing: str, rule: str, channels: int) -> Callable[[], str]:
+    return lambda: ts.network(spelling).deadlock(routing, rule, channels).certificate
+
+
+def static(spelling: str, line: int) -> Callable[[], str]:
+    return lambda: ts.network(spelling).static(measures=["distances"]).certificate.splitlines()[line]
+
+
+def best(nodes: int, dimensions: int) -> Callable[[], str]:
+    return lambda: ts.best(nodes=nodes, dimensions=dimensions).certificate
+
+
+# what a certificate is of → (its text, what it proves: of the interval, its two ends)
+CASES: dict[str, tuple[Callable[[], str], tuple[Any, ...]]] = {
+    # (N − 1) / links, and half of it: Nash-Williams 1961; Edmonds 1973
+    "all_reduce of a torus": (collective("torus(k=4, n=2)", "all_reduce"), ("15/32", "15/32")),
+    "all_reduce of unequal sides": (collective("torus(radices=[2, 3, 4])", "all_reduce"), ("23/60", "23/60")),
+    "all_gather of a torus": (collective("torus(k=4, n=2)", "all_gather"), ("15/64", "15/64")),
+    "reduce_scatter of a PDTT": (collective("pdtt(a=2)", "reduce_scatter"), ("15/96", "15/96")),
+    # a corner of a mesh has two channels
+    "all_gather of a mesh": (collective("mesh(k=3, n=2)", "all_gather"), ("4/9", "4/9")),
+    "all_reduce of a mesh": (collective("mesh(k=3, n=2)", "all_reduce"), ("2/3", "2/3")),
+    "broadcast in a torus": (collective("torus(k=3, n=3)", "broadcast", 5), ("1/6", "1/6")),
+    "reduce in a directed torus": (collective("directed_torus(k=4, n=2)", "reduce", 3), ("1/2", "1/2")),
+    "all_reduce, directed": (collective("torus(k=3, n=2, directed=true)", "all_reduce"), ("8/9", None)),
+    "all_to_all of a torus": (collective("torus(k=4, n=2)", "all_to_all"), ("1/2", "1/2")),  # k / 8
+    # Cámara et al. 2010 at a = 4, exact: 1.5238 and 1.7455; a torus: 8 / k; a mesh: 4 / k
+    "capacity of an RTT": (capacity("rtt(a=4)"), ("32/21", "32/21")),
+    "capacity of a PDTT": (capacity("pdtt(a=4)"), ("96/55", "96/55")),
+    "capacity of a torus": (capacity("torus(k=4, n=3)"), ("2", "2")),
+    "capacity of a mesh": (capacity("mesh(k=4, n=2)"), ("1", "1")),
+    # 4 / k, not the d / Δ of Parhami & Kwai 2004
+    "capacity of a pruned torus": (capacity("pruned_torus(k=4, n=3)"), ("1", "1")),
+    "capacity of transpose": (capacity("torus(k=4, n=2)", "transpose", "minimal"), (None, None)),
+    "capacity of tornado": (capacity("torus(k=5, n=2)", "tornado"), ("5/6", "5/6")),
+    "deadlock without a rule": (deadlock("torus(k=4, n=2)", "dimension_order", "none", 1), ("no",)),
+    "deadlock with datelines": (deadlock("torus(k=4, n=2)", "dimension_order", "dateline", 2), ("yes",)),
+    "deadlock on a mesh": (deadlock("mesh(radices=[3, 2, 4])", "dimension_order", "none", 1), ("yes",)),
+    "deadlock, one way": (deadlock("ring(k=4)", "dimension_order(tie=positive)", "none", 1), ("no",)),
+    "deadlock, directed": (deadlock("torus(k=3, n=2, directed=true)", "dimension_order", "dateline", 2), ("yes",)),
+    # Dally 1990; Parhami & Kwai 2004, Theorem 4; half of a hypercube's nodes
+    "bisection of a torus": (static("torus(k=4, n=2)", 1), ("8", "8")),
+    "bisection of a hypercube": (static("hypercube(n=4)", 1), ("8", "8")),
+    "bisection of a pruned torus": (static("pruned_torus(k=4, n=3)", 1), ("16", "16")),
+    "bisection of an odd mesh": (static("mesh(k=3, n=2)", 1), ("4", "4")),
+    "symmetry of a CCC": (static("ccc(n=3)", 0), ("1", "1")),
+    "symmetry of a mesh": (static("mesh(k=4, n=2)", 0), ("3", "3")),  # corners, edges, inner nodes
+    # Σ_{d | N} d lattices in two dimensions; 21/8: tests/screening
+    "best of two dimensions": (best(32, 2), (63, 21, "21/8")),
+    # six neighbours, and one node two hops away
+    "best of three dimensions": (best(8, 3), (155, None, "1")),
+}
+
+
+@cache
+def text_of(name: str) -> str:
+    return CASES[name][0]()
+
+
+def claim_of(text: str) -> dict[str, Any]:
+    claim: dict[str, Any] = json.loads(text)["claim"]
+    return claim
+
+
+def proved(claim: dict[str, Any]) -> tuple[Any, ...]:
+    names = {"at_least": ("at_least", "at_most"), "deadlock_free": ("deadlock_free",)}
+    chosen = next((own for key, own in names.items() if key in claim), ("lattices", "classes", "mean_distance"))
+    return tuple(claim[name] for name in chosen)
+
+
+def number(value: Any) -> Any:
+    return Fraction(value) if isinstance(value, str) and value not in ("yes", "no") else value
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_it_accepts_what_is_proved(name: str):
+    text, expected = text_of(name), CASES[name][1]
+    assert check.check(text, {}).startswith(json.loads(text)["kind"])
+    for one, known in zip(proved(claim_of(text)), expected, strict=True):
+        assert known is None or number(one) == number(known)
+
+
+SPEED = {
+    "collective": collective("torus(k=8, n=3)", "all_gather"),
+    "capacity": capacity("torus(k=8, n=3)"),
+    "deadlock": deadlock("torus(k=8, n=3)", "dimension_order", "dateline", 2),
+    "bisection": static("torus(k=8, n=3)", 1),
+    "symmetry": static("torus(k=8, n=3)", 0),
+}
+
+
+@pytest.mark.parametrize("kind", SPEED)
+def test_a_certificate_of_512_nodes_takes_less_than_a_second(kind: str):
+    text = SPEED[kind]()
+    start = time.process_time()
+    check.check(text, {})
+    assert time.process_time() - start < 1
+
+
+@pytest.mark.parametrize("name", [name for name in CASES if name.startswith("capacity") and "transpose" not in name])
+def test_the_linear_program_for_lean_is_solved(name: str, monkeypatch: pytest.MonkeyPatch):
+    """Feasible, with multipliers that prove as much: what lp-verify checks, in fractions."""
+    monkeypatch.syspath_prepend(CHECKER.parent)
+    to_lean = importlib.import_module("to_lean")
+    claim, costs, entries, bounds, primal, rows, columns = to_lean.program(text_of(name))
+    sums, stationary = [Fraction(0)] * len(bounds), [Fraction(cost) for cost in costs]
+    for row, column, value in entries:
+        sums[row] += value * primal[column]
+        stationary[column] -= value * rows[row]
+    assert stationary == columns
+    assert min(*primal, *columns) >= 0
+    assert all((low is None or low <= total) and total <= high for total, (low, high) in zip(sums, bounds))
+    assert all(low == high or multiplier <= 0 for multiplier, (low, high) in zip(rows, bounds))
+    assert sum(y * high for y, (_, high) in zip(rows, bounds)) == primal[-1] == 1 / Fraction(claim["at_most"])
+    assert to_lean.lean(text_of(name)).startswith("import LPVerify")
+
+
+# --- what is altered is refused -------------------------------------------------------------------------
+
+
+def signed(content: dict[str, Any]) -> str:
+    """A certificate with the right digest: whoever forges one can compute it, too."""
+    parts = [content.get("kind"), content.get("claim"), content.get("proof")]
+    digest = hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+    return json.dumps(content | {"digest": digest})
+
+
+def places(value: Any, way: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Ways to everything in a certificate."""
+    inside = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, part in inside:
+        yield (*way, key)
+        yield from places(part, (*way, key))
+
+
+def altered(text: str, way: tuple[Any, ...], draw: random.Random) -> dict[str, Any] | None:
+    """A certificate with another value at a place; None where the draw leaves it as it is."""
+    content = json.loads(text)
+    before = copy.deepcopy(content)
+    owner = content
+    for key in way[:-1]:
+        owner = owner[key]
+    key, value = way[-1], owner[way[-1]]
+    if isinstance(value, int):
+        owner[key] = draw.choice([value + 1, value - 1, -value, value + draw.randrange(2, 9), str(value), float(value)])
+    elif isinstance(value, str):
+        digits = [i for i, letter in enumerate(value) if letter.isdigit()]
+        place = draw.choice(digits) if digits else 0
+        owner[key] = draw.choice(
+            [value[:place] + draw.choice("0123456789") + value[place + 1 :], value + " ", "", None]
+        )
+    elif isinstance(value, list) and value:
+        place = draw.randrange(len(value))
+        owner[key] = draw.choice([value[:place] + value[place + 1 :], [*value, value[place]], value[::-1], None, []])
+    else:
+        owner[key] = draw.choice([0, "", {}, []])
+    if draw.random() < 0.05:
+        owner.pop(key)
+    return None if content == before else content
+
+
+def field_of(text: str, way: tuple[Any, ...]) -> tuple[Any, ...]:
+    return (json.loads(text)["kind"], *(part for part in way if isinstance(part, str)))
+
+
+def drawn(count: int) -> Iterator[tuple[str, tuple[Any, ...], dict[str, Any]]]:
+    """Certificates altered at random: each field of each kind as often."""
+    draw = random.Random(42)
+    by_field: dict[tuple[Any, ...], list[tuple[str, tuple[Any, ...]]]] = {}
+    for text in map(text_of, CASES):
+        for way in places(json.loads(text)):
+            by_field.setdefault(field_of(text, way), []).append((text, way))
+    fields = sorted(by_field)
+    while count:
+        text, way = draw.choice(by_field[fields[count % len(fields)]])
+        content = altered(text, way, draw)
+        if content is not None:
+            count -= 1
+            yield text, way, content
+
+
+def is_refused(text: str) -> bool:
+    try:
+        check.check(text, {})
+    except check.Invalid:
+        return True
+    return False
+
+
+def test_a_thousand_altered_certificates_are_refused():
+    assert [way for _, way, content in drawn(1_000) if not is_refused(json.dumps(content))] == []
+
+
+def test_no_altered_certificate_proves_anything_false():
+    """With a digest made anew, what is accepted is another proof of the same, or says what is true."""
+    accepted = [(text, way, content["claim"]) for text, way, content in drawn(1_000) if not is_refused(signed(content))]
+    forged = [(way, claim) for text, way, claim in accepted if way != ("digest",) and claim != claim_of(text)]
+    assert [one for one in forged if not is_true(one[1])] == []
+    assert len([way for _, way, _ in accepted if way != ("digest",)]) < 50
+
+
+def is_true(claim: dict[str, Any]) -> bool:
+    """Of claims with a proof that was another's: more virtual channels change no verdict; several lattices are best."""
+    network = ts.network(claim["topology"])
+    if "deadlock_free" in claim:
+        names = ("routing", "vc_rule", "virtual_channels")
+        return bool(network.deadlock(*(claim[name] for name in names)).deadlock_free == claim["deadlock_free"])
+    return "mean_distance" in claim and Fraction(claim["mean_distance"]) == Fraction(
+        network.static().mean_distance or 0
+    )
+
+
+EASIER = ("hypercube(n=4)", "torus(k=4, n=2)", "torus(radices=[8, 2])", "mesh(k=4, n=2)", "rtt(a=4)", "ring(k=16)")
+
+
+@pytest.mark.parametrize("other", EASIER)
+def test_another_network_of_the_same_size_does_not_pass(other: str):
+    """Nor one that is the same but for the nodes' names, as the binary 4-cube and the 4-ary 2-cube are."""
+    for name in CASES:
+        content = json.loads(text_of(name))
+        own = content["claim"]["topology"]
+        if own != other and build(own).nodes == 16:
+            content["claim"]["topology"] = other
+            assert is_refused(signed(content)), name
+
+
+def test_each_field_of_each_kind_is_altered():
+    kinds = {kind: {"claim": set(names.split())} for kind, names in check.KINDS.items()}
+    met = {field_of(text, way)[:3] for text, way, _ in drawn(1_000)}
+    for kind, parts in kinds.items():
+        assert {(kind, "claim", name) for name in parts["claim"]} <= met
+
+
+# --- commands, and what has no certificate ----------------------------------------------------------------
+
+
+def test_the_command_writes_certificates(tmp_path: Path):
+    file = tmp_path / "proof.json"
+    options = ["torus(k=4, n=2)", "--no-picture", "--certificate", str(file)]
+    command_of(question_named("describe")).main(options, standalone_mode=False)
+    kinds = [json.loads(line)["kind"] for line in file.read_text(encoding="utf-8").splitlines()]
+    assert kinds == ["symmetry", "bisection"]
+    assert check.main([str(file)]) is False
+
+
+def test_a_sweep_has_a_table_of_certificates():
+    """One for each claim, whatever the other columns; of what cannot be proved, why."""
+    torus, none = "torus(k=4, n=2)", "dragonfly(a=2, p=1, h=1)"
+    tables = {
+        "static": pa.table({"topology": [torus, none]}),
+        "loads": pa.table({"topology": [torus, torus], "traffic": ["uniform"] * 2, "routing": ["minimal", "romm"]}),
+        "deadlock": pa.table(
+            {
+                "topology": [torus, torus],
+                "routing": ["dimension_order"] * 2,
+                "vc_rule": ["none", "dateline"],
+                "virtual_channels": [1, 2],
+            }
+        ),
+        "collectives": pa.table({"topology": [torus] * 2, "operation": ["all_reduce"] * 2, "algorithm": ["a", "b"]}),
+        "screen": pa.table({"topology": ["", ""], "dimensions": [2, None], "nodes": [8, 9]}),
+    }
+    sweep = of_mapping({"sweep": "proved", "certificates": True, "topologies": [torus]})
+    assert "certificates" in requested_derived(sweep)
+    rows = certificates(sweep, tables).to_pylist()
+    refused = {row["topology"]: row["reason"] for row in rows if row["certificate"] is None}
+    assert set(refused) == {none, None}
+    assert all(" expected " in reason for reason in refused.values())
+    proofs = [row for row in rows if row["certificate"] is not None]
+    expected = ["symmetry", "bisection", "capacity", "deadlock", "deadlock", "collective", "exhaustion"]
+    assert [row["kind"] for row in proofs] == expected
+    for row in proofs:
+        check.check(row["certificate"], json.loads(row["claim"]))
+
+
+@pytest.mark.parametrize(
+    ("ask", "words"),
+    [
+        (lambda: ts.network("dragonfly(a=2, p=1, h=1)").capacity("uniform"), "expected a family that certify/check.py"),
+        (lambda: ts.network("torus(k=4, n=2)").deadlock("minimal", "none", 1), "expected dimension_order under none"),
+        (lambda: ts.network("torus(k=4, n=2)").capacity("hot_region"), "expected one of uniform, bit_complement"),
+        (lambda: ts.best(nodes=16, dimensions=2, minimise="diameter"), "by the least mean distance"),
+        (lambda: ts.best(nodes=256), "expected at most 10,000,000 steps"),
+    ],
+)
+def test_what_cannot_be_checked_has_no_certificate(ask: Callable[[], Any], words: str):
+    answer = ask()
+    with pytest.raises(BadInput, match=words):
+        _ = answer.certificate
