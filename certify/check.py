@@ -8,14 +8,15 @@ are valid. With --claim, each must say exactly that. docs/certificates.md has th
 which assumptions. Networks are made here, from their spelling: what a proof says of a network is not believed.
 """
 
+import argparse
 import ast
 import hashlib
 import json
-import sys
 from fractions import Fraction
 from heapq import heappop, heappush
 from itertools import pairwise, permutations, product
 from math import ceil, gcd, prod
+from pathlib import Path
 
 
 class Invalid(Exception):
@@ -481,33 +482,32 @@ def check(text, wanted):
         expect(plain(given), "expected text, whole numbers and null")
         digest, kind, claim, proof = map(given.pop, ("digest", "kind", "claim", "proof"))
         expect(not given and set(claim) == set(KINDS[kind].split()), "expected other fields")
-        content = json.dumps([kind, claim, proof], sort_keys=True)
-        expect(hashlib.sha256(content.encode()).hexdigest() == digest, "the digest is of another text")
+        content = json.dumps([kind, claim, proof], sort_keys=True).encode()
+        expect(hashlib.sha256(content).hexdigest() == digest, "the digest is of another text")
         proved = getattr(Kinds(), kind)(claim, proof)
         expect(not proof, "unknown fields of the proof")
         for name, value in [*proved.items(), *wanted.items()]:
             value = str(value) if isinstance(value, Fraction) else value
             expect(claim.get(name) == value, f"{name}: claimed {claim.get(name)}, is {value}")
-    except Invalid:
-        raise
     except Exception as error:  # whatever is wrong with it
-        raise Invalid(f"malformed: {type(error).__name__}: {error}") from None
+        raise error if type(error) is Invalid else Invalid(f"malformed: {type(error).__name__}: {error}") from None
     return f"{kind}: {json.dumps(claim, ensure_ascii=False)}"
 
 
-def main(arguments):
-    at = arguments.index("--claim") if "--claim" in arguments else len(arguments)
-    wanted, failed = json.loads("".join(arguments[at + 1 : at + 2]) or "{}"), False
-    for path in arguments[:at] + arguments[at + 2 :]:
-        with open(path, encoding="utf-8") as file:
-            for number, line in enumerate(filter(str.strip, file), 1):
-                try:
-                    print(f"valid: {check(line, wanted)}")
-                except Invalid as why:
-                    print(f"{path}:{number}: REFUSED: {why}")
-                    failed = True
-    return failed or not arguments
+def main(arguments=None):
+    parser = argparse.ArgumentParser(description="Checks certificates of torusweep: docs/certificates.md.")
+    parser.add_argument("files", nargs="+", metavar="FILE")
+    parser.add_argument("--claim", default={}, type=json.loads, help="JSON of what each must say, as of its claim")
+    options, failed = parser.parse_args(arguments), False
+    for path in options.files:
+        text = Path(path).read_text(encoding="utf-8") if Path(path).is_file() else parser.error(f"{path}: no such file")
+        for number, line in enumerate(filter(str.strip, text.splitlines()), 1):
+            try:
+                print(f"valid: {check(line, options.claim)}")
+            except Invalid as why:
+                failed = print(f"{path}:{number}: REFUSED: {why}") or True
+    return failed
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    raise SystemExit(main())
