@@ -40,7 +40,7 @@ DARK = Theme(ink="#e7ebef", muted="#a0abb6", grid="#282f37", paper="#171b20")
 def inline(rows: Sequence[Row]) -> alt.InlineData:
     """Rows as a chart's data. They are not checked against Vega-Lite's schema, which takes long; the tests do that."""
     with debug_mode(False):
-        return alt.InlineData(values=list(rows))
+        return alt.InlineData(values=tuple(rows))  # a tuple: Altair copies lists anew with every layer
 
 
 def log_ticks(values: Sequence[float]) -> list[float]:
