@@ -16,7 +16,7 @@ from torusweep.collectives.operations import OPERATIONS, has_switches, operation
 from torusweep.collectives.optimum import optimum
 from torusweep.errors import BadInput
 from torusweep.networks.names import number_of, terminal_names
-from torusweep.networks.topology import Meaning, Topology, Whole, no_symmetries
+from torusweep.networks.topology import Meaning, Topology, Whole
 from torusweep.questions.answer import Records
 from torusweep.questions.collectives.columns import COLLECTIVES
 from torusweep.questions.collectives.compared import BANDWIDTH, LATENCY, compared, timing_of, together
@@ -218,9 +218,11 @@ class CollectivesQuestion(Question):
 
     def seconds(self, network: LazyNetwork, request: Any) -> float:
         nodes, arcs = network.plan.nodes, network.plan.nodes * max(network.plan.degree, 1)
-        seconds = 3e-3 + 1e-7 * arcs + (5e-5 * arcs if request.operation == "all_to_all" else 0.0)
-        if network.plan.symmetries is no_symmetries:  # maximum flows to every node
-            seconds += (1e-8 if request.operation == "all_reduce" else 3e-9) * arcs * nodes
+        seconds = 3e-3 + 1e-7 * arcs
+        if request.operation == "all_to_all":
+            seconds += 5e-5 * arcs
+        else:  # maximum flows
+            seconds += (4e-9 if request.operation == "all_reduce" else 1e-9) * arcs * nodes
         searched = request.algorithm == "rings" and network.plan.directed
         return seconds + (0.0 if request.algorithm == OPTIMUM else (2e-4 if searched else 2e-6) * arcs * nodes**0.5)
 
