@@ -15,7 +15,7 @@ from torusweep.cli.run import run_step
 from torusweep.networks.families import build
 from torusweep_kernels.philox import philox
 
-from benchmarks import native
+from benchmarks import estimates, native
 from benchmarks.growth import exponent
 from benchmarks.native import call, distances, library
 from benchmarks.overhead import networks
@@ -162,3 +162,14 @@ def test_sleeping_workers_take_turns_with_the_real_driver(tmp_path):
     root = Path(__file__).parents[2]
     path = os.pathsep.join([str(root), *sys.path])
     subprocess.run([sys.executable, "-c", program], check=True, cwd=tmp_path, env={**os.environ, "PYTHONPATH": path})
+
+
+def test_estimates_stand_beside_what_stages_take(tmp_path: Path):
+    config = tmp_path / "sweep.yaml"
+    config.write_text("sweep: three\ntopologies: [ring(k=4), ring(k=5), mesh(k=3, n=2)]\nloads: [{traffic: uniform}]\n")
+    rows = list(estimates.stages(config))
+    assert [(row.sweep, row.name, row.points) for row in rows] == [("three", "static", 3), ("three", "loads", 3)]
+    assert all(row.estimated > 0 < row.taken for row in rows)
+    columns = estimates.HEAD.partition("\n")[0].count("|")
+    assert {str(row).count("|") for row in rows} == {columns}
+    assert str(estimates.Stage("a", "static", 1_200, 3.0, 1.5)) == "| `a` | static | 1,200 | 3 s | 1.5 s | 2 |"

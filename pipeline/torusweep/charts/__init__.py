@@ -37,10 +37,17 @@ LIGHT = Theme(ink="#1d2329", muted="#5b6570", grid="#e4e8ec", paper="#ffffff")
 DARK = Theme(ink="#e7ebef", muted="#a0abb6", grid="#282f37", paper="#171b20")
 
 
+class _Inline(alt.InlineData):
+    """Data that charts of several layers share: Altair would copy every row anew with each."""
+
+    def __deepcopy__(self, _memo: object) -> _Inline:
+        return self
+
+
 def inline(rows: Sequence[Row]) -> alt.InlineData:
     """Rows as a chart's data. They are not checked against Vega-Lite's schema, which takes long; the tests do that."""
     with debug_mode(False):
-        return alt.InlineData(values=list(rows))
+        return _Inline(values=list(rows))
 
 
 def log_ticks(values: Sequence[float]) -> list[float]:

@@ -284,19 +284,21 @@ def _bounded_all_reduce(topology: Topology, weight: np.ndarray, *, use_symmetry:
     )
     members, few = int((weight > 0).sum()), flits.index(min(flits))
     bandwidth = Fraction(flits[few], cycles_of(topology))
-    bound = counting = float(2 * (members - 1) / bandwidth)
+    counting = float(2 * (members - 1) / bandwidth)
     part = np.where(weight > 0, np.cumsum(weight > 0) - 1, -1).astype(np.int32)
-    proof: Cut | Partition = Partition(part, members, links[few], bandwidth)
+    proof = Partition(part, members, links[few], bandwidth)
     method = (
         f"{2 * members - 2:,} messages a flit over {channels_in_words(links[few], bandwidth)} (Harary & Schwenk 1974)"
     )
+    attained = None if None in (gathered.attained, scattered.attained) else gathered.bound + scattered.bound
+    counted_out = Optimum(counting, attained, proof, method, HALVES if attained else "")
+    if counted_out.met:  # then no cut proves more
+        return counted_out
     narrowest = _narrowest(topology, weight)
-    if 1 / narrowest.capacity > counting:
-        bound, proof = float(1 / narrowest.capacity), narrowest
-        method = "the narrowest cut, which each flit of the sum crosses"
-    if gathered.attained is None or scattered.attained is None:
-        return Optimum(bound, None, proof, method)
-    return Optimum(bound, gathered.attained + scattered.attained, proof, method, HALVES)
+    if 1 / narrowest.capacity <= counting:
+        return counted_out
+    method = "the narrowest cut, which each flit of the sum crosses"
+    return counted_out._replace(bound=float(1 / narrowest.capacity), proof=narrowest, because=method)
 
 
 def _narrowest(topology: Topology, weight: np.ndarray) -> Cut:

@@ -43,10 +43,13 @@ def traffic_of(topology: Topology, traffic: object) -> str | GivenTraffic:
 
 def check_reach(topology: Topology, pattern: str) -> None:
     """Refuse a pattern that is not defined on a network, or that sends between parts which are not joined both ways."""
-    matrix = traffic(pattern, topology)[1].at_nodes(topology.terminals, topology.nodes)
+    demands = traffic(pattern, topology)[1]
     tail, head, _ = topology.arcs
     links = scipy.sparse.coo_array((np.ones(len(tail), np.int8), (tail, head)), shape=(topology.nodes, topology.nodes))
-    part = scipy.sparse.csgraph.connected_components(links, connection="strong")[1]
+    parts, part = scipy.sparse.csgraph.connected_components(links, connection="strong")
+    if parts == 1:
+        return
+    matrix = demands.at_nodes(topology.terminals, topology.nodes)
     own = matrix.own.tocoo()
     busy = part[(matrix.common > 0) | ((matrix.weight > 0) & matrix.common.any())]
     if (own.data[part[own.row] != part[own.col]] > 0).any() or (len(busy) and (busy != busy[0]).any()):

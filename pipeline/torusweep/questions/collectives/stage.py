@@ -235,8 +235,13 @@ class CollectivesQuestion(Question):
 
     def seconds(self, network: LazyNetwork, request: Any) -> float:
         nodes, arcs = network.plan.nodes, network.plan.nodes * max(network.plan.degree, 1)
-        seconds = 3e-3 + 1e-7 * arcs + (1e-4 * arcs if request.operation == "all_to_all" else 3e-9 * arcs * nodes)
-        return seconds + (0.0 if request.algorithm == OPTIMUM else 2e-6 * arcs * nodes**0.5)
+        seconds = 3e-3 + 1e-7 * arcs
+        if request.operation == "all_to_all":
+            seconds += 5e-5 * arcs
+        else:  # maximum flows
+            seconds += (4e-9 if request.operation == "all_reduce" else 1e-9) * arcs * nodes
+        searched = request.algorithm == "rings" and network.plan.directed
+        return seconds + (0.0 if request.algorithm == OPTIMUM else (2e-4 if searched else 2e-6) * arcs * nodes**0.5)
 
     def memory(self, network: LazyNetwork, request: Any) -> int:
         transfers = 0 if request.algorithm == OPTIMUM else network.plan.nodes**2 * max(network.plan.degree, 1)

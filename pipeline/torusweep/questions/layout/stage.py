@@ -105,7 +105,7 @@ class LayoutQuestion(Question):
         check_suits(request.placement, network.plan, network.spelling)
 
     def seconds(self, network: LazyNetwork, request: Any) -> float:
-        return 1e-3 + 4e-7 * network.plan.nodes * max(network.plan.degree, 1)
+        return 1e-3 + 1.3e-7 * network.plan.nodes * max(network.plan.degree, 1)
 
 
 QUESTION = LayoutQuestion()

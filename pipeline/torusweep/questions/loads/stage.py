@@ -298,7 +298,10 @@ class LoadsQuestion(Question):
     def seconds(self, network: LazyNetwork, request: Any) -> float:
         planned = network.plan
         arcs = planned.nodes * max(planned.degree, 1)
-        seconds = 2e-3 + 5e-7 * arcs + (min(1e-3 * arcs, LONGEST_BOUNDS) if request.bounds else 0.0)
+        alike = planned.symmetries is not no_symmetries and _symmetric(request)
+        seconds = 2e-3 + 5e-7 * arcs
+        if request.bounds:
+            seconds += min(1.5e-4 * arcs if alike else 5e-6 * arcs * planned.nodes, LONGEST_BOUNDS)
         if request.packets is not None:
             return seconds + 5e-7 * request.packets
         every_node = _from_every_node(planned, request)

@@ -21,13 +21,13 @@ from torusweep.questions.static.answer import Static
 from torusweep.questions.static.bisection import INERTIA_NODES
 from torusweep.questions.static.certificate import static_certificates
 from torusweep.questions.static.columns import STATIC
+from torusweep.questions.static.fault_diameter import EXHAUSTIVE_WORK, SAMPLE_SETS, SAMPLE_WORK
 from torusweep.questions.static.record import MAX_PAIRS, measures_of, static_record
 from torusweep.questions.static.runs import TOGETHER, static_of_run
 
 READING = (3e-4, 2e-7)  # seconds for a network, and for each channel
 READING_FOR = {"transitivity": (4e-4, 3e-7), "connectivity": (1e-4, 1e-7), "bisection": (1.2e-3, 4e-7)}  # more
 ROUTED_PAIR = 4e-7  # seconds that the length of a hierarchical route takes
-LONGEST_FAULT_SEARCH = 15.0  # seconds on a core; longer (fault_diameter.EXHAUSTIVE_WORK): a sample
 LONGEST_LATENCIES = 15.0  # seconds of latencies.MOST_VISITS
 LOADING = 0.3  # seconds that Numba takes to load; CuPy takes longer
 SMALL = 256  # nodes that are all searched from, level by level, in hundredths of a second by NumPy, too
@@ -155,8 +155,11 @@ def _seconds(planned: Plan, fault_nodes: int | None, chosen: str | Iterable[str]
         pairs = planned.nodes * prod(planned.structure.module)
         seconds += ROUTED_PAIR * pairs if pairs <= MAX_PAIRS else 0.0
     if fault_nodes is not None:
-        sets = min(comb(planned.nodes, fault_nodes), 10**18)  # more would be no float
-        seconds += min(1.3e-10 * arcs * sets, LONGEST_FAULT_SEARCH)
+        sources = planned.nodes if planned.symmetries is no_symmetries else 1
+        searches = sources * comb(planned.nodes, fault_nodes)
+        if searches * planned.nodes > EXHAUSTIVE_WORK:
+            searches = min(SAMPLE_WORK // planned.nodes, SAMPLE_SETS)
+        seconds += 1.3e-10 * arcs * searches
     return seconds
 
 
