@@ -30,9 +30,10 @@ TIPS = {  # columns that a pointer at a network shows, and what it calls them
 }
 
 
-def distinct(tables: Tables) -> StoredRows:
-    """Each network of the table static once: it has a further row for each number of faults."""
-    return stored_rows(tables, "static").distinct("topology")
+def distinct(tables: Tables, families: Iterable[str] | None = None) -> StoredRows:
+    """Each network, of these families, of the table static once: it has a further row for each number of faults."""
+    networks = stored_rows(tables, "static")
+    return (networks if families is None else networks.among("family", families)).distinct("topology")
 
 
 def comparable(networks: StoredRows) -> StoredRows:

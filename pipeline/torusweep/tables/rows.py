@@ -137,7 +137,9 @@ class StoredRows(Sequence[Record]):
     def find(self, name: str, values: Any) -> np.ndarray:
         """int64[…]: for each of an Arrow array's values, the first place of a row that has it, NULL for none."""
         known = _whole(self.column(name))
-        return _places(pc.index_in(_whole(values).cast(known.type), known)) if len(known) else np.full(len(values), NULL)
+        return (
+            _places(pc.index_in(_whole(values).cast(known.type), known)) if len(known) else np.full(len(values), NULL)
+        )
 
 
 Tables: TypeAlias = Mapping[str, Sequence[Record]]  # by name; a table that a sweep lacks is absent

@@ -30,7 +30,7 @@ CLASSES = (Look("x", "#006DAD", "square"), Look("y", "#C48600", "square"), Look(
 
 def distances(tables: Tables) -> list[Row]:
     """per_side: mean distance / a; limit: the paper's for large a."""
-    networks = filter(_is_papers, measured(distinct(tables).among("family", FAMILIES)))
+    networks = filter(_is_papers, measured(distinct(tables, FAMILIES)))
     return _ordered([_row(record, record["mean_distance"] / _side(record), MEAN) for record in networks])
 
 
