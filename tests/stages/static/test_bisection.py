@@ -210,7 +210,7 @@ def test_balancing_and_exchanges_keep_halves_and_never_widen(seed):
     better = refine(matrix, half)
     assert half.sum() == better.sum() == 20
     assert cut_width(matrix, better) <= cut_width(matrix, half)
-    once, again = metis(matrix, 8), metis(matrix, 8)
+    once, again = list(metis(matrix, 8)), list(metis(matrix, 8))
     assert np.array_equal(once, again)
     assert len({half.tobytes() for half in once}) == len(once) <= 8
 

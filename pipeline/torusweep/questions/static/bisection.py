@@ -179,14 +179,36 @@ def second_eigenvalue(
             proved, method = _bound_by_inertia(undirected, FEW_RESTARTS)
             if proved is not None:
                 return proved, method
-        least = _least_of_blocks(undirected, group)
-        return least, f"spectral (all eigenvalues, {counted(characters, 'block')} of {cells:,})"
+        return _least_of_blocks(undirected, group), by_blocks(characters, cells)
     if topology.nodes <= INERTIA_NODES and undirected.nnz <= INERTIA_CHANNELS:
         return _bound_by_inertia(undirected, LANCZOS_RESTARTS)
     if topology.nodes <= CHOLESKY_NODES:
         return _bound_by_cholesky(undirected)
     limits = f"more than {INERTIA_NODES:,} nodes or {INERTIA_CHANNELS:,} channels"
     return None, f"no spectral bound: blocks of {cells:,} nodes, and {limits}"
+
+
+def by_blocks(characters: int, cells: int) -> str:
+    """What a bound by all eigenvalues is called."""
+    return f"spectral (all eigenvalues, {counted(characters, 'block')} of {cells:,})"
+
+
+def second_eigenvalues(links: np.ndarray) -> np.ndarray:
+    """float64[B]: lower bounds of λ₂ of the Laplacian, those of `second_eigenvalue` for networks of one block.
+
+    links   bool[B, N, N], from node to node, symmetric. N is at most DENSE_NODES
+    """
+    degrees = links.sum(axis=2)
+    blocks = -links.astype(float)
+    nodes = np.arange(links.shape[1])
+    blocks[:, nodes, nodes] = degrees
+    most = degrees.max(axis=1)
+    return _without_error(np.linalg.eigvalsh(blocks)[:, 1], most, len(nodes), most)
+
+
+def _without_error(least: Any, degree: Any, cells: int, channels: Any) -> Any:
+    """Eigenvalues less their possible rounding error (`_least_of_blocks`), 0 at least."""
+    return np.maximum(0.0, least - 2 * degree * (cells + channels + 5) * EPSILON)
 
 
 def _least_of_blocks(undirected: scipy.sparse.csr_array, group: Translations) -> float:
@@ -209,7 +231,7 @@ def _least_of_blocks(undirected: scipy.sparse.csr_array, group: Translations) ->
     trivial, others = values[0][0, 1:], [block[:, 0] for block in (values[0][1:], *values[1:])]
     least = np.concatenate([trivial, *others]).min()
     channels = int(np.bincount(rows.row, minlength=cells).max(initial=0))
-    return float(max(0.0, least - 2 * degree.max() * (cells + channels + 5) * EPSILON))
+    return float(_without_error(least, degree.max(), cells, channels))
 
 
 def _eigenvalues_by_character(
@@ -364,6 +386,13 @@ def bisection_bounds(
     if upper == 0:
         return Bisection(0, 0, f"exact: no link crosses ({upper_method})")
     lower, lower_method = lower_bound(topology, matrix, undirected, images)
+    return both_bounds(lower, lower_method, upper, upper_method, edge_connectivity)
+
+
+def both_bounds(
+    lower: int | None, lower_method: str, upper: int, upper_method: str, edge_connectivity: int | None
+) -> Bisection:
+    """The bounds of a spectrum (None: it gave none), of a cut, and of the edge connectivity (None: not known)."""
     if lower is not None and lower > upper:  # the cut is exact, the eigenvalue is a float
         lower, lower_method = None, f"no spectral bound: {lower:,} contradicts the cut"
     if edge_connectivity is not None and (lower is None or edge_connectivity > lower):
@@ -389,4 +418,9 @@ def lower_bound(
         leaving, entering = strengths(matrix)
         surplus = int(np.maximum(leaving - entering, 0).sum())
         width = (width - surplus) / 2
-    return max(0, ceil(width - ROUNDING * max(1.0, width))), method
+    return whole_width(width), method
+
+
+def whole_width(width: float) -> int:
+    """The least whole number of links that is not below a width, but for its rounding errors."""
+    return max(0, ceil(width - ROUNDING * max(1.0, width)))
