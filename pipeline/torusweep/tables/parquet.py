@@ -78,6 +78,8 @@ class TableFile:
 
     def take(self, places: np.ndarray) -> pa.Table:
         """The rows at these places, int64[…], in their order."""
+        if np.array_equal(places, np.arange(len(self))):
+            return pa.concat_tables([self.schema.empty_table(), *self.groups()])
         order = np.argsort(places, kind="stable")
         ordered, begin, found = places[order], 0, [self.schema.empty_table()]
         for number in range(self._file.num_row_groups):
