@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from math import ceil
 
 import numpy as np
 import scipy
@@ -12,6 +13,7 @@ from torusweep.networks.topology import Topology
 PARTITIONER_CHANNELS = 4_000_000  # largest number of channels for which METIS is used
 PARTITIONER_SEEDS = 8  # seeds of METIS in networks of at most FEW_CHANNELS channels; one seed otherwise
 FEW_CHANNELS = 40_000
+ROUNDING = 1e-9  # relative reduction of a bound before it is rounded up to an integer
 BY_METIS = "METIS, balanced and refined by exchanges"
 
 
@@ -25,6 +27,11 @@ def cut_width(matrix: scipy.sparse.csr_array, half: np.ndarray) -> int:
     into = matrix @ inside
     leaving, entering = int(inside @ (matrix @ np.ones_like(inside))), int(into.sum())
     return min(leaving, entering) - int(inside @ into)
+
+
+def whole_width(width: float) -> int:
+    """The least whole number of links that is not below a width, but for its rounding errors."""
+    return max(0, ceil(width - ROUNDING * max(1.0, width)))
 
 
 def across(dimension: int, dimensions: int) -> str:

@@ -58,14 +58,19 @@ def _groups(empty: pa.Table, parts: Iterable[pa.Table]) -> Iterator[pa.Table]:
 
 
 class TableFile:
-    """A Parquet file's rows, of which what is asked for is read."""
+    """A Parquet file's rows, of which what is asked for is read. It holds the file's bytes, and nothing else."""
 
     def __init__(self, content: bytes) -> None:
-        self._file = pq.ParquetFile(pa.BufferReader(arrow_buffer(content)))
-        self.schema = self._file.schema_arrow
+        self._content = arrow_buffer(content)
+        self.schema, self._rows = self._file.schema_arrow, int(self._file.metadata.num_rows)
+
+    @property
+    def _file(self) -> pq.ParquetFile:
+        """Open; what it knows of its columns takes more memory than a small file's bytes."""
+        return pq.ParquetFile(pa.BufferReader(self._content))
 
     def __len__(self) -> int:
-        return int(self._file.metadata.num_rows)
+        return self._rows
 
     def read(self, columns: Sequence[str]) -> pa.Table:
         """Some columns of all rows."""
@@ -73,20 +78,21 @@ class TableFile:
 
     def groups(self, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
         """All rows, some ROW_GROUP at a time. columns: None for all"""
-        for number in range(self._file.num_row_groups):
-            yield self._file.read_row_group(number, None if columns is None else list(columns))
+        file = self._file
+        for number in range(file.num_row_groups):
+            yield file.read_row_group(number, None if columns is None else list(columns))
 
     def take(self, places: np.ndarray) -> pa.Table:
         """The rows at these places, int64[…], in their order."""
         if np.array_equal(places, np.arange(len(self))):
             return pa.concat_tables([self.schema.empty_table(), *self.groups()])
         order = np.argsort(places, kind="stable")
-        ordered, begin, found = places[order], 0, [self.schema.empty_table()]
-        for number in range(self._file.num_row_groups):
-            end = begin + self._file.metadata.row_group(number).num_rows
+        ordered, begin, found, file = places[order], 0, [self.schema.empty_table()], self._file
+        for number in range(file.num_row_groups):
+            end = begin + file.metadata.row_group(number).num_rows
             own = ordered[np.searchsorted(ordered, begin) : np.searchsorted(ordered, end)] - begin
             if len(own):
-                found.append(self._file.read_row_group(number).take(arrow_places(own)))
+                found.append(file.read_row_group(number).take(arrow_places(own)))
             begin = end
         back = np.empty(len(order), np.int64)
         back[order] = np.arange(len(order))

@@ -16,7 +16,7 @@ from torusweep.tables.store import digest, publish
 
 KEY = "key"
 MEMBER = "member"
-BLOCK = 1 << 17  # rows put into order at once
+BLOCK = 1 << 16  # rows put into order at once
 
 
 class Shard(NamedTuple):

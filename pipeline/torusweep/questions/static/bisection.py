@@ -16,13 +16,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from math import ceil
 from typing import Any, NamedTuple
 
 import numpy as np
 import scipy
 
-from torusweep.networks.cuts import best_cut
+from torusweep.networks.cuts import best_cut, whole_width
 from torusweep.networks.links import strengths
 from torusweep.networks.symmetry import is_automorphism
 from torusweep.networks.topology import Topology, addresses, node_index
@@ -159,6 +158,7 @@ LANCZOS_RESTARTS = 300  # if they do not suffice, the eigenvalue is tiny and its
 FEW_RESTARTS = 40  # if they do not suffice, solving the dense block takes less time
 MARGIN = 1e-6  # relative distance of the tried bound below the value from Lanczos
 EPSILON = float(np.finfo(float).eps)
+BY_BLOCKS = "spectral (all eigenvalues, {} of {:,})"
 
 
 def second_eigenvalue(
@@ -179,7 +179,7 @@ def second_eigenvalue(
             proved, method = _bound_by_inertia(undirected, FEW_RESTARTS)
             if proved is not None:
                 return proved, method
-        return _least_of_blocks(undirected, group), by_blocks(characters, cells)
+        return _least_of_blocks(undirected, group), BY_BLOCKS.format(counted(characters, "block"), cells)
     if topology.nodes <= INERTIA_NODES and undirected.nnz <= INERTIA_CHANNELS:
         return _bound_by_inertia(undirected, LANCZOS_RESTARTS)
     if topology.nodes <= CHOLESKY_NODES:
@@ -188,25 +188,7 @@ def second_eigenvalue(
     return None, f"no spectral bound: blocks of {cells:,} nodes, and {limits}"
 
 
-def by_blocks(characters: int, cells: int) -> str:
-    """What a bound by all eigenvalues is called."""
-    return f"spectral (all eigenvalues, {counted(characters, 'block')} of {cells:,})"
-
-
-def second_eigenvalues(links: np.ndarray) -> np.ndarray:
-    """float64[B]: lower bounds of λ₂ of the Laplacian, those of `second_eigenvalue` for networks of one block.
-
-    links   bool[B, N, N], from node to node, symmetric. N is at most DENSE_NODES
-    """
-    degrees = links.sum(axis=2)
-    blocks = -links.astype(float)
-    nodes = np.arange(links.shape[1])
-    blocks[:, nodes, nodes] = degrees
-    most = degrees.max(axis=1)
-    return _without_error(np.linalg.eigvalsh(blocks)[:, 1], most, len(nodes), most)
-
-
-def _without_error(least: Any, degree: Any, cells: int, channels: Any) -> Any:
+def without_error(least: Any, degree: Any, cells: int, channels: Any) -> Any:
     """Eigenvalues less their possible rounding error (`_least_of_blocks`), 0 at least."""
     return np.maximum(0.0, least - 2 * degree * (cells + channels + 5) * EPSILON)
 
@@ -231,7 +213,7 @@ def _least_of_blocks(undirected: scipy.sparse.csr_array, group: Translations) ->
     trivial, others = values[0][0, 1:], [block[:, 0] for block in (values[0][1:], *values[1:])]
     least = np.concatenate([trivial, *others]).min()
     channels = int(np.bincount(rows.row, minlength=cells).max(initial=0))
-    return float(_without_error(least, degree.max(), cells, channels))
+    return float(without_error(least, degree.max(), cells, channels))
 
 
 def _eigenvalues_by_character(
@@ -356,9 +338,6 @@ def _lanczos(undirected: scipy.sparse.csr_array, restarts: int) -> float | None:
     return float(vector @ laplacian(vector))
 
 
-ROUNDING = 1e-9  # relative reduction of a bound before it is rounded up to an integer
-
-
 class Bisection(NamedTuple):
     """Bounds of the bisection width in links (lower: None if none was found), and their methods."""
 
@@ -419,8 +398,3 @@ def lower_bound(
         surplus = int(np.maximum(leaving - entering, 0).sum())
         width = (width - surplus) / 2
     return whole_width(width), method
-
-
-def whole_width(width: float) -> int:
-    """The least whole number of links that is not below a width, but for its rounding errors."""
-    return max(0, ceil(width - ROUNDING * max(1.0, width)))

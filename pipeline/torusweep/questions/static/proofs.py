@@ -11,14 +11,13 @@ from typing import Any
 import numpy as np
 import scipy
 
-from torusweep.networks.cuts import BY_METIS, across, coordinate_cuts, narrower_cut
+from torusweep.networks.cuts import BY_METIS, across, coordinate_cuts, narrower_cut, whole_width
 from torusweep.networks.topology import NO_PORT, Plan, addresses, node_index
 from torusweep.questions.static.bisection import (
+    BY_BLOCKS,
     DENSE_NODES,
     both_bounds,
-    by_blocks,
-    second_eigenvalues,
-    whole_width,
+    without_error,
 )
 from torusweep.questions.static.blocks import BlockNumbers
 from torusweep.questions.static.connectivity import DEGREES, DEGREES_OF_ENDS, of_both
@@ -89,7 +88,9 @@ def bisection(numbers: BlockNumbers, connectivity: np.ndarray, alike: np.ndarray
             if narrower is not None:
                 upper, method = narrower[0], BY_METIS
             found[place] = lower <= upper
-            bounds[place] = [*both_bounds(lower, by_blocks(1, nodes), upper, method, int(connectivity[place]))]
+            bounds[place] = [
+                *both_bounds(lower, BY_BLOCKS.format("1 block", nodes), upper, method, int(connectivity[place]))
+            ]
     return found, bounds
 
 
@@ -108,3 +109,16 @@ def has_translations(numbers: BlockNumbers) -> np.ndarray:
             there = ports[maybe][:, image]
             found[maybe] = (np.sort(moved, axis=2) == np.sort(there, axis=2)).all(axis=(1, 2))
     return found
+
+
+def second_eigenvalues(links: np.ndarray) -> np.ndarray:
+    """float64[B]: lower bounds of λ₂ of the Laplacian, those of `second_eigenvalue` for networks of one block.
+
+    links   bool[B, N, N], from node to node, symmetric. N is at most DENSE_NODES
+    """
+    degrees = links.sum(axis=2)
+    blocks = -links.astype(float)
+    nodes = np.arange(links.shape[1])
+    blocks[:, nodes, nodes] = degrees
+    most = degrees.max(axis=1)
+    return without_error(np.linalg.eigvalsh(blocks)[:, 1], most, len(nodes), most)
