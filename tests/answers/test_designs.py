@@ -56,7 +56,7 @@ def test_connected_networks_by_size_once_each_with_what_tells_them_apart(static:
     assert "fault_nodes" not in axes  # null
     assert "components" not in axes  # 1 in all
     assert not {"topology", "family", "distance_histogram", "connected"} & set(axes)
-    assert designs({}).records == []
+    assert len(designs({}).records) == 0
 
 
 def test_a_table_of_one_row_a_network_joins_as_it_is(static: list[dict[str, Any]]) -> None:
@@ -124,11 +124,9 @@ def test_combinations_of_few_networks_are_left_out() -> None:
     rows = [load(str(i), "minimal", "uniform", float(i)) for i in range(40)] + [
         load(str(i), "valiant", "uniform", float(i)) for i in range(3)
     ]
-    assert [words for words, _ in combinations(rows, STAGES["loads"].distinguishing, map(str, range(40)))] == [
-        ("minimal",)
-    ]
+    assert [words for words, _ in combinations(rows, STAGES["loads"].distinguishing)] == [("minimal",)]
     rows.append(load("3", "valiant", "uniform", 3.0))
-    assert [words for words, _ in combinations(rows, STAGES["loads"].distinguishing, map(str, range(40)))] == [
+    assert [words for words, _ in combinations(rows, STAGES["loads"].distinguishing)] == [
         ("minimal",),
         ("valiant",),
     ]

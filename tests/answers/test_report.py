@@ -17,7 +17,7 @@ import vl_convert
 from torusweep import charts as figures
 from torusweep.all_columns import schema_of
 from torusweep.answers import page as report
-from torusweep.answers.page import glossary
+from torusweep.answers.page import explorer, glossary
 from torusweep.answers.page.verification import provenance_section, verification_section
 from torusweep.charts import Axis
 from torusweep.charts.drawing import Chart
@@ -31,7 +31,8 @@ from torusweep.questions.layout.placements import PLACEMENTS
 from torusweep.questions.static import section as networks
 from torusweep.questions.static.record import static_record
 from torusweep.routing import ROUTINGS
-from torusweep.tables import store
+from torusweep.tables import parquet, store
+from torusweep.tables import rows as stored
 from torusweep.traffic import PATTERNS
 
 from tests.answers import vega_lite
@@ -198,6 +199,25 @@ def test_a_sweep_that_measures_little_has_a_page(measures: str) -> None:
     text = report.page({"static": few, "verification": []}, MANIFEST)
     assert "rtt(a=4)" in "".join(Page(text).text)
     assert ("Mean distance against size" in text) == (measures == "distances")
+
+
+def test_a_page_reads_few_rows_of_a_large_table(static: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is the page of the same records, and at most what it shows is read of the file, which none reads whole."""
+    monkeypatch.setattr(networks, "MOST_NETWORKS", 60)
+    monkeypatch.setattr(networks, "MOST_DRAWN", 50)
+    monkeypatch.setattr(explorer, "MOST", 70)
+    monkeypatch.setattr(parquet, "ROW_GROUP", 64)
+    monkeypatch.setattr(stored, "ROW_GROUP", 64)
+    many = [{**static[0], "topology": f"torus(k=4, n={i})", "nodes": i, "cost": 1 + i * i % 97} for i in range(2, 902)]
+    sweep = [*static, *many, {**static[1], "fault_nodes": 1, "fault_diameter": 5}]
+    file = parquet.TableFile(parquet.parquet(pa.Table.from_pylist(sweep, schema=schema_of("static")), {}))
+    read: list[int] = []
+    take = parquet.TableFile.take
+    monkeypatch.setattr(parquet.TableFile, "take", lambda self, at: read.append(len(at)) or take(self, at))
+    monkeypatch.setattr(parquet.TableFile, "groups", None)
+    text = report.page({"static": stored.StoredRows(file)}, MANIFEST)
+    assert max(read) <= 70
+    assert text == report.page({"static": sweep}, MANIFEST)
 
 
 def test_an_empty_sweep_has_a_page() -> None:

@@ -19,8 +19,9 @@ import pyarrow.compute as pc
 from torusweep.all_columns import TABLES
 from torusweep.answers.joined import joined_tables
 from torusweep.charts.looks import comparable, distinct
-from torusweep.charts.section import Record, Tables, sampled
+from torusweep.charts.section import sampled
 from torusweep.tables.columns import NUMBERS, Column
+from torusweep.tables.rows import Record, StoredRows, Tables, stored_rows
 
 MOST = 20_000  # designs that a page or a picture holds
 COMBINATIONS = 4  # of a table's rows, at most
@@ -55,7 +56,7 @@ class Designs(NamedTuple):
     left_out  how many networks are disconnected or a single node, and no designs
     """
 
-    records: list[Record]
+    records: StoredRows
     axes: list[DesignAxis]
     left_out: int
 
@@ -65,15 +66,22 @@ def designs(tables: Tables) -> Designs:
 
     A column with the same value for all designs is left out.
     """
-    static = tables.get("static", ())
-    records = comparable(static)
-    names = [record["topology"] for record in records]
-    axes = list(_axes(TABLES["static"], "static", {record["topology"]: record for record in records}, names))
+    networks = distinct(tables)
+    records = comparable(networks)
+    numbered = (column for column in TABLES["static"] if column.type in NUMBERS)
+    axes = [axis for column in numbered for axis in _axes(column, "static", records.numbers(column.name))]
     for table, (columns, distinguishing) in joined_tables().items():
-        for values, rows in combinations(tables.get(table, ()), distinguishing, names):
+        joined = stored_rows(tables, table)
+        chosen = joined.at(np.flatnonzero(records.find("topology", joined.column("topology")) >= 0)) if joined else ()
+        for values, rows in combinations(chosen, distinguishing):
             source = f"{table}: {', '.join(values)}" if values else table
-            axes += [axis for axis in _axes(columns, source, rows, names) if not _repeats(axis, axes)]
-    return Designs(records, axes, len(distinct(static)) - len(records))
+            places = records.find("topology", pa.array(list(rows)))
+            for column in columns:
+                if column.type in NUMBERS:
+                    all_values = np.full(len(records), np.nan)
+                    all_values[places] = [_number(row.get(column.name)) for row in rows.values()]
+                    axes += [axis for axis in _axes(column, source, all_values) if not _repeats(axis, axes)]
+    return Designs(records, axes, len(networks) - len(records))
 
 
 def sample_of(axes: Sequence[DesignAxis], count: int, most: int = MOST) -> np.ndarray:
@@ -102,19 +110,15 @@ def sample_of_rows(rows: pa.Table, axes: Mapping[str, str], most: int) -> pa.Tab
     return rows.take(pa.Array.from_buffers(pa.int64(), len(chosen), [None, pa.py_buffer(chosen.tobytes())]))
 
 
-def combinations(
-    rows: Iterable[Record], columns: Iterable[str], names: Iterable[str]
-) -> list[tuple[tuple[str, ...], dict[str, Record]]]:
+def combinations(rows: Iterable[Record], columns: Iterable[str]) -> list[tuple[tuple[str, ...], dict[str, Record]]]:
     """(values that distinguish these rows from the table's others, a row for each topology) of some combinations.
 
     columns  those that may distinguish rows; of rows that they do not, the one with most values is taken
-    names    the topologies that count
 
     The COMBINATIONS that most topologies have. Of several with as many (the rates of a curve, say), some
     from first to last.
     """
-    wanted = set(names)
-    chosen = [row for row in rows if row["topology"] in wanted]
+    chosen = list(rows)
     keys = _distinguishing(chosen, columns)
     by_count = by_choice(chosen, keys)
     by_count = [item for item in by_count if len(item[1]) >= LEAST_SHARE * len(by_count[0][1])]
@@ -166,19 +170,16 @@ def _word(key: str, value: Any) -> str:
     return f"{key.replace('_', ' ')} {value if isinstance(value, bool) else f'{value:g}'}"
 
 
-def _axes(
-    columns: Iterable[Column], source: str, rows: Mapping[str, Record], names: Sequence[str]
-) -> Iterator[DesignAxis]:
-    records = [rows.get(name, {}) for name in names]
-    for column in columns:
-        if column.type in NUMBERS:
-            values = np.array([record.get(column.name) for record in records], np.float64)  # NaN for None
-            values[~np.isfinite(values)] = np.nan
-            known = values[~np.isnan(values)]
-            if len(known) and known.min() < known.max():
-                yield DesignAxis(
-                    column.name, source, column.printed_unit, column.meaning, column.better == "more", values
-                )
+def _number(value: float | None) -> float:
+    return np.nan if value is None else value
+
+
+def _axes(column: Column, source: str, values: np.ndarray) -> Iterator[DesignAxis]:
+    """An axis of a column's values, NaN for none; nothing where they are all the same."""
+    values = np.where(np.isfinite(values), values, np.nan)
+    known = values[~np.isnan(values)]
+    if len(known) and known.min() < known.max():
+        yield DesignAxis(column.name, source, column.printed_unit, column.meaning, column.better == "more", values)
 
 
 @cache

@@ -13,9 +13,10 @@ from collections.abc import Iterable, Mapping
 from itertools import groupby
 from typing import Any, NamedTuple
 
-from torusweep.networks.families import FAMILIES, KIND_OF
+import numpy as np
 
-Record = Mapping[str, Any]
+from torusweep.networks.families import FAMILIES, KIND_OF
+from torusweep.tables.rows import Record, StoredRows, Tables, stored_rows
 
 SIZE_PARAMETERS = ("k", "a", "n")  # the first of these is a network's size; a series keeps its other parameters
 TIPS = {  # columns that a pointer at a network shows, and what it calls them
@@ -29,23 +30,24 @@ TIPS = {  # columns that a pointer at a network shows, and what it calls them
 }
 
 
-def distinct(records: Iterable[Record]) -> list[Record]:
-    """Each network once: the static table has a further row for each number of faults."""
-    return list({record["topology"]: record for record in records}.values())
+def distinct(tables: Tables, families: Iterable[str] | None = None) -> StoredRows:
+    """Each network, of these families, of the table static once: it has a further row for each number of faults."""
+    networks = stored_rows(tables, "static")
+    return (networks if families is None else networks.among("family", families)).distinct("topology")
 
 
-def comparable(records: Iterable[Record]) -> list[Record]:
-    """The connected networks of two nodes and more, each once, by nodes and name.
+def comparable(networks: StoredRows) -> StoredRows:
+    """The connected ones of two nodes and more of different networks, by nodes and name.
 
     Distances of a disconnected network are within its components, so it would seem better than it is.
     """
-    chosen = (record for record in distinct(records) if record["connected"] and record["nodes"] > 1)
-    return sorted(chosen, key=lambda record: (record["nodes"], record["topology"]))
+    chosen = (networks.numbers("connected") > 0) & (networks.numbers("nodes") > 1)
+    return networks.at(np.flatnonzero(chosen)).sorted("nodes", "topology")
 
 
-def measured(records: Iterable[Record]) -> list[Record]:
+def measured(networks: StoredRows) -> StoredRows:
     """Those whose distances the sweep has measured."""
-    return [record for record in records if record["mean_distance"] is not None]
+    return networks.at(np.flatnonzero(~np.isnan(networks.numbers("mean_distance"))))
 
 
 def series(record: Record) -> str:

@@ -22,6 +22,7 @@ import numpy as np
 from torusweep.charts import Drawing
 from torusweep.charts.drawing import Chart
 from torusweep.tables.columns import NUMBERS, Column
+from torusweep.tables.rows import Record
 
 
 def sampled(costs: Sequence[np.ndarray], count: int, most: int) -> np.ndarray:
@@ -48,18 +49,19 @@ def sampled(costs: Sequence[np.ndarray], count: int, most: int) -> np.ndarray:
 
 
 def _front(first: np.ndarray, second: np.ndarray, order: np.ndarray) -> np.ndarray:
-    """The designs on the Pareto front of two costs, one of equal ones. order: by the first cost."""
+    """The designs on the Pareto front of two costs, the first of equal ones. order: by the first cost, stable."""
     order = order[~np.isnan(second[order])]
-    if len(order) < 2 or np.any(np.diff(first[order]) == 0):
-        order = order[np.lexsort((second[order], first[order]))]
-    values = second[order]
-    least = np.minimum.accumulate(values)
-    return order[np.concatenate([[True], values[1:] < least[:-1]])] if len(order) else order
+    if not len(order):
+        return order
+    begin = np.flatnonzero(np.append(True, np.diff(first[order]) != 0))  # of those equal in the first cost
+    least = np.minimum.reduceat(second[order], begin)
+    beaten = np.append(False, least[1:] >= np.minimum.accumulate(least)[:-1])
+    ends = np.append(begin[1:], len(order))
+    chosen = [at + int(np.argmin(second[order[at:end]])) for at, end in zip(begin[~beaten], ends[~beaten])]
+    return order[np.array(chosen, np.int64)]
 
 
-Record = Mapping[str, Any]
 MOST_WRITTEN_OUT = 1e15  # numbers from here on have an exponent
-Tables = Mapping[str, Sequence[Record]]  # by name, as lists of records; a table that a sweep lacks is absent
 
 
 class Panel(NamedTuple):

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from math import ceil
+
 import numpy as np
 import scipy
 
@@ -10,6 +13,8 @@ from torusweep.networks.topology import Topology
 PARTITIONER_CHANNELS = 4_000_000  # largest number of channels for which METIS is used
 PARTITIONER_SEEDS = 8  # seeds of METIS in networks of at most FEW_CHANNELS channels; one seed otherwise
 FEW_CHANNELS = 40_000
+ROUNDING = 1e-9  # relative reduction of a bound before it is rounded up to an integer
+BY_METIS = "METIS, balanced and refined by exchanges"
 
 
 def cut_width(matrix: scipy.sparse.csr_array, half: np.ndarray) -> int:
@@ -24,6 +29,16 @@ def cut_width(matrix: scipy.sparse.csr_array, half: np.ndarray) -> int:
     return min(leaving, entering) - int(inside @ into)
 
 
+def whole_width(width: float) -> int:
+    """The least whole number of links that is not below a width, but for its rounding errors."""
+    return max(0, ceil(width - ROUNDING * max(1.0, width)))
+
+
+def across(dimension: int, dimensions: int) -> str:
+    """What a cut by coordinates is called."""
+    return f"cut across digit {dimension} of the address" if dimensions > 1 else "cut across the nodes' numbers"
+
+
 def best_cut(
     topology: Topology, matrix: scipy.sparse.csr_array, undirected: scipy.sparse.csr_array
 ) -> tuple[int, np.ndarray, str]:
@@ -35,86 +50,136 @@ def best_cut(
     found = [coordinate_cut(topology, dimension) for dimension in range(len(topology.plan.radices))]
     widths = [width for width, _ in found]
     best, side = found[widths.index(min(widths))]
-    method = (
-        f"cut across digit {widths.index(best)} of the address" if len(found) > 1 else "cut across the nodes' numbers"
-    )
+    method = across(widths.index(best), len(found))
     if best == 0:
         return best, side, method
     if matrix.nnz > PARTITIONER_CHANNELS:
         return best, side, f"{method} (no partitioner above {PARTITIONER_CHANNELS:,} channels)"
-    for side_of_metis in metis(undirected, PARTITIONER_SEEDS if matrix.nnz <= FEW_CHANNELS else 1):
-        half = refine(undirected, balance(undirected, side_of_metis))
-        width = cut_width(matrix, half)
+    narrower = narrower_cut(matrix, undirected, best)
+    return (best, side, method) if narrower is None else (*narrower, BY_METIS)
+
+
+def narrower_cut(
+    matrix: scipy.sparse.csr_array, undirected: scipy.sparse.csr_array, best: int, least: int = 0
+) -> tuple[int, np.ndarray] | None:
+    """(width, one half as bool[N]) of the narrowest cut that METIS finds, balanced; None where none is narrower.
+
+    best   width of the narrowest known
+    least  none is narrower: with a cut as narrow the search ends
+    """
+    found = None
+    for side in metis(undirected, PARTITIONER_SEEDS if matrix.nnz <= FEW_CHANNELS else 1):
+        if best <= least:
+            break
+        half, width = refined(undirected, side)
+        if matrix is not undirected:
+            width = cut_width(matrix, half)
         if width < best:
-            best, side, method = width, half, "METIS, balanced and refined by exchanges"
-    return best, side, method
+            best, found = width, (width, half)
+    return found
 
 
 def coordinate_cut(topology: Topology, dimension: int) -> tuple[int, np.ndarray]:
-    """Return (width, side as bool[N]) of the narrowest cut with ⌊N/2⌋ consecutive nodes on one side.
+    """Return (width, side as bool[N]) of the narrowest cut with ⌊N/2⌋ consecutive nodes on one side."""
+    tail, head, port = topology.arcs
+    weight = None if topology.capacity is None else topology.capacity[tail, port].astype(np.int64)
+    (width,), (offset,), place = coordinate_cuts(
+        topology.plan.radices, dimension, 1, np.zeros(len(tail), np.int64), tail, head, weight
+    )
+    return int(width), (place - offset) % topology.nodes < topology.nodes // 2
+
+
+def coordinate_cuts(
+    radices: Sequence[int],
+    dimension: int,
+    many: int,
+    owner: np.ndarray,
+    tail: np.ndarray,
+    head: np.ndarray,
+    weight: np.ndarray | None,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The narrowest cuts with ⌊N/2⌋ consecutive nodes on one side, of B networks with the same addresses.
+
+    radices  of the addresses of N nodes
+    many     B
+    owner    int64[A]: network of each channel
+    weight   int64[A] | None: parallel links of each channel; None = 1
+    returns  (widths int64[B], offsets int64[B] of the first of these nodes, places int64[N] of nodes in this order)
 
     Consecutive means: in the cyclic order by one digit, then by number, so that an odd radix is halved
     too. All N offsets are tried. A channel whose ends are δ apart in the cyclic order lies within the
     window of h nodes for h − δ offsets; cumulative sums over the ends of these intervals count them.
     """
-    n, half = topology.nodes, topology.nodes // 2
-    digit = (
-        np.arange(n, dtype=np.int64)
-        // int(np.prod(topology.plan.radices[:dimension], dtype=np.int64))
-        % topology.plan.radices[dimension]
-    )
+    n = int(np.prod(radices, dtype=np.int64))
+    half = n // 2
+    digit = np.arange(n, dtype=np.int64) // int(np.prod(radices[:dimension], dtype=np.int64)) % radices[dimension]
     place = np.empty(n, np.int64)
     place[np.argsort(digit, kind="stable")] = np.arange(n)
-    tail, head, port = topology.arcs
-    weight = (
-        np.ones(len(tail), np.int64) if topology.capacity is None else topology.capacity[tail, port].astype(np.int64)
-    )
     first, second = place[tail], place[head]
     ahead = (second - first) % n
     apart = np.minimum(ahead, n - ahead)
 
     def windows(last: np.ndarray, lengths: np.ndarray) -> np.ndarray:
         """For each offset, the total weight of the cyclic intervals (last − length, last] that contain it."""
-        start = (last - lengths + 1) % n
-        marks = np.bincount(start, weight, 2 * n) - np.bincount(start + lengths, weight, 2 * n)
-        counts = np.cumsum(marks.astype(np.int64))
-        return counts[:n] + counts[n:]
+        start = owner * (2 * n) + (last - lengths + 1) % n
+        marks = np.bincount(start, weight, many * 2 * n) - np.bincount(start + lengths, weight, many * 2 * n)
+        counts = np.cumsum(marks.astype(np.int64).reshape(many, 2 * n), axis=1)
+        return counts[:, :n] + counts[:, n:]
 
     within = windows(np.where(ahead < half, first, second), np.maximum(half - apart, 0))
     once = np.full(len(tail), half)
     widths = np.minimum(windows(first, once), windows(second, once)) - within
-    offset = int(widths.argmin())
-    return int(widths[offset]), (place - offset) % n < half
+    offsets = widths.argmin(axis=1)
+    return widths[np.arange(many), offsets], offsets, place
 
 
-def metis(undirected: scipy.sparse.csr_array, seeds: int) -> list[np.ndarray]:
+def metis(undirected: scipy.sparse.csr_array, seeds: int) -> Iterator[np.ndarray]:
     """Distinct bisections by METIS, one for each of `seeds` seeds: one side each, bool[N], nearly balanced."""
     import pymetis  # takes long to import
 
     graph = pymetis.CSRAdjacency(undirected.indptr.astype(np.int64), undirected.indices.astype(np.int64))
     weights = undirected.data if undirected.data.max() > 1 else None
-    found = {}
+    found = set()
     for seed in range(seeds):
         options = pymetis.Options(seed=seed, ufactor=1)
         half = np.array(pymetis.part_graph(2, graph, eweights=weights, recursive=True, options=options)[1], bool)
-        found[half.tobytes()] = half
-    return list(found.values())
+        if half.tobytes() not in found:
+            found.add(half.tobytes())
+            yield half
 
 
 def balance(undirected: scipy.sparse.csr_array, half: np.ndarray) -> np.ndarray:
     """bool[N]: the smaller side, with the cheapest nodes moved to it until it has exactly ⌊N/2⌋ nodes."""
+    return _balanced(undirected, half)[0]
+
+
+def refine(undirected: scipy.sparse.csr_array, half: np.ndarray) -> np.ndarray:
+    """bool[N]: half, with pairs of nodes exchanged while a pair narrows the cut (steps of Kernighan & Lin 1970)."""
+    return _exchanged(undirected, half.copy(), _gain(undirected, half))[0]
+
+
+def refined(undirected: scipy.sparse.csr_array, half: np.ndarray) -> tuple[np.ndarray, int]:
+    """(bool[N]: half, balanced and refined; the width of its cut)."""
+    half, gain = _balanced(undirected, half)
+    # a node's gain is the weight of its links across the cut less that of its others
+    before = (int(gain.sum()) + int(undirected.data.sum())) // 4
+    half, narrower = _exchanged(undirected, half, gain)
+    return half, before - narrower
+
+
+def _balanced(undirected: scipy.sparse.csr_array, half: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(bool[N], the gains of its nodes)."""
     half = half.copy() if half.sum() * 2 <= len(half) else ~half
     gain = _gain(undirected, half)
     for _ in range(len(half) // 2 - int(half.sum())):
         outside = np.flatnonzero(~half)
         _move(undirected, half, gain, int(outside[gain[outside].argmax()]))
-    return half
+    return half, gain
 
 
-def refine(undirected: scipy.sparse.csr_array, half: np.ndarray) -> np.ndarray:
-    """bool[N]: half, with pairs of nodes exchanged while a pair narrows the cut (steps of Kernighan & Lin 1970)."""
-    half = half.copy()
-    gain = _gain(undirected, half)
+def _exchanged(undirected: scipy.sparse.csr_array, half: np.ndarray, gain: np.ndarray) -> tuple[np.ndarray, int]:
+    """(half after the exchanges that narrow its cut, by how much they do). half and gain are written to."""
+    narrower = 0
     while True:
         inside, outside = np.flatnonzero(half), np.flatnonzero(~half)
         a = int(inside[gain[inside].argmax()])
@@ -122,7 +187,8 @@ def refine(undirected: scipy.sparse.csr_array, half: np.ndarray) -> np.ndarray:
         b = int(outside[gain[outside].argmax()])
         if gain[b] - gain[a] <= 0:  # gain[a] is now the gain of moving a back
             half[a] = True
-            return half
+            return half, narrower
+        narrower += int(gain[b] - gain[a])
         _move(undirected, half, gain, b)
 
 

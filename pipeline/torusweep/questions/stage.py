@@ -26,7 +26,8 @@ from torusweep.questions.how import How
 from torusweep.tables.columns import Column
 
 if TYPE_CHECKING:
-    from torusweep.charts.section import Chapter, Tables
+    from torusweep.charts.section import Chapter
+    from torusweep.tables.rows import Tables
 
 MOST_NUMBERS = 1_000_000  # of a range
 RANGE_EXAMPLE = "{from: 0.1, to: 0.9, step: 0.1}"

@@ -13,6 +13,7 @@ from torusweep.run.tasks import LostWorkers
 from torusweep.sweeps.configuration import load
 from torusweep.sweeps.points import Point, networks_of, stage_digest
 from torusweep.tables import provenance, shards, store
+from torusweep.tables.parquet import Streamed
 
 
 def make_table(name: str, config: Path, folder: Path, overrides: dict[str, Any]) -> int:
@@ -39,7 +40,7 @@ def make_table(name: str, config: Path, folder: Path, overrides: dict[str, Any])
         for complaint in before.complaints:
             _say(complaint)
         done = shards.members_of(before.whole)
-        del before  # its rows may be millions
+        del before
         try:
             computed = driver.compute(estimates, done, options, sweep.cluster_under(overrides))
         except LostWorkers as lost:
@@ -52,14 +53,15 @@ def make_table(name: str, config: Path, folder: Path, overrides: dict[str, Any])
         if found.members + networks_of(failure.point for failure in computed.failed) != networks_of(estimates):
             raise BadInput(f"shards disappeared from {folder / 'shards'} while the sweep ran; run it again")
         part = {
-            "shards": [{"sha256": shard.digest, "rows": shard.rows.num_rows, **shard.origin} for shard in found.shards],
+            "shards": [{"sha256": shard.digest, "rows": len(shard.rows), **shard.origin} for shard in found.shards],
             "failed": [
                 {**failure.point.record(), "point": str(failure.point), "reason": failure.reason}
                 for failure in computed.failed
             ],
         }
         store.amend_manifest(folder, name, options.code, part)
-        store.publish_table(folder, name, found.rows.drop_columns([shards.KEY, shards.MEMBER]), {"code": options.code})
+        rows = Streamed(schema, (part.drop_columns([shards.KEY, shards.MEMBER]) for part in found.rows.parts))
+        store.publish_table(folder, name, rows, {"code": options.code})
     return 0
 
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
+from functools import reduce
 from math import prod
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from torusweep.errors import BadInput, Refused
 from torusweep.networks.families import plan
@@ -62,7 +65,9 @@ USED_STATIC = [
     "bisection_upper",
 ]
 USED_LOADS = ["topology", "per_class_load", "per_class_hops", "max_channel_load"]
+UNIFORM_MINIMAL = {"routing": "minimal", "traffic": "uniform", "method": "exact"}
 USED_LAYOUT = ["topology", "placement", "wire_length_total"]
+USED = {"static": USED_STATIC, "loads": [*USED_LOADS, *UNIFORM_MINIMAL], "layout": USED_LAYOUT}
 
 Entry = ParhamiKwai | Dally
 
@@ -241,9 +246,7 @@ def _of_networks(entry: ParhamiKwai, static: pa.Table, loads: pa.Table | None, l
 
 def _uniform_minimal(loads: pa.Table) -> pa.Table:
     """Exact loads of the traffic and routes that the model assumes."""
-    wanted = {"routing": "minimal", "traffic": "uniform", "method": "exact"}
-    mask = [all(row[name] == value for name, value in wanted.items()) for row in loads.select(list(wanted)).to_pylist()]
-    return loads.filter(pa.array(mask, pa.bool_()))
+    return loads.filter(reduce(operator.and_, (pc.field(name) == value for name, value in UNIFORM_MINIMAL.items())))
 
 
 def _numbers(given: Rates) -> Sequence[float]:

@@ -29,9 +29,10 @@ from torusweep.sweeps.configuration import Sweep
 from torusweep.sweeps.configuration.schema import Labelled
 from torusweep.sweeps.expansion import SweepNetwork, at, counted_requests, expand, expand_stage, one_by_one
 from torusweep.sweeps.forecast import disk_bytes
-from torusweep.sweeps.latency import has_latency, latency_requests, latency_stages, latency_table
+from torusweep.sweeps.latency import USED, has_latency, latency_requests, latency_stages, latency_table
 from torusweep.sweeps.points import Point, estimates, networks_of
 from torusweep.tables import store
+from torusweep.tables.parquet import Streamed, TableFile
 
 
 class Derived(NamedTuple):
@@ -40,7 +41,7 @@ class Derived(NamedTuple):
     stages     the stages whose tables it is made of, if the sweep requests them
     requested  whether a sweep has this table
     columns    of static, that it is made of: where one is not measured, a sweep does not have this table
-    rows       the table, from the sweep and its stages' tables by name
+    rows       the table, from the sweep and its stages' tables by name, of which what it needs is read
     needs      names of the stages that a sweep must request for it
     requests   (topology, request) by stage that it needs of the sweep's networks; raises BadInput or Refused, with
                the place in the file
@@ -49,16 +50,21 @@ class Derived(NamedTuple):
     stages: tuple[str, ...]
     requested: Callable[[Sweep], bool]
     columns: tuple[str, ...]
-    rows: Callable[[Sweep, Mapping[str, pa.Table]], pa.Table]
+    rows: Callable[[Sweep, Mapping[str, TableFile]], pa.Table | Streamed]
     needs: Callable[[Sweep], Sequence[str]] = lambda sweep: ()
     requests: Callable[[Sweep, Sequence[SweepNetwork]], Mapping[str, Sequence[tuple[str, Any]]]] = (
         lambda sweep, networks: {}
     )
 
 
-def distances(_: Sweep, tables: Mapping[str, pa.Table]) -> pa.Table:
+def distances(_: Sweep, tables: Mapping[str, TableFile]) -> Streamed:
     """The static table's histograms in long form: a row for each network and distance."""
-    table = tables["static"]
+    schema = schema_of("distances")
+    parts = tables["static"].groups(["topology", "distance_histogram"])
+    return Streamed(schema, (pa.Table.from_arrays(_distances(part), schema=schema) for part in parts))
+
+
+def _distances(table: pa.Table) -> list[Any]:
     histogram = table.column("distance_histogram")
     lengths = pc.list_value_length(histogram).to_numpy()
     pairs = pc.list_flatten(histogram).to_numpy()
@@ -66,32 +72,38 @@ def distances(_: Sweep, tables: Mapping[str, pa.Table]) -> pa.Table:
     first = np.cumsum(lengths) - lengths
     distance = np.arange(len(pairs)) - np.repeat(first, lengths)
     total = np.add.reduceat(pairs, first) if len(pairs) else pairs  # every network has a distance 0
-    columns = [table.column("topology").take(pa.array(row, pa.int64())), distance, pairs, pairs / total[row]]
-    return pa.Table.from_arrays(columns, schema=schema_of("distances"))
+    return [table.column("topology").take(pa.array(row, pa.int64())), distance, pairs, pairs / total[row]]
 
 
-def latency(sweep: Sweep, tables: Mapping[str, pa.Table]) -> pa.Table:
+def latency(sweep: Sweep, tables: Mapping[str, TableFile]) -> pa.Table:
     """What the papers' models say of the networks."""
-    return latency_table(sweep, **tables)
+    return latency_table(sweep, **{name: table.read(USED[name]) for name, table in tables.items()})
 
 
-def best(_: Sweep, tables: Mapping[str, pa.Table]) -> pa.Table:
+def best(_: Sweep, tables: Mapping[str, TableFile]) -> pa.Table:
     """The winners of every size that was screened whole."""
-    return best_table(tables["screen"])
+    spaces = [part.filter(part["dimensions"].is_valid()) for part in tables["screen"].groups()]
+    return best_table(pa.concat_tables([schema_of("screen").empty_table(), *spaces]))
 
 
-def compared(_: Sweep, tables: Mapping[str, pa.Table]) -> pa.Table:
+def compared(_: Sweep, tables: Mapping[str, TableFile]) -> pa.Table:
     """The networks beside each other at equal cost."""
     names = {
         "static": ["topology", "connected", "mean_distance", "latency_mean"],
         "loads": ["topology", "routing", "traffic", "saturation_load", "terminal_saturation_load", "lost_pairs"],
         "cost": ["topology", "cost_model", "packing", "terminals", "cost_per_terminal", "currency"],
     }
-    rows = equal_cost(**{name: tables[name].select(columns).to_pylist() for name, columns in names.items()})
+    priced = tables["cost"].read(["topology"]).column(0)
+    rows = equal_cost(**{name: _of_networks(tables[name], columns, priced) for name, columns in names.items()})
     return pa.Table.from_pylist(rows, schema=schema_of("equal_cost"))
 
 
-def labels(sweep: Sweep, _: Mapping[str, pa.Table]) -> pa.Table:
+def _of_networks(table: TableFile, columns: Sequence[str], networks: Any) -> list[dict[str, Any]]:
+    """Some columns of the rows of some networks."""
+    return [row for part in table.groups(columns) for row in part.filter(pc.is_in(part[0], networks)).to_pylist()]
+
+
+def labels(sweep: Sweep, _: Mapping[str, TableFile]) -> pa.Table:
     """What the configuration says of networks by name, in its order."""
     columns = ("label", "year", "source", "note", "comparison")
     rows = [

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -11,20 +11,19 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from torusweep.tables.parquet import SCHEMA_VERSION, parquet, read_rows
+from torusweep.tables.parquet import SCHEMA_VERSION, Streamed, TableFile, arrow_places, parquet
 from torusweep.tables.store import digest, publish
 
 KEY = "key"
 MEMBER = "member"
-LEAST_SLICE = 64  # rows, on average, from which slices are faster than copies
-BLOCK = 1 << 20  # rows put into order at once: their texts stay below the 2 GiB that Arrow can hold in one array
+BLOCK = 1 << 16  # rows put into order at once
 
 
 class Shard(NamedTuple):
-    """A whole shard: its digest, its rows (`shard_schema`), and what its writer said of their origin."""
+    """A whole shard: its digest, its file's rows (`shard_schema`), and what its writer said of their origin."""
 
     digest: str
-    rows: pa.Table
+    rows: TableFile
     origin: dict[str, Any]
 
 
@@ -69,7 +68,7 @@ def read_shards(folder: Path, stage: str, schema: pa.Schema) -> Shards:
             complaints.append(f"{path} was damaged: removed, its points are computed again")
             continue
         try:
-            rows = read_rows(content, checked=True)
+            rows = TableFile(content)
             metadata = rows.schema.metadata or {}
             if metadata.get(b"schema_version") != str(SCHEMA_VERSION).encode():
                 raise ValueError
@@ -83,7 +82,7 @@ def read_shards(folder: Path, stage: str, schema: pa.Schema) -> Shards:
         except (pa.ArrowException, ValueError, KeyError, OSError):
             complaints.append(f"{path} has other columns than this version's shards: not used")
             continue
-        whole.append(Shard(path.stem, pa.Table.from_arrays(rows.columns, schema=wanted), origin))
+        whole.append(Shard(path.stem, rows, origin))
     return Shards(whole, complaints)
 
 
@@ -98,12 +97,12 @@ class RowRange(NamedTuple):
 class Assembled(NamedTuple):
     """What shards hold of what is wanted.
 
-    rows     a table of `shard_schema`, in the order of what is wanted, and by member
+    rows     of `shard_schema`, in the order of what is wanted, and by member; read of the shards part by part
     members  how many have rows
     shards   those that the rows are of
     """
 
-    rows: pa.Table
+    rows: Streamed
     members: int
     shards: list[Shard]
 
@@ -112,8 +111,8 @@ def members_of(shards: Iterable[Shard]) -> dict[str, list[np.ndarray]]:
     """The members that have rows, by key: a few arrays int64[…] each, in which one may occur several times."""
     found: dict[str, list[np.ndarray]] = {}
     for shard in shards:
-        keys = shard.rows.column(KEY).combine_chunks()
-        members = shard.rows.column(MEMBER).to_numpy()
+        named = shard.rows.read([KEY, MEMBER])
+        keys, members = named.column(KEY).combine_chunks(), named.column(MEMBER).to_numpy()
         number = keys.dictionary_encode().indices.to_numpy()
         first = np.flatnonzero(np.diff(number, prepend=-1))
         for key, begin, end in zip(keys.take(first).to_pylist(), first, [*first[1:], len(members)]):
@@ -147,23 +146,26 @@ def finished(shards: Sequence[Shard], wanted: Sequence[RowRange], schema: pa.Sch
     new = np.append(True, (np.diff(place) != 0) | (np.diff(member) != 0))[: len(order)]
     owner = shard[new][np.cumsum(new) - 1]  # of the first shard that has the member
     order = order[shard == owner]
-    rows = pa.concat_tables([shard_schema(schema).empty_table(), *(part.rows for part in shards)])
-    return Assembled(_taken(rows, order), int(new.sum()), [shards[number] for number in np.unique(owner)])
+    rows = Streamed(shard_schema(schema), _parts(shards, order, shard_schema(schema)))
+    return Assembled(rows, int(new.sum()), [shards[number] for number in np.unique(owner)])
 
 
-def _taken(rows: pa.Table, order: np.ndarray) -> pa.Table:
-    """Rows in an order, int64[…]. Those that follow each other, as most do, are slices, which take no memory."""
-    begins = np.flatnonzero(np.append(True, np.diff(order) != 1))[: len(order)]
-    if len(begins) * LEAST_SLICE <= len(order):
-        ends = [*begins[1:], len(order)]
-        slices = [rows.slice(order[begin], end - begin) for begin, end in zip(begins, ends)]
-        return pa.concat_tables([rows.slice(0, 0), *slices])
-    blocks = [rows.slice(0, 0)]
-    for begin in range(0, len(order), BLOCK):
-        block = order[begin : begin + BLOCK]
-        by_place = np.argsort(block)  # Arrow takes rows of many chunks one by one, unless they are in order
-        blocks.append(rows.take(block[by_place]).take(np.argsort(by_place)))
-    return pa.concat_tables(blocks)
+def _parts(shards: Sequence[Shard], order: np.ndarray, schema: pa.Schema) -> Iterator[pa.Table]:
+    """The shards' rows in an order, int64[…] over all of them, BLOCK rows at a time."""
+    ends = np.cumsum([len(shard.rows) for shard in shards])
+    for first in range(0, len(order), BLOCK):
+        block = order[first : first + BLOCK]
+        shard = np.searchsorted(ends, block, side="right")
+        by_shard = np.argsort(shard, kind="stable")
+        parts = [schema.empty_table()]
+        for number in np.unique(shard).tolist():
+            rows = shards[number].rows
+            own = rows.take(block[shard == number] - (ends[number] - len(rows)))
+            parts.append(pa.Table.from_arrays(own.columns, schema=schema))
+        found = pa.concat_tables(parts)
+        if not np.array_equal(by_shard, np.arange(len(block))):
+            found = found.combine_chunks().take(arrow_places(np.argsort(by_shard)))
+        yield found
 
 
 def _places(shards: Sequence[Shard], wanted: Sequence[RowRange]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -178,8 +180,9 @@ def _places(shards: Sequence[Shard], wanted: Sequence[RowRange]) -> tuple[np.nda
     end = start[order] + last[order] - np.array([one.first for one in wanted], np.int64)[order]
     places, members, owners = [np.empty(0, np.int64)], [np.empty(0, np.int64)], [np.empty(0, np.int64)]
     for owner, shard in enumerate(shards):
-        member = shard.rows.column(MEMBER).to_numpy()
-        encoded = shard.rows.column(KEY).combine_chunks().dictionary_encode()
+        named = shard.rows.read([KEY, MEMBER])
+        member = named.column(MEMBER).to_numpy()
+        encoded = named.column(KEY).combine_chunks().dictionary_encode()
         key = pc.index_in(encoded.dictionary, keys).fill_null(-1).to_numpy().astype(np.int64)
         key = key[encoded.indices.to_numpy()]
         value = key * span + member

@@ -29,7 +29,7 @@ from torusweep import __version__
 from torusweep.errors import BadInput, Refused
 from torusweep.tables import provenance
 from torusweep.tables.manifest import checked
-from torusweep.tables.parquet import parquet, read_rows
+from torusweep.tables.parquet import Streamed, TableFile, parquet, read_rows
 
 MANIFEST = "manifest.json"
 LOCK = ".lock"  # held by whoever computes points
@@ -109,7 +109,7 @@ def _sync_folder(folder: Path) -> None:
 # --- tables and their manifest -----------------------------------------------------------------
 
 
-def publish_table(folder: Path, name: str, table: pa.Table, metadata: dict[str, str] | None = None) -> None:
+def publish_table(folder: Path, name: str, table: pa.Table | Streamed, metadata: dict[str, str] | None = None) -> None:
     """Publish <name>.parquet and its digest. Its metadata names the version of torusweep.
 
     Nothing in the file depends on when, where or in what order it was computed.
@@ -118,7 +118,7 @@ def publish_table(folder: Path, name: str, table: pa.Table, metadata: dict[str, 
     """
     content = parquet(table, {"table": name, "generator": f"torusweep {__version__}", **(metadata or {})})
     publish(folder / f"{name}.parquet", content)
-    _enter_table(folder, name, content, table.num_rows)
+    _enter_table(folder, name, content, len(TableFile(content)))
 
 
 def _enter_table(folder: Path, name: str, content: bytes, rows: int) -> None:
@@ -221,21 +221,32 @@ def open_current(path: Path, schema: pa.Schema, where: Mapping[str, int] | None 
     Raises BadInput as `open_table` does, and where another version wrote it, or columns have other types.
     """
     table = open_table(path, where)
-    missing = [name for name in schema.names if name not in table.column_names]
+    _expect_columns(path, table.schema, schema)
+    return table
+
+
+def open_file(path: Path, schema: pa.Schema) -> TableFile:
+    """The same of a table of which not all is read at once."""
+    file = TableFile(_whole(path, lambda: read_manifest(path.parent)))
+    _expect_columns(path, file.schema, schema)
+    return file
+
+
+def _expect_columns(path: Path, found: pa.Schema, schema: pa.Schema) -> None:
+    missing = [name for name in schema.names if name not in found.names]
     if missing:
         raise BadInput(
             f"{path} is of another version of torusweep: it has no column {missing[0]};"
             " run the sweep again ('torusweep run CONFIG')"
         )
     for field in schema:
-        columns = [column for column in table.schema if column.name == field.name]
+        columns = [column for column in found if column.name == field.name]
         if len(columns) > 1 or not columns[0].type.equals(field.type):
-            found = "two such columns" if len(columns) > 1 else columns[0].type
+            got = "two such columns" if len(columns) > 1 else columns[0].type
             raise BadInput(
-                f"{path}: column {field.name}: expected {field.type}, got {str(found)[:60]};"
+                f"{path}: column {field.name}: expected {field.type}, got {str(got)[:60]};"
                 " run the sweep again ('torusweep run CONFIG')"
             )
-    return table
 
 
 def check_tables(folder: Path) -> None:

@@ -14,7 +14,7 @@ import contextlib
 import hashlib
 import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import cache
 from html import escape
 from importlib.metadata import version
@@ -35,9 +35,9 @@ from torusweep.answers.page.verification import papers_section, provenance_secti
 from torusweep.charts import DARK, LIGHT, specification
 from torusweep.charts import config as theme
 from torusweep.charts.looks import distinct
-from torusweep.charts.section import Record, Tables
 from torusweep.stages import STAGES
 from torusweep.tables import store
+from torusweep.tables.rows import StoredRows, Tables, stored_rows
 
 
 def bundled(own: str) -> str:
@@ -70,14 +70,14 @@ def write_report(folder: Path, out: Path) -> Tables:
     """
     manifest = store.read_manifest(folder)
     names = [*REQUIRED, *(name for name in (*joined_tables(), *BESIDE) if name in manifest["tables"])]
-    tables = {name: store.open_current(folder / f"{name}.parquet", schema_of(name)).to_pylist() for name in names}
+    tables = {name: StoredRows(store.open_file(folder / f"{name}.parquet", schema_of(name))) for name in names}
     store.publish(out, page(tables, manifest).encode())
     return tables
 
 
 def page(tables: Tables, manifest: Mapping[str, Any]) -> str:
     """The page, as text."""
-    networks, verification = distinct(tables.get("static", ())), tables.get("verification", ())
+    networks, verification = distinct(tables), stored_rows(tables, "verification")
     explorer = explored(tables, designs(tables))
     found = [  # the sweep's answers first
         machines_section(tables),
@@ -85,7 +85,7 @@ def page(tables: Tables, manifest: Mapping[str, Any]) -> str:
         *[stage.section(tables) for stage in STAGES.values()],
         verification_section(verification),
         papers_section(tables),
-        glossary_section() if any(tables.values()) else None,
+        glossary_section() if any(map(len, tables.values())) else None,
         provenance_section(manifest),
     ]
     sections = [section for section in found if section]
@@ -123,13 +123,13 @@ def _lead(manifest: Mapping[str, Any]) -> str:
     return f'<p class="lead">{escape(str(description))}</p>'
 
 
-def _tiles(networks: Sequence[Record]) -> str:
+def _tiles(networks: StoredRows) -> str:
     if not networks:
         return ""
     tiles = [
         (f"{len(networks):,}", "networks"),
-        (f"{len({record['family'] for record in networks}):,}", "families"),
-        (f"{max((record['nodes'] for record in networks), default=0):,}", "nodes in the largest"),
+        (f"{len(networks.groups('family')):,}", "families"),
+        (f"{int(networks.numbers('nodes').max()):,}", "nodes in the largest"),
     ]
     shown = "".join(f'<div class="tile"><b>{value}</b><span>{label}</span></div>' for value, label in tiles)
     return f'<div class="tiles">{shown}</div>'

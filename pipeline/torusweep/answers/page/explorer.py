@@ -23,8 +23,9 @@ from torusweep.answers.designs import MOST, Designs, by_choice, sample_of
 from torusweep.answers.joined import joined_tables
 from torusweep.charts import Drawing, specification
 from torusweep.charts.looks import GREY, SYMBOLS, Look, group_of, network_looks
-from torusweep.charts.section import Chapter, Record, Tables, downloads, packed
+from torusweep.charts.section import Chapter, downloads, packed
 from torusweep.tables.columns import NUMBERS, Column
+from torusweep.tables.rows import Record, Tables, stored_rows
 
 DIGITS = 7  # of a number in the page
 
@@ -51,7 +52,7 @@ def sources(tables: Tables, records: Sequence[Record], most: int) -> list[Source
     place = {record["topology"]: i for i, record in enumerate(records)}
     found = [Source("static", [], [Variant((), list(place.values()), list(records))], TABLES["static"])]
     for name, (columns, distinguishing) in joined_tables().items():
-        rows = [row for row in tables.get(name, ()) if row["topology"] in place]
+        rows = stored_rows(tables, name).among("topology", place)
         keys = [key for key in distinguishing if len({row[key] for row in rows}) > 1]
         variants = [
             Variant(choice, [place[name] for name in names], [of_choice[name] for name in names])
@@ -158,7 +159,7 @@ def explored(tables: Tables, designs: Designs) -> Explorer:
         return Explorer(None, "", {})
     most, variants = MOST, list(VARIANTS)
     while True:
-        chosen = [designs.records[i] for i in sample_of(designs.axes, len(designs.records), most)]
+        chosen = designs.records.at(sample_of(designs.axes, len(designs.records), most)).records()
         data, groups = _data(tables, chosen, variants[0])
         text = packed(data)
         if len(text) <= MOST_BYTES:

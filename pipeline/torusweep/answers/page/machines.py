@@ -12,25 +12,13 @@ from typing import Any, NamedTuple
 
 from torusweep.charts import Axis
 from torusweep.charts.drawing import Chart
-from torusweep.charts.looks import KINDS, distinct
-from torusweep.charts.section import (
-    Cell,
-    Chapter,
-    Field,
-    Panel,
-    Record,
-    Tables,
-    heading,
-    meaning_of,
-    number,
-    panels,
-    paragraph,
-    table,
-)
+from torusweep.charts.looks import KINDS
+from torusweep.charts.section import Cell, Chapter, Field, Panel, heading, meaning_of, number, panels, paragraph, table
 from torusweep.networks.families import KIND_OF
 from torusweep.questions.cost.columns import COST
 from torusweep.questions.loads.columns import LOADS
 from torusweep.questions.static.columns import STATIC
+from torusweep.tables.rows import Record, Tables, stored_rows
 
 MEANING = {column.name: meaning_of(column) for column in (*COST, *LOADS, *STATIC)}
 UNIFORM = ("uniform", "uniform_other", "all_to_all")  # patterns that are not adverse
@@ -88,13 +76,15 @@ def machines_section(tables: Tables) -> Chapter | None:
 
 def compared(tables: Tables) -> list[Compared]:
     """The networks of all comparisons that are connected, machines first in each, in the configuration's order."""
-    static = {record["topology"]: record for record in distinct(tables.get("static", ()))}
+    compared = [row for row in tables.get("labels", ()) if row["comparison"]]
+    networks = stored_rows(tables, "static").among("topology", (row["topology"] for row in compared))
+    static = {record["topology"]: record for record in networks}  # the last of a network counts, as everywhere
     loads: dict[str, list[Record]] = {}
-    for row in tables.get("loads", ()):
+    for row in stored_rows(tables, "loads").among("topology", static):
         if row["saturation_load"] is not None and row["collective_time"] is None:
             loads.setdefault(row["topology"], []).append(row)
     costs = _costs(tables.get("cost", ()))
-    labels = [row for row in tables.get("labels", ()) if row["comparison"] and row["topology"] in static]
+    labels = [row for row in compared if row["topology"] in static]
     order = {title: place for place, title in enumerate(dict.fromkeys(row["comparison"] for row in labels))}
     labels.sort(key=lambda row: (order[row["comparison"]], not row["label"]))
     found = []

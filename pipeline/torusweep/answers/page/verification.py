@@ -12,9 +12,10 @@ from itertools import groupby
 from typing import Any
 
 from torusweep.all_columns import TABLES
-from torusweep.charts.section import Cell, Chapter, Panel, Tables, fields, heading, table
+from torusweep.charts.section import Cell, Chapter, Panel, fields, heading, table
 from torusweep.papers.figures import drawable
 from torusweep.papers.verification import PAPER_NAMES, PAPERS, not_compared, summary
+from torusweep.tables.rows import Tables
 
 Record = Mapping[str, Any]
 

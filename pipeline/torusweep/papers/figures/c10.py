@@ -12,6 +12,7 @@ from torusweep.charts.drawing import Chart, compared
 from torusweep.charts.looks import Look, distinct, measured
 from torusweep.networks.spelling import parse
 from torusweep.papers.figures.figure import Figure, Record, Row, Tables
+from torusweep.tables.rows import stored_rows
 
 FAMILIES = {
     "rt": Look("RT", "#006DAD", "circle", (5, 3)),
@@ -29,7 +30,7 @@ CLASSES = (Look("x", "#006DAD", "square"), Look("y", "#C48600", "square"), Look(
 
 def distances(tables: Tables) -> list[Row]:
     """per_side: mean distance / a; limit: the paper's for large a."""
-    networks = [record for record in measured(distinct(tables.get("static", ()))) if _is_papers(record)]
+    networks = filter(_is_papers, measured(distinct(tables, FAMILIES)))
     return _ordered([_row(record, record["mean_distance"] / _side(record), MEAN) for record in networks])
 
 
@@ -59,13 +60,14 @@ def utilization(tables: Tables) -> list[Row]:
 
 def _uniform(tables: Tables) -> list[Row]:
     """Loads of the paper's networks under minimal routing and uniform traffic, with their static columns."""
-    networks = {record["topology"]: record for record in tables.get("static", ()) if _is_papers(record)}
+    static = stored_rows(tables, "static").among("family", FAMILIES)
+    networks = {record["topology"]: record for record in static if _is_papers(record)}
     loads = [
         load
-        for load in tables.get("loads", ())
+        for load in stored_rows(tables, "loads").among("topology", networks)
         if (load["routing"], load["traffic"], load["method"]) == ("minimal", "uniform", "exact")
     ]
-    return [{**networks[load["topology"]], **load} for load in loads if load["topology"] in networks]
+    return [{**networks[load["topology"]], **load} for load in loads]
 
 
 def _is_papers(record: Record) -> bool:

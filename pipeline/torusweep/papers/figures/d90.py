@@ -9,6 +9,7 @@ from torusweep.charts.drawing import VARIANTS, Chart
 from torusweep.charts.looks import SIX, Look
 from torusweep.papers.figures.figure import Figure, Row, Tables
 from torusweep.questions.latency.dally import cube, wire_density
+from torusweep.tables.rows import stored_rows
 
 MODEL = "dally-1990"
 MESSAGE_BITS = 150
@@ -26,10 +27,10 @@ def against_dimension(tables: Tables, wire_delay: str) -> list[Row]:
     """
     rows = []
     endings = {"": ""} if wire_delay == "constant" else ENDINGS
-    for point in tables.get("latency", ()):
+    for point in stored_rows(tables, "latency").among("nodes", NODES):
         columns = ("model", "message_bits", "wire_delay", "locality", "radices")
         wanted = (MODEL, MESSAGE_BITS, wire_delay, 1.0, "real")
-        if point["nodes"] in NODES and tuple(point[name] for name in columns) == wanted:
+        if tuple(point[name] for name in columns) == wanted:
             own = {
                 **{name: point[name] for name in ("nodes", "dimension", "radix", "pins")},
                 "line": f"N = {_binary(point['nodes'])}",
@@ -50,7 +51,7 @@ def _binary(nodes: int) -> str:
 
 def density(tables: Tables) -> list[Row]:
     """Fig. 6: wires across each gap of a row of 1024 nodes, of a binary 20-cube and a 2D torus of equal bisection."""
-    if not any((point["model"], point["nodes"]) == (MODEL, LARGEST) for point in tables.get("latency", ())):
+    if not any(point["model"] == MODEL for point in stored_rows(tables, "latency").among("nodes", [LARGEST])):
         return []
     rows = []
     for line, dimensions in zip(ROW, (20, 2)):

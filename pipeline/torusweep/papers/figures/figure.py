@@ -6,7 +6,8 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from torusweep.charts.drawing import Chart
-from torusweep.charts.section import Panel, Record, Tables
+from torusweep.charts.section import Panel
+from torusweep.tables.rows import Record, Tables
 
 __all__ = ["Figure", "Record", "Row", "Tables", "panel_of"]
 

@@ -44,7 +44,7 @@ def radix_axis(nodes: str) -> Axis:
 def _networks(tables: Tables, dimensions: tuple[int, ...]) -> list[Row]:
     """A row for each network of the four classes in so many dimensions, by class and radix."""
     rows = []
-    for record in measured(distinct(tables.get("static", ()))):
+    for record in measured(distinct(tables, CLASSES)):
         found = radix_and_dimensions(record)
         if found and found[1] in dimensions:
             k, n = found

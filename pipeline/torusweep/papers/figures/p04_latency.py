@@ -16,6 +16,7 @@ from torusweep.charts.looks import SIX
 from torusweep.papers.figures.figure import Figure, Record, Row, Tables
 from torusweep.papers.figures.p04_distances import CLASSES, radix_and_dimensions, radix_axis
 from torusweep.questions.latency.parhami_kwai import PINS, arrivals, contenders, flits
+from torusweep.tables.rows import stored_rows
 
 MODEL = "parhami-kwai-2004"
 VARIANTS = {"as printed": "mean_latency", "corrected": "mean_latency_corrected"}
@@ -37,14 +38,12 @@ def latencies(tables: Tables) -> list[Row]:
         return []
     networks = {
         record["topology"]: record
-        for record in tables.get("static", ())
+        for record in stored_rows(tables, "static").among("family", CLASSES)
         if (radix_and_dimensions(record) or (0, 0))[1] == 3
     }
     rows = []
-    for point in tables.get("latency", ()):
-        if (point["model"], point["constant"], point["budget"]) == (MODEL, "pins", PINS) and point[
-            "topology"
-        ] in networks:
+    for point in stored_rows(tables, "latency").among("topology", networks):
+        if (point["model"], point["constant"], point["budget"]) == (MODEL, "pins", PINS):
             record = networks[point["topology"]]
             columns = ("topology", "rate", "message_bits", "switch_delay", "utilization")
             own = {**{name: point[name] for name in columns}, "family": record["family"], "k": _radix(record)}
@@ -80,7 +79,9 @@ def whole_lines(rows: Iterable[Row], along: str) -> list[Row]:
 def contention(tables: Tables) -> list[Row]:
     """Fig. 7: probability of i contenders in the pruned torus of radix 16, messages of 96 bits."""
     networks = [
-        r for r in tables.get("static", ()) if r["family"] == "pruned_torus" and radix_and_dimensions(r) == (RADIX, 3)
+        r
+        for r in stored_rows(tables, "static").among("family", ["pruned_torus"])
+        if radix_and_dimensions(r) == (RADIX, 3)
     ]
     rows = []
     for record in networks[:1]:

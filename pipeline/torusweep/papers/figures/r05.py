@@ -12,6 +12,7 @@ from torusweep.charts import Axis
 from torusweep.charts.drawing import Chart, compared
 from torusweep.charts.looks import SIX, Look
 from torusweep.papers.figures.figure import Figure, Record, Row, Tables, panel_of
+from torusweep.tables.rows import stored_rows
 
 PAPER, PLACE = "R05", "Table 1"
 MEASURES = tuple(
@@ -41,14 +42,16 @@ MEAN = Printed(": average distance", "mean_distance", "routed_mean_distance", 20
 
 def bars(tables: Tables, printed: Printed) -> list[Row]:
     """A row for each network, in the paper's order, and measure; shown: the hops, cut at the end of the axis."""
-    networks = {record["topology"]: record for record in tables.get("static", ())}
+    lines = [
+        line
+        for line in tables.get("verification", ())
+        if (line["paper"], line["place"]) == (PAPER, PLACE) and line["row"].endswith(printed.row)
+    ]
+    static = stored_rows(tables, "static").among("topology", (line["topology"] for line in lines))
+    networks = {record["topology"]: record for record in static}
     rows = []
-    for line in tables.get("verification", ()):
-        if (
-            (line["paper"], line["place"]) == (PAPER, PLACE)
-            and line["row"].endswith(printed.row)
-            and line["topology"] in networks
-        ):
+    for line in lines:
+        if line["topology"] in networks:
             record = networks[line["topology"]]
             values = (record[printed.column], record[printed.routed_column], line["paper_value"])
             for measure, hops in zip(MEASURES, values, strict=True):

@@ -11,10 +11,11 @@ from typing import Any
 from torusweep.charts import Axis
 from torusweep.charts.drawing import Chart
 from torusweep.charts.looks import SIX
-from torusweep.charts.section import Cell, Chapter, Panel, Record, Tables, fields, listing, paragraph
+from torusweep.charts.section import Cell, Chapter, Panel, fields, listing, paragraph
 from torusweep.quantities import counted
 from torusweep.questions.availability.columns import AVAILABILITY
 from torusweep.questions.availability.measures import QUANTITIES
+from torusweep.tables.rows import Record, Tables
 
 INTRODUCTION = (
     "Each draw lets parts of a network fail at random; where all combinations are few, each is taken once, and the"

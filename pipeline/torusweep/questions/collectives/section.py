@@ -7,11 +7,12 @@ from html import escape
 
 from torusweep.charts import Axis
 from torusweep.charts.drawing import Chart
-from torusweep.charts.section import Cell, Chapter, Field, Record, Tables, fields, listing, panels, paragraph, share
+from torusweep.charts.section import Cell, Chapter, Field, fields, listing, panels, paragraph, share
 from torusweep.collectives.algorithms import ALGORITHMS, BEST_KNOWN, OPTIMUM
 from torusweep.collectives.operations import OPERATIONS
 from torusweep.quantities import counted
 from torusweep.questions.collectives.columns import COLLECTIVES
+from torusweep.tables.rows import Record, Tables
 
 INTRODUCTION = (
     "The bound is what no algorithm beats, proved by a cut, a partition or a linear program; it is the optimum where an"

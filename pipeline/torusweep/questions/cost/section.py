@@ -8,11 +8,12 @@ from html import escape
 from torusweep.charts import Axis
 from torusweep.charts.drawing import Chart
 from torusweep.charts.looks import BLUE, GREY, Look
-from torusweep.charts.section import Cell, Chapter, Panel, Record, Tables, fields, listing, number, panels, paragraph
+from torusweep.charts.section import Cell, Chapter, Panel, fields, listing, number, panels, paragraph
 from torusweep.errors import BadInput
 from torusweep.quantities import counted
 from torusweep.questions.cost.columns import COST, EQUAL_COST
 from torusweep.questions.cost.model import Sourced, cost_model
+from torusweep.tables.rows import Record, Tables
 
 MOST_PANELS = 6  # pairs of a cost model and a traffic that are drawn, those with most networks first
 INTRODUCTION = (

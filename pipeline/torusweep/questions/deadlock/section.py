@@ -6,20 +6,9 @@ import re
 from collections.abc import Sequence
 from html import escape
 
-from torusweep.charts.section import (
-    Cell,
-    Chapter,
-    Field,
-    Record,
-    Tables,
-    fields,
-    heading,
-    number,
-    paragraph,
-    shared_field,
-    table,
-)
+from torusweep.charts.section import Cell, Chapter, Field, fields, heading, number, paragraph, shared_field, table
 from torusweep.questions.deadlock.columns import DEADLOCK
+from torusweep.tables.rows import Record, Tables
 
 CHANNELS_SHOWN = 3  # of a cycle
 VERDICTS = {"no": "bad", "unknown": "wait", "yes": "good"}  # verdict → style; worst first

@@ -8,10 +8,11 @@ from typing import Any
 
 from torusweep.charts import Axis
 from torusweep.charts.drawing import Chart
-from torusweep.charts.section import Cell, Chapter, Record, Tables, fields, heading, listing, panels, paragraph
+from torusweep.charts.section import Cell, Chapter, fields, heading, listing, panels, paragraph
 from torusweep.networks.families import build
 from torusweep.questions.layout.columns import LAYOUT
 from torusweep.questions.layout.drawing import svg_layout
+from torusweep.tables.rows import Record, Tables, stored_rows
 
 MOST_NETWORKS = 8  # of the chart, one of a family
 DRAWN = (  # network, placement, what to see
@@ -42,7 +43,8 @@ def section(tables: Tables) -> Chapter | None:
     wired = [row for row in tables.get("layout", ()) if row["wire_length_max"] is not None]
     if not wired:
         return None
-    shown = _chosen({record["topology"]: record for record in tables.get("static", ())}, wired)
+    networks = stored_rows(tables, "static").among("topology", (row["topology"] for row in wired))
+    shown = _chosen({record["topology"]: record for record in networks}, wired)
     ordered = sorted(wired, key=lambda row: (row["places"], row["topology"], row["wire_length_max"]))
     return Chapter(
         "layout",

@@ -8,8 +8,9 @@ from typing import Any
 from torusweep.charts import Axis
 from torusweep.charts.drawing import Chart
 from torusweep.charts.looks import Look
-from torusweep.charts.section import Cell, Chapter, Field, Part, Record, Tables, fields, listing, number, panels
+from torusweep.charts.section import Cell, Chapter, Field, Part, fields, listing, number, panels
 from torusweep.questions.loads.columns import LOADS
+from torusweep.tables.rows import Record, Tables, stored_rows
 
 # (family, dimensions) → its line; dashed: two dimensions
 LINES = {
@@ -38,14 +39,16 @@ PRUNED = (
 
 def section(tables: Tables) -> Chapter | None:
     """Saturation loads, collective operations and bounds of the table `loads`; None if it has nothing to compare."""
-    rows = joined(tables.get("static", ()), tables.get("loads", ()))
+    loads = tables.get("loads", ())
+    networks = stored_rows(tables, "static").among("topology", (row["topology"] for row in loads))
+    rows = joined(networks, loads)
     charts = panels({"saturation_against_size": SATURATION}, sorted(rows, key=_order), least=1)
     parts: list[Part] = [charts, _by_traffic(rows), _by_routing(rows), _collectives(rows), _bounds(rows)]
     return Chapter("loads", "Channel loads", parts) if any(parts) else None
 
 
 def joined(static: Iterable[Record], loads: Iterable[Record]) -> list[dict[str, Any]]:
-    """Records of loads with the static columns of their networks, and the line of the chart that they lie on."""
+    """Rows of loads with the static columns of their networks, and the line of the chart that they lie on."""
     networks = {record["topology"]: {**record, "line": _line(record)} for record in static}
     return [{**networks[load["topology"]], **load} for load in loads if load["topology"] in networks]
 

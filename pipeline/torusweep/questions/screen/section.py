@@ -9,10 +9,11 @@ from typing import Any
 from torusweep.charts import Axis
 from torusweep.charts.drawing import Chart, compared
 from torusweep.charts.looks import Look
-from torusweep.charts.section import Chapter, Panel, Record, Tables, fields, heading, paragraph, table
+from torusweep.charts.section import Chapter, Panel, fields, heading, paragraph, table
 from torusweep.networks.families import plan
 from torusweep.questions.screen.best import BOUND, GREATEST_SATURATION, LEAST_MEAN
 from torusweep.questions.screen.columns import BEST
+from torusweep.tables.rows import Record, Tables
 
 LONGEST_SIDE = 2  # times the shortest one: of the rectangular tori that are drawn
 FEWEST_NODES = 16  # of what is drawn and counted as a gain

@@ -8,20 +8,9 @@ from typing import Any
 
 from torusweep.charts import Axis
 from torusweep.charts.drawing import Chart, spread
-from torusweep.charts.section import (
-    Cell,
-    Chapter,
-    Field,
-    Panel,
-    Record,
-    Tables,
-    fields,
-    listing,
-    number,
-    paragraph,
-    shared_field,
-)
+from torusweep.charts.section import Cell, Chapter, Field, Panel, fields, listing, number, paragraph, shared_field
 from torusweep.questions.simulation.columns import SIMULATION
+from torusweep.tables.rows import Record, Tables
 
 MOST_LINES = 8  # of a chart
 MOST_CHARTS = 6

@@ -16,13 +16,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from math import ceil
 from typing import Any, NamedTuple
 
 import numpy as np
 import scipy
 
-from torusweep.networks.cuts import best_cut
+from torusweep.networks.cuts import best_cut, whole_width
 from torusweep.networks.links import strengths
 from torusweep.networks.symmetry import is_automorphism
 from torusweep.networks.topology import Topology, addresses, node_index
@@ -159,6 +158,7 @@ LANCZOS_RESTARTS = 300  # if they do not suffice, the eigenvalue is tiny and its
 FEW_RESTARTS = 40  # if they do not suffice, solving the dense block takes less time
 MARGIN = 1e-6  # relative distance of the tried bound below the value from Lanczos
 EPSILON = float(np.finfo(float).eps)
+BY_BLOCKS = "spectral (all eigenvalues, {} of {:,})"
 
 
 def second_eigenvalue(
@@ -179,14 +179,18 @@ def second_eigenvalue(
             proved, method = _bound_by_inertia(undirected, FEW_RESTARTS)
             if proved is not None:
                 return proved, method
-        least = _least_of_blocks(undirected, group)
-        return least, f"spectral (all eigenvalues, {counted(characters, 'block')} of {cells:,})"
+        return _least_of_blocks(undirected, group), BY_BLOCKS.format(counted(characters, "block"), cells)
     if topology.nodes <= INERTIA_NODES and undirected.nnz <= INERTIA_CHANNELS:
         return _bound_by_inertia(undirected, LANCZOS_RESTARTS)
     if topology.nodes <= CHOLESKY_NODES:
         return _bound_by_cholesky(undirected)
     limits = f"more than {INERTIA_NODES:,} nodes or {INERTIA_CHANNELS:,} channels"
     return None, f"no spectral bound: blocks of {cells:,} nodes, and {limits}"
+
+
+def without_error(least: Any, degree: Any, cells: int, channels: Any) -> Any:
+    """Eigenvalues less their possible rounding error (`_least_of_blocks`), 0 at least."""
+    return np.maximum(0.0, least - 2 * degree * (cells + channels + 5) * EPSILON)
 
 
 def _least_of_blocks(undirected: scipy.sparse.csr_array, group: Translations) -> float:
@@ -209,7 +213,7 @@ def _least_of_blocks(undirected: scipy.sparse.csr_array, group: Translations) ->
     trivial, others = values[0][0, 1:], [block[:, 0] for block in (values[0][1:], *values[1:])]
     least = np.concatenate([trivial, *others]).min()
     channels = int(np.bincount(rows.row, minlength=cells).max(initial=0))
-    return float(max(0.0, least - 2 * degree.max() * (cells + channels + 5) * EPSILON))
+    return float(without_error(least, degree.max(), cells, channels))
 
 
 def _eigenvalues_by_character(
@@ -334,9 +338,6 @@ def _lanczos(undirected: scipy.sparse.csr_array, restarts: int) -> float | None:
     return float(vector @ laplacian(vector))
 
 
-ROUNDING = 1e-9  # relative reduction of a bound before it is rounded up to an integer
-
-
 class Bisection(NamedTuple):
     """Bounds of the bisection width in links (lower: None if none was found), and their methods."""
 
@@ -364,6 +365,13 @@ def bisection_bounds(
     if upper == 0:
         return Bisection(0, 0, f"exact: no link crosses ({upper_method})")
     lower, lower_method = lower_bound(topology, matrix, undirected, images)
+    return both_bounds(lower, lower_method, upper, upper_method, edge_connectivity)
+
+
+def both_bounds(
+    lower: int | None, lower_method: str, upper: int, upper_method: str, edge_connectivity: int | None
+) -> Bisection:
+    """The bounds of a spectrum (None: it gave none), of a cut, and of the edge connectivity (None: not known)."""
     if lower is not None and lower > upper:  # the cut is exact, the eigenvalue is a float
         lower, lower_method = None, f"no spectral bound: {lower:,} contradicts the cut"
     if edge_connectivity is not None and (lower is None or edge_connectivity > lower):
@@ -389,4 +397,4 @@ def lower_bound(
         leaving, entering = strengths(matrix)
         surplus = int(np.maximum(leaving - entering, 0).sum())
         width = (width - surplus) / 2
-    return max(0, ceil(width - ROUNDING * max(1.0, width))), method
+    return whole_width(width), method

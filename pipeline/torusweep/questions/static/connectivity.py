@@ -133,6 +133,7 @@ SEARCH_WORK = 1 << 25  # ports that all breadth-first searches for invariants to
 LEVEL_WORK = 1 << 11  # the work of a level, in ports
 CACHED_SEARCHES = 8  # links of one node often follow one another
 
+DEGREES, DEGREES_OF_ENDS = "degrees differ", "degrees of their ends differ"
 ALIKE = "all {} are equivalent (symmetry verified)"
 
 
@@ -186,7 +187,12 @@ def decide_transitivity(
                 vertex, vertex_method = len(nodes.representatives) == 1, _orbits_of_group(len(nodes.representatives))
             if edge is None:
                 edge, edge_method = links.number <= 1, _orbits_of_group(links.number)
-    return Transitivity(vertex, edge, f"nodes: {vertex_method}; links: {edge_method}", nodes, links)
+    return Transitivity(vertex, edge, of_both(vertex_method, edge_method), nodes, links)
+
+
+def of_both(vertex: str, edge: str) -> str:
+    """The methods of both proofs, in words."""
+    return f"nodes: {vertex}; links: {edge}"
 
 
 def _orbits_of_group(count: int) -> str:
@@ -241,7 +247,7 @@ def shortest_paths_from(topology: Topology, node: int) -> tuple[np.ndarray, np.n
 def _compare_nodes(topology: Topology, matrix: scipy.sparse.csr_array, nodes: Orbits) -> tuple[bool | None, str]:
     degrees = np.column_stack(strengths(matrix))[nodes.representatives]
     if (degrees != degrees[0]).any():
-        return False, "degrees differ"
+        return False, DEGREES
 
     def levels(node: int) -> bytes:
         """The number of nodes for each distance and number of shortest paths."""
@@ -265,7 +271,7 @@ def _compare_links(
     if not topology.directed:
         ends = np.sort(ends[:, [0, 2]], axis=1)
     if (ends != ends[0]).any():
-        return False, "degrees of their ends differ"
+        return False, DEGREES_OF_ENDS
     capacity = matrix[tail, head]
     if (capacity != capacity[0]).any():
         return False, "capacities differ"

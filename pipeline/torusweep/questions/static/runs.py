@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,10 +16,12 @@ from torusweep.questions.how import How
 from torusweep.questions.static.blocks import BlockNumbers, table_of_run
 from torusweep.questions.static.columns import STATIC
 from torusweep.questions.static.connectivity import MIN_CUT, NOT_CONNECTED, SINGLE_LINK, SINGLE_NODE
+from torusweep.questions.static.proofs import bisection, can_prove, may_prove, transitivity
 from torusweep.questions.static.record import MEASURES, NOT_MEASURED, measures_of, static_record, whole_numbers
 from torusweep.routing import own_routing
 
-TOGETHER = {"distances", "latencies", "own_routing", "connectivity"}  # measures of networks that are computed together
+PROVED = {"transitivity", "bisection"}  # measures that a few networks of a run need proofs of their own for
+WITH_CUTS = {"connectivity", *PROVED}
 MOST_NODES = 1_024  # of networks whose edge connectivity is computed together
 SAMPLE = 918_273_645  # a seed that a note names in one place
 
@@ -30,15 +32,17 @@ def static_of_run(run: SeedRun, request: Any, how: How) -> pa.Table | None:
     planned = plan_of(str(run))
     family = family_of(f"{run.before})")
     notes = notes_of(run)
-    if "distances" not in measures or not TOGETHER.issuperset(measures) or notes is None:
+    if "distances" not in measures or notes is None:
         return None
     if own_routing(family) is not None or len(set(planned.latencies)) > 1:
         return None
-    if "connectivity" in measures and (planned.nodes > MOST_NODES or planned.symmetries is not no_symmetries):
+    if PROVED.intersection(measures) and not may_prove(planned):
+        return None
+    if WITH_CUTS.intersection(measures) and (planned.nodes > MOST_NODES or planned.symmetries is not no_symmetries):
         return None  # cuts are given up beyond a limit, or follow from symmetries
     others = whole_numbers(f"{run.before})")
     left_out = [name for name in MEASURES if name not in measures]
-    more = f"{NOT_MEASURED}: {', '.join(left_out)}"
+    more = [f"{NOT_MEASURED}: {', '.join(left_out)}"] if left_out else []
 
     def of_block(numbers: BlockNumbers) -> dict[str, Any]:
         hops, routers, works = numbers.hops, numbers.routers, numbers.works
@@ -51,9 +55,11 @@ def static_of_run(run: SeedRun, request: Any, how: How) -> pa.Table | None:
         if "latencies" in measures:
             cycles = planned.latencies[0] if planned.latencies else 1
             whole |= {"latency_diameter": hops.diameter * cycles, "latency_mean": hops.mean_distinct * cycles}
+        links, method = connectivity(numbers) if WITH_CUTS.intersection(measures) else (None, None)
         if "connectivity" in measures:
-            links, method = connectivity(numbers)
             whole |= {"edge_connectivity": links, "edge_connectivity_method": method}
+        if PROVED.intersection(measures):
+            whole |= _proved(numbers, measures, links, method)
         return whole | {
             "topology": pa.array(numbers.block.spellings),
             "family": pa.array([family] * numbers.many),
@@ -74,10 +80,32 @@ def static_of_run(run: SeedRun, request: Any, how: How) -> pa.Table | None:
             "router_mean_distance": routers.mean_distinct,
             "connected": numbers.measured.connected,
             "components": numbers.components,
-            "notes": pa.array(["; ".join([*notes(seed), more]) for seed in numbers.seeds]),
+            "notes": pa.array(["; ".join([*notes(seed), *more]) for seed in numbers.seeds]),
         }
 
     return table_of_run(run, STATIC, of_block, how, False)
+
+
+def _proved(numbers: BlockNumbers, measures: Sequence[str], links: Any, method: Any) -> dict[str, list[Any]]:
+    """The columns of connectivity and of PROVED, as far as they are measured."""
+    alike = np.full(numbers.many, can_prove(numbers))
+    parts = []
+    if "transitivity" in measures:
+        decided, same = transitivity(numbers)
+        columns = [*MEASURES["transitivity"].columns, *MEASURES["connectivity"].columns]
+        parts.append((columns, alike & decided, [[*same, *cut] for cut in zip(links.tolist(), method)]))
+    if "bisection" in measures:
+        bounded, bounds = bisection(numbers, links, alike)
+        parts.append(([*MEASURES["bisection"].columns], bounded, bounds))
+    found: dict[str, list[Any]] = {}
+    for columns, known, rows in parts:
+        asked = [name for name in measures if not set(columns).isdisjoint(MEASURES[name].columns)]
+        for place in np.flatnonzero(~known).tolist():
+            record = static_record(build(numbers.block.spellings[place]), measures=asked, threads=numbers.how.threads)
+            rows[place] = [record[column] for column in columns]
+        columns_asked = [column for name in asked for column in MEASURES[name].columns]
+        found |= {column: [row[at] for row in rows] for at, column in enumerate(columns) if column in columns_asked}
+    return found
 
 
 def connectivity(numbers: BlockNumbers) -> tuple[np.ndarray, np.ndarray]:

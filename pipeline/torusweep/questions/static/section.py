@@ -8,6 +8,7 @@ from html import escape
 from typing import Any
 
 import numpy as np
+import pyarrow.compute as pc
 
 from torusweep.charts import DARK, LIGHT, Axis
 from torusweep.charts.drawing import Chart, spread
@@ -20,8 +21,6 @@ from torusweep.charts.section import (
     Chapter,
     Field,
     Panel,
-    Record,
-    Tables,
     fields,
     heading,
     number,
@@ -36,6 +35,7 @@ from torusweep.networks.picture_svg import svg_picture
 from torusweep.networks.topology import Topology
 from torusweep.questions.static.columns import STATIC
 from torusweep.questions.static.record import NOT_MEASURED
+from torusweep.tables.rows import Record, StoredRows, Tables
 
 MOST_DRAWN = 1500  # networks in a chart; the explorer has more
 MOST_NETWORKS = MOST_ROWS  # of the table of networks; of more, some of each family are shown
@@ -43,29 +43,33 @@ MOST_NETWORKS = MOST_ROWS  # of the table of networks; of more, some of each fam
 
 def section(tables: Tables) -> Chapter | None:
     """Charts, families, networks and pictures of the table `static`; None if it has no row."""
-    networks = distinct(tables.get("static", ()))
+    networks = distinct(tables)
     if not networks:
         return None
     order = {family: place for place, family in enumerate(FAMILIES)}
-    present = {record["family"] for record in networks}
+    present = networks.groups("family")
     families = sorted(present, key=lambda family: (order.get(family, len(order)), family))
     drawn = [family for family in FAMILIES if family in present and family in SMALL]
-    return Chapter("networks", "Networks", [*_charts(networks), *_tables(networks, families), _pictures(drawn)])
+    return Chapter(
+        "networks",
+        "Networks",
+        [*_charts(networks), *_tables(networks, [present[family] for family in families]), _pictures(drawn)],
+    )
 
 
 # --- charts ---------------------------------------------------------------------------------------
 
 
-def _charts(networks: Sequence[Record]) -> list[str | list[Panel]]:
+def _charts(networks: StoredRows) -> list[str | list[Panel]]:
     """The charts; of many networks a sample that keeps the Pareto fronts."""
     records = measured(comparable(networks))
     if not records:
         return []
-    costs = [np.array([record[name] for record in records], float) for name in ("nodes", "mean_distance", "cost")]
+    costs = [records.numbers(name) for name in ("nodes", "mean_distance", "cost")]
     costs[0] = -costs[0]  # the more nodes, the better
-    some = [records[i] for i in sampled(costs, len(records), MOST_DRAWN)]
+    some = records.at(sampled(costs, len(records), MOST_DRAWN))
     note = f"The charts show a sample of {len(some):,} of {len(records):,} networks, which keeps the Pareto fronts."
-    marks = [{**record, "kind": kind_of(record), "series": series_of(record)} for record in some]
+    marks = [{**record, "kind": kind_of(record), "series": series_of(record)} for record in some.records()]
     return [paragraph(note) if len(some) < len(records) else "", panels(CHARTS, marks, least=1)]
 
 
@@ -106,15 +110,14 @@ CHARTS = {"distance_against_size": DISTANCE, "cost_against_size": COST}
 # --- tables ---------------------------------------------------------------------------------------
 
 
-def _tables(networks: Sequence[Record], families: list[str]) -> list[str]:
+def _tables(networks: StoredRows, families: Sequence[StoredRows]) -> list[str]:
     """A row for each family, and a row for each network."""
     chosen = _some_of_each(networks, families)
     shown = f"all {len(networks):,}"
     if len(chosen) < len(networks):
         shown = f"{len(chosen):,} of {len(networks):,}, spread over each family's sizes (the Parquet table has all)"
-    rows = [[record for record in networks if record["family"] == family] for family in families]
     return [
-        heading("Families") + table(FAMILY_FIELDS, rows, sortable=False),
+        heading("Families") + table(FAMILY_FIELDS, families, sortable=False),
         heading("All networks", f"By size, {shown}. Click a heading to sort; point at it to read what it means.")
         + table(NETWORK_FIELDS, sorted(chosen, key=lambda row: (row["nodes"], row["cost"] or 0, row["topology"]))),
     ]
@@ -128,16 +131,25 @@ def _symmetric(record: Record) -> Cell:
     return Cell(", ".join(what + signs[known] for what, known in transitive if known is not False) or "–", "short")
 
 
+def _family(records: StoredRows) -> str:
+    return str(records[0]["family"])
+
+
 def _description(family: str) -> str:
     return (FAMILIES[family].__doc__ or "").strip().splitlines()[0] if family in FAMILIES else ""
 
 
+def _ends(records: StoredRows, column: str) -> tuple[Any, Any]:
+    """The least and the greatest number of a column; None where there is none."""
+    ends: Any = pc.min_max(records.column(column)).as_py()
+    return ends["min"], ends["max"]
+
+
 def _range(title: str, column: str, show: Callable[[Any], str] = "{:,}".format) -> Field:
-    def cell(records: Sequence[Record]) -> Cell:
-        values = [record[column] for record in records if record[column] is not None]
-        if not values:
+    def cell(records: StoredRows) -> Cell:
+        low, high = _ends(records, column)
+        if low is None:
             return Cell("–", "number")
-        low, high = min(values), max(values)
         return Cell(show(low) if low == high else f"{show(low)} … {show(high)}", "number", low)
 
     return Field(title, cell, style="number")
@@ -155,26 +167,26 @@ NETWORK_FIELDS = fields(
     ),
 )
 FAMILY_FIELDS = (
-    Field("family", lambda records: Cell(records[0]["family"], "name")),
-    Field("description", lambda records: Cell(_description(records[0]["family"]))),
+    Field("family", lambda records: Cell(_family(records), "name")),
+    Field("description", lambda records: Cell(_description(_family(records)))),
     Field("networks", lambda records: number(len(records)), style="number"),
-    Field("nodes from", lambda records: number(min(record["nodes"] for record in records)), style="number"),
-    Field("to", lambda records: number(max(record["nodes"] for record in records)), style="number"),
+    Field("nodes from", lambda records: number(_ends(records, "nodes")[0]), style="number"),
+    Field("to", lambda records: number(_ends(records, "nodes")[1]), style="number"),
     _range("degree", "degree_max"),
     _range("diameter", "diameter"),
     _range("mean distance", "mean_distance", lambda mean: f"{mean:.4g}"),
 )
 
 
-def _some_of_each(networks: Sequence[Record], families: list[str]) -> Sequence[Record]:
+def _some_of_each(networks: StoredRows, families: Sequence[StoredRows]) -> Sequence[Record]:
     """At most MOST_NETWORKS: as many of each family, spread over its sizes."""
     if len(networks) <= MOST_NETWORKS:
         return networks
     share = max(1, MOST_NETWORKS // len(families))
     chosen: list[Record] = []
-    for family in families:
-        own = [record for record in networks if record["family"] == family]
-        chosen += spread(sorted(own, key=lambda record: (record["nodes"], record["topology"])), share)
+    for own in families:
+        ordered = own.sorted("nodes", "topology")
+        chosen += ordered.at(np.array(spread(range(len(own)), share))).records()
     return chosen
 
 

@@ -22,8 +22,9 @@ from torusweep.questions.static.bisection import INERTIA_NODES
 from torusweep.questions.static.certificate import static_certificates
 from torusweep.questions.static.columns import STATIC
 from torusweep.questions.static.fault_diameter import EXHAUSTIVE_WORK, SAMPLE_SETS, SAMPLE_WORK
+from torusweep.questions.static.proofs import may_prove
 from torusweep.questions.static.record import MAX_PAIRS, measures_of, static_record
-from torusweep.questions.static.runs import TOGETHER, static_of_run
+from torusweep.questions.static.runs import PROVED, static_of_run
 
 READING = (3e-4, 2e-7)  # seconds for a network, and for each channel
 READING_FOR = {"transitivity": (4e-4, 3e-7), "connectivity": (1e-4, 1e-7), "bisection": (1.2e-3, 4e-7)}  # more
@@ -126,11 +127,12 @@ class StaticQuestion(Question):
         return _seconds(network.plan, request.fault_nodes, request.measures)
 
     def seconds_of_run(self, run: SeedRun, request: Any) -> float:
-        if set(measures_of(request.measures)) <= TOGETHER:
-            planned = plan_of(str(run))
-            arcs = planned.nodes * max(planned.degree, 1)
-            return run.size * (1e-4 + 2e-6 * arcs + 1e-9 * arcs * planned.nodes)
-        return super().seconds_of_run(run, request)
+        planned, proved = plan_of(str(run)), PROVED.intersection(measures_of(request.measures))
+        if proved and not may_prove(planned):
+            return super().seconds_of_run(run, request)
+        arcs = planned.nodes * max(planned.degree, 1)
+        proofs = 4e-4 + 2e-6 * arcs if proved else 0.0
+        return run.size * (1e-4 + 2e-6 * arcs + 1e-9 * arcs * planned.nodes + proofs)
 
     def certificates(self, network: Topology | None, row: Mapping[str, Any]) -> str:
         assert network is not None, "rows are of networks"

@@ -1,0 +1,124 @@
+"""Transitivity and bounds of the bisection width of a block of networks: the same proofs as of each alone.
+
+What most networks of a run have in common is decided by arrays: degrees that differ, no translations, cuts across the
+addresses, the spectrum. METIS partitions each. The few others are measured alone.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy
+
+from torusweep.networks.cuts import BY_METIS, across, coordinate_cuts, narrower_cut, whole_width
+from torusweep.networks.topology import NO_PORT, Plan, addresses, node_index
+from torusweep.questions.static.bisection import (
+    BY_BLOCKS,
+    DENSE_NODES,
+    both_bounds,
+    without_error,
+)
+from torusweep.questions.static.blocks import BlockNumbers
+from torusweep.questions.static.connectivity import DEGREES, DEGREES_OF_ENDS, of_both
+
+AT_ONCE = 1 << 22  # entries of Laplacians whose eigenvalues are computed together
+
+
+def may_prove(planned: Plan) -> bool:
+    """Whether networks of this plan are of the kind that is decided together: undirected, small, all links alike."""
+    alike = len(set(planned.bandwidths)) <= 1 and len(set(planned.latencies)) <= 1
+    return alike and 1 < planned.nodes <= DENSE_NODES and not planned.directed and planned.bisection is None
+
+
+def can_prove(numbers: BlockNumbers) -> bool:
+    """Whether these networks, which `may_prove` lets pass, have all nodes, and no parallel links."""
+    heads = np.sort(numbers.block.ports, axis=2)
+    parallel = ((heads[:, :, 1:] == heads[:, :, :-1]) & (heads[:, :, 1:] != NO_PORT)).any()
+    return numbers.block.capacity is None and not parallel and bool(numbers.works.all())
+
+
+def transitivity(numbers: BlockNumbers) -> tuple[np.ndarray, list[Any]]:
+    """(bool[B]: those whose degrees decide, the values of the columns of these)."""
+    degrees, present = numbers.degrees, numbers.present
+    ends = degrees[:, :, None], degrees[np.arange(numbers.many)[:, None, None], numbers.block.ports]
+    decided = degrees.max(axis=1) > degrees.min(axis=1)
+    unlike = np.zeros(numbers.many, bool)
+    for which in (np.minimum, np.maximum):
+        end = which(*ends)
+        most, least = np.where(present, end, -1).max(axis=(1, 2)), np.where(present, end, 1 << 30).min(axis=(1, 2))
+        unlike |= most > least
+    return decided & unlike, [False, False, of_both(DEGREES, DEGREES_OF_ENDS)]
+
+
+def bisection(numbers: BlockNumbers, connectivity: np.ndarray, alike: np.ndarray) -> tuple[np.ndarray, list[list[Any]]]:
+    """(bool[B]: those whose bounds are found, the values of the columns of each network).
+
+    connectivity  edge connectivity, a lower bound of every cut
+    alike         bool[B]: the networks that are asked about
+    """
+    if not alike.any():
+        return alike, [[None, None, None] for _ in alike]
+    many, nodes, ports = numbers.many, numbers.nodes, numbers.block.ports
+    owner, tail, port = np.nonzero(numbers.present)
+    head = ports[owner, tail, port]
+    radices = numbers.plan.radices
+    cuts = [coordinate_cuts(radices, place, many, owner, tail, head, None)[0] for place in range(len(radices))]
+    widths = np.stack(cuts)
+    best, dimension = widths.min(axis=0), widths.argmin(axis=0)
+    half = nodes // 2
+    found = alike & numbers.measured.connected & (best > 0) & ~has_translations(numbers)
+    bounds: list[list[Any]] = [[None, None, None] for _ in range(many)]
+    heads = np.sort(np.where(numbers.present, ports, nodes), axis=2)
+    together = max(1, AT_ONCE // nodes**2)
+    for first in range(0, many, together):
+        links = np.zeros((min(many, first + together) - first, nodes, nodes), bool)
+        mine = (owner >= first) & (owner < first + together)
+        links[owner[mine] - first, tail[mine], head[mine]] = True
+        for place, second in enumerate(second_eigenvalues(links).tolist(), start=first):
+            if not found[place]:
+                continue
+            lower, upper = whole_width(second * half * (nodes - half) / nodes), int(best[place])
+            method = across(int(dimension[place]), len(radices))
+            index = np.append(0, np.cumsum(numbers.degrees[place])).astype(np.int32)
+            own = heads[place][heads[place] < nodes]
+            matrix = scipy.sparse.csr_array((np.ones(len(own), np.int64), own, index), shape=(nodes, nodes))
+            least = max(lower, int(connectivity[place]))
+            narrower = narrower_cut(matrix, matrix, upper, least)
+            if narrower is not None:
+                upper, method = narrower[0], BY_METIS
+            found[place] = lower <= upper
+            bounds[place] = [
+                *both_bounds(lower, BY_BLOCKS.format("1 block", nodes), upper, method, int(connectivity[place]))
+            ]
+    return found, bounds
+
+
+def has_translations(numbers: BlockNumbers) -> np.ndarray:
+    """bool[B]: whether a cyclic shift of a digit of the addresses is an automorphism, whose bounds are better."""
+    radices, ports = numbers.plan.radices, numbers.block.ports
+    digits = addresses(radices)
+    found = np.zeros(numbers.many, bool)
+    for dimension, radix in enumerate(radices):
+        for step in (step for step in range(1, radix // 2 + 1) if radix % step == 0):
+            shifted = digits.copy()
+            shifted[:, dimension] += step
+            image = node_index(shifted, radices)
+            maybe = np.flatnonzero((numbers.degrees[:, image] == numbers.degrees).all(axis=1) & ~found)
+            moved = np.append(image, NO_PORT)[ports[maybe]]
+            there = ports[maybe][:, image]
+            found[maybe] = (np.sort(moved, axis=2) == np.sort(there, axis=2)).all(axis=(1, 2))
+    return found
+
+
+def second_eigenvalues(links: np.ndarray) -> np.ndarray:
+    """float64[B]: lower bounds of λ₂ of the Laplacian, those of `second_eigenvalue` for networks of one block.
+
+    links   bool[B, N, N], from node to node, symmetric. N is at most DENSE_NODES
+    """
+    degrees = links.sum(axis=2)
+    blocks = -links.astype(float)
+    nodes = np.arange(links.shape[1])
+    blocks[:, nodes, nodes] = degrees
+    most = degrees.max(axis=1)
+    return without_error(np.linalg.eigvalsh(blocks)[:, 1], most, len(nodes), most)
