@@ -77,7 +77,21 @@ def query(
     tables = _tables(folders_of(results_dir), _words(sql))
     stored = [table for table in tables.values() if isinstance(table, Stored)]
     connection = connect(memory_gib, [file.path for table in stored for file in table.parts.values()])
-    return _answer(connection, sql, tables, time_limit, memory_gib, max_rows, about)
+    try:
+        return _answer(connection, sql, tables, time_limit, memory_gib, max_rows, about)
+    except BadInput as refusal:
+        # the table is unknown; the stages, which name the known ones, take a second to import
+        if isinstance(refusal.__context__, duckdb.CatalogException):
+            from torusweep.answers.joined import uncomputed
+
+            if why := uncomputed(results_dir, _words(sql)):
+                raise BadInput(why) from None
+        raise
+
+
+def lacks_values(answer: pa.Table) -> bool:
+    """Whether an answer has no row, or nothing in a column."""
+    return any(column.null_count == answer.num_rows for column in answer.columns)
 
 
 def matching(table: pa.Table, where: str) -> pa.Table:
@@ -258,8 +272,11 @@ def _tables(folders: Sequence[Path], mentioned: set[str]) -> dict[str, pa.Table 
     rows = {name: table.rows for name, table in stored.items()}
     empty = [name for name in rows if rows[name] == 0 and name != "verification"]
     if empty and not any(rows.values()):
+        from torusweep.answers.joined import uncomputed
+
         raise BadInput(
-            f"the table {empty[0]} is empty: no network of this sweep has been computed; run 'torusweep run CONFIG'"
+            uncomputed(folders, empty)
+            or f"the table {empty[0]} is empty: no network of this sweep has been computed; run 'torusweep run CONFIG'"
             " first"
         )
     if VIEW in mentioned:  # a table that the sweep lacks has no rows in the view

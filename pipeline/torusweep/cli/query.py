@@ -77,9 +77,10 @@ def query(
             'expected a query such as "SELECT topology, diameter FROM static LIMIT 5", got none; '
             "--schema lists the tables"
         )
-    queries.print_table(queries.query(sql, results, time_limit=time_limit), style, output)
-    if "join" in sql.lower():
-        from torusweep.answers.joined import unnamed
+    answer = queries.query(sql, results, time_limit=time_limit)
+    queries.print_table(answer, style, output)
+    if "join" in sql.lower() or queries.lacks_values(answer):
+        from torusweep.answers.joined import remark
 
-        if remark := unnamed(sql):
-            click.echo(remark, err=True)
+        if said := remark(sql, answer, results):
+            click.echo(said, err=True)
