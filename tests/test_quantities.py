@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from torusweep.errors import BadInput
-from torusweep.quantities import bandwidth_of, byte_range, bytes_of, seconds_of
+from torusweep.quantities import bandwidth_of, byte_range, bytes_of, counted, seconds_of
 
 
 @pytest.mark.parametrize(
@@ -114,3 +114,19 @@ def test_what_is_no_quantity_is_refused_in_one_line(read, text, message):
     assert "\n" not in line
     assert "\x1b" not in line
     assert line.startswith("expected ")
+
+
+@pytest.mark.parametrize(
+    ("number", "form", "text"),
+    [
+        (1, ",", "1 hop"),
+        (0, ",", "0 hops"),
+        (12_000, ",", "12,000 hops"),
+        (1.0, ".10g", "1 hop"),
+        (0.5, ".10g", "0.5 hops"),
+        (1.0000001, ".6g", "1 hop"),  # as it reads
+        (1.5, ".6g", "1.5 hops"),
+    ],
+)
+def test_one_is_singular(number, form, text):
+    assert counted(number, "hop", form) == text

@@ -13,9 +13,10 @@ from math import gcd
 from torusweep.errors import BadInput, nearest, printable
 
 
-def counted(number: int, thing: str) -> str:
-    """Return '1 point' or '12,000 points'. The plural of `thing` must end in s."""
-    return f"{number:,} {thing}{'' if number == 1 else 's'}"
+def counted(number: float, thing: str, form: str = ",") -> str:
+    """Return '1 point', '12,000 points' or '0.5 points'. The plural of `thing` must end in s; form: of the number."""
+    shown = format(number, form)
+    return f"{shown} {thing}{'' if shown == '1' else 's'}"
 
 
 def duration(seconds: float) -> str:

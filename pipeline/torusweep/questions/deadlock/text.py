@@ -42,7 +42,7 @@ def _facts(record: dict[str, Any]) -> list[tuple[str, str]]:
     """(name, value) of the main columns; --json has all."""
     dependencies, channels, least = (record[name] for name in ("dependencies", "channels", "least_virtual_channels"))
     number = "not counted, of" if dependencies is None else f"{dependencies:,} between"
-    size = "of a superset" if channels is None else f"{number} {channels:,} channels"
+    size = "of a superset" if channels is None else f"{number} {counted(channels, 'channel')}"
     enough = None if least is None else f"{counted(least, 'virtual channel')}, rule {record['least_rule']}"
     if enough and record["deadlock_free"] != "yes":
         enough += f": add {_options(record['least_rule'], least)}"

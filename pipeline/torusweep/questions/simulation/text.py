@@ -63,10 +63,10 @@ def _facts(row: Row) -> list[tuple[str, str]]:
         facts.append(("refused", f"{counted(row['refused_packets'], 'packet')}, because the source queue was full"))
     if row["message_latency"] is not None:
         p99 = f"99 % at most {row['p99_message_latency']:,}"
-        facts.append(("message latency", f"{row['message_latency']:,.6g} cycles, {p99}"))
+        facts.append(("message latency", f"{counted(row['message_latency'], 'cycle', ',.6g')}, {p99}"))
     if row["offered_load"] is None:
         time = row["delivery_time"]
-        delivered = "not all within these cycles" if time is None else f"{time:,.10g} cycle{'s' * (time != 1)}"
+        delivered = "not all within these cycles" if time is None else counted(time, "cycle", ",.10g")
         facts.append(("delivered after", delivered))
     return facts
 
