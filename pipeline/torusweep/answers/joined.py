@@ -13,17 +13,17 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 
 from torusweep.all_columns import TABLES
 from torusweep.answers.connection import Folders, folders_of
-from torusweep.answers.query import lacks_values
+from torusweep.answers.table_text import lacks_values
 from torusweep.answers.view import BEST_ROUTING, SWEEP, VIEW, VIEWED
 from torusweep.documents import parse
 from torusweep.errors import BadInput, nearest
-from torusweep.questions.static.record import MEASURES, lacking
+from torusweep.questions.stage import listed
 from torusweep.stages import STAGES
 from torusweep.tables import store
 from torusweep.tables.columns import Column
@@ -194,25 +194,25 @@ def remark(sql: str, answer: pa.Table, results: Folders) -> str:
 def uncomputed(results: Folders, names: Iterable[str]) -> str:
     """Why tables and columns of these names are empty, in the configurations' words; '' where they do not say."""
     words, reasons = {name.lower() for name in names}, dict[str, None]()
+    stage: Any = STAGES["static"]
     columns = {table: {column.name for column in TABLES[table]} for table in VIEWED}
     words |= {table for table in VIEWED if VIEW in words and words & (columns[table] - columns["static"])}
     for folder in folders_of(results):
         try:
             manifest = store.read_manifest(folder)
             static = parse(manifest["config"]["text"].encode(), "").data.get("static")
-            choice = static if static in (None, "none") else STAGES["static"].Choice.model_validate(static)
+            left_out = stage.left_out(static)
         except (BadInput, KeyError, ValueError, AttributeError):  # of an older version
             continue
-        left_out = lacking(choice, columns["static"])
         empty = dict.fromkeys(OF_DISTANCES if "distances" in left_out else (), "distances")
-        if choice == "none":
+        if static == "none":
             empty |= dict.fromkeys(["static", VIEW], "distances")
         elif words & {"static", VIEW}:
-            empty |= {column: measure for measure in left_out for column in MEASURES[measure].columns}
+            empty |= {column: measure for measure, of in left_out.items() for column in of}
         if lost := [name for name in empty if name in words]:
-            said = "none" if choice == "none" else f"{{measures: [{', '.join(choice.measures)}]}}"
+            said = static if static == "none" else f"{{measures: [{', '.join(listed(static['measures']))}]}}"
             wanted = ", ".join(dict.fromkeys(empty[name] for name in lost))
-            remedy = f"say static: {{measures: [{wanted}]}}" if choice == "none" else f"add {wanted} to these"
+            remedy = f"say static: {{measures: [{wanted}]}}" if static == "none" else f"add {wanted} to these"
             why = f"the configuration says static: {said}; {remedy}, and run it again"
             reasons[f"{', '.join(lost)}: not computed, as {why}"] = None
         for table in sorted(TABLES.keys() & words - manifest["tables"].keys() - {*lost, *columns["static"]}):

@@ -125,10 +125,8 @@ def plot(
         shared = [key for key in SHARED if sum(key in distinguishing(name) for name in joined.tables) > 1]
         matched = f" (matched by {', '.join(['network', *shared])})" if len(joined.tables) > 1 else ""
         why = uncomputed(folders, [*named, "static"]) or "torusweep query shows what is there"
-        raise BadInput(
-            f"expected rows of {' and '.join(joined.tables) or 'static'}{matched} with both {x} and {y}"
-            f"{f' where {where}' if where else ''}, got none; {why}"
-        )
+        rows = f"rows of {' and '.join(joined.tables) or 'static'}{matched} with both {x} and {y}"
+        raise BadInput(f"expected {rows}{f' where {where}' if where else ''}, got none; {why}")
     whole = known.rename_columns([name.removeprefix(KEY) for name in known.column_names])
     if request.lines is None:
         request = request._replace(lines=_is_curve(request, whole, keys))

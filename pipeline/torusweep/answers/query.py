@@ -14,9 +14,10 @@ import re
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Any
 
 import duckdb
@@ -80,18 +81,10 @@ def query(
     try:
         return _answer(connection, sql, tables, time_limit, memory_gib, max_rows, about)
     except BadInput as refusal:
-        # the table is unknown; the stages, which name the known ones, take a second to import
-        if isinstance(refusal.__context__, duckdb.CatalogException):
-            from torusweep.answers.joined import uncomputed
-
-            if why := uncomputed(results_dir, _words(sql)):
-                raise BadInput(why) from None
+        unknown = isinstance(refusal.__context__, duckdb.CatalogException)  # the table
+        if unknown and (why := _uncomputed(results_dir, _words(sql))):
+            raise BadInput(why) from None
         raise
-
-
-def lacks_values(answer: pa.Table) -> bool:
-    """Whether an answer has no row, or nothing in a column."""
-    return any(column.null_count == answer.num_rows for column in answer.columns)
 
 
 def matching(table: pa.Table, where: str) -> pa.Table:
@@ -177,6 +170,12 @@ def _answer(
         raise BadInput(f"{subject} cannot be answered: {_one_line(error)}; {_remedy(error, about or sql)}") from None
     except (duckdb.Error, pa.ArrowException, ValueError, RuntimeError) as error:
         raise BadInput(f"{subject} cannot be answered: {_one_line(error)}") from None
+
+
+def _uncomputed(results: Folders, names: Iterable[str]) -> str:
+    """Why these tables are empty or not there; the stages, which know all, take a second to import."""
+    why: str = resolve_name("torusweep.answers.joined:uncomputed")(results, names)
+    return why
 
 
 def _limited(
@@ -272,10 +271,8 @@ def _tables(folders: Sequence[Path], mentioned: set[str]) -> dict[str, pa.Table 
     rows = {name: table.rows for name, table in stored.items()}
     empty = [name for name in rows if rows[name] == 0 and name != "verification"]
     if empty and not any(rows.values()):
-        from torusweep.answers.joined import uncomputed
-
         raise BadInput(
-            uncomputed(folders, empty)
+            _uncomputed(folders, empty)
             or f"the table {empty[0]} is empty: no network of this sweep has been computed; run 'torusweep run CONFIG'"
             " first"
         )

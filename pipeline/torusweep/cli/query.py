@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from torusweep.answers import query as queries
+from torusweep.answers.table_text import lacks_values
 from torusweep.cli import options
 from torusweep.errors import BadInput
 
@@ -79,7 +80,7 @@ def query(
         )
     answer = queries.query(sql, results, time_limit=time_limit)
     queries.print_table(answer, style, output)
-    if "join" in sql.lower() or queries.lacks_values(answer):
+    if "join" in sql.lower() or lacks_values(answer):
         from torusweep.answers.joined import remark
 
         if said := remark(sql, answer, results):

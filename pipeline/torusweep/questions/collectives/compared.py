@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from torusweep.capacity import CLOSED
 from torusweep.collectives.algorithms import ALGORITHMS, OPTIMUM, OR_OPTIMUM, schedule_of
 from torusweep.collectives.best_known import best_known
 from torusweep.collectives.cost import AlgorithmCost, cost_of, messages_of
@@ -227,7 +226,7 @@ def compared(
     """
     found = found or (lambda line: None)
     found(f"{'optimum' if bounds.met else 'bound'}: {bounds.bound:.6g} cycles/flit, {operation}")
-    costs, runs, left_out = {}, {}, {}
+    costs, runs, left_out = {}, dict[str, Row](), {}
     for algorithm in algorithms:
         try:
             schedule = schedule_of(network, operation, algorithm, root=root)
@@ -269,7 +268,7 @@ def _times(row: Row, cost: AlgorithmCost | None, timing: Timing | None) -> Row:
     return {"bandwidth": bandwidth, "latency": latency, "times": times}
 
 
-def attaining(network: Topology, rows: Sequence[Row], left_out: Mapping[str, str]) -> list[str]:
+def attaining(network: Topology, bounds: Optimum, rows: Sequence[Row], left_out: Mapping[str, str]) -> list[str]:
     """The algorithms that take the optimum: of those measured, or the one that does so by theorem; [] for none here.
 
     Trees attain what packings of them prove, where each node has a terminal (`trees`).
@@ -277,7 +276,7 @@ def attaining(network: Topology, rows: Sequence[Row], left_out: Mapping[str, str
     best, *measured = rows
     if best["optimum"] is None:
         return []
-    names = [row["algorithm"] for row in measured if row["bound_share"] >= 1 - CLOSED]
+    names = [row["algorithm"] for row in measured if bounds._replace(attained=row["cycles"]).met]
     asked = {row["algorithm"] for row in measured} | left_out.keys()
     suit = best["operation"] in ALGORITHMS[TREES].operations and network.nodes <= MOST_PACKED
     return names or ([TREES] if suit and TREES not in asked and not has_switches(network) else [])

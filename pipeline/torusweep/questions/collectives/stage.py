@@ -183,7 +183,7 @@ def collective(
     found_ring = next((row["ring_order"] for row in rows if row["ring_order"] is not None), None)
     order = order_in_words(network, found_ring) if found_ring is not None and has_switches(network) else ""
     shared = len(np.unique(network.terminals)) < len(network.terminals)
-    remarks, by = (SHARED,) if shared else (), attaining(network, rows, left_out)
+    remarks, by = (SHARED,) if shared else (), attaining(network, bounds, rows, left_out)
     return Collective(rows, without=without, left_out=left_out, order=order, remarks=remarks, attained_by=by)
 
 

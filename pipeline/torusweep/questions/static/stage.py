@@ -20,7 +20,7 @@ from torusweep.questions.stage import LazyNetwork, Section
 from torusweep.questions.static.answer import Static
 from torusweep.questions.static.bisection import INERTIA_NODES
 from torusweep.questions.static.columns import STATIC
-from torusweep.questions.static.record import MAX_PAIRS, measures_of, static_record
+from torusweep.questions.static.record import MAX_PAIRS, MEASURES, lacking, measures_of, static_record
 from torusweep.questions.static.runs import TOGETHER, static_of_run
 
 READING = (3e-4, 2e-7)  # seconds for a network, and for each channel
@@ -105,6 +105,12 @@ class StaticQuestion(Question):
         super().__init__()
         chosen: dict[str, Any] = {one.name: self._field(one) for one in self.swept if one.name == "measures"}
         self.Choice = create_model("Static", __base__=_Chosen, **chosen)
+
+    def left_out(self, said: Any) -> dict[str, tuple[str, ...]]:
+        """The measures that a section of a configuration leaves out, with their columns. Raises ValueError."""
+        choice = said if said in (None, "none") else self.Choice.model_validate(said)
+        columns = [column.name for column in STATIC]
+        return {name: MEASURES[name].columns for name in lacking(choice, columns)}
 
     def request_for_network(self, fault_nodes: int | None, choice: Any) -> Any:
         if choice == "none":
