@@ -108,7 +108,8 @@ class StaticQuestion(Question):
 
     def left_out(self, said: Any) -> dict[str, tuple[str, ...]]:
         """The measures that a section of a configuration leaves out, with their columns. Raises ValueError."""
-        choice = said if said in (None, "none") else self.Choice.model_validate(said)
+        known: Any = self.Choice
+        choice = said if said in (None, "none") else known.model_validate(said)
         columns = [column.name for column in STATIC]
         return {name: MEASURES[name].columns for name in lacking(choice, columns)}
 
