@@ -196,7 +196,7 @@ def timing_of(sizes: Iterable[str | int], bandwidth: str | None, latency: str | 
     for name, given in (("bandwidth", bandwidth), ("latency", latency)):
         if given is not None and not numbers:
             with under(name):
-                raise BadInput("expected together with bytes, got no bytes; add bytes, as 1MiB:1GiB")
+                raise BadInput("expected together with `bytes`, got none; add `bytes`, as 1MiB:1GiB")
     with under("bandwidth"):
         speed = bandwidth_of(bandwidth or BANDWIDTH)
     with under("latency"):
