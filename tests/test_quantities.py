@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from torusweep.errors import BadInput
-from torusweep.quantities import bandwidth_of, byte_range, bytes_of, seconds_of
+from torusweep.quantities import bandwidth_of, byte_range, bytes_of, counted, seconds_of
 
 
 @pytest.mark.parametrize(
@@ -33,7 +33,19 @@ def test_sizes(text, number):
 
 @pytest.mark.parametrize(
     ("text", "number"),
-    [("50GB/s", 50e9), ("400Gbit/s", 50e9), ("1 GiB/s", 1073741824.0), ("8bit/s", 1.0), ("0.5TB/s", 500e9)],
+    [
+        ("50GB/s", 50e9),
+        ("400Gbit/s", 50e9),
+        ("1 GiB/s", 1073741824.0),
+        ("8bit/s", 1.0),
+        ("0.5TB/s", 500e9),
+        ("100 Gb/s", 12.5e9),
+        ("100Gbps", 12.5e9),
+        ("100 GBps", 100e9),
+        ("8b/s", 1.0),
+        ("64 kb/s", 8000.0),
+        ("1GiBps", 1073741824.0),
+    ],
 )
 def test_bandwidths(text, number):
     assert bandwidth_of(text) == number
@@ -80,7 +92,9 @@ def test_a_range_to_16_gib():
         (bytes_of, "٣MiB", "write a number and a unit"),  # Arabic digits
         (bytes_of, "1\x1b[31mMiB", "units are"),
         (bandwidth_of, "50", "has no unit"),
-        (bandwidth_of, "50Gb/s", "units are"),  # bits or bytes?
+        (bandwidth_of, "50gb/s", "did you mean 'GB/s' or 'Gb/s'?"),  # bytes or bits?
+        (bandwidth_of, "50gBPS", "did you mean 'GBps' or 'Gbps'?"),
+        (bandwidth_of, "50Gib", "units are Gb/s"),
         (bandwidth_of, "0GB/s", "above 0"),
         (bandwidth_of, "50GB", "units are"),
         (seconds_of, "1", "has no unit"),
@@ -100,3 +114,19 @@ def test_what_is_no_quantity_is_refused_in_one_line(read, text, message):
     assert "\n" not in line
     assert "\x1b" not in line
     assert line.startswith("expected ")
+
+
+@pytest.mark.parametrize(
+    ("number", "form", "text"),
+    [
+        (1, ",", "1 hop"),
+        (0, ",", "0 hops"),
+        (12_000, ",", "12,000 hops"),
+        (1.0, ".10g", "1 hop"),
+        (0.5, ".10g", "0.5 hops"),
+        (1.0000001, ".6g", "1 hop"),  # as it reads
+        (1.5, ".6g", "1.5 hops"),
+    ],
+)
+def test_one_is_singular(number, form, text):
+    assert counted(number, "hop", form) == text

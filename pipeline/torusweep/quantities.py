@@ -1,7 +1,7 @@
 """Quantities as people write and read them: sizes, bandwidths and times (64MiB, 50GB/s, 1us), and numbers in words.
 
-KiB, MiB, GiB, TiB are powers of 1024; kB, MB, GB, TB are powers of 1000. A byte has 8 bits, which are written out
-(Gbit/s): Gb/s is refused, as some mean bytes by it. Upper and lower case count, but for K and k.
+KiB, MiB, GiB, TiB are powers of 1024; kB, MB, GB, TB are powers of 1000. B is a byte, b or bit one of its 8 bits, as in
+GB/s and Gb/s. Upper and lower case count, but for K and k.
 """
 
 from __future__ import annotations
@@ -13,9 +13,10 @@ from math import gcd
 from torusweep.errors import BadInput, nearest, printable
 
 
-def counted(number: int, thing: str) -> str:
-    """Return '1 point' or '12,000 points'. The plural of `thing` must end in s."""
-    return f"{number:,} {thing}{'' if number == 1 else 's'}"
+def counted(number: float, thing: str, form: str = ",") -> str:
+    """Return '1 point', '12,000 points' or '0.5 points'. The plural of `thing` must end in s; form: of the number."""
+    shown = format(number, form)
+    return f"{shown} {thing}{'' if shown == '1' else 's'}"
 
 
 def duration(seconds: float) -> str:
@@ -44,16 +45,11 @@ def _two_digits(number: float) -> str:
 _SCALES = {"": 1, "k": 10**3, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 _BINARY = {"Ki": 2**10, "Mi": 2**20, "Gi": 2**30, "Ti": 2**40}
 BYTES = {f"{scale}B": Fraction(number) for scale, number in {**_SCALES, **_BINARY}.items()}
-BANDWIDTHS = {
-    **{f"{unit}/s": number for unit, number in BYTES.items()},
-    **{f"{scale}bit/s": Fraction(number, 8) for scale, number in _SCALES.items()},
+RATES = {  # in bits a second
+    **{f"{unit}{per}": 8 * number for unit, number in BYTES.items() for per in ("/s", "ps")},
+    **{f"{scale}{unit}": Fraction(number) for unit in ("b/s", "bit/s", "bps") for scale, number in _SCALES.items()},
 }
-# of links and demands: here, b is a bit
-RATES = {
-    **{unit: 8 * number for unit, number in BANDWIDTHS.items()},
-    **{f"{scale}{unit}": Fraction(number) for scale, number in _SCALES.items() for unit in ("b/s", "bps", "bit/s")},
-    **{f"{scale}Bps": Fraction(8 * number) for scale, number in _SCALES.items()},
-}
+RATE_UNITS = "Gb/s, Gbit/s, Gbps (bits), GB/s, GBps (bytes), GiB/s (2³⁰ bytes), with k, M, T or nothing in place of G"
 SECONDS = {
     "s": Fraction(1),
     "ms": Fraction(1, 10**3),
@@ -80,14 +76,11 @@ def bytes_of(text: str | int) -> int:
 
 
 def bandwidth_of(text: str) -> float:
-    """Bytes a second, above 0: "50GB/s", "400Gbit/s".
+    """Bytes a second, above 0: "50GB/s", "400 Gb/s".
 
     Raises BadInput for another text.
     """
-    number = _quantity(text, BANDWIDTHS, "a bandwidth such as 50GB/s or 400Gbit/s", "")
-    if not 0 < number <= MOST_BANDWIDTH:
-        raise BadInput(f"expected a bandwidth above 0, at most 10⁶TB/s, got '{_shown(text)}'; choose another")
-    return float(number)
+    return float(rate_of(text) / 8)
 
 
 def seconds_of(text: str) -> float:
@@ -106,7 +99,7 @@ def rate_of(text: str) -> Fraction:
 
     Raises BadInput for another text.
     """
-    number = _quantity(text, RATES, "a bandwidth such as 100 Gb/s", "")
+    number = _quantity(text, RATES, "a bandwidth such as 100 Gb/s", "", RATE_UNITS)
     if not 0 < number <= 8 * MOST_BANDWIDTH:
         raise BadInput(f"expected a bandwidth above 0, at most 10⁶TB/s, got '{_shown(text)}'; choose another")
     return number
@@ -154,11 +147,12 @@ def byte_range(text: str) -> list[int]:
     return powers
 
 
-def _quantity(text: str | int, units: dict[str, Fraction], expected: str, default: str) -> Fraction:
+def _quantity(text: str | int, units: dict[str, Fraction], expected: str, default: str, listed: str = "") -> Fraction:
     """A number times its unit.
 
     expected   what the message says
     default    unit of a number that has none; "" where a unit must be written
+    listed     the units in words, where they are many
     """
     found = None if isinstance(text, bool) else _NUMBER.fullmatch(str(text).strip())
     if found is None:
@@ -167,8 +161,9 @@ def _quantity(text: str | int, units: dict[str, Fraction], expected: str, defaul
     if unit not in units:
         known = [name for name in units if name != "μs"]
         got = f"'{_shown(text)}'" + (f" with the unit '{_shown(unit)}'" if unit else ", which has no unit")
-        near = nearest(unit, known) if unit else ""
-        raise BadInput(f"expected {expected}, got {got}{near}; units are {', '.join(known)}")
+        but_for_case = [f"'{name}'" for name in known if name.lower() == unit.lower()]  # gb/s may be of bits or bytes
+        near = f" (did you mean {' or '.join(but_for_case)}?)" if but_for_case else nearest(unit, known) if unit else ""
+        raise BadInput(f"expected {expected}, got {got}{near}; units are {listed or ', '.join(known)}")
     return Fraction(found[1]) * units[unit]
 
 

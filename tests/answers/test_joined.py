@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,8 @@ import pyarrow as pa
 import pytest
 from torusweep.all_columns import schema_of
 from torusweep.answers.choices import Choices, front_of, left_out
-from torusweep.answers.joined import join, unnamed, words_of
+from torusweep.answers.joined import join, remark, unnamed, words_of
+from torusweep.answers.plot import plot
 from torusweep.answers.query import query
 from torusweep.errors import BadInput
 from torusweep.tables.store import publish_table
@@ -218,3 +220,64 @@ def test_words_of_a_condition() -> None:
 )
 def test_a_join_that_does_not_name_the_routing_is_remarked(sql: str, says: str) -> None:
     assert (says in unnamed(sql)) if says else unnamed(sql) == ""
+
+
+@pytest.fixture
+def partly(tmp_path: Path) -> Any:
+    """A folder of two networks whose connectivity is not measured, or of none, as its configuration says."""
+
+    def made(said: str) -> Path:
+        rows = [] if said == "static: none" else [{"topology": name, "diameter": 3, "connected": True} for name in "ab"]
+        publish(tmp_path, "static", rows)
+        publish(tmp_path, "loads", [{"topology": "a", "routing": "minimal", "saturation_load": 1.0}])
+        manifest = tmp_path / "manifest.json"
+        content = json.loads(manifest.read_text())
+        content["config"] = {"text": f"sweep: small\ntopologies: [ring(k=8)]\n{said}\n"}
+        manifest.write_text(json.dumps(content))
+        return tmp_path
+
+    return made
+
+
+MEASURED = "static: {measures: [distances]}"
+WHY = "not computed, as the configuration says"
+NOT_MEASURED = f"edge_connectivity: {WHY} {MEASURED}; add connectivity to these, and run it again"
+NOTHING = f"{WHY} static: none; say {MEASURED}, and run it again"
+
+
+@pytest.mark.parametrize(
+    ("said", "sql", "words"),
+    [
+        (MEASURED, "SELECT topology, edge_connectivity FROM static", NOT_MEASURED),
+        (MEASURED, "SELECT topology FROM static WHERE edge_connectivity > 2", NOT_MEASURED),
+        (MEASURED, "SELECT topology, diameter FROM static", ""),  # nothing is missing
+        (MEASURED, "SELECT topology FROM loads WHERE saturation_load > 7", ""),  # computed, and none is so
+        (MEASURED, "SELECT topology, wire_length_max FROM designs", "the configuration has no section layout; add it"),
+        ("static: none", "SELECT topology, diameter FROM designs", f"designs: {NOTHING}"),
+        ("static: 7", "SELECT topology, edge_connectivity FROM static", ""),  # of another version
+    ],
+)
+def test_a_query_says_why_it_has_no_values_in_the_words_of_the_configuration(partly, said, sql, words):
+    folder = partly(said)
+    line = remark(sql, query(sql, folder), folder)
+    assert words in line if words else line == ""
+
+
+@pytest.mark.parametrize(
+    ("said", "ask", "words"),
+    [
+        ("static: none", lambda folder: query("SELECT diameter FROM static", folder), f"static: {NOTHING}"),
+        ("static: none", lambda folder: front_of(folder, minimise=["diameter"]), f"static: {NOTHING}"),
+        ("static: none", lambda folder: query("SELECT * FROM distances", folder), f"distances: {NOTHING}"),
+        (MEASURED, lambda folder: front_of(folder, minimise=["diameter", "edge_connectivity"]), NOT_MEASURED),
+        (MEASURED, lambda folder: plot(folder, "diameter", "edge_connectivity"), NOT_MEASURED),
+        (MEASURED, lambda folder: query("SELECT * FROM deadlock", folder), "has no section deadlock; add it"),
+        (MEASURED, lambda folder: query("SELECT * FROM channel_loads", folder), "torusweep loads --channels prints it"),
+    ],
+)
+def test_what_was_not_computed_is_refused_in_the_words_of_the_configuration(partly, said, ask, words):
+    folder = partly(said)
+    with pytest.raises(BadInput) as refusal:
+        ask(folder)
+    assert words in str(refusal.value)
+    assert "\n" not in str(refusal.value)

@@ -67,7 +67,7 @@ def test_one_way_networks_have_directed_rings(name: str):
 def test_a_ring_of_both_ways_is_refused_on_one_way_links():
     said = torusweep("collective", f'graph(path="{HERE}/dring4.edges", directed=true)', "all_reduce")
     assert "left out: algorithm ring on" in said.out
-    assert "expected links in both directions; choose one_way_ring, rings or trees" in said.out
+    assert "expected links in both directions; choose one_way_ring, direct or trees" in said.out
     assert "Hamiltonian" not in said.out
 
 

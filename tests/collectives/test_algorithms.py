@@ -197,7 +197,7 @@ def test_too_many_transfers_are_refused_before_any_is_made(monkeypatch, side, op
 
 
 def test_trees_that_take_too_long_are_refused():
-    with pytest.raises(Refused, match="choose algorithm tree, or --algorithm optimum"):
+    with pytest.raises(Refused, match="choose direct or tree, or --algorithm optimum"):
         schedule_of(build("torus(k=24, n=3)"), "broadcast", "trees")
 
 

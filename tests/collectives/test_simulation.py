@@ -63,5 +63,5 @@ def test_too_many_flits_are_refused():
 
 def test_a_network_without_a_safe_routing_is_refused():
     topology = build("directed_torus(k=4, n=2)")
-    with pytest.raises(BadInput, match="free of deadlock, got none; leave the simulation out"):
+    with pytest.raises(BadInput, match="free of deadlock with 4 virtual channels, got none; leave the simulation out"):
         simulated(topology, schedule_of(topology, "all_gather", "one_way_ring"), 64)

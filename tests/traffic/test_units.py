@@ -160,3 +160,30 @@ def test_links_of_a_family_with_units():
     )
     assert (network.plan.bandwidths, network.plan.latencies) == ((1, 2), (1, 2))
     assert network.plan.rate == 200 * 10**9
+
+
+def test_the_row_says_of_capacity_what_the_text_does():
+    """4 × 4 torus, uniform traffic: half a flit a link for each flit that a terminal sends."""
+    network = ts.network('with_links(torus(k=4, n=2), bandwidths=["100 Gb/s"])')
+    for sends, percent, over in (
+        ("60Gb/s", 30.0, 0),
+        ("200 Gb/s", 100.0, 0),
+        ("25 GB/s", 100.0, 0),
+        ("202Gb/s", 101.0, 64),
+    ):
+        record = network.loads(sends=sends).record
+        assert record["busiest_link_percent"] == pytest.approx(percent, rel=1e-12)
+        assert record["links_over_capacity"] == over
+    record = network.loads().record
+    assert (record["busiest_link_percent"], record["links_over_capacity"]) == (None, None)
+
+
+def test_terminals_inside_routers_are_said_to_have_no_link():
+    inside = 'with_links(concentrated(torus(k=3, n=2), terminals=2), bandwidths=["10 Gb/s"])'
+    alone = 'with_links(torus(k=3, n=2), bandwidths=["10 Gb/s"])'
+    words = "terminals inside routers have no links of their own, and are not counted"
+    for spelling, said in ((inside, True), (alone, False)):
+        (line,) = (
+            value for name, value in ts.network(spelling).loads(sends="1Gb/s").rates() if name.startswith("links over")
+        )
+        assert (words in line) == said

@@ -30,6 +30,7 @@ from torusweep.answers.joined import (
     distinguishing,
     join,
     source,
+    uncomputed,
     words_of,
 )
 from torusweep.answers.query import bracketed, query
@@ -197,9 +198,9 @@ def require_tables(joined: Join, results: Folders, wanted: Sequence[str]) -> Non
     for table in joined.tables:
         if not any((folder / f"{table}.parquet").exists() for folder in folders):
             owned = [name for name in wanted if joined.column(name).table == table]
+            why = uncomputed(folders, [table]) or f"add a section {table} to its configuration and run it"
             raise BadInput(
-                f"{', '.join(owned) or 'the condition'}: expected the table {table}, got a sweep without it;"
-                f" add a section {table} to its configuration and run it"
+                f"{', '.join(owned) or 'the condition'}: expected the table {table}, got a sweep without it; {why}"
             )
 
 
@@ -292,7 +293,7 @@ def front_of(
         refuse_absent(folders, joined, chosen)
         raise BadInput(
             f"expected connected networks with values of {' and '.join(spelled)}{f' where {where}' if where else ''},"
-            " got none; torusweep query shows what is there"
+            f" got none; {uncomputed(folders, [*spelled, *words, 'static']) or 'torusweep query shows what is there'}"
         )
     apart = [key for key in keys if key in (*choices.each(), SWEEP, "fault_nodes")]
     telling = [key for key in keys if key in Choices._fields or (key in apart)]

@@ -13,14 +13,17 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 
 from torusweep.all_columns import TABLES
 from torusweep.answers.connection import Folders, folders_of
+from torusweep.answers.table_text import lacks_values
 from torusweep.answers.view import BEST_ROUTING, SWEEP, VIEW, VIEWED
+from torusweep.documents import parse
 from torusweep.errors import BadInput, nearest
+from torusweep.questions.stage import listed
 from torusweep.stages import STAGES
 from torusweep.tables import store
 from torusweep.tables.columns import Column
@@ -47,6 +50,10 @@ BEST, ALL = "best", "all"  # choices of a routing beside its name
 SECONDARY = ("method", "packets", "seed", "vc_rule", "virtual_channels", "budget", "packing")
 SHARED = ("routing", "traffic")  # two tables that both have these are joined by them, too
 OF_SWEEP = Column(SWEEP, "string", "", "the sweep that a row is of, where several are asked together")
+# tables that a sweep has without a section of their name, and what they are made of
+MADE_OF = {"best": "section screen", "equal_cost": "sections cost and loads", "labels": "topologies with a label"}
+OF_COMMANDS = {"channel_loads": "torusweep loads --channels", "search": "torusweep search"}  # no sweep has them
+OF_DISTANCES = ("distances", "equal_cost")  # tables that need this measure of static
 SCHEMA = "'torusweep query --schema TABLE' lists a table's columns"
 
 
@@ -176,6 +183,46 @@ def unnamed(sql: str) -> str:
                 + (f"; the view {VIEW} has one row for each network" if table in VIEWED else "")
             )
     return ""
+
+
+def remark(sql: str, answer: pa.Table, results: Folders) -> str:
+    """What to say beside a query's answer: what it does not name, and why it has no rows, or nothing in a column."""
+    words = [part for word in words_of(sql) for part in word.split(".")]
+    why = uncomputed(results, [*words, *answer.column_names]) if lacks_values(answer) else ""
+    return "\n".join(line for line in (unnamed(sql), why) if line)
+
+
+def uncomputed(results: Folders, names: Iterable[str]) -> str:
+    """Why tables and columns of these names are empty, in the configurations' words; '' where they do not say."""
+    words, reasons = {name.lower() for name in names}, dict[str, None]()
+    stage: Any = STAGES["static"]
+    columns = {table: {column.name for column in TABLES[table]} for table in VIEWED}
+    words |= {table for table in VIEWED if VIEW in words and words & (columns[table] - columns["static"])}
+    for folder in folders_of(results):
+        try:
+            manifest = store.read_manifest(folder)
+            static = parse(manifest["config"]["text"].encode(), "").data.get("static")
+            left_out = stage.left_out(static)
+        except (BadInput, KeyError, ValueError, AttributeError):  # of an older version
+            continue
+        empty = dict.fromkeys(OF_DISTANCES if "distances" in left_out else (), "distances")
+        if static == "none":
+            empty |= dict.fromkeys(["static", VIEW], "distances")
+        elif words & {"static", VIEW}:
+            empty |= {column: measure for measure, of in left_out.items() for column in of}
+        if lost := [name for name in empty if name in words]:
+            said = static if static == "none" else f"{{measures: [{', '.join(listed(static['measures']))}]}}"
+            wanted = ", ".join(dict.fromkeys(empty[name] for name in lost))
+            remedy = f"say static: {{measures: [{wanted}]}}" if static == "none" else f"add {wanted} to these"
+            why = f"the configuration says static: {said}; {remedy}, and run it again"
+            reasons[f"{', '.join(lost)}: not computed, as {why}"] = None
+        for table in sorted(TABLES.keys() & words - manifest["tables"].keys() - {*lost, *columns["static"]}):
+            made = MADE_OF.get(table, f"section {table}")
+            why = f"not computed, as the configuration has no {made}; add it, and run it again"
+            reasons[
+                f"{table}: {f'no sweep has it; {OF_COMMANDS[table]} prints it' if table in OF_COMMANDS else why}"
+            ] = None
+    return "; ".join(reasons)
 
 
 def source(

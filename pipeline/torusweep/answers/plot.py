@@ -23,6 +23,7 @@ from torusweep.answers.joined import (
     distinguishing,
     join,
     source,
+    uncomputed,
     words_of,
 )
 from torusweep.answers.query import bracketed, query
@@ -121,13 +122,11 @@ def plot(
     known = found.filter(pc.and_(*(pc.is_finite(pc.cast(found.column(end), pa.float64(), safe=False)) for end in "xy")))
     if not known.num_rows:
         refuse_absent(folders, joined, choices.spelled())
-        condition = f" where {where}" if where else ""
         shared = [key for key in SHARED if sum(key in distinguishing(name) for name in joined.tables) > 1]
         matched = f" (matched by {', '.join(['network', *shared])})" if len(joined.tables) > 1 else ""
-        raise BadInput(
-            f"expected rows of {' and '.join(joined.tables) or 'static'}{matched} with both {x} and {y}{condition},"
-            " got none; torusweep query shows what is there"
-        )
+        why = uncomputed(folders, [*named, "static"]) or "torusweep query shows what is there"
+        rows = f"rows of {' and '.join(joined.tables) or 'static'}{matched} with both {x} and {y}"
+        raise BadInput(f"expected {rows}{f' where {where}' if where else ''}, got none; {why}")
     whole = known.rename_columns([name.removeprefix(KEY) for name in known.column_names])
     if request.lines is None:
         request = request._replace(lines=_is_curve(request, whole, keys))

@@ -14,9 +14,10 @@ import re
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Any
 
 import duckdb
@@ -77,7 +78,13 @@ def query(
     tables = _tables(folders_of(results_dir), _words(sql))
     stored = [table for table in tables.values() if isinstance(table, Stored)]
     connection = connect(memory_gib, [file.path for table in stored for file in table.parts.values()])
-    return _answer(connection, sql, tables, time_limit, memory_gib, max_rows, about)
+    try:
+        return _answer(connection, sql, tables, time_limit, memory_gib, max_rows, about)
+    except BadInput as refusal:
+        unknown = isinstance(refusal.__context__, duckdb.CatalogException)  # the table
+        if unknown and (why := _uncomputed(results_dir, _words(sql))):
+            raise BadInput(why) from None
+        raise
 
 
 def matching(table: pa.Table, where: str) -> pa.Table:
@@ -163,6 +170,12 @@ def _answer(
         raise BadInput(f"{subject} cannot be answered: {_one_line(error)}; {_remedy(error, about or sql)}") from None
     except (duckdb.Error, pa.ArrowException, ValueError, RuntimeError) as error:
         raise BadInput(f"{subject} cannot be answered: {_one_line(error)}") from None
+
+
+def _uncomputed(results: Folders, names: Iterable[str]) -> str:
+    """Why these tables are empty or not there; the stages, which know all, take a second to import."""
+    why: str = resolve_name("torusweep.answers.joined:uncomputed")(results, names)
+    return why
 
 
 def _limited(
@@ -259,7 +272,8 @@ def _tables(folders: Sequence[Path], mentioned: set[str]) -> dict[str, pa.Table 
     empty = [name for name in rows if rows[name] == 0 and name != "verification"]
     if empty and not any(rows.values()):
         raise BadInput(
-            f"the table {empty[0]} is empty: no network of this sweep has been computed; run 'torusweep run CONFIG'"
+            _uncomputed(folders, empty)
+            or f"the table {empty[0]} is empty: no network of this sweep has been computed; run 'torusweep run CONFIG'"
             " first"
         )
     if VIEW in mentioned:  # a table that the sweep lacks has no rows in the view

@@ -153,3 +153,8 @@ def _cell(value: Any, *, null: str) -> str:
     if value is None:
         return null
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def lacks_values(answer: pa.Table) -> bool:
+    """Whether an answer has no row, or nothing in a column."""
+    return any(column.null_count == answer.num_rows for column in answer.columns)

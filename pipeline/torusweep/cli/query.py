@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from torusweep.answers import query as queries
+from torusweep.answers.table_text import lacks_values
 from torusweep.cli import options
 from torusweep.errors import BadInput
 
@@ -77,9 +78,10 @@ def query(
             'expected a query such as "SELECT topology, diameter FROM static LIMIT 5", got none; '
             "--schema lists the tables"
         )
-    queries.print_table(queries.query(sql, results, time_limit=time_limit), style, output)
-    if "join" in sql.lower():
-        from torusweep.answers.joined import unnamed
+    answer = queries.query(sql, results, time_limit=time_limit)
+    queries.print_table(answer, style, output)
+    if "join" in sql.lower() or lacks_values(answer):
+        from torusweep.answers.joined import remark
 
-        if remark := unnamed(sql):
-            click.echo(remark, err=True)
+        if said := remark(sql, answer, results):
+            click.echo(said, err=True)

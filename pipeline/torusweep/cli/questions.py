@@ -34,6 +34,7 @@ from torusweep.questions.parameters import AlsoCalled, Option, Parameter, Positi
 from torusweep.questions.question import Askable
 
 LINE_SECONDS = 5.0  # between lines
+BAR_COLUMNS = 10  # of a bar, so that most lines fit into 40 columns
 QUIET_SECONDS = 1.0  # after which what has been found is shown, though more is to come
 
 Report = Callable[[float], None]
@@ -112,7 +113,8 @@ def found_progress(things: str, total: int) -> Iterator[Callable[[str], None]]:
 
 @contextmanager
 def _bar(label: str, numbers: MofNCompleteColumn | TaskProgressColumn, total: float | None) -> Iterator[Report]:
-    columns = (TextColumn(label), BarColumn(), numbers, TimeRemainingColumn())
+    # a terminal that becomes narrower than a line breaks it in two, of which only the second is drawn anew
+    columns = (TextColumn(label), BarColumn(bar_width=BAR_COLUMNS), numbers, TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("", total=total)
         yield lambda done: bar.update(task, completed=done)

@@ -17,9 +17,10 @@ from torusweep.collectives.axes import (
     may_have_axes,
 )
 from torusweep.collectives.operations import OPERATIONS, check_network, has_switches
-from torusweep.collectives.rings import ONE_WAY, one_way_ring, ring, rings
+from torusweep.collectives.rings import ONE_EACH, ONE_WAY, one_way_ring, ring, rings
 from torusweep.collectives.schedule import Schedule, all_reduced, check_transfers, mirrored
 from torusweep.collectives.trees import (
+    MOST_PACKED,
     all_reduce_trees,
     broadcast_tree,
     broadcast_trees,
@@ -44,6 +45,7 @@ OR_OPTIMUM = f", or --algorithm {OPTIMUM}"  # what every refusal ends with: it h
 POWERS_OF_2 = ("halving_doubling", "recursive_doubling")
 ON_AXES = ("by_dimension", "bucket")
 BOTH_WAYS = ("ring",)
+ANY_NETWORK = "direct"  # it suits every network, and computes every operation
 
 
 class Algorithm(NamedTuple):
@@ -110,9 +112,8 @@ def algorithm_of(name: str) -> str:
     """The name of an algorithm. Raises BadInput for another."""
     plain = name.strip().lower().replace("-", "_")
     if plain not in ALGORITHMS:
-        raise BadInput(
-            f"unknown algorithm '{name}'{nearest(plain, ALGORITHMS)}; there are {OPTIMUM}, {', '.join(ALGORITHMS)}"
-        )
+        known = ", ".join([OPTIMUM, EVERY, *ALGORITHMS])
+        raise BadInput(f"unknown algorithm '{name}'{nearest(plain, ALGORITHMS)}; there are {known}")
     return plain
 
 
@@ -133,7 +134,7 @@ def algorithms_for(operation: str, names: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def check_suits(algorithm: str, plan: Plan, spelling: str, terminals: Callable[[], int]) -> None:
+def check_suits(algorithm: str, operation: str, plan: Plan, spelling: str, terminals: Callable[[], int]) -> None:
     """Raise BadInput where a network's plan, and where that may decide its terminals, show that it does not suit."""
     says = ""
     if algorithm in POWERS_OF_2:
@@ -144,23 +145,28 @@ def check_suits(algorithm: str, plan: Plan, spelling: str, terminals: Callable[[
     elif algorithm in BOTH_WAYS and plan.directed:
         says = ONE_WAY
     if says:
-        raise _refused(algorithm, spelling, says)
+        raise _refused(algorithm, operation, plan, spelling, BadInput(says))
 
 
-def _refused(algorithm: str, spelling: str, reason: BadInput | str) -> BadInput:
+def _refused(algorithm: str, operation: str, plan: Plan, spelling: str, reason: BadInput) -> BadInput:
     """The refusal in the words of command, method and configuration; every reason ends with what to choose."""
     said = str(reason).removeprefix(f"{spelling}: ")
-    kind = type(reason) if isinstance(reason, BadInput) else BadInput
-    return kind(f"algorithm {algorithm} on {spelling}: {said}{OR_OPTIMUM}")
+    if "; choose" not in said:
+        ring, some = "one_way_ring" if plan.directed else "ring", ("trees",) if plan.nodes <= MOST_PACKED else ()
+        suit = [name for name in (ring, ANY_NETWORK, "tree", *some) if operation in ALGORITHMS[name].operations]
+        *others, last = [name for name in suit if name != algorithm]
+        said += f"; choose {', '.join(others)}{' or ' if others else ''}{last}"
+    return type(reason)(f"algorithm {algorithm} on {spelling}: {said}{OR_OPTIMUM}")
 
 
 def check_pair(algorithm: str, operation: str) -> None:
     """Raise BadInput where an algorithm does not compute an operation."""
     does = ALGORITHMS[algorithm].operations
     if operation not in does:
-        others = ", ".join(name for name, other in ALGORITHMS.items() if operation in other.operations)
+        others = (name for name, other in ALGORITHMS.items() if operation in other.operations and name != ANY_NETWORK)
         raise BadInput(
-            f"algorithm {algorithm} computes {', '.join(does)}, got {operation}; for that there are {others}"
+            f"algorithm {algorithm} computes {', '.join(does)}, got {operation}; choose {ANY_NETWORK}, which suits any"
+            f" network, or {', '.join(others)}"
         )
 
 
@@ -177,13 +183,13 @@ def schedule_of(topology: Topology, operation: str, algorithm: str, *, root: int
     ranks = len(working.terminals)
     try:
         if algorithm in ON_AXES and has_switches(topology):
-            raise BadInput(NO_AXES)
+            raise BadInput(ONE_EACH if may_have_axes(topology.plan, topology.spelling) else NO_AXES)
         if not OPERATIONS[operation].rooted and algorithm != "recursive_doubling":
             halves = 2 if operation == "all_reduce" else 1
             check_transfers(halves * ranks * (ranks - 1))
         found = _made(working, operation, ALGORITHMS[algorithm], root)
     except BadInput as refusal:
-        raise _refused(algorithm, topology.spelling, refusal) from None
+        raise _refused(algorithm, operation, topology.plan, topology.spelling, refusal) from None
     return found._replace(node=topology.terminals)
 
 

@@ -18,7 +18,7 @@ from torusweep.networks.families.algebra import Lattice
 from torusweep.networks.topology import Plan, Topology, addresses, node_index
 
 NOWHERE = -1
-NO_AXES = "expected a lattice, or a product of rings and lines, with all its links; choose ring, direct or trees"
+NO_AXES = "expected a lattice, or a product of rings and lines, with all its links"
 PRODUCTS = ("mesh", "slice")  # families of products of rings and lines that are no lattices
 
 

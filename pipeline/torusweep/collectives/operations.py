@@ -19,6 +19,7 @@ from torusweep_kernels.cuts import Channels, both_ways
 from torusweep.errors import BadInput, nearest
 from torusweep.networks.links import channel_matrix, flit_matrix, rows_of, with_reverse_channels
 from torusweep.networks.topology import Topology
+from torusweep.quantities import counted
 
 
 class OperationKind(NamedTuple):
@@ -56,7 +57,13 @@ def check_network(topology: Topology, operation: str, root: int = 0) -> None:
     """Raise BadInput where an operation has no meaning on a network."""
     terminals, name = len(topology.terminals), f"{operation} on {topology.spelling}"
     if len(np.unique(topology.terminals)) < 2:
-        raise BadInput(f"{name}: expected terminals at two nodes or more, got {terminals}; choose a larger network")
+        inside = "; links inside a router are not modelled: give terminals nodes of their own in a file, or" * (
+            terminals > 1
+        )
+        raise BadInput(
+            f"{name}: expected terminals at two nodes or more, got {counted(terminals, 'terminal')} at"
+            f" {'one' if terminals else 'no'} node{inside or ';'} choose a larger network"
+        )
     if OPERATIONS[operation].rooted and not 0 <= root < terminals:
         raise BadInput(f"{name}: expected a root from 0 to {terminals - 1}, got {root}; name a terminal")
     matrix = channel_matrix(topology)

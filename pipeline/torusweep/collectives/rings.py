@@ -22,8 +22,8 @@ from torusweep.collectives.schedule import Schedule, Transfers, check_transfers,
 from torusweep.errors import BadInput
 from torusweep.networks.topology import Topology
 
-ONE_WAY = "expected links in both directions; choose one_way_ring, rings or trees"
-ONE_EACH = "expected one terminal at each node; choose one_way_ring, direct or trees"
+ONE_WAY = "expected links in both directions"
+ONE_EACH = "expected one terminal at each node"
 LINK_SETS_SEED = 1  # of the search: the same rings in every run
 EXCHANGES = 200  # of squares, for each node, until the search gives up
 
@@ -176,8 +176,7 @@ def disjoint_rings(topology: Topology) -> list[np.ndarray]:
         return rings
     first, hops = ring_of(topology)
     if hops > 1 or topology.nodes < 3:  # two nodes have one link, which both steps of their ring take
-        other = "one_way_ring" if topology.directed else "ring"
-        raise BadInput(f"{topology.spelling}: expected a Hamiltonian cycle, found none; choose {other} or trees")
+        raise BadInput(f"{topology.spelling}: expected a Hamiltonian cycle, found none")
     return [first]
 
 

@@ -55,7 +55,7 @@ def broadcast_trees(topology: Topology, root: int) -> Schedule:
     if nodes * len(channels.to) > MOST_GROWN:
         raise Refused(
             f"trees on {topology.spelling}: expected at most {MOST_GROWN:,} pairs of node and channel, got"
-            f" {nodes * len(channels.to):,}; choose algorithm tree"
+            f" {nodes * len(channels.to):,}"
         )
     source = np.zeros(nodes, np.int64)
     source[root] = 1
@@ -109,7 +109,7 @@ def _check_size(topology: Topology) -> None:
     if topology.nodes > MOST_PACKED:
         raise Refused(
             f"trees on {topology.spelling}: expected at most {MOST_PACKED} nodes, where trees of shortest paths do not"
-            f" attain the optimum, got {topology.nodes:,}; choose another algorithm"
+            f" attain the optimum, got {topology.nodes:,}"
         )
 
 
@@ -281,4 +281,4 @@ def _power_of_2(topology: Topology) -> int:
 
 
 def power_of_2_expected(ranks: int) -> str:
-    return f"expected a power of 2 terminals, got {ranks:,}; choose ring, direct or trees"
+    return f"expected a power of 2 terminals, got {ranks:,}"

@@ -68,8 +68,9 @@ def facts(record: dict[str, Any], columns: Sequence[Column], names: Iterable[str
         if value is None or value in ("", []):
             continue
         said = column.printed_unit in ("", name, *COUNTED) or not isinstance(value, int | float)
-        unit = "" if said else f" {column.unit}"
         whole = whole_text(value)
+        one = whole == "1" and column.unit.endswith("s") and len(column.unit) > 2 and column.unit.isalpha()
+        unit = "" if said else f" {column.unit.removesuffix('s' if one else '')}"
         meaning = column.meaning if len(whole) <= LONGEST else f"{column.meaning}: {whole}"
         found.append((name, f"{value_text(value)}{unit}", meaning))
     return found

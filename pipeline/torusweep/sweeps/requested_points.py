@@ -121,16 +121,16 @@ def _labelled(sweep: Sweep) -> list[Labelled]:
 CERTIFIED = tuple(name for name, stage in STAGES.items() if stage.certified is not None)
 
 
-def certificates(_: Sweep, tables: Mapping[str, pa.Table]) -> pa.Table:
+def certificates(_: Sweep, tables: Mapping[str, TableFile]) -> pa.Table:
     """What proves the rows of the stages' tables (`Stage.certificates`), or why nothing does."""
     rows = [row for name in CERTIFIED if name in tables for row in _certified(STAGES[name], tables[name])]
     return pa.Table.from_pylist(rows, schema=schema_of("certificates"))
 
 
-def _certified(stage: Stage, table: pa.Table) -> Iterator[dict[str, Any]]:
+def _certified(stage: Stage, table: TableFile) -> Iterator[dict[str, Any]]:
     """Rows of a stage's table: those that differ in what a proof depends on."""
     names = [*(["topology"] if stage.of_networks else []), *(stage.certified or ())]
-    distinct = table.select(names).group_by(names, use_threads=False).aggregate([])
+    distinct = table.read(names).group_by(names, use_threads=False).aggregate([])
     for asked in distinct.to_pylist():
         spelling = asked.pop("topology", None)
         own = {"topology": spelling, "stage": stage.name, "asked": json.dumps(asked)}

@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import json
 import random
+import re
+import shlex
 from itertools import pairwise, product
 from pathlib import Path
 
@@ -168,3 +170,32 @@ def test_a_network_with_names_has_its_datelines_by_name(tmp_path: Path):
     )
     (line,) = found["remedy"]["datelines"]
     assert line in {f"{u} → {v}" for u, v in zip(nodes, "bcda")}
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        ("torus(k=4, n=2)", "--routing", "dimension_order"),
+        ("torus(k=4, n=2)", "--routing", "minimal"),  # no rule: a table
+        ("torus(k=4, n=2)", "--routing", "valiant"),
+        ("torus(k=4, n=2)", "--routing", "adaptive", "--virtual-channels", "2"),
+        ("mh3dt(m=3, n=2, levels=2, q=0)", "--routing", "hierarchical"),
+        ("dragonfly(a=3, p=1, h=1)", "--routing", "minimal"),
+        ("torus(radices=[6], directed=true)", "--routing", "minimal"),
+    ],
+)
+def test_the_options_that_are_named_make_it_acyclic(tmp_path: Path, asked: tuple[str, ...]):
+    """Whether they are of a rule, or of a table that the command writes; and that table alone names its own."""
+    file, said = tmp_path / "fix.csv", invoke(*asked)
+    assert "deadlock-free     yes" not in said
+    by_rule = re.search(r"acyclic from .*: add (--vc-rule .* --virtual-channels \d+)", said)
+    by_table = re.search(r"--channel-table FILE writes it, --routing FILE (--vc-rule table .*) heeds it", said)
+    assert (by_rule is None) != (by_table is None)
+    if by_table is not None:
+        invoke(*asked, "--channel-table", str(file))
+        asked = (asked[0], "--routing", str(file))
+        again = re.search(r"acyclic from .*: add (--vc-rule .* --virtual-channels \d+), which heeds", invoke(*asked))
+        assert again is not None
+        assert again[1] == by_table[1]
+    options = shlex.split((by_rule or by_table)[1])
+    assert "deadlock-free     yes" in invoke(*(word for word in asked[:3]), *options)

@@ -128,6 +128,29 @@ def test_numbers_are_complete_in_a_narrow_terminal():
         assert [p50, p99] == [f"{row['p50_latency']:,}", f"{row['p99_latency']:,}"]
 
 
+def test_a_verdict_fits_the_figures_beside_it():
+    """saturated? only where less than offered is accepted; what was generated stands beside what is not clear."""
+    verdicts = set()
+    for seed in range(6):
+        text = run_command("torus(k=4, n=2)", *("--load", "0.1,0.5,1"), "--cycles", "400", "--seed", str(seed))
+        lines = [line.split() for line in text.splitlines() if "±" in line and "%" in line and "loads" not in line]
+        heading = next(line.split() for line in text.splitlines() if line.startswith("offered"))
+        for offered, *cells in lines:
+            verdict = cells[-1] if cells[-1] != "%" else ""
+            verdicts.add(verdict)
+            if verdict in ("saturated?", "undecided"):
+                assert heading[1] == "generated"
+                accepted = float(cells[1].partition("±")[0])
+                assert accepted < 0.98 * float(cells[0]) + 1e-3  # rounded as printed
+                assert (
+                    (accepted < 0.98 * float(offered) + 1e-3)
+                    if verdict == "saturated?"
+                    else (accepted >= 0.98 * float(offered) - 1e-3)
+                )
+                assert f"\n{verdict}: " in text
+    assert {"saturated?", "undecided", "saturated"} <= verdicts
+
+
 def test_every_parameter_of_the_router_is_in_all_doors():
     names = {field.name for field in fields(Parameters)}
     assert names <= {parameter.name for parameter in simulate.params}

@@ -11,11 +11,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from torusweep.collectives.algorithms import OPTIMUM, OR_OPTIMUM, schedule_of
+from torusweep.collectives.algorithms import ALGORITHMS, OPTIMUM, OR_OPTIMUM, schedule_of
 from torusweep.collectives.best_known import best_known
 from torusweep.collectives.cost import AlgorithmCost, cost_of, messages_of
+from torusweep.collectives.operations import has_switches
 from torusweep.collectives.optimum import Optimum
 from torusweep.collectives.schedule import Schedule
+from torusweep.collectives.trees import MOST_PACKED
 from torusweep.errors import BadInput, Refused
 from torusweep.networks.topology import Topology
 from torusweep.quantities import bandwidth_of, byte_range, seconds_of
@@ -34,6 +36,7 @@ DEFAULT = preset(ROUTER.router)
 MOST_FLITS = 100_000_000  # over all links: a minute or more
 WINDOW = 2  # pieces of a chunk that are under way to a neighbour at once, so that others get their turn
 NEVER = -1
+TREES = "trees"
 
 
 class Simulated(NamedTuple):
@@ -81,8 +84,8 @@ def simulated(topology: Topology, schedule: Schedule, flits: int) -> Simulated:
         raise
     except BadInput:
         raise BadInput(
-            f"{name}: expected a network with a routing that is proved free of deadlock, got none; leave the"
-            " simulation out"
+            f"{name}: expected a network with a built-in routing that is proved free of deadlock with"
+            f" {ROUTER.virtual_channels} virtual channels, got none; leave the simulation out"
         ) from None
     ports = topology.ports.shape[1]
     setup = setup._replace(
@@ -193,7 +196,7 @@ def timing_of(sizes: Iterable[str | int], bandwidth: str | None, latency: str | 
     for name, given in (("bandwidth", bandwidth), ("latency", latency)):
         if given is not None and not numbers:
             with under(name):
-                raise BadInput("expected together with bytes, got no bytes; add bytes, as 1MiB:1GiB")
+                raise BadInput("expected together with `bytes`, got none; add `bytes`, as 1MiB:1GiB")
     with under("bandwidth"):
         speed = bandwidth_of(bandwidth or BANDWIDTH)
     with under("latency"):
@@ -214,7 +217,7 @@ def compared(
     use_symmetry: bool,
     found: Callable[[str], None] | None = None,
 ) -> tuple[list[Row], dict[str, str]]:
-    """(the best of all, then the algorithms, the fastest first; algorithm → why it does not suit the network).
+    """(the best of all, then the algorithms, the fastest first; algorithm → why it has no row, or no simulation).
 
     bounds  of the network's operation, as `optimum` has them
     every   whether each algorithm must suit
@@ -223,19 +226,17 @@ def compared(
     """
     found = found or (lambda line: None)
     found(f"{'optimum' if bounds.met else 'bound'}: {bounds.bound:.6g} cycles/flit, {operation}")
-    costs, runs, left_out = {}, {}, {}
+    costs, runs, left_out = {}, dict[str, Row](), {}
     for algorithm in algorithms:
         try:
             schedule = schedule_of(network, operation, algorithm, root=root)
+            runs[algorithm], costs[algorithm] = {}, cost_of(network, schedule)
             runs[algorithm] = {} if flits is None else simulated(network, schedule, flits).columns()
         except BadInput as refusal:
             if every:
                 raise
             left_out[algorithm] = str(refusal).removesuffix(OR_OPTIMUM)
-            found(f"{algorithm}: left out")
-            continue
-        costs[algorithm] = cost_of(network, schedule)
-        found(f"{algorithm}: {costs[algorithm].cycles:.6g} cycles/flit")
+        found(f"{algorithm}: {f'{costs[algorithm].cycles:.6g} cycles/flit' if algorithm in costs else 'left out'}")
     measured = {algorithm: cost.cycles for algorithm, cost in costs.items()}
     best = best_known(network, operation, root=root, use_symmetry=use_symmetry, bounds=bounds, measured=measured)
     rows = []
@@ -265,6 +266,20 @@ def _times(row: Row, cost: AlgorithmCost | None, timing: Timing | None) -> Row:
             }
         )
     return {"bandwidth": bandwidth, "latency": latency, "times": times}
+
+
+def attaining(network: Topology, bounds: Optimum, rows: Sequence[Row], left_out: Mapping[str, str]) -> list[str]:
+    """The algorithms that take the optimum: of those measured, or the one that does so by theorem; [] for none here.
+
+    Trees attain what packings of them prove, where each node has a terminal (`trees`).
+    """
+    best, *measured = rows
+    if best["optimum"] is None:
+        return []
+    names = [row["algorithm"] for row in measured if bounds._replace(attained=row["cycles"]).met]
+    asked = {row["algorithm"] for row in measured} | left_out.keys()
+    suit = best["operation"] in ALGORITHMS[TREES].operations and network.nodes <= MOST_PACKED
+    return names or ([TREES] if suit and TREES not in asked and not has_switches(network) else [])
 
 
 def together(network: Topology, left_out: Mapping[str, str]) -> str:

@@ -20,7 +20,7 @@ from torusweep.networks.names import number_of, terminal_names
 from torusweep.networks.topology import Meaning, Topology, Whole
 from torusweep.questions.answer import Records
 from torusweep.questions.collectives.columns import COLLECTIVES
-from torusweep.questions.collectives.compared import BANDWIDTH, LATENCY, compared, timing_of, together
+from torusweep.questions.collectives.compared import BANDWIDTH, LATENCY, attaining, compared, timing_of, together
 from torusweep.questions.collectives.record import collective_record
 from torusweep.questions.collectives.text import order_in_words, print_collective
 from torusweep.questions.display import value_text
@@ -40,13 +40,15 @@ class Collective(Records):
     less.
 
     proved     the network, the root, and what proves its bounds
-    left_out   algorithms that do not suit the network, and why
+    left_out   algorithms that do not suit the network, or could not be simulated, and why
+    attained_by  those that take the optimum, asked for or not; none where it is not known, or no algorithm here does
     order      of the terminals in a ring, in words, where not each node has one
     """
 
     proved: tuple[Topology, int, Optimum] = field(kw_only=True)
     without: str = field(default="", kw_only=True)
     order: str = field(default="", kw_only=True)
+    attained_by: Sequence[str] = field(default=(), kw_only=True)
     remarks: Sequence[str] = field(default=(), kw_only=True)
     left_out: Mapping[str, str] = field(default_factory=dict, kw_only=True)
     columns = COLLECTIVES
@@ -83,7 +85,7 @@ class Collective(Records):
         return collective_certificate(network, self.rows[0]["operation"], root, bounds)
 
     def print(self, console: Console, computed_by: str) -> None:
-        print_collective(console, self.rows, self.left_out, self.order)
+        print_collective(console, self.rows, self.left_out, self.order, self.attained_by)
 
     def __repr__(self) -> str:
         return "\n".join([super().__repr__(), *([f"  no algorithm: {self.without}"] if self.without else [])])
@@ -165,7 +167,8 @@ def collective(
     name = operation_of(operation)
     with under("root"):
         root = number_of(terminal_names(network), root, "root") if root else root
-    chosen = [one for one in algorithms_for(name, algorithms or [EVERY]) if one != OPTIMUM]
+    asked = [one.strip().lower() for one in algorithms or [EVERY]]
+    chosen = [one for one in algorithms_for(name, asked) if one != OPTIMUM]
     timing = timing_of(bytes or (), bandwidth, latency)
     if simulate is not None and not chosen:
         with under("simulate"):
@@ -178,7 +181,7 @@ def collective(
             name,
             chosen,
             bounds,
-            every=bool(algorithms),
+            every=EVERY not in asked,
             root=root,
             flits=simulate,
             timing=timing,
@@ -189,9 +192,15 @@ def collective(
     found_ring = next((row["ring_order"] for row in rows if row["ring_order"] is not None), None)
     order = order_in_words(network, found_ring) if found_ring is not None and has_switches(network) else ""
     shared = len(np.unique(network.terminals)) < len(network.terminals)
-    remarks = (SHARED,) if shared else ()
-    proved = (network, root, bounds)
-    return Collective(rows, proved=proved, without=without, left_out=left_out, order=order, remarks=remarks)
+    return Collective(
+        rows,
+        proved=(network, root, bounds),
+        without=without,
+        left_out=left_out,
+        order=order,
+        remarks=(SHARED,) if shared else (),
+        attained_by=attaining(network, bounds, rows, left_out),
+    )
 
 
 class CollectivesQuestion(Question):
@@ -231,7 +240,8 @@ class CollectivesQuestion(Question):
             yield from (self.Request(operation, algorithm) for algorithm in algorithms)
 
     def check(self, network: LazyNetwork, request: Any) -> None:
-        check_suits(request.algorithm, network.plan, network.spelling, lambda: len(network.topology.terminals))
+        terminals = lambda: len(network.topology.terminals)  # noqa: E731
+        check_suits(request.algorithm, request.operation, network.plan, network.spelling, terminals)
 
     def seconds(self, network: LazyNetwork, request: Any) -> float:
         nodes, arcs = network.plan.nodes, network.plan.nodes * max(network.plan.degree, 1)

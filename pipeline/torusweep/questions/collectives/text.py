@@ -8,6 +8,7 @@ from typing import Any
 
 from rich.console import Console
 
+from torusweep.collectives.algorithms import EVERY, OPTIMUM, algorithms_for
 from torusweep.collectives.optimum import channels_in_words
 from torusweep.networks.names import terminal_names, texts_of
 from torusweep.networks.topology import Topology
@@ -20,19 +21,34 @@ RINGS = ("one_way_ring", "ring")
 Row = dict[str, Any]
 
 
-def print_collective(console: Console, rows: Sequence[Row], left_out: Mapping[str, str], order: str) -> None:
+def print_collective(
+    console: Console, rows: Sequence[Row], left_out: Mapping[str, str], order: str, attained_by: Sequence[str]
+) -> None:
     """The optimum, or bound and best known, with proof; a line for each algorithm, and a table of times.
 
-    order   of the terminals in a ring, where not each node has one
+    order        of the terminals in a ring, where not each node has one
+    attained_by  algorithms that take the optimum
     """
     best, *shown = rows
-    print_facts(console, f"{best['operation']} on {best['topology']}", _facts(best))
+    facts = _facts(best)
+    if best["optimum"] is not None:
+        asked = {row["algorithm"] for row in shown}
+        names = [name if name in asked else f"{name}, which --algorithm {name} adds" for name in attained_by]
+        all_asked = asked | left_out.keys() >= set(algorithms_for(best["operation"], [EVERY])) - {OPTIMUM}
+        none = (
+            "none of the algorithms here"
+            if all_asked
+            else f"{'not by those asked for; ' if shown else ''}--algorithm all tries them all"
+        )
+        facts.append(("attained by", ", ".join(names) or none))
+    print_facts(console, f"{best['operation']} on {best['topology']}", facts)
     share = "of bound" if best["optimum"] is None else "of optimum"
     columns = {**{_algorithm: "algorithm", "cycles:.6g": "cycles/flit", _share: share}, **COLUMNS}
     if any("simulated_cycles" in row for row in shown):
         columns |= SIMULATED
-    console.print()
-    print_rows(console, shown, columns, left=(_algorithm,))
+    if shown:
+        console.print()
+        print_rows(console, shown, columns, left=(_algorithm,))
     if "times" in best:
         console.print()
         _print_times(console, rows)
@@ -45,7 +61,7 @@ def print_collective(console: Console, rows: Sequence[Row], left_out: Mapping[st
                 console,
                 f"{row['algorithm']}: no Hamiltonian cycle is known here, so messages go up to {most} hops",
             )
-    for reason in left_out.values():
+    for reason in dict.fromkeys(left_out.values()):
         print_note(console, f"left out: {reason}")
 
 
@@ -65,8 +81,10 @@ def _share(row: Row) -> str:
     return f"{100 * row['bound_share']:.4g} %"
 
 
-def _simulated(row: Row) -> Simulated:
-    return Simulated(*(row[f"simulated_{name}"] for name in ("cycles", "flits", "pieces", "alone")))
+def _simulated(row: Row) -> Simulated | None:
+    """None of one that could not be simulated."""
+    names = [f"simulated_{name}" for name in ("cycles", "flits", "pieces", "alone")]
+    return Simulated(*(row[name] for name in names)) if names[0] in row else None
 
 
 COLUMNS: Columns = {
@@ -74,8 +92,8 @@ COLUMNS: Columns = {
     lambda row: "{} → {}".format(*(row["busiest_link_names"] or row["busiest_link"])): "busiest link",
 }
 SIMULATED: Columns = {
-    lambda row: f"{_simulated(row).cycles_per_flit:.6g}": "simulated",
-    lambda row: f"{_simulated(row).difference(row['cycles']):+.1%}": "differs",
+    lambda row: (run := _simulated(row)) and f"{run.cycles_per_flit:.6g}": "simulated",
+    lambda row: (run := _simulated(row)) and f"{run.difference(row['cycles']):+.1%}": "differs",
 }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from shlex import quote
 from typing import Any
 
 from rich.console import Console
@@ -19,11 +20,13 @@ def print_verdict(console: Console, record: dict[str, Any]) -> None:
     """A record of the table `deadlock`, with its cycle, its remedy and its layers if it has them."""
     remedy, layered = record.get("remedy"), record.get("layered")
     facts = _facts(record) + ([] if layered is None else _layers(layered))
-    if remedy is not None:
+    least = record["least_virtual_channels"]
+    if remedy is not None and (least is None or remedy["virtual_channels"] < least):
         virtual, *layers = remedy_words(remedy)
-        facts += [("remedy", f"{virtual}; --channel-table FILE writes it")]
+        heeded = f"--routing FILE {_options('table', remedy['virtual_channels'])} heeds it"
+        facts += [("remedy", f"{virtual}; --channel-table FILE writes it, {heeded}")]
         facts += [("", f"{words}; --layers --layer-table FILE writes it") for words in layers]
-    elif record["least_virtual_channels"] is None and record["deadlock_free"] != "yes":
+    elif least is None and record["deadlock_free"] != "yes":
         facts.append(
             ("remedy", f"not looked for: more than {MOST_REMEDIED:,} pairs of routers, or too many routes to list")
         )
@@ -39,8 +42,11 @@ def _facts(record: dict[str, Any]) -> list[tuple[str, str]]:
     """(name, value) of the main columns; --json has all."""
     dependencies, channels, least = (record[name] for name in ("dependencies", "channels", "least_virtual_channels"))
     number = "not counted, of" if dependencies is None else f"{dependencies:,} between"
-    size = "of a superset" if channels is None else f"{number} {channels:,} channels"
+    size = "of a superset" if channels is None else f"{number} {counted(channels, 'channel')}"
     enough = None if least is None else f"{counted(least, 'virtual channel')}, rule {record['least_rule']}"
+    if enough and record["deadlock_free"] != "yes":
+        enough += f": add {_options(record['least_rule'], least)}"
+        enough += ", which heeds the virtual channels that the table names" * (record["least_rule"] == "table")
     return [
         ("routing", record["routing"]),
         *([] if record["pairs_of"] is None else [("traffic", f"{record['pairs_of']}: only its pairs send")]),
@@ -51,6 +57,11 @@ def _facts(record: dict[str, Any]) -> list[tuple[str, str]]:
         ("because", record["argument"]),
         ("acyclic from", enough or record["least_reason"]),
     ]
+
+
+def _options(rule: str, virtual_channels: int) -> str:
+    """The options of a rule."""
+    return f"--vc-rule {quote(rule)} --virtual-channels {virtual_channels}"
 
 
 def remedy_words(remedy: dict[str, Any]) -> list[str]:

@@ -7,6 +7,7 @@ from typing import Any
 
 from rich.console import Console
 
+from torusweep.quantities import counted
 from torusweep.questions.console import Columns, print_facts, print_heading, print_note, print_rows
 
 Record = dict[str, Any]
@@ -28,15 +29,15 @@ CUBE_COLUMNS = {
 def print_latency(console: Console, record: Record, remarks: Sequence[str]) -> None:
     """A record of Parhami & Kwai's model: its inputs, then latency as printed beside the corrected one."""
     cost = "" if record["constant"] == "pins" else f"; {cost_in_words([record])}"
-    bits, flits, hops = record["message_bits"], record["flits"], record["mean_distance"]
+    length, flits, hops = counted(record["message_bits"], "bit", "g"), record["flits"], record["mean_distance"]
     empty, stored = record["uncontended_latency"], record["store_and_forward_latency"]
-    pins = f"{record['pins']:.6g} pins, degree {record['degree']}"
+    pins = f"{counted(record['pins'], 'pin', '.6g')}, degree {record['degree']}"
     facts = (
-        ("channels", f"{record['width']:.6g} bits ({pins}{cost})"),
-        ("messages", f"{bits:g} bits, {flits:.6g} flits, {hops:.7g} hops on average"),
-        ("switch delay", f"{record['switch_delay']:g} cycles"),
-        ("rate", f"{record['rate']:g} messages/cycle/node ({record['load']:.6g} flits)"),
-        ("empty network", f"{empty:.6g} cycles (stored at every hop: {stored:.6g})"),
+        ("channels", f"{counted(record['width'], 'bit', '.6g')} ({pins}{cost})"),
+        ("messages", f"{length}, {counted(flits, 'flit', '.6g')}, {counted(hops, 'hop', '.7g')} on average"),
+        ("switch delay", counted(record["switch_delay"], "cycle", "g")),
+        ("rate", f"{record['rate']:g} messages/cycle/node ({counted(record['load'], 'flit', '.6g')})"),
+        ("empty network", f"{counted(empty, 'cycle', '.6g')} (stored at every hop: {stored:.6g})"),
     )
     lines = [
         {"name": label, **{f"printed{variant}": _value(record, f"{column}{variant}") for variant in VARIANTS}}
@@ -57,8 +58,8 @@ def print_latency(console: Console, record: Record, remarks: Sequence[str]) -> N
 def print_comparison(console: Console, found: list[Record], remarks: Sequence[str]) -> None:
     """Networks at equal cost, a row for each, in the order given."""
     first = found[0]
-    bits, rate, delay = first["message_bits"], first["rate"], first["switch_delay"]
-    messages = f"messages of {bits:g} bits, {rate:g} messages/cycle/node, switch delay {delay:g} cycles"
+    bits, rate, delay = counted(first["message_bits"], "bit", "g"), first["rate"], first["switch_delay"]
+    messages = f"messages of {bits}, {rate:g} messages/cycle/node, switch delay {counted(delay, 'cycle', 'g')}"
     print_heading(console, f"at equal cost: {cost_in_words(found)}")
     print_note(console, f"{messages}; saturation in bits/cycle/node")
     console.print()

@@ -49,11 +49,11 @@ def _facts(record: dict[str, Any]) -> list[tuple[str, str]]:
     ]
     if record["wire_density_position"] is not None:
         place = f"first after {counted(record['wire_density_position'], 'place')}"
+        most = counted(record["wire_density_max"], "channel", "g")
         middle = f"{record['wire_density_middle']:g} in the middle"
-        facts.append(("density of a row", f"{record['wire_density_max']:g} channels at most, {place}; {middle}"))
+        facts.append(("density of a row", f"{most} at most, {place}; {middle}"))
     if record["channel_width"] is not None:
-        bits = f"{record['channel_width']:.6g}"
-        width = f"{bits} {'bit' if bits == '1' else 'bits'}, {record['pins']:.6g} pins a node"
+        width = f"{counted(record['channel_width'], 'bit', '.6g')}, {counted(record['pins'], 'pin', '.6g')} a node"
         facts.append(("channel width", f"{width}, if as many wires cross the middle as there are nodes"))
     if record["layout_volume"] is not None:
         name, unit = ("volume", "cubed") if record["dimensions"] == 3 else ("area", "squared")

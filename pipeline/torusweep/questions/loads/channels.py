@@ -121,6 +121,9 @@ class Bounds(NamedTuple):
 NO_BOUNDS = Bounds(None, None, None, None, None, "")
 
 
+ROUNDING = 1e-12  # of a load
+
+
 class ChannelRates(NamedTuple):
     """What each channel carries, and can carry, float64[A], bits a second, in the order of `Topology.arcs`."""
 
@@ -131,6 +134,11 @@ class ChannelRates(NamedTuple):
     def percent(self) -> np.ndarray:
         """float64[A]: what is carried, of the capacity."""
         return 100 * self.carried / self.capacity
+
+    @property
+    def over(self) -> int:
+        """How many carry more than they can."""
+        return int((self.percent > 100 * (1 + ROUNDING)).sum())
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,7 +191,7 @@ class ChannelLoads:
 
 def record_of(loads: ChannelLoads, bounds: Bounds | None = None) -> dict[str, Any]:
     """The row of the table `loads`, from channel loads and, if requested, bounds."""
-    topology, estimate, operation = loads.topology, loads.estimate, loads.collective
+    topology, estimate, operation, rates = loads.topology, loads.estimate, loads.collective, loads.rates
     present = topology.ports != NO_PORT
     load, kind = loads.load[present], topology.link_class[present]
     flits = load if topology.bandwidth is None else load * topology.bandwidth[present]
@@ -218,6 +226,8 @@ def record_of(loads: ChannelLoads, bounds: Bounds | None = None) -> dict[str, An
         "terminal_bus_bandwidth": None if operation is None else operation.terminal_bus_bandwidth,
         **(NO_BOUNDS if bounds is None else bounds)._asdict(),
         "capacity_share": saturation / bounds.capacity if bounds and bounds.capacity and saturation else None,
+        "busiest_link_percent": float(rates.percent.max()) if rates is not None and len(rates.percent) else None,
+        "links_over_capacity": None if rates is None else rates.over,
         **loads.lost.columns,
     }
     return {column.name: values[column.name] for column in LOADS}

@@ -165,6 +165,20 @@ LOADS = (
         "",
         "method of the bounds and what is proved; or why they are null; empty if not requested",
     ),
+    Column(
+        "busiest_link_percent",
+        "double",
+        "%",
+        "what the fullest link between nodes carries, of its capacity; null where demands or links have no unit",
+        "less",
+    ),
+    Column(
+        "links_over_capacity",
+        "int64",
+        "channels",
+        "those that carry more than their capacity; a terminal inside a router has no link of its own",
+        "less",
+    ),
     *LOST,
     LOST_TRAFFIC,
 )

@@ -43,7 +43,9 @@ def section(tables: Tables) -> Chapter | None:
     networks = stored_rows(tables, "static").among("topology", (row["topology"] for row in loads))
     rows = joined(networks, loads)
     charts = panels({"saturation_against_size": SATURATION}, sorted(rows, key=_order), least=1)
-    parts: list[Part] = [charts, _by_traffic(rows), _by_routing(rows), _collectives(rows), _bounds(rows)]
+    parts: list[Part] = [
+        *(charts, _by_traffic(rows), _by_routing(rows), _collectives(rows), _bounds(rows), _of_capacity(rows))
+    ]
     return Chapter("loads", "Channel loads", parts) if any(parts) else None
 
 
@@ -164,6 +166,16 @@ def _bounds(rows: Sequence[Record]) -> str:
     )
     known = ("bounds_method", "capacity", "worst_case_saturation_load")
     return _records("Bounds over all routings", note, shown, [row for row in rows if any(row[name] for name in known)])
+
+
+def _of_capacity(rows: Sequence[Record]) -> str:
+    note = (
+        "Of networks and demands with units: what the fullest link carries, of its capacity. A terminal inside a router"
+        " has no link of its own."
+    )
+    columns = (("busiest_link_percent", "fullest link, %", 4), ("links_over_capacity", "links over capacity"))
+    known = [row for row in rows if row.get("busiest_link_percent") is not None]
+    return _records("Links and their capacity", note, fields(LOADS, *columns), known)
 
 
 def _records(title: str, note: str, shown: Sequence[Field], rows: Sequence[Record]) -> str:

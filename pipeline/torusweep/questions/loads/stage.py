@@ -109,9 +109,15 @@ class Loads(Record):
     @property
     def _over(self) -> list[int]:
         rates = self.found.rates
-        over = 0 if rates is None else int((rates.percent > 100 * (1 + ROUNDING)).sum())
+        over = 0 if rates is None else rates.over
         places: list[int] = self._order[:over].tolist()
         return places
+
+    @property
+    def _shares(self) -> bool:
+        """Whether some router has several terminals."""
+        terminals = self.found.topology.terminals
+        return len(np.unique(terminals)) < len(terminals)
 
     def rates(self) -> list[tuple[str, str]]:
         """(name, value): the busiest link in percent of its capacity, and the links over it; [] without units."""
@@ -127,7 +133,7 @@ class Loads(Record):
         return [
             ("a terminal sends", f"{rate(Fraction(self.found.rate or 0))} on average"),
             ("busiest link", f"{rates.percent[first]:,.4g} % of its capacity: {of}"),
-            ("links over capacity", f"{len(over):,}: {shown}{more}" if over else "none"),
+            ("links over capacity", (f"{len(over):,}: {shown}{more}" if over else "none") + INSIDE * self._shares),
         ]
 
     def lines(self) -> list[Fact]:
@@ -156,8 +162,8 @@ class Loads(Record):
         print_loads(console, self.record, computed_by, self.rates())
 
 
+INSIDE = "; terminals inside routers have no links of their own, and are not counted"
 SHOWN_OVER = 10  # links over their capacity that are named
-ROUNDING = 1e-12  # of a load
 ROOTS = 16  # whose loads are followed at once (torusweep_kernels.loads)
 DENSE = ("hot_region", "hot_spot", "demand")  # patterns, besides the symmetric ones, in which a source sends to many
 CELLS = 64  # classes of nodes of a hierarchical network, about

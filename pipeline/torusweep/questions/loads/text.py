@@ -54,7 +54,7 @@ def _facts(record: Record) -> Facts:
         ("busiest channel", f"{busiest}, at 1 flit/cycle/terminal"),
         *(_lower_estimate(record) if sampled else []),
         ("link utilization", "–" if utilization is None else f"{100 * utilization:.4g} %"),
-        ("mean path", f"{record['mean_hops']:.10g} hops{_stretch(record['stretch'])}"),
+        ("mean path", f"{counted(record['mean_hops'], 'hop', '.10g')}{_stretch(record['stretch'])}"),
         *_collective(record),
         *_bounds(record),
     ]

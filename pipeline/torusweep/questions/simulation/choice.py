@@ -191,7 +191,7 @@ def _deadlock_refusal(topology: Topology, routing: str | GivenRouting, reason: s
     alternative = "" if instead.startswith("allow") else ", or allow deadlock"
     return BadInput(
         f"routing {routing_spelling(routing)} on {topology.spelling}: {reason}; {instead}{alternative}"
-        " ('torusweep deadlock' says more)"
+        " (`allow_deadlock`; 'torusweep deadlock' says more)"
     )
 
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from torusweep.errors import BadInput, nearest
 from torusweep.networks.topology import NO_PORT, Topology
+from torusweep.quantities import counted
 
 Switching = Literal["wormhole", "virtual-cut-through", "store-and-forward"]
 MOST_LATENCY = 10_000  # cycles over a link, for which the simulator remembers what is on its way
@@ -47,8 +48,8 @@ class Preset(NamedTuple):
     def __str__(self) -> str:
         routed = [name for name in (self.routing, self.vc_rule) if name is not None]
         hop = 1 + self.route_delay + self.vc_delay + self.switch_delay
-        channels = f"{self.virtual_channels} virtual channels of {self.buffer_flits} flits"
-        parts = [self.switching, *routed, channels, f"packets of {self.packet_flits}", f"{hop} cycles a hop"]
+        buffers = f"{counted(self.virtual_channels, 'virtual channel')} of {counted(self.buffer_flits, 'flit')}"
+        parts = [self.switching, *routed, buffers, f"packets of {self.packet_flits}", f"{counted(hop, 'cycle')} a hop"]
         return f"{', '.join(parts)}; {self.source}"
 
 

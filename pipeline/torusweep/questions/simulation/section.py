@@ -9,6 +9,7 @@ from typing import Any
 from torusweep.charts import Axis
 from torusweep.charts.drawing import Chart, spread
 from torusweep.charts.section import Cell, Chapter, Field, Panel, fields, listing, number, paragraph, shared_field
+from torusweep.quantities import counted
 from torusweep.questions.simulation.columns import SIMULATION
 from torusweep.tables.rows import Record, Tables
 
@@ -70,8 +71,8 @@ def _panels(curves: Sequence[Curve]) -> list[Panel]:
 def _drawn(group: Sequence[Curve]) -> tuple[Chart, list[dict[str, Any]]]:
     """The chart of some curves, and their rows: a line a network (and routing, where a network has several)."""
     first, curves = group[0][0], spread(group, MOST_LINES)
-    lengths = first["packet_mix"] or first["packet_flits"]
-    router = f"{first['virtual_channels']} virtual channels, packets of {lengths} flits."
+    length = f"{first['packet_mix']} flits" if first["packet_mix"] else counted(first["packet_flits"], "flit")
+    router = f"{counted(first['virtual_channels'], 'virtual channel')}, packets of {length}."
     some = f" {len(curves)} of {len(group)} networks; the table has all." if len(curves) < len(group) else ""
     chart = LATENCY._replace(
         title=f"{first['traffic']} traffic, router {first['router']}", caption=f"{first['switching']}, {router}{some}"

@@ -20,13 +20,11 @@ def print_simulation(console: Console, rows: Sequence[Row]) -> None:
     """Rows of the table `simulation` that differ in their load only."""
     print_facts(console, rows[0]["topology"], _facts(rows[0]))
     console.print()
-    print_rows(console, rows, COLUMNS)
+    unclear = any(_maybe_saturated(row) or (row["saturated"] and _accepts(row)) for row in rows)
+    print_rows(console, rows, _columns(generated=unclear))
     print_note(console, "loads in flits per cycle per terminal, latencies in cycles, ± half a 95 % confidence interval")
-    if any(map(_maybe_saturated, rows)):
-        print_note(
-            console,
-            "saturated?: less is accepted than was generated, perhaps by chance; more --cycles or seeds decide",
-        )
+    for verdict in sorted(NOTES.keys() & set(map(_verdict, rows))):
+        print_note(console, f"{verdict}: {NOTES[verdict]}; more --cycles or seeds decide")
     if len(rows) > 1:
         print_note(console, "\ntotal latency by offered load")
         console.print(Text(_curve(rows)))
@@ -65,10 +63,10 @@ def _facts(row: Row) -> list[tuple[str, str]]:
         facts.append(("refused", f"{counted(row['refused_packets'], 'packet')}, because the source queue was full"))
     if row["message_latency"] is not None:
         p99 = f"99 % at most {row['p99_message_latency']:,}"
-        facts.append(("message latency", f"{row['message_latency']:,.6g} cycles, {p99}"))
+        facts.append(("message latency", f"{counted(row['message_latency'], 'cycle', ',.6g')}, {p99}"))
     if row["offered_load"] is None:
         time = row["delivery_time"]
-        delivered = "not all within these cycles" if time is None else f"{time:,.10g} cycle{'s' * (time != 1)}"
+        delivered = "not all within these cycles" if time is None else counted(time, "cycle", ",.10g")
         facts.append(("delivered after", delivered))
     return facts
 
@@ -85,10 +83,26 @@ def _packets(row: Row) -> str:
     return packets if queue is None else f"{packets}, source queues of {counted(queue, 'packet')}"
 
 
+ACCEPTED = 0.98  # of the offered load: less is accepted by a network that is saturated
+UNDECIDED = "undecided"
+NOTES = {
+    "saturated?": "less is accepted than was generated, perhaps by chance",
+    UNDECIDED: "the offered load is accepted, but in so short a run more was generated",
+}
+
+
 def _verdict(row: Row) -> str:
+    """What is known of a load."""
     if row["deadlocked"]:
         return "deadlock"
-    return "saturated" if row["saturated"] else "saturated?" if _maybe_saturated(row) else ""
+    if row["saturated"] or not _maybe_saturated(row):
+        return "saturated" if row["saturated"] else ""
+    return UNDECIDED if _accepts(row) else "saturated?"
+
+
+def _accepts(row: Row) -> bool:
+    """Whether the offered load is accepted; its runs may have generated more, by chance."""
+    return bool((row["accepted_load"] or 0.0) >= ACCEPTED * row["offered_load"])
 
 
 def _per_cent(share: float | None) -> str | None:
@@ -112,8 +126,12 @@ def _estimate(row: Row, name: str, digits: int) -> str:
     return f"{row[name]:,.{digits}f}±{error:,.{digits}f}"
 
 
+def _columns(generated: bool) -> Columns:
+    """generated: also the load that these runs generated, where it makes a verdict clear."""
+    return {"offered_load:.4g": "offered", **({"generated_load:.4g": "generated"} if generated else {}), **COLUMNS}
+
+
 COLUMNS: Columns = {
-    "offered_load:.4g": "offered",
     lambda row: _estimate(row, "accepted_load", 4): "accepted",
     lambda row: _estimate(row, "network_latency", 2): "network\nlatency",
     lambda row: _estimate(row, "total_latency", 2): "total\nlatency",

@@ -17,6 +17,7 @@ from torusweep_kernels.distance import Task, all_pairs_distance
 from torusweep.networks.links import surviving_network
 from torusweep.networks.symmetry import Orbits, orbits
 from torusweep.networks.topology import Topology
+from torusweep.quantities import counted
 from torusweep.questions.answer import Answer, Row
 from torusweep.questions.display import Fact, value_text
 from torusweep.questions.how import How
@@ -173,8 +174,12 @@ class Distances(Answer):
 
     def lines(self) -> list[Fact]:
         return [
-            ("mean", f"{self.mean:.10g} hops", "over ordered pairs of terminals, a terminal and itself included"),
-            ("mean_distinct", f"{self.mean_distinct:.10g} hops", "over ordered pairs of distinct terminals"),
+            (
+                "mean",
+                counted(self.mean, "hop", ".10g"),
+                "over ordered pairs of terminals, a terminal and itself included",
+            ),
+            ("mean_distinct", counted(self.mean_distinct, "hop", ".10g"), "over ordered pairs of distinct terminals"),
             ("diameter", value_text(self.diameter), "the largest distance, in hops"),
             ("radius", value_text(self.radius), "the smallest eccentricity, in hops"),
             ("histogram", value_text(self.histogram.tolist()), "ordered pairs of terminals at each distance"),

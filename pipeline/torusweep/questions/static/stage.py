@@ -23,7 +23,7 @@ from torusweep.questions.static.certificate import static_certificates
 from torusweep.questions.static.columns import STATIC
 from torusweep.questions.static.fault_diameter import EXHAUSTIVE_WORK, SAMPLE_SETS, SAMPLE_WORK
 from torusweep.questions.static.proofs import may_prove
-from torusweep.questions.static.record import MAX_PAIRS, measures_of, static_record
+from torusweep.questions.static.record import MAX_PAIRS, MEASURES, lacking, measures_of, static_record
 from torusweep.questions.static.runs import PROVED, static_of_run
 
 READING = (3e-4, 2e-7)  # seconds for a network, and for each channel
@@ -109,6 +109,13 @@ class StaticQuestion(Question):
         super().__init__()
         chosen: dict[str, Any] = {one.name: self._field(one) for one in self.swept if one.name == "measures"}
         self.Choice = create_model("Static", __base__=_Chosen, **chosen)
+
+    def left_out(self, said: Any) -> dict[str, tuple[str, ...]]:
+        """The measures that a section of a configuration leaves out, with their columns. Raises ValueError."""
+        known: Any = self.Choice
+        choice = said if said in (None, "none") else known.model_validate(said)
+        columns = [column.name for column in STATIC]
+        return {name: MEASURES[name].columns for name in lacking(choice, columns)}
 
     def request_for_network(self, fault_nodes: int | None, choice: Any) -> Any:
         if choice == "none":

@@ -61,10 +61,11 @@ def _facts(record: dict[str, Any], network: Topology, *, one_terminal_each: bool
     if not one_terminal_each:
         facts.insert(1, ("terminals", f"{record['terminals']:,}"))
     if not one_terminal_each and record["router_diameter"] is not None:
-        routers = f"diameter {record['router_diameter']}, mean {record['router_mean_distance']:.10g} hops"
+        routers = f"diameter {record['router_diameter']}, mean {counted(record['router_mean_distance'], 'hop', '.10g')}"
         facts.insert([name for name, _ in facts].index("cost"), ("between routers", f"{routers}, distinct ones"))
     if record["latency_mean"] not in (None, record["mean_distance_distinct"]):
-        cycles = f"diameter {record['latency_diameter']:,}, mean {record['latency_mean']:.10g} cycles between distinct"
+        mean = counted(record["latency_mean"], "cycle", ".10g")
+        cycles = f"diameter {record['latency_diameter']:,}, mean {mean} between distinct"
         place = [name for name, _ in facts].index("cost" if record["cost"] is not None else "connected")
         facts.insert(place, ("over links", f"{cycles} terminals"))
     if record["fault_nodes"] is not None:
@@ -97,7 +98,7 @@ def _distance_facts(record: dict[str, Any]) -> list[tuple[str, str]]:
         return [("distances", NOT_MEASURED)]
     return [
         ("diameter", counted(record["diameter"], "hop")),
-        ("mean distance", f"{mean:.10g} hops  ({distinct:.10g} between distinct nodes)"),
+        ("mean distance", f"{counted(mean, 'hop', '.10g')}  ({distinct:.10g} between distinct nodes)"),
         ("cost", f"{record['cost']:,}  (diameter × degree)"),
     ]
 
