@@ -37,9 +37,9 @@ WORD = re.compile(r"""\"([^\"]*)\"|'([^']*)'|(\([^()]*\))|([^\s,\"'()]+)""")
 def edge_list(path: Path) -> Listing:
     """Read an edge list: two nodes per line, separated by blanks or a comma; '#' and '%' begin comments.
 
-    A third field, a number, is a weight; with a unit (100Gb/s, 5 ns) it is a bandwidth or latency, and there may be both.
-    Nodes are numbers, or names if the first line has one; names with blanks
-    stand in quotes or, as Python's tuples, in parentheses. Of the data that networkx writes behind an edge, in braces,
+    A third field, a number, is a weight; with a unit (100Gb/s, 5 ns) it is a bandwidth or latency; both may be there.
+    Nodes are numbers, or names if the first line has one; names with blanks stand in quotes or, as Python's tuples, in
+    parentheses. Of the data that networkx writes behind an edge, in braces,
     the numbers of links are read (`torusweep.networks.families.graph_numbers`). A first line `source,target` is the
     heading of a CSV file, which may have other columns: numbers of links are read, an index and others are not.
     """
@@ -74,8 +74,8 @@ def edge_list(path: Path) -> Listing:
             fail(
                 path,
                 line,
-                f"expected two nodes, got {len(words)} fields; a weight is read where every line has one, a number, or a"
-                " number with its unit (100Gb/s, 5ns); other columns go under a heading, as source,target,bandwidth;"
+                f"expected two nodes, got {len(words)} fields; a weight is read where every line has one, a number, or"
+                " a number with its unit (100Gb/s, 5ns); other columns go under a heading, as source,target,bandwidth;"
                 " isolated nodes go into an adjacency list",
             )
         listing.link(numbered(path, line, words[0]), numbered(path, line, words[1]))
