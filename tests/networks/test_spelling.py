@@ -244,9 +244,7 @@ def test_a_file_stands_for_a_network(spelling, canonical):
     assert [str(file) for file in files_of(spelling)] == [str(Path(canonical.split('"')[1]))]
 
 
-@pytest.mark.parametrize(
-    ("spelling", "path"), [("a_file(x-y.csv)", "x-y.csv"), ('a-file("x y.csv")', "x y.csv")]
-)
+@pytest.mark.parametrize(("spelling", "path"), [("a_file(x-y.csv)", "x-y.csv"), ('a-file("x y.csv")', "x y.csv")])
 def test_a_file_stands_for_the_path_of_what_takes_one(spelling, path):
     assert resolved(spelling)[2]["path"] == path
 
