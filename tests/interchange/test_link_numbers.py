@@ -98,7 +98,7 @@ def test_booksim_has_the_latencies():
 
 def test_formats_without_them_say_so():
     topology = build("with_links(torus(k=4, n=2), bandwidths=[1, 2], latencies=[1, 9])")
-    for style in ("edgelist", "sst", "caminos", "astra-sim"):
+    for style in ("edgelist", "sst", "caminos"):
         notes = " ".join(export(topology, style, f"out-{style}").notes)
         assert "bandwidths of links" in notes
         assert "latencies of links" in notes

@@ -382,7 +382,7 @@ def test_large_networks_look_at_pairs_in_blocks(monkeypatch):
 def test_adaptive_routing_on_a_faulty_network_names_what_works(network):
     """The remedy is taken as it stands: the routing that it names, on the same network."""
     topology = build(network)
-    with pytest.raises(BadInput, match="expected a network with all its links, .*, got one with faults") as refusal:
+    with pytest.raises(BadInput, match=r"expected a network with all its links, .*, got one with faults") as refusal:
         set_up(topology, Parameters(routing="adaptive"))
     routing, rule = re.search(r"choose routing (\S+) with rule (\S+) ", str(refusal.value)).groups()
     set_up(topology, Parameters(routing=routing, vc_rule=rule))

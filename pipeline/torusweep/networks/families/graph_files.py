@@ -68,6 +68,7 @@ def graph(path: File, format: Format = None, directed: Directed = None, weights:
         names=found.names,
         terminal_names=found.terminal_names,
         rate=found.rate,
+        tick=found.tick,
     )
 
 
