@@ -48,13 +48,16 @@ def edge_list(path: Path) -> Listing:
     names: dict[str, int] = {}
     data: dict[int, dict[str, Any]] = {}  # of a link: its weight, and what stands in braces
     opening: tuple[int, str] | None = None  # line and text of the first link
-    weighted, told = False, None  # what the units of the first link say
+    weighted, commas, told = False, False, None  # what the units of the first link say
     for line, text in text_lines(path):
         if opening is None and (places := ends_of(fields := _comma_separated(text))) is not None:
             if len(fields) > 2:
                 return _of_columns(path, fields, places, line)
+            commas = "," in text
             continue
         words, braces = _words(text)
+        if commas and not braces:  # names may have blanks
+            words = [word for word in _comma_separated(text) if word]
         if opening is None and any(_is_name(word) for word in words[:2]):
             numbered = _numbering(names)
         weighted = len(words) == 3 and NUMBER.fullmatch(words[2]) is not None and (opening is None or weighted)
