@@ -137,3 +137,42 @@ def test_what_cannot_be_read_is_refused(tmp_path: Path, text: str, says: str):
     (tmp_path / "g.csv").write_text(text)
     with pytest.raises(BadInput, match=says):
         ts.network(tmp_path / "g.csv")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "0 1 100Gb/s 5ns\n1 2 50Gb/s 10ns\n",
+        "0 1 100 Gb/s 5 ns\n1 2 50 Gb/s 10 ns\n",
+        "a,b,5ns,12.5GB/s\nb,c,.01us,50Gbps\n",
+    ],
+)
+def test_units_say_what_a_field_without_a_heading_means(tmp_path, monkeypatch, text):
+    """The slower link carries a flit a cycle, of 50 Gb/s; a cycle is what both times are multiples of."""
+    monkeypatch.chdir(tmp_path)
+    Path("links.edges").write_text(text.replace(".01us", "0.01us"))
+    plan = ts.network("links.edges").topology.plan
+    assert sorted(zip(map(int, plan.bandwidths), plan.latencies)) == [(1, 2), (2, 1)]
+    assert plan.rate == 50 * 10**9
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (
+            "0 1 100Gb/s\n1 2 50\n",
+            "links.edges:2: expected bandwidth with a unit, as on the lines before, got '1 2 50'",
+        ),
+        ("0 1 100Gb/s\n1 2\n", "links.edges:2: expected bandwidth with a unit, as on the lines before, got '1 2'"),
+        ("0 1\n1 2 5ns\n", "links.edges:2: expected no number with a unit, as on the lines before, got '1 2 5ns'"),
+        ("0 1 100parsec\n1 2 1parsec\n", "other columns go under a heading, as source,target,bandwidth"),
+        ("0 1 5ns 7ns\n", "a number with its unit (100Gb/s, 5ns)"),
+        ("0 1 100\n1 2 50\n", 'got weight, which may mean either; say weights="bandwidth"'),
+    ],
+)
+def test_other_third_fields_are_refused_with_the_remedy(tmp_path, monkeypatch, text, words):
+    monkeypatch.chdir(tmp_path)
+    Path("links.edges").write_text(text)
+    with pytest.raises(BadInput) as refusal:
+        ts.network("links.edges")
+    assert words in str(refusal.value)

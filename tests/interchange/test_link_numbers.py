@@ -98,7 +98,7 @@ def test_booksim_has_the_latencies():
 
 def test_formats_without_them_say_so():
     topology = build("with_links(torus(k=4, n=2), bandwidths=[1, 2], latencies=[1, 9])")
-    for style in ("edgelist", "sst", "caminos", "astra-sim"):
+    for style in ("edgelist", "sst", "caminos"):
         notes = " ".join(export(topology, style, f"out-{style}").notes)
         assert "bandwidths of links" in notes
         assert "latencies of links" in notes
@@ -216,3 +216,28 @@ def test_parallel_links_of_different_numbers_are_refused():
     graph.edges[0, 1, 0]["latency"] = 9
     with pytest.raises(BadInput, match="between nodes 0 and 1"):
         ts.network(graph)
+
+
+@pytest.mark.parametrize("style", ["graphml", "networkx-json", "parquet"])
+@pytest.mark.parametrize(
+    "network",
+    [
+        'with_links(torus(radices=[4, 3]), bandwidths=["100 Gb/s", "12.5 GB/s"], latencies=["5 ns", "0.02 us"])',
+        'with_links(torus(radices=[4, 3]), bandwidths=["333 Mb/s", "1.25 Gb/s"])',
+        'with_links(mesh(k=3, n=2), latencies=["3 ns"])',
+        "units.edges",
+    ],
+)
+def test_units_are_read_back(style, network):
+    Path("units.edges").write_text("a b 100Gb/s 5ns\nb c 400Gb/s 15ns\n")
+    topology = build(network)
+    (file,) = export(topology, style).files
+    back = build(str(file)).plan
+    assert (back.rate, back.tick) == (topology.plan.rate, topology.plan.tick)
+    tail, head, port = topology.arcs
+    for name in ("bandwidths", "latencies"):
+        kinds = getattr(topology.plan, name) or (1,) * (1 + topology.link_class.max())
+        again = build(str(file))
+        others = getattr(back, name) or (1,) * (1 + again.link_class.max())
+        at = {(t, h): others[again.link_class[t, p]] for t, h, p in zip(*map(list, again.arcs))}
+        assert {(t, h): kinds[topology.link_class[t, p]] for t, h, p in zip(tail, head, port)} == at

@@ -244,6 +244,48 @@ def test_the_analytical_backend_holds_products_only(spelling):
     assert "topology.txt" in written.command
 
 
+def test_astra_sim_has_the_bandwidths_and_latencies_of_links():
+    """In units where the network has them; else a flit a cycle is 400 Gb/s, a cycle 500 ns."""
+    for bandwidths, latencies, expected, yml in (
+        ('["100 Gb/s", "50 Gb/s"]', '["5 ns", "10 ns"]', [(100, 5), (50, 10)], ("12.5, 6.25", "5.0, 10.0")),
+        ("[1, 2]", "[1, 3]", [(400, 500), (800, 1500)], ("50.0, 100.0", "500.0, 1500.0")),
+    ):
+        topology = build(f"with_links(torus(radices=[4, 3]), bandwidths={bandwidths}, latencies={latencies})")
+        written = export(topology, "astra-sim", "out")
+        assert any("1 flit a cycle is written as 400 Gb/s" in note for note in written.notes) == (yml[0][0] == "5")
+        for line in Path("out/topology.txt").read_text().splitlines()[2:]:
+            one, other, rate, delay, _ = line.split()
+            if int(one) >= 12:  # links between switches, which stand in rows of four
+                along_x = (int(one) - 12) // 4 == (int(other) - 12) // 4
+                assert (float(rate.removesuffix("Gbps")), float(delay.removesuffix("ms")) * 10**6) == pytest.approx(
+                    expected[0] if along_x else expected[1]
+                )
+        text = Path("out/network.yml").read_text()
+        assert f"bandwidth: [ {yml[0]} ]" in text
+        assert f"latency: [ {yml[1]} ]" in text
+    topology = build('with_links(torus(k=4, n=2), bandwidths=["200 Gb/s"], latencies=["30 ns"])')
+    back = export(topology, "astra-sim", "out") and build("out/topology.txt").plan
+    assert (back.rate, back.tick) == (topology.plan.rate, topology.plan.tick)
+
+
+def test_the_analytical_backend_holds_equal_links_of_a_dimension_only():
+    Path("ring.edges").write_text("0 1 100Gb/s\n1 2 100Gb/s\n2 3 100Gb/s\n3 0 50Gb/s\n")
+    written = export(build("ring.edges"), "astra-sim", "out")
+    assert "no network.yml: the analytical backend holds only equal links within a dimension" in written.notes
+    assert not Path("out/network.yml").exists()
+
+
+@pytest.mark.parametrize(
+    ("network", "link", "latency"),
+    [("ring(k=4)", "16", "20"), ('with_links(ring(k=4), bandwidths=["200 Gb/s"], latencies=["30 ns"])', "200", "30")],
+)
+def test_sst_has_the_one_bandwidth_and_latency(network, link, latency):
+    export(build(network), "sst", "out")
+    text = Path("out/merlin.py").read_text()
+    assert f"LINK = {link}  # Gb/s" in text
+    assert f'topo.link_latency = "{latency}ns"' in text
+
+
 def test_astra_sim_has_addresses_for_so_many(monkeypatch):
     monkeypatch.setattr(astra_sim, "MOST_HOSTS", 8)
     with pytest.raises(Refused, match="at most 8 terminals"):

@@ -6,6 +6,7 @@ The networks are compared with the graphs of networkx and igraph that were writt
 from __future__ import annotations
 
 import io
+import json
 import re
 import time
 from collections import Counter
@@ -107,6 +108,28 @@ def by_pandas(graph: nx.Graph) -> str:
     return "frame.csv"
 
 
+def by_pandas_as_links(name: str) -> Callable[[nx.Graph], str]:
+    def written(graph: nx.Graph) -> str:
+        frame = nx.to_pandas_edgelist(graph)
+        if name.endswith("parquet"):
+            frame.to_parquet(name)
+        else:
+            frame.to_csv(name, index=False)
+        return name
+
+    return written
+
+
+def as_igraph_calls(graph: nx.Graph) -> nx.Graph:
+    """The ids of igraph's GraphML."""
+    return nx.relabel_nodes(graph, {node: f"n{place}" for place, node in enumerate(graph)})
+
+
+def as_node_link(graph: nx.Graph) -> str:
+    Path("a.json").write_text(json.dumps(nx.node_link_data(graph, edges="edges")))
+    return "a.json"
+
+
 # format | what writes it | graphs
 READ: list[tuple[str, Callable[[nx.Graph], str], list[nx.Graph]]] = [
     ("gml", from_networkx(nx.write_gml, "a.gml"), [PETERSEN, NAMED, ONE_WAY, SPARSE, DOUBLE]),
@@ -130,6 +153,12 @@ READ: list[tuple[str, Callable[[nx.Graph], str], list[nx.Graph]]] = [
     ("snap", written_as_snap, [PETERSEN, ONE_WAY]),
     ("edgelist", from_igraph("write_ncol", "a.ncol", weights=None), [PETERSEN, nx.path_graph(4)]),
     ("edgelist", from_networkx(nx.write_edgelist, "plain.txt", data=False), [PETERSEN]),
+    ("edgelist", by_pandas_as_links("links.csv"), [PETERSEN, NAMED]),
+    ("parquet", by_pandas_as_links("links.parquet"), [PETERSEN, NAMED]),
+    ("adjlist", from_networkx(nx.write_adjlist, "a.adjlist"), [PETERSEN, nx.path_graph(4)]),
+    ("graphml", from_networkx(nx.write_graphml, "a.graphml"), [PETERSEN, NAMED, ONE_WAY, SPARSE]),
+    ("graphml", from_igraph("write_graphml", "b.graphml"), [as_igraph_calls(g) for g in (PETERSEN, ONE_WAY, SPARSE)]),
+    ("networkx-json", as_node_link, [PETERSEN, NAMED, ONE_WAY, SPARSE]),
 ]
 CASES_READ = [(*row[:2], graph) for row in READ for graph in row[2]]
 
@@ -381,6 +410,13 @@ REFUSED: list[tuple[str, Any, str]] = [
         "flat.csv:1: expected 2 numbers, as many as there are lines, got 4; a list of links",
     ),
     ("flat.edges", "0 1 5 7\n1 2 5 7\n", "flat.edges:1: expected two nodes, got 4 fields"),
+    ("a.adjlist", "0 1 2\n1 two\n", "a.adjlist:2: expected a node's number (0 … 2⁶²), got 'two'"),
+    ("a.json", "[1, 2]", "a.json"),
+    ("a.graphml", "<graphml><graph>", "a.graphml:1: expected <graph> with the attribute edgedefault"),
+    ("a.parquet", b"PAR1 and then nothing", "a.parquet"),
+    ("a.anynet", "router 0 node 0 switch 1\n", "a.anynet:1: expected 'router' or 'node' and a number"),
+    ("s.txt", "# Directed graph: a\n0 1\n1 x\n", "s.txt:3: expected a node's number"),
+    ("two.edges", "0 1 100Gb/s\n1 2\n", "two.edges:2: expected bandwidth with a unit, as on the lines before"),
     ("words.doc", "Dear Sir or Madam\n", 'expected a graph file; say format="…", one of edgelist'),
 ]
 
@@ -408,6 +444,14 @@ def test_a_triangle_of_a_matrix_is_read_where_it_is_said_how():
 def test_links_of_numpy():
     np.save("links.npy", np.array(PETERSEN.edges))
     assert arcs_by_name(build("links.npy")) == arcs_of(PETERSEN)
+
+
+# written by programs that are not here: each in their own form, in a test of its own
+IN_THEIR_OWN_TESTS = {"anynet", "dimacs", "ns3", "slurm", "ibnetdiscover"}
+
+
+def test_every_format_is_written_by_its_tool():
+    assert {row[0] for row in READ} == FORMATS.keys() - IN_THEIR_OWN_TESTS
 
 
 def test_formats_have_readers_and_their_suffixes_are_told_apart():

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Literal
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from torusweep.errors import BadInput
-from torusweep.networks.families import plan
+from torusweep.networks.families import files_of, plan
 from torusweep.networks.signature import resolve
 from torusweep.networks.spelling import MAX_CHARACTERS, MAX_DEPTH, Spelling, Word, parse
 from torusweep.networks.topology import Number, Whole
@@ -223,3 +224,33 @@ def test_networks_take_whole_numbers_and_strings(spelling, says):
         plan(spelling)
     assert says in str(refusal.value)
     assert "\n" not in str(refusal.value)
+
+
+@pytest.mark.parametrize(
+    ("spelling", "canonical"),
+    [
+        ("without(a-b.conf, nodes=[0])", 'without(graph(path="a-b.conf"), nodes=[0])'),
+        ('without("a b.gml", nodes=[0])', 'without(graph(path="a b.gml"), nodes=[0])'),
+        ("faulty(./net/links.edges, links=1)", 'faulty(graph(path="./net/links.edges"), links=1)'),
+        (
+            "with_links(concentrated(x.gml, terminals=2), bandwidths=[2])",
+            'with_links(concentrated(graph(path="x.gml"), terminals=2), bandwidths=[2])',
+        ),
+        ("without(net/x)", 'without(graph(path="net/x"))'),
+    ],
+)
+def test_a_file_stands_for_a_network(spelling, canonical):
+    assert str(parse(spelling)) == canonical
+    assert [str(file) for file in files_of(spelling)] == [str(Path(canonical.split('"')[1]))]
+
+
+@pytest.mark.parametrize(("spelling", "path"), [("a_file(x-y.csv)", "x-y.csv"), ('a-file("x y.csv")', "x y.csv")])
+def test_a_file_stands_for_the_path_of_what_takes_one(spelling, path):
+    assert resolved(spelling)[2]["path"] == path
+
+
+def test_a_file_stands_for_no_network_where_none_is_taken():
+    with pytest.raises(BadInput, match="expected only name=value arguments, got a network; torus takes k, n"):
+        plan("torus(x.csv)")
+    with pytest.raises(BadInput, match="two_words takes tie, share"):
+        resolved("two_words(x.csv)")

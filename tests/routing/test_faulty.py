@@ -5,6 +5,7 @@ The loops share nothing with the routings: nodes are tuples of digits, routes ar
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from fractions import Fraction
 from itertools import pairwise, permutations, product
@@ -22,6 +23,7 @@ from torusweep.questions.loads.exact import exact_loads
 from torusweep.questions.loads.monte_carlo import sampled_loads
 from torusweep.questions.simulation.parameters import Parameters
 from torusweep.questions.simulation.record import simulation_records
+from torusweep.questions.simulation.setup import set_up
 from torusweep.routing import faults, routing
 from torusweep.routing.faults import unrouted
 from torusweep.routing.tables.as_table import table_of
@@ -372,3 +374,15 @@ def test_large_networks_look_at_pairs_in_blocks(monkeypatch):
         routing("dimension_order(tie=sign)", build("torus(k=4, n=2)"))[1], build("faulty(torus(k=4, n=2), links=4)")
     )
     assert np.array_equal(again.lost, whole)
+
+
+@pytest.mark.parametrize(
+    "network", ["without(torus(k=4, n=2), links=[[0, 1]])", "faulty(mesh(k=4, n=2), links=2, seed=1)"]
+)
+def test_adaptive_routing_on_a_faulty_network_names_what_works(network):
+    """The remedy is taken as it stands: the routing that it names, on the same network."""
+    topology = build(network)
+    with pytest.raises(BadInput, match=r"expected a network with all its links, .*, got one with faults") as refusal:
+        set_up(topology, Parameters(routing="adaptive"))
+    routing, rule = re.search(r"choose routing (\S+) with rule (\S+) ", str(refusal.value)).groups()
+    set_up(topology, Parameters(routing=routing, vc_rule=rule))

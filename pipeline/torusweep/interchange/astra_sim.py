@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from fractions import Fraction
 from itertools import chain
 from pathlib import Path
 
@@ -24,23 +25,42 @@ from torusweep.networks.topology import NO_PORT, Topology, node_index
 from torusweep.tables.store import publish
 
 PHYSICAL, LOGICAL, ANALYTICAL = "topology.txt", "logical_topology.json", "network.yml"
-RATE, DELAY, ERRORS = "400Gbps", "0.0005ms", "0"  # of a link, as in the ns-3 backend's example
-BANDWIDTH, LATENCY = 50.0, 500.0  # GB/s and ns of a link, as in the analytical backend's examples
+# of a flit a cycle and of a cycle, where the network does not say: 50 GB/s and 500 ns, as in both backends' examples
+RATE, TICK, ERRORS = Fraction(400 * 10**9), Fraction(500, 10**9), "0"
 MOST_HOSTS = 1 << 16
 
 
 def physical(topology: Topology) -> str:
-    """The ns-3 backend's file: counts, numbers of the switches, then a line for each link."""
-    hosts = len(topology.terminals)
+    """The ns-3 backend's file: counts, numbers of the switches, then a line for each link.
+
+    A terminal's link carries a flit a cycle and takes a cycle.
+    """
+    hosts, plan = len(topology.terminals), topology.plan
     links = links_of(topology)
+    kinds = [(1, 1)] * hosts + [
+        (plan.bandwidths[kind] if plan.bandwidths else 1, plan.latencies[kind] if plan.latencies else 1)
+        for kind in links.link_class.tolist()
+    ]
+    said = {kind: _ns3(topology, *kind) for kind in set(kinds)}
     ends = chain(
         zip(range(hosts), (topology.terminals + hosts).tolist()),
         zip((links.source + hosts).tolist(), (links.target + hosts).tolist()),
     )
     lines = [f"{hosts + topology.nodes} {topology.nodes} {hosts + len(links.source)}"]
     lines.append(" ".join(map(str, range(hosts, hosts + topology.nodes))))
-    lines += [f"{one} {other} {RATE} {DELAY} {ERRORS}" for one, other in ends]
+    lines += [f"{one} {other} {said[kind]} {ERRORS}" for (one, other), kind in zip(ends, kinds)]
     return "\n".join([*lines, ""])
+
+
+def _units(topology: Topology) -> tuple[Fraction, Fraction]:
+    """Bits a second of one flit a cycle, and seconds of a cycle."""
+    return topology.plan.rate or RATE, topology.plan.tick or TICK
+
+
+def _ns3(topology: Topology, width: Fraction | int, cycles: int) -> str:
+    rate, tick = _units(topology)
+    delay = f"{float(cycles * tick * 1000):.12f}".rstrip("0").rstrip(".")
+    return f"{float(width * rate / 10**9):.12g}Gbps {delay}ms"
 
 
 def building_blocks(topology: Topology) -> list[tuple[str, int]] | None:
@@ -82,13 +102,36 @@ def _is_neighbour(topology: Topology, digits: np.ndarray, shape: tuple[int, ...]
     return bool((topology.ports[0] == node_index(other, shape)).any())
 
 
-def analytical(blocks: list[tuple[str, int]]) -> str:
-    """The analytical backend's file."""
+def speeds(topology: Topology) -> list[tuple[float, float]] | None:
+    """(GB/s, ns) of a link of each dimension of more than one node; None where those of a dimension differ."""
+    plan, (rate, tick) = topology.plan, _units(topology)
+    digits = topology.addresses()[:, [side > 1 for side in plan.radices]]
+    tail, head, port = topology.arcs
+    dimension, kind = (digits[tail] != digits[head]).argmax(axis=1), topology.link_class[tail, port]
+    found: list[tuple[float, float]] = []
+    for axis in range(digits.shape[1]):
+        kinds = np.unique(kind[dimension == axis]).tolist()
+        of_axis = {
+            (
+                float((plan.bandwidths[one] if plan.bandwidths else 1) * rate / (8 * 10**9)),
+                float((plan.latencies[one] if plan.latencies else 1) * tick * 10**9),
+            )
+            for one in kinds
+        }
+        if len(of_axis) != 1:
+            return None
+        found += of_axis
+    return found
+
+
+def analytical(blocks: list[tuple[str, int]], links: list[tuple[float, float]]) -> str:
+    """The analytical backend's file; `links` as `speeds` says."""
+    bandwidths, latencies = (", ".join(map(str, column)) for column in zip(*links))
     return (
         f"topology: [ {', '.join(kind for kind, _ in blocks)} ]\n"
         f"npus_count: [ {', '.join(str(side) for _, side in blocks)} ]\n"
-        f"bandwidth: [ {', '.join([str(BANDWIDTH)] * len(blocks))} ]  # GB/s\n"
-        f"latency: [ {', '.join([str(LATENCY)] * len(blocks))} ]  # ns\n"
+        f"bandwidth: [ {bandwidths} ]  # GB/s\n"
+        f"latency: [ {latencies} ]  # ns\n"
     )
 
 
@@ -100,8 +143,9 @@ def write(topology: Topology, folder: Path) -> list[Path]:
         PHYSICAL: physical(topology),
         LOGICAL: json.dumps({"logical-dims": [str(side) for side in sides]}) + "\n",
     }
-    if blocks is not None:
-        contents[ANALYTICAL] = analytical(blocks)
+    links = None if blocks is None else speeds(topology)
+    if blocks is not None and links is not None:
+        contents[ANALYTICAL] = analytical(blocks, links)
     for name, content in contents.items():
         publish(folder / name, content.encode())
     return [folder / name for name in contents]
@@ -117,9 +161,17 @@ def _check(topology: Topology) -> None:
 
 def _remarks(topology: Topology) -> list[str]:
     hops = "ns-3 counts a link more at either end: from a terminal to its switch"
+    remarks = [hops]
+    plan, (rate, tick) = topology.plan, _units(topology)
+    if plan.rate is None or (plan.tick is None and plan.latencies):
+        remarks.append(
+            f"1 flit a cycle is written as {float(rate / 10**9):g} Gb/s, a cycle as {float(tick * 10**9):g} ns"
+        )
     if building_blocks(topology) is None:
-        return [hops, "no network.yml: the analytical backend holds only products of rings and complete graphs"]
-    return [hops]
+        remarks.append("no network.yml: the analytical backend holds only products of rings and complete graphs")
+    elif speeds(topology) is None:
+        remarks.append("no network.yml: the analytical backend holds only equal links within a dimension")
+    return remarks
 
 
 def _command(files: list[Path]) -> str:
@@ -131,7 +183,7 @@ def _command(files: list[Path]) -> str:
 FORMAT = Format(
     "ASTRA-sim: the topology of its ns-3 backend, and of its analytical one where that can hold it",
     "",
-    frozenset({"terminals", "terminal order"}),
+    frozenset({"terminals", "terminal order", "bandwidths", "latencies"}),
     write,
     _command,
     simulates=True,

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable
+from fractions import Fraction
 from pathlib import Path
 from typing import NamedTuple
 
@@ -30,6 +31,7 @@ class LinkTable(NamedTuple):
     multiplicity       int32[L]  number of parallel links
     bandwidth          float64[L]  flits a cycle of one of them; None: 1 each
     latency            int16[L]  cycles over each; None: 1 each
+    rate, tick         bits a second of a flit a cycle, and seconds of a cycle, as of `Plan`; None: not said
     """
 
     source: np.ndarray
@@ -41,10 +43,22 @@ class LinkTable(NamedTuple):
     multiplicity: np.ndarray
     bandwidth: np.ndarray | None = None
     latency: np.ndarray | None = None
+    rate: Fraction | None = None
+    tick: Fraction | None = None
 
     def numbers(self) -> dict[str, np.ndarray]:
-        """The columns beside the ends that say something, in the names that the readers know."""
-        columns = {name: getattr(self, name) for name in self._fields[2:]}
+        """The columns beside the ends that say something, in the readers' names; with units as texts."""
+        columns = {name: getattr(self, name) for name in self._fields[2:-2]}
+        for name, unit, scale, called in (
+            ("bandwidth", self.rate, 10**9, "Gb/s"),
+            ("latency", self.tick, Fraction(1, 10**9), "ns"),
+        ):
+            if unit is not None:
+                given = np.ones(len(self.source)) if columns[name] is None else columns[name]
+                said, which = np.unique(given, return_inverse=True)
+                columns[name] = np.array(
+                    [f"{float(Fraction(value) * unit / scale):.15g} {called}" for value in said.tolist()]
+                )[which]
         if (self.multiplicity == 1).all():
             del columns["multiplicity"]
         return {name: column for name, column in columns.items() if column is not None}
@@ -63,7 +77,7 @@ def links_of(topology: Topology) -> LinkTable:
     widths = np.array([float(width) for width in plan.bandwidths])[kind] if plan.bandwidths else None
     cycles = None if topology.latency is None else topology.latency[tail, port]
     if topology.directed:
-        return LinkTable(tail, head, port, None, kind, None, weight, widths, cycles)
+        return LinkTable(tail, head, port, None, kind, None, weight, widths, cycles, plan.rate, plan.tick)
     # both arcs of a link stand at the same place of these orders, even if several links join the same nodes
     forth = np.flatnonzero(tail < head)
     back = np.flatnonzero(tail > head)
@@ -73,7 +87,8 @@ def links_of(topology: Topology) -> LinkTable:
     forth, back = forth[listed], back[listed]
     other = None if np.array_equal(kind[forth], kind[back]) else kind[back]
     of_links = [None if column is None else column[forth] for column in (widths, cycles)]
-    return LinkTable(tail[forth], head[forth], port[forth], port[back], kind[forth], other, weight[forth], *of_links)
+    found = LinkTable(tail[forth], head[forth], port[forth], port[back], kind[forth], other, weight[forth], *of_links)
+    return found._replace(rate=plan.rate, tick=plan.tick)
 
 
 def ids_of(topology: Topology) -> list[str]:

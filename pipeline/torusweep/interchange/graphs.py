@@ -26,12 +26,12 @@ from io import SEEK_END, BytesIO
 from pathlib import Path
 from xml.sax.saxutils import escape, quoteattr
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 
 from torusweep.errors import printable
 from torusweep.interchange.formats import Format, ids_of, in_node_order, links_of, one_each, terminal_counts
-from torusweep.networks.families.graph_listing import BANDWIDTH
 from torusweep.networks.names import column_of
 from torusweep.networks.topology import Topology
 from torusweep.tables.parquet import parquet
@@ -58,7 +58,7 @@ def graphml_text(topology: Topology) -> str:
     if not in_node_order(topology):
         of_graph["terminals"] = " ".join(ids[node] for node in topology.terminals.tolist())
     keys = [("graph", name, "string") for name in of_graph]
-    keys += [("node", "endpoints", "long"), *(("edge", name, _type(name)) for name in numbers)]
+    keys += [("node", "endpoints", "long"), *(("edge", name, _type(column)) for name, column in numbers.items())]
     lines = [f'<key id="{name}" for="{of}" attr.name="{name}" attr.type="{kind}"/>' for of, name, kind in keys]
     lines.append(f'<graph edgedefault="{_direction(topology)}">')
     lines += [f'<data key="{name}">{escape(value)}</data>' for name, value in of_graph.items()]
@@ -74,9 +74,9 @@ def graphml_text(topology: Topology) -> str:
     return GRAPHML_HEAD + "\n".join([*lines, "</graph>", "</graphml>", ""])
 
 
-def _type(name: str) -> str:
-    """The type of a link's number."""
-    return "double" if name == BANDWIDTH else "long"
+def _type(column: np.ndarray) -> str:
+    """The type of a link's number, in GraphML."""
+    return {"U": "string", "f": "double"}.get(column.dtype.kind, "long")
 
 
 def write_graphml(topology: Topology, path: Path) -> list[Path]:
@@ -110,7 +110,7 @@ def node_link_text(topology: Topology) -> str:
     nodes = [f'{{"id": {node}, "endpoints": {count}}}' for node, count in zip(ids, terminal_counts(topology).tolist())]
     form = "".join(f', "{name}": %s' for name in numbers)
     ends = ([ids[node] for node in column.tolist()] for column in (links.source, links.target))
-    rows = zip(*ends, *(column.tolist() for column in numbers.values()))
+    rows = zip(*ends, *(map(json.dumps, column.tolist()) for column in numbers.values()))
     edges = [f'{{"source": %s, "target": %s{form}}}' % row for row in rows]
     head = f'"directed": {json.dumps(topology.directed)}, "multigraph": false, "graph": {json.dumps(graph)}'
     separator = ",\n"

@@ -236,7 +236,7 @@ from sst.merlin.targetgen import *
 from sst.merlin.topology import *
 
 LOAD = 0.1
-LINK = 16  # Gb/s
+LINK = {link:g}  # Gb/s
 here = os.path.dirname(os.path.abspath(__file__))
 # parallel links are one link: topoAny builds those of a multigraph twice
 graph = nx.Graph(nx.read_graphml(os.path.join(here, "{network}"), node_type=int))
@@ -249,7 +249,7 @@ routing_table = topo.calculate_routing_table()
 # hop i uses virtual channel i: with one more than hops, no packet can wait for itself
 hops = max(len(path) for paths in routing_table.values() for choices in paths.values() for _, path in choices)
 topo.vcs_per_vn = hops + 1
-topo.link_latency = "20ns"
+topo.link_latency = "{latency:g}ns"
 topo.host_link_latency = "10ns"
 
 router = hr_router()
@@ -291,7 +291,15 @@ system.build()
 def sst_configuration(topology: Topology) -> str:
     """The Python file that SST runs."""
     spelling = " ".join(topology.spelling.split()).replace("\\", "/").replace('"', "'")
-    return SST_CONFIGURATION_TEXT.format(spelling=spelling, network=SST_NETWORK)
+    plan = topology.plan
+    # Merlin's anytopo gives all links the same bandwidth and latency
+    link = 16.0 if plan.rate is None or plan.bandwidths else float(plan.rate / 10**9)
+    latency = (
+        20.0
+        if plan.tick is None or len(set(plan.latencies)) > 1
+        else float(plan.tick * 10**9 * max(plan.latencies, default=1))
+    )
+    return SST_CONFIGURATION_TEXT.format(spelling=spelling, network=SST_NETWORK, link=link, latency=latency)
 
 
 def write_sst(topology: Topology, folder: Path) -> list[Path]:

@@ -217,8 +217,8 @@ def _kinds(columns: dict[str, list[Any]], notes: list[str]) -> LinkKinds | None:
     links = len(next(iter(columns.values())))
     found = link_kinds(np.zeros(links, np.int64), ("link",), numbers.get("bandwidth"), numbers.get("latency"))
     notes.extend(said.notes)
-    found = found._replace(rate=said.units.get("bandwidth"))
-    return found if found.bandwidths or found.latencies or found.rate else None
+    found = found._replace(rate=said.units.get("bandwidth"), tick=said.units.get("latency"))
+    return found if any(found[2:]) else None
 
 
 def _are_names(labels: tuple[Any, ...]) -> bool:

@@ -31,7 +31,7 @@ class LinkKinds(NamedTuple):
 
     link_class             int8[L]
     classes                names, as of `Plan`
-    bandwidths, latencies, rate  as of `Plan`
+    bandwidths, latencies, rate, tick  as of `Plan`
     """
 
     link_class: np.ndarray
@@ -39,6 +39,7 @@ class LinkKinds(NamedTuple):
     bandwidths: tuple[Fraction, ...]
     latencies: tuple[int, ...]
     rate: Fraction | None = None
+    tick: Fraction | None = None
 
 
 def bandwidth_of(value: float | str) -> Fraction:
@@ -164,6 +165,7 @@ def network_of_links(
         notes=(*notes, *_remarks(rows)),
         names=names,
         rate=None if kinds is None else kinds.rate,
+        tick=None if kinds is None else kinds.tick,
     )
     if plan.bytes > limit:
         raise Refused(

@@ -204,6 +204,7 @@ def resolve(
     known = signature_of(table[call.name])[1:]
     names = [parameter.name for parameter in known]
     takes = f"{call.name} takes {', '.join(names) or 'no parameters'}"
+    call = call.with_path(names)
     if call.inner is not None:
         raise BadInput(f"{call}: expected only name=value arguments, got '{call.inner}'; {takes}")
     for key in call.arguments:
@@ -239,5 +240,9 @@ def _parse(spelling: str, kind: str, example: str) -> Spelling:
 
 
 def _with_underscores(arguments: str) -> str:
-    """Replace hyphens within words by underscores (dimension-order), except in quoted strings."""
-    return re.sub(r"""("[^"]*"|'[^']*')|(?<=[A-Za-z])-(?=[A-Za-z])""", lambda found: found[1] or "_", arguments)
+    """Replace hyphens within words by underscores (dimension-order), except in quoted strings and in files' names."""
+    return re.sub(
+        r"""("[^"]*"|'[^']*'|[^\s,()=]*[./][^\s,()=]*)|(?<=[A-Za-z])-(?=[A-Za-z])""",
+        lambda found: found[1] or "_",
+        arguments,
+    )

@@ -1,10 +1,11 @@
 """The grammar of networks: `torus(k=8, n=3)`.
 
     spelling = name "(" [argument {"," argument}] ")"
-    argument = key "=" value | spelling          (only the first may be a spelling)
+    argument = key "=" value | spelling | file   (only the first may be a spelling, or a file in its place)
     value    = integer | decimal | "true" | "false" | word | string
              | "[" values "]" | "{" integer ":" value … "}" | spelling
 
+A file, quoted or with a suffix or folders, as in without(topology.conf, nodes=[3]), is graph(path="topology.conf").
 A word is one of the named values of a parameter, as in `tie=split`; all other text is a quoted string.
 
 Spellings are parsed as data and never evaluated. `str(parse(text))` is the same network in the
@@ -16,7 +17,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Container
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Union
@@ -36,6 +37,9 @@ _TOKEN = re.compile(
       | ([()\[\]{},:=])
     )""",
     re.VERBOSE,
+)
+_FILE = re.compile(
+    r"""\s*((?:[^\s(),=:{}\[\]"']*/)?[^\s(),=:{}\[\]"'/]*\.[A-Za-z]\w*|[^\s(),=:{}\[\]"']*/[^\s(),=:{}\[\]"']*)(?=\s*[,)])"""
 )
 _KINDS = ("", "name", "number", "string", "mark")  # the groups of a token, by number
 
@@ -61,6 +65,13 @@ class Spelling:
 
     def __hash__(self) -> int:
         return hash(str(self))
+
+    def with_path(self, names: Sequence[str]) -> Spelling:
+        """For what takes a path and no network: a file in place of a network is its path."""
+        file = self.inner is not None and self.inner.name == "graph" and list(self.inner.arguments) == ["path"]
+        if self.inner is None or not file or "path" not in names or "path" in self.arguments:
+            return self
+        return Spelling(self.name, {**self.inner.arguments, **self.arguments})
 
 
 def format_value(value: Value) -> str:
@@ -178,6 +189,9 @@ class _Reader:
         self.take("(")
         inner: Spelling | None = None
         arguments: dict[str, Value] = {}
+        if path := self.file():
+            inner = Spelling("graph", {"path": path})
+            self.next_or_end(")")
         while not self.at(")"):
             if self.kind != "name":
                 self.fail("a parameter's name")
@@ -194,6 +208,17 @@ class _Reader:
             self.next_or_end(")")
         self.take(")")
         return Spelling(name, arguments, inner)
+
+    def file(self) -> str | None:
+        """Pass a file's path, if one is here."""
+        if self.kind == "string":
+            return None if file_of(self.token[1:-1], ()) is None else str(self.value(0))
+        found = _FILE.match(self.text, self.start)
+        if found is None:
+            return None
+        self.position = found.end()
+        self.advance()
+        return found[1]
 
     def value(self, depth: int) -> Value:
         if depth > MAX_DEPTH:

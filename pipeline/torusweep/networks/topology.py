@@ -132,6 +132,7 @@ class Plan:
     terminal_names   of the terminals, where the file has others for them than for their nodes
     whole       the network before its faults, whose routings it keeps as far as their links are left; None: no faults
     rate        bits a second that one flit a cycle stands for; None: not said
+    tick        seconds that a cycle stands for; None: not said
     joined      whether every node has one terminal and reaches every other, whatever the parameters: what is then
                 known of a traffic needs no arrays; False where the construction does not show it
     """
@@ -154,6 +155,7 @@ class Plan:
     names: tuple[Any, ...] | None = None
     terminal_names: tuple[Any, ...] | None = None
     rate: Fraction | None = None
+    tick: Fraction | None = None
 
     @property
     def bytes(self) -> int:

@@ -296,6 +296,11 @@ def adaptive(topology: Topology, escape: Escape = None) -> AdaptiveRouting:
     Constraint: a network that the escape routing suits.
     Source: Duato 1993.
     """
+    if topology.plan.whole is not None:
+        raise BadInput(
+            f"routing adaptive on {topology.spelling}: expected a network with all its links, as packets choose hop by"
+            " hop along those of an escape routing, got one with faults; choose minimal, which suits every network"
+        )
     if escape is not None:
         return AdaptiveRouting(ESCAPES[escape](topology, tie="positive"))
     try:

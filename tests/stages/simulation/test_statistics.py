@@ -58,6 +58,105 @@ def test_intervals_cover_the_mean_with_their_probability():
     assert 190 - 5 * np.sqrt(200 * 0.95 * 0.05) <= inside <= 200
 
 
+def queues(terminals: int, load: float, service: int, cycles: int, many: int, *, stages: int = 1, varied: bool = False):
+    """Runs of independent queues, one a terminal, empty at first, and their mean latency: from Lindley's recursion.
+
+    A packet comes in a cycle with probability load / service. Its service takes `service` cycles, or is geometric with
+    that mean. stages: queues that it passes, of which only the first makes it wait where service is constant.
+    Mean of discrete-time queues: Hunter 1983, Geo/G/1: E[W] = p E[S (S − 1)] / (2 (1 − p E[S])).
+    """
+    random = np.random.default_rng(7)
+    p = load / service
+    packets = int(cycles * p + 6 * np.sqrt(cycles * p) + 20)
+    gap = random.geometric(p, (many * terminals, packets))
+    length = random.geometric(1 / service, gap.shape) if varied else np.full(gap.shape, service)
+    wait = np.zeros(gap.shape, np.int64)
+    for i in range(1, packets):
+        wait[:, i] = np.maximum(0, wait[:, i - 1] + length[:, i - 1] - gap[:, i])
+    time = np.cumsum(gap, axis=1)
+    second_moment = (2 if varied else 1) * service * (service - 1)
+    mean = p * second_moment / (2 * (1 - load)) + stages * service
+    runs = []
+    for place in range(many):
+        own = slice(place * terminals, (place + 1) * terminals)
+        inside = time[own] < cycles
+        generated, entered = time[own][inside], (time + wait)[own][inside]
+        delivered = entered + length[own][inside] + (stages - 1) * service
+        runs.append(
+            Run(
+                generated.astype(np.int32),
+                np.where(entered < cycles, entered, -1).astype(np.int32),
+                np.where(delivered < cycles, delivered, -1).astype(np.int32),
+                np.zeros(0, np.int64),
+                np.zeros(0, np.int16),
+                np.full(len(generated), service, np.int16),
+                terminals,
+                cycles,
+            )
+        )
+    return runs, mean
+
+
+def test_the_queues_have_the_known_means():
+    """Long runs, each latency beyond the first tenth, without the code under test."""
+    for how in ({}, {"varied": True}, {"stages": 3}):
+        (run,), mean = queues(64, 0.6, 4, 40_000, 1, **how)
+        late = (run.time > 4000) & (run.delivered >= 0)
+        assert (run.delivered - run.time)[late].mean() == pytest.approx(mean, rel=0.02)
+
+
+def covered(found: list, mean: float) -> float:
+    """The share of intervals that hold the mean, of at least nine in ten that are not too short for one."""
+    widths = [one.half_width for one in found if one.half_width is not None]
+    assert len(widths) >= 0.9 * len(found)
+    return float(np.mean([abs(one.mean - mean) <= one.half_width for one in found if one.half_width is not None]))
+
+
+@pytest.mark.parametrize(
+    ("terminals", "load", "cycles", "how"),
+    [
+        (16, 0.3, 300, {}),
+        (16, 0.6, 300, {}),
+        (16, 0.6, 1000, {}),
+        (16, 0.8, 1000, {}),
+        (64, 0.8, 300, {}),
+        (16, 0.6, 1000, {"varied": True}),
+        (64, 0.5, 800, {"stages": 4}),
+    ],
+)
+def test_intervals_of_short_runs_cover_the_long_mean(terminals, load, cycles, how):
+    """500 runs that begin with empty queues, each with its own detected warm-up."""
+    runs, mean = queues(terminals, load, 4, cycles, 500, **how)
+    assert covered([figures([run]).total for run in runs], mean) >= 0.92
+
+
+def test_seeds_that_fill_alike_do_not_hide_it():
+    """Four runs of a network that has not filled yet: their common error does not shrink with their number."""
+    runs, mean = queues(16, 0.8, 4, 600, 4 * 125)
+    assert covered([figures(runs[place : place + 4]).total for place in range(0, len(runs), 4)], mean) >= 0.92
+
+
+def test_a_run_of_few_latencies_has_no_interval():
+    """A batch is a twentieth of the window, which is to be as long as a packet takes."""
+    for latency, known in ((30.0, True), (600.0, False)):
+        found = figures([steady(5, latency=latency)], 500)
+        assert (found.total.half_width is not None, found.network.half_width is not None) == (known, known)
+        assert found.accepted.half_width is not None
+
+
+def test_intervals_of_long_runs_are_hardly_wider_than_those_of_independent_batches():
+    """Twenty batches of independent latencies, and Student's t of 19: the other corrections cost a fifth at most."""
+    ratios = []
+    for seed in range(40):
+        run = steady(seed, packets=40_000)
+        batch = (run.delivered[run.delivered < run.end] - 500) * 20 // (run.end - 500)
+        latency = (run.delivered - run.time)[run.delivered < run.end]
+        means = [latency[batch == number].mean() for number in range(20)]
+        plain = 2.093 * np.std(means, ddof=1) / np.sqrt(20)
+        ratios.append(figures([run], 500).total.half_width / plain)
+    assert 1 <= np.median(ratios) <= 1.35
+
+
 def test_more_seeds_narrow_the_interval():
     one, four = figures([steady(0)], 500), figures([steady(seed) for seed in range(4)], 500)
     assert four.packets > 3.9 * one.packets

@@ -181,6 +181,7 @@ def bind(call: Spelling) -> tuple[str, dict[str, Any]]:
     known = parameters(call.name)
     names = [parameter.name for parameter in known]
     takes_network = bool(known) and known[0].kind is Plan
+    call = call if takes_network else call.with_path(names)
     if call.name == "graph" and {"nodes", "links"} <= set(call.arguments) and "path" not in call.arguments:
         raise BadInput(
             f"{call}: expected a graph in a file, got the name of one in memory, which no command and no sweep can"

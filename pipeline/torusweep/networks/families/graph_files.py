@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import stat
 from collections.abc import Callable
 from functools import lru_cache
@@ -67,17 +68,18 @@ def graph(path: File, format: Format = None, directed: Directed = None, weights:
         names=found.names,
         terminal_names=found.terminal_names,
         rate=found.rate,
+        tick=found.tick,
     )
 
 
 def files_of(spelling: str | Spelling) -> list[Path]:
     """Every file that a spelling names, nested networks included, in the order of the spelling.
 
-    Text without the word `path` is not parsed here, and may be invalid; `plan` checks it.
+    Text in which no file can stand is not parsed here, and may be invalid; `plan` checks it.
     """
     if isinstance(spelling, str):
         spelling = with_path(spelling)
-    if isinstance(spelling, str) and "path" not in spelling:
+    if isinstance(spelling, str) and not re.search(r"path|[./\"']", spelling):
         return []
     call = parse(spelling) if isinstance(spelling, str) else spelling
     found = [] if call.inner is None else files_of(call.inner)

@@ -26,7 +26,7 @@ from torusweep.networks.families.graph_listing import (
     named,
     note_names,
 )
-from torusweep.networks.families.graph_numbers import WEIGHT, known_names, set_numbers
+from torusweep.networks.families.graph_numbers import WEIGHT, known_names, meaning_of, set_numbers
 from torusweep.networks.names import names_or_none
 from torusweep.networks.readers import NUMBER
 
@@ -37,8 +37,9 @@ WORD = re.compile(r"""\"([^\"]*)\"|'([^']*)'|(\([^()]*\))|([^\s,\"'()]+)""")
 def edge_list(path: Path) -> Listing:
     """Read an edge list: two nodes per line, separated by blanks or a comma; '#' and '%' begin comments.
 
-    A third field, a number, is a weight. Nodes are numbers, or names if the first line has one; names with blanks
-    stand in quotes or, as Python's tuples, in parentheses. Of the data that networkx writes behind an edge, in braces,
+    A third field, a number, is a weight; with a unit (100Gb/s, 5 ns) it is a bandwidth or latency; both may be there.
+    Nodes are numbers, or names if the first line has one; names with blanks stand in quotes or, as Python's tuples, in
+    parentheses. Of the data that networkx writes behind an edge, in braces,
     the numbers of links are read (`torusweep.networks.families.graph_numbers`). A first line `source,target` is the
     heading of a CSV file, which may have other columns: numbers of links are read, an index and others are not.
     """
@@ -47,24 +48,37 @@ def edge_list(path: Path) -> Listing:
     names: dict[str, int] = {}
     data: dict[int, dict[str, Any]] = {}  # of a link: its weight, and what stands in braces
     opening: tuple[int, str] | None = None  # line and text of the first link
-    weighted = False
+    weighted, commas, told = False, False, None  # what the units of the first link say
     for line, text in text_lines(path):
         if opening is None and (places := ends_of(fields := _comma_separated(text))) is not None:
             if len(fields) > 2:
                 return _of_columns(path, fields, places, line)
+            commas = "," in text
             continue
         words, braces = _words(text)
+        if commas and not braces:  # names may have blanks
+            words = [word for word in _comma_separated(text) if word]
         if opening is None and any(_is_name(word) for word in words[:2]):
             numbered = _numbering(names)
         weighted = len(words) == 3 and NUMBER.fullmatch(words[2]) is not None and (opening is None or weighted)
         opening = opening or (line, text)
         if weighted:
             data[len(listing.tails)] = {WEIGHT: words.pop()}
+        quantities = _quantities(words[2:])
+        told = quantities.keys() if told is None else told
+        if quantities.keys() != told:
+            what = f"{' and '.join(told)} with a unit" if told else "no number with a unit"
+            got = one_line(printable(text.strip()), SHOWN)
+            fail(path, line, f"expected {what}, as on the lines before, got '{got}'; write it on every line or on none")
+        if quantities:
+            data[len(listing.tails)] = dict(quantities)
+            words = words[:2]
         if len(words) != 2:
             fail(
                 path,
                 line,
-                f"expected two nodes, got {len(words)} fields; a weight is read where every line has one, a number,"
+                f"expected two nodes, got {len(words)} fields; a weight is read where every line has one, a number, or"
+                " a number with its unit (100Gb/s, 5ns); other columns go under a heading, as source,target,bandwidth;"
                 " isolated nodes go into an adjacency list",
             )
         listing.link(numbered(path, line, words[0]), numbered(path, line, words[1]))
@@ -78,6 +92,21 @@ def edge_list(path: Path) -> Listing:
         set_numbers(listing, {known: [data.get(row, {}).get(name) for row in rows] for known, name in called.items()})
     note_names(listing, names)
     return listing
+
+
+def _quantities(words: list[str]) -> dict[str, str]:
+    """What words say of a link, by their units: "100Gb/s", or "100" and "Gb/s"; {} where any says something else."""
+    found: dict[str, str] = {}
+    place = 0
+    while place < len(words):
+        alone = NUMBER.fullmatch(words[place]) is not None
+        text = "".join(words[place : place + 1 + alone])
+        name = meaning_of(text)
+        if name is None or name in found:
+            return {}
+        found[name] = text
+        place += 1 + alone
+    return found
 
 
 def _expect_link(path: Path, line: int, text: str, listing: Listing, names: dict[str, int]) -> None:

@@ -31,7 +31,7 @@ class Graph(NamedTuple):
     width       ports of a node at least
     classes     names of the link classes
     bandwidths, latencies   of them, as of `Plan`
-    names, terminal_names, rate   as of `Plan`
+    names, terminal_names, rate, tick   as of `Plan`
     """
 
     nodes: int
@@ -50,6 +50,7 @@ class Graph(NamedTuple):
     names: tuple[Any, ...] | None = None
     terminal_names: tuple[Any, ...] | None = None
     rate: Fraction | None = None
+    tick: Fraction | None = None
 
 
 class ListedLinks(NamedTuple):
@@ -104,13 +105,14 @@ def graph_of(path: Path, listing: Listing, directed: bool) -> Graph:
         tails, heads = tails[keep], heads[keep]
     numbers = {name: column[keep] for name, column in listing.numbers.items()}
     links = _multiplicity(path, numbers, len(tails))
+    rate, tick = listing.units.get(BANDWIDTH), listing.units.get("latency")
     if "port" in numbers and not (missing := _without_ports(n, tails, heads, numbers, directed)):
         graph = _with_ports(path, listing, ListedLinks(n, directed, tails, heads, links, numbers), terminals, notes)
-        return graph._replace(names=names, terminal_names=listing.terminal_names, rate=listing.units.get(BANDWIDTH))
+        return graph._replace(names=names, terminal_names=listing.terminal_names, rate=rate, tick=tick)
     if "port" in numbers:
         notes.append(f"port numbers not read: {missing}")
     graph = _counted(path, listing, ListedLinks(n, directed, tails, heads, links, numbers), terminals, notes)
-    return graph._replace(names=names, terminal_names=listing.terminal_names, rate=listing.units.get(BANDWIDTH))
+    return graph._replace(names=names, terminal_names=listing.terminal_names, rate=rate, tick=tick)
 
 
 def _counted(path: Path, listing: Listing, links: ListedLinks, terminals: np.ndarray | None, notes: list[str]) -> Graph:

@@ -72,6 +72,17 @@ def width_of(name: str, value: Any) -> float:
         raise BadInput(f"{name}: expected {what}, got {one_line(printable(value), SHOWN)}") from None
 
 
+def meaning_of(text: str) -> str | None:
+    """What a number with a unit says of a link, "bandwidth" or "latency"; None without a unit of either."""
+    for name, read in ((BANDWIDTH, rate_of), ("latency", time_of)):
+        try:
+            read(text)
+        except BadInput:
+            continue
+        return name
+    return None
+
+
 def in_units(listing: Listing, name: str, values: Sequence[Any]) -> Sequence[Any]:
     """Bandwidths and latencies with units, as "100 Gb/s", as numbers: in the least bandwidth, the greatest common time.
 

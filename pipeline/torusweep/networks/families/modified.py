@@ -317,7 +317,7 @@ def with_links(topology: Linked, bandwidths: Bandwidths = None, latencies: Laten
             why = f"the network has {classes} link class{'es' if classes > 1 else ''}{names}"
             require(len(given) in (1, classes), parameter, given, lengths, why)
     widths, cycles = topology.bandwidths, topology.latencies
-    listed, rate = Listing(), topology.rate
+    listed, rate, tick = Listing(), topology.rate, topology.tick
     if bandwidths is not None:
         widths = of_classes([bandwidth_of(value) for value in in_units(listed, BANDWIDTH, bandwidths)], classes)
         rate = listed.units.get(BANDWIDTH)
@@ -327,8 +327,9 @@ def with_links(topology: Linked, bandwidths: Bandwidths = None, latencies: Laten
         for value in whole:
             require(1 <= value <= MOST_LATENCY, "latencies", latencies, most, f"got {value:,} cycles")
         cycles = of_classes(whole, classes)
+        tick = listed.units.get("latency")
     notes = (*topology.notes, *listed.notes)
-    changed = replace(topology, bandwidths=widths, latencies=cycles, notes=notes, rate=rate)
+    changed = replace(topology, bandwidths=widths, latencies=cycles, notes=notes, rate=rate, tick=tick)
     if changed.symmetries is no_symmetries or (widths, cycles) == (topology.bandwidths, topology.latencies):
         return changed
     return replace(changed, symmetries=lambda: _kept(changed, topology.symmetries))

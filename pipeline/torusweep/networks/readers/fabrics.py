@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -116,6 +117,61 @@ def _hosts(path: Path, line: int, text: str) -> list[str]:
     return found
 
 
+class Fabric(NamedTuple):
+    """What ibnetdiscover says of names beyond the network. Nodes are called as in the network.
+
+    switches  GUID of each switch → its name
+    lids      LID → the node, an adapter or a switch
+    ports     (node, port) → the node at the other end
+    uplinks   adapter → the node at its only port
+    """
+
+    switches: dict[int, str]
+    lids: dict[int, str]
+    ports: dict[tuple[str, int], str]
+    uplinks: dict[str, str]
+
+
+def fabric_of(path: Path) -> Fabric:
+    """Read GUIDs, LIDs and ports. Raises BadInput for an adapter with several ports, whose LIDs are apart."""
+    found = _discovered(path)
+    names = found.names
+    switches, lids = dict[int, str](), dict[int, str]()
+    node, guid = "", 0
+    for text in text_of(path).split("\n"):
+        if match := re.match(r"(switchguid|caguid)=0x([0-9a-fA-F]+)", text):
+            guid = int(match[2], 16)
+        elif match := IB_NODE.match(text):
+            node = names[found.ids[match[2]]]
+            if match[1] == "Switch":
+                switches[guid] = node
+                lids |= {int(lid): node for lid in re.findall(r"\blid (\d+)\b", text)}
+        elif text.startswith("[") and (lid := re.search(r"# lid (\d+)\b", text)):  # of an adapter's port
+            lids.setdefault(int(lid[1]), node)
+    ports = {(names[end], port): names[other] for (end, port), (other, _) in found.ports.items()}
+    uplinks: dict[str, str] = {}
+    for host in found.hosts:
+        leads = [there for (here, _), there in ports.items() if here == names[host]]
+        if len(leads) > 1:
+            raise BadInput(
+                f"{printable(path)}: expected one linked port of each adapter for its forwarding tables, got"
+                f" {len(leads)} of {names[host]}; leave all but one out"
+            )
+        if leads:
+            uplinks[names[host]] = leads[0]
+    return Fabric(switches, lids, ports, uplinks)
+
+
+class _Discovered(NamedTuple):
+    """ids: what the file calls nodes → their numbers; ports: (node, port) → (node, port); names and hosts of nodes."""
+
+    ids: dict[str, int]
+    ports: dict[tuple[int, int], tuple[int, int]]
+    speeds: dict[tuple[int, int], str]
+    names: list[str]
+    hosts: list[int]
+
+
 def ibnetdiscover(path: Path) -> Listing:
     """Read what ibnetdiscover prints of an InfiniBand fabric: switches, and adapters, which are terminals.
 
@@ -123,6 +179,20 @@ def ibnetdiscover(path: Path) -> Listing:
     ends, with its ports and speed (4xHDR: 200 Gb/s).
     Source: man page ibnetdiscover(8), "topology file format".
     """
+    ids, ports, speeds, names, hosts = _discovered(path)
+    listing = Listing(directed=False, nodes=np.arange(len(ids)))
+    links = sorted((end, other) for end, other in ports.items() if end < other)
+    for (tail, _), (head, _) in links:
+        listing.link(tail, head)
+    note_names(listing, {name: place for place, name in enumerate(names)})
+    listing.terminals = np.array(sorted(hosts), np.int64) if hosts else None
+    with named(path):
+        if any(end in speeds for end, _ in links):
+            set_numbers(listing, {"bandwidth": [speeds.get(end) for end, _ in links]})
+    return listing
+
+
+def _discovered(path: Path) -> _Discovered:
     ids, called, hosts = dict[str, int](), dict[int, str](), list[int]()
     ports: dict[tuple[int, int], tuple[int, int]] = {}
     speeds: dict[tuple[int, int], str] = {}
@@ -143,18 +213,9 @@ def ibnetdiscover(path: Path) -> Listing:
                     fail(path, line, f"expected one neighbour at each port, got '{one_line(printable(text), SHOWN)}'")
             if speed := IB_SPEED.search(found[4] or ""):
                 speeds[min(here, there)] = f"{int(speed[1]) * LANES[speed[2]]:g} Gb/s"
-    listing = Listing(directed=False, nodes=np.arange(len(ids)))
-    links = sorted((end, other) for end, other in ports.items() if end < other)
-    for (tail, _), (head, _) in links:
-        listing.link(tail, head)
     names = [called.get(number) or name for name, number in ids.items()]
     if len(set(names)) < len(names):
         names = list(ids)
     if any(not name.isprintable() for name in names):
         raise BadInput(f"{printable(path)}: expected descriptions of printable characters, got others")
-    note_names(listing, {name: place for place, name in enumerate(names)})
-    listing.terminals = np.array(sorted(hosts), np.int64) if hosts else None
-    with named(path):
-        if any(end in speeds for end, _ in links):
-            set_numbers(listing, {"bandwidth": [speeds.get(end) for end, _ in links]})
-    return listing
+    return _Discovered(ids, ports, speeds, names, hosts)

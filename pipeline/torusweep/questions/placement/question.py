@@ -175,7 +175,8 @@ def place(
     ]
     | None = None,
     least: Annotated[
-        Literal["hops", "load"], Meaning("of tasks: what is least, hops · demand or the load of the busiest link")
+        Literal["hops", "load"],
+        Meaning("of tasks: what is least, hops · demand or the busiest link's load by minimal routing"),
     ] = "hops",
     restarts: Annotated[int, Whole(0, "searches for a placement of tasks from a random one", 1000)] = 4,
     seed: Annotated[int, Whole(0, "of these searches", 2**31 - 1)] = 0,
@@ -198,8 +199,9 @@ def place(
         - {axis: ep, operation: all_to_all, bytes: 32MiB, times: 4}
 
     Tasks are placed so that hops · demand, or the busiest link's load under minimal routing, is least: by exchanges of
-    two tasks, from their order, one after another, and at random. What is proved is called the optimum: all placements
-    of up to nine tasks are looked through, and a placement may meet a bound.
+    two tasks, from their order, one after another, and at random. Another routing is not minimised for: `torusweep
+    loads --traffic` says its loads of the demand that `--demand` writes. What is proved is called the optimum: all
+    placements of up to nine tasks are looked through, and a placement may meet a bound.
 
     The answer has the order of the devices, for jax.sharding.Mesh(numpy.array(devices)[order], axis_names): the number
     of the node, x fastest, of each rank.

@@ -109,7 +109,10 @@ SIMULATION = (
         "accepted_load_error",
         "double",
         "flits/cycle/terminal",
-        ("half the width of its 95 % confidence interval, by batch means; null with fewer than two batches"),
+        (
+            "half the width of its 95 % confidence interval, by batch means, corrected for their correlation and"
+            " skewness; null with fewer than two batches"
+        ),
         "less",
     ),
     Column(
@@ -123,7 +126,10 @@ SIMULATION = (
         "network_latency_error",
         "double",
         "cycles",
-        ("half the width of its 95 % confidence interval, by batch means; null with fewer than two batches"),
+        (
+            "half the width of its 95 % confidence interval, by batch means, corrected for their correlation and"
+            " skewness; null with fewer than two batches, or where the measured cycles are less than 20 latencies"
+        ),
         "less",
     ),
     Column(
@@ -137,7 +143,10 @@ SIMULATION = (
         "total_latency_error",
         "double",
         "cycles",
-        ("half the width of its 95 % confidence interval, by batch means; null with fewer than two batches"),
+        (
+            "half the width of its 95 % confidence interval, by batch means, corrected for their correlation and"
+            " skewness; null with fewer than two batches, or where the measured cycles are less than 20 latencies"
+        ),
         "less",
     ),
     Column("p50_latency", "int64", "cycles", "total latency that half of the packets do not exceed", "less"),

@@ -1,8 +1,9 @@
 """Loads and latencies with confidence intervals, from the times at which packets were generated, entered and arrived.
 
 The measurement window reaches from the end of the warm-up to the end of the run; packets delivered in it
-count. The window is divided into batches of equal duration, whose means are nearly independent. Their
-variance gives the intervals (batch means).
+count. The window is divided into batches of equal duration, and the variance of their means gives the intervals (batch
+means). In a short run these means depend on each other and are skewed, and a rest of the warm-up is left in them, so
+that an interval as if they were independent would be too narrow: see `half_width`.
 """
 
 from __future__ import annotations
@@ -15,6 +16,10 @@ import scipy  # loads scipy.special when it is first used
 from torusweep_kernels.router import REFUSED
 
 BATCHES = 20  # of the window of one run
+PARTS = 60  # of the window, joined into batches
+LARGER = (10, 5)  # numbers of batches that every interval is also computed with
+CORRELATED = ((0.2, (4, 3)), (0.4, (2,)))  # from such a correlation of successive batches on, with these, too
+MOST_CORRELATION = 0.8  # that is corrected for; beyond, the largest batches decide
 MSER_BATCH = 5  # packets of a batch
 MAX_MSER_BATCHES = 1000  # with more packets, batches grow
 MIN_ACCEPTED = 0.98  # share of the generated load below which a network is saturated
@@ -46,7 +51,8 @@ class Run(NamedTuple):
 
 
 class MeanEstimate(NamedTuple):
-    """A mean and the half-width of its 95 % confidence interval; None without data, or without variance."""
+    """A mean and the half-width of its 95 % confidence interval; None without data, without variance, or where a run is
+    too short: its window shorter than 20 mean latencies."""
 
     mean: float | None
     half_width: float | None
@@ -92,15 +98,21 @@ def figures(runs: Sequence[Run], warm_up: int | None = None) -> Figures:
             " cycles"
         )
     windows = [_window(run, begin) for run, begin in zip(runs, warm)]
-    width = np.concatenate(
+    cycles = np.concatenate(
         [np.full(BATCHES, (run.end - begin) / BATCHES * run.terminals) for run, begin in zip(runs, warm)]
     )
-    flits = np.concatenate([window.flits for window in windows])
-    generated = np.concatenate([window.generated for window in windows])
-    packets = np.concatenate([window.packets for window in windows])
+    width = (cycles * BATCHES / PARTS).repeat(PARTS // BATCHES).reshape(len(runs), PARTS)
+    flits, generated, packets, network_sum, total_sum = (
+        np.array([window[column] for window in windows]) for column in range(5)
+    )
     total = np.concatenate([window.total for window in windows])
     sent = sum(int(((run.time >= begin) & (run.time < run.end)).sum()) for run, begin in zip(runs, warm))
-    lag = _ratio(flits - MIN_ACCEPTED * generated, width)
+    lacking = (flits - MIN_ACCEPTED * generated).reshape(-1, PARTS // BATCHES).sum(axis=1)
+    lag = _ratio(lacking, cycles)
+    shortest = min(run.end - begin for run, begin in zip(runs, warm))
+    saturated = lag[0] < 0 and ((sent >= BATCHES and lag[0] + _student(len(cycles), CONFIDENCE) * lag[1] < 0) or None)
+    # of a saturated load, latencies grow with the run, however long
+    long_enough = saturated is True or not len(total) or shortest >= BATCHES * total.mean()
     return Figures(
         warm_up=max(warm),
         packets=len(total),
@@ -108,13 +120,13 @@ def figures(runs: Sequence[Run], warm_up: int | None = None) -> Figures:
             int(((run.entered == REFUSED) & (run.time >= begin) & (run.time < run.end)).sum())
             for run, begin in zip(runs, warm)
         ),
-        generated=_estimate(generated, width),
-        accepted=_estimate(flits, width),
-        network=_estimate(np.concatenate([window.network_sum for window in windows]), packets),
-        total=_estimate(np.concatenate([window.total_sum for window in windows]), packets),
+        generated=_estimate(generated, width, over=cycles.sum()),
+        accepted=_estimate(flits, width, over=cycles.sum()),
+        network=_estimate(network_sum, packets, long_enough),
+        total=_estimate(total_sum, packets, long_enough),
         quantiles=None if not len(total) else _quantiles(total),
         histogram=histogram(total),
-        saturated=lag[0] < 0 and ((sent >= BATCHES and lag[0] + _student(len(width), CONFIDENCE) * lag[1] < 0) or None),
+        saturated=saturated,
     )
 
 
@@ -149,7 +161,7 @@ def histogram(latency: np.ndarray) -> list[tuple[int, int]]:
 
 
 class _Window(NamedTuple):
-    """For each batch: flits delivered and generated, packets delivered, sums of latencies; and all total latencies."""
+    """For each part: flits delivered and generated, packets delivered, sums of latencies; and all total latencies."""
 
     flits: np.ndarray
     generated: np.ndarray
@@ -162,20 +174,20 @@ class _Window(NamedTuple):
 def _window(run: Run, begin: int) -> _Window:
     length = run.end - begin
 
-    def batches(cycle: np.ndarray, weight: np.ndarray | None = None) -> np.ndarray:
+    def parts(cycle: np.ndarray, weight: np.ndarray | None = None) -> np.ndarray:
         inside = (cycle >= begin) & (cycle < run.end)
-        batch = (cycle[inside].astype(np.int64) - begin) * BATCHES // length
-        return np.bincount(batch, None if weight is None else weight[inside], minlength=BATCHES)
+        part = (cycle[inside].astype(np.int64) - begin) * PARTS // length
+        return np.bincount(part, None if weight is None else weight[inside], minlength=PARTS)
 
-    local = batches(run.local, run.local_flits)
+    local = parts(run.local, run.local_flits)
     total, network = run.delivered - run.time, run.delivered - run.entered
     inside = (run.delivered >= begin) & (run.delivered < run.end)
     return _Window(
-        flits=batches(run.delivered, run.flits) + local,
-        generated=batches(run.time, run.flits) + local,
-        packets=batches(run.delivered),
-        network_sum=batches(run.delivered, network),
-        total_sum=batches(run.delivered, total),
+        flits=parts(run.delivered, run.flits) + local,
+        generated=parts(run.time, run.flits) + local,
+        packets=parts(run.delivered),
+        network_sum=parts(run.delivered, network),
+        total_sum=parts(run.delivered, total),
         total=total[inside],
     )
 
@@ -187,13 +199,60 @@ def _ratio(value: np.ndarray, weight: np.ndarray) -> tuple[float, float]:
     return float(mean), float(np.sqrt(variance) / weight.mean())
 
 
-def _estimate(value: np.ndarray, weight: np.ndarray) -> MeanEstimate:
+def _estimate(
+    value: np.ndarray, weight: np.ndarray, long_enough: bool = True, over: float | None = None
+) -> MeanEstimate:
+    """Of the parts of all runs, [R, PARTS]; without an interval where a batch is shorter than the mean latency."""
     if not weight.sum():
         return MeanEstimate(None, None)
-    mean, error = _ratio(value, weight)
-    if np.count_nonzero(weight) < 2 or not value.any():  # no variance to estimate
+    mean = float(value.sum() / (weight.sum() if over is None else over))
+    filled = weight.reshape(-1, PARTS // BATCHES).any(axis=1)
+    if not long_enough or np.count_nonzero(filled) < 2 or not value.any():  # no variance to estimate
         return MeanEstimate(mean, None)
-    return MeanEstimate(mean, _student(len(value), (1 + CONFIDENCE) / 2) * error)
+    return MeanEstimate(mean, half_width(value, weight))
+
+
+def half_width(value: np.ndarray, weight: np.ndarray) -> float:
+    """Half the width of a 95 % confidence interval for Σ value / Σ weight over successive parts of windows.
+
+    value, weight   [R, 60] of R runs that differ in their seeds
+
+    Batch means: the largest of the half-widths with 20, 10 and 5 batches a run, each with its own Student's t. That of
+    20 is corrected for the correlation of successive means, by that of lag 1, and for their skewness, as in N-Skart.
+    Where they are correlated, larger batches count, too, down to two, which tell a mean that still moves from one that
+    is steady; as all runs fill alike, batches of the same time are then one.
+    Source: Law and Kelton 1984 (batch means); Tafazzoli, Steiger and Wilson 2011 (N-Skart: corrections); Marriott and
+    Pope 1954 (bias of the correlation).
+    """
+    together = value.sum(axis=0, keepdims=True), weight.sum(axis=0, keepdims=True)
+    means = _deviations(*together, BATCHES)
+    squares = float((means**2).sum())
+    observed = float((means[1:] * means[:-1]).sum()) / squares * BATCHES / (BATCHES - 1) if squares else 0.0
+    correlation = observed + (1 + 3 * max(observed, 0.0)) / BATCHES
+    widths = [_width(value, weight, number) for number in LARGER]
+    for least, numbers in CORRELATED:
+        widths += [_width(*together, number) for number in numbers if correlation > least]
+    kept = min(max(correlation, 0.0), MOST_CORRELATION)
+    return float(max(_width(value, weight, BATCHES, skewed=True) * np.sqrt((1 + kept) / (1 - kept)), *widths))
+
+
+def _deviations(value: np.ndarray, weight: np.ndarray, batches: int) -> np.ndarray:
+    """float64[R · batches]: value − mean · weight of each batch; their sum is 0."""
+    return (value - value.sum() / weight.sum() * weight).reshape(len(value) * batches, -1).sum(axis=1)
+
+
+def _width(value: np.ndarray, weight: np.ndarray, batches: int, skewed: bool = False) -> float:
+    """The half-width as if batches were independent; skewed: corrected for their skewness (Willink 2005)."""
+    deviations = _deviations(value, weight, batches)
+    number, square = len(deviations), float((deviations**2).mean())
+    if not square:
+        return 0.0
+    quantile = _student(number, (1 + CONFIDENCE) / 2)
+    skew = float((deviations**3).mean()) / square**1.5 / (6 * np.sqrt(number))
+    if skewed and abs(skew) > 1e-9:
+        ends = (np.cbrt(1 + 6 * skew * (end - skew)) - 1 for end in (quantile, -quantile))
+        quantile = max(quantile, *(abs(end / (2 * skew)) for end in ends))
+    return float(quantile * np.sqrt(square / (number - 1)) / (weight.sum() / number))
 
 
 def _student(batches: int, probability: float) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import floor, log10
+from math import ceil, floor, log10
 from typing import Any
 
 from rich.console import Console
@@ -11,6 +11,7 @@ from rich.text import Text
 
 from torusweep.quantities import counted
 from torusweep.questions.console import BAR_WIDTH, Columns, lost_facts, print_facts, print_note, print_rows
+from torusweep.questions.simulation.statistics import BATCHES
 
 MAX_CHANNELS = 32  # printed of a cyclic wait; --json has all
 Row = dict[str, Any]
@@ -25,6 +26,13 @@ def print_simulation(console: Console, rows: Sequence[Row]) -> None:
     print_note(console, "loads in flits per cycle per terminal, latencies in cycles, ± half a 95 % confidence interval")
     for verdict in sorted(NOTES.keys() & set(map(_verdict, rows))):
         print_note(console, f"{verdict}: {NOTES[verdict]}; more --cycles or seeds decide")
+    for row in rows:
+        if enough := _cycles_enough(row):
+            load = f"{row['offered_load']:.4g}"
+            print_note(
+                console,
+                f"load {load}: too short for a useful interval; some {enough:,} cycles (--cycles {enough}) would do",
+            )
     if len(rows) > 1:
         print_note(console, "\ntotal latency by offered load")
         console.print(Text(_curve(rows)))
@@ -112,6 +120,22 @@ def _per_cent(share: float | None) -> str | None:
 def _maybe_saturated(row: Row) -> bool:
     """Whether less is accepted than offered, but by no more than chance explains."""
     return row["offered_load"] is not None and row["saturated"] is None
+
+
+def _cycles_enough(row: Row) -> int | None:
+    """The cycles that would give a useful interval of the latency; None where there is one, or no load is steady.
+
+    Without an interval, the measured cycles are less than 20 latencies, and half of a run is measured at least. One
+    that is wider than half of the latency is of little use.
+    """
+    mean, error = row["total_latency"], row["total_latency_error"]
+    if row["offered_load"] is None or row["saturated"] or row["deadlocked"] or row["packets"] < 2:
+        return None
+    if error is not None:
+        return None if error <= mean / 4 else 10 * int(row["cycles"])
+    least = 2 * BATCHES * mean
+    digit = 10 ** max(0, floor(log10(least)) - 1)
+    return int(ceil(least / digit) * digit)
 
 
 def _estimate(row: Row, name: str, digits: int) -> str:

@@ -15,6 +15,7 @@ from torusweep.networks.names import column_of, name_of, numbers_of
 from torusweep.networks.topology import NO_PORT, Topology, default_memory
 from torusweep.quantities import counted
 from torusweep.routing.forms import TableRouting
+from torusweep.routing.tables.dumps import rows_of_dump
 from torusweep.routing.tables.rows import TableRows, table_routing
 from torusweep.tables.parquet import expect_valid, numbers, read_foreign
 
@@ -34,11 +35,17 @@ def table(topology: Topology, path: str) -> TableRouting:
     it). A CSV file without a line of names is a matrix: line s, column t has the next node from s towards t, −1 where
     there is none. Nodes of a network from a file or a graph are called as there; a matrix numbers them, in their order.
 
+    Also read, by their contents: forwarding tables of InfiniBand that ibroute, dump_fts and dump_lfts print, where the
+    network is ibnetdiscover's output; and Noxim's routing tables.
+
     Pairs of terminals without a row at the source have no route: a traffic that uses such a pair is refused.
 
     Constraint: a row for every packet that is injected, on all its way, and no loop.
     Source: the file.
     """
+    dumped = rows_of_dump(topology, Path(path), default_memory())
+    if dumped is not None:
+        return table_routing(topology, dumped, partial=True)
     found = read_foreign(
         Path(path), what="routing table", columns=COLUMNS, most_rows=MOST_ROWS, memory=default_memory()
     )
