@@ -132,21 +132,29 @@ def _publish(
     store.publish_table(folder, name, found.rows.drop_columns([shards.KEY, shards.MEMBER]), {"code": code})
 
 
+def listed(folder: Path) -> dict[Point, tuple[str, float]]:
+    """The points in points.parquet, with their keys and the seconds that they will take. Raises BadInput: altered."""
+    points = {}
+    for row in store.read_points(folder, schema_of("points")).to_pylist():
+        key, seconds = row.pop("key"), row.pop("estimated_seconds")
+        if not 0 < (seconds or 0) < inf:
+            raise _altered(folder)
+        points[Point.of_record(row)] = key, seconds
+    return points
+
+
 def _estimates(folder: Path, stage: str) -> dict[Point, float]:
     """A stage's points in points.parquet, with the seconds that they will take.
 
     Raises BadInput where a key is not its row's: altered, or of other code or files.
     """
-    estimates = {}
-    for row in store.read_points(folder, schema_of("points")).to_pylist():
-        key, seconds = row.pop("key"), row.pop("estimated_seconds")
-        point = Point.of_record(row)
-        if point.stage != stage:
-            continue
-        if point.key != key or not 0 < (seconds or 0) < inf:
-            raise BadInput(
-                f"{folder / 'points.parquet'} was made by other code or from other files:"
-                " delete it and run the sweep again"
-            )
-        estimates[point] = seconds
-    return estimates
+    mine = {point: row for point, row in listed(folder).items() if point.stage == stage}
+    if any(point.key != key for point, (key, _) in mine.items()):
+        raise _altered(folder)
+    return {point: seconds for point, (_, seconds) in mine.items()}
+
+
+def _altered(folder: Path) -> BadInput:
+    return BadInput(
+        f"{folder / 'points.parquet'} was made by other code or from other files: delete it and run the sweep again"
+    )

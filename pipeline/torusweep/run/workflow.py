@@ -156,6 +156,7 @@ class RequestedSweep:
     path      PATH of the steps: this very torusweep comes first
     overrides what --config says otherwise than the configuration
     clustered whether Snakemake's jobs run on a cluster
+    spawned   whether this Snakemake was started by another for one job
     in_parts  whether stages are computed in parts, each a job, and merged: on a cluster, or where the user says so
     captions  folder of the captions of Snakemake's report
     """
@@ -171,6 +172,7 @@ class RequestedSweep:
     path: str
     overrides: dict[str, Any]
     clustered: bool
+    spawned: bool
     in_parts: bool
     captions: Path = Path(__file__).parent / "captions"
 
@@ -180,11 +182,17 @@ class RequestedSweep:
 
     @cached_property
     def jobs(self) -> dict[str, dict[Part, Job]]:
-        """The parts of every stage, and what each asks of a cluster: known where it is asked for, which plans the sweep.
+        """The parts of every stage, and what each asks of a cluster.
 
+        They follow from the plan, which is made when they are first asked for. A job finds it in points.parquet.
         Raises BadInput or Refused where the plan refuses the sweep.
         """
-        points = estimates(requested_points(self.sweep))
+        from torusweep.run.compute_table import listed
+
+        if self.spawned:
+            points = {point: seconds for point, (_, seconds) in listed(self.folder).items()}
+        else:
+            points = estimates(requested_points(self.sweep))
         cluster = self.sweep.cluster_under(self.overrides)
         by_stage: dict[str, dict[Any, float]] = {stage: {} for stage in self.stages}
         for point, seconds in points.items():
@@ -220,10 +228,13 @@ class RequestedSweep:
             return {"machine": 1}  # with --resources machine=1, which `torusweep run` gives, one at a time
         gpus, backend = self.sweep.cluster.gpus, self.overrides.get("backend", self.sweep.backend)
         wanted = gpus if gpus is not None else int(backend == "cupy")
+        gpu = {"gpu": wanted} if wanted else {}  # of which Snakemake's Slurm executor makes options of sbatch and srun
+        if self.spawned:  # and has its memory and time
+            return gpu
         return {
+            **gpu,
             "mem_mb": lambda wildcards, attempt: attempt * self.job(wildcards).mem_mb,
             "runtime": lambda wildcards, attempt: attempt * self.job(wildcards).minutes,
-            **({"gpu": wanted} if wanted else {}),  # Snakemake's Slurm executor makes sbatch's and srun's options of it
         }
 
     def merge(self, stage: str, log: Any) -> None:
@@ -277,13 +288,12 @@ def requested_sweep(workflow: Any) -> RequestedSweep:
 
 
 def where_jobs_run(workflow: Any) -> tuple[bool, bool]:
-    """Whether jobs run on a cluster, and whether stages are in parts whatever the configuration says.
+    """Whether jobs run on a cluster, and whether another Snakemake has started this one for a job of its own.
 
-    A Snakemake that another has started for one job does not know the other's executor: it is told what rule and part
-    to make, and a machine without a cluster asks it for neither.
+    The executor is not known yet; a number of jobs (--jobs) is kept where it is no other word for --cores.
     """
-    clustered = workflow.non_local_exec or workflow.remote_exec
-    return clustered, clustered or workflow.subprocess_exec
+    clustered = workflow.resource_settings.nodes is not None or workflow.remote_exec
+    return clustered, workflow.remote_exec or workflow.subprocess_exec
 
 
 def of_configuration(
@@ -304,7 +314,9 @@ def of_configuration(
         path=f"{shlex.quote(str(Path(sys.executable).parent))}:$PATH",
         overrides=overrides,
         clustered=where[0],
-        in_parts=where[1] or sweep.cluster_under(overrides).parts not in ("auto", 1),
+        spawned=where[1],
+        # a Snakemake for one job is told its rule; without a cluster, that is a short step
+        in_parts=any(where) or sweep.cluster_under(overrides).parts not in ("auto", 1),
     )
 
 

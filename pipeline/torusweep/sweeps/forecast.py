@@ -147,8 +147,8 @@ def read_parts(text: str) -> int | str:
 def cut(estimates: Mapping[Point, float], parts: int) -> list[dict[Point, float]]:
     """A stage's points in parts of about equal time, each point or network of a run in one, in their order.
 
-    The same points and number give the same parts. A part has a point if there is one left, and fills up to its share of
-    what is left, or half a point more. Runs of networks are cut where a part is full. The last parts may be empty.
+    The same points and number give the same parts. A part has a point if there is one left, and fills up to its share
+    of what is left, or half a point more. A run of networks is cut where a part is full. The last parts may be empty.
     """
     waiting, cut_off = deque(estimates.items()), []
     left = sum(estimates.values())
@@ -183,19 +183,24 @@ JOB_MEMORY, WORKER_MEMORY = 1 << 30, 400 << 20  # bytes, without points: of a jo
 class Job(NamedTuple):
     """What a part of a stage asks of a cluster.
 
+    points   with their estimated seconds
     cores    so many points are computed at once
-    seconds  that it takes on them, estimated
-    memory   bytes
     """
 
+    points: Mapping[Point, float]
     cores: int
-    seconds: float
-    memory: int
+
+    @property
+    def seconds(self) -> float:
+        """Seconds that it takes, estimated."""
+        longest = max((seconds / point.count for point, seconds in self.points.items()), default=0.0)
+        return max(longest, sum(self.points.values()) / self.cores)
 
     @property
     def mem_mb(self) -> int:
-        """MB to ask for."""
-        return ceil(self.memory / 1e6)
+        """MB to ask for: as if the points that take most memory were computed at once."""
+        largest = max((point.memory for point in self.points), default=0)
+        return ceil((JOB_MEMORY + self.cores * (WORKER_MEMORY + largest)) / 1e6)
 
     @property
     def minutes(self) -> int:
@@ -219,17 +224,10 @@ def jobs(estimates: Mapping[Point, float], cluster: Cluster) -> dict[Part, Job]:
     parts = max(1, min(parts, networks_of(estimates), MOST_PARTS))
     cores = 1 if elsewhere else min(most, max(1, ceil(whole / (parts * within))))
     return {
-        Part(number, parts): _job(part, cores)
+        Part(number, parts): Job(part, cores)
         for number, part in enumerate(cut(estimates, parts), start=1)
         if part or number == 1
     }
-
-
-def _job(part: Mapping[Point, float], cores: int) -> Job:
-    longest = max((seconds / point.count for point, seconds in part.items()), default=0.0)
-    of_points = max((point.memory for point in part), default=0)
-    seconds = max(longest, sum(part.values()) / cores)
-    return Job(cores, seconds, JOB_MEMORY + cores * (WORKER_MEMORY + of_points))
 
 
 def usable_cores(cluster: Cluster) -> int:
