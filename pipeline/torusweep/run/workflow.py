@@ -278,7 +278,7 @@ def requested_sweep(workflow: Any) -> RequestedSweep:
                     f" {', '.join(OVERRIDES)}: the rest stands in {files[0]}"
                 )
         if "parts" in given:
-            given["parts"] = read_parts(str(given["parts"]))
+            given["parts"] = read_parts(str(given["parts"]), "--config: parts: ")
         sweep = load(Path(files[0]))
         return of_configuration(sweep, files[0], str(given.pop("results", "results")), given, where_jobs_run(workflow))
     except BadInput as refusal:

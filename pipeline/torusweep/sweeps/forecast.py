@@ -135,12 +135,12 @@ class Part(NamedTuple):
         return cls(int(found[1]), int(found[2]))
 
 
-def read_parts(text: str) -> int | str:
-    """The number of parts that is written so, or auto. Raises BadInput."""
+def read_parts(text: str, where: str = "") -> int | str:
+    """The number of parts that is written so, or auto. Raises BadInput, which begins with where it is written."""
     if text == "auto":
         return text
     if re.fullmatch("[0-9]{1,9}", text) is None or not 1 <= int(text) <= MOST_PARTS:
-        raise BadInput(f"expected auto or a whole number from 1 to {MOST_PARTS:,}, got {text[:60]!r}")
+        raise BadInput(f"{where}expected auto or a whole number from 1 to {MOST_PARTS:,}, got {text[:60]!r}")
     return int(text)
 
 

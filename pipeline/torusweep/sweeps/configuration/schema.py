@@ -23,6 +23,7 @@ from pydantic import (
 )
 
 from torusweep.documents import Place
+from torusweep.errors import BadInput
 from torusweep.questions import question_named
 from torusweep.questions.stage import Bounds, Section, Spellings
 from torusweep.stages import STAGES
@@ -328,9 +329,12 @@ class Settings(Section):
         return getattr(self, stage, None) if STAGES[stage].Choice is not None else None
 
     def cluster_under(self, overrides: Mapping[str, Any]) -> Cluster:
-        """Who computes, where the command line may say how many workers, cores and parts."""
+        """Who computes, where the command line may say how many workers, cores and parts. Raises BadInput."""
         given = {name: overrides[name] for name in ("workers", "cores", "parts") if name in overrides}
-        return self.cluster.model_copy(update=given) if given else self.cluster
+        try:
+            return self.cluster.model_copy(update=given)._one_place() if given else self.cluster
+        except ValueError as wrong:
+            raise BadInput(f"cluster: {wrong}") from None
 
     @property
     def source(self) -> str:
