@@ -88,7 +88,7 @@ rule stage:
         code=lambda wildcards: sweep.code[wildcards.stage],
         part=sweep.part,
     shell:
-        "torusweep step {wildcards.stage} {params.part} {sweep.options} --log {log:q} -- {sweep.config:q} {FOLDER:q}"
+        "torusweep step {wildcards.stage}{params.part} {sweep.options} --log {log:q} -- {sweep.config:q} {FOLDER:q}"
 
 
 if sweep.in_parts:

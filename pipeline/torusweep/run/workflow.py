@@ -219,7 +219,7 @@ class RequestedSweep:
         if not self.in_parts:
             return ""
         cores = f" --cores {threads}" if self.clustered else ""
-        return f"--part {Part.read(wildcards.part)}{cores}"
+        return f" --part {Part.read(wildcards.part)}{cores}"
 
     @property
     def resources(self) -> dict[str, Any]:
