@@ -204,6 +204,7 @@ def test_the_slurm_profile_submits_a_small_table_as_one_job(rings: Run, tmp_path
         (tools / name).write_text(contents.get(name, "#!/bin/sh\n"))
         (tools / name).chmod(0o755)
     options = ["--profile", str(ROOT / "config/profiles/slurm"), "--slurm-init-seconds-before-status-checks", "1"]
+    options += ["--retries", "0"]  # each trial asks for more
     options += ["--default-resources", "slurm_account=net", "slurm_partition=batch", "runtime=120", "mem_mb=4000"]
     status, said = rings.call("run", "rings.yaml", *options, PATH=f"{tools}:{os.environ['PATH']}")
     assert status == 1
