@@ -14,7 +14,7 @@ from torusweep.questions.static.stage import StaticRequest
 from torusweep.run.compute_table import merge, outcome_of
 from torusweep.run.workflow import SNAKEFILE
 from torusweep.sweeps.configuration.schema import Cluster
-from torusweep.sweeps.forecast import Part, cut, jobs, read_parts
+from torusweep.sweeps.forecast import StagePart, cut, jobs, read_parts
 from torusweep.sweeps.points import Point
 from torusweep.tables import provenance
 
@@ -109,7 +109,7 @@ def test_a_job_asks_for_its_workers_memory_and_a_stage_without_points_for_one_jo
     (point,) = large
     assert big.mem_mb - small.mem_mb == pytest.approx((point.memory - next(iter(small.points)).memory) / 1e6, abs=1)
     assert small.mem_mb > 1000
-    assert list(jobs({}, Cluster())) == [Part(1, 1)]
+    assert list(jobs({}, Cluster())) == [StagePart(1, 1)]
 
 
 # --- computing and merging ------------------------------------------------------------------------------
@@ -131,7 +131,7 @@ def compute(rings: Run, part: str) -> None:
 
 @pytest.mark.parametrize("parts", [1, 3, 50])
 def test_any_number_of_parts_gives_the_same_bytes(rings: Run, whole: bytes, parts: int):
-    names = [Part(number, parts) for number in range(parts, 0, -1)]
+    names = [StagePart(number, parts) for number in range(parts, 0, -1)]
     for name in names:
         compute(rings, str(name))
     assert not (rings.folder / "static.parquet").exists(), "parts make no table"
@@ -148,7 +148,7 @@ def test_a_part_computes_its_points_alone_and_again_nothing(rings: Run, whole: b
     monkeypatch.setattr("torusweep.run.driver.rows_of_many", made_up_rows)
     compute(rings, "2/3")
     second = notes.read_text().split()
-    outcome_of(rings.folder, "static", Part(2, 3)).unlink()  # as Snakemake does before it tries again
+    outcome_of(rings.folder, "static", StagePart(2, 3)).unlink()  # as Snakemake does before it tries again
     compute(rings, "2/3")
     assert notes.read_text().split() == second
     assert 0 < len(second) < 40
@@ -158,7 +158,7 @@ def test_a_part_computes_its_points_alone_and_again_nothing(rings: Run, whole: b
 
 
 def test_a_missing_part_or_shard_is_told_and_the_next_run_has_all_parts_again(rings: Run, whole: bytes):
-    parts = [Part(number, 3) for number in (1, 2, 3)]
+    parts = [StagePart(number, 3) for number in (1, 2, 3)]
     compute(rings, "1/3")
     compute(rings, "3/3")
     with pytest.raises(BadInput, match=r"1 part of 3 of static missing or damaged, as .*2-of-3\.json; run the sweep"):
@@ -184,7 +184,7 @@ def test_a_failed_point_of_a_part_stands_in_the_manifest(rings: Run, monkeypatch
     rings.here("points")
     for part in ("1/2", "2/2"):
         compute(rings, part)
-    merge("static", rings.folder, [Part(1, 2), Part(2, 2)])
+    merge("static", rings.folder, [StagePart(1, 2), StagePart(2, 2)])
     assert rings.failed() == dict.fromkeys(("ring(k=9)", "ring(k=41)"), "ZeroDivisionError: a made-up defect")
 
 

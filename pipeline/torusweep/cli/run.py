@@ -124,9 +124,9 @@ def run_step(
     """A step's exit status: a stage's or of a part of it, or one of torusweep.run.workflow."""
     from torusweep.run.progress import logged
     from torusweep.stages import STAGES
-    from torusweep.sweeps.forecast import Part
+    from torusweep.sweeps.forecast import StagePart
 
-    chosen = None if part is None else options.quantity("--part", Part.read, part)
+    chosen = None if part is None else options.quantity("--part", StagePart.read, part)
     if name in STAGES:
         from torusweep.run.compute_table import make_table
 

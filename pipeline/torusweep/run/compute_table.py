@@ -15,14 +15,18 @@ from typing import Any
 from torusweep.all_columns import schema_of
 from torusweep.errors import BadInput
 from torusweep.quantities import counted
+from torusweep.run import driver
 from torusweep.run.progress import tell
+from torusweep.run.tasks import LostWorkers
 from torusweep.sweeps.configuration import load
-from torusweep.sweeps.forecast import Part, cut
+from torusweep.sweeps.forecast import StagePart, cut
 from torusweep.sweeps.points import Point, networks_of, stage_digest
 from torusweep.tables import provenance, shards, store
 
 
-def make_table(name: str, config: Path, folder: Path, overrides: Mapping[str, Any], part: Part | None = None) -> int:
+def make_table(
+    name: str, config: Path, folder: Path, overrides: Mapping[str, Any], part: StagePart | None = None
+) -> int:
     """A stage's table and its part of the manifest: every point, computed where no shard has it.
 
     part  compute this part's points only, and publish their outcome instead (`outcome_of`)
@@ -30,9 +34,6 @@ def make_table(name: str, config: Path, folder: Path, overrides: Mapping[str, An
     Points that fail are named and have no row; the step `check` ends the run with an error for them.
     A run that was stopped by a signal returns 128 + signal, and publishes no table.
     """
-    from torusweep.run import driver  # merging computes nothing
-    from torusweep.run.tasks import LostWorkers
-
     sweep = load(config)
     estimates = _estimates(folder, name)
     if part is not None:
@@ -75,7 +76,7 @@ def make_table(name: str, config: Path, folder: Path, overrides: Mapping[str, An
     return 0
 
 
-def merge(name: str, folder: Path, parts: Sequence[Part]) -> int:
+def merge(name: str, folder: Path, parts: Sequence[StagePart]) -> int:
     """A stage's table from the shards of its parts, and its part of the manifest.
 
     Raises BadInput where a part or a shard is missing. Then the outcomes of all parts are removed, so that the next run
@@ -108,12 +109,12 @@ def merge(name: str, folder: Path, parts: Sequence[Part]) -> int:
     return 0
 
 
-def outcome_of(folder: Path, stage: str, part: Part) -> Path:
+def outcome_of(folder: Path, stage: str, part: StagePart) -> Path:
     """The file in which a part of a stage says that it is computed, and which points failed."""
     return folder / "parts" / stage / f"{part}.json"
 
 
-def _lock(folder: Path, stage: str, part: Part | None) -> Path:
+def _lock(folder: Path, stage: str, part: StagePart | None) -> Path:
     """The lock of who computes a stage, or a part of it: parts of all stages are computed at once."""
     return folder / (store.LOCK if part is None else f"{store.LOCK}-{stage}-{part}")
 

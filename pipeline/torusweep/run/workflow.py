@@ -23,10 +23,11 @@ from torusweep.networks.families import files_of
 from torusweep.papers.verification import FOLDER as EXPECTED
 from torusweep.papers.verification import summary, verification_rows
 from torusweep.quantities import counted
+from torusweep.run.compute_table import listed, merge, outcome_of
 from torusweep.run.progress import logged, tell
 from torusweep.sweeps.configuration import Sweep, load
 from torusweep.sweeps.configuration.schema import Family, Labelled
-from torusweep.sweeps.forecast import Job, Part, jobs, read_parts
+from torusweep.sweeps.forecast import PartJob, StagePart, jobs, read_parts
 from torusweep.sweeps.points import estimates, program_digest, stage_digest
 from torusweep.sweeps.requested_points import (
     DERIVED,
@@ -181,14 +182,12 @@ class RequestedSweep:
         return [self.folder / f"{name}.parquet" for name in names]
 
     @cached_property
-    def jobs(self) -> dict[str, dict[Part, Job]]:
+    def jobs(self) -> dict[str, dict[StagePart, PartJob]]:
         """The parts of every stage, and what each asks of a cluster.
 
         They follow from the plan, which is made when they are first asked for. A job finds it in points.parquet.
         Raises BadInput or Refused where the plan refuses the sweep.
         """
-        from torusweep.run.compute_table import listed
-
         if self.spawned:
             points = {point: seconds for point, (_, seconds) in listed(self.folder).items()}
         else:
@@ -201,13 +200,11 @@ class RequestedSweep:
 
     def outcomes(self, wildcards: Any) -> list[Path]:
         """The files that the parts of a stage leave."""
-        from torusweep.run.compute_table import outcome_of
-
         return [outcome_of(self.folder, wildcards.stage, part) for part in self.jobs[wildcards.stage]]
 
-    def job(self, wildcards: Any) -> Job:
+    def job(self, wildcards: Any) -> PartJob:
         """What a part of a stage asks of a cluster."""
-        return self.jobs[wildcards.stage][Part.read(wildcards.part)]
+        return self.jobs[wildcards.stage][StagePart.read(wildcards.part)]
 
     @property
     def threads(self) -> Any:
@@ -219,7 +216,7 @@ class RequestedSweep:
         if not self.in_parts:
             return ""
         cores = f" --cores {threads}" if self.clustered else ""
-        return f" --part {Part.read(wildcards.part)}{cores}"
+        return f" --part {StagePart.read(wildcards.part)}{cores}"
 
     @property
     def resources(self) -> dict[str, Any]:
@@ -239,8 +236,6 @@ class RequestedSweep:
 
     def merge(self, stage: str, log: Any) -> None:
         """Make a stage's table of its parts, in this process. Raises StepFailed after it said why."""
-        from torusweep.run.compute_table import merge
-
         self._run(f"merge {stage}", lambda: merge(stage, self.folder, list(self.jobs[stage])), log)
 
     def make(self, step: str, log: Any = None) -> None:

@@ -115,7 +115,7 @@ def _networks_within(point: Point, seconds: float, whole: float) -> int:
     return max(1, min(point.count, MOST_NETWORKS, ceil(point.count * seconds / whole)))
 
 
-class Part(NamedTuple):
+class StagePart(NamedTuple):
     """Which of a stage's parts, from 1, and how many there are."""
 
     number: int
@@ -125,7 +125,7 @@ class Part(NamedTuple):
         return f"{self.number}-of-{self.of}"  # names files and locks
 
     @classmethod
-    def read(cls, text: str) -> Part:
+    def read(cls, text: str) -> StagePart:
         """The part that is written so: 3/7 or 3-of-7. Raises BadInput."""
         found = re.fullmatch(r"([0-9]{1,9})(?:/|-of-)([0-9]{1,9})", text)
         if found is None or not 1 <= int(found[1]) <= int(found[2]) <= MOST_PARTS:
@@ -180,7 +180,7 @@ JOB_SECONDS = 600.0  # besides: Snakemake, imports, compilers, a busy file syste
 JOB_MEMORY, WORKER_MEMORY = 1 << 30, 400 << 20  # bytes, without points: of a job's Snakemakes and step, of a worker
 
 
-class Job(NamedTuple):
+class PartJob(NamedTuple):
     """What a part of a stage asks of a cluster.
 
     points   with their estimated seconds
@@ -208,7 +208,7 @@ class Job(NamedTuple):
         return ceil((JOB_SECONDS + LATE * self.seconds) / 60)
 
 
-def jobs(estimates: Mapping[Point, float], cluster: Cluster) -> dict[Part, Job]:
+def jobs(estimates: Mapping[Point, float], cluster: Cluster) -> dict[StagePart, PartJob]:
     """A stage's parts, and what each asks of a cluster; the first where the stage has no points.
 
     As few as take `part_minutes` with the most cores that a job may have; where one is enough, as few cores.
@@ -224,7 +224,7 @@ def jobs(estimates: Mapping[Point, float], cluster: Cluster) -> dict[Part, Job]:
     parts = max(1, min(parts, networks_of(estimates), MOST_PARTS))
     cores = 1 if elsewhere else min(most, max(1, ceil(whole / (parts * within))))
     return {
-        Part(number, parts): Job(part, cores)
+        StagePart(number, parts): PartJob(part, cores)
         for number, part in enumerate(cut(estimates, parts), start=1)
         if part or number == 1
     }

@@ -222,10 +222,7 @@ class Cluster(Section):
     def _one_place(self) -> Cluster:
         if self.scheduler is not None and self.slurm is not None:
             raise ValueError("expected a scheduler's address or slurm, got both; keep one")
-        if self.parts not in ("auto", 1) and (self.scheduler is not None or self.slurm is not None):
-            raise ValueError(
-                f"expected parts or workers elsewhere (scheduler, slurm), got both; leave parts: {self.parts} out"
-            )
+        self.check_parts()
         if self.scheduler is None:
             return self
         address = _ADDRESS.fullmatch(self.scheduler)
@@ -241,6 +238,13 @@ class Cluster(Section):
                 f"expected tls:// or insecure: true for a scheduler on another machine, got {self.scheduler!r}"
             )
         return self
+
+    def check_parts(self) -> None:
+        """Raise ValueError for parts together with workers elsewhere: either Snakemake's jobs compute, or Dask's."""
+        if self.parts not in ("auto", 1) and (self.scheduler is not None or self.slurm is not None):
+            raise ValueError(
+                f"expected parts or workers elsewhere (scheduler, slurm), got both; leave parts: {self.parts} out"
+            )
 
 
 def is_loopback(host: str) -> bool:
@@ -331,10 +335,12 @@ class Settings(Section):
     def cluster_under(self, overrides: Mapping[str, Any]) -> Cluster:
         """Who computes, where the command line may say how many workers, cores and parts. Raises BadInput."""
         given = {name: overrides[name] for name in ("workers", "cores", "parts") if name in overrides}
+        cluster = self.cluster.model_copy(update=given)
         try:
-            return self.cluster.model_copy(update=given)._one_place() if given else self.cluster
+            cluster.check_parts()
         except ValueError as wrong:
             raise BadInput(f"cluster: {wrong}") from None
+        return cluster
 
     @property
     def source(self) -> str:
