@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 from collections import Counter
 from collections.abc import Iterator
@@ -122,6 +123,24 @@ def test_a_killed_part_is_tried_again_and_computes_nothing_twice(slurm: RealSlur
     assert all(times[topology] == 1 for topology in done), "what was published is not computed again"
     assert set(times) == {f"ring(k={k})" for k in range(3, 43)}
     assert (rings.folder / "logs/static/2-of-3.log").read_text().endswith(" ended\n"), "of the second trial"
+
+
+def test_gpus_are_one_key_and_a_job_of_two_starts_once(slurm: RealSlurm, rings: Run, table: bytes):
+    """Snakemake's executors once started a script for each GPU of its job."""
+    rings.with_settings("gpus: 2")
+    run = rings.start("run", "rings.yaml", "--profile", PROFILE)
+    try:
+        until(lambda: slurm.command("squeue", "-h", "-o", "%i"))
+        shown = slurm.command("scontrol", "show", "job", slurm.command("squeue", "-h", "-o", "%i").split()[0])
+        said = run.communicate(timeout=280)[0]
+    finally:
+        slurm.command("scancel", "--user=root")
+    assert run.returncode == 0, said
+    assert re.search(r"TresPerJob=gres[:/]gpu[:=]2\b", shown), shown
+    assert "NumTasks=1 " in shown or "NumTasks=N/A" in shown, shown
+    assert rings.static() == table
+    assert said.count("has been submitted with SLURM jobid") == 1
+    assert (rings.folder / "logs/static/1-of-1.log").read_text().count(", process ") == 1
 
 
 def _published(rings: Run) -> set[str]:
