@@ -2,18 +2,30 @@
 #
 #   snakemake --cores all --force-use-threads   runs config/default.yaml
 #     … --configfile config/papers/….yaml       another one
-#     … --config results=DIR                    elsewhere; also backend=, symmetry=on|off, workers=
+#     … --config results=DIR                    elsewhere; also backend=, symmetry=on|off, workers=, parts=auto|N
+#     … --executor slurm --jobs 100             on a cluster: each stage in parts, each part a job
 #   snakemake --report report.zip               what it made, how long it took, and the page, in one file
 #
 # The short steps run in Snakemake's process; without --force-use-threads it starts another Snakemake for each.
-# Snakemake owns the files. Dask computes the points within a stage; finished ones stay in results/<sweep>/shards/,
-# which no rule declares, because Snakemake deletes the outputs of a rule that runs again.
+# Snakemake owns the files. Dask computes the points within a job of `stage`; finished ones stay in
+# results/<sweep>/shards/, which no rule declares, because Snakemake deletes the outputs of a rule that runs again.
+#
+# logs/ has what a step said, with times: of `stage` its progress; of the others, which run in Snakemake's process,
+# when they began and ended, and why they failed. benchmarks/ has seconds and memory of each job; of a step in
+# Snakemake's process, the seconds are the step's, and the memory is the process's.
+#
+# `snakemake --lint` complains of `stage` (tests/run/test_parts.py holds this list):
+#   conda environment or container   the rule calls the very torusweep that Snakemake runs beside; requirements/ is locked
+#   shell command uses sweep, FOLDER no params: options say how, never what, and a change of them computes nothing anew
 from torusweep.run.workflow import requested_sweep
 
 sweep = requested_sweep(
     workflow
 )  # config, folder, stages, derived tables, input files, digests of code, options
 FOLDER = sweep.folder
+PART = (
+    "{stage}/{part}" if sweep.in_parts else "{stage}"
+)  # what a job of the rule `stage` makes
 
 shell.prefix(f"export PATH={sweep.path}; ")
 
@@ -29,6 +41,7 @@ localrules:
 
 wildcard_constraints:
     stage="|".join(sweep.stages),
+    part=r"\d+-of-\d+",
 
 
 rule all:
@@ -47,24 +60,51 @@ rule points:
     output:
         points=FOLDER / "points.parquet",
         manifest=update(FOLDER / "manifest.json"),  # every later step adds its entry
+    log:
+        FOLDER / "logs/points.log",
+    benchmark:
+        FOLDER / "benchmarks/points.tsv"
     params:
         code=list(sweep.code.values()),  # a point's key contains its stage's
     run:
-        sweep.make("points")
+        sweep.make("points", log)
 
 
 rule stage:
     input:
         rules.points.output.points,
     output:
-        FOLDER / "{stage}.parquet",
-    threads: os.cpu_count()
+        temp(FOLDER / f"parts/{PART}.json")
+        if sweep.in_parts
+        else FOLDER / "{stage}.parquet",
+    log:
+        FOLDER / f"logs/{PART}.log",
+    benchmark:
+        FOLDER / f"benchmarks/{PART}.tsv"
+    threads: sweep.threads
     resources:
-        machine=1,  # with --resources machine=1, which `torusweep run` gives, one stage at a time
+        **sweep.resources,
     params:
         code=lambda wildcards: sweep.code[wildcards.stage],
+        part=sweep.part,
     shell:
-        "torusweep step {wildcards.stage} {sweep.options} -- {sweep.config:q} {FOLDER:q}"
+        "torusweep step {wildcards.stage}{params.part} {sweep.options} --log {log:q} -- {sweep.config:q} {FOLDER:q}"
+
+
+if sweep.in_parts:
+
+    rule merge:
+        localrule: True
+        input:
+            sweep.outcomes,
+        output:
+            FOLDER / "{stage}.parquet",
+        log:
+            FOLDER / "logs/{stage}/merge.log",
+        benchmark:
+            FOLDER / "benchmarks/{stage}/merge.tsv"
+        run:
+            sweep.merge(wildcards.stage, log)
 
 
 rule derived:
@@ -73,10 +113,14 @@ rule derived:
         sweep.tables(sweep.stages),
     output:
         sweep.tables(sweep.derived),  # verification is the last of them
+    log:
+        FOLDER / "logs/derived.log",
+    benchmark:
+        FOLDER / "benchmarks/derived.tsv"
     params:
         code=sweep.code["tables"],
     run:
-        sweep.make("derived")
+        sweep.make("derived", log)
 
 
 rule page:
@@ -96,10 +140,14 @@ rule page:
             category="The papers' figures",
             labels={"paper": "{paper}", "figure": "{figure}"},
         ),
+    log:
+        FOLDER / "logs/page.log",
+    benchmark:
+        FOLDER / "benchmarks/page.tsv"
     params:
         code=sweep.code["tables"],
     run:
-        sweep.make("report")
+        sweep.make("report", log)
 
 
 rule check:
@@ -112,7 +160,11 @@ rule check:
             category="The sweep",
             labels={"what": "the papers' numbers against ours, counted"},
         ),
+    log:
+        FOLDER / "logs/check.log",
+    benchmark:
+        FOLDER / "benchmarks/check.tsv"
     params:
         code=sweep.code["tables"],
     run:
-        sweep.make("check")
+        sweep.make("check", log)

@@ -15,6 +15,7 @@ import psutil
 DAEMONS = ("munged", "slurmctld", "slurmd")
 CLIENTS = ("sbatch", "squeue", "scancel", "sinfo", "srun")
 CONFIG = Path("/etc/slurm/slurm.conf")  # jobs look for it there: SLURM_CONF does not reach them
+GPUS = CONFIG.with_name("gres.conf")  # two that are none: Slurm counts them
 SETTINGS = """\
 ClusterName=test
 SlurmctldHost={host}(127.0.0.1)
@@ -29,6 +30,7 @@ TaskPlugin=task/none
 MpiDefault=none
 SelectType=select/cons_tres
 SelectTypeParameters=CR_Core
+GresTypes=gpu
 JobAcctGatherType=jobacct_gather/none
 AccountingStorageType=accounting_storage/none
 ReturnToService=2
@@ -38,7 +40,7 @@ SlurmctldPidFile={folder}/slurmctld.pid
 SlurmdPidFile={folder}/slurmd.pid
 SlurmctldLogFile={folder}/slurmctld.log
 SlurmdLogFile={folder}/slurmd.log
-NodeName={host} NodeAddr=127.0.0.1 CPUs={cores} RealMemory={memory} State=UNKNOWN
+NodeName={host} NodeAddr=127.0.0.1 CPUs={cores} RealMemory={memory} Gres=gpu:2 State=UNKNOWN
 PartitionName=main Nodes={host} Default=YES MaxTime=INFINITE State=UP
 """
 
@@ -65,6 +67,7 @@ class RealSlurm:
         key.write_bytes(os.urandom(1024))
         key.chmod(0o400)
         CONFIG.parent.mkdir(exist_ok=True)
+        GPUS.write_text("Name=gpu File=/dev/null\nName=gpu File=/dev/zero\n")
         CONFIG.write_text(
             SETTINGS.format(
                 host=socket.gethostname().partition(".")[0],
@@ -105,4 +108,5 @@ class RealSlurm:
         for daemon in psutil.wait_procs(daemons, timeout=10)[1]:
             daemon.kill()
         CONFIG.unlink()
+        GPUS.unlink()
         shutil.rmtree(self.folder, ignore_errors=True)

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from torusweep.all_columns import schema_of
 from torusweep.errors import BadInput
 from torusweep.run import workers as slurm_jobs
+from torusweep.run.compute_table import _estimates
+from torusweep.sweeps.forecast import cut
+from torusweep.tables.shards import read_shards
 
 from tests.faults.documented import BASH, PATH, commands, start_scheduler, two_workers
 from tests.faults.real_slurm import RealSlurm, why_not
@@ -76,12 +82,67 @@ def test_a_node_that_is_drained_is_said(slurm: RealSlurm, rings: Run, monkeypatc
         slurm.command("scontrol", "update", f"NodeName={node}", "State=RESUME")
 
 
+PROFILE = str(ROOT / "config/profiles/slurm")
+
+
 def test_snakemakes_profile(slurm: RealSlurm, rings: Run, table: bytes):
-    """Each stage a job, whose end `squeue` tells: `sacct` knows nothing here, and is not asked."""
+    """Each stage a job, with what its points need; its end is told by `squeue`: `sacct` knows nothing here."""
     accounting = subprocess.run(["sacct"], capture_output=True, text=True)
     assert accounting.returncode != 0, "this Slurm has accounting: the test would show nothing"
-    small = ("--set-threads", "stage=2", "--set-resources", "stage:mem_mb=1000")
-    status, said = rings.call("run", "rings.yaml", "--profile", str(ROOT / "config/profiles/slurm"), *small)
+    rings.config.write_text(rings.config.read_text() + "loads: [{traffic: uniform, nodes: {to: 8}}]\n")
+    status, said = rings.call("run", "rings.yaml", "--profile", PROFILE)
     assert status == 0, said
-    assert "has been submitted with SLURM jobid" in said
+    assert said.count("has been submitted with SLURM jobid") == 2, "a part of each stage"
+    assert said.index("rule_stage/loads_1-of-1") < said.index("(Rule: stage)"), "both stages at once"
+    assert "runtime=11" in said
     assert rings.static() == table
+
+
+def test_a_killed_part_is_tried_again_and_computes_nothing_twice(slurm: RealSlurm, rings: Run, clean: bytes):
+    """Three parts, jobs of one core; one is killed when it has published points, and goes on where it was."""
+    rings.here("points")
+    second = {point.topology for point in cut(_estimates(rings.folder, "static"), 3)[1]}
+    notes = rings.home / "notes"
+    fault = f"slow 0.5; note {notes}"
+    run = rings.start("run", "rings.yaml", "--profile", PROFILE, "--parts", "3", "--workers", "1", fault=fault)
+    try:
+        until(lambda: _published(rings) & second)
+        listed = [line.split() for line in slurm.command("squeue", "-h", "-o", "%i %C %k").splitlines()]
+        assert {cores for _, cores, _ in listed} == {"1"}
+        (killed,) = [job for job, _, what in listed if "static_2-of-3" in what]
+        slurm.command("scancel", "--signal=KILL", "--full", killed)
+        done = _published(rings)
+        said = run.communicate(timeout=280)[0]
+    finally:
+        slurm.command("scancel", "--user=root")
+    assert run.returncode == 0, said
+    assert said.count("has been submitted with SLURM jobid") == 4, said
+    assert rings.static() == clean
+    times = Counter(notes.read_text().split())
+    assert done & second < second, "it was killed between its first point and its last"
+    assert all(times[topology] == 1 for topology in done), "what was published is not computed again"
+    assert set(times) == {f"ring(k={k})" for k in range(3, 43)}
+    assert (rings.folder / "logs/static/2-of-3.log").read_text().endswith(" ended\n"), "of the second trial"
+
+
+def test_gpus_are_one_key_and_a_job_of_two_starts_once(slurm: RealSlurm, rings: Run, table: bytes):
+    """Snakemake's executors once started a script for each GPU of its job."""
+    rings.with_settings("gpus: 2")
+    run = rings.start("run", "rings.yaml", "--profile", PROFILE)
+    try:
+        until(lambda: slurm.command("squeue", "-h", "-o", "%i"))
+        shown = slurm.command("scontrol", "show", "job", slurm.command("squeue", "-h", "-o", "%i").split()[0])
+        said = run.communicate(timeout=280)[0]
+    finally:
+        slurm.command("scancel", "--user=root")
+    assert run.returncode == 0, said
+    assert re.search(r"TresPerJob=gres[:/]gpu[:=]2\b", shown), shown
+    assert "NumTasks=1 " in shown or "NumTasks=N/A" in shown, shown
+    assert rings.static() == table
+    assert said.count("has been submitted with SLURM jobid") == 1
+    assert (rings.folder / "logs/static/1-of-1.log").read_text().count(", process ") == 1
+
+
+def _published(rings: Run) -> set[str]:
+    shards = read_shards(rings.folder, "static", schema_of("static")).whole
+    return {topology for shard in shards for topology in shard.rows.column("topology").to_pylist()}

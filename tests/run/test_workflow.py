@@ -21,9 +21,10 @@ def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return path
 
 
-def of(*configs: Path, **given: Any) -> workflow.RequestedSweep:
+def of(*configs: Path, nodes: int | None = None, **given: Any) -> workflow.RequestedSweep:
     settings = SimpleNamespace(configfiles=list(configs), config=given)
-    return workflow.requested_sweep(SimpleNamespace(config_settings=settings))
+    here = {"resource_settings": SimpleNamespace(nodes=nodes), "remote_exec": False, "subprocess_exec": False}
+    return workflow.requested_sweep(SimpleNamespace(config_settings=settings, **here))
 
 
 def test_the_rules_know_the_sweep(config: Path):

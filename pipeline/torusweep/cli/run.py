@@ -26,6 +26,9 @@ workers = click.option(
     type=click.IntRange(min=0),
     help="Overrides the configuration's cluster.workers; 0 computes in one process.",
 )
+parts = click.option(
+    "--parts", metavar="auto|N", help="Overrides the configuration's cluster.parts: jobs into which a stage is cut."
+)
 
 
 @click.command(context_settings={"ignore_unknown_options": True})
@@ -40,6 +43,7 @@ workers = click.option(
 @backend
 @symmetry
 @workers
+@parts
 @options.json_output
 @click.argument("snakemake_options", nargs=-1, type=click.UNPROCESSED)
 def run(
@@ -48,6 +52,7 @@ def run(
     backend: str | None,
     symmetry: str | None,
     workers: int | None,
+    parts: str | None,
     as_json: bool,
     snakemake_options: tuple[str, ...],
 ) -> None:
@@ -65,21 +70,23 @@ def run(
       torusweep run config/default.yaml --profile config/profiles/slurm
     """
     from torusweep.run import command
+    from torusweep.sweeps.forecast import read_parts
     from torusweep.tables import store
 
     if str(config).startswith("-"):  # an option for Snakemake, which click takes for the argument
         config, snakemake_options = DEFAULT_CONFIG, (str(config), *snakemake_options)
     options.quantity("--results", check_path, results)
+    overrides = _given(backend=backend, symmetry=symmetry, workers=workers)
+    if parts is not None:
+        overrides["parts"] = options.quantity("--parts", read_parts, parts)
     if snakemake_options and set(snakemake_options) <= command.DRY:
         from torusweep.sweeps.forecast import text
 
-        files = command.pending(config, results, _given(backend, symmetry, workers))
+        files = command.pending(config, results, overrides)
         click.echo(text(*forecast_of(config, workers)))
         click.echo(f"\na run would make: {', '.join(files) or 'nothing, all is there'}")
         return
-    status, folder = command.run(
-        config, results, overrides=_given(backend, symmetry, workers), options=snakemake_options
-    )
+    status, folder = command.run(config, results, overrides=overrides, options=snakemake_options)
     if status == 0 and not command.is_dry(snakemake_options):
         if not store.is_complete(folder):
             click.echo(f"{folder}: made as far as Snakemake was asked to", err=True)
@@ -97,34 +104,46 @@ def run(
 @backend
 @symmetry
 @workers
-def step(name: str, config: Path, folder: Path, backend: str | None, symmetry: str | None, workers: int | None) -> None:
+@click.option("--cores", type=click.IntRange(1, 4096), help="Overrides the configuration's cluster.cores.")
+@click.option("--part", metavar="I/N", help="Compute the I-th of a stage's N parts of equal estimated time.")
+@click.option("--log", type=click.Path(path_type=Path), help="Append what the step says to this file.")
+def step(name: str, config: Path, folder: Path, part: str | None, log: Path | None, **given: str | int | None) -> None:
     """One step of the pipeline, as the Snakefile calls it: files of FOLDER in, a file of FOLDER out.
 
     \b
     Examples:
       torusweep step points config/smoke.yaml results/smoke
+      torusweep step static config/smoke.yaml results/smoke --part 2/3
     """
-    raise SystemExit(run_step(name, config, folder, _given(backend, symmetry, workers)))
+    raise SystemExit(run_step(name, config, folder, _given(**given), part, log))
 
 
-def run_step(name: str, config: Path, folder: Path, overrides: dict[str, Any]) -> int:
-    """A step's exit status: a stage's, or one of torusweep.run.workflow."""
+def run_step(
+    name: str, config: Path, folder: Path, overrides: dict[str, Any], part: str | None = None, log: Path | None = None
+) -> int:
+    """A step's exit status: a stage's or of a part of it, or one of torusweep.run.workflow."""
+    from torusweep.run.progress import logged
     from torusweep.stages import STAGES
+    from torusweep.sweeps.forecast import StagePart
 
+    chosen = None if part is None else options.quantity("--part", StagePart.read, part)
     if name in STAGES:
         from torusweep.run.compute_table import make_table
 
-        return make_table(name, config, folder, overrides)
+        with logged(log, f"{name} {chosen or ''}".rstrip()):
+            return make_table(name, config, folder, overrides, chosen)
+    if chosen is not None:
+        raise BadInput(f"--part: expected a stage, which has parts, got the step '{name}'; leave --part out")
     from torusweep.run.workflow import STEPS
 
     if name not in STEPS:
         raise BadInput(f"unknown step '{name}'; expected one of {', '.join([*STAGES, *STEPS])}")
-    return STEPS[name](config, folder, overrides)
+    with logged(log, name):
+        return STEPS[name](config, folder, overrides)
 
 
-def _given(backend: str | None, symmetry: str | None, workers: int | None) -> dict[str, Any]:
+def _given(**overrides: str | int | None) -> dict[str, Any]:
     """The overrides that the command line has."""
-    overrides = {"backend": backend, "symmetry": symmetry, "workers": workers}
     return {name: value for name, value in overrides.items() if value is not None}
 
 

@@ -1,29 +1,44 @@
-"""The step that makes a stage's table: workers compute its points, and their shards become the table."""
+"""The step that makes a stage's table: workers compute its points, and their shards become the table.
+
+On a cluster a stage is computed in parts, each a job of its own that leaves its outcome in a file; when all parts are
+there, the shards of all become the table.
+"""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterable, Mapping, Sequence
 from math import inf
 from pathlib import Path
 from typing import Any
 
 from torusweep.all_columns import schema_of
 from torusweep.errors import BadInput
+from torusweep.quantities import counted
 from torusweep.run import driver
+from torusweep.run.progress import tell
 from torusweep.run.tasks import LostWorkers
 from torusweep.sweeps.configuration import load
+from torusweep.sweeps.forecast import StagePart, cut
 from torusweep.sweeps.points import Point, networks_of, stage_digest
 from torusweep.tables import provenance, shards, store
 from torusweep.tables.parquet import Streamed
 
 
-def make_table(name: str, config: Path, folder: Path, overrides: dict[str, Any]) -> int:
+def make_table(
+    name: str, config: Path, folder: Path, overrides: Mapping[str, Any], part: StagePart | None = None
+) -> int:
     """A stage's table and its part of the manifest: every point, computed where no shard has it.
+
+    part  compute this part's points only, and publish their outcome instead (`outcome_of`)
 
     Points that fail are named and have no row; the step `check` ends the run with an error for them.
     A run that was stopped by a signal returns 128 + signal, and publishes no table.
     """
     sweep = load(config)
     estimates = _estimates(folder, name)
+    if part is not None:
+        estimates = cut(estimates, part.of)[part.number - 1]
     options = driver.BatchOptions(
         folder=str(folder.resolve()),
         backend=overrides.get("backend", sweep.backend),
@@ -34,11 +49,12 @@ def make_table(name: str, config: Path, folder: Path, overrides: dict[str, Any])
         config=sweep.digest,
     )
     schema = schema_of(name)
-    with provenance.hold(folder / store.LOCK):
-        store.clean(folder)
+    with provenance.hold(_lock(folder, name, part)):
+        if part is None:  # others compute parts meanwhile, and write
+            store.clean(folder)
         before = shards.read_shards(folder, name, schema)
         for complaint in before.complaints:
-            _say(complaint)
+            tell(complaint)
         done = shards.members_of(before.whole)
         del before
         try:
@@ -46,23 +62,88 @@ def make_table(name: str, config: Path, folder: Path, overrides: dict[str, Any])
         except LostWorkers as lost:
             raise BadInput(f"{lost}; torusweep run {config} --results {folder.parent}") from None
         if computed.stopped:
-            _say(f"{name} stopped; what is finished is kept")
+            tell(f"{name} stopped; what is finished is kept")
             return 128 + computed.stopped
-        whole = shards.read_shards(folder, name, schema).whole
-        found = shards.finished(whole, [point.wanted for point in estimates], schema)
-        if found.members + networks_of(failure.point for failure in computed.failed) != networks_of(estimates):
-            raise BadInput(f"shards disappeared from {folder / 'shards'} while the sweep ran; run it again")
-        part = {
-            "shards": [{"sha256": shard.digest, "rows": len(shard.rows), **shard.origin} for shard in found.shards],
-            "failed": [
-                {**failure.point.record(), "point": str(failure.point), "reason": failure.reason}
-                for failure in computed.failed
-            ],
-        }
-        store.amend_manifest(folder, name, options.code, part)
-        rows = Streamed(schema, (part.drop_columns([shards.KEY, shards.MEMBER]) for part in found.rows.parts))
-        store.publish_table(folder, name, rows, {"code": options.code})
+        failed = [
+            {**failure.point.record(), "point": str(failure.point), "reason": failure.reason}
+            for failure in computed.failed
+        ]
+        count = networks_of(failure.point for failure in computed.failed)
+        if part is None:
+            _publish(name, folder, estimates, failed, count)
+        else:
+            content = {"points": networks_of(estimates), "failed": failed, "failed_points": count}
+            store.publish(outcome_of(folder, name, part), json.dumps(content).encode())
     return 0
+
+
+def merge(name: str, folder: Path, parts: Sequence[StagePart]) -> int:
+    """A stage's table from the shards of its parts, and its part of the manifest.
+
+    Raises BadInput where a part or a shard is missing. Then the outcomes of all parts are removed, so that the next run
+    has the parts compute what is missing.
+    """
+    outcomes, missing = [], []
+    for part in parts:
+        try:
+            read = json.loads(outcome_of(folder, name, part).read_bytes())
+            outcomes.append((list(read["failed"]), int(read["failed_points"])))
+        except (OSError, ValueError, KeyError, TypeError):
+            missing.append(part)
+    if missing:
+        files = [str(outcome_of(folder, name, part)) for part in missing]
+        for file in files:
+            Path(file).unlink(missing_ok=True)  # a damaged one
+        raise BadInput(
+            f"{counted(len(missing), 'part')} of {len(parts)} of {name} missing or damaged, as {files[0]};"
+            " run the sweep again: what is finished is kept"
+        )
+    failed = [failure for failures, _ in outcomes for failure in failures]
+    try:
+        _publish(name, folder, _estimates(folder, name), failed, sum(count for _, count in outcomes))
+    except BadInput:
+        for part in parts:
+            outcome_of(folder, name, part).unlink(missing_ok=True)
+        raise
+    for part in parts:
+        _lock(folder, name, part).unlink(missing_ok=True)  # nobody computes this stage any more
+    return 0
+
+
+def outcome_of(folder: Path, stage: str, part: StagePart) -> Path:
+    """The file in which a part of a stage says that it is computed, and which points failed."""
+    return folder / "parts" / stage / f"{part}.json"
+
+
+def _lock(folder: Path, stage: str, part: StagePart | None) -> Path:
+    """The lock of who computes a stage, or a part of it: parts of all stages are computed at once."""
+    return folder / (store.LOCK if part is None else f"{store.LOCK}-{stage}-{part}")
+
+
+def _publish(
+    name: str, folder: Path, points: Iterable[Point], failed: list[dict[str, Any]], failed_points: int
+) -> None:
+    """A stage's table and its part of the manifest, from its shards. Raises BadInput where a point has no row."""
+    points, schema, code = list(points), schema_of(name), stage_digest(name)
+    whole = shards.read_shards(folder, name, schema).whole
+    found = shards.finished(whole, [point.wanted for point in points], schema)
+    if found.members + failed_points != networks_of(points):
+        raise BadInput(f"shards disappeared from {folder / 'shards'} while the sweep ran; run it again")
+    origins = [{"sha256": shard.digest, "rows": len(shard.rows), **shard.origin} for shard in found.shards]
+    store.amend_manifest(folder, name, code, {"shards": origins, "failed": failed})
+    rows = Streamed(schema, (part.drop_columns([shards.KEY, shards.MEMBER]) for part in found.rows.parts))
+    store.publish_table(folder, name, rows, {"code": code})
+
+
+def listed(folder: Path) -> dict[Point, tuple[str, float]]:
+    """The points in points.parquet, with their keys and the seconds that they will take. Raises BadInput: altered."""
+    points = {}
+    for row in store.read_points(folder, schema_of("points")).to_pylist():
+        key, seconds = row.pop("key"), row.pop("estimated_seconds")
+        if not 0 < (seconds or 0) < inf:
+            raise _altered(folder)
+        points[Point.of_record(row)] = key, seconds
+    return points
 
 
 def _estimates(folder: Path, stage: str) -> dict[Point, float]:
@@ -70,20 +151,13 @@ def _estimates(folder: Path, stage: str) -> dict[Point, float]:
 
     Raises BadInput where a key is not its row's: altered, or of other code or files.
     """
-    estimates = {}
-    for row in store.read_points(folder, schema_of("points")).to_pylist():
-        key, seconds = row.pop("key"), row.pop("estimated_seconds")
-        point = Point.of_record(row)
-        if point.stage != stage:
-            continue
-        if point.key != key or not 0 < (seconds or 0) < inf:
-            raise BadInput(
-                f"{folder / 'points.parquet'} was made by other code or from other files:"
-                " delete it and run the sweep again"
-            )
-        estimates[point] = seconds
-    return estimates
+    mine = {point: row for point, row in listed(folder).items() if point.stage == stage}
+    if any(point.key != key for point, (key, _) in mine.items()):
+        raise _altered(folder)
+    return {point: seconds for point, (_, seconds) in mine.items()}
 
 
-def _say(line: str) -> None:
-    print(line, flush=True)
+def _altered(folder: Path) -> BadInput:
+    return BadInput(
+        f"{folder / 'points.parquet'} was made by other code or from other files: delete it and run the sweep again"
+    )

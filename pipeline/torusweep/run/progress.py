@@ -1,6 +1,7 @@
 """How far a sweep is: a bar on a terminal, plain lines elsewhere, lines of JSON for a program that draws them itself.
 
 On standard output, as all that the steps say: standard error is where Snakemake talks (torusweep.run.command).
+A step's log has the same lines with their times, whatever standard output is.
 The time left follows from the points' estimated cost, because long ones come first. Estimates err by a factor of
 five, and the first points also wait for compilers: up to a third of the cost and of the points, the time left is the
 plan's, and so called.
@@ -11,11 +12,16 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import socket
 import sys
 import time
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+import traceback
+from collections.abc import Callable, Iterator
+from contextvars import ContextVar
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 
+from torusweep.errors import BadInput, one_line
 from torusweep.quantities import counted
 
 if TYPE_CHECKING:
@@ -26,6 +32,50 @@ SURE = 1 / 3  # share of the cost, and of the points
 REPORTS = "TORUSWEEP_REPORTS"  # in the environment: steps say how far they are in lines of JSON
 REPORT_SECONDS = 0.1  # between two of them
 _MARK = '{"torusweep": '  # with which such a line begins
+_LOG: ContextVar[TextIO | None] = ContextVar("log", default=None)  # of this thread's step
+
+
+def note(line: str) -> None:
+    """Write a line into the step's log, with the time, if it has one."""
+    file = _LOG.get()
+    if file is not None:
+        print(time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), line, file=file, flush=True)
+
+
+def tell(line: str) -> None:
+    """Say a line on standard output, and note it."""
+    print(line, flush=True)
+    note(line)
+
+
+@contextlib.contextmanager
+def logged(path: Path | None, what: str) -> Iterator[None]:
+    """Append to a log what a step tells in a `with` block, after a line of what and where, and what ended it.
+
+    path  None: no log. Raises BadInput where it cannot be written.
+    """
+    if path is None:
+        yield
+        return
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        file = path.open("a", encoding="utf-8")
+    except OSError as error:
+        raise BadInput(f"cannot write the log {path}: {error.strerror}; make its folder writable") from None
+    with file:
+        token = _LOG.set(file)
+        try:
+            note(f"{what}, process {os.getpid()} on {socket.gethostname()}")
+            yield
+            note("ended")
+        except BadInput as refusal:
+            note(f"refused: {one_line(refusal)}")
+            raise
+        except BaseException:
+            note(traceback.format_exc().rstrip())
+            raise
+        finally:
+            _LOG.reset(token)
 
 
 class HowFar(NamedTuple):
@@ -75,9 +125,11 @@ def time_left(cost: float, paid: float, seconds: float, finished: float, workers
 class ProgressLines:
     """A line at the end, and at most every five seconds before."""
 
-    def __init__(self, title: str, total: int, done: int, cost: float, workers: int) -> None:
+    def __init__(
+        self, title: str, total: int, done: int, cost: float, workers: int, say: Callable[[str], None] = tell
+    ) -> None:
         self._title, self._total, self._done, self._cost, self._workers = title, total, done, cost, workers
-        self._before, self._paid = done, 0.0
+        self._before, self._paid, self.say = done, 0.0, say
         self._start = self._last = time.monotonic()
 
     def advance(self, points: int, cost: float) -> None:
@@ -94,9 +146,6 @@ class ProgressLines:
                 f"{self._title}: {self._done:,} of {counted(self._total, 'point')},"
                 f" {', '.join(filter(None, (pace, left)))}"
             )
-
-    def say(self, message: str) -> None:
-        print(message, flush=True)
 
 
 class Reports:
@@ -142,13 +191,27 @@ class Bar:
         self._bar.console.print(message, markup=False, highlight=False)
 
 
+class Noted:
+    """Something shown, and the same as lines in the step's log."""
+
+    def __init__(self, shown: Reports | Bar, lines: ProgressLines) -> None:
+        self._both = (shown, lines)
+
+    def advance(self, points: int, cost: float) -> None:
+        for one in self._both:
+            one.advance(points, cost)
+
+    def say(self, message: str) -> None:
+        for one in self._both:
+            one.say(message)
+
+
 @contextlib.contextmanager
-def progress(
-    title: str, *, total: int, done: int, cost: float, workers: int = 1
-) -> Iterator[ProgressLines | Reports | Bar]:
+def progress(title: str, *, total: int, done: int, cost: float, workers: int = 1) -> Iterator[ProgressLines | Noted]:
     """Show that `done` of `total` points are finished, and what `advance` adds of points and of `cost`."""
     if os.environ.get(REPORTS):
-        yield Reports(title, total, done, cost, workers)
+        lines = ProgressLines(title, total, done, cost, workers, note)
+        yield Noted(Reports(title, total, done, cost, workers), lines)
         return
     if not sys.stdout.isatty():
         yield ProgressLines(title, total, done, cost, workers)
@@ -158,4 +221,5 @@ def progress(
     counts = TextColumn("{task.fields[done]:,} of " + counted(total, "point"))
     with Progress(TextColumn("{task.description}"), BarColumn(), counts, TextColumn("{task.fields[left]}")) as bar:
         known: dict[str, Any] = {"done": done, "before": done, "points": total, "workers": workers}
-        yield Bar(bar, bar.add_task(title, total=cost, left=time_left(cost, 0.0, 0.0, 0.0, workers), **known))
+        task = bar.add_task(title, total=cost, left=time_left(cost, 0.0, 0.0, 0.0, workers), **known)
+        yield Noted(Bar(bar, task), ProgressLines(title, total, done, cost, workers, note))

@@ -41,6 +41,7 @@ from torusweep_kernels.backend import resolve
 from torusweep.errors import BadInput, one_line
 from torusweep.quantities import counted
 from torusweep.run.tasks import Patience, Workers, code_version
+from torusweep.sweeps.forecast import usable_cores
 
 START_SECONDS = 600  # in which Slurm must start a job
 SQUEUE_SECONDS = 60  # between questions to Slurm why its jobs wait
@@ -298,7 +299,7 @@ def local_workers(settings: Any, tasks: int) -> list[dict[str, str]]:
     """The environment of each local worker: as many as cores (or the setting), also where they share GPUs: most of the
     work of most points is done by the CPU.
     """
-    cores, most = len(os.sched_getaffinity(0)), _most_workers()
+    cores, most = usable_cores(settings), _most_workers()
     asked = min(cores, most) if settings.workers == "auto" else settings.workers
     count = max(1, min(asked, tasks))
     if count > most:
@@ -307,7 +308,8 @@ def local_workers(settings: Any, tasks: int) -> list[dict[str, str]]:
             f" ({FILES_PER_WORKER} each), got {count};"
             " ask for fewer with --workers, or have the limit raised that 'ulimit -Hn' shows"
         )
-    return [_threads(count) for _ in range(count)]
+    # our kernels' threads: one a worker; where there are fewer workers than cores, they share the cores out
+    return [{"NUMBA_NUM_THREADS": str(max(1, cores // count))} for _ in range(count)]
 
 
 def _most_workers() -> int:
@@ -324,11 +326,6 @@ def _open_files(of_workers: int) -> None:
         resource.setrlimit(
             resource.RLIMIT_NOFILE, (needed if hard == resource.RLIM_INFINITY else min(needed, hard), hard)
         )
-
-
-def _threads(workers: int) -> dict[str, str]:
-    """Our kernels' threads: one a worker; where there are fewer workers than cores, they share the cores out."""
-    return {"NUMBA_NUM_THREADS": str(max(1, len(os.sched_getaffinity(0)) // workers))}
 
 
 def _local(settings: Any, tasks: int, folder: str, stack: contextlib.ExitStack) -> tuple[SpecCluster, int]:

@@ -10,9 +10,10 @@ import shlex
 import sys
 import traceback
 from collections.abc import Callable
-from functools import partial
+from dataclasses import dataclass
+from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pyarrow as pa
 
@@ -22,14 +23,18 @@ from torusweep.networks.families import files_of
 from torusweep.papers.verification import COMPARED, summary, verification_rows
 from torusweep.papers.verification import FOLDER as EXPECTED
 from torusweep.quantities import counted
+from torusweep.run.compute_table import listed, merge, outcome_of
+from torusweep.run.progress import logged, tell
 from torusweep.sweeps.configuration import Sweep, load
 from torusweep.sweeps.configuration.schema import Family, Labelled
-from torusweep.sweeps.points import program_digest, stage_digest
+from torusweep.sweeps.forecast import PartJob, StagePart, jobs, read_parts
+from torusweep.sweeps.points import estimates, program_digest, stage_digest
 from torusweep.sweeps.requested_points import (
     DERIVED,
     points_table,
     requested_derived,
     requested_files,
+    requested_points,
     requested_stages,
     weighed_points,
 )
@@ -105,15 +110,15 @@ def check(config: Path, folder: Path, overrides: Overrides) -> int:
     failed = store.read_manifest(folder).get("failed", [])
     unexplained = [row for row in rows if row["verdict"] == "unexplained"]
     for failure in failed:
-        _say(f"{failure['point']} failed: {failure['reason']}")
+        tell(f"{failure['point']} failed: {failure['reason']}")
     for row in unexplained:
-        _say(
+        tell(
             f"{row['paper']} {row['place']}, {row['row']}: {row['quantity']} of {row['topology']} is unexplained:"
             f" {row['reason']}"
         )
     if failed or unexplained:
         numbers = f"{counted(len(unexplained), 'number')} {'is' if len(unexplained) == 1 else 'are'} unexplained"
-        _say(f"{counted(len(failed), 'point')} failed, {numbers}; the tables in {folder} are complete but for these")
+        tell(f"{counted(len(failed), 'point')} failed, {numbers}; the tables in {folder} are complete but for these")
         return 1
     counts = [f"{count} {verdict}" for verdict, count in summary(rows).items() if count]
     store.publish(folder / "checked.txt", ((", ".join(counts) or "none were requested") + "\n").encode())
@@ -130,12 +135,8 @@ STEPS: dict[str, Callable[[Path, Path, Overrides], int]] = {
 }
 
 
-def _say(line: str) -> None:
-    print(line, flush=True)
-
-
 SNAKEFILE = Path(__file__).parent / "Snakefile"
-OVERRIDES = ("backend", "symmetry", "workers")  # how results are computed: none of these changes a result
+OVERRIDES = ("backend", "symmetry", "workers", "parts")  # how results are computed: none of these changes a result
 DEFAULT = "config/default.yaml"
 
 
@@ -143,10 +144,12 @@ class StepFailed(Exception):
     """A short step has failed, and has said why."""
 
 
-class RequestedSweep(NamedTuple):
+@dataclass(frozen=True)
+class RequestedSweep:
     """A sweep, as the rules need it.
 
-    config    path of the configuration
+    sweep     what the configuration says
+    config    its path
     folder    the sweep's results
     stages    the stages that it asks for; each makes the table of its name
     derived   the tables that are made of the stages', verification last
@@ -154,9 +157,14 @@ class RequestedSweep(NamedTuple):
     options   overrides, as `torusweep step` takes them
     code      by stage, the digest of the code that computes its rows; of "tables", of the code that makes all else
     path      PATH of the steps: this very torusweep comes first
+    overrides what --config says otherwise than the configuration
+    clustered whether Snakemake's jobs run on a cluster
+    spawned   whether this Snakemake was started by another for one job
+    in_parts  whether stages are computed in parts, each a job, and merged: on a cluster, or where the user says so
     captions  folder of the captions of Snakemake's report
     """
 
+    sweep: Sweep
     config: str
     folder: Path
     stages: list[str]
@@ -165,16 +173,84 @@ class RequestedSweep(NamedTuple):
     options: str
     code: dict[str, str]
     path: str
+    overrides: dict[str, Any]
+    clustered: bool
+    spawned: bool
+    in_parts: bool
     captions: Path = Path(__file__).parent / "captions"
 
     def tables(self, names: list[str]) -> list[Path]:
         """Files of tables."""
         return [self.folder / f"{name}.parquet" for name in names]
 
-    def make(self, step: str) -> None:
-        """Run a short step in this process, which has imported what it needs. Raises StepFailed after it said why."""
+    @cached_property
+    def jobs(self) -> dict[str, dict[StagePart, PartJob]]:
+        """The parts of every stage, and what each asks of a cluster.
+
+        They follow from the plan, which is made when they are first asked for. A job finds it in points.parquet.
+        Raises BadInput or Refused where the plan refuses the sweep.
+        """
+        if self.spawned:
+            points = {point: seconds for point, (_, seconds) in listed(self.folder).items()}
+        else:
+            points = estimates(requested_points(self.sweep))
+        cluster = self.sweep.cluster_under(self.overrides)
+        by_stage: dict[str, dict[Any, float]] = {stage: {} for stage in self.stages}
+        for point, seconds in points.items():
+            by_stage[point.stage][point] = seconds
+        return {stage: jobs(mine, cluster) for stage, mine in by_stage.items()}
+
+    def outcomes(self, wildcards: Any) -> list[Path]:
+        """The files that the parts of a stage leave."""
+        return [outcome_of(self.folder, wildcards.stage, part) for part in self.jobs[wildcards.stage]]
+
+    def job(self, wildcards: Any) -> PartJob:
+        """What a part of a stage asks of a cluster."""
+        return self.jobs[wildcards.stage][StagePart.read(wildcards.part)]
+
+    @property
+    def threads(self) -> Any:
+        """Threads of the rule `stage`: on a cluster those that its points need, of one machine all."""
+        return (lambda wildcards: self.job(wildcards).cores) if self.clustered else os.cpu_count()
+
+    def part(self, wildcards: Any, threads: int) -> str:
+        """The options by which a job of the rule `stage` computes a part; "" where it computes the whole stage."""
+        if not self.in_parts:
+            return ""
+        cores = f" --cores {threads}" if self.clustered else ""
+        return f" --part {StagePart.read(wildcards.part)}{cores}"
+
+    @property
+    def resources(self) -> dict[str, Any]:
+        """Resources of the rule `stage`: of a cluster, those that its points need; of one machine, the whole of it."""
+        if not self.clustered:
+            return {"machine": 1}  # with --resources machine=1, which `torusweep run` gives, one at a time
+        gpus, backend = self.sweep.cluster.gpus, self.overrides.get("backend", self.sweep.backend)
+        wanted = gpus if gpus is not None else int(backend == "cupy")
+        gpu = {"gpu": wanted} if wanted else {}  # of which Snakemake's Slurm executor makes options of sbatch and srun
+        if self.spawned:  # and has its memory and time
+            return gpu
+        return {
+            **gpu,
+            "mem_mb": lambda wildcards, attempt: attempt * self.job(wildcards).mem_mb,
+            "runtime": lambda wildcards, attempt: attempt * self.job(wildcards).minutes,
+        }
+
+    def merge(self, stage: str, log: Any) -> None:
+        """Make a stage's table of its parts, in this process. Raises StepFailed after it said why."""
+        self._run(f"merge {stage}", lambda: merge(stage, self.folder, list(self.jobs[stage])), log)
+
+    def make(self, step: str, log: Any = None) -> None:
+        """Run a short step in this process, which has imported what it needs. Raises StepFailed after it said why.
+
+        log  Snakemake's, of a rule: the step appends what it says
+        """
+        self._run(step, lambda: STEPS[step](Path(self.config), self.folder, {}), log)
+
+    def _run(self, step: str, run: Callable[[], int], log: Any) -> None:
         try:
-            status = STEPS[step](Path(self.config), self.folder, {})
+            with logged(Path(str(log)) if log else None, step):
+                status = run()
         except BadInput as refusal:
             print(f"torusweep: {printable(' '.join(str(refusal).split()))}", flush=True)
         except Exception:
@@ -198,25 +274,46 @@ def requested_sweep(workflow: Any) -> RequestedSweep:
                     f"--config: unknown key '{name}'{nearest(name, OVERRIDES)}; expected results,"
                     f" {', '.join(OVERRIDES)}: the rest stands in {files[0]}"
                 )
-        return of_configuration(load(Path(files[0])), files[0], str(given.pop("results", "results")), given)
+        if "parts" in given:
+            given["parts"] = read_parts(str(given["parts"]), "--config: parts: ")
+        sweep = load(Path(files[0]))
+        return of_configuration(sweep, files[0], str(given.pop("results", "results")), given, where_jobs_run(workflow))
     except BadInput as refusal:
         from snakemake.exceptions import WorkflowError
 
         raise WorkflowError(str(refusal)) from None
 
 
-def of_configuration(sweep: Sweep, config: str, results: str, overrides: dict[str, Any]) -> RequestedSweep:
-    """The rules' view of a configuration that was read."""
+def where_jobs_run(workflow: Any) -> tuple[bool, bool]:
+    """Whether jobs run on a cluster, and whether another Snakemake has started this one for a job of its own.
+
+    The executor is not known yet; a number of jobs (--jobs) is kept where it is no other word for --cores.
+    """
+    clustered = workflow.resource_settings.nodes is not None or workflow.remote_exec
+    return clustered, workflow.remote_exec or workflow.subprocess_exec
+
+
+def of_configuration(
+    sweep: Sweep, config: str, results: str, overrides: dict[str, Any], where: tuple[bool, bool] = (False, False)
+) -> RequestedSweep:
+    """The rules' view of a configuration that was read; where: `where_jobs_run`."""
     stages = requested_stages(sweep)
+    words = {name: value for name, value in overrides.items() if name != "parts"}
     return RequestedSweep(
+        sweep=sweep,
         config=config,
         folder=Path(results) / sweep.sweep,
         stages=stages,
         derived=requested_derived(sweep),
         inputs=[config, *input_files(sweep)],
-        options=" ".join(f"--{name} {shlex.quote(_word(value))}" for name, value in overrides.items()),
+        options=" ".join(f"--{name} {shlex.quote(_word(value))}" for name, value in words.items()),
         code={**{name: stage_digest(name) for name in stages}, "tables": program_digest()},
         path=f"{shlex.quote(str(Path(sys.executable).parent))}:$PATH",
+        overrides=overrides,
+        clustered=where[0],
+        spawned=where[1],
+        # a Snakemake for one job is told its rule; without a cluster, that is a short step
+        in_parts=any(where) or sweep.cluster_under(overrides).parts not in ("auto", 1),
     )
 
 

@@ -7,16 +7,18 @@ from __future__ import annotations
 
 import heapq
 import os
+import re
 from collections import Counter, defaultdict, deque
 from collections.abc import Mapping
 from math import ceil
 from textwrap import shorten
 from typing import Any, NamedTuple
 
+from torusweep.errors import BadInput
 from torusweep.quantities import counted, duration, size
 from torusweep.questions.display import aligned
 from torusweep.stages import STAGES
-from torusweep.sweeps.configuration.schema import Cluster
+from torusweep.sweeps.configuration.schema import MOST_PARTS, Cluster
 from torusweep.sweeps.points import MOST_NETWORKS, Point, networks_of
 
 LEAST_SECONDS = 0.05  # a batch's way to a worker and its shard's way to the disk take some hundredths of a second
@@ -111,6 +113,127 @@ class Batches:
 def _networks_within(point: Point, seconds: float, whole: float) -> int:
     """How many networks of a point a batch takes that has so many estimated seconds left, where all take `whole`."""
     return max(1, min(point.count, MOST_NETWORKS, ceil(point.count * seconds / whole)))
+
+
+class StagePart(NamedTuple):
+    """Which of a stage's parts, from 1, and how many there are."""
+
+    number: int
+    of: int
+
+    def __str__(self) -> str:
+        return f"{self.number}-of-{self.of}"  # names files and locks
+
+    @classmethod
+    def read(cls, text: str) -> StagePart:
+        """The part that is written so: 3/7 or 3-of-7. Raises BadInput."""
+        found = re.fullmatch(r"([0-9]{1,9})(?:/|-of-)([0-9]{1,9})", text)
+        if found is None or not 1 <= int(found[1]) <= int(found[2]) <= MOST_PARTS:
+            raise BadInput(
+                f"expected one of at most {MOST_PARTS:,} parts, as in 3/7, the third of seven, got {text[:60]!r}"
+            )
+        return cls(int(found[1]), int(found[2]))
+
+
+def read_parts(text: str, where: str = "") -> int | str:
+    """The number of parts that is written so, or auto. Raises BadInput, which begins with where it is written."""
+    if text == "auto":
+        return text
+    if re.fullmatch("[0-9]{1,9}", text) is None or not 1 <= int(text) <= MOST_PARTS:
+        raise BadInput(f"{where}expected auto or a whole number from 1 to {MOST_PARTS:,}, got {text[:60]!r}")
+    return int(text)
+
+
+def cut(estimates: Mapping[Point, float], parts: int) -> list[dict[Point, float]]:
+    """A stage's points in parts of about equal time, each point or network of a run in one, in their order.
+
+    The same points and number give the same parts. A part has a point if there is one left, and fills up to its share
+    of what is left, or half a point more. A run of networks is cut where a part is full. The last parts may be empty.
+    """
+    waiting, cut_off = deque(estimates.items()), []
+    left = sum(estimates.values())
+    for number in range(parts, 0, -1):
+        part: dict[Point, float] = {}
+        share, cost = left / number, 0.0
+        while waiting:
+            point, seconds = waiting[0]
+            fitting = point.count if number == 1 else int((share - cost) * point.count / seconds + 0.5)
+            taken = min(point.count, max(fitting, not part))
+            if taken <= 0:
+                break
+            waiting.popleft()
+            if taken < point.count:
+                first, last = point.seeds
+                rest = seconds * (1 - taken / point.count)
+                waiting.appendleft((point.part(first + taken, last), rest))
+                point, seconds = point.part(first, first + taken - 1), seconds - rest
+            part[point] = seconds
+            cost += seconds
+        left -= cost
+        cut_off.append(part)
+    return cut_off
+
+
+PART_CORES = 8  # of a job, where cluster.cores is auto: a fraction of any node
+LATE = 4.0  # times its estimate that a job may take; what it has computed then is kept, and the next trial has longer
+JOB_SECONDS = 600.0  # besides: Snakemake, imports, compilers, a busy file system
+JOB_MEMORY, WORKER_MEMORY = 1 << 30, 400 << 20  # bytes, without points: of a job's Snakemakes and step, of a worker
+
+
+class PartJob(NamedTuple):
+    """What a part of a stage asks of a cluster.
+
+    points   with their estimated seconds
+    cores    so many points are computed at once
+    """
+
+    points: Mapping[Point, float]
+    cores: int
+
+    @property
+    def seconds(self) -> float:
+        """Seconds that it takes, estimated."""
+        longest = max((seconds / point.count for point, seconds in self.points.items()), default=0.0)
+        return max(longest, sum(self.points.values()) / self.cores)
+
+    @property
+    def mem_mb(self) -> int:
+        """MB to ask for: as if the points that take most memory were computed at once."""
+        largest = max((point.memory for point in self.points), default=0)
+        return ceil((JOB_MEMORY + self.cores * (WORKER_MEMORY + largest)) / 1e6)
+
+    @property
+    def minutes(self) -> int:
+        """Minutes to ask for, the first time."""
+        return ceil((JOB_SECONDS + LATE * self.seconds) / 60)
+
+
+def jobs(estimates: Mapping[Point, float], cluster: Cluster) -> dict[StagePart, PartJob]:
+    """A stage's parts, and what each asks of a cluster; the first where the stage has no points.
+
+    As few as take `part_minutes` with the most cores that a job may have; where one is enough, as few cores.
+    """
+    if cluster.workers == "auto":
+        most = PART_CORES if cluster.cores == "auto" else cluster.cores
+    else:
+        most = max(1, cluster.workers)
+    within = cluster.part_minutes * 60
+    whole = sum(estimates.values())
+    elsewhere = cluster.scheduler is not None or cluster.slurm is not None  # then a job only hands batches out
+    parts = cluster.parts if cluster.parts != "auto" else 1 if elsewhere else ceil(whole / (most * within))
+    parts = max(1, min(parts, networks_of(estimates), MOST_PARTS))
+    cores = 1 if elsewhere else min(most, max(1, ceil(whole / (parts * within))))
+    return {
+        StagePart(number, parts): PartJob(part, cores)
+        for number, part in enumerate(cut(estimates, parts), start=1)
+        if part or number == 1
+    }
+
+
+def usable_cores(cluster: Cluster) -> int:
+    """Cores of this machine that a process takes."""
+    here = len(os.sched_getaffinity(0))
+    return here if cluster.cores == "auto" else min(here, cluster.cores)
 
 
 def _seconds_by_stage(estimates: Mapping[Point, float]) -> dict[str, float]:
@@ -219,7 +342,7 @@ def worker_count(cluster: Cluster) -> int | None:
     if cluster.slurm is not None:
         return cluster.slurm.jobs * cluster.slurm.cores
     if cluster.workers == "auto":
-        return len(os.sched_getaffinity(0))
+        return usable_cores(cluster)
     return max(1, cluster.workers)
 
 

@@ -75,6 +75,7 @@ def _commit() -> str:
 
 
 MANIFEST = ".manifest.lock"  # held while the manifest is updated
+FOLDERS = "shards", "figures", "parts", "logs", "benchmarks"  # of a results folder
 
 
 @contextlib.contextmanager
@@ -122,19 +123,16 @@ def wait_for(path: Path) -> Iterator[None]:
 
 
 def holder(path: Path) -> dict[str, Any] | None:
-    """Who holds the lock file ({} where it does not say yet), or None where nobody does."""
-    try:
-        file = path.open("r")
-    except OSError:
-        return None
-    with file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        except BlockingIOError:
+    """Who holds the lock file, or that of a part (`…-NAME` beside it): {} where it does not say yet, None: nobody."""
+    for place in [path, *path.parent.glob(f"{path.name}-*")]:
+        with contextlib.suppress(OSError), place.open("r") as file:
             try:
-                return dict(json.loads(file.read()))
-            except ValueError:
-                return {}
+                fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            except BlockingIOError:
+                try:
+                    return dict(json.loads(file.read()))
+                except ValueError:
+                    return {}
     return None
 
 
@@ -148,7 +146,7 @@ def describe_holder(path: Path) -> str:
 
 def open_for_writing(path: Path) -> Any:
     """The lock file, made where missing. Raises BadInput where the folder cannot be written or links lead out of it."""
-    for place in (path.parent, path, *(path.parent / name for name in ("shards", "figures", MANIFEST))):
+    for place in (path.parent, path, *(path.parent / name for name in (*FOLDERS, MANIFEST))):
         if place.is_symlink():
             raise BadInput(
                 f"{place}: expected no symbolic link, got one to {os.readlink(place)};"

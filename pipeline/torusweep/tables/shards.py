@@ -62,9 +62,12 @@ def read_shards(folder: Path, stage: str, schema: pa.Schema) -> Shards:
         if len(path.stem) != 64 or path.suffix != ".parquet" or path.is_dir():
             complaints.append(f"{path} is no shard: not used")
             continue
-        content = path.read_bytes()
+        try:
+            content = path.read_bytes()
+        except FileNotFoundError:  # damaged, and removed by another part of the stage
+            continue
         if digest(content) != path.stem:
-            path.unlink()
+            path.unlink(missing_ok=True)
             complaints.append(f"{path} was damaged: removed, its points are computed again")
             continue
         try:

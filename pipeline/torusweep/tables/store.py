@@ -3,6 +3,8 @@
     results/<sweep>/
       points.parquet                 what the sweep asks for
       shards/<sha256>.parquet        finished points; a shard's name is the digest of its content
+      parts/<stage>/<i>-of-<n>.json  how a part of a stage ended, until all have (on a cluster)
+      logs/, benchmarks/             what each step said, and how long it took
       static.parquet, …              a table of each stage, and the tables derived from them
       manifest.json                  digest of every table, origin of every shard
 

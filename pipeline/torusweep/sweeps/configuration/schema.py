@@ -23,6 +23,7 @@ from pydantic import (
 )
 
 from torusweep.documents import Place
+from torusweep.errors import BadInput
 from torusweep.questions import question_named
 from torusweep.questions.stage import Bounds, Section, Spellings
 from torusweep.stages import STAGES
@@ -32,6 +33,7 @@ from torusweep.sweeps.configuration.models import Latency
 FaultNodes = Annotated[int, Field(ge=FAULTS.minimum, le=FAULTS.maximum)] | None
 PAPERS = ("P98", "P04", "D90", "C10", "R05")
 _ADDRESS = re.compile(r"(?P<protocol>tls|tcp)://(?P<host>\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9.-]+):(?P<port>\d{1,5})")
+MOST_PARTS = 10_000  # of a stage
 _FIELD = r"^[\w.,:@+=/%-]+$"  # a word in a job script: no blank, quote or line break
 
 
@@ -168,6 +170,23 @@ class Cluster(Section):
     memory_per_worker_gib: float | None = Field(
         None, gt=0, le=65_536, description="GiB a worker may take; null: an equal share of the machine's"
     )
+    cores: Literal["auto"] | Annotated[int, Field(ge=1, le=4096)] = Field(
+        "auto",
+        description="most cores that a process takes; auto: all that it may use here, 8 for a job on a cluster",
+    )
+    parts: Literal["auto"] | Annotated[int, Field(ge=1, le=MOST_PARTS)] = Field(
+        "auto",
+        description=(
+            "jobs of equal estimated time into which Snakemake cuts a stage; auto: as many as take part_minutes each "
+            "where Snakemake submits jobs to a cluster, none elsewhere"
+        ),
+    )
+    part_minutes: float = Field(
+        30.0, gt=0, le=43_200, description="minutes that a part of a stage takes on its cores, estimated"
+    )
+    gpus: int | None = Field(
+        None, ge=0, le=64, description="GPUs of a job on a cluster; null: one where the backend is cupy, else none"
+    )
     batch_seconds: float = Field(
         2.0, ge=0.01, le=3600, description="seconds of estimated work in one batch of networks"
     )
@@ -203,6 +222,7 @@ class Cluster(Section):
     def _one_place(self) -> Cluster:
         if self.scheduler is not None and self.slurm is not None:
             raise ValueError("expected a scheduler's address or slurm, got both; keep one")
+        self.check_parts()
         if self.scheduler is None:
             return self
         address = _ADDRESS.fullmatch(self.scheduler)
@@ -218,6 +238,13 @@ class Cluster(Section):
                 f"expected tls:// or insecure: true for a scheduler on another machine, got {self.scheduler!r}"
             )
         return self
+
+    def check_parts(self) -> None:
+        """Raise ValueError for parts together with workers elsewhere: either Snakemake's jobs compute, or Dask's."""
+        if self.parts not in ("auto", 1) and (self.scheduler is not None or self.slurm is not None):
+            raise ValueError(
+                f"expected parts or workers elsewhere (scheduler, slurm), got both; leave parts: {self.parts} out"
+            )
 
 
 def is_loopback(host: str) -> bool:
@@ -310,12 +337,14 @@ class Settings(Section):
         return getattr(self, stage, None) if STAGES[stage].Choice is not None else None
 
     def cluster_under(self, overrides: Mapping[str, Any]) -> Cluster:
-        """Who computes, where the command line may say how many workers."""
-        return (
-            self.cluster.model_copy(update={"workers": overrides["workers"]})
-            if "workers" in overrides
-            else self.cluster
-        )
+        """Who computes, where the command line may say how many workers, cores and parts. Raises BadInput."""
+        given = {name: overrides[name] for name in ("workers", "cores", "parts") if name in overrides}
+        cluster = self.cluster.model_copy(update=given)
+        try:
+            cluster.check_parts()
+        except ValueError as wrong:
+            raise BadInput(f"cluster: {wrong}") from None
+        return cluster
 
     @property
     def source(self) -> str:
