@@ -18,7 +18,7 @@ from math import comb, prod
 from typing import NamedTuple
 
 import numpy as np
-from torusweep_kernels.lattices import circulant_class_sizes, class_sizes
+from torusweep_kernels.lattices import circulant_class_sizes, lattice_classes
 
 from torusweep.errors import BadInput, Refused
 from torusweep.networks.topology import Whole
@@ -27,6 +27,7 @@ DIMENSIONS = Whole(1, "dimensions of the lattices, 3 by default; a node has two 
 NODES = Whole(1, "nodes of the network", 2**16)
 MOST_LATTICES = 2**24  # compared in a few minutes
 BLOCK = 2**17  # lattices enumerated at once
+CLASSES_AT_ONCE = 2**20  # lattices that are looked at for classes, of which a part is some 44,000 classes
 
 
 @cache
@@ -90,11 +91,18 @@ class SpacePart(NamedTuple):
         return SpacePart(self.forms[first:last], sizes, 0, steps)
 
 
-def representatives(nodes: int, dimensions: int, threads: int | None = None) -> Iterator[SpacePart]:
-    """One lattice of each class under signed permutations of the dimensions, part by part."""
-    for forms in _gather(lattice_forms(nodes, dimensions)):
-        sizes = class_sizes(forms, threads=threads)
-        yield SpacePart(forms[sizes > 0], sizes[sizes > 0], len(forms))
+def representatives(
+    nodes: int, dimensions: int, threads: int | None = None, first: int = 0, last: int | None = None
+) -> Iterator[SpacePart]:
+    """One lattice of each class under signed permutations of the dimensions, part by part.
+
+    first, last  of the lattices in the order of `lattice_forms`, those from one number to before another; all by default
+    """
+    sides = np.array(list(_factorisations(nodes, dimensions)), np.int64)
+    end = lattice_count(nodes, dimensions) if last is None else last
+    for begin in range(first, end, CLASSES_AT_ONCE):
+        stop = min(begin + CLASSES_AT_ONCE, end)
+        yield SpacePart(*lattice_classes(sides, begin, stop, threads=threads), stop - begin)
 
 
 def all_lattices(nodes: int, dimensions: int, threads: int | None = None) -> Iterator[SpacePart]:
