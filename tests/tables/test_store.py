@@ -39,6 +39,10 @@ def rows(*keys: str) -> pa.Table:
     return pa.Table.from_pylist([record(key) for key in keys], schema=shards.shard_schema(SCHEMA))
 
 
+def rows_of(assembled: shards.Assembled) -> pa.Table:
+    return pa.concat_tables(assembled.tables)
+
+
 def all_of(*keys: str) -> list[shards.RowRange]:
     return [shards.RowRange(key) for key in keys]
 
@@ -68,7 +72,7 @@ def test_rows_come_in_the_order_asked_for_each_once_and_no_others(tmp_path):
     found = shards.read_shards(tmp_path, "static", SCHEMA)
     assert found.complaints == []
     finished = shards.finished(found.whole, all_of("a", "bb", "c", "missing"), SCHEMA)
-    assert keys_of(finished.rows) == ["a", "bb", "c"]
+    assert keys_of(rows_of(finished)) == ["a", "bb", "c"]
     assert finished.members == 3
     assert {part.origin["host"] for part in found.whole} == {"here"}
 
@@ -80,12 +84,13 @@ def test_blocks_of_rows_make_the_same_table(tmp_path, monkeypatch, block):
     for part in (names[5:] + names[:2], names[1:7], [], ["other"]):
         shard(tmp_path, *part)
     found = shards.read_shards(tmp_path, "static", SCHEMA).whole
-    rows_of = [{key: list(rows) for key, rows in groupby(each.rows.to_pylist(), itemgetter("key"))} for each in found]
+    by_key = [{key: list(rows) for key, rows in groupby(each.rows.to_pylist(), itemgetter("key"))} for each in found]
     asked = [*reversed(names[::2]), "missing", *names[1::2]]
-    expected = [row for key in asked for row in next((rows[key] for rows in rows_of if key in rows), [])]
-    assert shards.finished(found, all_of(*asked), SCHEMA).rows.to_pylist() == expected
-    assert shards.finished([], all_of(*asked), SCHEMA).rows.num_rows == 0
-    assert shards.finished(found, [], SCHEMA) == (shards.shard_schema(SCHEMA).empty_table(), 0, [])
+    expected = [row for key in asked for row in next((rows[key] for rows in by_key if key in rows), [])]
+    assert rows_of(shards.finished(found, all_of(*asked), SCHEMA)).to_pylist() == expected
+    assert rows_of(shards.finished([], all_of(*asked), SCHEMA)).num_rows == 0
+    nothing = shards.finished(found, [], SCHEMA)
+    assert (rows_of(nothing), *nothing[1:]) == (shards.shard_schema(SCHEMA).empty_table(), 0, [])
 
 
 def test_a_points_rows_come_from_one_shard(tmp_path):
@@ -94,7 +99,7 @@ def test_a_points_rows_come_from_one_shard(tmp_path):
     found = shards.read_shards(tmp_path, "static", SCHEMA).whole
     of_a = found[0].rows.column("key").to_pylist().count("a")
     finished = shards.finished(found, all_of("c", "a"), SCHEMA)
-    assert finished.rows.column("key").to_pylist() == ["c", *["a"] * of_a]
+    assert rows_of(finished).column("key").to_pylist() == ["c", *["a"] * of_a]
     assert finished.members == 2
     assert [keys_of(part.rows) for part in found] in ([["a", "bb"], ["c", "a"]], [["c", "a"], ["a", "bb"]])
 
@@ -110,7 +115,7 @@ def test_members_of_runs_are_found_wherever_they_are():
                 for member in sorted(random.sample(range(20), random.randrange(12))):
                     has += [record(key, member, nodes=100 * number + row) for row in range(random.randrange(1, 3))]
             schema = shards.shard_schema(SCHEMA)
-            there.append(shards.Shard(str(number), pa.Table.from_pylist(has, schema=schema), {}))
+            there.append(shards.Shard.of(str(number), parquet(pa.Table.from_pylist(has, schema=schema), {}), {}))
         ends = {key: sorted(random.sample(range(-1, 25), 4)) for key in "pqrs"}
         wanted = [
             shards.RowRange(key, low + 1, high)
@@ -128,7 +133,7 @@ def test_members_of_runs_are_found_wherever_they_are():
                     used.add(owner.digest)
                     expected += [row for row in owner.rows.to_pylist() if (row["key"], row["member"]) == (key, member)]
         finished = shards.finished(there, wanted, SCHEMA)
-        assert finished.rows.to_pylist() == expected
+        assert rows_of(finished).to_pylist() == expected
         assert {part.digest for part in finished.shards} == used
         assert finished.members == len({(row["key"], row["member"]) for row in expected})
         members = shards.members_of(there)
@@ -160,7 +165,7 @@ def test_a_table_is_the_same_bytes_however_its_rows_were_put_together(tmp_path):
         shard(many, key)
     content = [
         parquet(
-            shards.finished(shards.read_shards(folder, "static", SCHEMA).whole, all_of(*keys), SCHEMA).rows,
+            rows_of(shards.finished(shards.read_shards(folder, "static", SCHEMA).whole, all_of(*keys), SCHEMA)),
             {},
         )
         for folder in (one, many)

@@ -39,7 +39,6 @@ def make_table(name: str, config: Path, folder: Path, overrides: dict[str, Any])
         for complaint in before.complaints:
             _say(complaint)
         done = shards.members_of(before.whole)
-        del before  # its rows may be millions
         try:
             computed = driver.compute(estimates, done, options, sweep.cluster_under(overrides))
         except LostWorkers as lost:
@@ -52,14 +51,15 @@ def make_table(name: str, config: Path, folder: Path, overrides: dict[str, Any])
         if found.members + networks_of(failure.point for failure in computed.failed) != networks_of(estimates):
             raise BadInput(f"shards disappeared from {folder / 'shards'} while the sweep ran; run it again")
         part = {
-            "shards": [{"sha256": shard.digest, "rows": shard.rows.num_rows, **shard.origin} for shard in found.shards],
+            "shards": [{"sha256": shard.digest, "rows": shard.row_count, **shard.origin} for shard in found.shards],
             "failed": [
                 {**failure.point.record(), "point": str(failure.point), "reason": failure.reason}
                 for failure in computed.failed
             ],
         }
         store.amend_manifest(folder, name, options.code, part)
-        store.publish_table(folder, name, found.rows.drop_columns([shards.KEY, shards.MEMBER]), {"code": options.code})
+        rows = (part.drop_columns([shards.KEY, shards.MEMBER]) for part in found.tables)
+        store.publish_table(folder, name, rows, {"code": options.code})
     return 0
 
 

@@ -20,7 +20,7 @@ from torusweep.all_columns import TABLES, schema_of
 from torusweep.errors import BadInput, nearest, printable
 from torusweep.networks.families import files_of
 from torusweep.papers.verification import FOLDER as EXPECTED
-from torusweep.papers.verification import summary, verification_rows
+from torusweep.papers.verification import COMPARED, summary, verification_rows
 from torusweep.quantities import counted
 from torusweep.sweeps.configuration import Sweep, load
 from torusweep.sweeps.configuration.schema import Family, Labelled
@@ -73,14 +73,15 @@ def derived_table(name: str, config: Path, folder: Path, overrides: Overrides) -
                 f"{folder / store.MANIFEST} is damaged: expected the table {stage} in it;"
                 " delete it and run the sweep again"
             )
-    tables = {stage: store.open_current(folder / f"{stage}.parquet", schema_of(stage)) for stage in wanted}
+    opened = store.open_parts if DERIVED[name].in_parts else store.open_current
+    tables: dict[str, Any] = {stage: opened(folder / f"{stage}.parquet", schema_of(stage)) for stage in wanted}
     store.publish_table(folder, name, DERIVED[name].rows(sweep, tables))
     return 0
 
 
 def verification(config: Path, folder: Path, overrides: Overrides) -> int:
     """verification.parquet: the papers' numbers against ours. An unexplained row ends the run in the step `check`."""
-    names = (store.read_manifest(folder)["tables"].keys() & TABLES.keys()) - {"points", "distances", "verification"}
+    names = store.read_manifest(folder)["tables"].keys() & COMPARED
     tables = {name: store.open_current(folder / f"{name}.parquet", schema_of(name)) for name in names}
     rows = verification_rows(tables, load(config).papers)
     store.publish_table(folder, "verification", pa.Table.from_pylist(rows, schema=schema_of("verification")))

@@ -6,7 +6,7 @@ what a sweep requests, written out and weighed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -41,6 +41,7 @@ class Derived(NamedTuple):
     columns    of static, that it is made of: where one is not measured, a sweep does not have this table
     rows       the table, from the sweep and its stages' tables by name
     needs      names of the stages that a sweep must request for it
+    in_parts   whether `rows` takes each table part by part, as it may have more rows than memory holds
     requests   (topology, request) by stage that it needs of the sweep's networks; raises BadInput or Refused, with
                the place in the file
     """
@@ -48,11 +49,12 @@ class Derived(NamedTuple):
     stages: tuple[str, ...]
     requested: Callable[[Sweep], bool]
     columns: tuple[str, ...]
-    rows: Callable[[Sweep, Mapping[str, pa.Table]], pa.Table]
+    rows: Callable[[Sweep, Mapping[str, Any]], pa.Table]
     needs: Callable[[Sweep], Sequence[str]] = lambda sweep: ()
     requests: Callable[[Sweep, Sequence[SweepNetwork]], Mapping[str, Sequence[tuple[str, Any]]]] = (
         lambda sweep, networks: {}
     )
+    in_parts: bool = False
 
 
 def distances(_: Sweep, tables: Mapping[str, pa.Table]) -> pa.Table:
@@ -74,7 +76,7 @@ def latency(sweep: Sweep, tables: Mapping[str, pa.Table]) -> pa.Table:
     return latency_table(sweep, **tables)
 
 
-def best(_: Sweep, tables: Mapping[str, pa.Table]) -> pa.Table:
+def best(_: Sweep, tables: Mapping[str, Iterable[pa.Table]]) -> pa.Table:
     """The winners of every size that was screened whole."""
     return best_table(tables["screen"])
 
@@ -107,7 +109,7 @@ def _labelled(sweep: Sweep) -> list[Labelled]:
 
 DERIVED = {
     "distances": Derived(("static",), lambda sweep: True, ("distance_histogram",), distances),
-    "best": Derived(("screen",), lambda sweep: bool(sweep.entries("screen")), (), best),
+    "best": Derived(("screen",), lambda sweep: bool(sweep.entries("screen")), (), best, in_parts=True),
     "equal_cost": Derived(
         ("static", "loads", "cost"),
         lambda sweep: bool(sweep.entries("cost") and sweep.entries("loads")),

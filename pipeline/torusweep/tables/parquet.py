@@ -6,7 +6,7 @@ Somebody else's tables and matrices, CSV or Parquet, read with limits, and refus
 from __future__ import annotations
 
 import operator
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import reduce
 from io import BytesIO
 from pathlib import Path
@@ -27,12 +27,43 @@ ROW_GROUP = 1 << 16  # rows; a reader of some sizes or families skips the other 
 
 def parquet(table: pa.Table, metadata: dict[str, str]) -> bytes:
     """The table as a Parquet file, the same bytes for the same rows however they were put together."""
-    whole = table.replace_schema_metadata({"schema_version": str(SCHEMA_VERSION), **metadata})
     sink = pa.BufferOutputStream()
-    with pq.ParquetWriter(sink, whole.schema, compression="zstd", write_page_checksum=True) as writer:
-        for begin in range(0, max(1, whole.num_rows), ROW_GROUP):  # a copy of one group at a time
-            writer.write_table(whole.slice(begin, ROW_GROUP).combine_chunks(), row_group_size=ROW_GROUP)
+    write_parquet(sink, iter([table]), metadata)
     return sink.getvalue().to_pybytes()
+
+
+def write_parquet(sink: Any, tables: Iterator[pa.Table], metadata: dict[str, str]) -> int:
+    """Write `parquet` of tables one after the other to a file, a row group at a time; how many rows they have.
+
+    tables  at least one; of the same columns
+    """
+    first = next(tables)
+    schema = first.schema.with_metadata({"schema_version": str(SCHEMA_VERSION), **metadata})
+    held, rows, written = [first.replace_schema_metadata(schema.metadata)], first.num_rows, 0
+    with pq.ParquetWriter(sink, schema, compression="zstd", write_page_checksum=True) as writer:
+
+        def write(end: int) -> None:
+            nonlocal held, rows, written
+            whole = pa.concat_tables(held)
+            writer.write_table(whole.slice(0, end).combine_chunks(), row_group_size=ROW_GROUP)
+            held, rows, written = [whole.slice(end)], rows - end, written + end
+
+        while True:
+            while rows > ROW_GROUP:
+                write(ROW_GROUP)
+            more = next(tables, None)
+            if more is None:
+                break
+            held.append(more.replace_schema_metadata(schema.metadata))
+            rows += more.num_rows
+        if rows or not written:
+            write(rows)
+    return written
+
+
+def parquet_file(file: Path | bytes) -> pq.ParquetFile:
+    """A Parquet file, opened; of its bytes, Arrow has a copy."""
+    return pq.ParquetFile(pa.BufferReader(arrow_buffer(file)) if isinstance(file, bytes) else file)
 
 
 def foreign_table(content: bytes, memory: int, most_rows: int | None = None) -> pa.Table:
@@ -54,13 +85,15 @@ def foreign_table(content: bytes, memory: int, most_rows: int | None = None) -> 
     return read_rows(content, checked=True)
 
 
-def read_rows(content: bytes, *, checked: bool = False, where: Mapping[str, int] | None = None) -> pa.Table:
+def read_rows(content: bytes | Any, *, checked: bool = False, where: Mapping[str, int] | None = None) -> pa.Table:
     """What a Parquet file holds, its pages' checksums looked at if `checked`.
 
+    content  bytes, or a path or open file, of which only what is needed is read
     where    as of `open_table`; row groups whose statistics exclude these values are not read
     `pq.read_table` and `pyarrow.dataset` would take a third of a second to import.
     """
-    file = pq.ParquetFile(pa.BufferReader(arrow_buffer(content)), page_checksum_verification=checked)
+    source = pa.BufferReader(arrow_buffer(content)) if isinstance(content, bytes) else content
+    file = pq.ParquetFile(source, page_checksum_verification=checked)
     if not where:
         return file.read()
     rows = file.read_row_groups([group for group in range(file.num_row_groups) if _may_have(file, group, where)])

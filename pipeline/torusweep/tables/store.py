@@ -19,7 +19,7 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -29,9 +29,10 @@ from torusweep import __version__
 from torusweep.errors import BadInput, Refused
 from torusweep.tables import provenance
 from torusweep.tables.manifest import checked
-from torusweep.tables.parquet import parquet, read_rows
+from torusweep.tables.parquet import parquet, parquet_file, read_rows, write_parquet
 
 MANIFEST = "manifest.json"
+LARGE = 1 << 26  # bytes of a table from which some rows are read without the digest of all
 LOCK = ".lock"  # held by whoever computes points
 TEMPORARY = ".writing-"
 
@@ -45,13 +46,18 @@ class CannotWrite(BadInput):
 
 def publish(path: Path, content: bytes) -> None:
     """Make `path` hold `content`, durably and at once. Raises CannotWrite, leaving no partial file."""
+    _publish(path, lambda file: file.write(content), len(content))
+
+
+def _publish(path: Path, write: Callable[[Any], Any], size: int | None = None) -> Any:
+    """`publish` of what a function writes to a file; returns what it returns."""
     temporary = ""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, temporary = tempfile.mkstemp(prefix=TEMPORARY, dir=path.parent)
         with os.fdopen(handle, "wb") as file:
             os.fchmod(handle, 0o666 & ~_umask())
-            file.write(content)
+            written = write(file)
             file.flush()
             os.fsync(handle)
         os.replace(temporary, path)
@@ -59,10 +65,12 @@ def publish(path: Path, content: bytes) -> None:
     except OSError as error:
         with contextlib.suppress(OSError):
             os.unlink(temporary)
+        much = "" if size is None else f" ({size:,} bytes)"
         raise CannotWrite(
-            f"cannot write {path} ({len(content):,} bytes): {error.strerror};"
+            f"cannot write {path}{much}: {error.strerror};"
             " make room or make the folder writable and run again: what was published is kept"
         ) from None
+    return written
 
 
 def check_room(folder: Path, needed: int, what: str) -> None:
@@ -91,6 +99,12 @@ def digest(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
+def file_digest(path: Path) -> str:
+    """`digest` of a file's content, which is not held."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
 def _umask() -> int:
     mask = os.umask(0o022)
     os.umask(mask)
@@ -109,23 +123,41 @@ def _sync_folder(folder: Path) -> None:
 # --- tables and their manifest -----------------------------------------------------------------
 
 
-def publish_table(folder: Path, name: str, table: pa.Table, metadata: dict[str, str] | None = None) -> None:
+def publish_table(
+    folder: Path, name: str, table: pa.Table | Iterator[pa.Table], metadata: dict[str, str] | None = None
+) -> None:
     """Publish <name>.parquet and its digest. Its metadata names the version of torusweep.
 
     Nothing in the file depends on when, where or in what order it was computed.
 
+    table      whole, or in parts, of which a row group or two are in memory at a time
     metadata   more of it
     """
-    content = parquet(table, {"table": name, "generator": f"torusweep {__version__}", **(metadata or {})})
-    publish(folder / f"{name}.parquet", content)
-    _enter_table(folder, name, content, table.num_rows)
+    about = {"table": name, "generator": f"torusweep {__version__}", **(metadata or {})}
+    path = folder / f"{name}.parquet"
+    parts = iter([table]) if isinstance(table, pa.Table) else table
+    rows = _publish(path, lambda file: write_parquet(file, parts, about))
+    _enter_table(folder, name, file_digest(path), rows)
 
 
-def _enter_table(folder: Path, name: str, content: bytes, rows: int) -> None:
+def _enter_table(folder: Path, name: str, digest: str, rows: int) -> None:
+    foot = footer_digest(folder / f"{name}.parquet")
     with provenance.wait_for(folder / provenance.MANIFEST):
         manifest = read_manifest(folder) if (folder / MANIFEST).exists() else {}
-        manifest.setdefault("tables", {})[name] = {"sha256": digest(content), "rows": rows}
+        manifest.setdefault("tables", {})[name] = {"sha256": digest, "footer_sha256": foot, "rows": rows}
         _write_manifest(folder, manifest)
+
+
+def footer_digest(path: Path) -> str:
+    """sha256 of the end of a Parquet file: what is where in it, and between which values. '' of another file."""
+    with path.open("rb") as file:
+        size = file.seek(0, os.SEEK_END)
+        file.seek(max(0, size - 8))
+        length = int.from_bytes(file.read(4), "little") + 8
+        if file.read(4) != b"PAR1" or length > size:
+            return ""
+        file.seek(size - length)
+        return hashlib.sha256(f"{size} ".encode() + file.read()).hexdigest()
 
 
 def publish_points(folder: Path, table: pa.Table, about: dict[str, Any], tables: Mapping[str, bool]) -> None:
@@ -137,7 +169,7 @@ def publish_points(folder: Path, table: pa.Table, about: dict[str, Any], tables:
     content = parquet(table, {"table": "points"})
     publish(folder / "points.parquet", content)
     begin_manifest(folder, about, tables)
-    _enter_table(folder, "points", content, table.num_rows)
+    _enter_table(folder, "points", digest(content), table.num_rows)
 
 
 def begin_manifest(folder: Path, about: dict[str, Any], tables: Mapping[str, bool]) -> None:
@@ -211,7 +243,31 @@ def open_table(path: Path, where: Mapping[str, int] | None = None) -> pa.Table:
     Raises BadInput, naming it, where it is missing or altered.
     """
     path = Path(path)
+    if where and (foot := _foot(path)):
+        try:
+            with path.open("rb") as file:  # checksums of its pages are looked at as they are read
+                if footer_digest(path) == foot:
+                    return read_rows(file, checked=True, where=where)
+        except (OSError, pa.ArrowException):
+            pass  # what is wrong is said of the whole file
+        raise BadInput(f"{path} was altered: its digest is not its manifest's; delete it and run the sweep again")
     return read_rows(_whole(path, lambda: read_manifest(path.parent)), where=where)
+
+
+def _foot(path: Path) -> str:
+    """The digest of a large table's footer in its manifest; '' of a small one, which is checked whole, and of none."""
+    if not path.is_file() or path.stat().st_size < LARGE:
+        return ""
+    return str(read_manifest(path.parent)["tables"].get(path.stem, {}).get("footer_sha256", ""))
+
+
+def open_parts(path: Path, schema: pa.Schema) -> Iterator[pa.Table]:
+    """`open_current`, a row group after the other: the file is checked first, and not held."""
+    _expect(path, file_digest(path), read_manifest(path.parent))
+    with parquet_file(path) as file:
+        _expect_columns(path, file.schema_arrow, schema)
+        for group in range(file.num_row_groups):
+            yield file.read_row_group(group)
 
 
 def open_current(path: Path, schema: pa.Schema, where: Mapping[str, int] | None = None) -> pa.Table:
@@ -221,28 +277,38 @@ def open_current(path: Path, schema: pa.Schema, where: Mapping[str, int] | None 
     Raises BadInput as `open_table` does, and where another version wrote it, or columns have other types.
     """
     table = open_table(path, where)
-    missing = [name for name in schema.names if name not in table.column_names]
+    _expect_columns(path, table.schema, schema)
+    return table
+
+
+def _expect_columns(path: Path, there: pa.Schema, schema: pa.Schema) -> None:
+    """Raise BadInput where another version wrote a table, or columns have other types."""
+    missing = [name for name in schema.names if name not in there.names]
     if missing:
         raise BadInput(
             f"{path} is of another version of torusweep: it has no column {missing[0]};"
             " run the sweep again ('torusweep run CONFIG')"
         )
     for field in schema:
-        columns = [column for column in table.schema if column.name == field.name]
+        columns = [column for column in there if column.name == field.name]
         if len(columns) > 1 or not columns[0].type.equals(field.type):
             found = "two such columns" if len(columns) > 1 else columns[0].type
             raise BadInput(
                 f"{path}: column {field.name}: expected {field.type}, got {str(found)[:60]};"
                 " run the sweep again ('torusweep run CONFIG')"
             )
-    return table
 
 
 def check_tables(folder: Path) -> None:
     """Raise BadInput naming the first table of a finished run that is missing or altered."""
     manifest = read_manifest(folder)
     for name in manifest.get("tables", {}):
-        _whole(folder / f"{name}.parquet", lambda: manifest)
+        path = folder / f"{name}.parquet"
+        try:
+            found = file_digest(path)
+        except OSError as error:
+            raise _unreadable(path, error) from None
+        _expect(path, found, manifest)
 
 
 def is_complete(folder: Path) -> bool:

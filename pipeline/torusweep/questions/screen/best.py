@@ -220,22 +220,31 @@ CHOSEN = {  # the second objective decides between lattices that are equal in th
 }
 
 
-def best_table(screen: pa.Table) -> pa.Table:
-    """The table `best`, by dimensions and nodes, from a table `screen`, without sizes of which it lacks lattices."""
-    rows = [row for space, lattices in _sizes(screen) for row in _of_size(space, lattices)]
-    return pa.Table.from_pylist(rows, schema=arrow_schema(BEST))
+def best_table(screen: Iterable[pa.Table]) -> pa.Table:
+    """The table `best`, by dimensions and nodes, from parts of a table `screen`, without sizes of which it lacks
+    lattices.
+    """
+    found = {space: _of_size(space, lattices) for space, lattices in _sizes(screen)}
+    return pa.Table.from_pylist([row for space in sorted(found) for row in found[space]], schema=arrow_schema(BEST))
 
 
-def _sizes(screen: pa.Table) -> Iterator[tuple[Lattices, pa.Table]]:
-    """The lattices of each size that was screened whole; circulants, which a space of their own has, are left out."""
-    lattices = screen.filter(pc.and_(screen["dimensions"].is_valid(), pc.starts_with(screen["topology"], "lattice(")))
-    dimensions, nodes = lattices["dimensions"].to_numpy(), lattices["nodes"].to_numpy()
-    order = np.lexsort((nodes, dimensions))
-    first = np.flatnonzero(np.diff(dimensions[order], prepend=0) | np.diff(nodes[order], prepend=0))
-    for place in np.split(order, first)[1:]:
-        space, rows = Lattices(int(dimensions[place[0]]), int(nodes[place[0]])), lattices.take(place)
-        if is_whole(space, rows):
-            yield space, rows
+def _sizes(screen: Iterable[pa.Table]) -> Iterator[tuple[Lattices, pa.Table]]:
+    """The lattices of each size that was screened whole; circulants, which a space of their own has, are left out.
+
+    Of a table that is sorted by size, the rows of one size are held at a time.
+    """
+    held: dict[Lattices, list[pa.Table]] = {}
+    for part in screen:
+        lattices = part.filter(pc.and_(part["dimensions"].is_valid(), pc.starts_with(part["topology"], "lattice(")))
+        dimensions, nodes = lattices["dimensions"].to_numpy(), lattices["nodes"].to_numpy()
+        order = np.lexsort((nodes, dimensions))
+        first = np.flatnonzero(np.diff(dimensions[order], prepend=0) | np.diff(nodes[order], prepend=0))
+        for place in np.split(order, first)[1:]:
+            space = Lattices(int(dimensions[place[0]]), int(nodes[place[0]]))
+            held.setdefault(space, []).append(lattices.take(place))
+            if is_whole(space, rows := pa.concat_tables(held[space])):
+                del held[space]
+                yield space, rows
 
 
 def _of_size(space: Lattices, lattices: pa.Table) -> list[dict[str, Any]]:
