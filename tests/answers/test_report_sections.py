@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from typing import Any
 
-import pyarrow as pa
 import pytest
 from torusweep.answers import page as report
 from torusweep.answers.designs import is_better_large

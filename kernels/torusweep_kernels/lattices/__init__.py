@@ -92,7 +92,7 @@ def class_sizes(forms: np.ndarray, *, backend: str = "auto", threads: int | None
 def lattice_classes(
     sides: np.ndarray, first: int, last: int, *, backend: str = "auto", threads: int | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """(forms int32[C, n, n], sizes int32[C]): the representatives of classes, as of `class_sizes`, among numbered forms.
+    """(forms int32[C, n, n], sizes int32[C]): representatives of classes, as of `class_sizes`, among numbered forms.
 
     Form by form, so that no array has them all. Their numbers count the forms of the first diagonal, then of the second
     and so on; of a diagonal, the entries right of it row by row, of which the first varies fastest.

@@ -228,7 +228,9 @@ def _class_sizes(forms, sources, signs, sizes):
         sizes[place] = len(sources) // fixed if fixed else 0
 
 
-def classes(sides: np.ndarray, starts: np.ndarray, first: int, last: int, threads: int) -> tuple[np.ndarray, np.ndarray]:
+def classes(
+    sides: np.ndarray, starts: np.ndarray, first: int, last: int, threads: int
+) -> tuple[np.ndarray, np.ndarray]:
     """See `lattice_classes`: sides int64[F, n] of the forms that begin at numbers starts int64[F]."""
     sources, signs = _turns(sides.shape[1])
 

@@ -125,7 +125,9 @@ def class_sizes(forms: np.ndarray) -> np.ndarray:
     return sizes
 
 
-def classes(sides: np.ndarray, starts: np.ndarray, first: int, last: int, threads: int) -> tuple[np.ndarray, np.ndarray]:
+def classes(
+    sides: np.ndarray, starts: np.ndarray, first: int, last: int, threads: int
+) -> tuple[np.ndarray, np.ndarray]:
     """See `lattice_classes`. Every form by Python's integers."""
     n = sides.shape[1]
     forms = np.zeros((last - first, n, n), np.int32)

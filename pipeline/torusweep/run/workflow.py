@@ -19,8 +19,8 @@ import pyarrow as pa
 from torusweep.all_columns import TABLES, schema_of
 from torusweep.errors import BadInput, nearest, printable
 from torusweep.networks.families import files_of
-from torusweep.papers.verification import FOLDER as EXPECTED
 from torusweep.papers.verification import COMPARED, summary, verification_rows
+from torusweep.papers.verification import FOLDER as EXPECTED
 from torusweep.quantities import counted
 from torusweep.sweeps.configuration import Sweep, load
 from torusweep.sweeps.configuration.schema import Family, Labelled

@@ -249,8 +249,8 @@ def _taken(rows: pa.Table, order: np.ndarray) -> pa.Table:
 
 
 def _runs(shards: Sequence[Shard], wanted: Sequence[RowRange]) -> tuple[np.ndarray, ...]:
-    """Of each run of all shards: which of `wanted` it belongs to (-1: none), its member, its shard, its first row there,
-    its rows; int64[runs] each.
+    """Of each run of all shards: which of `wanted` it belongs to (-1: none), its member, its shard, its first row
+    there, its rows; int64[runs] each.
     """
     number = {key: place for place, key in enumerate(dict.fromkeys(one.key for one in wanted))}
     last = np.array([one.last for one in wanted], np.int64)

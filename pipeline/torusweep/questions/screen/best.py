@@ -167,8 +167,9 @@ def best_lattices(
     ahead = arrow_schema(SCREEN).empty_table()  # the best so far
     for part in parts:
         among = keep(part.rows)
-        ahead = _keep_best(pa.concat_tables([ahead, among]), chosen)
-        measured, kept = measured + len(part.rows), kept + len(among)
+        ahead = keep_best(pa.concat_tables([ahead, among]), chosen)
+        beaten = 0 if part.measured is None else part.measured - len(part.rows)
+        measured, kept = measured + len(part.rows) + beaten, kept + len(among) + beaten
         progress(part.share)
     if not kept:
         raise BadInput(f"none of the {counted(space.lattices, space.things)} meets the condition; ask for less")
@@ -201,7 +202,7 @@ def known_rows(space: Space, keep: Callable[[pa.Table], pa.Table]) -> list[dict[
     ]
 
 
-def _keep_best(table: pa.Table, chosen: Sequence[Objective]) -> pa.Table:
+def keep_best(table: pa.Table, chosen: Sequence[Objective]) -> pa.Table:
     """The rows that are best in the first objective, and of these best in the next ones."""
     left = np.arange(len(table))
     for objective in chosen:

@@ -101,7 +101,7 @@ def representatives(
 ) -> Iterator[SpacePart]:
     """One lattice of each class under signed permutations of the dimensions, part by part.
 
-    first, last  of the lattices in the order of `lattice_forms`, those from one number to before another; all by default
+    first, last  of the lattices in the order of `lattice_forms`, from one number to before another; all by default
     """
     sides = np.array(list(_factorisations(nodes, dimensions)), np.int64)
     end = lattice_count(nodes, dimensions) if last is None else last

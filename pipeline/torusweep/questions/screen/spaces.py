@@ -268,10 +268,14 @@ SPELLINGS: dict[type[Lattices] | type[Circulants] | type[LatticePart], re.Patter
 
 
 class ScreenedSpace(NamedTuple):
-    """A part of a space: its rows (`SCREEN`), and the share of the space that is screened with it."""
+    """A part of a space: its rows (`SCREEN`), and the share of the space that is screened with it.
+
+    measured  how many rows there were, where these are the best of them; None: these are all
+    """
 
     rows: pa.Table
     share: float
+    measured: int | None = None
 
 
 def in_parts(space: Lattices) -> list[Lattices | LatticePart]:
