@@ -276,7 +276,8 @@ def _readme(files: list[DataFile], about: dict[str, str], address: str, with_bes
     return f"""# Lattice graphs, one of each class
 
 {rows:,} classes of lattices Zⁿ/L (tori, twisted tori, circulants, crystal lattices) {between}, sorted by
-dimensions, then nodes: Parquet files of {bytes_ / 1e6:,.1f} MB. A class has the lattices that differ only in the names and directions of the dimensions.
+dimensions, then nodes: Parquet files of {bytes_ / 1e6:,.1f} MB. A class has the lattices that differ only in the names
+and directions of the dimensions.
 
 Made by {about["generator"]} (digest of the code: {about["code"] or "unknown"}).
 A row is made again from its spelling:
