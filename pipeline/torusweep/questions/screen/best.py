@@ -152,6 +152,7 @@ def best_lattices(
     parts: Iterable[ScreenedSpace],
     keep: Callable[[pa.Table], pa.Table] = lambda rows: rows,
     show: int = 5,
+    known: list[dict[str, Any]] | None = None,
     progress: Callable[[float], None] = lambda share: None,
 ) -> Best:
     """The best lattices of a space, by an ordered list of objectives.
@@ -159,6 +160,7 @@ def best_lattices(
     parts     the space, as `screen_space` yields it
     keep      the rows of a table among which the best is looked for
     show      winners to return
+    known     records of the networks that people know (`known_rows`), where they are measured already
     progress  called with the share of the space compared so far
 
     Raises BadInput where no lattice is kept.
@@ -183,18 +185,21 @@ def best_lattices(
         winners=len(ahead),
         attained=lattices_of(ahead),
         rows=rows.to_pylist(),
-        known=known_rows(space, keep),
+        known=known_rows(space, keep) if known is None else known,
     )
 
 
-def known_rows(space: Space, keep: Callable[[pa.Table], pa.Table]) -> list[dict[str, Any]]:
+def known_rows(
+    space: Space, keep: Callable[[pa.Table], pa.Table] = lambda rows: rows, backend: str = "numpy"
+) -> list[dict[str, Any]]:
     """Records of the networks that people know in a space: its columns `SCREEN`, with their names and spellings.
 
-    keep  the rows of a table that meet a condition; `meets_condition` of a record says whether its row does
+    keep     the rows of a table that meet a condition; `meets_condition` of a record says whether its row does
+    backend  of the kernel; of a single size the specification is soonest done: Numba takes longer to load
     """
     known = known_lattices(space.nodes, space.dimensions)
     forms = np.array([network.form for network in known], np.int32).reshape(-1, space.dimensions, space.dimensions)
-    rows = screen_lattices(forms, backend="numpy")  # few: Numba takes longer to load
+    rows = screen_lattices(forms, backend=backend)
     meets = [len(keep(rows.slice(place, 1))) > 0 for place in range(len(known))]
     return [
         {**row, "name": network.name, "topology": network.spelling, "meets_condition": met}
@@ -250,7 +255,8 @@ def _sizes(screen: Iterable[pa.Table]) -> Iterator[tuple[Lattices, pa.Table]]:
 
 def _of_size(space: Lattices, lattices: pa.Table) -> list[dict[str, Any]]:
     parts = [ScreenedSpace(lattices, 1.0)]
-    winners = {name: best_lattices(space, chosen, parts=parts, show=1) for name, chosen in CHOSEN.items()}
+    known = known_rows(space, backend="auto")
+    winners = {name: best_lattices(space, chosen, parts=parts, show=1, known=known) for name, chosen in CHOSEN.items()}
     (best,) = winners[LEAST_MEAN].rows
     mean = best["lattice_mean_distance_bound"]
     bound = {
@@ -262,7 +268,7 @@ def _of_size(space: Lattices, lattices: pa.Table) -> list[dict[str, Any]]:
     }
     rows = [
         *({**found.rows[0], "network": name, "attained": found.attained} for name, found in winners.items()),
-        *({**row, "network": row["name"]} for row in winners[LEAST_MEAN].known),
+        *({**row, "network": row["name"]} for row in known),
         bound,
     ]
     return [{**row, **space._asdict(), "lattices": space.lattices, "all_reduce": _all_reduce(row)} for row in rows]
