@@ -400,3 +400,20 @@ def test_arrow_reads_bytes_of_its_own():
     assert sys.getrefcount(content) == references
     assert reader.read() == content
     assert (pa.BufferReader(content), sys.getrefcount(content))[1] > references, "this test can fail"
+
+
+def test_rows_of_a_large_table_are_read_without_the_digest_of_all(tmp_path, monkeypatch):
+    """The digest of its footer and the checksums of the pages that are read hold: what is altered there is refused."""
+    monkeypatch.setattr("torusweep.tables.parquet.ROW_GROUP", 3)
+    monkeypatch.setattr(store, "LARGE", 1)
+    path = publish_static(tmp_path, *(f"{index:0{1 + index}}" for index in range(9)))
+    whole = path.read_bytes()
+    wanted = [row for row in store.open_table(path).to_pylist() if row["nodes"] == 1]
+    monkeypatch.setattr(store, "digest", None)  # the whole file's is not computed
+    assert store.open_table(path, {"nodes": 1}).to_pylist() == wanted
+    about = pq.read_metadata(path)
+    column = about.row_group(0).column(about.schema.names.index("nodes"))
+    for place in (column.data_page_offset + column.total_compressed_size - 1, len(whole) - 30):
+        path.write_bytes(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])
+        with pytest.raises(BadInput, match="was altered: its digest is not its manifest's"):
+            store.open_table(path, {"nodes": 1})

@@ -11,23 +11,20 @@ from importlib.metadata import distribution, metadata
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from torusweep import __version__
-from torusweep.answers.connection import quoted
+from torusweep.answers.connection import quoted, write_views
 from torusweep.errors import BadInput
 from torusweep.quantities import counted
 from torusweep.questions.screen.columns import BEST, SCREEN
-from torusweep.questions.screen.dataset import FOLLOWING, INDEX, PLAIN, TYPES, DataFile, stored, stored_columns
+from torusweep.questions.screen.dataset import FOLLOWING, INDEX, PLAIN, DataFile, stored, stored_columns
 from torusweep.tables import store
 from torusweep.tables.columns import Column, arrow_schema
-from torusweep.tables.parquet import ROW_GROUP
+from torusweep.tables.parquet import ROW_GROUP, compact_writer, parquet
 
 LARGEST = 100_000_000  # bytes of a file: what hosts of data take without more ado
 GROUP_FOOT = 4_000  # bytes of a row group in a file's footer, or more
-STORAGE = "v1.2.0"  # of the DuckDB file: what versions of the last years read
 VIEWS, SUMS = "lattices.duckdb", "SHA256SUMS"
 CROISSANT_TYPES = {"string": "sc:Text", "bool": "sc:Boolean", "int64": "cr:Int64", "double": "cr:Float64"}
 CONTEXT = {
@@ -92,11 +89,11 @@ def write_dataset(results: Path, out: Path, address: str = "", largest: int = LA
     tables = {"screen": [file.name for file in files]}
     if "best" in manifest["tables"]:
         best = store.open_current(results / "best.parquet", arrow_schema(BEST))
-        pq.write_table(best.replace_schema_metadata(about), out / "best.parquet", compression="zstd")
+        store.publish(out / "best.parquet", parquet(best, about))
         tables["best"] = ["best.parquet"]
     listed = {**about, "files": [file._asdict() for file in files]}
     store.publish(out / INDEX, json.dumps(listed, indent=1).encode() + b"\n")
-    _write_views(out / VIEWS, tables)
+    write_views(out / VIEWS, _views(tables).values())
     base = f"{address.rstrip('/')}/" if address else ""
     texts = {
         "views.sql": "\n".join(_views(tables, base).values()) + "\n",
@@ -137,15 +134,8 @@ def _write_files(tables: Iterator[pa.Table], out: Path, about: dict[str, str], l
         if writer is None:
             path, rows, first, groups = out / f"lattices-{len(files):03}.parquet", 0, sizes[0], 0
             sink = path.open("wb")
-            writer = pq.ParquetWriter(
-                sink,
-                table.schema.with_metadata({**(table.schema.metadata or {}), **about}),
-                compression="zstd",
-                compression_level=9,
-                use_dictionary=[_leaf(name) for name in TYPES if name not in PLAIN],  # type: ignore[arg-type]
-                column_encoding={_leaf(name): "BYTE_STREAM_SPLIT" for name in PLAIN},
-                write_page_checksum=True,
-            )
+            schema = table.schema.with_metadata({**(table.schema.metadata or {}), **about})
+            writer = compact_writer(sink, schema, PLAIN)
         there = sink.tell()
         writer.write_table(table.combine_chunks(), row_group_size=ROW_GROUP)
         rows, groups, before = rows + len(table), groups + 1, sizes[-1]
@@ -163,11 +153,6 @@ def _write_files(tables: Iterator[pa.Table], out: Path, about: dict[str, str], l
     return files
 
 
-def _leaf(name: str) -> str:
-    """The path of a column's values in Parquet."""
-    return f"{name}.list.element" if TYPES[name].startswith("list<") else name
-
-
 def _views(tables: dict[str, list[str]], base: str = "") -> dict[str, str]:
     """SQL that makes a view of each table: `screen` has all its columns, computed where they are not stored."""
     terms = ", ".join(
@@ -178,16 +163,6 @@ def _views(tables: dict[str, list[str]], base: str = "") -> dict[str, str]:
         name: f"CREATE VIEW {name} AS SELECT {terms if name == 'screen' else '*'} FROM read_parquet([{files}]);"
         for name, files in listed.items()
     }
-
-
-def _write_views(path: Path, tables: dict[str, list[str]]) -> None:
-    """A DuckDB file of the views, by relative paths: it moves with its folder."""
-    with duckdb.connect() as connection:
-        connection.execute(f"SET file_search_path = {quoted(path.parent.resolve())}")
-        connection.execute(f"ATTACH {quoted(path)} AS views (STORAGE_VERSION {quoted(STORAGE)})")
-        connection.execute("USE views")
-        for sql in _views(tables).values():
-            connection.execute(sql)
 
 
 def croissant(out: Path, tables: dict[str, list[str]], about: dict[str, str], address: str) -> dict[str, Any]:

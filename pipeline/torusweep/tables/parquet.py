@@ -5,6 +5,7 @@ Somebody else's tables and matrices, CSV or Parquet, read with limits, and refus
 
 from __future__ import annotations
 
+import io
 import operator
 from collections.abc import Iterator, Mapping, Sequence
 from functools import reduce
@@ -61,9 +62,32 @@ def write_parquet(sink: Any, tables: Iterator[pa.Table], metadata: dict[str, str
     return written
 
 
-def parquet_file(file: Path | bytes) -> pq.ParquetFile:
-    """A Parquet file, opened; of its bytes, Arrow has a copy."""
+def parquet_file(file: Path | bytes | io.RawIOBase) -> pq.ParquetFile:
+    """A Parquet file, opened. Of bytes, Arrow has a copy; of an object that reads ranges, they are few and large."""
+    if isinstance(file, io.RawIOBase):
+        return pq.ParquetFile(pa.PythonFile(file, "r"), pre_buffer=True)
     return pq.ParquetFile(pa.BufferReader(arrow_buffer(file)) if isinstance(file, bytes) else file)
+
+
+def compact_writer(sink: Any, schema: pa.Schema, plain: Sequence[str]) -> pq.ParquetWriter:
+    """A writer of row groups for files that are kept and sent: slower than `parquet`, and smaller.
+
+    plain  columns of numbers of which hardly any occurs twice: their bytes are stored by place, not by value
+    """
+
+    def leaf(name: str) -> str:
+        return f"{name}.list.element" if pa.types.is_list(schema.field(name).type) else name
+
+    values: Any = [leaf(name) for name in schema.names if name not in plain]  # its stubs want a bool
+    return pq.ParquetWriter(
+        sink,
+        schema,
+        compression="zstd",
+        compression_level=9,
+        use_dictionary=values,
+        column_encoding={leaf(name): "BYTE_STREAM_SPLIT" for name in plain},
+        write_page_checksum=True,
+    )
 
 
 def foreign_table(content: bytes, memory: int, most_rows: int | None = None) -> pa.Table:
@@ -96,7 +120,7 @@ def read_rows(content: bytes | Any, *, checked: bool = False, where: Mapping[str
     file = pq.ParquetFile(source, page_checksum_verification=checked)
     if not where:
         return file.read()
-    rows = file.read_row_groups([group for group in range(file.num_row_groups) if _may_have(file, group, where)])
+    rows = file.read_row_groups([group for group in range(file.num_row_groups) if may_have(file, group, where)])
     return rows.filter(reduce(operator.and_, (pc.field(name) == value for name, value in where.items())))
 
 
@@ -105,7 +129,7 @@ def stored_schema(content: bytes) -> pa.Schema:
     return pq.read_schema(pa.BufferReader(arrow_buffer(content)))
 
 
-def _may_have(file: pq.ParquetFile, group: int, where: Mapping[str, int]) -> bool:
+def may_have(file: pq.ParquetFile, group: int, where: Mapping[str, int]) -> bool:
     """Whether a row group's least and greatest values of some columns leave room for rows with these values."""
     columns = [file.metadata.row_group(group).column(number) for number in range(file.metadata.num_columns)]
     bounds: dict[str, Any] = {column.path_in_schema: column.statistics for column in columns}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.error import URLError
@@ -17,12 +17,12 @@ from urllib.request import Request, urlopen
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from torusweep.errors import BadInput, one_line
 from torusweep.questions.screen.columns import SCREEN
 from torusweep.questions.screen.spaces import Lattices, ScreenedSpace, Space
 from torusweep.tables.columns import Column, arrow_schema
+from torusweep.tables.parquet import may_have, parquet_file
 
 INDEX = "files.json"
 SECONDS = 30.0  # that a server may take for an answer
@@ -153,15 +153,15 @@ class DataSet:
             return None
         size = (space.dimensions, space.nodes)
         names = list(CHOOSING if reduce else TYPES)
-        found: list[tuple[pq.ParquetFile, int, int]] = []
+        found: list[tuple[Any, int, int]] = []
         tables, place = [], 0
         for one in self.files:
             if not one.first <= size <= one.last:
                 continue
             with self._reading(one.name):
-                file = pq.ParquetFile(pa.PythonFile(_Ranges(self, one), "r"), pre_buffer=True)
+                file = parquet_file(_Ranges(self, one))
                 for group in range(file.num_row_groups):
-                    if _may_have(file, group, size):
+                    if may_have(file, group, dict(zip(FILTER, size))):
                         tables.append(file.read_row_group(group, columns=names))
                         found.append((file, group, place))
                         place += len(tables[-1])
@@ -246,12 +246,3 @@ class _Ranges(io.RawIOBase):
         content = self.read(len(buffer))
         buffer[: len(content)] = content
         return len(content)
-
-
-def _may_have(file: pq.ParquetFile, group: int, size: Sequence[int]) -> bool:
-    """Whether a row group's statistics leave room for rows of a size."""
-    about = file.metadata.row_group(group)
-    bounds: dict[str, Any] = {
-        column.path_in_schema: column.statistics for column in map(about.column, range(about.num_columns))
-    }
-    return all(bounds[name].min <= value <= bounds[name].max for name, value in zip(FILTER, size))
