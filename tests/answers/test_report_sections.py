@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from typing import Any
 
-import pyarrow as pa
 import pytest
 from torusweep.answers import page as report
 from torusweep.answers.designs import is_better_large
@@ -39,7 +38,7 @@ Tables = dict[str, Rows]
 @pytest.fixture(scope="module")
 def best() -> Rows:
     parts = [part.rows for nodes in (16, 27, 32, 64) for part in screen_space(Lattices(3, nodes))]
-    return best_table(pa.concat_tables(parts)).to_pylist()
+    return best_table(parts).to_pylist()
 
 
 def test_charts_show_shares_of_the_bound(best):

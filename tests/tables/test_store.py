@@ -19,7 +19,7 @@ from torusweep.all_columns import schema_of
 from torusweep.errors import BadInput
 from torusweep.questions.static.columns import STATIC
 from torusweep.tables import provenance, shards, store
-from torusweep.tables.parquet import Streamed, TableFile, arrow_buffer, parquet
+from torusweep.tables.parquet import arrow_buffer, parquet
 
 SCHEMA = schema_of("static")
 ZERO = {"string": "", "int64": 1, "double": 0.5, "bool": True, "list<int64>": [1, 2], "map<string, int64>": {"k": 8}}
@@ -39,17 +39,16 @@ def rows(*keys: str) -> pa.Table:
     return pa.Table.from_pylist([record(key) for key in keys], schema=shards.shard_schema(SCHEMA))
 
 
+def rows_of(assembled: shards.Assembled) -> pa.Table:
+    return pa.concat_tables(assembled.tables)
+
+
 def all_of(*keys: str) -> list[shards.RowRange]:
     return [shards.RowRange(key) for key in keys]
 
 
 def keys_of(table: pa.Table) -> list[str]:
     return [key for key, _ in groupby(table.column("key").to_pylist())]
-
-
-def table_of(rows):
-    """All rows of a file or of a stream."""
-    return pa.concat_tables([rows.schema.empty_table(), *(rows.parts if isinstance(rows, Streamed) else rows.groups())])
 
 
 def shard(folder: Path, *keys: str) -> Path:
@@ -73,7 +72,7 @@ def test_rows_come_in_the_order_asked_for_each_once_and_no_others(tmp_path):
     found = shards.read_shards(tmp_path, "static", SCHEMA)
     assert found.complaints == []
     finished = shards.finished(found.whole, all_of("a", "bb", "c", "missing"), SCHEMA)
-    assert keys_of(table_of(finished.rows)) == ["a", "bb", "c"]
+    assert keys_of(rows_of(finished)) == ["a", "bb", "c"]
     assert finished.members == 3
     assert {part.origin["host"] for part in found.whole} == {"here"}
 
@@ -85,26 +84,24 @@ def test_blocks_of_rows_make_the_same_table(tmp_path, monkeypatch, block):
     for part in (names[5:] + names[:2], names[1:7], [], ["other"]):
         shard(tmp_path, *part)
     found = shards.read_shards(tmp_path, "static", SCHEMA).whole
-    rows_of = [
-        {key: list(rows) for key, rows in groupby(table_of(each.rows).to_pylist(), itemgetter("key"))} for each in found
-    ]
+    by_key = [{key: list(rows) for key, rows in groupby(each.rows.to_pylist(), itemgetter("key"))} for each in found]
     asked = [*reversed(names[::2]), "missing", *names[1::2]]
-    expected = [row for key in asked for row in next((rows[key] for rows in rows_of if key in rows), [])]
-    assert table_of(shards.finished(found, all_of(*asked), SCHEMA).rows).to_pylist() == expected
-    assert table_of(shards.finished([], all_of(*asked), SCHEMA).rows).num_rows == 0
+    expected = [row for key in asked for row in next((rows[key] for rows in by_key if key in rows), [])]
+    assert rows_of(shards.finished(found, all_of(*asked), SCHEMA)).to_pylist() == expected
+    assert rows_of(shards.finished([], all_of(*asked), SCHEMA)).num_rows == 0
     nothing = shards.finished(found, [], SCHEMA)
-    assert (table_of(nothing.rows), *nothing[1:]) == (shards.shard_schema(SCHEMA).empty_table(), 0, [])
+    assert (rows_of(nothing), *nothing[1:]) == (shards.shard_schema(SCHEMA).empty_table(), 0, [])
 
 
 def test_a_points_rows_come_from_one_shard(tmp_path):
     shard(tmp_path, "a", "a", "bb")
     shard(tmp_path, "c", "a", "a", "a")
     found = shards.read_shards(tmp_path, "static", SCHEMA).whole
-    of_a = found[0].rows.read(["key"]).column(0).to_pylist().count("a")
+    of_a = found[0].rows.column("key").to_pylist().count("a")
     finished = shards.finished(found, all_of("c", "a"), SCHEMA)
-    assert table_of(finished.rows).column("key").to_pylist() == ["c", *["a"] * of_a]
+    assert rows_of(finished).column("key").to_pylist() == ["c", *["a"] * of_a]
     assert finished.members == 2
-    assert [keys_of(table_of(part.rows)) for part in found] in ([["a", "bb"], ["c", "a"]], [["c", "a"], ["a", "bb"]])
+    assert [keys_of(part.rows) for part in found] in ([["a", "bb"], ["c", "a"]], [["c", "a"], ["a", "bb"]])
 
 
 def test_members_of_runs_are_found_wherever_they_are():
@@ -118,9 +115,7 @@ def test_members_of_runs_are_found_wherever_they_are():
                 for member in sorted(random.sample(range(20), random.randrange(12))):
                     has += [record(key, member, nodes=100 * number + row) for row in range(random.randrange(1, 3))]
             schema = shards.shard_schema(SCHEMA)
-            there.append(
-                shards.Shard(str(number), TableFile(parquet(pa.Table.from_pylist(has, schema=schema), {})), {})
-            )
+            there.append(shards.Shard.of(str(number), parquet(pa.Table.from_pylist(has, schema=schema), {}), {}))
         ends = {key: sorted(random.sample(range(-1, 25), 4)) for key in "pqrs"}
         wanted = [
             shards.RowRange(key, low + 1, high)
@@ -136,11 +131,9 @@ def test_members_of_runs_are_found_wherever_they_are():
                     absent.append((key, member))
                 else:
                     used.add(owner.digest)
-                    expected += [
-                        row for row in table_of(owner.rows).to_pylist() if (row["key"], row["member"]) == (key, member)
-                    ]
+                    expected += [row for row in owner.rows.to_pylist() if (row["key"], row["member"]) == (key, member)]
         finished = shards.finished(there, wanted, SCHEMA)
-        assert table_of(finished.rows).to_pylist() == expected
+        assert rows_of(finished).to_pylist() == expected
         assert {part.digest for part in finished.shards} == used
         assert finished.members == len({(row["key"], row["member"]) for row in expected})
         members = shards.members_of(there)
@@ -150,7 +143,7 @@ def test_members_of_runs_are_found_wherever_they_are():
 
 
 def holds(shard: shards.Shard, key: str, member: int) -> list[bool]:
-    return [(row["key"], row["member"]) == (key, member) for row in table_of(shard.rows).to_pylist()]
+    return [(row["key"], row["member"]) == (key, member) for row in shard.rows.to_pylist()]
 
 
 def test_rows_of_some_numbers_only(tmp_path, monkeypatch):
@@ -172,7 +165,7 @@ def test_a_table_is_the_same_bytes_however_its_rows_were_put_together(tmp_path):
         shard(many, key)
     content = [
         parquet(
-            shards.finished(shards.read_shards(folder, "static", SCHEMA).whole, all_of(*keys), SCHEMA).rows,
+            rows_of(shards.finished(shards.read_shards(folder, "static", SCHEMA).whole, all_of(*keys), SCHEMA)),
             {},
         )
         for folder in (one, many)
@@ -247,7 +240,7 @@ def test_a_foreign_file_among_the_shards_is_named_and_left_alone(tmp_path, forei
     shard(tmp_path, "bb")
     path = foreign(tmp_path)
     found = shards.read_shards(tmp_path, "static", SCHEMA)
-    assert [keys_of(table_of(part.rows)) for part in found.whole] == [["bb"]]
+    assert [keys_of(part.rows) for part in found.whole] == [["bb"]]
     assert len(found.complaints) == 1
     assert str(path) in found.complaints[0]
     assert path.exists()
@@ -407,3 +400,20 @@ def test_arrow_reads_bytes_of_its_own():
     assert sys.getrefcount(content) == references
     assert reader.read() == content
     assert (pa.BufferReader(content), sys.getrefcount(content))[1] > references, "this test can fail"
+
+
+def test_rows_of_a_large_table_are_read_without_the_digest_of_all(tmp_path, monkeypatch):
+    """The digest of its footer and the checksums of the pages that are read hold: what is altered there is refused."""
+    monkeypatch.setattr("torusweep.tables.parquet.ROW_GROUP", 3)
+    monkeypatch.setattr(store, "LARGE", 1)
+    path = publish_static(tmp_path, *(f"{index:0{1 + index}}" for index in range(9)))
+    whole = path.read_bytes()
+    wanted = [row for row in store.open_table(path).to_pylist() if row["nodes"] == 1]
+    monkeypatch.setattr(store, "digest", None)  # the whole file's is not computed
+    assert store.open_table(path, {"nodes": 1}).to_pylist() == wanted
+    about = pq.read_metadata(path)
+    column = about.row_group(0).column(about.schema.names.index("nodes"))
+    for place in (column.data_page_offset + column.total_compressed_size - 1, len(whole) - 30):
+        path.write_bytes(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])
+        with pytest.raises(BadInput, match="was altered: its digest is not its manifest's"):
+            store.open_table(path, {"nodes": 1})

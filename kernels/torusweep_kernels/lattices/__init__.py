@@ -89,6 +89,33 @@ def class_sizes(forms: np.ndarray, *, backend: str = "auto", threads: int | None
     return cpu.class_sizes(forms, thread_count(threads))
 
 
+def lattice_classes(
+    sides: np.ndarray, first: int, last: int, *, backend: str = "auto", threads: int | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """(forms int32[C, n, n], sizes int32[C]): representatives of classes, as of `class_sizes`, among numbered forms.
+
+    Form by form, so that no array has them all. Their numbers count the forms of the first diagonal, then of the second
+    and so on; of a diagonal, the entries right of it row by row, of which the first varies fastest.
+
+    sides    int64[F, n]  diagonals of Hermite normal forms
+    first, last  the numbers looked at: from the first one to before the last one
+    """
+    expect = expecting("lattices")
+    expect(sides.ndim == 2 and 1 <= sides.shape[1] <= MOST_DIMENSIONS, "sides of shape [F, n], n = 1 … 6", sides.shape)
+    sides = np.ascontiguousarray(sides, np.int64)
+    expect(bool((sides > 0).all()), "positive sides", "others")
+    nodes = np.prod(sides.astype(float), axis=1).max(initial=1)
+    expect(bool(nodes <= MOST_NODES), f"at most {MOST_NODES:,} nodes", f"{int(nodes):,}")
+    n = sides.shape[1]
+    ends = np.cumsum(np.prod(sides ** np.arange(n - 1, -1, -1), axis=1))
+    expect(0 <= first <= last <= (ends[-1] if len(ends) else 0), "numbers of forms", f"{first:,} … {last:,}")
+    if first == last:
+        return np.zeros((0, n, n), np.int32), np.zeros(0, np.int32)
+    chosen = backends.resolve("numba" if backend in ("auto", "cupy") else backend)
+    starts = np.concatenate([[0], ends[:-1]])
+    return backends.implementation(__name__, chosen).classes(sides, starts, first, last, thread_count(threads))
+
+
 def check(forms: np.ndarray) -> None:
     """Raise ValueError where an array does not hold Hermite normal forms."""
     expect = expecting("lattices")

@@ -185,11 +185,7 @@ CLASSES_BLOCK = 4096  # lattices a thread takes at once
 
 def class_sizes(forms: np.ndarray, threads: int) -> np.ndarray:
     """See the package."""
-    n = forms.shape[1]
-    # a lattice is its own image under negation: the first sign may be 1
-    turns = [(order, (1, *signs)) for order in permutations(range(n)) for signs in product((1, -1), repeat=n - 1)]
-    sources = np.array([order for order, _ in turns], np.int64)
-    signs = np.array([signs for _, signs in turns], np.int64)
+    sources, signs = _turns(forms.shape[1])
     sizes = np.zeros(len(forms), np.int32)
 
     def block(first: int) -> None:
@@ -198,6 +194,14 @@ def class_sizes(forms: np.ndarray, threads: int) -> np.ndarray:
 
     in_threads(block, range(0, len(forms), CLASSES_BLOCK), threads)
     return sizes
+
+
+def _turns(n: int) -> tuple[np.ndarray, np.ndarray]:
+    """The signed permutations of the dimensions but for negation, under which a lattice is its own image: int64[G, n]
+    each.
+    """
+    turns = [(order, (1, *signs)) for order in permutations(range(n)) for signs in product((1, -1), repeat=n - 1)]
+    return np.array([order for order, _ in turns], np.int64), np.array([signs for _, signs in turns], np.int64)
 
 
 @cached
@@ -222,6 +226,54 @@ def _class_sizes(forms, sources, signs, sizes):
                 break
             fixed += compared == 0
         sizes[place] = len(sources) // fixed if fixed else 0
+
+
+def classes(
+    sides: np.ndarray, starts: np.ndarray, first: int, last: int, threads: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """See `lattice_classes`: sides int64[F, n] of the forms that begin at numbers starts int64[F]."""
+    sources, signs = _turns(sides.shape[1])
+
+    def block(begin: int) -> tuple[np.ndarray, np.ndarray]:
+        forms, sizes = _first_forms(sides, starts, begin, min(begin + CLASSES_BLOCK, last))
+        _class_sizes(forms, sources, signs, sizes)
+        return forms[sizes > 0], sizes[sizes > 0]
+
+    parts = in_threads(block, range(first, last, CLASSES_BLOCK), threads)
+    return np.concatenate([forms for forms, _ in parts]), np.concatenate([sizes for _, sizes in parts])
+
+
+@cached
+def _first_forms(sides, starts, first, last):
+    """Of the forms of some numbers, those that two cheap images do not precede, int32[C, n, n]; sizes int32[C], 0.
+
+    No row has a greater common divisor than the last side, which it would become if that row were the last; and the
+    first entry of the last column is at most half of its side, or another direction of the first dimension lessens it.
+    """
+    n = sides.shape[1]
+    forms = np.zeros((last - first, n, n), np.int32)
+    kept = 0
+    place = np.searchsorted(starts, first, side="right") - 1
+    for number in range(first, last):
+        while place + 1 < len(starts) and starts[place + 1] <= number:
+            place += 1
+        form, rest = forms[kept], number - starts[place]
+        for i in range(n):
+            form[i, i] = sides[place, i]
+        for i in range(n):
+            for j in range(i + 1, n):
+                form[i, j] = rest % form[i, i]
+                rest //= form[i, i]
+        precedes = n > 1 and 2 * form[0, n - 1] > form[0, 0]
+        for i in range(n - 1):
+            common = form[i, i]
+            for j in range(i + 1, n):
+                other = form[i, j]
+                while other:
+                    common, other = other, common % other
+            precedes = precedes or common > form[n - 1, n - 1]
+        kept += not precedes
+    return forms[:kept], np.zeros(kept, np.int32)
 
 
 @cached

@@ -125,6 +125,23 @@ def class_sizes(forms: np.ndarray) -> np.ndarray:
     return sizes
 
 
+def classes(
+    sides: np.ndarray, starts: np.ndarray, first: int, last: int, threads: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """See `lattice_classes`. Every form by Python's integers."""
+    n = sides.shape[1]
+    forms = np.zeros((last - first, n, n), np.int32)
+    for number in range(first, last):
+        place = int(np.flatnonzero(starts <= number)[-1])
+        rest = number - int(starts[place])
+        for i in range(n):
+            forms[number - first, i, i] = sides[place, i]
+            for j in range(i + 1, n):
+                rest, forms[number - first, i, j] = divmod(rest, int(sides[place, i]))
+    sizes = class_sizes(forms)
+    return forms[sizes > 0], sizes[sizes > 0]
+
+
 def key(form: list[list[int]]) -> tuple[int, ...]:
     """What orders the forms of a class: least for the representative."""
     n = len(form)

@@ -27,12 +27,13 @@ from torusweep.questions.cost.stage import COST_MODEL
 from torusweep.questions.how import How
 from torusweep.questions.parameters import AlsoCalled, Read, Spelled
 from torusweep.questions.question import CERTIFICATE, Askable
-from torusweep.questions.screen.best import Best, best_lattices, objectives, screened_before
+from torusweep.questions.screen.best import Best, Objective, best_lattices, keep_best, objectives, screened_before
 from torusweep.questions.screen.bounds import front
 from torusweep.questions.screen.certificate import exhaustion_certificate
 from torusweep.questions.screen.columns import SCREEN
+from torusweep.questions.screen.dataset import INDEX, DataSet
 from torusweep.questions.screen.lattices import DIMENSIONS, NODES, STEPS
-from torusweep.questions.screen.spaces import Circulants, Lattices, Space, screen_space
+from torusweep.questions.screen.spaces import Circulants, Lattices, ScreenedSpace, Space, screen_space
 from torusweep.questions.screen.stage import network_row
 from torusweep.questions.stage import under
 from torusweep.tables.columns import Column
@@ -134,8 +135,10 @@ def best(
     show: Annotated[int, Whole(1, "how many of the winners to show")] = 5,
     results: Annotated[
         tuple[Path | str, ...],
-        Meaning("folder of a sweep whose table screen answers; a size that it lacks is computed"),
+        Meaning("folder of a sweep whose table screen answers, or of a data set; a size that it lacks is computed"),
     ] = (),
+    remote: Annotated[str, Meaning("address of a data set (torusweep dataset), of which a few ranges are read")]
+    | None = None,
 ) -> BestNetworks:
     """The best network of a size among all lattices: tori, twisted tori, circulants, crystal lattices.
 
@@ -162,7 +165,12 @@ def best(
     with under("cost_model"):
         # what is wrong with it is said before the search
         model = None if cost_model is None else readable(str(cost_model))
-    found_before = [screened_before(Path(folder), space) for folder in results]
+    found_before = [
+        _of_data_set(folder, space, chosen, where)
+        if folder == remote or (Path(folder) / INDEX).exists()
+        else screened_before(Path(folder), space)
+        for folder in (*results, *([] if remote is None else [remote]))
+    ]
     before = next((parts for parts in found_before if parts is not None), None)
     with how.progress.share("lattices compared") as progress:
         found = best_lattices(
@@ -194,6 +202,13 @@ def _space(nodes: int, dimensions: int | None, circulant_steps: int | None) -> S
         with under("circulant_steps"):
             raise BadInput("expected dimensions of lattices or steps of circulants, got both; leave one out")
     return Circulants(circulant_steps, nodes)
+
+
+def _of_data_set(
+    address: Path | str, space: Space, chosen: tuple[Objective, ...], where: str | None
+) -> list[ScreenedSpace] | None:
+    """A size of a data set: of its best classes all columns, of others those that decide; under a condition, all."""
+    return DataSet(address).whole(space, (lambda rows: keep_best(rows, chosen)) if where is None else None)
 
 
 def _kept(rows: pa.Table, where: str) -> pa.Table:
@@ -242,6 +257,7 @@ class BestQuestion(Askable):
         "best --nodes 128 --maximise saturation_load --show 1",
         'best --nodes 128 --where "diameter <= 6" --maximise saturation_load',
         "best --nodes 256 --results results/atlas",
+        "best --nodes 512 --remote https://example.org/atlas",
         'best --nodes 162 --cost-model 2014-besta --beside "slim_fly(q=9)" --beside "dragonfly(a=6, p=1, h=4)"',
         "best --nodes 221 --circulant-steps 2 --minimise diameter,mean_distance",
         "best --nodes 200 --dimensions 2 --minimise mean_distance --maximise saturation_load --json",

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import fcntl
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -48,6 +48,19 @@ def connect(memory_gib: float, files: Sequence[str] = ()) -> duckdb.DuckDBPyConn
 def quoted(text: object) -> str:
     """A text in SQL."""
     return "'" + str(text).replace("'", "''") + "'"
+
+
+STORAGE = "v1.2.0"  # of a DuckDB file: what versions of the last years read
+
+
+def write_views(path: Path, views: Iterable[str]) -> None:
+    """A new DuckDB file of views, over files of its own folder by relative paths: it moves with its folder."""
+    with duckdb.connect() as connection:
+        connection.execute(f"SET file_search_path = {quoted(path.parent.resolve())}")
+        connection.execute(f"ATTACH {quoted(path)} AS views (STORAGE_VERSION {quoted(STORAGE)})")
+        connection.execute("USE views")
+        for sql in views:
+            connection.execute(sql)
 
 
 def lock(connection: duckdb.DuckDBPyConnection) -> None:

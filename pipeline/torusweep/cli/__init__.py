@@ -48,6 +48,7 @@ COMMANDS = {
     "compare": ("compare", "Where two results differ."),
     "verify": ("verify", "The papers' numbers against ours."),
     "report": ("report", "Write the HTML page of a sweep."),
+    "dataset": ("report", "Write a sweep's lattices as a data set."),
     "plot": ("plot", "Draw any two columns, as SVG, PDF or PNG."),
     "completion": ("completion", "Print the shell completion script."),
     "step": ("run", "One step of the pipeline, as the Snakefile calls it."),

@@ -1,4 +1,4 @@
-"""torusweep report: the HTML page of a sweep."""
+"""torusweep report, torusweep dataset: the HTML page of a sweep; its lattices as a data set."""
 
 from __future__ import annotations
 
@@ -34,3 +34,28 @@ def report(results: Path, output: Path | None, as_json: bool) -> None:
         options.print_json({"report": str(target)})
     else:
         click.echo(str(target))
+
+
+@click.command()
+@click.argument("results", type=click.Path(path_type=Path))
+@click.option("-o", "--output", type=click.Path(path_type=Path), required=True, help="New folder to write.")
+@click.option("--address", default="", help="Where the folder will be published: views.sql and metadata name it.")
+@options.json_output
+def dataset(results: Path, output: Path, address: str, as_json: bool) -> None:
+    """Write the lattices of a sweep as a folder that stands alone: Parquet, views, README, metadata, checksums.
+
+    RESULTS is the folder of a sweep that screens lattices, sorted by dimensions and nodes, as config/atlas.yaml does.
+
+    \b
+    Examples:
+      torusweep dataset results/atlas -o atlas-2026
+      torusweep dataset results/atlas -o atlas-2026 --address https://example.org/atlas-2026
+    """
+    from torusweep.answers.dataset import write_dataset
+
+    files = write_dataset(results, output, address)
+    if as_json:
+        options.print_json({"folder": str(output), "files": [file._asdict() for file in files]})
+    else:
+        rows, size = sum(file.rows for file in files), sum(file.bytes for file in files)
+        click.echo(f"{output}: {rows:,} classes in {len(files)} Parquet files, {size / 1e6:,.1f} MB")

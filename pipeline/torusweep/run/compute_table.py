@@ -56,7 +56,6 @@ def make_table(
         for complaint in before.complaints:
             tell(complaint)
         done = shards.members_of(before.whole)
-        del before
         try:
             computed = driver.compute(estimates, done, options, sweep.cluster_under(overrides))
         except LostWorkers as lost:
@@ -129,9 +128,9 @@ def _publish(
     found = shards.finished(whole, [point.wanted for point in points], schema)
     if found.members + failed_points != networks_of(points):
         raise BadInput(f"shards disappeared from {folder / 'shards'} while the sweep ran; run it again")
-    origins = [{"sha256": shard.digest, "rows": len(shard.rows), **shard.origin} for shard in found.shards]
+    origins = [{"sha256": shard.digest, "rows": shard.row_count, **shard.origin} for shard in found.shards]
     store.amend_manifest(folder, name, code, {"shards": origins, "failed": failed})
-    rows = Streamed(schema, (part.drop_columns([shards.KEY, shards.MEMBER]) for part in found.rows.parts))
+    rows = Streamed(schema, (part.drop_columns([shards.KEY, shards.MEMBER]) for part in found.tables))
     store.publish_table(folder, name, rows, {"code": code})
 
 

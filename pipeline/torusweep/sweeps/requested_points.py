@@ -82,8 +82,7 @@ def latency(sweep: Sweep, tables: Mapping[str, TableFile]) -> pa.Table:
 
 def best(_: Sweep, tables: Mapping[str, TableFile]) -> pa.Table:
     """The winners of every size that was screened whole."""
-    spaces = [part.filter(part["dimensions"].is_valid()) for part in tables["screen"].groups()]
-    return best_table(pa.concat_tables([schema_of("screen").empty_table(), *spaces]))
+    return best_table(tables["screen"].groups())
 
 
 def compared(_: Sweep, tables: Mapping[str, TableFile]) -> pa.Table:

@@ -16,9 +16,10 @@ class _Strict(BaseModel):
 
 
 class TableEntry(_Strict):
-    """A published table."""
+    """A published table. footer_sha256: torusweep.tables.store.footer_digest."""
 
     sha256: Digest
+    footer_sha256: str = ""
     rows: Count
 
 

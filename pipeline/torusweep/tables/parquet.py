@@ -5,6 +5,7 @@ Somebody else's tables and matrices, CSV or Parquet, read with limits, and refus
 
 from __future__ import annotations
 
+import io
 import operator
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import reduce
@@ -34,13 +35,20 @@ class Streamed(NamedTuple):
 
 def parquet(table: pa.Table | Streamed, metadata: dict[str, str]) -> bytes:
     """The table as a Parquet file, the same bytes for the same rows however they were put together."""
-    schema = table.schema.with_metadata({"schema_version": str(SCHEMA_VERSION), **metadata})
-    parts = table.parts if isinstance(table, Streamed) else [table]
     sink = pa.BufferOutputStream()
+    write_parquet(sink, table, metadata)
+    return sink.getvalue().to_pybytes()
+
+
+def write_parquet(sink: Any, table: pa.Table | Streamed, metadata: dict[str, str]) -> int:
+    """Write `parquet` to a file, a row group at a time; how many rows the table has."""
+    schema = table.schema.with_metadata({"schema_version": str(SCHEMA_VERSION), **metadata})
+    parts, rows = table.parts if isinstance(table, Streamed) else [table], 0
     with pq.ParquetWriter(sink, schema, compression="zstd", write_page_checksum=True) as writer:
         for group in _groups(schema.empty_table(), parts):
             writer.write_table(group, row_group_size=ROW_GROUP)
-    return sink.getvalue().to_pybytes()
+            rows += group.num_rows
+    return rows
 
 
 def _groups(empty: pa.Table, parts: Iterable[pa.Table]) -> Iterator[pa.Table]:
@@ -58,16 +66,17 @@ def _groups(empty: pa.Table, parts: Iterable[pa.Table]) -> Iterator[pa.Table]:
 
 
 class TableFile:
-    """A Parquet file's rows, of which what is asked for is read. It holds the file's bytes, and nothing else."""
+    """A Parquet file's rows, of which what is asked for is read. It holds the file's bytes, or its path."""
 
-    def __init__(self, content: bytes) -> None:
-        self._content = arrow_buffer(content)
+    def __init__(self, file: bytes | Path) -> None:
+        self._content = arrow_buffer(file) if isinstance(file, bytes) else file
         self.schema, self._rows = self._file.schema_arrow, int(self._file.metadata.num_rows)
 
     @property
     def _file(self) -> pq.ParquetFile:
         """Open; what it knows of its columns takes more memory than a small file's bytes."""
-        return pq.ParquetFile(pa.BufferReader(self._content))
+        file = self._content
+        return pq.ParquetFile(file if isinstance(file, Path) else pa.BufferReader(file))
 
     def __len__(self) -> int:
         return self._rows
@@ -105,6 +114,34 @@ def arrow_places(places: np.ndarray) -> Any:
     return pa.Array.from_buffers(pa.int64(), len(content), [None, pa.py_buffer(content.tobytes())])
 
 
+def parquet_file(file: Path | bytes | io.RawIOBase) -> pq.ParquetFile:
+    """A Parquet file, opened. Of bytes, Arrow has a copy; of an object that reads ranges, they are few and large."""
+    if isinstance(file, io.RawIOBase):
+        return pq.ParquetFile(pa.PythonFile(file, "r"), pre_buffer=True)
+    return pq.ParquetFile(pa.BufferReader(arrow_buffer(file)) if isinstance(file, bytes) else file)
+
+
+def compact_writer(sink: Any, schema: pa.Schema, plain: Sequence[str]) -> pq.ParquetWriter:
+    """A writer of row groups for files that are kept and sent: slower than `parquet`, and smaller.
+
+    plain  columns of numbers of which hardly any occurs twice: their bytes are stored by place, not by value
+    """
+
+    def leaf(name: str) -> str:
+        return f"{name}.list.element" if pa.types.is_list(schema.field(name).type) else name
+
+    values: Any = [leaf(name) for name in schema.names if name not in plain]  # its stubs want a bool
+    return pq.ParquetWriter(
+        sink,
+        schema,
+        compression="zstd",
+        compression_level=9,
+        use_dictionary=values,
+        column_encoding={leaf(name): "BYTE_STREAM_SPLIT" for name in plain},
+        write_page_checksum=True,
+    )
+
+
 def foreign_table(content: bytes, memory: int, most_rows: int | None = None) -> pa.Table:
     """Somebody else's Parquet file, which no manifest knows.
 
@@ -124,16 +161,18 @@ def foreign_table(content: bytes, memory: int, most_rows: int | None = None) -> 
     return read_rows(content, checked=True)
 
 
-def read_rows(content: bytes, *, checked: bool = False, where: Mapping[str, int] | None = None) -> pa.Table:
+def read_rows(content: bytes | Any, *, checked: bool = False, where: Mapping[str, int] | None = None) -> pa.Table:
     """What a Parquet file holds, its pages' checksums looked at if `checked`.
 
+    content  bytes, or a path or open file, of which only what is needed is read
     where    as of `open_table`; row groups whose statistics exclude these values are not read
     `pq.read_table` and `pyarrow.dataset` would take a third of a second to import.
     """
-    file = pq.ParquetFile(pa.BufferReader(arrow_buffer(content)), page_checksum_verification=checked)
+    source = pa.BufferReader(arrow_buffer(content)) if isinstance(content, bytes) else content
+    file = pq.ParquetFile(source, page_checksum_verification=checked)
     if not where:
         return file.read()
-    rows = file.read_row_groups([group for group in range(file.num_row_groups) if _may_have(file, group, where)])
+    rows = file.read_row_groups([group for group in range(file.num_row_groups) if may_have(file, group, where)])
     return rows.filter(reduce(operator.and_, (pc.field(name) == value for name, value in where.items())))
 
 
@@ -142,7 +181,7 @@ def stored_schema(content: bytes) -> pa.Schema:
     return pq.read_schema(pa.BufferReader(arrow_buffer(content)))
 
 
-def _may_have(file: pq.ParquetFile, group: int, where: Mapping[str, int]) -> bool:
+def may_have(file: pq.ParquetFile, group: int, where: Mapping[str, int]) -> bool:
     """Whether a row group's least and greatest values of some columns leave room for rows with these values."""
     columns = [file.metadata.row_group(group).column(number) for number in range(file.metadata.num_columns)]
     bounds: dict[str, Any] = {column.path_in_schema: column.statistics for column in columns}

@@ -3,28 +3,67 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from torusweep.tables.parquet import SCHEMA_VERSION, Streamed, TableFile, arrow_places, parquet
-from torusweep.tables.store import digest, publish
+from torusweep.tables.parquet import SCHEMA_VERSION, parquet, parquet_file
+from torusweep.tables.store import digest, file_digest, publish
 
 KEY = "key"
 MEMBER = "member"
+LEAST_SLICE = 64  # rows, on average, from which slices are faster than copies
 BLOCK = 1 << 16  # rows put into order at once
+GROUPS_HELD = 16  # row groups of shards that are in memory at a time, besides those of a block
 
 
 class Shard(NamedTuple):
-    """A whole shard: its digest, its file's rows (`shard_schema`), and what its writer said of their origin."""
+    """A whole shard, whose rows stay in its file: its digest, and what its writer said of their origin.
+
+    Rows of a key and member that follow each other are a run; a shard has R runs.
+
+    file     path of the file, or its bytes
+    keys     different keys
+    key      int64[R]      of each run: which of `keys`
+    member   int64[R]      of each run
+    begin    int64[R + 1]  the first row of each run, and the number of rows
+    """
 
     digest: str
-    rows: TableFile
+    file: Path | bytes
     origin: dict[str, Any]
+    keys: list[str]
+    key: np.ndarray
+    member: np.ndarray
+    begin: np.ndarray
+
+    @classmethod
+    def of(cls, digest: str, file: Path | bytes, origin: dict[str, Any]) -> Shard:
+        """The shard of a file. Raises pyarrow.ArrowException, OSError or KeyError for another file."""
+        with parquet_file(file) as opened:
+            rows = opened.read(columns=[KEY, MEMBER])
+        encoded = rows.column(KEY).combine_chunks().dictionary_encode()
+        key = encoded.indices.to_numpy().astype(np.int64)
+        member = rows.column(MEMBER).to_numpy()
+        new = np.append(True, (np.diff(key) != 0) | (np.diff(member) != 0))[: len(key)]
+        first = np.flatnonzero(new)
+        keys = [str(one) for one in encoded.dictionary.to_pylist()]
+        return cls(digest, file, origin, keys, key[first], member[first], np.append(first, len(key)))
+
+    @property
+    def row_count(self) -> int:
+        """Rows that it has."""
+        return int(self.begin[-1])
+
+    @property
+    def rows(self) -> pa.Table:
+        """All of them (`shard_schema`)."""
+        with parquet_file(self.file) as opened:
+            return opened.read()
 
 
 class Shards(NamedTuple):
@@ -63,16 +102,17 @@ def read_shards(folder: Path, stage: str, schema: pa.Schema) -> Shards:
             complaints.append(f"{path} is no shard: not used")
             continue
         try:
-            content = path.read_bytes()
+            found = file_digest(path)
         except FileNotFoundError:  # damaged, and removed by another part of the stage
             continue
-        if digest(content) != path.stem:
+        if found != path.stem:
             path.unlink(missing_ok=True)
             complaints.append(f"{path} was damaged: removed, its points are computed again")
             continue
         try:
-            rows = TableFile(content)
-            metadata = rows.schema.metadata or {}
+            with parquet_file(path) as opened:
+                schema_there = opened.schema_arrow
+            metadata = schema_there.metadata or {}
             if metadata.get(b"schema_version") != str(SCHEMA_VERSION).encode():
                 raise ValueError
             origin = json.loads(metadata[b"origin"])
@@ -80,12 +120,11 @@ def read_shards(folder: Path, stage: str, schema: pa.Schema) -> Shards:
                 raise ValueError
             if origin.get("stage", stage) != stage:
                 continue
-            if not rows.schema.equals(wanted):
+            if not schema_there.equals(wanted):
                 raise ValueError
+            whole.append(Shard.of(path.stem, path, origin))
         except (pa.ArrowException, ValueError, KeyError, OSError):
             complaints.append(f"{path} has other columns than this version's shards: not used")
-            continue
-        whole.append(Shard(path.stem, rows, origin))
     return Shards(whole, complaints)
 
 
@@ -100,12 +139,13 @@ class RowRange(NamedTuple):
 class Assembled(NamedTuple):
     """What shards hold of what is wanted.
 
-    rows     of `shard_schema`, in the order of what is wanted, and by member; read of the shards part by part
+    tables   its rows (`shard_schema`) in the order of what is wanted, and by member: block by block, read as they are
+             asked for. There is at least one table
     members  how many have rows
     shards   those that the rows are of
     """
 
-    rows: Streamed
+    tables: Iterator[pa.Table]
     members: int
     shards: list[Shard]
 
@@ -114,12 +154,9 @@ def members_of(shards: Iterable[Shard]) -> dict[str, list[np.ndarray]]:
     """The members that have rows, by key: a few arrays int64[…] each, in which one may occur several times."""
     found: dict[str, list[np.ndarray]] = {}
     for shard in shards:
-        named = shard.rows.read([KEY, MEMBER])
-        keys, members = named.column(KEY).combine_chunks(), named.column(MEMBER).to_numpy()
-        number = keys.dictionary_encode().indices.to_numpy()
-        first = np.flatnonzero(np.diff(number, prepend=-1))
-        for key, begin, end in zip(keys.take(first).to_pylist(), first, [*first[1:], len(members)]):
-            found.setdefault(str(key), []).append(members[begin:end])
+        first = np.flatnonzero(np.diff(shard.key, prepend=-1))
+        for begin, end in zip(first, [*first[1:], len(shard.key)]):
+            found.setdefault(shard.keys[shard.key[begin]], []).append(shard.member[begin:end])
     return found
 
 
@@ -142,59 +179,100 @@ def finished(shards: Sequence[Shard], wanted: Sequence[RowRange], schema: pa.Sch
     wanted   intervals of a key do not overlap
     schema   of the stage's table
     """
-    place, member, shard = _places(shards, wanted)
+    place, member, shard, begin, count = _runs(shards, wanted)
     order = np.flatnonzero(place >= 0)
     order = order[np.lexsort((member[order], place[order]))]  # stable: shards stay in their order
     place, member, shard = place[order], member[order], shard[order]
     new = np.append(True, (np.diff(place) != 0) | (np.diff(member) != 0))[: len(order)]
     owner = shard[new][np.cumsum(new) - 1]  # of the first shard that has the member
-    order = order[shard == owner]
-    rows = Streamed(shard_schema(schema), _parts(shards, order, shard_schema(schema)))
-    return Assembled(rows, int(new.sum()), [shards[number] for number in np.unique(owner)])
+    kept = shard == owner
+    order, shard = order[kept], shard[kept]
+    tables = _tables(shards, shard, begin[order], count[order], shard_schema(schema))
+    return Assembled(tables, int(new.sum()), [shards[number] for number in np.unique(owner)])
 
 
-def _parts(shards: Sequence[Shard], order: np.ndarray, schema: pa.Schema) -> Iterator[pa.Table]:
-    """The shards' rows in an order, int64[…] over all of them, BLOCK rows at a time."""
-    ends = np.cumsum([len(shard.rows) for shard in shards])
-    for first in range(0, len(order), BLOCK):
-        block = order[first : first + BLOCK]
-        shard = np.searchsorted(ends, block, side="right")
-        by_shard = np.argsort(shard, kind="stable")
-        parts = [schema.empty_table()]
-        for number in np.unique(shard).tolist():
-            rows = shards[number].rows
-            own = rows.take(block[shard == number] - (ends[number] - len(rows)))
-            parts.append(pa.Table.from_arrays(own.columns, schema=schema))
-        found = pa.concat_tables(parts)
-        if not np.array_equal(by_shard, np.arange(len(block))):
-            found = found.combine_chunks().take(arrow_places(np.argsort(by_shard)))
-        yield found
+def _tables(
+    shards: Sequence[Shard], shard: np.ndarray, begin: np.ndarray, count: np.ndarray, schema: pa.Schema
+) -> Iterator[pa.Table]:
+    """The rows of runs, in their order, in tables of BLOCK rows; the last has fewer, and may have none.
+
+    shard  int64[R]  of each run: which of the shards
+    begin  int64[R]  its first row there
+    count  int64[R]  its rows
+    """
+
+    @cache
+    def edges(number: int) -> np.ndarray:
+        with parquet_file(shards[number].file) as file:
+            sizes = [file.metadata.row_group(group).num_rows for group in range(file.num_row_groups)]
+        return np.append(0, np.cumsum(sizes))
+
+    @lru_cache(GROUPS_HELD)
+    def group_of(number: int, group: int) -> pa.Table:
+        with parquet_file(shards[number].file) as file:
+            return pa.Table.from_arrays(file.read_row_group(group).columns, schema=schema)
+
+    end = np.cumsum(count)
+    total = int(end[-1]) if len(end) else 0
+    for first in range(0, total, BLOCK):
+        last = min(first + BLOCK, total)
+        runs = np.arange(np.searchsorted(end, first, "right"), np.searchsorted(end, last, "left") + 1)
+        skipped = np.maximum(first - (end[runs] - count[runs]), 0)
+        rows = np.minimum(end[runs], last) - (end[runs] - count[runs]) - skipped
+        within = np.arange(rows.sum()) - np.repeat(np.cumsum(rows) - rows, rows)
+        row = np.repeat(begin[runs] + skipped, rows) + within
+        yield _gathered(np.repeat(shard[runs], rows), row, edges, group_of)
+    yield schema.empty_table()
 
 
-def _places(shards: Sequence[Shard], wanted: Sequence[RowRange]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Of each row of all shards: which of `wanted` it belongs to (-1: none), its member, its shard; int64[rows]."""
+def _gathered(
+    shard: np.ndarray, row: np.ndarray, edges: Callable[[int], np.ndarray], group_of: Callable[[int, int], pa.Table]
+) -> pa.Table:
+    """Rows, by shard int64[…] and their number in it, in order; only the row groups that have them are read."""
+    parts, place, before = [], np.empty(len(row), np.int64), 0
+    for number in np.unique(shard):
+        here = np.flatnonzero(shard == number)
+        begins = edges(int(number))
+        group = np.searchsorted(begins, row[here], "right") - 1
+        for one in np.unique(group):
+            mine = here[group == one]
+            place[mine] = row[mine] - begins[one] + before
+            parts.append(group_of(int(number), int(one)))
+            before += parts[-1].num_rows
+    return _taken(pa.concat_tables(parts), place)
+
+
+def _taken(rows: pa.Table, order: np.ndarray) -> pa.Table:
+    """Rows in an order, int64[…]. Those that follow each other, as most do, are slices, which take no memory."""
+    begins = np.flatnonzero(np.append(True, np.diff(order) != 1))[: len(order)]
+    if len(begins) * LEAST_SLICE <= len(order):
+        ends = [*begins[1:], len(order)]
+        return pa.concat_tables([rows.slice(order[begin], end - begin) for begin, end in zip(begins, ends)])
+    by_place = np.argsort(order)  # Arrow takes rows of many chunks one by one, unless they are in order
+    return rows.take(order[by_place]).take(np.argsort(by_place))
+
+
+def _runs(shards: Sequence[Shard], wanted: Sequence[RowRange]) -> tuple[np.ndarray, ...]:
+    """Of each run of all shards: which of `wanted` it belongs to (-1: none), its member, its shard, its first row
+    there, its rows; int64[runs] each.
+    """
     number = {key: place for place, key in enumerate(dict.fromkeys(one.key for one in wanted))}
-    keys = pa.array(number, pa.string())
     last = np.array([one.last for one in wanted], np.int64)
     # keys and members as one number, in whose order an interval's members follow each other
     span = int(last.max(initial=0)) + 1
     start = np.array([number[one.key] * span + one.first for one in wanted], np.int64)
     order = np.argsort(start)
     end = start[order] + last[order] - np.array([one.first for one in wanted], np.int64)[order]
-    places, members, owners = [np.empty(0, np.int64)], [np.empty(0, np.int64)], [np.empty(0, np.int64)]
+    found: list[list[np.ndarray]] = [[np.empty(0, np.int64)] for _ in range(5)]
     for owner, shard in enumerate(shards):
-        named = shard.rows.read([KEY, MEMBER])
-        member = named.column(MEMBER).to_numpy()
-        encoded = named.column(KEY).combine_chunks().dictionary_encode()
-        key = pc.index_in(encoded.dictionary, keys).fill_null(-1).to_numpy().astype(np.int64)
-        key = key[encoded.indices.to_numpy()]
-        value = key * span + member
+        key = np.array([number.get(one, -1) for one in shard.keys], np.int64)[shard.key]
+        value = key * span + shard.member
         at = np.searchsorted(start, value, side="right", sorter=order) - 1
-        fits = (key >= 0) & (member < span) & (at >= 0)
+        fits = (key >= 0) & (shard.member < span) & (at >= 0)
         fits[fits] = value[fits] <= end[at[fits]]
         place = np.full(len(key), -1)
         place[fits] = order[at[fits]]
-        places.append(place)
-        members.append(member)
-        owners.append(np.full(len(key), owner))
-    return np.concatenate(places), np.concatenate(members), np.concatenate(owners)
+        columns = place, shard.member, np.full(len(key), owner), shard.begin[:-1], np.diff(shard.begin)
+        for column, values in zip(found, columns):
+            column.append(values)
+    return tuple(np.concatenate(column) for column in found)

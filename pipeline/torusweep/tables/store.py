@@ -31,9 +31,10 @@ from torusweep import __version__
 from torusweep.errors import BadInput, Refused
 from torusweep.tables import provenance
 from torusweep.tables.manifest import checked
-from torusweep.tables.parquet import Streamed, TableFile, parquet, read_rows
+from torusweep.tables.parquet import Streamed, TableFile, parquet, read_rows, write_parquet
 
 MANIFEST = "manifest.json"
+LARGE = 1 << 26  # bytes of a table from which some rows are read without the digest of all
 LOCK = ".lock"  # held by whoever computes points
 TEMPORARY = ".writing-"
 
@@ -47,13 +48,18 @@ class CannotWrite(BadInput):
 
 def publish(path: Path, content: bytes) -> None:
     """Make `path` hold `content`, durably and at once. Raises CannotWrite, leaving no partial file."""
+    _publish(path, lambda file: file.write(content), len(content))
+
+
+def _publish(path: Path, write: Callable[[Any], Any], size: int | None = None) -> Any:
+    """`publish` of what a function writes to a file; returns what it returns."""
     temporary = ""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, temporary = tempfile.mkstemp(prefix=TEMPORARY, dir=path.parent)
         with os.fdopen(handle, "wb") as file:
             os.fchmod(handle, 0o666 & ~_umask())
-            file.write(content)
+            written = write(file)
             file.flush()
             os.fsync(handle)
         os.replace(temporary, path)
@@ -61,10 +67,12 @@ def publish(path: Path, content: bytes) -> None:
     except OSError as error:
         with contextlib.suppress(OSError):
             os.unlink(temporary)
+        much = "" if size is None else f" ({size:,} bytes)"
         raise CannotWrite(
-            f"cannot write {path} ({len(content):,} bytes): {error.strerror};"
+            f"cannot write {path}{much}: {error.strerror};"
             " make room or make the folder writable and run again: what was published is kept"
         ) from None
+    return written
 
 
 def check_room(folder: Path, needed: int, what: str) -> None:
@@ -93,6 +101,12 @@ def digest(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
+def file_digest(path: Path) -> str:
+    """`digest` of a file's content, which is not held."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
 def _umask() -> int:
     mask = os.umask(0o022)
     os.umask(mask)
@@ -116,18 +130,33 @@ def publish_table(folder: Path, name: str, table: pa.Table | Streamed, metadata:
 
     Nothing in the file depends on when, where or in what order it was computed.
 
+    table      whole, or streamed: a row group or two are in memory at a time
     metadata   more of it
     """
-    content = parquet(table, {"table": name, "generator": f"torusweep {__version__}", **(metadata or {})})
-    publish(folder / f"{name}.parquet", content)
-    _enter_table(folder, name, content, len(TableFile(content)))
+    about = {"table": name, "generator": f"torusweep {__version__}", **(metadata or {})}
+    path = folder / f"{name}.parquet"
+    rows = _publish(path, lambda file: write_parquet(file, table, about))
+    _enter_table(folder, name, file_digest(path), rows)
 
 
-def _enter_table(folder: Path, name: str, content: bytes, rows: int) -> None:
+def _enter_table(folder: Path, name: str, digest: str, rows: int) -> None:
+    foot = footer_digest(folder / f"{name}.parquet")
     with provenance.wait_for(folder / provenance.MANIFEST):
         manifest = read_manifest(folder) if (folder / MANIFEST).exists() else {}
-        manifest.setdefault("tables", {})[name] = {"sha256": digest(content), "rows": rows}
+        manifest.setdefault("tables", {})[name] = {"sha256": digest, "footer_sha256": foot, "rows": rows}
         _write_manifest(folder, manifest)
+
+
+def footer_digest(path: Path) -> str:
+    """sha256 of the end of a Parquet file: what is where in it, and between which values. '' of another file."""
+    with path.open("rb") as file:
+        size = file.seek(0, os.SEEK_END)
+        file.seek(max(0, size - 8))
+        length = int.from_bytes(file.read(4), "little") + 8
+        if file.read(4) != b"PAR1" or length > size:
+            return ""
+        file.seek(size - length)
+        return hashlib.sha256(f"{size} ".encode() + file.read()).hexdigest()
 
 
 def publish_points(folder: Path, table: pa.Table, about: dict[str, Any], tables: Mapping[str, bool]) -> None:
@@ -139,7 +168,7 @@ def publish_points(folder: Path, table: pa.Table, about: dict[str, Any], tables:
     content = parquet(table, {"table": "points"})
     publish(folder / "points.parquet", content)
     begin_manifest(folder, about, tables)
-    _enter_table(folder, "points", content, table.num_rows)
+    _enter_table(folder, "points", digest(content), table.num_rows)
 
 
 def begin_manifest(folder: Path, about: dict[str, Any], tables: Mapping[str, bool]) -> None:
@@ -213,7 +242,22 @@ def open_table(path: Path, where: Mapping[str, int] | None = None) -> pa.Table:
     Raises BadInput, naming it, where it is missing or altered.
     """
     path = Path(path)
+    if where and (foot := _foot(path)):
+        try:
+            with path.open("rb") as file:  # checksums of its pages are looked at as they are read
+                if footer_digest(path) == foot:
+                    return read_rows(file, checked=True, where=where)
+        except (OSError, pa.ArrowException):
+            pass  # what is wrong is said of the whole file
+        raise BadInput(f"{path} was altered: its digest is not its manifest's; delete it and run the sweep again")
     return read_rows(_whole(path, lambda: read_manifest(path.parent)), where=where)
+
+
+def _foot(path: Path) -> str:
+    """The digest of a large table's footer in its manifest; '' of a small one, which is checked whole, and of none."""
+    if not path.is_file() or path.stat().st_size < LARGE:
+        return ""
+    return str(read_manifest(path.parent)["tables"].get(path.stem, {}).get("footer_sha256", ""))
 
 
 def open_current(path: Path, schema: pa.Schema, where: Mapping[str, int] | None = None) -> pa.Table:
@@ -228,21 +272,26 @@ def open_current(path: Path, schema: pa.Schema, where: Mapping[str, int] | None 
 
 
 def open_file(path: Path, schema: pa.Schema) -> TableFile:
-    """The same of a table of which not all is read at once."""
-    file = TableFile(_whole(path, lambda: read_manifest(path.parent)))
+    """The same of a table of which not all is read at once; one of LARGE bytes stays in its file."""
+    if path.is_file() and path.stat().st_size >= LARGE:
+        _expect(path, file_digest(path), read_manifest(path.parent))
+        file = TableFile(path)
+    else:
+        file = TableFile(_whole(path, lambda: read_manifest(path.parent)))
     _expect_columns(path, file.schema, schema)
     return file
 
 
-def _expect_columns(path: Path, found: pa.Schema, schema: pa.Schema) -> None:
-    missing = [name for name in schema.names if name not in found.names]
+def _expect_columns(path: Path, there: pa.Schema, schema: pa.Schema) -> None:
+    """Raise BadInput where another version wrote a table, or columns have other types."""
+    missing = [name for name in schema.names if name not in there.names]
     if missing:
         raise BadInput(
             f"{path} is of another version of torusweep: it has no column {missing[0]};"
             " run the sweep again ('torusweep run CONFIG')"
         )
     for field in schema:
-        columns = [column for column in found if column.name == field.name]
+        columns = [column for column in there if column.name == field.name]
         if len(columns) > 1 or not columns[0].type.equals(field.type):
             got = "two such columns" if len(columns) > 1 else columns[0].type
             raise BadInput(
@@ -255,7 +304,12 @@ def check_tables(folder: Path) -> None:
     """Raise BadInput naming the first table of a finished run that is missing or altered."""
     manifest = read_manifest(folder)
     for name in manifest.get("tables", {}):
-        _whole(folder / f"{name}.parquet", lambda: manifest)
+        path = folder / f"{name}.parquet"
+        try:
+            found = file_digest(path)
+        except OSError as error:
+            raise _unreadable(path, error) from None
+        _expect(path, found, manifest)
 
 
 def is_complete(folder: Path) -> bool:

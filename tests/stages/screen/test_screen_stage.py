@@ -256,7 +256,7 @@ def test_sizes_without_circulants_may_be_left_out(tmp_path):
         ("{family: lattices, dimensions: 6, nodes: 8}", BadInput, "dimensions"),
         ("{family: lattices, dimensions: 2, nodes: 8, families: [ring]}", BadInput, "write two entries"),
         ("{family: lattices, dimensions: 2, nodes: 0}", BadInput, "nodes=0: expected 1 … 65,536"),
-        ("{family: lattices, dimensions: 3, nodes: 4096}", Refused, "44,731,051 lattices have 4,096 nodes"),
+        ("{family: lattices, dimensions: 3, nodes: 8192}", Refused, "178,940,587 lattices have 8,192 nodes"),
         ("{family: circulants, nodes: 8}", BadInput, "expected steps and nodes of a design space, as in"),
         ("{steps: 2}", BadInput, "expected steps with a design space only; add family: circulants"),
         ("{family: lattices, dimensions: 2, steps: 2, nodes: 8}", BadInput, "expected steps of circulants only"),

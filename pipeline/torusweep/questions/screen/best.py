@@ -152,6 +152,7 @@ def best_lattices(
     parts: Iterable[ScreenedSpace],
     keep: Callable[[pa.Table], pa.Table] = lambda rows: rows,
     show: int = 5,
+    known: list[dict[str, Any]] | None = None,
     progress: Callable[[float], None] = lambda share: None,
 ) -> Best:
     """The best lattices of a space, by an ordered list of objectives.
@@ -159,6 +160,7 @@ def best_lattices(
     parts     the space, as `screen_space` yields it
     keep      the rows of a table among which the best is looked for
     show      winners to return
+    known     records of the networks that people know (`known_rows`), where they are measured already
     progress  called with the share of the space compared so far
 
     Raises BadInput where no lattice is kept.
@@ -167,8 +169,9 @@ def best_lattices(
     ahead = arrow_schema(SCREEN).empty_table()  # the best so far
     for part in parts:
         among = keep(part.rows)
-        ahead = _keep_best(pa.concat_tables([ahead, among]), chosen)
-        measured, kept = measured + len(part.rows), kept + len(among)
+        ahead = keep_best(pa.concat_tables([ahead, among]), chosen)
+        beaten = 0 if part.measured is None else part.measured - len(part.rows)
+        measured, kept = measured + len(part.rows) + beaten, kept + len(among) + beaten
         progress(part.share)
     if not kept:
         raise BadInput(f"none of the {counted(space.lattices, space.things)} meets the condition; ask for less")
@@ -182,18 +185,21 @@ def best_lattices(
         winners=len(ahead),
         attained=lattices_of(ahead),
         rows=rows.to_pylist(),
-        known=known_rows(space, keep),
+        known=known_rows(space, keep) if known is None else known,
     )
 
 
-def known_rows(space: Space, keep: Callable[[pa.Table], pa.Table]) -> list[dict[str, Any]]:
+def known_rows(
+    space: Space, keep: Callable[[pa.Table], pa.Table] = lambda rows: rows, backend: str = "numpy"
+) -> list[dict[str, Any]]:
     """Records of the networks that people know in a space: its columns `SCREEN`, with their names and spellings.
 
-    keep  the rows of a table that meet a condition; `meets_condition` of a record says whether its row does
+    keep     the rows of a table that meet a condition; `meets_condition` of a record says whether its row does
+    backend  of the kernel; of a single size the specification is soonest done: Numba takes longer to load
     """
     known = known_lattices(space.nodes, space.dimensions)
     forms = np.array([network.form for network in known], np.int32).reshape(-1, space.dimensions, space.dimensions)
-    rows = screen_lattices(forms, backend="numpy")  # few: Numba takes longer to load
+    rows = screen_lattices(forms, backend=backend)
     meets = [len(keep(rows.slice(place, 1))) > 0 for place in range(len(known))]
     return [
         {**row, "name": network.name, "topology": network.spelling, "meets_condition": met}
@@ -201,7 +207,7 @@ def known_rows(space: Space, keep: Callable[[pa.Table], pa.Table]) -> list[dict[
     ]
 
 
-def _keep_best(table: pa.Table, chosen: Sequence[Objective]) -> pa.Table:
+def keep_best(table: pa.Table, chosen: Sequence[Objective]) -> pa.Table:
     """The rows that are best in the first objective, and of these best in the next ones."""
     left = np.arange(len(table))
     for objective in chosen:
@@ -220,27 +226,37 @@ CHOSEN = {  # the second objective decides between lattices that are equal in th
 }
 
 
-def best_table(screen: pa.Table) -> pa.Table:
-    """The table `best`, by dimensions and nodes, from a table `screen`, without sizes of which it lacks lattices."""
-    rows = [row for space, lattices in _sizes(screen) for row in _of_size(space, lattices)]
-    return pa.Table.from_pylist(rows, schema=arrow_schema(BEST))
+def best_table(screen: Iterable[pa.Table]) -> pa.Table:
+    """The table `best`, by dimensions and nodes, from parts of a table `screen`, without sizes of which it lacks
+    lattices.
+    """
+    found = {space: _of_size(space, lattices) for space, lattices in _sizes(screen)}
+    return pa.Table.from_pylist([row for space in sorted(found) for row in found[space]], schema=arrow_schema(BEST))
 
 
-def _sizes(screen: pa.Table) -> Iterator[tuple[Lattices, pa.Table]]:
-    """The lattices of each size that was screened whole; circulants, which a space of their own has, are left out."""
-    lattices = screen.filter(pc.and_(screen["dimensions"].is_valid(), pc.starts_with(screen["topology"], "lattice(")))
-    dimensions, nodes = lattices["dimensions"].to_numpy(), lattices["nodes"].to_numpy()
-    order = np.lexsort((nodes, dimensions))
-    first = np.flatnonzero(np.diff(dimensions[order], prepend=0) | np.diff(nodes[order], prepend=0))
-    for place in np.split(order, first)[1:]:
-        space, rows = Lattices(int(dimensions[place[0]]), int(nodes[place[0]])), lattices.take(place)
-        if is_whole(space, rows):
-            yield space, rows
+def _sizes(screen: Iterable[pa.Table]) -> Iterator[tuple[Lattices, pa.Table]]:
+    """The lattices of each size that was screened whole; circulants, which a space of their own has, are left out.
+
+    Of a table that is sorted by size, the rows of one size are held at a time.
+    """
+    held: dict[Lattices, list[pa.Table]] = {}
+    for part in screen:
+        lattices = part.filter(pc.and_(part["dimensions"].is_valid(), pc.starts_with(part["topology"], "lattice(")))
+        dimensions, nodes = lattices["dimensions"].to_numpy(), lattices["nodes"].to_numpy()
+        order = np.lexsort((nodes, dimensions))
+        first = np.flatnonzero(np.diff(dimensions[order], prepend=0) | np.diff(nodes[order], prepend=0))
+        for place in np.split(order, first)[1:]:
+            space = Lattices(int(dimensions[place[0]]), int(nodes[place[0]]))
+            held.setdefault(space, []).append(lattices.take(place))
+            if is_whole(space, rows := pa.concat_tables(held[space])):
+                del held[space]
+                yield space, rows
 
 
 def _of_size(space: Lattices, lattices: pa.Table) -> list[dict[str, Any]]:
     parts = [ScreenedSpace(lattices, 1.0)]
-    winners = {name: best_lattices(space, chosen, parts=parts, show=1) for name, chosen in CHOSEN.items()}
+    known = known_rows(space, backend="auto")
+    winners = {name: best_lattices(space, chosen, parts=parts, show=1, known=known) for name, chosen in CHOSEN.items()}
     (best,) = winners[LEAST_MEAN].rows
     mean = best["lattice_mean_distance_bound"]
     bound = {
@@ -252,7 +268,7 @@ def _of_size(space: Lattices, lattices: pa.Table) -> list[dict[str, Any]]:
     }
     rows = [
         *({**found.rows[0], "network": name, "attained": found.attained} for name, found in winners.items()),
-        *({**row, "network": row["name"]} for row in winners[LEAST_MEAN].known),
+        *({**row, "network": row["name"]} for row in known),
         bound,
     ]
     return [{**row, **space._asdict(), "lattices": space.lattices, "all_reduce": _all_reduce(row)} for row in rows]

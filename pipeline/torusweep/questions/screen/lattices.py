@@ -18,7 +18,7 @@ from math import comb, prod
 from typing import NamedTuple
 
 import numpy as np
-from torusweep_kernels.lattices import circulant_class_sizes, class_sizes
+from torusweep_kernels.lattices import circulant_class_sizes, lattice_classes
 
 from torusweep.errors import BadInput, Refused
 from torusweep.networks.topology import Whole
@@ -26,7 +26,10 @@ from torusweep.networks.topology import Whole
 DIMENSIONS = Whole(1, "dimensions of the lattices, 3 by default; a node has two links in each", 5)
 NODES = Whole(1, "nodes of the network", 2**16)
 MOST_LATTICES = 2**24  # compared in a few minutes
+PART_LATTICES = 2**23  # of a sweep's point: its rows take some 200 MB, and all sizes up to 1,024 nodes have fewer
+MOST_PARTS = 16  # of a size; all sizes up to 4,096 nodes have fewer
 BLOCK = 2**17  # lattices enumerated at once
+CLASSES_AT_ONCE = 2**20  # lattices that are looked at for classes, of which a part is some 44,000 classes
 
 
 @cache
@@ -40,12 +43,15 @@ def lattice_count(nodes: int, dimensions: int) -> int:
     return sum(side ** (dimensions - 1) * lattice_count(nodes // side, dimensions - 1) for side in divisors(nodes))
 
 
-def check_space(nodes: int, dimensions: int) -> None:
-    """Raise BadInput where there is no such space, Refused where it has too many lattices; nothing is enumerated."""
+def check_space(nodes: int, dimensions: int, parts: int = 1) -> None:
+    """Raise BadInput where there is no such space, Refused where it has too many lattices; nothing is enumerated.
+
+    parts  in which they are compared
+    """
     DIMENSIONS.check("dimensions", dimensions)
     NODES.check("nodes", nodes)
     count = lattice_count(nodes, dimensions)
-    if count > MOST_LATTICES:
+    if count > MOST_LATTICES * parts:
         fits = max(n for n in range(1, dimensions) if lattice_count(nodes, n) <= MOST_LATTICES)
         raise Refused(
             f"{count:,} lattices have {nodes:,} nodes in {dimensions} dimensions; expected at most {MOST_LATTICES:,}:"
@@ -90,11 +96,18 @@ class SpacePart(NamedTuple):
         return SpacePart(self.forms[first:last], sizes, 0, steps)
 
 
-def representatives(nodes: int, dimensions: int, threads: int | None = None) -> Iterator[SpacePart]:
-    """One lattice of each class under signed permutations of the dimensions, part by part."""
-    for forms in _gather(lattice_forms(nodes, dimensions)):
-        sizes = class_sizes(forms, threads=threads)
-        yield SpacePart(forms[sizes > 0], sizes[sizes > 0], len(forms))
+def representatives(
+    nodes: int, dimensions: int, threads: int | None = None, first: int = 0, last: int | None = None
+) -> Iterator[SpacePart]:
+    """One lattice of each class under signed permutations of the dimensions, part by part.
+
+    first, last  of the lattices in the order of `lattice_forms`, from one number to before another; all by default
+    """
+    sides = np.array(list(_factorisations(nodes, dimensions)), np.int64)
+    end = lattice_count(nodes, dimensions) if last is None else last
+    for begin in range(first, end, CLASSES_AT_ONCE):
+        stop = min(begin + CLASSES_AT_ONCE, end)
+        yield SpacePart(*lattice_classes(sides, begin, stop, threads=threads), stop - begin)
 
 
 def all_lattices(nodes: int, dimensions: int, threads: int | None = None) -> Iterator[SpacePart]:

@@ -18,6 +18,8 @@ from torusweep_kernels.lattices import measure_lattices
 from torusweep.questions.screen import bounds
 from torusweep.questions.screen.columns import SCREEN
 from torusweep.questions.screen.lattices import (
+    MOST_PARTS,
+    PART_LATTICES,
     SpacePart,
     all_lattices,
     check_circulants,
@@ -153,6 +155,58 @@ class Lattices(NamedTuple):
         return _in_space(self, rows, "lattice(")
 
 
+class LatticePart(NamedTuple):
+    """One of several parts of a size's lattices, about equally large: a point of a sweep, which can fail or be resumed.
+
+    part  which of them, from 0
+    of    how many
+    """
+
+    dimensions: int
+    nodes: int
+    part: int
+    of: int
+
+    def __str__(self) -> str:
+        return f"lattices(dimensions={self.dimensions}, nodes={self.nodes}, part={self.part}, parts={self.of})"
+
+    @property
+    def things(self) -> str:
+        """As of `Lattices`."""
+        return "lattice"
+
+    @property
+    def numbers(self) -> tuple[int, int]:
+        """The first of its lattices, and the one after its last, by their numbers in the size."""
+        whole = lattice_count(self.nodes, self.dimensions)
+        return whole * self.part // self.of, whole * (self.part + 1) // self.of
+
+    @property
+    def lattices(self) -> int:
+        """How many are looked at."""
+        first, last = self.numbers
+        return last - first
+
+    @property
+    def fewest_classes(self) -> int:
+        """About: the first forms of a size represent more classes than the last ones."""
+        return -(-self.lattices // (2 ** (self.dimensions - 1) * factorial(self.dimensions)))
+
+    @property
+    def comparisons(self) -> int:
+        """As of `Lattices`."""
+        return 4 * self.lattices
+
+    def check(self) -> None:
+        """Raise BadInput where there is no such space, Refused where it has too many lattices."""
+        check_space(self.nodes, self.dimensions, parts=self.of)
+
+    def parts(self, classes: bool, threads: int | None) -> Iterator[SpacePart]:
+        """The classes that its lattices represent, part by part. A class may have lattices in other parts, too."""
+        first, last = self.numbers
+        return representatives(self.nodes, self.dimensions, threads, first, last)
+
+
 class Circulants(NamedTuple):
     """All connected circulant graphs of so many nodes and steps: lattices of as many dimensions as steps."""
 
@@ -205,24 +259,39 @@ class Circulants(NamedTuple):
 
 
 Space = Lattices | Circulants
-SPELLINGS: dict[type[Lattices] | type[Circulants], re.Pattern[str]] = {
+Screenable = Space | LatticePart
+SPELLINGS: dict[type[Lattices] | type[Circulants] | type[LatticePart], re.Pattern[str]] = {
     Lattices: re.compile(r"lattices\(dimensions=(\d{1,3}), nodes=(\d{1,10})\)"),
+    LatticePart: re.compile(r"lattices\(dimensions=(\d{1,3}), nodes=(\d{1,10}), part=(\d{1,4}), parts=(\d{1,4})\)"),
     Circulants: re.compile(r"circulants\(steps=(\d{1,3}), nodes=(\d{1,10})\)"),
 }
 
 
 class ScreenedSpace(NamedTuple):
-    """A part of a space: its rows (`SCREEN`), and the share of the space that is screened with it."""
+    """A part of a space: its rows (`SCREEN`), and the share of the space that is screened with it.
+
+    measured  how many rows there were, where these are the best of them; None: these are all
+    """
 
     rows: pa.Table
     share: float
+    measured: int | None = None
 
 
-def space_of(spelling: str) -> Space | None:
+def in_parts(space: Lattices) -> list[Lattices | LatticePart]:
+    """A size's lattices, as a sweep computes them: in parts of at most PART_LATTICES where they are more."""
+    count = lattice_count(space.nodes, space.dimensions)
+    parts = -(-count // PART_LATTICES)
+    if not 1 < parts <= MOST_PARTS:
+        return [space]
+    return [LatticePart(*space, part, parts) for part in range(parts)]
+
+
+def space_of(spelling: str) -> Screenable | None:
     """The design space of a spelling; None for that of a network."""
     for kind, pattern in SPELLINGS.items():
         if found := pattern.fullmatch(spelling):
-            return kind(int(found[1]), int(found[2]))
+            return kind(*map(int, found.groups()))
     return None
 
 
@@ -238,7 +307,7 @@ def is_whole(space: Space, rows: pa.Table) -> bool:
 
 
 def screen_space(
-    space: Space, *, classes: bool = True, backend: str = "auto", threads: int | None = None
+    space: Screenable, *, classes: bool = True, backend: str = "auto", threads: int | None = None
 ) -> Iterator[ScreenedSpace]:
     """All lattices of a space, measured: part by part, in a fixed order.
 

@@ -32,7 +32,7 @@ from torusweep.questions.screen.certificate import certificate_of_size
 from torusweep.questions.screen.columns import SCREEN
 from torusweep.questions.screen.lattices import DIMENSIONS, NODES, STEPS
 from torusweep.questions.screen.runs import screen_of_run
-from torusweep.questions.screen.spaces import Circulants, Lattices, Space, screen_space, space_of
+from torusweep.questions.screen.spaces import Circulants, Lattices, Screenable, Space, in_parts, screen_space, space_of
 from torusweep.questions.stage import LazyNetwork, NetworkChoice, Rows, attempt, under
 from torusweep.questions.static.connectivity import components
 from torusweep.questions.static.distances import Searches, distance_numbers, searches_of
@@ -144,7 +144,7 @@ def finish(begun: BegunRow, distances: Sequence[Distances], options: How) -> dic
     return {column.name: values[column.name] for column in SCREEN}
 
 
-COMPARED = 2.5e-7  # seconds that it takes to compare an image of a lattice or step set, on a core
+COMPARED = 9e-8  # seconds that it takes to compare an image of a lattice or step set, on a core
 MEASURED = 1.8e-8  # seconds a node and dimension of a lattice
 MORE_CLASSES = 1.3  # than if all were of the greatest size
 SMALL = 4096  # nodes of networks whose distances are computed together
@@ -279,7 +279,7 @@ class ScreenQuestion(Question):
     about = "networks"
     entry = Screen
     Request = ScreenRequest
-    row_bytes = 100
+    row_bytes = 130
     certified = ("dimensions", "nodes")
     of_networks = False  # whole design spaces may be millions of rows
     examples = (
@@ -293,7 +293,10 @@ class ScreenQuestion(Question):
         return certificate_of_size(row["dimensions"], row["nodes"])
 
     def spaces(self, entry: Any) -> list[str]:
-        return [str(space) for space in entry.spaces()]
+        whole = entry.spaces()
+        if entry.each != "class":
+            return [str(space) for space in whole]
+        return [str(part) for space in whole for part in (in_parts(space) if isinstance(space, Lattices) else [space])]
 
     def requests(self, entry: Any) -> Iterator[ScreenRequest]:
         if entry.family is None:
@@ -365,11 +368,11 @@ class ScreenQuestion(Question):
         return [found[place] for place in range(len(found))]
 
 
-def _row_count(space: Space, classes: bool) -> int:
+def _row_count(space: Screenable, classes: bool) -> int:
     return int(MORE_CLASSES * space.fewest_classes) if classes else space.lattices
 
 
-def _rows_of(space: Space, classes: bool, options: How) -> pa.Table:
+def _rows_of(space: Screenable, classes: bool, options: How) -> pa.Table:
     """A row for each class of a space, or for each graph."""
     parts = screen_space(space, classes=classes, backend=options.backend, threads=options.threads)
     return pa.concat_tables([arrow_schema(SCREEN).empty_table(), *(part.rows for part in parts)])

@@ -1,0 +1,210 @@
+"""The data set: a folder that stands alone, read by others and by ranges, whose views have every column of screen."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import json
+import re
+import shutil
+import threading
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import duckdb
+import pandas
+import polars
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import torusweep as ts
+from torusweep.answers.dataset import croissant, write_dataset
+from torusweep.errors import BadInput
+from torusweep.questions.screen.best import best_table
+from torusweep.questions.screen.columns import SCREEN
+from torusweep.questions.screen.dataset import DataSet, screen_rows, stored
+from torusweep.questions.screen.spaces import Lattices, screen_space
+from torusweep.tables import store
+from torusweep.tables.parquet import Streamed
+
+SIZES = [(n, nodes) for n in (1, 2, 3) for nodes in range(1, 37)]
+
+
+@pytest.fixture(scope="module")
+def screen() -> list[pa.Table]:
+    return [part.rows for size in SIZES for part in screen_space(Lattices(*size))]
+
+
+def published(folder: Path, parts: list[pa.Table]) -> Path:
+    store.publish_points(folder, pa.table({"stage": ["screen"]}), {"sweep": "atlas"}, {"screen": True, "best": True})
+    store.publish_table(folder, "screen", Streamed(parts[0].schema, parts))
+    store.publish_table(folder, "best", best_table(parts))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory, screen) -> Path:
+    """A data set of several files of a few row groups, moved after it was written."""
+    home = tmp_path_factory.mktemp("dataset")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("torusweep.answers.dataset.ROW_GROUP", 100)
+        write_dataset(published(home / "results", screen), home / "first", largest=30_000)
+    shutil.move(home / "first", home / "data set")
+    return home / "data set"
+
+
+def test_the_views_have_every_column_and_value_of_the_table(folder, screen):
+    with duckdb.connect(str(folder / "lattices.duckdb"), read_only=True) as connection:
+        connection.execute(f"SET file_search_path = '{folder}'")
+        found = connection.sql("SELECT * FROM screen").to_arrow_table().to_pylist()
+        winners = connection.sql("SELECT * FROM best").to_arrow_table().to_pylist()
+    expected = pa.concat_tables(screen).to_pylist()
+    assert [list(row) for row in found[:1]] == [[column.name for column in SCREEN]]
+    assert len(found) == len(expected)
+    for ours, theirs in zip(found, expected):
+        assert ours.pop("load") == pytest.approx(theirs.pop("load"), rel=1e-7)
+        assert ours == theirs
+    assert winners == best_table(screen).to_pylist()
+
+
+def test_files_are_small_whole_and_named_in_the_index(folder):
+    files = DataSet(folder).files
+    assert len(files) > 5
+    assert all(file.bytes == (folder / file.name).stat().st_size <= 30_000 for file in files)
+    sums = dict(line.split("  ")[::-1] for line in (folder / "SHA256SUMS").read_text().splitlines())
+    assert sums.keys() == {path.name for path in folder.iterdir()} - {"SHA256SUMS"}
+    assert all(hashlib.sha256((folder / name).read_bytes()).hexdigest() == digest for name, digest in sums.items())
+    for file in files:
+        rows = pq.read_table(folder / file.name).to_pylist()
+        sizes = [(row["dimensions"], row["nodes"]) for row in rows]
+        assert (sizes[0], sizes[-1], len(rows)) == (file.first, file.last, file.rows)
+        assert sizes == sorted(sizes)
+
+
+def test_others_find_the_best_of_a_size(folder):
+    least = min(row["distance_sum"] for part in screen_space(Lattices(3, 32)) for row in part.rows.to_pylist())
+    names = sorted(str(path) for path in folder.glob("lattices-*.parquet"))
+    condition = "dimensions = 3 AND nodes = 32"
+    assert duckdb.sql(f"SELECT min(distance_sum) FROM read_parquet({names}) WHERE {condition}").fetchall() == [(least,)]
+    parts = [pandas.read_parquet(name, filters=[("dimensions", "==", 3), ("nodes", "==", 32)]) for name in names]
+    assert pandas.concat(parts)["distance_sum"].min() == least
+    of_size = polars.scan_parquet(names).filter((polars.col("dimensions") == 3) & (polars.col("nodes") == 32))
+    assert of_size.select(polars.col("distance_sum").min()).collect().item() == least
+
+
+class Ranges(SimpleHTTPRequestHandler):
+    """Answers range requests, as servers of data do."""
+
+    sent = 0
+    whole = False
+
+    def do_GET(self) -> None:
+        path = Path(self.translate_path(self.path))
+        if not path.is_file():
+            self.send_error(404)
+            return
+        content, status = path.read_bytes(), 200
+        if (wanted := self.headers.get("Range")) and not self.whole:
+            first, last = re.fullmatch(r"bytes=(\d+)-(\d+)", wanted).groups()
+            content, status = content[int(first) : int(last) + 1], 206
+        type(self).sent += len(content)
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content)
+
+    def log_message(self, *_: object) -> None:
+        return
+
+
+@pytest.fixture
+def address(folder):
+    handler = type("Handler", (Ranges,), {})
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(handler, directory=str(folder))) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}", handler
+        server.shutdown()
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"nodes": 32},
+        {"nodes": 30, "dimensions": 2, "minimise": ("diameter",), "maximise": ("saturation_load",)},
+        {"nodes": 36, "where": "degree = 6 AND diameter <= 4", "maximise": ("saturation_load",)},
+        {"nodes": 1},
+    ],
+)
+def test_best_of_a_size_by_ranges_is_the_computed_one(folder, address, monkeypatch, asked):
+    computed = ts.best(**asked, show=100)
+    monkeypatch.setattr("torusweep.answers.best.screen_space", None)  # nothing is computed
+    place, handler = address
+    for given in ({"remote": place}, {"results": (folder,)}):
+        found = ts.best(**asked, **given, show=100)
+        assert found.heading() == computed.heading()
+        for ours, theirs in zip(found.rows, computed.rows, strict=True):
+            assert ours.pop("load") == pytest.approx(theirs["load"], rel=1e-7)
+            assert ours == {name: value for name, value in theirs.items() if name != "load"}
+    if "where" not in asked:
+        assert handler.sent < sum(file.bytes for file in DataSet(folder).files)
+
+
+def test_a_size_that_it_lacks_is_computed(folder):
+    assert ts.best(nodes=37, dimensions=2, results=(folder,)).found.lattices == 38
+
+
+def test_servers_and_folders_without_a_data_set_are_one_line(address, tmp_path):
+    place, handler = address
+    handler.whole = True
+    with pytest.raises(BadInput, match="the server answers no range requests"):
+        ts.best(nodes=8, remote=place)
+    for wrong in (f"{place}/nowhere", "http://127.0.0.1:9", str(tmp_path)):
+        with pytest.raises(BadInput, match="expected a data set of 'torusweep dataset', got: ") as refusal:
+            ts.best(nodes=8, remote=wrong)
+        assert "\n" not in str(refusal.value)
+
+
+def test_what_makes_no_data_set_is_refused(tmp_path, screen):
+    results = published(tmp_path / "results", screen[:3])
+    (tmp_path / "there").mkdir()
+    (tmp_path / "there" / "notes.txt").write_text("mine")
+    with pytest.raises(BadInput, match="expected a new or empty folder"):
+        write_dataset(results, tmp_path / "there")
+    with pytest.raises(BadInput, match="expected rows sorted by dimensions, then nodes"):
+        write_dataset(published(tmp_path / "mixed", screen[2:0:-1]), tmp_path / "out")
+    with pytest.raises(BadInput, match="expected a sweep with lattices"):
+        write_dataset(published(tmp_path / "none", [screen[0].slice(0, 0)]), tmp_path / "empty")
+
+
+def test_stored_rows_give_the_rows_back(screen):
+    table = pa.concat_tables(screen)
+    again = screen_rows(stored(table))
+    assert again.schema.equals(table.schema)
+    assert again.drop_columns("load").equals(table.drop_columns("load"))
+
+
+def test_metadata_name_every_file_and_column(folder):
+    described = json.loads((folder / "croissant.json").read_text())
+    files = {file["@id"]: file for file in described["distribution"]}
+    assert {file.name: file.sha256 for file in DataSet(folder).files}.items() <= {
+        name: file["sha256"] for name, file in files.items()
+    }.items()
+    for rows in described["recordSet"]:
+        named = {field["source"]["fileObject"]["@id"] for field in rows["field"]}
+        (name,) = named
+        columns = pq.read_schema(folder / name).names
+        assert [field["source"]["extract"]["column"] for field in rows["field"]] == columns
+        assert all(field["description"] for field in rows["field"])
+    remote = croissant(folder, {"screen": [DataSet(folder).files[0].name]}, {"generator": ""}, "https://a.org/x/")
+    assert remote["distribution"][0]["contentUrl"] == "https://a.org/x/lattices-000.parquet"
+
+
+@pytest.mark.skipif(not importlib.util.find_spec("mlcroissant"), reason="needs mlcroissant; pip install mlcroissant")
+def test_metadata_are_valid_croissant(folder):
+    import mlcroissant
+
+    data = mlcroissant.Dataset(jsonld=folder / "croissant.json")
+    assert not data.metadata.ctx.issues.errors
+    first = next(iter(data.records("lattices-000")))
+    assert first["lattices-000/nodes"] == 1
