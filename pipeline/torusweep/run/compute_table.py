@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from itertools import accumulate
 from math import inf
+from operator import ne
 from pathlib import Path
 from typing import Any
 
@@ -48,7 +50,10 @@ def make_table(name: str, config: Path, folder: Path, overrides: dict[str, Any])
             _say(f"{name} stopped; what is finished is kept")
             return 128 + computed.stopped
         whole = shards.read_shards(folder, name, schema).whole
-        found = shards.finished(whole, [point.wanted for point in estimates], schema)
+        # points of an entry that are of the same networks: their rows follow each other network by network
+        alike = [(point.entry, point.topology) for point in estimates]
+        groups = [0, *accumulate(map(ne, alike, alike[1:]))]
+        found = shards.finished(whole, [point.wanted for point in estimates], schema, groups)
         if found.members + networks_of(failure.point for failure in computed.failed) != networks_of(estimates):
             raise BadInput(f"shards disappeared from {folder / 'shards'} while the sweep ran; run it again")
         part = {

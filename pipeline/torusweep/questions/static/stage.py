@@ -84,7 +84,6 @@ class _Chosen(Section):
 
 class StaticQuestion(Question):
     name = "static"
-    takes_runs = True
     columns = STATIC
     ask = staticmethod(describe)
     command = "describe"
