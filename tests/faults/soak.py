@@ -4,7 +4,7 @@
     .venv/bin/python tests/faults/soak.py --minutes 5 --seed 3
     .venv/bin/python tests/faults/soak.py --sweep runs --kills 40
 
-A sweep of networks, or of runs of seeds, is run as a user runs it, by `torusweep run`. Every few seconds a part of it is
+A sweep of networks, or of runs of seeds, is run as a user runs it, by `torusweep run`. Every few seconds a part is
 killed: a worker, the driver of the workers, a step that Snakemake called, Snakemake, the command itself, or all at
 once; or the sweep is asked to stop. Whenever it has ended, it is run again, until it is complete. Then its tables are
 compared, everything is removed, and it begins again, for as many minutes or kills as were asked for. Shards must not
@@ -52,15 +52,14 @@ cluster: {workers: 2, batch_seconds: 0.2}
 RUNS = """
 sweep: soak
 topologies:
-  - {family: faulty, topology: "torus(k=4, n=2)", links: 2, seed: {from: 0, to: 19999}}
-  - {family: random_regular, nodes: 8, degree: 3, seed: {from: 0, to: 1199}}
+  - {family: faulty, topology: "torus(k=4, n=2)", links: 2, seed: {from: 0, to: 4999}}
+  - {family: random_regular, nodes: 8, degree: 3, seed: {from: 0, to: 999}}
 static: {measures: [distances, connectivity]}
 loads:
   - {}
-  - {families: [random_regular], routing: [up_down, minimal_ecmp]}
+  - {families: [random_regular], routing: up_down}
 simulation:
-  - {families: [random_regular], loads: [0.1], cycles: 200, routing: up_down, vc_rule: none, virtual_channels: 1}
-limits: {points: 100000}
+  - {families: [random_regular], loads: [0.1], cycles: 60, warm_up: 20, routing: up_down, vc_rule: none, virtual_channels: 1}
 cluster: {workers: 2, batch_seconds: 0.2}
 """
 SWEEPS = {"networks": SWEEP, "runs": RUNS}
