@@ -59,7 +59,8 @@ loads:
   - {}
   - {families: [random_regular], routing: up_down}
 simulation:
-  - {families: [random_regular], loads: [0.1], cycles: 60, warm_up: 20, routing: up_down, vc_rule: none, virtual_channels: 1}
+  - {families: [random_regular], loads: [0.1], cycles: 60, warm_up: 20, routing: up_down, vc_rule: none,
+     virtual_channels: 1}
 cluster: {workers: 2, batch_seconds: 0.2}
 """
 SWEEPS = {"networks": SWEEP, "runs": RUNS}
