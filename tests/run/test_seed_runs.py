@@ -13,7 +13,16 @@ import pyarrow.parquet as pq
 import pytest
 from torusweep.errors import BadInput, Refused
 from torusweep.networks.families import FAMILIES, plan
-from torusweep.networks.seed_runs import SEED, SeedRun, before_seed, of_seed, seed_run, spellings_of
+from torusweep.networks.seed_runs import (
+    SEED,
+    Networks,
+    SeedRun,
+    before_seed,
+    of_seed,
+    pieces,
+    seed_run,
+    spellings_of,
+)
 from torusweep.questions.how import How
 from torusweep.questions.loads.stage import LoadsRequest
 from torusweep.questions.screen.stage import ScreenRequest
@@ -99,6 +108,39 @@ def test_a_run_without_intervals_is_what_a_loop_leaves():
         seeds = [seed for part in left for seed in range(part.first, part.last + 1)]
         taken = {seed for first, last in others for seed in range(first, last + 1)}
         assert seeds == [seed for seed in range(run.first, run.last + 1) if seed not in taken]
+
+
+def test_what_is_new_and_how_it_is_cut_are_what_sets_say():
+    random = Random(3)
+    for _ in range(200):
+        asked, known = [Networks() for _ in range(3)], [set[int]() for _ in range(3)]
+        for _ in range(random.randrange(1, 6)):
+            alone = random.random() < 0.3
+            first = random.randrange(30)
+            last = first if alone else random.randrange(first, 31)
+            topology = of_seed(FAULTY, first) if alone else str(SeedRun(FAULTY, first, last))
+            some = random.sample(range(3), 2)
+            new = {place: asked[place].add(topology) for place in some}
+            fresh = {place: set(range(first, last + 1)) - known[place] for place in some}
+            for place in some:
+                spelled = [spelling for part in new[place] for spelling in spellings_of(part)]
+                assert spelled == [of_seed(FAULTY, seed) for seed in sorted(fresh[place])]
+                known[place] |= fresh[place]
+                assert {seed for seed in range(40) if of_seed(FAULTY, seed) in asked[place]} == known[place]
+            if alone:
+                continue
+            cut = [(seed_run(piece), places) for piece, places in pieces(new.values())]
+            seeds = [seed for piece, _ in cut for seed in range(piece.first, piece.last + 1)]
+            assert seeds == sorted(set.union(*fresh.values()))
+            for piece, places in cut:
+                for seed in range(piece.first, piece.last + 1):
+                    assert places == [number for number, place in enumerate(some) if seed in fresh[place]]
+
+
+def test_layouts_that_latency_needs_are_of_runs(few: None):
+    asked = {"model": "parhami-kwai-2004", "message_bits": 384, "rates": 0, "constant": "wiring_volume"}
+    points = requested_points(sweep_of(entry(1, 12), latency=[{**asked, "placement": "straight"}]))
+    assert [point.topology for point in points if point.stage == "layout"] == [str(SeedRun(FAULTY, 1, 12))]
 
 
 def test_each_network_once_whatever_the_entries(few: None, monkeypatch: pytest.MonkeyPatch):
