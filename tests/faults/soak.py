@@ -181,7 +181,12 @@ def soak(home: Path, sweep: str, minutes: float, most: int, seed: int) -> int:
         while run.poll() is None:
             if time.monotonic() > until:
                 raise SystemExit(f"a run hangs:\n{(home / 'log').read_text()[-4000:]}")
-            if pause < time.monotonic() and goes_on():
+            # of runs, batches at work are what is killed; of networks, also what starts and ends
+            if (
+                pause < time.monotonic()
+                and goes_on()
+                and (sweep != RUNS or processes(psutil.Process(run.pid), home)["worker"])
+            ):
                 victim = chance.choices(list(VICTIMS), list(VICTIMS.values()))[0]
                 kills[victim] += strike(psutil.Process(run.pid), home, victim, chance)
                 pause = time.monotonic() + chance.uniform(*SECONDS_BETWEEN)
