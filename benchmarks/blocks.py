@@ -1,4 +1,4 @@
-"""Blocks of networks: tori less two links, built and measured together, beside a loop over igraph."""
+"""Blocks of networks: tori less two links, built and measured together, beside a loop over igraph; rows of `loads`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,12 @@ from collections.abc import Iterator
 from functools import partial
 
 import numpy as np
+import pyarrow as pa
 from torusweep.networks.blocks import block_of
+from torusweep.networks.seed_runs import SeedRun
+from torusweep.questions.how import How
+from torusweep.questions.loads.stage import LoadsRequest
+from torusweep.sweeps.points import Point, rows_of_many
 from torusweep_kernels.blocks import measure_networks
 
 from benchmarks.igraph_loop import faulty_tori, torus
@@ -25,6 +30,14 @@ def races(*, large: bool, threads: int | None) -> Iterator[Race]:
             }
             case = f"{side} × {side} less two links, {cores} thread{'s' if cores > 1 else ''}"
             yield Race("blocks", case, side * side, contenders, float(number), "networks", {"igraph": fewer / number})
+        contenders = {
+            "torusweep": partial(rows_of_loads, side, number, fewer),
+            "one by one": partial(rows_of_loads, side, fewer, fewer, alone=True),
+            "igraph": lambda side=side, failures=failures: theirs(side, failures)[:, 2],
+        }
+        share = {"one by one": fewer / number, "igraph": fewer / number}
+        case = f"{side} × {side} less two links, rows of loads, 1 thread"
+        yield Race("blocks", case, side * side, contenders, float(number), "networks", share)
 
 
 def ours(side: int, number: int, threads: int, compared: int) -> np.ndarray:
@@ -36,6 +49,19 @@ def ours(side: int, number: int, threads: int, compared: int) -> np.ndarray:
     busiest = found.load.max(axis=(1, 2))
     answers = found.eccentricity.max(axis=1), hops / pairs, busiest, found.histogram[:, 1] / 2
     return np.column_stack(answers)[:compared]
+
+
+def rows_of_loads(side: int, number: int, compared: int, *, alone: bool = False) -> np.ndarray:
+    """The greatest loads of a run of networks, from the rows of the table `loads`."""
+    run = Point(
+        "loads",
+        str(SeedRun(f"faulty(torus(k={side}, n=2), links=2", 0, number - 1)),
+        LoadsRequest("minimal", "uniform"),
+    )
+    found = rows_of_many(run.networks if alone else [run], How("numba", threads=1))
+    tables = [rows for rows in found if isinstance(rows, pa.Table)]
+    assert len(tables) == len(found)
+    return pa.concat_tables(tables).column("max_channel_load").to_numpy()[:compared]
 
 
 def theirs(side: int, failures: list[set[int]]) -> np.ndarray:

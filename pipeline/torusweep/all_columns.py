@@ -108,6 +108,14 @@ POINTS = (
     Column("topology", "string", "", "canonical spelling"),
     *_request_columns(),
     Column(
+        "entry",
+        "int64",
+        PURE,
+        "number, from 0, of the entry of the stage's section that asks for it; null: asked of every network, or for a"
+        " paper's number",
+        "neither",
+    ),
+    Column(
         "estimated_seconds",
         "double",
         "s",

@@ -2,12 +2,13 @@
 
     make soak                                            half an hour
     .venv/bin/python tests/faults/soak.py --minutes 5 --seed 3
+    .venv/bin/python tests/faults/soak.py --sweep runs --kills 40
 
-A sweep of every stage is run as a user runs it, by `torusweep run`. Every few seconds a part of it is killed: a
-worker, the driver of the workers, a step that Snakemake called, Snakemake, the command itself, or all at once; or the
-sweep is asked to stop. Whenever it has ended, it is run again, until it is complete. Then its tables are compared,
-everything is removed, and it begins again, for as many minutes as were asked for. Nothing here is a stand-in: networks,
-workers and files are real.
+A sweep of networks, or of runs of seeds, is run as a user runs it, by `torusweep run`. Every few seconds a part is
+killed: a worker, the driver of the workers, a step that Snakemake called, Snakemake, the command itself, or all at
+once; or the sweep is asked to stop. Whenever it has ended, it is run again, until it is complete. Then its tables are
+compared, everything is removed, and it begins again, for as many minutes or kills as were asked for. Shards must not
+hold more batches twice than there were kills. Nothing here is a stand-in: networks, workers and files are real.
 """
 
 from __future__ import annotations
@@ -25,7 +26,9 @@ import tempfile
 import time
 from pathlib import Path
 
+import numpy as np
 import psutil
+import pyarrow.parquet as pq
 from torusweep.tables import provenance
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -46,6 +49,21 @@ simulation:
   - {loads: [0.1], nodes: {to: 16}, cycles: 500, skip_unsuitable: true}
 cluster: {workers: 2, batch_seconds: 0.2}
 """
+RUNS = """
+sweep: soak
+topologies:
+  - {family: faulty, topology: "torus(k=4, n=2)", links: 2, seed: {from: 0, to: 4999}}
+  - {family: random_regular, nodes: 8, degree: 3, seed: {from: 0, to: 999}}
+static: {measures: [distances, connectivity]}
+loads:
+  - {}
+  - {families: [random_regular], routing: up_down}
+simulation:
+  - {families: [random_regular], loads: [0.1], cycles: 60, warm_up: 20, routing: up_down, vc_rule: none,
+     virtual_channels: 1}
+cluster: {workers: 2, batch_seconds: 0.2}
+"""
+SWEEPS = {"networks": SWEEP, "runs": RUNS}
 LONGEST_RUN = 600.0  # seconds; a run that takes longer hangs
 SECONDS_BETWEEN = (0.3, 9.0)  # an undisturbed sweep takes about three times as long
 VICTIMS = {
@@ -113,6 +131,18 @@ def tables(home: Path) -> dict[str, str]:
     }
 
 
+def twice(home: Path) -> int:
+    """Batches of which another has some rows, too."""
+    seen: dict[str, np.ndarray] = {}
+    found = 0
+    for shard in sorted((home / "results" / "soak" / "shards").glob("*.parquet")):
+        rows = pq.read_table(shard, columns=["key", "member"]).to_pandas()
+        own = {str(key): np.unique(members) for key, members in rows.groupby("key")["member"]}
+        found += any(key in seen and np.isin(members, seen[key]).any() for key, members in own.items())
+        seen |= {key: np.union1d(members, seen.get(key, members)) for key, members in own.items()}
+    return found
+
+
 def start(home: Path) -> subprocess.Popen[bytes]:
     command = [sys.executable, "-c", "from torusweep.cli import main; main()", "run", "soak.yaml"]
     with (home / "log").open("ab") as log:
@@ -122,9 +152,12 @@ def start(home: Path) -> subprocess.Popen[bytes]:
         )
 
 
-def soak(home: Path, minutes: float, seed: int) -> int:
-    """How many tables differed, with a line for every completed sweep and a summary."""
-    (home / "soak.yaml").write_text(SWEEP)
+def soak(home: Path, sweep: str, minutes: float, most: int, seed: int) -> int:
+    """How many tables differed, or batches were computed twice without a kill, with a line for every completed sweep.
+
+    minutes, most   for which it goes on, and kills after which it ends
+    """
+    (home / "soak.yaml").write_text(sweep)
     began = time.monotonic()
     if start(home).wait():
         raise SystemExit(f"the undisturbed run failed:\n{(home / 'log').read_text()[-4000:]}")
@@ -132,11 +165,15 @@ def soak(home: Path, minutes: float, seed: int) -> int:
     print(f"undisturbed: {len(clean)} tables in {undisturbed:.0f} s; seed {seed}", flush=True)
     chance = random.Random(seed)
     kills: collections.Counter[str] = collections.Counter()
-    completed = wrong = starts = 0
+    completed = wrong = starts = again = 0
     began = time.monotonic()
     end = began + 60 * minutes
     shutil.rmtree(home / "results")
-    while time.monotonic() < end or (home / "results").exists():  # the last one is completed
+
+    def goes_on() -> bool:
+        return time.monotonic() < end and kills.total() < most
+
+    while goes_on() or (home / "results").exists():  # the last one is completed
         run = start(home)
         starts += 1
         until = time.monotonic() + LONGEST_RUN
@@ -144,7 +181,12 @@ def soak(home: Path, minutes: float, seed: int) -> int:
         while run.poll() is None:
             if time.monotonic() > until:
                 raise SystemExit(f"a run hangs:\n{(home / 'log').read_text()[-4000:]}")
-            if pause < time.monotonic() < end:
+            # of runs, batches at work are what is killed; of networks, also what starts and ends
+            if (
+                pause < time.monotonic()
+                and goes_on()
+                and (sweep != RUNS or processes(psutil.Process(run.pid), home)["worker"])
+            ):
                 victim = chance.choices(list(VICTIMS), list(VICTIMS.values()))[0]
                 kills[victim] += strike(psutil.Process(run.pid), home, victim, chance)
                 pause = time.monotonic() + chance.uniform(*SECONDS_BETWEEN)
@@ -154,6 +196,7 @@ def soak(home: Path, minutes: float, seed: int) -> int:
             found = tables(home)
             differing = sorted(name for name in clean.keys() | found.keys() if clean.get(name) != found.get(name))
             wrong += len(differing)
+            again += twice(home)
             elapsed = (time.monotonic() - began) / 60
             verdict = f"{', '.join(differing)} differ" if differing else "all tables equal"
             print(
@@ -165,17 +208,19 @@ def soak(home: Path, minutes: float, seed: int) -> int:
         f"{kills.total()} kills survived ({by_kind}) in {(time.monotonic() - began) / 60:.1f} minutes: "
         f"{starts} starts, {completed} sweeps completed,"
     )
-    print(f"{completed * len(clean) - wrong} tables equal to an undisturbed run's, {wrong} not")
-    return wrong
+    print(f"{completed * len(clean) - wrong} tables equal to an undisturbed run's, {wrong} not; {again} batches twice")
+    return wrong + max(0, again - kills.total())
 
 
 def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     arguments.add_argument("--minutes", type=float, default=30.0)
     arguments.add_argument("--seed", type=int, default=1)
+    arguments.add_argument("--kills", type=int, default=10**6, help="after which it ends")
+    arguments.add_argument("--sweep", choices=SWEEPS, default="networks")
     asked = arguments.parse_args()
     with tempfile.TemporaryDirectory(prefix="soak-") as home:
-        sys.exit(min(1, soak(Path(home), asked.minutes, asked.seed)))
+        sys.exit(min(1, soak(Path(home), SWEEPS[asked.sweep], asked.minutes, asked.kills, asked.seed)))
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 
 import numpy as np
@@ -23,7 +24,15 @@ BLOCKS = [
     ("torus()", "radices", RADICES),
     ("torus(directed=true)", "radices", RADICES),
     ("mesh()", "radices", RADICES),
-    ("random_regular(nodes=12, degree=3)", "seed", range(8)),
+    ("random_regular(nodes=12, degree=3)", "seed", range(40)),
+    ("random_regular(nodes=10, degree=2)", "seed", range(40)),  # drawn again until they are connected
+    ("random_regular(nodes=9, degree=6)", "seed", [3, 8, 3]),  # by the links that they do not have
+    ("random_regular(degree=3, seed=4)", "nodes", [12, 12]),
+    ("jellyfish(switches=8, ports=6, degree=3)", "seed", range(20)),
+    ("xpander(degree=3, lift=2, terminals=2)", "seed", range(40)),
+    ("dragonfly(a=4, p=2, h=2, arrangement=random)", "seed", range(20)),
+    ("dragonfly(a=4, p=1, h=2, groups=3, arrangement=random, local=[2, 2])", "seed", range(20)),  # parallel links
+    ("megafly(leaves=2, spines=2, p=2, h=2, groups=2, arrangement=random)", "seed", range(20)),
     ("twisted_torus(twists={1: {0: 2}})", "radices", [[4, 4], [8, 2], [2, 8]]),
     ("dragonfly(a=2, p=1, h=1)", "seed", range(3)),
 ]
@@ -54,7 +63,9 @@ def test_each_network_has_the_arrays_that_it_has_alone(spelling, parameter, valu
 
 def test_every_builder_has_a_case():
     assert set(BUILDERS) <= {spelling.partition("(")[0] for spelling, _, _ in BLOCKS}
-    assert set(BUILDERS) <= set(FAMILIES)
+    drawn = {name for name, family in FAMILIES.items() if "seed" in inspect.signature(family).parameters}
+    assert len(drawn) >= 6
+    assert drawn <= set(BUILDERS) <= set(FAMILIES)
 
 
 @pytest.mark.parametrize(
@@ -65,6 +76,7 @@ def test_every_builder_has_a_case():
         ("faulty(fat_tree(k=2, n=2), nodes=6)", "seed", range(60)),
         ("torus()", "radices", [[4, 4], [16, 1], [2, 8], []]),
         ("random_regular(nodes=6, degree=1)", "seed", range(4)),
+        ("random_regular(nodes=6, degree=7)", "seed", range(4)),
     ],
 )
 def test_what_a_network_is_refused_for_is_told(spelling, parameter, values):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import inspect
+import json
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 
@@ -11,16 +13,27 @@ import pyarrow.parquet as pq
 import pytest
 from torusweep.errors import BadInput, Refused
 from torusweep.networks.families import FAMILIES, plan
-from torusweep.networks.seed_runs import SEED, SeedRun, before_seed, of_seed, seed_run, spellings_of
+from torusweep.networks.seed_runs import (
+    SEED,
+    Networks,
+    SeedRun,
+    before_seed,
+    of_seed,
+    pieces,
+    seed_run,
+    spellings_of,
+)
 from torusweep.questions.how import How
+from torusweep.questions.loads.stage import LoadsRequest
 from torusweep.questions.screen.stage import ScreenRequest
+from torusweep.questions.stage import LazyNetwork, attempt
 from torusweep.questions.static.stage import StaticRequest
 from torusweep.stages import STAGES
 from torusweep.sweeps.configuration import of_mapping
 from torusweep.sweeps.configuration.schema import Cluster
-from torusweep.sweeps.expansion import expand, one_by_one
+from torusweep.sweeps.expansion import SweepNetwork, expand
 from torusweep.sweeps.forecast import START_SECONDS, Batch, Batches, forecast
-from torusweep.sweeps.points import Point, networks_of, rows_of_many
+from torusweep.sweeps.points import Partly, Point, networks_of, rows_of_many
 from torusweep.sweeps.requested_points import requested_points
 
 from tests.run.faulty_worker import made_up_rows
@@ -28,6 +41,24 @@ from tests.run.rings import Run
 
 FAULTY = "faulty(mesh(k=3, n=2), links=2"
 DRAWN = {"family": "faulty", "topology": "mesh(k=3, n=2)", "links": 2}
+
+
+# entries of every stage that has a section, of which some have several requests, some the same, or one network alone
+UP_DOWN = {"routing": "up_down", "vc_rule": "none", "virtual_channels": 1}
+ASKED = {
+    "loads": [
+        {"routing": ["minimal", "up_down"], "traffic": ["uniform", "random_permutation(seed=1)"]},
+        {"traffic": "uniform"},
+        {"routing": "minimal", "sample": {"packets": 1000}},
+    ],
+    "deadlock": [UP_DOWN | {"virtual_channels": [1, 2]}, {**UP_DOWN, "routing": "minimal"}],
+    "layout": [{"placement": ["straight", "folded"]}],
+    "simulation": [{"loads": [0.05, 0.1], "cycles": 60, "warm_up": 20, **UP_DOWN, "traffic": ["uniform", "neighbour"]}],
+    "collectives": [{"operation": ["all_gather", "all_reduce"], "algorithm": ["optimum", "trees"]}],
+    "cost": [{}, {"topologies": [f"{FAULTY}, seed=5)"], "model": ["2008-kim", "2014-besta"]}],
+    "availability": [{"failures": [1, 2], "draws": 4, "measures": ["connectivity", "distances"]}],
+    "screen": [{}],
+}
 
 
 @pytest.fixture
@@ -42,6 +73,10 @@ def entry(first: int, last: int, **more: object) -> dict[str, object]:
 
 def sweep_of(*entries: object, **more: object):
     return of_mapping({"sweep": "drawn", "topologies": list(entries), **more})
+
+
+def one_by_one(networks: list[SweepNetwork]) -> list[SweepNetwork]:
+    return [network._replace(topology=spelling) for network in networks for spelling in spellings_of(network.topology)]
 
 
 def test_every_family_that_draws_has_its_seed_last_and_0_by_default():
@@ -73,6 +108,39 @@ def test_a_run_without_intervals_is_what_a_loop_leaves():
         seeds = [seed for part in left for seed in range(part.first, part.last + 1)]
         taken = {seed for first, last in others for seed in range(first, last + 1)}
         assert seeds == [seed for seed in range(run.first, run.last + 1) if seed not in taken]
+
+
+def test_what_is_new_and_how_it_is_cut_are_what_sets_say():
+    random = Random(3)
+    for _ in range(200):
+        asked, known = [Networks() for _ in range(3)], [set[int]() for _ in range(3)]
+        for _ in range(random.randrange(1, 6)):
+            alone = random.random() < 0.3
+            first = random.randrange(30)
+            last = first if alone else random.randrange(first, 31)
+            topology = of_seed(FAULTY, first) if alone else str(SeedRun(FAULTY, first, last))
+            some = random.sample(range(3), 2)
+            new = {place: asked[place].add(topology) for place in some}
+            fresh = {place: set(range(first, last + 1)) - known[place] for place in some}
+            for place in some:
+                spelled = [spelling for part in new[place] for spelling in spellings_of(part)]
+                assert spelled == [of_seed(FAULTY, seed) for seed in sorted(fresh[place])]
+                known[place] |= fresh[place]
+                assert {seed for seed in range(40) if of_seed(FAULTY, seed) in asked[place]} == known[place]
+            if alone:
+                continue
+            cut = [(seed_run(piece), places) for piece, places in pieces(new.values())]
+            seeds = [seed for piece, _ in cut for seed in range(piece.first, piece.last + 1)]
+            assert seeds == sorted(set.union(*fresh.values()))
+            for piece, places in cut:
+                for seed in range(piece.first, piece.last + 1):
+                    assert places == [number for number, place in enumerate(some) if seed in fresh[place]]
+
+
+def test_layouts_that_latency_needs_are_of_runs(few: None):
+    asked = {"model": "parhami-kwai-2004", "message_bits": 384, "rates": 0, "constant": "wiring_volume"}
+    points = requested_points(sweep_of(entry(1, 12), latency=[{**asked, "placement": "straight"}]))
+    assert [point.topology for point in points if point.stage == "layout"] == [str(SeedRun(FAULTY, 1, 12))]
 
 
 def test_each_network_once_whatever_the_entries(few: None, monkeypatch: pytest.MonkeyPatch):
@@ -114,14 +182,12 @@ def test_the_limit_counts_networks(few: None):
         requested_points(sweep_of(entry(0, 20), screen=[{}, {"nodes": 9}], limits={"points": 30}))
 
 
-def test_a_stage_that_takes_no_runs_has_a_point_for_each_network(few: None):
-    points = requested_points(sweep_of(entry(1, 12), loads=[{}], screen=[{}]))
-    of_stage = {stage: [point for point in points if point.stage == stage] for stage in ("static", "loads", "screen")}
-    assert {stage: len(found) for stage, found in of_stage.items()} == {"static": 1, "loads": 12, "screen": 1}
-    assert {stage: networks_of(found) for stage, found in of_stage.items()} == dict.fromkeys(of_stage, 12)
-    assert [point.topology for point in of_stage["static"][0].networks] == [
-        point.topology for point in of_stage["loads"]
-    ]
+def test_every_stage_takes_runs(few: None):
+    points = requested_points(sweep_of(entry(0, 12), **ASKED))
+    assert {point.stage for point in points} == {*STAGES}
+    runs = {point.topology for point in points} - {f"{FAULTY}, seed=5)"}
+    assert runs == {str(SeedRun(FAULTY, 0, 12))}
+    assert [point.entry for point in points if point.stage == "loads"] == [0, 0, 0, 0, 2]  # the second asks nothing new
 
 
 def test_an_entry_may_name_a_network_of_a_run(few: None):
@@ -164,21 +230,98 @@ def drawn(home: Path, last: int, stage: str = "") -> Run:
     return run
 
 
-def test_tables_are_the_same_bytes_as_one_by_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    tables = []
+@pytest.mark.parametrize("stage", ["", *ASKED])
+def test_tables_are_the_same_bytes_as_one_by_one(stage: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    tables = {}
     for many in (10, 1_000):
         monkeypatch.setattr("torusweep.sweeps.expansion.MANY", many)
         (tmp_path / str(many)).mkdir()
-        run = drawn(tmp_path / str(many), 40, "screen:\n  - {}\n")
-        for step in ("points", "static", "screen", "distances"):
-            assert run.here(step, **({"workers": 0} if step in ("static", "screen") else {})) == 0
-        assert pq.read_metadata(run.folder / "points.parquet").num_rows == (2 if many == 10 else 82)
-        tables.append([(run.folder / f"{name}.parquet").read_bytes() for name in ("static", "screen", "distances")])
-    assert tables[0] == tables[1]
+        entries = json.dumps({stage: ASKED[stage]} if stage else {"screen": [{}]})[1:-1]
+        run = drawn(tmp_path / str(many), 12 if stage else 40, f"{entries}\n")
+        for step in ("points", *((stage,) if stage else ("static", "screen", "distances"))):
+            assert run.here(step, **({"workers": 0} if step in STAGES else {})) == 0
+        points = pq.read_table(run.folder / "points.parquet").column("topology").to_pylist()
+        assert any(map(seed_run, points)) == (many == 10)
+        names = [path.stem for path in run.folder.glob("*.parquet") if path.stem != "points"]
+        tables[many] = {name: (run.folder / f"{name}.parquet").read_bytes() for name in names}
+        assert pq.read_table(run.folder / f"{stage or 'static'}.parquet").num_rows >= 13
+    assert tables[10] == tables[1_000]
+
+
+BROKEN = "faulty(mesh(k=3, n=2), links=2, nodes=1"  # some are in pieces; numbers of links differ
+PARTIAL: dict[str, list[dict[str, object]]] = {
+    "loads": [{"routing": ["up_down", "minimal"], "traffic": ["uniform", "shift(by=1)"]}],
+    "deadlock": [UP_DOWN],
+    "simulation": [{"loads": [0.05], "cycles": 60, "warm_up": 20, **UP_DOWN}],
+    "availability": [{"failures": 8, "draws": 4, "measures": "connectivity"}],
+}
+
+
+def points_of(stage: str, before: str, first: int, last: int, *asked: object) -> list[Point]:
+    topology = before.removeprefix("faulty(").partition("), ")[0] + ")"
+    values = dict(item.split("=") for item in before.partition("), ")[2].split(", "))
+    numbers = {name: int(value) for name, value in values.items()}
+    entry = {"family": "faulty", "topology": topology, **numbers, "seed": {"from": first, "to": last}}
+    points = requested_points(sweep_of(entry, static="none", **{stage: list(asked)}))
+    return [point for point in points if point.stage == stage]
+
+
+def refused(point: Point) -> bool:
+    """Whether it is before anything is computed, where the network stands alone."""
+    return isinstance(attempt(STAGES[point.stage].check, LazyNetwork(point.topology), point.request), BadInput)
+
+
+def test_what_does_not_suit_is_left_out_where_an_entry_says_so(few: None, monkeypatch: pytest.MonkeyPatch):
+    """As one by one. A second entry adds what is new; points of an entry are of the same seeds, or of others."""
+    (asked,) = PARTIAL["loads"]
+    entries = [{**one, "skip_unsuitable": True} for one in (asked | {"traffic": "shift(by=1)"}, asked)]
+    monkeypatch.setattr("torusweep.sweeps.expansion.MANY", 1_000)
+    alone = points_of("loads", BROKEN, 0, 60, *entries)
+    monkeypatch.setattr("torusweep.sweeps.expansion.MANY", 10)
+    together = points_of("loads", BROKEN, 0, 60, *entries)
+    assert 61 < len(alone) < 4 * 61
+    assert len(together) < len(alone)
+    rows = [(point.entry, seed, point) for point in together for seed in range(point.seeds[0], point.seeds[1] + 1)]
+    rows.sort(key=lambda row: row[:2])  # by member: stable
+    found = [(of_seed(BROKEN, seed), point.request) for _, seed, point in rows]
+    assert found == [(point.topology, point.request) for point in alone]
+    pairs = [(one, other) for one in together for other in together if one.entry == other.entry]
+    for one, other in pairs:
+        assert one.seeds == other.seeds or one.seeds[1] < other.seeds[0] or other.seeds[1] < one.seeds[0]
+
+
+@pytest.mark.parametrize("stage", PARTIAL)
+def test_the_first_network_is_checked_for_all_and_others_fail_alone(few: None, stage: str):
+    networks = [replace(point, topology=of_seed(BROKEN, seed)) for point in _unchecked(stage) for seed in range(24)]
+    wrong = {network.topology for network in networks if refused(network)}
+    whole = [seed for seed in range(12) if of_seed(BROKEN, seed) not in wrong]
+    broken = [seed for seed in range(12) if seed not in whole]
+    assert whole
+    assert broken
+    with pytest.raises(BadInput, match=r"skip_unsuitable|choose fewer"):
+        points_of(stage, BROKEN, broken[0], broken[0] + 12, *PARTIAL[stage])
+    first = whole[0]
+    for point in points_of(stage, BROKEN, first, first + 11, *PARTIAL[stage]):
+        assert point.seeds == (first, first + 11)
+        expected = [refused(network) for network in point.networks]
+        (found,) = rows_of_many([point], How("numpy"))
+        failed = found.failed if isinstance(found, Partly) else {}
+        assert [network in failed for network in point.networks] == expected
+        assert all(isinstance(error, BadInput) for error in failed.values())
+        rows = found.rows if isinstance(found, Partly) else found
+        alone = rows_of_many([one for one, wrong in zip(point.networks, expected) if not wrong], How("numpy"))
+        assert rows.drop_columns(["key", "member"]).equals(pa.concat_tables(alone).drop_columns(["key", "member"]))
+
+
+def _unchecked(stage: str) -> list[Point]:
+    """The points of a network that all of them suit."""
+    with_all = "faulty(mesh(k=3, n=2), links=0, nodes=0"
+    return points_of(stage, with_all, 0, 11, *PARTIAL[stage])
 
 
 RUNS = [
     "faulty(torus(k=4, n=2), links=2",
+    "faulty(torus(k=6, n=2), links=1",  # more than 128 channels, which NumPy adds up in parts
     "faulty(torus(k=2, n=3), links=2",  # links side by side
     "faulty(mesh(k=4, n=2), links=9, nodes=2",  # in pieces
     "faulty(torus(k=4, n=2), links=31",  # nodes without links
@@ -198,6 +341,7 @@ RUNS = [
 
 REQUESTS = {
     "screen": ScreenRequest(None),
+    "loads": LoadsRequest("minimal", "uniform"),
     "static": StaticRequest(None, "distances"),
     "static, four": StaticRequest(None, "own_routing, distances, latencies, connectivity"),
     "static, all": StaticRequest(None),
@@ -222,7 +366,7 @@ def test_networks_together_have_the_rows_of_each_alone(
         cuts = asked in ("static, four", "static, all", "static, bisection")
         symmetric = cuts and before.startswith(("dragonfly", "megafly"))
         unlike = asked in ("static, all", "static, bisection") and "directed" in before
-        if symmetric or unlike or (asked == "screen" and "bandwidths" in before):
+        if symmetric or unlike or (asked in ("screen", "loads") and "bandwidths" in before):
             assert together is None  # it says so, and they are computed one by one
         else:
             for name in together.column_names:

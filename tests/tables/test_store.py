@@ -134,6 +134,14 @@ def test_members_of_runs_are_found_wherever_they_are():
                     expected += [row for row in owner.rows.to_pylist() if (row["key"], row["member"]) == (key, member)]
         finished = shards.finished(there, wanted, SCHEMA)
         assert rows_of(finished).to_pylist() == expected
+        groups = sorted(random.choices(range(3), k=len(wanted)))
+        place = {(key, member): n for n, (key, first, last) in enumerate(wanted) for member in range(first, last + 1)}
+        of_rows = [(row["key"], row["member"]) for row in expected]
+        order = sorted(
+            range(len(expected)), key=lambda n: (groups[place[of_rows[n]]], of_rows[n][1], place[of_rows[n]])
+        )
+        together = shards.finished(there, wanted, SCHEMA, groups)
+        assert rows_of(together).to_pylist() == [expected[row] for row in order]
         assert {part.digest for part in finished.shards} == used
         assert finished.members == len({(row["key"], row["member"]) for row in expected})
         members = shards.members_of(there)

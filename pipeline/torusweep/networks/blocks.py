@@ -12,17 +12,22 @@ import numpy as np
 from torusweep.errors import BadInput, Refused
 from torusweep.networks.families import FAMILIES, bind, build, parameters, plan
 from torusweep.networks.families.cubes import grids
+from torusweep.networks.families.dragonfly import dragonfly, megafly
+from torusweep.networks.families.grids import drawn_networks
+from torusweep.networks.families.low_diameter import jellyfish, random_regular, xpander
 from torusweep.networks.families.modified import faulty_networks
 from torusweep.networks.signature import FamilyParameter, check_value
 from torusweep.networks.spelling import Spelling, Value, format_value, parse
 from torusweep.networks.topology import NO_PORT, Plan, Topology, Wirings
 
+DRAWN = (random_regular, jellyfish, xpander, dragonfly, megafly)
 # family → a function that takes its arguments, of which the named parameter is a list of values, and returns the arrays
 # of all of them; None where it has no way to do so for that parameter
 BUILDERS: dict[str, Callable[[dict[str, Any], str], Wirings | None]] = {
     "faulty": faulty_networks,
     "torus": partial(grids, wrap=True),
     "mesh": partial(grids, wrap=False),
+    **{family.__name__: partial(drawn_networks, family) for family in DRAWN},
 }
 
 

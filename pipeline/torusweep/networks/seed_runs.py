@@ -7,7 +7,8 @@ A sweep holds a run where it would hold thousands of networks: one text, one poi
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import pairwise
 from typing import NamedTuple
 
 from torusweep.networks.families import plan
@@ -91,3 +92,54 @@ def count_of(topology: str) -> int:
 def plan_of(topology: str) -> Plan:
     """The plan of a sweep's topology: all networks of a run have the same nodes, and need the same time and memory."""
     return plan(first_of(topology))[1]
+
+
+class Networks:
+    """Which networks are there: of each run an interval of seeds, by what stands before these."""
+
+    def __init__(self, topologies: Iterable[str] = ()) -> None:
+        self._runs: dict[str, list[tuple[int, int]]] = {}
+        self._seeds: dict[str, set[int]] = {}
+        for topology in topologies:
+            self.add(topology)
+
+    def __contains__(self, spelling: str) -> bool:
+        before, seed = before_seed(spelling)
+        if seed in self._seeds.get(before, ()):
+            return True
+        return any(first <= seed <= last for first, last in self._runs.get(before, ()))
+
+    def add(self, topology: str) -> list[str]:
+        """Add a network or a run; what of it is new."""
+        run = seed_run(topology)
+        if run is None:
+            if topology in self:
+                return []
+            before, seed = before_seed(topology)
+            self._seeds.setdefault(before, set()).add(seed)
+            return [topology]
+        there = self._runs.setdefault(run.before, [])
+        new = list(run.without([*there, *((seed, seed) for seed in self._seeds.get(run.before, ()))]))
+        there += [(part.first, part.last) for part in new]
+        return [str(part) for part in new]
+
+
+def pieces(wanted: Iterable[list[str]]) -> Iterator[tuple[str, list[int]]]:
+    """Runs of seeds cut where one of several lists of them begins or ends: each piece, and the places of its lists.
+
+    wanted   lists of runs that differ in their seeds alone; those of a list do not overlap
+    """
+    ends: dict[int, list[tuple[bool, int]]] = {}
+    run: SeedRun | None = None
+    for place, topologies in enumerate(wanted):
+        for topology in topologies:
+            run = seed_run(topology)
+            assert run is not None
+            ends.setdefault(run.first, []).append((True, place))
+            ends.setdefault(run.last + 1, []).append((False, place))
+    order, inside = sorted(ends), set[int]()
+    for first, after in pairwise(order):
+        for begins, place in sorted(ends[first]):
+            (inside.add if begins else inside.discard)(place)
+        if inside and run is not None:
+            yield str(run._replace(first=first, last=after - 1)), sorted(inside)

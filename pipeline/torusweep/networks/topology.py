@@ -162,6 +162,10 @@ class Plan:
         """Approximate memory, in bytes, of the arrays and one breadth-first search."""
         return self.nodes * (self.degree * 16 + 64)
 
+    def class_name(self, number: int) -> str:
+        """The name of a link class; its number where the family gives none."""
+        return self.classes[number] if number < len(self.classes) else str(number)
+
 
 @dataclass(frozen=True, eq=False)
 class Topology:
@@ -234,8 +238,7 @@ class Topology:
 
     def class_name(self, number: int) -> str:
         """The name of a link class; its number where the family gives none."""
-        names = self.plan.classes
-        return names[number] if number < len(names) else str(number)
+        return self.plan.class_name(number)
 
     def load_of(self, flits: np.ndarray) -> np.ndarray:
         """float64[…, N, P]: the load of each channel, its flits a cycle, float64[…, N, P], over its bandwidth."""

@@ -186,7 +186,6 @@ class Stage(Protocol):
     row_bytes  on disk: of a row in its shard, its table and those made of it
     of_networks  whether its rows are of the sweep's networks, so that its table joins `static`
     certified   columns of a row that its certificates depend on, besides its network; None: it has no certificates
-    takes_runs  whether its points may be runs of networks (torusweep.networks.seed_runs): all suit its requests
     Choice    its section of the configuration where that is a mapping, about every network; or none
     Request   frozen dataclass of numbers and strings, None where one is absent; str(request) completes "<topology> …"
     description   of its section of the configuration
@@ -202,7 +201,6 @@ class Stage(Protocol):
     row_bytes: int = 1_500
     of_networks: bool = True
     certified: tuple[str, ...] | None = None
-    takes_runs: bool = False
 
     def request_for_network(self, fault_nodes: int | None, choice: Any) -> Any | None:
         """The request that every network of a sweep has, whatever its entries; None: there is none.
@@ -224,7 +222,11 @@ class Stage(Protocol):
         return ()
 
     def check(self, network: LazyNetwork, request: Any) -> None:
-        """Raise BadInput where a request does not suit a network, Refused where it would take too long."""
+        """Raise BadInput where a request does not suit a network, Refused where it would take too long.
+
+        Of a run of networks (torusweep.networks.seed_runs) the first is checked for all: what else a draw leaves unfit
+        is refused by `rows`, and fails alone.
+        """
         return
 
     def seconds(self, network: LazyNetwork, request: Any) -> float:

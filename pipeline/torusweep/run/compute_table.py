@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import accumulate
 from math import inf
+from operator import ne
 from pathlib import Path
 from typing import Any
 
@@ -125,7 +127,10 @@ def _publish(
     """A stage's table and its part of the manifest, from its shards. Raises BadInput where a point has no row."""
     points, schema, code = list(points), schema_of(name), stage_digest(name)
     whole = shards.read_shards(folder, name, schema).whole
-    found = shards.finished(whole, [point.wanted for point in points], schema)
+    # points of an entry that are of the same networks: their rows follow each other network by network
+    alike = [(point.entry, point.topology) for point in points]
+    groups = [0, *accumulate(map(ne, alike, alike[1:]))] if alike else []
+    found = shards.finished(whole, [point.wanted for point in points], schema, groups)
     if found.members + failed_points != networks_of(points):
         raise BadInput(f"shards disappeared from {folder / 'shards'} while the sweep ran; run it again")
     origins = [{"sha256": shard.digest, "rows": shard.row_count, **shard.origin} for shard in found.shards]

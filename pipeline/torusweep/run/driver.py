@@ -173,7 +173,7 @@ def _check_key(point: Point, key: str) -> None:
 
 
 def compute(
-    estimates: Mapping[Point, float], done: Mapping[str, list[np.ndarray]], options: BatchOptions, settings: Any
+    estimates: Mapping[Point, float], done: Mapping[str, np.ndarray], options: BatchOptions, settings: Any
 ) -> Ending:
     """Compute the points, or networks of a run, that are not done. Shards appear in the folder; call under its lock.
 

@@ -10,14 +10,23 @@ from typing import Any, NamedTuple
 from torusweep.documents import Place
 from torusweep.errors import BadInput, Refused, nearest, printable
 from torusweep.networks.families import FAMILIES, default_memory, parameters, plan
-from torusweep.networks.seed_runs import SEED, SeedRun, before_seed, count_of, first_of, plan_of, seed_run, spellings_of
+from torusweep.networks.seed_runs import (
+    SEED,
+    Networks,
+    SeedRun,
+    before_seed,
+    count_of,
+    first_of,
+    plan_of,
+    seed_run,
+)
 from torusweep.networks.spelling import Spelling
 from torusweep.networks.topology import Plan, check_size
 from torusweep.questions.stage import LazyNetwork, NetworkChoice
 from torusweep.stages import Stage
 from torusweep.sweeps.configuration.schema import Family, Labelled, Required, Sweep
 from torusweep.sweeps.network_search import count, meeting, values_of
-from torusweep.sweeps.points import Point, networks_of
+from torusweep.sweeps.points import Point, Points
 
 MANY = 1_000  # seeds of an entry that become a run; fewer are networks one by one
 GREATEST_SEED = 2**36  # of a run: the store puts a seed and a point's number into 63 bits
@@ -67,11 +76,6 @@ def expand(sweep: Sweep, *, expected_topologies: Iterable[str] = ()) -> list[Swe
     ]
 
 
-def one_by_one(networks: Iterable[SweepNetwork]) -> list[SweepNetwork]:
-    """The networks, those of runs one by one."""
-    return [network._replace(topology=spelling) for network in networks for spelling in spellings_of(network.topology)]
-
-
 def expand_stage(
     sweep: Sweep,
     stage: Stage,
@@ -81,52 +85,51 @@ def expand_stage(
 ) -> list[Point]:
     """A stage's points in the order of the configuration, those that are needed beside its section last, each once.
 
-    networks  the sweep's networks (`expand`), among which an entry chooses; those of runs are points of their own
-              where the stage takes no runs
+    networks  the sweep's networks (`expand`), among which an entry chooses
     expected  (topology, request) of further points
 
     Raises BadInput for a name that does not exist and for a request that does not suit a network (unless
     skip_unsuitable), Refused for more points than limits.points or one that would not fit into
-    limits.memory_gib, each as `path:line:column: loads[0]: …`.
+    limits.memory_gib, each as `path:line:column: loads[0]: …`. Of a run the first network is checked, or each one where
+    those that do not suit are left out.
     """
     memory = memory_limit(sweep)
-    if not stage.takes_runs and sweep.entries(stage.name):
-        networks = one_by_one(networks)
-    found = {
-        Point(stage.name, network.topology, request): None
-        for network in networks
-        if (request := stage.request_for_network(network.fault_nodes, sweep.choice(stage.name))) is not None
-    }
+    found = Points(stage.name)
+    for network in networks:
+        request = stage.request_for_network(network.fault_nodes, sweep.choice(stage.name))
+        if request is not None:
+            found.add({request: [network.topology]})
     for number, entry in enumerate(sweep.entries(stage.name)):
         with at(sweep, (stage.name, number)):
             requests = counted_requests(stage, entry, sweep.limits.points)
-            spellings = stage.spaces(entry) or chosen(entry, networks)
-            total = sum(map(count_of, spellings)) * len(requests)
-            if networks_of(found) + total > sweep.limits.points:
+            topologies = stage.spaces(entry) or chosen(entry, networks)
+            total = sum(map(count_of, topologies)) * len(requests)
+            if found.count + total > sweep.limits.points:
                 raise Refused(
                     f"{total:,} points of {stage.name}; limits.points is {sweep.limits.points:,}:"
                     " choose fewer networks, give fewer values, or raise it"
                 )
-            suitable = []
-            for spelling in spellings:
-                network = LazyNetwork(first_of(spelling), memory)
+            suitable = False
+            for topology in topologies:
+                first = LazyNetwork(first_of(topology), memory)
                 for request in requests:
-                    _check_memory(stage, network, request, memory)
-                suitable += [
-                    Point(stage.name, spelling, request) for request in _suitable(stage, entry, network, requests)
-                ]
+                    _check_memory(stage, first, request, memory)
+                parts = _suitable(stage, entry, topology, requests, first)
+                suitable |= any(parts.values())
+                found.add(parts, number)
             if not suitable:
-                reason = "nothing requested suits any of those chosen" if spellings else "none of the sweep's is chosen"
+                reason = (
+                    "nothing requested suits any of those chosen" if topologies else "none of the sweep's is chosen"
+                )
                 raise BadInput(
                     f"expected at least one network, got none: {reason};"
                     " widen families or nodes, or leave the entry out"
                 )
-            found |= dict.fromkeys(suitable)
     with at(sweep, ("papers",)):
         for topology, request in expected:
-            _check_memory(stage, LazyNetwork(topology), request, memory)
-            found[Point(stage.name, topology, request)] = None
-    return list(found)
+            _check_memory(stage, LazyNetwork(first_of(topology)), request, memory)
+            found.add({request: [topology]})
+    return found.points
 
 
 def counted_requests(stage: Stage, entry: Any, limit: int) -> list[Any]:
@@ -142,15 +145,34 @@ def counted_requests(stage: Stage, entry: Any, limit: int) -> list[Any]:
     return list(found)
 
 
-def _suitable(stage: Stage, entry: NetworkChoice, network: LazyNetwork, requests: Iterable[Any]) -> Iterator[Any]:
-    """The requests that suit a network; what does not is refused, or left out where the entry skips it."""
-    for request in requests:
-        try:
-            stage.check(network, request)
-        except BadInput as error:
-            pass_over(error, skip=entry.skip_unsuitable)
-        else:
-            yield request
+def _suitable(
+    stage: Stage, entry: NetworkChoice, topology: str, requests: Iterable[Any], first: LazyNetwork
+) -> dict[Any, list[str]]:
+    """What of a network or a run suits each request: it, nothing where the entry skips it, or some of its seeds.
+
+    first   its first network
+    """
+    run = seed_run(topology)
+    if run is None or not entry.skip_unsuitable:
+        return {request: [topology] if _suits(stage, entry, first, request) else [] for request in requests}
+    found: dict[Any, list[SeedRun]] = {request: [] for request in requests}
+    for seed, spelling in enumerate(run.spellings, run.first):
+        network = LazyNetwork(spelling, first.memory)
+        for request, parts in found.items():
+            if _suits(stage, entry, network, request):
+                begin = parts.pop().first if parts and parts[-1].last == seed - 1 else seed
+                parts.append(run._replace(first=begin, last=seed))
+    return {request: [str(part) for part in parts] for request, parts in found.items()}
+
+
+def _suits(stage: Stage, entry: NetworkChoice, network: LazyNetwork, request: Any) -> bool:
+    """Whether a request suits a network; what does not is refused, unless the entry skips it."""
+    try:
+        stage.check(network, request)
+    except BadInput as error:
+        pass_over(error, skip=entry.skip_unsuitable)
+        return False
+    return True
 
 
 def _check_memory(stage: Stage, network: LazyNetwork, request: Any, limit: int) -> None:
@@ -180,21 +202,29 @@ def chosen(entry: NetworkChoice, networks: Iterable[SweepNetwork]) -> list[str]:
             )
     of_families = [topology for topology, _ in networks if topology.partition("(")[0] in families]
     if entry.topologies is not None:
-        of_families = [spelling for topology in of_families for spelling in spellings_of(topology)]
-        named = [plan(spelling)[0] for spelling in entry.topologies]
+        named = dict.fromkeys(plan(spelling)[0] for spelling in entry.topologies)
+        there = Networks(of_families)
         among = "" if entry.families == "all" else " and the families chosen"
         for spelling in named:
-            if spelling not in of_families:
+            if spelling not in there:
                 raise BadInput(
                     f"topologies: expected networks of the sweep{among}, got {spelling};"
                     " add it to the sweep's own topologies"
                 )
-        of_families = [spelling for spelling in of_families if spelling in named]
+        of_families = [own for topology in of_families for own in _named_of(topology, named)]
     if entry.nodes is None:
         return of_families
     return [
         topology for topology in of_families if entry.nodes.lowest <= plan_of(topology).nodes <= entry.nodes.highest
     ]
+
+
+def _named_of(topology: str, named: Iterable[str]) -> list[str]:
+    """The named networks that a network or a run is or has, in the order of their seeds."""
+    if seed_run(topology) is None:
+        return [topology] if topology in named else []
+    there = Networks([topology])
+    return sorted((spelling for spelling in named if spelling in there), key=lambda spelling: before_seed(spelling)[1])
 
 
 def pass_over(error: BadInput, *, skip: bool) -> None:
@@ -218,47 +248,31 @@ class _Networks:
     def __init__(self) -> None:
         self.faults: dict[str, int | None] = {}
         self.count = 0
-        # by what stands before them: intervals of runs, seeds of networks
-        self._runs: dict[str, list[tuple[int, int]]] = {}
-        self._seeds: dict[str, list[int]] = {}
+        self._there = Networks()
 
     def add(self, topology: str, fault_nodes: int | None) -> None:
         """Add what is new of a network or a run.
 
         A network requested with and without faults is one point with faults: a table has one row for each network.
         """
-        run = seed_run(topology)
-        if run is None:
-            self._add_network(topology, fault_nodes)
-            return
-        there = self._runs.setdefault(run.before, [])
-        alone = [(seed, seed) for seed in self._seeds.get(run.before, ())]
-        for part in list(run.without(there + alone)):
-            there.append((part.first, part.last))
-            self.count += part.size
-            self.faults[str(part)] = None
+        for part in self._there.add(topology):
+            self.count += count_of(part)
+            self.faults[part] = fault_nodes
+        if seed_run(topology) is None and fault_nodes is not None:
+            self._count_faults(topology, fault_nodes)
 
-    def _add_network(self, spelling: str, fault_nodes: int | None) -> None:
-        if spelling not in self.faults:
-            before, seed = before_seed(spelling)
-            if any(first <= seed <= last for first, last in self._runs.get(before, ())):
-                if fault_nodes is not None:
-                    raise BadInput(
-                        f"{spelling} is requested with fault_nodes {fault_nodes}, and among many seeds without;"
-                        " keep one, or write two sweeps"
-                    )
-                return
-            self._seeds.setdefault(before, []).append(seed)
-            self.count += 1
-            self.faults[spelling] = fault_nodes
-            return
-        known = self.faults[spelling]
-        if known is None:
-            self.faults[spelling] = fault_nodes
-        elif fault_nodes not in (None, known):
+    def _count_faults(self, spelling: str, fault_nodes: int) -> None:
+        known = self.faults.get(spelling, ...)
+        if known is ...:
+            raise BadInput(
+                f"{spelling} is requested with fault_nodes {fault_nodes}, and among many seeds without;"
+                " keep one, or write two sweeps"
+            )
+        if known not in (None, fault_nodes):
             raise BadInput(
                 f"{spelling} is requested with fault_nodes {known} and {fault_nodes}; keep one, or write two sweeps"
             )
+        self.faults[spelling] = fault_nodes
 
 
 def _check_count(sweep: Sweep, expected: int) -> None:

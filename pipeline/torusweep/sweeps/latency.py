@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 
 from torusweep.errors import BadInput, Refused
 from torusweep.networks.families import plan
+from torusweep.networks.seed_runs import count_of, first_of
 from torusweep.networks.spelling import parse
 from torusweep.papers.verification import expected_latency
 from torusweep.questions.latency.columns import LATENCY
@@ -126,7 +127,8 @@ def _layouts(sweep: Sweep, networks: Sequence[SweepNetwork]) -> list[tuple[str, 
         if isinstance(entry, Dally) or not _counts_wires(entry):
             continue
         with at(sweep, ("latency", number)):
-            for spelling in chosen(entry, networks):
+            for topology in chosen(entry, networks):
+                spelling = first_of(topology)  # a layout suits all of a run, or none
                 placement = placement_of(entry.constraint, parse(spelling).name)
                 assert placement is not None
                 try:
@@ -134,7 +136,7 @@ def _layouts(sweep: Sweep, networks: Sequence[SweepNetwork]) -> list[tuple[str, 
                 except BadInput as error:
                     pass_over(error, skip=entry.skip_unsuitable)
                 else:
-                    found[spelling, LayoutRequest(placement)] = None
+                    found[topology, LayoutRequest(placement)] = None
     return list(found)
 
 
@@ -175,7 +177,7 @@ def _rows(entry: Entry, networks: Sequence[SweepNetwork]) -> int:
             * len(entry.wire_delay)
             * len(entry.locality)
         )
-    found = len(chosen(entry, networks))
+    found = sum(map(count_of, chosen(entry, networks)))
     if not found:
         raise BadInput(
             "expected at least one network, got none: none of the sweep's is chosen;"

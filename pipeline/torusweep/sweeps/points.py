@@ -5,9 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cache, lru_cache
 from importlib.metadata import version
 from itertools import accumulate, count, repeat
@@ -21,7 +21,7 @@ import torusweep_kernels
 import torusweep
 from torusweep.errors import unreadable
 from torusweep.networks.families import files_of
-from torusweep.networks.seed_runs import count_of, first_of, seed_run, spellings_of
+from torusweep.networks.seed_runs import Networks, count_of, first_of, pieces, seed_run, spellings_of
 from torusweep.questions.how import How
 from torusweep.questions.stage import LazyNetwork, Rows, attempt
 from torusweep.stages import STAGES
@@ -55,11 +55,14 @@ class Point:
     stage      name (torusweep.stages.STAGES)
     topology   canonical spelling of the network, of a run of networks, or of the design space
     request    the stage's Request
+    entry      number of the entry of the stage's section that asks for it; None: every network is asked this, or a
+               paper's number needs it. Two points that differ in it alone are equal
     """
 
     stage: str
     topology: str
     request: Any
+    entry: int | None = field(default=None, compare=False)
 
     def __str__(self) -> str:
         return f"{self.topology} {self.request}".rstrip()
@@ -126,10 +129,41 @@ class Point:
 
     @classmethod
     def of_record(cls, record: Mapping[str, Any]) -> Point:
-        """The point of a `record`; other keys of it are ignored."""
+        """The point of a `record`, and of its entry; other keys are ignored."""
         request = STAGES[record["stage"]].Request
-        given = {field.name: record[field.name] for field in fields(request)}
-        return cls(record["stage"], record["topology"], request(**given))
+        given = {one.name: record[one.name] for one in fields(request)}
+        return cls(record["stage"], record["topology"], request(**given), record.get("entry"))
+
+
+class Points:
+    """A stage's points in order: each request of a network once, alone or in a run.
+
+    count   of networks
+    """
+
+    def __init__(self, stage: str) -> None:
+        self.points: list[Point] = []
+        self.count = 0
+        self._stage = stage
+        self._networks: defaultdict[Any, Networks] = defaultdict(Networks)
+
+    def add(self, parts: dict[Any, list[str]], entry: int | None = None) -> None:
+        """Add what is new of some requests of a network, or of a run's seeds.
+
+        A run is cut so that its points of one entry are of the same seeds: their rows follow each other network by
+        network (torusweep.tables.shards.finished).
+        """
+        new = {
+            request: [piece for part in topologies for piece in self._networks[request].add(part)]
+            for request, topologies in parts.items()
+        }
+        requests = list(new)
+        if any(seed_run(piece) for each in new.values() for piece in each[:1]):
+            found = [(piece, requests[place]) for piece, places in pieces(new.values()) for place in places]
+        else:
+            found = [(piece, request) for request, each in new.items() for piece in each]
+        self.points += [Point(self._stage, topology, request, entry) for topology, request in found]
+        self.count += sum(count_of(topology) for topology, _ in found)
 
 
 def networks_of(points: Iterable[Point]) -> int:

@@ -27,7 +27,7 @@ from torusweep.questions.static.record import lacking
 from torusweep.stages import STAGES, Stage
 from torusweep.sweeps.configuration import Sweep
 from torusweep.sweeps.configuration.schema import Labelled
-from torusweep.sweeps.expansion import SweepNetwork, at, counted_requests, expand, expand_stage, one_by_one
+from torusweep.sweeps.expansion import SweepNetwork, at, counted_requests, expand, expand_stage
 from torusweep.sweeps.forecast import disk_bytes
 from torusweep.sweeps.latency import USED, has_latency, latency_requests, latency_stages, latency_table
 from torusweep.sweeps.points import Point, estimates, networks_of
@@ -200,9 +200,8 @@ def requested_points(sweep: Sweep) -> list[Point]:
             raise BadInput(f"expected all measures of static, got a sweep without {', '.join(missing)}; add them")
     networks = expand(sweep, expected_topologies=expected_topologies(sweep.papers))
     expected = expected_requests(sweep.papers)
-    alone = one_by_one(networks) if sweep.latency else networks
     for table in DERIVED.values():
-        for name, requests in table.requests(sweep, alone).items():
+        for name, requests in table.requests(sweep, networks).items():
             expected[name] = [*expected.get(name, ()), *requests]
     return [
         point
@@ -225,5 +224,8 @@ def weighed_points(sweep: Sweep, folder: Path) -> dict[Point, float]:
 
 def points_table(points: Mapping[Point, float]) -> pa.Table:
     """A row (torusweep.all_columns: POINTS) for every point."""
-    rows = [{**point.record(), "key": point.key, "estimated_seconds": cost} for point, cost in points.items()]
+    rows = [
+        {**point.record(), "key": point.key, "entry": point.entry, "estimated_seconds": cost}
+        for point, cost in points.items()
+    ]
     return pa.Table.from_pylist(rows, schema=schema_of("points"))

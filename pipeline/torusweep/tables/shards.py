@@ -150,38 +150,42 @@ class Assembled(NamedTuple):
     shards: list[Shard]
 
 
-def members_of(shards: Iterable[Shard]) -> dict[str, list[np.ndarray]]:
-    """The members that have rows, by key: a few arrays int64[…] each, in which one may occur several times."""
+def members_of(shards: Iterable[Shard]) -> dict[str, np.ndarray]:
+    """The members that have rows, int64[…], in order, by key."""
     found: dict[str, list[np.ndarray]] = {}
     for shard in shards:
         first = np.flatnonzero(np.diff(shard.key, prepend=-1))
         for begin, end in zip(first, [*first[1:], len(shard.key)]):
             found.setdefault(shard.keys[shard.key[begin]], []).append(shard.member[begin:end])
-    return found
+    return {key: np.unique(np.concatenate(parts)) for key, parts in found.items()}
 
 
-def missing(wanted: RowRange, members: Mapping[str, Sequence[np.ndarray]]) -> list[tuple[int, int]]:
+def missing(wanted: RowRange, members: Mapping[str, np.ndarray]) -> list[tuple[int, int]]:
     """The intervals of wanted members without rows (`members_of`)."""
     there = members.get(wanted.key)
     if there is None:
         return [(wanted.first, wanted.last)]
-    inside = np.concatenate(there)
-    inside = np.unique(inside[(inside >= wanted.first) & (inside <= wanted.last)])
+    inside = there[slice(*np.searchsorted(there, [wanted.first, wanted.last + 1]))]
     before = np.concatenate([[wanted.first - 1], inside])
     after = np.concatenate([inside, [wanted.last + 1]])
     gaps = after - before > 1
     return list(zip((before[gaps] + 1).tolist(), (after[gaps] - 1).tolist()))
 
 
-def finished(shards: Sequence[Shard], wanted: Sequence[RowRange], schema: pa.Schema) -> Assembled:
+def finished(
+    shards: Sequence[Shard], wanted: Sequence[RowRange], schema: pa.Schema, groups: Sequence[int] | None = None
+) -> Assembled:
     """The shards' rows of what is wanted, those of a member from one shard; other rows are left out.
 
     wanted   intervals of a key do not overlap
     schema   of the stage's table
+    groups   a number for each of what is wanted, never falling: of equal ones the rows are in the order of members, and
+             of a member in the order of what is wanted. By default all are different
     """
     place, member, shard, begin, count = _runs(shards, wanted)
     order = np.flatnonzero(place >= 0)
-    order = order[np.lexsort((member[order], place[order]))]  # stable: shards stay in their order
+    group = place if groups is None else np.asarray(groups, np.int64)[place]
+    order = order[np.lexsort((place[order], member[order], group[order]))]  # stable: shards stay in their order
     place, member, shard = place[order], member[order], shard[order]
     new = np.append(True, (np.diff(place) != 0) | (np.diff(member) != 0))[: len(order)]
     owner = shard[new][np.cumsum(new) - 1]  # of the first shard that has the member

@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 
 import numpy as np
 
-from torusweep.networks.families.grids import ClassLinks, Terminals, neighbour, terminals_of, wiring_of_links
+from torusweep.networks.families.grids import ClassLinks, Drawn, Terminals, neighbour, terminals_of, wiring_of_links
 from torusweep.networks.topology import Meaning, Plan, Whole, Wiring, require
 
 Routers = Annotated[int, Whole(1, "routers of each group")]
@@ -85,18 +85,16 @@ def dragonfly(
     members = np.arange(a)
     inside = _rows(sides)
 
-    def wire() -> Wiring:
-        between = _global_links(members, h, a, count, arrangement, seed)
+    def draw(_: int) -> list[ClassLinks]:
         within = [_in_each_group(tail, head, a, count) for tail, head in inside]
-        terminals = None if p == 1 else terminals_of(np.arange(a * count), p)
-        return wiring_of_links(a * count, [*within, between], terminals=terminals)
+        return [*within, _global_links(members, h, a, count, arrangement, seed)]
 
     rounds = a * h // (count - 1)
     return Plan(
         nodes=a * count,
         degree=sum(side - 1 for side in sides) + min(h, rounds * (count - 1)),
         radices=(a, count),
-        wire=wire,
+        wire=Drawn(a * count, draw, terminals=None if p == 1 else lambda: terminals_of(np.arange(a * count), p)),
         symmetries=_group_symmetries(a, count, arrangement, mirror=count == most),
         classes=("local", "global"),
         structure=Grouped(a, count),
@@ -125,19 +123,21 @@ def megafly(
     count = most if groups is None else groups
     require(2 <= count <= most, "groups", count, f"2 … {most}", "every two groups share a global link")
 
-    def wire() -> Wiring:
+    def draw(_: int) -> list[ClassLinks]:
         leaf, spine = (side.reshape(-1) for side in np.meshgrid(np.arange(leaves), np.arange(leaves, size)))
         within = _in_each_group(leaf, spine, size, count)
-        between = _global_links(np.arange(leaves, size), h, size, count, arrangement, seed)
+        return [within, _global_links(np.arange(leaves, size), h, size, count, arrangement, seed)]
+
+    def terminals() -> np.ndarray:
         of_groups = np.arange(leaves) + size * np.arange(count)[:, None]
-        return wiring_of_links(size * count, [within, between], terminals=terminals_of(of_groups.reshape(-1), p))
+        return terminals_of(of_groups.reshape(-1), p)
 
     rounds = spines * h // (count - 1)
     return Plan(
         nodes=size * count,
         degree=max(spines, leaves + min(h, rounds * (count - 1))),
         radices=(size, count),
-        wire=wire,
+        wire=Drawn(size * count, draw, terminals=terminals),
         symmetries=lambda: [
             *_group_symmetries(size, count, arrangement, mirror=False)(),
             _turned_leaves(leaves, size, count),

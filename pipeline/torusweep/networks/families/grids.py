@@ -9,14 +9,16 @@ Wiring from lists of links, for networks whose routers have several terminals or
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from math import prod
-from typing import Annotated, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
+import scipy
 
 from torusweep.errors import BadInput
-from torusweep.networks.topology import NO_PORT, Whole, Wiring, require
+from torusweep.networks.topology import NO_PORT, Plan, Whole, Wiring, Wirings, require
 
 
 def class_names(dimensions: int) -> tuple[str, ...]:
@@ -156,3 +158,88 @@ def wiring_of_links(
     ports, link_class, capacity = np.full(shape, NO_PORT, np.int32), np.zeros(shape, np.int8), np.zeros(shape, np.int32)
     ports[tail, port], link_class[tail, port], capacity[tail, port] = head, kind, parallel
     return Wiring(ports, link_class, capacity if (parallel > 1).any() else None, terminals)
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """How a network of listed links is wired (`Plan.wire`), alone or with others that differ in their seed.
+
+    draw       (attempt) → its links; raises BadInput where there are none
+    attempts   more than one: the links are drawn again until they connect all nodes, so many times
+    terminals  → int32[T], node of each; None: one terminal at every node
+    """
+
+    nodes: int
+    draw: Callable[[int], list[ClassLinks]]
+    attempts: int = 1
+    terminals: Callable[[], np.ndarray] | None = None
+
+    def __call__(self) -> Wiring:
+        found = wirings_of([self])
+        for reason in found.refused.values():
+            raise BadInput(reason)
+        capacity = None if found.capacity is None else found.capacity[0]
+        return Wiring(found.ports[0], found.link_class[0], capacity, self.terminals and self.terminals())
+
+
+def drawn_networks(family: Callable[..., Plan], values: dict[str, Any], parameter: str) -> Wirings | None:
+    """The arrays of a family whose networks are `Drawn`, for many seeds; None for another parameter."""
+    if parameter != "seed":
+        return None
+    drawn = []
+    for seed in values[parameter]:
+        try:
+            wire = family(**values | {parameter: seed}).wire
+        except BadInput:
+            return None  # of other parameters: no network of these is
+        assert isinstance(wire, Drawn)
+        drawn.append(wire)
+    return wirings_of(drawn)
+
+
+def wirings_of(drawn: list[Drawn]) -> Wirings:
+    """The arrays of networks that have the same nodes and terminals: those of a network of all of them, in parts."""
+    links: dict[int, list[ClassLinks]] = {}
+    refused: dict[int, str] = {}
+    left, nodes, attempts = list(range(len(drawn))), drawn[0].nodes, drawn[0].attempts
+    for attempt in range(attempts):
+        for place in left:
+            try:
+                links[place] = drawn[place].draw(attempt)
+            except BadInput as refusal:
+                refused[place] = str(refusal)
+        left = [place for place in left if place not in refused]
+        whole = _connected([links[place] for place in left], nodes) if attempts > 1 and left else [True] * len(left)
+        left = [place for place, connected in zip(left, whole) if not connected]
+    refused |= dict.fromkeys(left, f"expected a connected graph, got none of {attempts}; choose a larger degree")
+    none = np.empty(0, np.int64)
+    listed = [part for place, own in links.items() if place not in refused for part in _moved(own, place * nodes)]
+    wiring = wiring_of_links(len(drawn) * nodes, listed or [ClassLinks(none, none)])
+    shape = len(drawn), nodes, wiring.ports.shape[1]
+    ports = wiring.ports.reshape(shape)
+    first = np.arange(len(drawn), dtype=np.int32)[:, None, None] * np.int32(nodes)
+    terminals = None
+    if drawn[0].terminals is not None:
+        terminals = np.bincount(drawn[0].terminals(), minlength=nodes).astype(np.int32)
+    return Wirings(
+        np.where(ports == NO_PORT, ports, ports - first),
+        wiring.link_class.reshape(shape),
+        None if wiring.capacity is None else wiring.capacity.reshape(shape),
+        None if terminals is None else np.broadcast_to(terminals, shape[:2]),
+        refused,
+    )
+
+
+def _connected(drawn: list[list[ClassLinks]], nodes: int) -> np.ndarray:
+    """bool[B]: whether the links of each network connect its nodes."""
+    parts = [part for place, own in enumerate(drawn) for part in _moved(own, place * nodes)]
+    tail, head = (np.concatenate(ends) for ends in zip(*(part[:2] for part in parts)))
+    links = scipy.sparse.coo_array((np.ones(len(tail), np.int8), (tail, head)), shape=(len(drawn) * nodes,) * 2)
+    label = scipy.sparse.csgraph.connected_components(links, directed=False)[1].reshape(-1, nodes)
+    whole: np.ndarray = (label == label[:, :1]).all(axis=1)
+    return whole
+
+
+def _moved(links: list[ClassLinks], first: int) -> list[ClassLinks]:
+    """Links of a network whose nodes are numbered from `first`."""
+    return [ClassLinks(part.tail + first, part.head + first, part.link_class) for part in links]

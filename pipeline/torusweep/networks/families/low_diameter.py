@@ -13,12 +13,12 @@ from math import prod
 from typing import Annotated
 
 import numpy as np
-import scipy
 
 from torusweep.errors import BadInput
 from torusweep.networks.families.algebra import GaloisField, check_order, finite_field
 from torusweep.networks.families.grids import (
     ClassLinks,
+    Drawn,
     Terminals,
     class_names,
     digit,
@@ -318,17 +318,18 @@ def xpander(degree: Degree, lift: Lift, terminals: Terminals = 1, seed: Seed = 0
     """
     nodes = (degree + 1) * lift
 
-    def draw(attempt: int) -> Ends:
+    def draw(attempt: int) -> list[ClassLinks]:
         low, high = np.triu_indices(degree + 1, 1)
         words = _words(len(low) * lift, seed, attempt).reshape(len(low), lift)
         partner = np.argsort(words, axis=1, kind="stable")
-        return (np.arange(lift) + lift * low[:, None]).reshape(-1), (partner + lift * high[:, None]).reshape(-1)
+        tail, head = np.arange(lift) + lift * low[:, None], partner + lift * high[:, None]
+        return [ClassLinks(tail.reshape(-1), head.reshape(-1))]
 
     return Plan(
         nodes=nodes,
         degree=degree,
         radices=(lift, degree + 1),
-        wire=lambda: _connected(nodes, draw, terminals),
+        wire=Drawn(nodes, draw, ATTEMPTS, sites(nodes, terminals)),
         classes=("link",),
         joined=terminals == 1,
     )
@@ -341,21 +342,20 @@ def _regular(nodes: int, degree: int, terminals: int, seed: int, *, name: str) -
         nodes=nodes,
         degree=degree,
         radices=(nodes,),
-        wire=lambda: _connected(nodes, lambda attempt: _draw_regular(nodes, degree, seed, attempt), terminals),
+        wire=Drawn(
+            nodes,
+            lambda attempt: [ClassLinks(*_draw_regular(nodes, degree, seed, attempt))],
+            ATTEMPTS,
+            sites(nodes, terminals),
+        ),
         classes=("link",),
         joined=terminals == 1,
     )
 
 
-def _connected(nodes: int, draw: Callable[[int], Ends], terminals: int) -> Wiring:
-    """The first graph drawn that is connected. Raises BadInput where none of `ATTEMPTS` is."""
-    for attempt in range(ATTEMPTS):
-        tail, head = draw(attempt)
-        links = scipy.sparse.coo_array((np.ones(len(tail), np.int8), (tail, head)), shape=(nodes, nodes))
-        if scipy.sparse.csgraph.connected_components(links, directed=False, return_labels=False) == 1:
-            sites = None if terminals == 1 else terminals_of(np.arange(nodes), terminals)
-            return wiring_of_links(nodes, [ClassLinks(tail, head)], terminals=sites)
-    raise BadInput(f"expected a connected graph, got none of {ATTEMPTS}; choose a larger degree")
+def sites(nodes: int, terminals: int) -> Callable[[], np.ndarray] | None:
+    """→ int32[T]: the nodes of the terminals, as many at each node; None: one at each."""
+    return None if terminals == 1 else lambda: terminals_of(np.arange(nodes), terminals)
 
 
 def _draw_regular(nodes: int, degree: int, seed: int, attempt: int) -> Ends:

@@ -15,6 +15,7 @@ from rich.console import Console
 from torusweep.capacity import check_capacity
 from torusweep.capacity.certificate import capacity_certificate
 from torusweep.errors import BadInput, Refused
+from torusweep.networks.seed_runs import SeedRun, plan_of
 from torusweep.networks.topology import Meaning, Number, Plan, Topology, Whole, no_symmetries
 from torusweep.quantities import rate, rate_of
 from torusweep.questions.answer import Record
@@ -26,6 +27,7 @@ from torusweep.questions.loads.channels import ChannelLoads, channel_table, reco
 from torusweep.questions.loads.columns import LOADS
 from torusweep.questions.loads.exact import exact_loads
 from torusweep.questions.loads.monte_carlo import sampled_loads
+from torusweep.questions.loads.runs import loads_of_run, together
 from torusweep.questions.loads.text import print_loads
 from torusweep.questions.parameters import Absent, Inside, NotSwept
 from torusweep.questions.question import Part, Question
@@ -316,6 +318,18 @@ class LoadsQuestion(Question):
         if not _symmetric(request) and request.traffic.partition("(")[0] not in DENSE:
             return seconds + 1e-6 * planned.nodes
         return seconds + 1.5e-7 * planned.nodes * (planned.nodes if every_node else min(CELLS, planned.nodes))
+
+    def seconds_of_run(self, run: SeedRun, request: Any) -> float:
+        if not together(run, request):
+            return super().seconds_of_run(run, request)
+        planned = plan_of(str(run))
+        arcs = planned.nodes * max(planned.degree, 1)
+        return run.size * (5e-6 + 1e-7 * arcs + 2.5e-9 * arcs * planned.nodes)
+
+    def rows_of_run(self, run: SeedRun, request: Any, options: How) -> pa.Table | None:
+        if not together(run, request):
+            return None
+        return loads_of_run(run, options, lambda spelling: self.rows(LazyNetwork(spelling), request, options))
 
     def memory(self, network: LazyNetwork, request: Any) -> int:
         """The network's arrays, its channels' loads, and a block of roots, pairs or packets."""

@@ -272,7 +272,6 @@ class ScreenRequest:
 
 class ScreenQuestion(Question):
     name = "screen"
-    takes_runs = True
     columns = SCREEN
     ask = staticmethod(screen)
     command = "screen"

@@ -87,7 +87,6 @@ class _Chosen(Section):
 class StaticQuestion(Question):
     name = "static"
     certified = ()
-    takes_runs = True
     columns = STATIC
     ask = staticmethod(describe)
     command = "describe"
