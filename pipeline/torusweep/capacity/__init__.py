@@ -343,7 +343,8 @@ def _checked_size(topology: Topology, traffic: str, routes: str, roots: int, flo
         raise Refused(
             f"capacity of {topology.spelling} under {traffic} over {routes} routes:"
             f" expected a linear program of at most {MAX_FLOWS:,} flows, got {program};"
-            f" choose a smaller network{', minimal routes' if routes == 'all' else ''}"
+            " choose a gap that suffices between two bounds ('torusweep capacity --gap 0.01'),"
+            f" a smaller network{', minimal routes' if routes == 'all' else ''}"
             " or traffic that its symmetries keep"
         )
     return program
