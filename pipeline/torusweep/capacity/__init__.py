@@ -317,15 +317,17 @@ def capacity(
     bound = proved_bound(flows, usable, routes, along)
     throughput = min(float(1 / over.max()), bound)  # rounding may raise it above the bound
     gap = bound / throughput - 1
-    proof = (
-        f"proofs meet to {gap:.0e}"
-        if gap <= CLOSED
-        else f"proofs leave a gap of {gap:.0e}: the optimum lies between them"
-    )
     tail, _, port = topology.arcs
     load, length = nothing.copy(), nothing.copy()
     load[tail, port], length[tail, port] = over, along
-    return Throughput(throughput, bound, gap, load, length, f"linear program (HiGHS): {program}; {proof}")
+    return Throughput(throughput, bound, gap, load, length, f"linear program (HiGHS): {program}; {meeting(gap)}")
+
+
+def meeting(gap: float) -> str:
+    """How closely two proofs meet, in words."""
+    if gap <= CLOSED:
+        return f"proofs meet to {gap:.0e}"
+    return f"proofs leave a gap of {100 * gap:.2g} %: the optimum lies between them"
 
 
 def check_capacity(topology: Topology, traffic: str | GivenTraffic, *, use_symmetry: bool = True) -> None:

@@ -11,13 +11,14 @@ from __future__ import annotations
 from fractions import Fraction
 from math import inf, log2, nextafter
 from time import monotonic
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy  # loads scipy.sparse when it is first used
 
-from torusweep.capacity import Commodities, Throughput, distances, gather, minimal_distances, usable_arcs
+from torusweep.capacity import Commodities, Throughput, distances, gather, meeting, minimal_distances, usable_arcs
 from torusweep.networks.topology import Topology
+from torusweep.quantities import counted
 from torusweep.traffic import GivenTraffic
 from torusweep.traffic import traffic as pattern_on
 
@@ -70,10 +71,7 @@ def bracket(
     load[tail, port] = over[flows.orbit]
     length[tail, port] = proof.length / float(flows.capacity @ proof.length)
     left = bound / throughput - 1
-    method = (
-        f"first-order method: {len(flows.roots):,} roots, {proof.flow.size:,} flows, {steps:,} steps;"
-        f" proofs leave a gap of {100 * left:.2g} %: the optimum lies between them"
-    )
+    method = f"first-order method: {counted(len(flows.roots), 'root')}, {counted(steps, 'step')}; {meeting(left)}"
     return Throughput(throughput, bound, left, load, length, method), proof
 
 
@@ -238,7 +236,7 @@ def _next_channels(flows: Commodities) -> np.ndarray:
 
 
 def _spread(
-    hops: np.ndarray, nearer: np.ndarray, tail: np.ndarray, leaving: object, entering: object, demand: np.ndarray
+    hops: np.ndarray, nearer: np.ndarray, tail: np.ndarray, leaving: Any, entering: Any, demand: np.ndarray
 ) -> np.ndarray:
     """float32[A, K]: a demand's flow that spreads equally over the channels that lead nearer to the root."""
     ways = leaving @ nearer.astype(np.float32)

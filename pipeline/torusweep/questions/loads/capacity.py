@@ -87,19 +87,20 @@ def capacity(
         float,
         Number(
             0,
-            "where the linear program is too large, two bounds suffice whose ratio is at most 1 + gap",
+            "where the linear program is too large, two bounds suffice that differ by this share of the lower",
             1,
             open=True,
         ),
         Absent("the optimum or nothing"),
     ]
     | None = None,
-    minutes: Annotated[float, Number(0, "after which the bounds are what they are", 10_000, open=True)] = 20.0,
+    minutes: Annotated[float, Number(0, "after which the two bounds are told as they are, whatever their gap", 10_000, open=True)] = 20.0,
 ) -> Capacity:
     """The most that any routing can carry of a traffic, with proof.
 
     It is a linear program: a routing that carries the throughput, and weights of the channels that prove the bound.
-    Where it is too large, a gap allows two proved bounds instead. 'torusweep loads --bounds' compares a routing with it.
+    Where it is too large, a gap allows two proved bounds with the optimum between them. 'torusweep loads --bounds'
+    compares a routing with it.
 
     >>> import torusweep as ts
     >>> round(ts.network("torus(k=4, n=2)").capacity("uniform").throughput, 6)
@@ -113,8 +114,9 @@ def capacity(
         if gap is None:
             raise
         with how.progress.wait(f"two bounds up to a gap of {100 * gap:g} %: at most about {minutes:g} minutes"):
-            options = {"routes": routes, "use_symmetry": how.use_symmetry}
-            found, proof = bracket(network, traffic, gap=gap, minutes=minutes, **options)
+            found, proof = bracket(
+                network, traffic, routes=routes, use_symmetry=how.use_symmetry, gap=gap, minutes=minutes
+            )
     numbers = (found.throughput, found.bound, found.gap, found.load, found.method)
     return Capacity(network.spelling, str(traffic), routes, *numbers, network=network, proof=proof)
 
