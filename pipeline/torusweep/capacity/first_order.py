@@ -82,7 +82,7 @@ def approach(flows: Commodities, routes: str, *, gap: float, until: float) -> tu
     orbits sum to 1, and those of the nodes are what a flit to the root is worth.
     """
     nodes, roots = flows.demand.shape[1], np.arange(len(flows.roots))
-    best = Best(flows, routes)
+    best = Proofs(flows, routes)
     net = best.net.astype(np.float32)
     leaving, entering, back = net.maximum(0), (-net).maximum(0), net.T.tocsr()
     nearer = (flows.hops[:, flows.tail] == flows.hops[:, flows.head] + 1).T & np.isfinite(flows.hops[:, flows.tail]).T
@@ -105,6 +105,7 @@ def approach(flows: Commodities, routes: str, *, gap: float, until: float) -> tu
     price_step = (1 / (balance * ends)).astype(np.float32)[:, None]
     weight_step = 1 / (balance * len(roots) * (np.bincount(flows.orbit) / room).max())
 
+    best.lower(np.ones(len(room)))
     mean, mean_weight = flow.astype(np.float64), weight.copy()
     taken, step, check = 1, 0, 0  # steps of the means, all steps, steps at the next check
     while True:
@@ -136,7 +137,7 @@ def approach(flows: Commodities, routes: str, *, gap: float, until: float) -> tu
         taken, step = taken + 1, step + 1
 
 
-class Best:
+class Proofs:
     """The best proofs found for the demands of some flows."""
 
     def __init__(self, flows: Commodities, routes: str) -> None:

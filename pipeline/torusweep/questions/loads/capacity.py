@@ -94,7 +94,9 @@ def capacity(
         Absent("the optimum or nothing"),
     ]
     | None = None,
-    minutes: Annotated[float, Number(0, "after which the two bounds are told as they are, whatever their gap", 10_000, open=True)] = 20.0,
+    minutes: Annotated[
+        float, Number(0, "after which the two bounds are told as they are, whatever their gap", 10_000, open=True)
+    ] = 20.0,
 ) -> Capacity:
     """The most that any routing can carry of a traffic, with proof.
 
