@@ -18,7 +18,6 @@ import scipy  # loads scipy.sparse when it is first used
 
 from torusweep.capacity import Commodities, Throughput, distances, gather, meeting, minimal_distances, usable_arcs
 from torusweep.networks.topology import Topology
-from torusweep.quantities import counted
 from torusweep.traffic import GivenTraffic
 from torusweep.traffic import traffic as pattern_on
 
@@ -71,7 +70,7 @@ def bracket(
     load[tail, port] = over[flows.orbit]
     length[tail, port] = proof.length / float(flows.capacity @ proof.length)
     left = bound / throughput - 1
-    method = f"first-order method: {counted(len(flows.roots), 'root')}, {counted(steps, 'step')}; {meeting(left)}"
+    method = f"first-order method (roots: {len(flows.roots):,}, steps: {steps:,}); {meeting(left)}"
     return Throughput(throughput, bound, left, load, length, method), proof
 
 
