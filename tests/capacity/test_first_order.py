@@ -11,16 +11,24 @@ import pytest
 import torusweep as ts
 import torusweep.capacity
 from torusweep.capacity import capacity
-from torusweep.capacity.first_order import approach, bracket
+from torusweep.capacity.first_order import Proofs, approach, bracket
 from torusweep.errors import Refused
 from torusweep.networks.families import build
 
 from tests.capacity.networks import MAKERS, demands, make
 from tests.capacity.test_throughput import best_over_routes, commodities
 from tests.certify.test_check import check
-from tests.stages.static.networks import as_networkx, random_network
+from tests.stages.static.networks import as_networkx, network, random_network
 
 LONG = float("inf")
+
+
+# what enters node 4 gets stuck there; node 5 has a way out only
+STUCK = [(0, 1), (1, 2), (2, 3), (3, 0), (0, 4), (2, 4), (5, 0), (5, 4), (0, 2)]
+
+
+def made(name):
+    return network(6, STUCK, directed=True, terminals=[0, 1, 2, 3]) if name == "dead ends" else make(name)
 
 
 def connected(nodes, seed, *, directed):
@@ -66,12 +74,13 @@ def test_enumerated_routes_lie_between_both_bounds(name, routes):
         ("kite with parallel links", "uniform"),
         ("one-way kite", "hot_spot(percent=60)"),
         ("kite with terminals", "uniform"),
+        ("dead ends", "uniform"),
         ("mesh(k=4, n=2)", "transpose"),
     ],
 )
 def test_plain_loops_find_both_bounds(name, pattern, until, routes):
     """Also of the first proof, which is far from the optimum: a bound is the value of what proves it."""
-    topology = make(name)
+    topology = made(name)
     flows = commodities(topology, pattern, use_symmetry=False)
     proof, steps = approach(flows, routes, gap=0.01, until=until)
     assert steps == 0 if until < 0 else proof.upper <= proof.lower * Fraction("1.01001")
@@ -109,6 +118,19 @@ def test_plain_loops_find_both_bounds(name, pattern, until, routes):
     assert 0 < proof.lower <= proof.upper
 
 
+def test_flow_that_gets_stuck_does_not_count():
+    topology = made("dead ends")
+    flows = commodities(topology, "uniform", use_symmetry=False)
+    best = capacity(topology, "uniform")
+    for amount in (0.0, 0.3, 3.0):
+        proofs = Proofs(flows, "all")
+        proofs.raise_to(np.full((len(flows.tail), len(flows.roots)), amount))
+        assert proofs.proof.lower <= best.bound * (1 + 1e-9)
+        stuck = np.isinf(flows.hops[:, flows.head]).T
+        assert stuck.any()
+        assert not proofs.proof.flow[stuck].any()
+
+
 def test_symmetry_and_bandwidths():
     """A quarter of the flits of 64 nodes cross eight links each way, of half a flit a cycle (Dally 1990)."""
     for use_symmetry in (True, False):
@@ -139,11 +161,11 @@ def test_a_cut_torus_reaches_its_narrowest_cut():
     ],
 )
 def test_a_gap_is_told_and_certified(monkeypatch, name, pattern, routes):
-    network = ts.network(name)
+    asked = ts.network(name)
     monkeypatch.setattr(torusweep.capacity, "MAX_FLOWS", 1)
     with pytest.raises(Refused, match=r"choose a gap that suffices .*--gap 0\.01.*, a smaller network"):
-        network.capacity(pattern, routes=routes)
-    found = network.capacity(pattern, routes=routes, gap=0.02)
+        asked.capacity(pattern, routes=routes)
+    found = asked.capacity(pattern, routes=routes, gap=0.02)
     assert "first-order method" in found.method
     if found.gap > 1e-6:
         assert "optimum lies between both" in [line[2] for line in found.lines()][2]
@@ -159,5 +181,5 @@ def test_a_gap_is_told_and_certified(monkeypatch, name, pattern, routes):
 
 
 def test_where_the_program_is_small_a_gap_changes_nothing():
-    network = ts.network("torus(k=4, n=2)")
-    assert network.capacity(gap=0.1).record == network.capacity().record
+    asked = ts.network("torus(k=4, n=2)")
+    assert asked.capacity(gap=0.1).record == asked.capacity().record

@@ -17,11 +17,13 @@ import numpy as np
 import scipy  # loads scipy.sparse when it is first used
 
 from torusweep.capacity import Commodities, Throughput, distances, gather, meeting, minimal_distances, usable_arcs
+from torusweep.errors import Refused
 from torusweep.networks.topology import Topology
 from torusweep.traffic import GivenTraffic
 from torusweep.traffic import traffic as pattern_on
 
-LONGEST = 1 << 24  # the greatest length
+LONGEST = 24  # bits of the greatest length, at most
+BITS = 60  # of sums of lengths or parts of flits
 FIRST_CHECK, GROWTH = 100, 1.15  # steps until the bounds are first computed, and from one time to the next
 SHARPNESS = 60.0  # of the first prices: exp(60 · (load / largest load − 1))
 BALANCE = 0.25  # of the steps of flows and prices, in their first sizes
@@ -94,7 +96,7 @@ def approach(flows: Commodities, routes: str, *, gap: float, until: float) -> tu
     load = np.bincount(flows.orbit, flow.sum(axis=1)) / room
     weight = np.exp(SHARPNESS * (load / load.max() - 1))
     weight /= weight.sum()
-    length = _whole(weight / room)
+    length = best.whole(weight / room)
     price = np.where(flows.demand > 0, best.away(length[flows.orbit]), 0).T
     price = (price * ((weight / room).max() / length.max())).astype(np.float32)
     away = float(flows.hops[flows.demand > 0].mean()) / room.sum()  # what a flit is worth where all prices are equal
@@ -147,6 +149,9 @@ class Proofs:
         for orbit, one in zip(flows.orbit.tolist(), self.capacity):
             self.room[orbit] += one
         self.next = _next_channels(flows)
+        self.far = int(flows.hops[flows.demand > 0].max()) + 1  # no path of fewest hops has more channels
+        every = self.far * float(flows.weights.sum()) * flows.demand.shape[1]
+        self.longest = 2.0 ** max(0, min(LONGEST, int(BITS - log2(every))))
         each, column = np.ones(len(flows.tail), np.int64), np.arange(len(flows.tail))
         shape = (flows.demand.shape[1], len(flows.tail))
         out, into = (scipy.sparse.csr_array((each, (end, column)), shape=shape) for end in (flows.tail, flows.head))
@@ -166,10 +171,14 @@ class Proofs:
             return minimal_distances(self.flows, self.usable, length)
         return distances(self.flows.tail, self.flows.head, length, self.flows.roots, self.flows.demand.shape[1])
 
+    def whole(self, price: np.ndarray) -> np.ndarray:
+        """int64[O]: whole lengths in proportion to prices."""
+        return np.rint(price * (self.longest / price.max())).astype(np.int64)
+
     def lower(self, price: np.ndarray) -> None:
         """Lower the upper bound by lengths in proportion to prices ≥ 0 of the orbits, if they do (`proved_bound`)."""
         flows = self.flows
-        length = _whole(price)[flows.orbit]
+        length = self.whole(price)[flows.orbit]
         away = np.where(flows.demand > 0, self.away(length.astype(np.float64)), 0).astype(np.int64)
         far = np.zeros(len(self.sizes), np.int64)
         np.add.at(far, self.size.reshape(-1), (away * flows.weights.astype(np.int64)[:, None]).reshape(-1))
@@ -182,9 +191,14 @@ class Proofs:
         """Raise the lower bound by a flow like this one, float64[A, K] ≥ 0, if it does: rounded, and made whole."""
         flows, roots = self.flows, np.arange(len(self.flows.roots))
         nodes = flows.demand.shape[1]
-        most = max(float((flow @ flows.weights).sum()), nodes * float(flows.weights @ flows.demand.sum(axis=1)))
-        scale = nodes << max(0, int(60 - log2(most * nodes)))
-        parts = np.rint(flow * scale).astype(np.int64)
+        sent = float((flow @ flows.weights).sum()) + float(flows.weights @ flows.demand.sum(axis=1))
+        bits = int(BITS - log2(self.far * sent * nodes))
+        if bits < 0:
+            raise Refused(
+                f"bounds of {nodes:,} nodes: expected sums below 2^{BITS}, got more; choose a smaller network"
+            )
+        scale = nodes << bits
+        parts = np.rint(flow * scale).astype(np.int64) * np.isfinite(flows.hops[:, flows.head]).T  # none gets stuck
         wanted = flows.demand * scale
         near = np.rint(wanted)
         wanted = np.where(abs(wanted - near) <= EXACT * wanted, near, np.ceil(wanted)).astype(np.int64)
@@ -221,10 +235,6 @@ def loads_of(flows: Commodities, parts: np.ndarray) -> np.ndarray:
     over = np.zeros(int(flows.orbit.max()) + 1, np.int64)
     np.add.at(over, flows.orbit, parts @ flows.weights.astype(np.int64))
     return over
-
-
-def _whole(price: np.ndarray) -> np.ndarray:
-    return np.rint(price * (LONGEST / price.max())).astype(np.int64)
 
 
 def _next_channels(flows: Commodities) -> np.ndarray:
