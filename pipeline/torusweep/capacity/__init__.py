@@ -317,15 +317,17 @@ def capacity(
     bound = proved_bound(flows, usable, routes, along)
     throughput = min(float(1 / over.max()), bound)  # rounding may raise it above the bound
     gap = bound / throughput - 1
-    proof = (
-        f"proofs meet to {gap:.0e}"
-        if gap <= CLOSED
-        else f"proofs leave a gap of {gap:.0e}: the optimum lies between them"
-    )
     tail, _, port = topology.arcs
     load, length = nothing.copy(), nothing.copy()
     load[tail, port], length[tail, port] = over, along
-    return Throughput(throughput, bound, gap, load, length, f"linear program (HiGHS): {program}; {proof}")
+    return Throughput(throughput, bound, gap, load, length, f"linear program (HiGHS): {program}; {meeting(gap)}")
+
+
+def meeting(gap: float) -> str:
+    """How closely two proofs meet, in words."""
+    if gap <= CLOSED:
+        return f"proofs meet to {gap:.0e}"
+    return f"proofs leave a gap of {100 * gap:.2g} %: the optimum lies between them"
 
 
 def check_capacity(topology: Topology, traffic: str | GivenTraffic, *, use_symmetry: bool = True) -> None:
@@ -343,7 +345,8 @@ def _checked_size(topology: Topology, traffic: str, routes: str, roots: int, flo
         raise Refused(
             f"capacity of {topology.spelling} under {traffic} over {routes} routes:"
             f" expected a linear program of at most {MAX_FLOWS:,} flows, got {program};"
-            f" choose a smaller network{', minimal routes' if routes == 'all' else ''}"
+            " choose a gap that suffices between two bounds ('torusweep capacity --gap 0.01'),"
+            f" a smaller network{', minimal routes' if routes == 'all' else ''}"
             " or traffic that its symmetries keep"
         )
     return program

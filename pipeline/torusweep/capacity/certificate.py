@@ -7,6 +7,7 @@ lost; elsewhere what rounding leaves out takes shortest paths. Either way both n
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,6 +22,7 @@ from torusweep.capacity import (
     solve,
     usable_arcs,
 )
+from torusweep.capacity.first_order import Proof
 from torusweep.errors import BadInput, Refused
 from torusweep.networks.certificates import MOST_NUMBERS, Group, certificate, check_derived, group_of, links_of
 from torusweep.networks.symmetry import proved_symmetries
@@ -34,15 +36,20 @@ NEAR = 1e-6  # of a whole number
 
 
 class Flows(NamedTuple):
-    """proof: fields of the certificate; carried by some routing; bound: no routing carries more. Both are exact."""
+    """proof: fields of the certificate; carried by some routing; bound: no routing carries more. Both are exact.
+
+    The proof of more flows of a first-order method than a certificate holds has none: it is one of the bound only.
+    """
 
     proof: dict[str, Any]
     carried: Fraction
     bound: Fraction
 
 
-def flows_proof(topology: Topology, spelling: str, routes: str = "all") -> Flows:
-    """Raises BadInput for a network or traffic that the checker does not derive, Refused for a proof too large."""
+def flows_proof(topology: Topology, spelling: str, routes: str = "all", given: Proof | None = None) -> Flows:
+    """Of a given proof, or of the linear program's optimum.
+
+    Raises BadInput for a network or traffic that the checker does not derive, Refused for a proof too large."""
     check_derived(topology)
     canonical, pattern = pattern_on(spelling, topology)
     if canonical not in PATTERNS:
@@ -55,18 +62,25 @@ def flows_proof(topology: Topology, spelling: str, routes: str = "all") -> Flows
     if not len(flows.roots):
         raise BadInput(f"certificate under {canonical}: expected traffic over channels, got none")
     usable = usable_arcs(flows, routes)
-    if len(usable.arc) > MOST_NUMBERS:
-        raise Refused(
-            f"certificate of {topology.spelling} under {canonical}: expected at most {MOST_NUMBERS:,} flows, got"
-            f" {len(usable.arc):,}; choose a smaller network, or traffic that its symmetries keep"
-        )
-    solution = solve(flows, usable)
     demand = np.rint(flows.demand * topology.nodes).astype(np.int64)  # in N-ths of what a terminal sends
     weights, links = flows.weights.astype(np.int64), links_of(topology)
-    price = np.maximum(solution.price, 0) / np.bincount(flows.orbit, flows.capacity)
-    whole = _whole(price / price.max(), PARTS)
-    length = (np.rint(FINE * price / price.max()).astype(np.int64) if whole is None else whole)[flows.orbit]
-    length //= np.gcd.reduce(length)
+    if given is None:
+        if len(usable.arc) > MOST_NUMBERS:
+            raise Refused(
+                f"certificate of {topology.spelling} under {canonical}: expected at most {MOST_NUMBERS:,} flows, got"
+                f" {len(usable.arc):,}; choose a smaller network, or traffic that its symmetries keep"
+            )
+        solution = solve(flows, usable)
+        price = np.maximum(solution.price, 0) / np.bincount(flows.orbit, flows.capacity)
+        whole = _whole(price / price.max(), PARTS)
+        length = (np.rint(FINE * price / price.max()).astype(np.int64) if whole is None else whole)[flows.orbit]
+        commodity, arc = usable.commodity, usable.arc
+        flow, scale = _whole_flow(flows, usable, demand, solution.flow)
+    else:
+        length, scale = given.length, given.scale // topology.nodes
+        commodity, arc = np.nonzero(given.flow.T)
+        flow = given.flow[arc, commodity]
+    length = length // np.gcd.reduce(length)
     away = (
         distances(flows.tail, flows.head, length.astype(float), flows.roots, topology.nodes)
         if routes == "all"
@@ -74,30 +88,35 @@ def flows_proof(topology: Topology, spelling: str, routes: str = "all") -> Flows
     )
     away = np.where(demand > 0, away, 0).astype(np.int64)
     bound = Fraction(topology.nodes * int(links @ length), int(weights @ (away * demand).sum(axis=1)))
-    flow, scale = _whole_flow(flows, usable, demand, solution.flow)
     over = np.zeros(int(flows.orbit.max()) + 1, object)
-    np.add.at(over, flows.orbit[usable.arc], flow.astype(object) * weights[usable.commodity].astype(object))
+    np.add.at(over, flows.orbit[arc], flow.astype(object) * weights[commodity].astype(object))
     busiest = max(Fraction(int(total), int(room)) for total, room in zip(over, np.bincount(flows.orbit, links)))
     tail, head, _ = topology.arcs
     first = _first_of_orbits(group, tail, head)
+    by_root = np.argsort(commodity, kind="stable")
+    starts = np.searchsorted(commodity[by_root], np.arange(len(flows.roots) + 1))
+    listed = len(arc) <= MOST_NUMBERS
     proof = {
         "generators": group.listed,
         "roots": flows.roots.tolist(),
         "lengths": [[int(tail[a]), int(head[a]), int(length[a])] for a in first if length[a]],
-        "scale": scale * topology.nodes,
+        "scale": scale * topology.nodes if listed else None,
         "flows": [
-            [[int(tail[a]), int(head[a]), int(flits)] for a, flits in zip(usable.arc[own], flow[own]) if flits]
-            for own in (usable.commodity == k for k in range(len(flows.roots)))
-        ],
+            [[int(tail[a]), int(head[a]), int(flits)] for a, flits in zip(arc[own], flow[own]) if flits]
+            for own in (by_root[first:last] for first, last in pairwise(starts))
+        ]
+        if listed
+        else None,
     }
     return Flows(proof, scale * topology.nodes / busiest, bound)
 
 
-def capacity_certificate(topology: Topology, spelling: str, routes: str) -> str:
+def capacity_certificate(topology: Topology, spelling: str, routes: str, given: Proof | None = None) -> str:
     """The certificate of what some routing carries, and of what none exceeds. Raises as `flows_proof`."""
-    found = flows_proof(topology, spelling, routes)
+    found = flows_proof(topology, spelling, routes, given)
     claim = {"topology": topology.spelling, "traffic": pattern_on(spelling, topology)[0], "routes": routes}
-    return certificate("capacity", claim | {"at_least": found.carried, "at_most": found.bound}, found.proof)
+    least = None if found.proof["flows"] is None else found.carried
+    return certificate("capacity", claim | {"at_least": least, "at_most": found.bound}, found.proof)
 
 
 def _first_of_orbits(group: Group, tail: np.ndarray, head: np.ndarray) -> list[int]:

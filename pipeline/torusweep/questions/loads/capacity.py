@@ -8,12 +8,16 @@ from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 
+from torusweep.capacity import CLOSED
 from torusweep.capacity import capacity as capacity_of
 from torusweep.capacity.certificate import capacity_certificate
-from torusweep.networks.topology import Meaning, Topology
+from torusweep.capacity.first_order import Proof, bracket
+from torusweep.errors import Refused
+from torusweep.networks.topology import Meaning, Number, Topology
 from torusweep.questions.answer import Answer, Row
 from torusweep.questions.display import Fact, value_text
 from torusweep.questions.how import How
+from torusweep.questions.parameters import Absent
 from torusweep.questions.question import CERTIFICATE, Askable
 from torusweep.questions.spelled import TRAFFIC
 from torusweep.traffic import GivenTraffic
@@ -24,10 +28,11 @@ class Capacity(Answer):
     """What no routing can exceed under a traffic, with proof.
 
     throughput  flits per cycle per terminal that some routing carries; inf if nothing is sent over a channel
-    bound       that no routing exceeds; equal to the throughput up to `gap`
+    bound       that no routing exceeds; the optimum lies between both
+    gap         bound / throughput − 1; of a linear program about 0
     load        float64[N, P], of the channels under a routing that carries the throughput, as in `Loads`
     routes      all, or minimal: routes with the fewest hops only
-    method      the linear program, and how closely its proofs meet
+    method      the linear program or the first-order method, and how closely their proofs meet
     """
 
     topology: str
@@ -39,11 +44,12 @@ class Capacity(Answer):
     load: np.ndarray
     method: str
     network: Topology = field(kw_only=True)
+    proof: Proof | None = field(default=None, kw_only=True)
 
     @property
     def certificate(self) -> str:
         """What proves both in whole numbers (docs/certificates.md)."""
-        return capacity_certificate(self.network, self.traffic, self.routes)
+        return capacity_certificate(self.network, self.traffic, self.routes, self.proof)
 
     @property
     def json(self) -> Row:
@@ -64,6 +70,7 @@ class Capacity(Answer):
         return [
             ("throughput", f"{self.throughput:.7g}{unit}", "carried by some routing"),
             ("bound", f"{self.bound:.7g}{unit}", "exceeded by no routing"),
+            *([("gap", f"{100 * self.gap:.2g} %", "the optimum lies between both")] if self.gap > CLOSED else []),
             ("method", value_text(self.method), "what proves both"),
         ]
 
@@ -76,20 +83,44 @@ def capacity(
     routes: Annotated[
         Literal["all", "minimal"], Meaning("which may be used: all, or those with the fewest hops")
     ] = "all",
+    gap: Annotated[
+        float,
+        Number(
+            0,
+            "where the linear program is too large, two bounds suffice that differ by this share of the lower",
+            1,
+            open=True,
+        ),
+        Absent("the optimum or nothing"),
+    ]
+    | None = None,
+    minutes: Annotated[
+        float, Number(0, "after which the two bounds are told as they are, whatever their gap", 10_000, open=True)
+    ] = 20.0,
 ) -> Capacity:
     """The most that any routing can carry of a traffic, with proof.
 
     It is a linear program: a routing that carries the throughput, and weights of the channels that prove the bound.
-    'torusweep loads --bounds' compares a routing with it.
+    Where it is too large, a gap allows two proved bounds with the optimum between them. 'torusweep loads --bounds'
+    compares a routing with it.
 
     >>> import torusweep as ts
     >>> round(ts.network("torus(k=4, n=2)").capacity("uniform").throughput, 6)
     2.0
     """
-    with how.progress.wait("a linear program: some minutes on networks of hundreds of different nodes"):
-        found = capacity_of(network, traffic, routes=routes, use_symmetry=how.use_symmetry)
+    proof = None
+    try:
+        with how.progress.wait("a linear program: some minutes on networks of hundreds of different nodes"):
+            found = capacity_of(network, traffic, routes=routes, use_symmetry=how.use_symmetry)
+    except Refused:
+        if gap is None:
+            raise
+        with how.progress.wait(f"two bounds up to a gap of {100 * gap:g} %: at most about {minutes:g} minutes"):
+            found, proof = bracket(
+                network, traffic, routes=routes, use_symmetry=how.use_symmetry, gap=gap, minutes=minutes
+            )
     numbers = (found.throughput, found.bound, found.gap, found.load, found.method)
-    return Capacity(network.spelling, str(traffic), routes, *numbers, network=network)
+    return Capacity(network.spelling, str(traffic), routes, *numbers, network=network, proof=proof)
 
 
 class CapacityQuestion(Askable):
@@ -100,6 +131,7 @@ class CapacityQuestion(Askable):
     examples = (
         'capacity "torus(k=8, n=2)" --traffic transpose',
         'capacity "mesh(k=4, n=2)" --routes minimal --json',
+        'capacity "faulty(torus(k=32, n=2), links=3)" --gap 0.01',
     )
 
 

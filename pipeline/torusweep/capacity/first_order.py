@@ -1,0 +1,265 @@
+"""Capacity between two bounds, where a linear program is too large: a first-order method, both bounds in whole numbers.
+
+The primal-dual hybrid gradient method alternates small steps of the flows to all roots and of the channels' prices
+(Chambolle & Pock 2011, with the step sizes of Pock & Chambolle 2011). Nothing of it is trusted. Its prices are rounded
+to whole lengths, its flows to whole parts of a flit, and what a flow leaves out takes a shortest path: these prove the
+bounds.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import inf, log2, nextafter
+from time import monotonic
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy  # loads scipy.sparse when it is first used
+
+from torusweep.capacity import Commodities, Throughput, distances, gather, meeting, minimal_distances, usable_arcs
+from torusweep.errors import Refused
+from torusweep.networks.topology import Topology
+from torusweep.traffic import GivenTraffic
+from torusweep.traffic import traffic as pattern_on
+
+LONGEST = 24  # bits of the greatest length, at most
+BITS = 60  # of sums of lengths or parts of flits
+FIRST_CHECK, GROWTH = 100, 1.15  # steps until the bounds are first computed, and from one time to the next
+SHARPNESS = 60.0  # of the first prices: exp(60 · (load / largest load − 1))
+BALANCE = 0.25  # of the steps of flows and prices, in their first sizes
+EXACT = 2.0**-50  # relative; demands that differ less from whole parts of a flit were rounded
+
+
+class Proof(NamedTuple):
+    """Whole numbers that prove both bounds.
+
+    scale   parts of a flit
+    flow    int64[A, K]  parts per cycle over each channel to each root; at least `scale` times the demand leaves
+            each node
+    length  int64[A] ≥ 0 of the channels
+    lower   Fraction     throughput of the flow
+    upper   Fraction     that no routing exceeds, by the lengths
+    """
+
+    scale: int
+    flow: np.ndarray
+    length: np.ndarray
+    lower: Fraction
+    upper: Fraction
+
+
+def bracket(
+    topology: Topology,
+    traffic: str | GivenTraffic,
+    *,
+    routes: str = "all",
+    use_symmetry: bool = True,
+    gap: float,
+    minutes: float,
+) -> tuple[Throughput, Proof]:
+    """`capacity` up to a relative gap between its bounds, or as near as some minutes bring them.
+
+    Flits per cycle of a demand, a bandwidth or an orbit are taken as the float64 that they are; from these on, both
+    bounds are exact fractions, and the float64 of the answer are rounded outwards. Raises as `gather`.
+    """
+    canonical, pattern = pattern_on(traffic, topology)
+    flows = gather(topology, canonical, pattern.at_nodes(topology.terminals, topology.nodes), use_symmetry=use_symmetry)
+    proof, steps = approach(flows, routes, gap=gap, until=monotonic() + 60 * minutes)
+    over = loads_of(flows, proof.flow) / room_of(flows) / proof.scale
+    throughput, bound = nextafter(float(proof.lower), 0), nextafter(float(proof.upper), inf)
+    tail, _, port = topology.arcs
+    load, length = np.zeros(topology.ports.shape), np.zeros(topology.ports.shape)
+    load[tail, port] = over[flows.orbit]
+    length[tail, port] = proof.length / float(flows.capacity @ proof.length)
+    left = bound / throughput - 1
+    method = f"first-order method (roots: {len(flows.roots):,}, steps: {steps:,}); {meeting(left)}"
+    return Throughput(throughput, bound, left, load, length, method), proof
+
+
+def approach(flows: Commodities, routes: str, *, gap: float, until: float) -> tuple[Proof, int]:
+    """(the best proofs, steps) until they are within a gap, or until a time of `monotonic`; one step at least.
+
+    Flows here are those of all roots of an orbit together, in units of the greatest demand; prices of the channels'
+    orbits sum to 1, and those of the nodes are what a flit to the root is worth.
+    """
+    nodes, roots = flows.demand.shape[1], np.arange(len(flows.roots))
+    best = Proofs(flows, routes)
+    net = best.net.astype(np.float32)
+    leaving, entering, back = net.maximum(0), (-net).maximum(0), net.T.tocsr()
+    nearer = (flows.hops[:, flows.tail] == flows.hops[:, flows.head] + 1).T & np.isfinite(flows.hops[:, flows.tail]).T
+    demand = (flows.demand * flows.weights[:, None]).T
+    unit = demand.max()
+    demand = (demand / unit).astype(np.float32)
+    room = room_of(flows) / flows.capacity.mean()
+
+    flow = _spread(flows.hops.T, nearer, flows.tail, leaving, entering, demand)
+    load = np.bincount(flows.orbit, flow.sum(axis=1)) / room
+    weight = np.exp(SHARPNESS * (load / load.max() - 1))
+    weight /= weight.sum()
+    length = best.whole(weight / room)
+    price = np.where(flows.demand > 0, best.away(length[flows.orbit]), 0).T
+    price = (price * ((weight / room).max() / length.max())).astype(np.float32)
+    away = float(flows.hops[flows.demand > 0].mean()) / room.sum()  # what a flit is worth where all prices are equal
+    balance = BALANCE * float(flow.mean()) / away
+    ends = np.bincount(np.concatenate([flows.tail, flows.head]), minlength=nodes).clip(1)
+    flow_step = (balance / (2 + 1 / room))[flows.orbit].astype(np.float32)[:, None]
+    price_step = (1 / (balance * ends)).astype(np.float32)[:, None]
+    weight_step = 1 / (balance * len(roots) * (np.bincount(flows.orbit) / room).max())
+
+    best.lower(np.ones(len(room)))
+    mean, mean_weight = flow.astype(np.float64), weight.copy()
+    taken, step, check = 1, 0, 0  # steps of the means, all steps, steps at the next check
+    while True:
+        late = monotonic() >= until
+        if step >= check or late:
+            best.lower(mean_weight / taken / room)
+            best.raise_to(mean * (unit / taken) / flows.weights)
+            if best.gap <= gap or late:
+                return best.proof, step
+            if step and 2 * taken > step:  # the means forget the first half of the way
+                mean[:], mean_weight[:], taken = 0, 0, 0
+            check = int(step * GROWTH) + FIRST_CHECK
+        moved = back @ price
+        moved -= (weight / room)[flows.orbit].astype(np.float32)[:, None]
+        moved *= flow_step
+        moved += flow
+        np.maximum(moved, 0, out=moved)
+        if routes != "all":
+            moved *= nearer
+        ahead = 2 * moved - flow
+        flow = moved
+        rest = demand - net @ ahead
+        rest[flows.roots, roots] = 0
+        rest *= price_step
+        price += rest
+        weight = _on_simplex(weight + weight_step * np.bincount(flows.orbit, ahead.sum(axis=1)) / room)
+        mean += flow
+        mean_weight += weight
+        taken, step = taken + 1, step + 1
+
+
+class Proofs:
+    """The best proofs found for the demands of some flows."""
+
+    def __init__(self, flows: Commodities, routes: str) -> None:
+        self.flows, self.routes = flows, routes
+        self.usable = usable_arcs(flows, routes) if routes == "minimal" else None
+        self.capacity = [Fraction(one) for one in flows.capacity.tolist()]
+        self.room = [Fraction(0)] * (int(flows.orbit.max()) + 1)
+        for orbit, one in zip(flows.orbit.tolist(), self.capacity):
+            self.room[orbit] += one
+        self.next = _next_channels(flows)
+        self.far = int(flows.hops[flows.demand > 0].max()) + 1  # no path of fewest hops has more channels
+        every = self.far * float(flows.weights.sum()) * flows.demand.shape[1]
+        self.longest = 2.0 ** max(0, min(LONGEST, int(BITS - log2(every))))
+        each, column = np.ones(len(flows.tail), np.int64), np.arange(len(flows.tail))
+        shape = (flows.demand.shape[1], len(flows.tail))
+        out, into = (scipy.sparse.csr_array((each, (end, column)), shape=shape) for end in (flows.tail, flows.head))
+        self.net = out - into  # what leaves each node, less what enters it
+        sizes, self.size = np.unique(flows.demand, return_inverse=True)
+        self.sizes = [Fraction(one) for one in sizes.tolist()]
+        self.proof = Proof(1, np.zeros(0, np.int64), np.zeros(0, np.int64), Fraction(0), Fraction(0))
+
+    @property
+    def gap(self) -> float:
+        lower, upper = self.proof.lower, self.proof.upper
+        return float(upper / lower) - 1 if lower and upper else inf
+
+    def away(self, length: np.ndarray) -> np.ndarray:
+        """float64[K, N]: least whole length of a path that routes may take, from every node to each root."""
+        if self.usable is not None:
+            return minimal_distances(self.flows, self.usable, length)
+        return distances(self.flows.tail, self.flows.head, length, self.flows.roots, self.flows.demand.shape[1])
+
+    def whole(self, price: np.ndarray) -> np.ndarray:
+        """int64[O]: whole lengths in proportion to prices."""
+        return np.rint(price * (self.longest / price.max())).astype(np.int64)
+
+    def lower(self, price: np.ndarray) -> None:
+        """Lower the upper bound by lengths in proportion to prices ≥ 0 of the orbits, if they do (`proved_bound`)."""
+        flows = self.flows
+        length = self.whole(price)[flows.orbit]
+        away = np.where(flows.demand > 0, self.away(length.astype(np.float64)), 0).astype(np.int64)
+        far = np.zeros(len(self.sizes), np.int64)
+        np.add.at(far, self.size.reshape(-1), (away * flows.weights.astype(np.int64)[:, None]).reshape(-1))
+        needed = sum((one * int(all_) for one, all_ in zip(self.sizes, far)), Fraction(0))
+        offered = sum((one * int(long) for one, long in zip(self.capacity, length)), Fraction(0))
+        if needed and (not self.proof.upper or offered / needed < self.proof.upper):
+            self.proof = self.proof._replace(length=length, upper=offered / needed)
+
+    def raise_to(self, flow: np.ndarray) -> None:
+        """Raise the lower bound by a flow like this one, float64[A, K] ≥ 0, if it does: rounded, and made whole."""
+        flows, roots = self.flows, np.arange(len(self.flows.roots))
+        nodes = flows.demand.shape[1]
+        sent = float((flow @ flows.weights).sum()) + float(flows.weights @ flows.demand.sum(axis=1))
+        bits = int(BITS - log2(self.far * sent * nodes))
+        if bits < 0:
+            raise Refused(
+                f"bounds of {nodes:,} nodes: expected sums below 2^{BITS}, got more; choose a smaller network"
+            )
+        scale = nodes << bits
+        parts = np.rint(flow * scale).astype(np.int64) * np.isfinite(flows.hops[:, flows.head]).T  # none gets stuck
+        wanted = flows.demand * scale
+        near = np.rint(wanted)
+        wanted = np.where(abs(wanted - near) <= EXACT * wanted, near, np.ceil(wanted)).astype(np.int64)
+        missing = wanted.T.copy()
+        missing -= self.net @ parts
+        missing[flows.roots, roots] = 0
+        self._carry(missing, parts)
+        over = loads_of(flows, parts)
+        busiest = max(Fraction(int(load)) / room for load, room in zip(over, self.room))
+        if scale / busiest > self.proof.lower:
+            self.proof = self.proof._replace(scale=scale, flow=parts, lower=scale / busiest)
+
+    def _carry(self, missing: np.ndarray, parts: np.ndarray) -> None:
+        """Add to parts, int64[A, K], paths of fewest hops for what is missing, int64[N, K], where it is positive."""
+        hops = np.where(np.isfinite(self.flows.hops), self.flows.hops, 0).astype(np.int64).T.reshape(-1)
+        order = np.argsort(hops, kind="stable")
+        starts = np.searchsorted(hops[order], np.arange(hops.max() + 2))
+        for level in range(int(hops.max()), 0, -1):
+            node, k = np.divmod(order[starts[level] : starts[level + 1]], missing.shape[1])
+            short = missing[node, k] > 0
+            node, k = node[short], k[short]
+            arc, flits = self.next[node, k], missing[node, k]
+            parts[arc, k] += flits
+            np.add.at(missing, (self.flows.head[arc], k), flits)
+
+
+def room_of(flows: Commodities) -> np.ndarray:
+    """float64[O]: flits per cycle of all channels of each orbit."""
+    return np.bincount(flows.orbit, flows.capacity)
+
+
+def loads_of(flows: Commodities, parts: np.ndarray) -> np.ndarray:
+    """int64[O]: parts per cycle, int64[A, K] to each root, over all channels of each orbit, to all roots."""
+    over = np.zeros(int(flows.orbit.max()) + 1, np.int64)
+    np.add.at(over, flows.orbit, parts @ flows.weights.astype(np.int64))
+    return over
+
+
+def _next_channels(flows: Commodities) -> np.ndarray:
+    """int32[N, K]: a channel of each node that leads nearer to each root, in hops; −1 = none."""
+    found = np.full((flows.demand.shape[1], len(flows.roots)), -1, np.int32)
+    for arc, (tail, head) in enumerate(zip(flows.tail.tolist(), flows.head.tolist())):
+        found[tail, flows.hops[:, tail] == flows.hops[:, head] + 1] = arc
+    return found
+
+
+def _spread(
+    hops: np.ndarray, nearer: np.ndarray, tail: np.ndarray, leaving: Any, entering: Any, demand: np.ndarray
+) -> np.ndarray:
+    """float32[A, K]: a demand's flow that spreads equally over the channels that lead nearer to the root."""
+    ways = leaving @ nearer.astype(np.float32)
+    flow, waiting = np.zeros(nearer.shape, np.float32), demand.copy()
+    for level in range(int(hops[np.isfinite(hops)].max()), 0, -1):
+        sent = nearer * np.where(hops == level, waiting / np.maximum(ways, 1), 0).astype(np.float32)[tail]
+        flow += sent
+        waiting += entering @ sent
+    return flow
+
+
+def _on_simplex(weight: np.ndarray) -> np.ndarray:
+    """The nearest weights ≥ 0 with sum 1 (Held, Wolfe & Crowder 1974)."""
+    falling = np.sort(weight)[::-1]
+    excess = (np.cumsum(falling) - 1) / np.arange(1, len(weight) + 1)
+    return np.maximum(weight - excess[np.flatnonzero(falling > excess)[-1]], 0)
