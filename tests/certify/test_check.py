@@ -28,6 +28,7 @@ from torusweep.networks.families import build
 from torusweep.questions import question_named
 from torusweep.sweeps.configuration import of_mapping
 from torusweep.sweeps.requested_points import certificates, requested_derived
+from torusweep.tables.parquet import TableFile, parquet
 
 CHECKER = Path(__file__).parents[2] / "certify" / "check.py"
 spec = importlib.util.spec_from_file_location("check", CHECKER)
@@ -392,7 +393,8 @@ def test_a_sweep_has_a_table_of_certificates():
     }
     sweep = of_mapping({"sweep": "proved", "certificates": True, "topologies": [torus]})
     assert "certificates" in requested_derived(sweep)
-    rows = certificates(sweep, tables).to_pylist()
+    files = {name: TableFile(parquet(table, {})) for name, table in tables.items()}
+    rows = certificates(sweep, files).to_pylist()
     refused = {row["topology"]: row["reason"] for row in rows if row["certificate"] is None}
     assert set(refused) == {none, None}
     assert all(" expected " in reason for reason in refused.values())

@@ -54,7 +54,7 @@ def test_a_network_too_large_for_the_gpu_goes_to_the_cpu(
     ran = {
         name: shard.origin
         for shard in read_shards(rings.folder, "static", SCHEMA).whole
-        for name in shard.rows.read(["topology"]).column(0).to_pylist()
+        for name in shard.rows.column("topology").to_pylist()
     }
     assert ran["mesh(k=120, n=2)"]["backend"] == "cupy, numba"
     assert ran["mesh(k=4, n=2)"]["device"] == "a processor that plays a GPU"

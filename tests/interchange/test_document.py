@@ -38,7 +38,7 @@ def test_files_begin_as_the_document_says(folder):
 
 def test_python_of_the_document(folder, monkeypatch):
     monkeypatch.chdir(folder)
-    assert len(SNIPPETS) == 2
+    assert len(SNIPPETS) == 3
     for snippet in SNIPPETS:
         exec(snippet, {})
 

@@ -133,7 +133,7 @@ def test_a_driver_killed_at_any_moment_and_resumed_gives_the_same_table(rings: R
     points = [
         key
         for shard in read_shards(rings.folder, "static", SCHEMA).whole
-        for key in shard.rows.read(["key"]).column(0).to_pylist()
+        for key in shard.rows.column("key").to_pylist()
     ]
     assert len(points) == len(set(points)) == 40
     assert "damaged: removed" in said
@@ -277,7 +277,7 @@ def test_a_network_too_large_for_the_gpu_is_computed_on_the_cpu_and_the_shard_sa
     assert rings.here("static", workers=0) == 0
     assert rings.failed() == {}
     ran = {
-        shard.origin["backend"]: shard.rows.read(["topology"]).column(0).to_pylist()
+        shard.origin["backend"]: shard.rows.column("topology").to_pylist()
         for shard in read_shards(rings.folder, "static", SCHEMA).whole
     }
     assert set(ran) == {"cupy", "cupy, numba"}

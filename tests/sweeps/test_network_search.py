@@ -36,6 +36,8 @@ BOXES = {
     "fat_tree": [{"k": k, "n": n} for n in range(2, 10) for k in range(2, 330 if n == 2 else 30)],
     "slim_fly": [{"q": q} for q in range(2, 30)],
     "polarfly": [{"q": q} for q in range(2, 30)],
+    "hexagonal_torus": [{"a": a, "b": b} for a, b in product(range(75), range(1, 75))],
+    "boardfly": [{}],  # all of its parameters have defaults
     "kautz": [{"d": d, "k": k} for d, k in product(range(2, 30), range(2, 12))],
     "de_bruijn": [{"d": d, "k": k} for d, k in product(range(2, 30), range(2, 12))],
     "mh3dt": [

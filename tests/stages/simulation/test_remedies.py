@@ -32,6 +32,7 @@ NETWORKS = (
     ),
     *("rt(a=3)", "rtt(a=3)", "pt(a=2)", "ptt(a=2)", "pdtt(a=2)", "twisted_torus(radices=[8, 4], twists={1: {0: 4}})"),
     *("lattice(matrix=[[4, 2], [0, 4]])", "lattice(matrix=[[4, 0], [0, 4]])", "ccc(n=3)", "sequin(k=8, s=3, t=2)"),
+    "hexagonal_torus(a=1, b=2)",
     *(
         "partly_pruned_torus(k=4, n=4, intact=2)",
         "faulty(torus(k=4, n=2), links=2, seed=1)",
@@ -46,7 +47,7 @@ NETWORKS = (
 # whose refusals are those of other networks without addresses, terminals at every node, or both
 LIKE_OTHERS = {
     *("hamming", "generalised_hypercube", "full_mesh", "megafly", "xgft", "slim_fly", "polarfly", "random_regular"),
-    *("jellyfish", "xpander", "de_bruijn", "hamming_mesh", "tofu", "cube_pod"),
+    *("boardfly", "jellyfish", "xpander", "de_bruijn", "hamming_mesh", "tofu", "cube_pod"),
 }
 UNCONNECTED = "pruned_xy(k=4)"
 REFUSED = [

@@ -34,6 +34,17 @@ ENDPOINTS = {"endpoints", "terminals"}  # names of the number of terminals of a 
 MOST_PARALLEL = 2**31 - 1  # links of one channel; they are stored as int32
 
 
+def text_of(path: Path) -> str:
+    """A file as text. Raises BadInput where it is not UTF-8, and for a byte NUL."""
+    content = path.read_bytes()
+    if b"\0" in content:
+        raise BadInput(f"{printable(path)}: expected text, got a NUL byte: this is a binary file")
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise BadInput(f"{printable(path)}: expected UTF-8 text, got byte {error.start:,} that is none") from None
+
+
 @dataclass
 class Listing:
     """Contents of a graph file, with the node numbers of the file.

@@ -10,9 +10,8 @@ import numpy as np
 
 from torusweep.errors import BadInput, Refused, one_line, printable
 from torusweep.networks.families.graph_formats import text_lines
-from torusweep.networks.families.graph_listing import SHOWN, Listing, fail, named, note_names
+from torusweep.networks.families.graph_listing import SHOWN, Listing, fail, named, note_names, text_of
 from torusweep.networks.families.graph_numbers import set_numbers
-from torusweep.networks.readers.libraries import text_of
 from torusweep.networks.topology import default_memory
 
 MOST_HOSTS = 10**7  # of a list such as node[0-9999]

@@ -19,7 +19,7 @@ import numpy as np
 import scipy
 
 from torusweep.errors import BadInput, Refused, one_line, printable
-from torusweep.networks.families.graph_listing import SHOWN, Listing, named, note_names
+from torusweep.networks.families.graph_listing import SHOWN, Listing, named, note_names, text_of
 from torusweep.networks.families.graph_numbers import known_names, set_column, set_numbers
 from torusweep.networks.topology import default_memory
 
@@ -30,17 +30,6 @@ DAMAGED = (
     *(zipfile.BadZipFile, zlib.error, struct.error, tokenize.TokenError),
 )
 SPARSE = {"data", "indices", "indptr", "row", "col", "offsets", "format", "shape", "_is_array"}  # scipy.sparse.save_npz
-
-
-def text_of(path: Path) -> str:
-    """A file as text. Raises BadInput where it is not UTF-8, and for a byte NUL."""
-    content = path.read_bytes()
-    if b"\0" in content:
-        raise BadInput(f"{printable(path)}: expected text, got a NUL byte: this is a binary file")
-    try:
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise BadInput(f"{printable(path)}: expected UTF-8 text, got byte {error.start:,} that is none") from None
 
 
 def gml(path: Path) -> Listing:

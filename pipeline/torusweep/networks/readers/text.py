@@ -13,9 +13,9 @@ import numpy as np
 
 from torusweep.errors import BadInput, Refused, one_line, printable
 from torusweep.networks.families.graph_formats import edge_list, text_lines
-from torusweep.networks.families.graph_listing import SHOWN, Listing, fail, named, note_names
+from torusweep.networks.families.graph_listing import SHOWN, Listing, fail, named, note_names, text_of
 from torusweep.networks.families.graph_numbers import known_names, set_numbers
-from torusweep.networks.readers.libraries import listing_of, text_of
+from torusweep.networks.readers.libraries import listing_of
 from torusweep.networks.topology import default_memory
 
 NODE_BYTES = 64

@@ -280,8 +280,9 @@ class ScreenedSpace(NamedTuple):
 
 def in_parts(space: Lattices) -> list[Lattices | LatticePart]:
     """A size's lattices, as a sweep computes them: in parts of at most PART_LATTICES where they are more."""
-    count = lattice_count(space.nodes, space.dimensions)
-    parts = -(-count // PART_LATTICES)
+    if space.nodes**2 > MOST_PARTS * PART_LATTICES:  # there are more in three dimensions: too large in any parts
+        return [space]
+    parts = -(-lattice_count(space.nodes, space.dimensions) // PART_LATTICES)
     if not 1 < parts <= MOST_PARTS:
         return [space]
     return [LatticePart(*space, part, parts) for part in range(parts)]
