@@ -1,11 +1,11 @@
-# make run | test | test-faults | test-slow | soak | papers | papers-full | bench | gpu-check | gpu-tune | docs | gallery | lint | measures | requirements | release | clean
+# make run | artifact | test | test-faults | test-slow | soak | papers | papers-full | bench | gpu-check | gpu-tune | docs | gallery | lint | measures | requirements | release | clean
 # GPU=12 or GPU=13 also installs CuPy for that CUDA version:  make run GPU=12
 PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet install
 UV := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --no-emit-index-url --generate-hashes --no-header pyproject.toml
 
-.PHONY: run papers papers-full test test-faults test-slow soak bench gpu-check gpu-tune docs gallery lint measures requirements release clean
+.PHONY: run artifact papers papers-full test test-faults test-slow soak bench gpu-check gpu-tune docs gallery lint measures requirements release clean
 
 run: .venv/ready
 	$(BIN)/torusweep run config/default.yaml
@@ -49,6 +49,10 @@ bench: .venv-bench/ready
 gpu-check gpu-tune: .venv/ready
 	$(if $(GPU),@$(PIP) --require-hashes -r requirements/gpu$(GPU).txt)
 	$(BIN)/python -m benchmarks.gpu_check $(if $(filter gpu-tune,$@),tuning,truth)
+
+# the claims of docs/artifact.md that take at most an hour each, and what came of them; status 1 where one fails
+artifact: .venv/ready-dev
+	$(BIN)/python -m tests.docs.artifact
 
 # the generated pages, and the site: build/site/index.html
 docs: .venv/ready-docs

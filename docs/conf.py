@@ -19,7 +19,13 @@ copyright = "the authors of torusweep; MIT licence"
 extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx_click", "sphinx_copybutton", "docstrings"]
 root_doc = "docs/index"
 include_patterns = ["*.md", "docs/**", "benchmarks/README.md"]
-exclude_patterns = [".*", "build", "results", "**/.ipynb_checkpoints"]  # the first three are not even walked
+exclude_patterns = [
+    ".*",
+    "build",
+    "results",
+    "paper.md",
+    "**/.ipynb_checkpoints",
+]  # the first three are not even walked
 
 html_theme = "furo"
 html_title = f"torusweep {release}"
