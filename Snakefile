@@ -46,7 +46,9 @@ rule all:
 
 if sweep.is_module:
 
-    rule configuration:
+    checkpoint configuration:  # once the files are there, which other rules may make, parts are known
+        input:
+            FILES,
         output:
             CONFIG,
         log:
@@ -60,8 +62,7 @@ if sweep.is_module:
             sweep.write(log)
 
 
-# its parts are known when the files are there, which other rules may make
-checkpoint points:
+rule points:
     input:
         CONFIG,
         FILES,

@@ -206,9 +206,9 @@ class RequestedSweep:
         return {stage: jobs(mine, cluster) for stage, mine in by_stage.items()}
 
     def outcomes(self, wildcards: Any, checkpoints: Any) -> list[Path]:
-        """The files that the parts of a stage leave. Where rules make the files, how many is known after `points`."""
-        if not all(Path(file).exists() for file in self.files):
-            checkpoints.points.get()
+        """The files that the parts of a stage leave. How many is known where the files are there."""
+        if self.is_module and not all(Path(file).exists() for file in self.files):
+            checkpoints.configuration.get()  # after the rules that make them
         return [outcome_of(self.declared, wildcards.stage, part) for part in self.jobs[wildcards.stage]]
 
     def job(self, wildcards: Any) -> PartJob:
@@ -228,8 +228,9 @@ class RequestedSweep:
         words = [f"export PATH={self.path}; torusweep step {wildcards.stage}"]
         if self.in_parts:
             words.append(f"--part {StagePart.read(wildcards.part)}")
-            words += [f"--cores {threads}"] * self.clustered
-        return " ".join([*words, *([self.options] if self.options else [])])
+        if self.clustered or self.is_module:  # another workflow says how much of a machine its jobs take
+            words.append(f"--cores {threads}")
+        return " ".join([*words, self.options]).rstrip()
 
     def paths(self, wildcards: Any, threads: int) -> list[str]:
         """The configuration and the folder, for `step`."""
