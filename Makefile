@@ -69,7 +69,7 @@ lint: .venv/ready-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/snakefmt --check Snakefile
+	$(BIN)/snakefmt --check Snakefile workflow
 
 # size and shape of the code
 measures: .venv/ready-dev

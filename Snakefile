@@ -16,27 +16,16 @@
 #
 # `snakemake --lint` complains of `stage` (tests/run/test_parts.py holds this list):
 #   conda environment or container   the rule calls the very torusweep that Snakemake runs beside; requirements/ is locked
-#   shell command uses sweep, FOLDER no params: options say how, never what, and a change of them computes nothing anew
 from torusweep.run.workflow import requested_sweep
 
-sweep = requested_sweep(
-    workflow
-)  # config, folder, stages, derived tables, input files, digests of code, options
-FOLDER = sweep.folder
+# configuration, folder, stages, derived tables, files, digests of code, options
+sweep = requested_sweep(workflow, config)
+FOLDER = sweep.declared  # a module's prefix is added to it, and is in sweep.folder
+CONFIG = FOLDER / "sweep.yaml" if sweep.is_module else sweep.config
+FILES = local(sweep.files)  # no prefix is added to these
 PART = (
     "{stage}/{part}" if sweep.in_parts else "{stage}"
 )  # what a job of the rule `stage` makes
-
-shell.prefix(f"export PATH={sweep.path}; ")
-
-
-# on a cluster, only the stages are jobs
-localrules:
-    all,
-    points,
-    derived,
-    page,
-    check,
 
 
 wildcard_constraints:
@@ -52,11 +41,31 @@ rule all:
         sweep.tables(sweep.derived),
         FOLDER / "report.html",
         FOLDER / "checked.txt",
+    localrule: True
+
+
+if sweep.is_module:
+
+    checkpoint configuration:  # once the files are there, which other rules may make, parts are known
+        input:
+            FILES,
+        output:
+            CONFIG,
+        log:
+            FOLDER / "logs/configuration.log",
+        benchmark:
+            FOLDER / "benchmarks/configuration.tsv"
+        localrule: True
+        params:
+            digest=sweep.sweep.digest,
+        run:
+            sweep.write(log)
 
 
 rule points:
     input:
-        sweep.inputs,
+        CONFIG,
+        FILES,
     output:
         points=FOLDER / "points.parquet",
         manifest=update(FOLDER / "manifest.json"),  # every later step adds its entry
@@ -64,6 +73,7 @@ rule points:
         FOLDER / "logs/points.log",
     benchmark:
         FOLDER / "benchmarks/points.tsv"
+    localrule: True
     params:
         code=list(sweep.code.values()),  # a point's key contains its stage's
     run:
@@ -86,30 +96,32 @@ rule stage:
         **sweep.resources,
     params:
         code=lambda wildcards: sweep.code[wildcards.stage],
-        part=sweep.part,
+        step=sweep.step,
+        paths=sweep.paths,
     shell:
-        "torusweep step {wildcards.stage}{params.part} {sweep.options} --log {log:q} -- {sweep.config:q} {FOLDER:q}"
+        "{params.step} --log {log:q} -- {params.paths:q}"
 
 
 if sweep.in_parts:
 
     rule merge:
-        localrule: True
         input:
-            sweep.outcomes,
+            lambda wildcards: sweep.outcomes(wildcards, checkpoints),
         output:
             FOLDER / "{stage}.parquet",
         log:
             FOLDER / "logs/{stage}/merge.log",
         benchmark:
             FOLDER / "benchmarks/{stage}/merge.tsv"
+        localrule: True
         run:
             sweep.merge(wildcards.stage, log)
 
 
 rule derived:
     input:
-        sweep.inputs,
+        CONFIG,
+        FILES,
         sweep.tables(sweep.stages),
     output:
         sweep.tables(sweep.derived),  # verification is the last of them
@@ -117,6 +129,7 @@ rule derived:
         FOLDER / "logs/derived.log",
     benchmark:
         FOLDER / "benchmarks/derived.tsv"
+    localrule: True
     params:
         code=sweep.code["tables"],
     run:
@@ -144,6 +157,7 @@ rule page:
         FOLDER / "logs/page.log",
     benchmark:
         FOLDER / "benchmarks/page.tsv"
+    localrule: True
     params:
         code=sweep.code["tables"],
     run:
@@ -164,6 +178,7 @@ rule check:
         FOLDER / "logs/check.log",
     benchmark:
         FOLDER / "benchmarks/check.tsv"
+    localrule: True
     params:
         code=sweep.code["tables"],
     run:

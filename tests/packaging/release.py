@@ -22,6 +22,7 @@ ROOT = Path(__file__).parents[2]
 SOURCES = (
     *("README.md", "LICENSE", "CHANGELOG.md", "CITATION.cff", "CONTRIBUTING.md", "MANIFEST.in", "pyproject.toml"),
     *("Makefile", "Snakefile", "requirements", "kernels", "pipeline", "config", "docs", "tests", "benchmarks"),
+    *("workflow", ".snakemake-workflow-catalog.yml", "Containerfile", "environment.yaml"),
     "results/README.md",
 )
 MADE = shutil.ignore_patterns("__pycache__", "*.egg-info", ".ipynb_checkpoints")  # by running and building

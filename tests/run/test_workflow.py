@@ -24,7 +24,8 @@ def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def of(*configs: Path, nodes: int | None = None, **given: Any) -> workflow.RequestedSweep:
     settings = SimpleNamespace(configfiles=list(configs), config=given)
     here = {"resource_settings": SimpleNamespace(nodes=nodes), "remote_exec": False, "subprocess_exec": False}
-    return workflow.requested_sweep(SimpleNamespace(config_settings=settings, **here))
+    here["modifier"] = SimpleNamespace(is_main_snakefile=lambda: True)
+    return workflow.requested_sweep(SimpleNamespace(config_settings=settings, **here), {})
 
 
 def test_the_rules_know_the_sweep(config: Path):
@@ -37,7 +38,7 @@ def test_the_rules_know_the_sweep(config: Path):
     assert "simulation" not in sweep.stages
     assert sweep.derived == ["distances", "verification"]
     assert sweep.code.keys() == {*sweep.stages, "tables"}
-    assert [Path(name).name for name in sweep.inputs] == ["some.yaml", "p04.csv"]
+    assert [Path(name).name for name in sweep.files] == ["p04.csv"]
     assert sweep.tables(["static"]) == [Path("else where/some/static.parquet")]
 
 

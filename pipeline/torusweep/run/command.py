@@ -18,7 +18,7 @@ from torusweep.errors import BadInput, nearest, printable
 from torusweep.papers.verification import summary as verdicts
 from torusweep.quantities import counted
 from torusweep.run.child import Listener, Snakemake, speak
-from torusweep.run.workflow import OVERRIDES, SNAKEFILE, input_files
+from torusweep.run.workflow import CONFIGURATION, OVERRIDES, SNAKEFILE, input_files
 from torusweep.stages import STAGES
 from torusweep.sweeps.configuration import Sweep, load
 from torusweep.sweeps.forecast import LONG, Forecast, forecast
@@ -34,7 +34,6 @@ PLACEHOLDERS = "{}<>"
 ALTERED = re.compile(r"""[\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff]|:\s|\s\#|[:'"\s]$""")
 DRY = {"-n", "--dry-run", "--dryrun"}
 CLOCK_SECONDS = 1.0  # by which clocks of a file system and of this machine may differ
-CONFIGURATION = "sweep.yaml"  # of a sweep that was given as a dictionary, in its folder
 RUN_LOCK = ".run.lock"  # held by `torusweep run` from beginning to end
 
 

@@ -9,8 +9,8 @@ import os
 import shlex
 import sys
 import traceback
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,7 @@ from torusweep.papers.verification import FOLDER as EXPECTED
 from torusweep.quantities import counted
 from torusweep.run.compute_table import listed, merge, outcome_of
 from torusweep.run.progress import logged, tell
-from torusweep.sweeps.configuration import Sweep, load
+from torusweep.sweeps.configuration import Sweep, load, of_mapping
 from torusweep.sweeps.configuration.schema import Family, Labelled
 from torusweep.sweeps.forecast import PartJob, StagePart, jobs, read_parts
 from torusweep.sweeps.points import estimates, program_digest, stage_digest
@@ -138,6 +138,7 @@ STEPS: dict[str, Callable[[Path, Path, Overrides], int]] = {
 SNAKEFILE = Path(__file__).parent / "Snakefile"
 OVERRIDES = ("backend", "symmetry", "workers", "parts")  # how results are computed: none of these changes a result
 DEFAULT = "config/default.yaml"
+CONFIGURATION = "sweep.yaml"  # of a sweep that was given as a dictionary, in its folder
 
 
 class StepFailed(Exception):
@@ -149,11 +150,12 @@ class RequestedSweep:
     """A sweep, as the rules need it.
 
     sweep     what the configuration says
-    config    its path
+    config    the path of its configuration
     folder    the sweep's results
+    declared  the folder as the rules name it, to which Snakemake adds a module's prefix
     stages    the stages that it asks for; each makes the table of its name
     derived   the tables that are made of the stages', verification last
-    inputs    files that say what is computed: the configuration, graphs, demands, the papers' numbers
+    files     files that say what is computed, besides the configuration: graphs, demands, the papers' numbers
     options   overrides, as `torusweep step` takes them
     code      by stage, the digest of the code that computes its rows; of "tables", of the code that makes all else
     path      PATH of the steps: this very torusweep comes first
@@ -161,15 +163,17 @@ class RequestedSweep:
     clustered whether Snakemake's jobs run on a cluster
     spawned   whether this Snakemake was started by another for one job
     in_parts  whether stages are computed in parts, each a job, and merged: on a cluster, or where the user says so
+    is_module whether another workflow uses the rules as a module: a rule writes the configuration, its `config`
     captions  folder of the captions of Snakemake's report
     """
 
     sweep: Sweep
     config: str
     folder: Path
+    declared: Path
     stages: list[str]
     derived: list[str]
-    inputs: list[str]
+    files: list[str]
     options: str
     code: dict[str, str]
     path: str
@@ -177,11 +181,12 @@ class RequestedSweep:
     clustered: bool
     spawned: bool
     in_parts: bool
+    is_module: bool = False
     captions: Path = Path(__file__).parent / "captions"
 
     def tables(self, names: list[str]) -> list[Path]:
-        """Files of tables."""
-        return [self.folder / f"{name}.parquet" for name in names]
+        """Files of tables, as the rules name them."""
+        return [self.declared / f"{name}.parquet" for name in names]
 
     @cached_property
     def jobs(self) -> dict[str, dict[StagePart, PartJob]]:
@@ -200,9 +205,11 @@ class RequestedSweep:
             by_stage[point.stage][point] = seconds
         return {stage: jobs(mine, cluster) for stage, mine in by_stage.items()}
 
-    def outcomes(self, wildcards: Any) -> list[Path]:
-        """The files that the parts of a stage leave."""
-        return [outcome_of(self.folder, wildcards.stage, part) for part in self.jobs[wildcards.stage]]
+    def outcomes(self, wildcards: Any, checkpoints: Any) -> list[Path]:
+        """The files that the parts of a stage leave. How many is known where the files are there."""
+        if self.is_module and not all(Path(file).exists() for file in self.files):
+            checkpoints.configuration.get()  # after the rules that make them
+        return [outcome_of(self.declared, wildcards.stage, part) for part in self.jobs[wildcards.stage]]
 
     def job(self, wildcards: Any) -> PartJob:
         """What a part of a stage asks of a cluster."""
@@ -213,12 +220,21 @@ class RequestedSweep:
         """Threads of the rule `stage`: on a cluster those that its points need, of one machine all."""
         return (lambda wildcards: self.job(wildcards).cores) if self.clustered else os.cpu_count()
 
-    def part(self, wildcards: Any, threads: int) -> str:
-        """The options by which a job of the rule `stage` computes a part; "" where it computes the whole stage."""
-        if not self.in_parts:
-            return ""
-        cores = f" --cores {threads}" if self.clustered else ""
-        return f" --part {StagePart.read(wildcards.part)}{cores}"
+    def step(self, wildcards: Any, threads: int) -> str:
+        """The command of a job of the rule `stage`, but for its log and `paths`.
+
+        It says how, never what: Snakemake computes nothing anew for params that are functions of threads.
+        """
+        words = [f"export PATH={self.path}; torusweep step {wildcards.stage}"]
+        if self.in_parts:
+            words.append(f"--part {StagePart.read(wildcards.part)}")
+        if self.clustered or self.is_module:  # another workflow says how much of a machine its jobs take
+            words.append(f"--cores {threads}")
+        return " ".join([*words, self.options]).rstrip()
+
+    def paths(self, wildcards: Any, threads: int) -> list[str]:
+        """The configuration and the folder, for `step`."""
+        return [self.config, str(self.folder)]
 
     @property
     def resources(self) -> dict[str, Any]:
@@ -235,6 +251,10 @@ class RequestedSweep:
             "mem_mb": lambda wildcards, attempt: attempt * self.job(wildcards).mem_mb,
             "runtime": lambda wildcards, attempt: attempt * self.job(wildcards).minutes,
         }
+
+    def write(self, log: Any) -> None:
+        """Write the configuration of a module. Raises StepFailed after it said why."""
+        self._run("configuration", lambda: store.publish(Path(self.config), self.sweep.text.encode()) or 0, log)
 
     def merge(self, stage: str, log: Any) -> None:
         """Make a stage's table of its parts, in this process. Raises StepFailed after it said why."""
@@ -261,9 +281,14 @@ class RequestedSweep:
         raise StepFailed
 
 
-def requested_sweep(workflow: Any) -> RequestedSweep:
-    """The sweep of Snakemake's command line: --configfile (or config/default.yaml), --config results=, backend=, …"""
+def requested_sweep(workflow: Any, config: Mapping[str, Any]) -> RequestedSweep:
+    """The sweep of Snakemake's command line: --configfile (or config/default.yaml), --config results=, backend=, …
+
+    Of a module, the `config` of the module: a configuration, and the folder `results`.
+    """
     try:
+        if not workflow.modifier.is_main_snakefile():
+            return _of_module(workflow, dict(config))
         files = [os.path.relpath(path) for path in workflow.config_settings.configfiles] or [DEFAULT]
         if len(files) > 1:
             raise BadInput(f"expected one --configfile, got {len(files)}: {', '.join(files)}; a sweep is one file")
@@ -282,6 +307,19 @@ def requested_sweep(workflow: Any) -> RequestedSweep:
         from snakemake.exceptions import WorkflowError
 
         raise WorkflowError(str(refusal)) from None
+
+
+def _of_module(workflow: Any, given: dict[str, Any]) -> RequestedSweep:
+    """The sweep of a module's `config`. Raises BadInput."""
+    results = Path(str(given.pop("results", "results")))
+    given.pop("pathvars", None)  # Snakemake's own
+    if not given:
+        raise BadInput("module: expected config: with the keys of a sweep's configuration (docs/config.md), got none")
+    sweep = of_mapping(given)
+    declared = results / sweep.sweep
+    file = Path(workflow.modifier.modify_path(str(declared / CONFIGURATION)))
+    requested = of_configuration(sweep, str(file), str(results), {}, where_jobs_run(workflow))
+    return replace(requested, folder=file.parent, is_module=True)
 
 
 def where_jobs_run(workflow: Any) -> tuple[bool, bool]:
@@ -303,9 +341,10 @@ def of_configuration(
         sweep=sweep,
         config=config,
         folder=Path(results) / sweep.sweep,
+        declared=Path(results) / sweep.sweep,
         stages=stages,
         derived=requested_derived(sweep),
-        inputs=[config, *input_files(sweep)],
+        files=input_files(sweep),
         options=" ".join(f"--{name} {shlex.quote(_word(value))}" for name, value in words.items()),
         code={**{name: stage_digest(name) for name in stages}, "tables": program_digest()},
         path=f"{shlex.quote(str(Path(sys.executable).parent))}:$PATH",
