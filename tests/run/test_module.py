@@ -52,7 +52,8 @@ def theirs(tmp_path: Path) -> Path:
     (tmp_path / "Snakefile").write_text('configfile: "mine.yaml"\n' + text)
     (tmp_path / "mine.yaml").write_text(
         "networks:\n  sweep: rings\n  results: tables\n  cluster: {parts: 2}\n"
-        "  topologies: [graphs/ring-5.edges, graphs/ring-8.edges, 'twisted_torus(radices=[4, 4], twists={1: {0: 2}})']\n"
+        "  topologies: [graphs/ring-5.edges, graphs/ring-8.edges, 'twisted_torus(radices=[4, 4],"
+        " twists={1: {0: 2}})']\n"
     )
     return tmp_path
 

@@ -254,7 +254,12 @@ class RequestedSweep:
 
     def write(self, log: Any) -> None:
         """Write the configuration of a module. Raises StepFailed after it said why."""
-        self._run("configuration", lambda: store.publish(Path(self.config), self.sweep.text.encode()) or 0, log)
+
+        def publish() -> int:
+            store.publish(Path(self.config), self.sweep.text.encode())
+            return 0
+
+        self._run("configuration", publish, log)
 
     def merge(self, stage: str, log: Any) -> None:
         """Make a stage's table of its parts, in this process. Raises StepFailed after it said why."""
