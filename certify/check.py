@@ -4,7 +4,7 @@
     python certify/check.py FILE … [--claim '{"topology": "torus(k=8, n=2)", "at_most": "63/4"}']
 
 A file holds a certificate, or one on each line. What is proved is printed, or why nothing is; the status is 0 where all
-are valid. With --claim, each must say exactly that. docs/certificates.md has the fields, what each kind proves, and on
+are valid. With --claim, one must say exactly that. docs/certificates.md has the fields, what each kind proves, and on
 which assumptions. Networks are made here, from their spelling: what a proof says of a network is not believed.
 """
 
@@ -51,9 +51,10 @@ class Network:
 
     def __init__(self, n, links, sides, directed=False, parallel=False):
         self.n, self.sides, self.arcs, self.back = n, sides, {}, [[] for _ in range(n)]
-        for u, v in links:
-            for arc in () if u == v else ((u, v),) if directed else ((u, v), (v, u)):
-                self.arcs[arc] = self.arcs.get(arc, 0) + 1 if parallel else 1
+        for u, v in (link for link in links if link[0] != link[1]):
+            self.arcs[u, v] = self.arcs.get((u, v), 0) + 1 if parallel else 1
+        for (u, v), number in [] if directed else list(self.arcs.items()):  # from one end, from the other, or from both
+            self.arcs[u, v] = self.arcs[v, u] = max(number, self.arcs.get((v, u), 0))
         for u, v in self.arcs:
             self.back[v].append(u)
 
@@ -135,6 +136,7 @@ class Families:
 
     def circulant(self, n, steps):
         """The lattice of the combinations of steps that lead back: n e_i, and steps_j e_i − steps_i e_j."""
+        expect(gcd(n, *steps) == 1 and min(steps) > 0 and max(steps) < n, "expected steps that lead to all nodes")
         unit = [[int(i == j) for j in range(len(steps))] for i in range(len(steps))]
         pairs = ((i, j) for i in range(len(steps)) for j in range(i))
         ties = [[steps[j] * x - steps[i] * y for x, y in zip(unit[i], unit[j])] for i, j in pairs]
@@ -170,7 +172,7 @@ class Families:
         return self.modules([4, 4], False, 4, levels, gates)
 
     def graph(self, path, directed=False, format="edgelist"):
-        """A file of lines "u v" with the nodes 0 … n − 1; a link on two lines is two parallel links."""
+        """A file of lines "u v" with the nodes 0 … n − 1; a line that is there twice is two parallel links."""
         with open(path, encoding="utf-8") as file:
             links = [[int(node) for node in line.split()] for line in file if line.strip() and line[0] != "#"]
         nodes = {node for link in links for node in link}
@@ -206,6 +208,7 @@ FAMILIES = {name: getattr(F, name) for name in NAMES} | {
 
 def network_of(text):
     name, given = call(text)
+    expect(not given.keys() & {"closed", "base", "basis", "order"}, "unknown parameters")
     return FAMILIES[name](**given)
 
 
@@ -327,7 +330,7 @@ class Kinds:
         expect(not lengths or gcd(*length.values()) == 1, "expected lengths without a common factor")
         room = sum(links * length.get(orbits.arc[arc][0], 0) for arc, links in net.arcs.items())
         most = None if lengths is None else room / Fraction(needed)
-        return flows and scale / orbits.busiest(load), most
+        return None if flows is None else scale / orbits.busiest(load), most
 
     def capacity(self, claim, proof):
         net = network_of(claim["topology"])
@@ -359,8 +362,10 @@ class Kinds:
         """Channels (tail, head, class): an order that grows along each dependency; or packets that wait in a circle."""
         net, most = network_of(claim["topology"]), claim["virtual_channels"] - 1
         (name, options), dateline = call(claim["routing"]), {"none": False, "dateline": most > 0}[claim["vc_rule"]]
-        expect(name == "dimension_order" and options.keys() <= {"tie"} and most >= 0, "expected dimension_order(tie=…)")
-        route = DimensionOrder(net, options.get("tie", "split"), dateline)
+        tie = options.pop("tie", "split")
+        known = name == "dimension_order" and not options and tie in ("split", "random", "positive", "sign")
+        expect(known and most >= 0, "expected dimension_order(tie=…)")
+        route = DimensionOrder(net, tie, dateline)
         if "order" in proof:
             order = proof.pop("order")
             place = {tuple(channel): i for i, channel in enumerate(order)}
@@ -371,7 +376,7 @@ class Kinds:
         cycle, packets = [tuple(channel) for channel in proof.pop("cycle")], proof.pop("packets")
         expect(len(set(cycle)) == len(cycle) == len(packets) > 1, "expected a packet for each channel, each once")
         for held, wanted, (s, d) in zip(cycle, cycle[1:] + cycle[:1], packets):
-            goes = [held, wanted] in [way[:2] for way in route.ways(s, d)]
+            goes = 0 <= min(s, d) <= max(s, d) < net.n and [held, wanted] in [way[:2] for way in route.ways(s, d)]
             expect(goes, "a packet does not enter by its channel and request the next")
         return {"deadlock_free": "no"}
 
@@ -381,7 +386,8 @@ class Kinds:
         expect(0 < n < 6 and 0 < nodes <= 1 << 15, "expected one to five dimensions")
         signs = list(product((1,), *[(1, -1)] * (n - 1)))
         turns = [list(zip(order, each)) for order in permutations(range(n)) for each in signs]
-        sums_to = sum(network_of(claim["topology"]).distances(0).values())
+        winner = network_of(claim["topology"])
+        expect(winner.n == nodes and len(winner.sides) == n, "expected a lattice of these nodes and dimensions")
         seen, sums, frozen = set(), [], lambda form: tuple(map(tuple, form))
         for form in proof.pop("forms"):
             orbit = {frozen(hermite([[x * column[i] for i, x in turn] for column in form])) for turn in turns}
@@ -391,7 +397,8 @@ class Kinds:
             sums.append((sum(net.distances(0).values()), len(orbit)))
         expect(len(seen) == sublattices(n, nodes), "some lattices are missing")
         best = min(sums)[0]
-        expect(call(claim["topology"])[0] == "lattice" and sums_to == best, "another lattice has a smaller sum")
+        least = call(claim["topology"])[0] == "lattice" and sum(winner.distances(0).values()) == best
+        expect(least, "another lattice has a smaller sum")
         attained = sum(size for total, size in sums if total == best)
         proved = {"lattices": len(seen), "classes": len(sums), "attained": attained}
         return proved | {"mean_distance": Fraction(best, nodes)}
@@ -475,8 +482,8 @@ def plain(value):
     return (value is None or type(value) in (str, int, list, dict)) and all(map(plain, parts))
 
 
-def check(text, wanted):
-    """What a certificate proves, in words. Raises Invalid."""
+def check(text):
+    """What a certificate proves: its kind and claim. Raises Invalid."""
     try:
         given = json.loads(text)
         expect(plain(given), "expected text, whole numbers and null")
@@ -486,26 +493,33 @@ def check(text, wanted):
         expect(hashlib.sha256(content).hexdigest() == digest, "the digest is of another text")
         proved = getattr(Kinds(), kind)(claim, proof)
         expect(not proof, "unknown fields of the proof")
-        for name, value in [*proved.items(), *wanted.items()]:
+        for name, value in proved.items():
             value = str(value) if isinstance(value, Fraction) else value
-            expect(claim.get(name) == value, f"{name}: claimed {claim.get(name)}, is {value}")
+            expect(claim[name] == value, f"{name}: claimed {claim[name]}, is {value}")
     except Exception as error:  # whatever is wrong with it
         raise error if type(error) is Invalid else Invalid(f"malformed: {type(error).__name__}: {error}") from None
-    return f"{kind}: {json.dumps(claim, ensure_ascii=False)}"
+    return {"kind": kind, **claim}
 
 
 def main(arguments=None):
     parser = argparse.ArgumentParser(description="Checks certificates of torusweep: docs/certificates.md.")
     parser.add_argument("files", nargs="+", metavar="FILE")
-    parser.add_argument("--claim", default={}, type=json.loads, help="JSON of what each must say, as of its claim")
-    options, failed = parser.parse_args(arguments), False
+    parser.add_argument("--claim", default={}, type=json.loads, help="JSON of what one of them must say: kind, claim")
+    options, proved, failed = parser.parse_args(arguments), [], False
     for path in options.files:
-        text = Path(path).read_text(encoding="utf-8") if Path(path).is_file() else parser.error(f"{path}: no such file")
-        for number, line in enumerate(filter(str.strip, text.splitlines()), 1):
+        text = Path(path).read_bytes() if Path(path).is_file() else parser.error(f"{path}: no such file")
+        for number, line in enumerate(filter(str.strip, text.decode(errors="replace").splitlines()), 1):
             try:
-                print(f"valid: {check(line, options.claim)}")
+                proved.append(check(line))
+                print(f"valid: {json.dumps(proved[-1], ensure_ascii=False)}")
             except Invalid as why:
-                failed = print(f"{path}:{number}: REFUSED: {why}") or True
+                print(f"{path}:{number}: REFUSED: {why}")
+                failed = True
+    if not failed and not any(
+        all(name in one and one[name] == value for name, value in options.claim.items()) for one in proved
+    ):
+        print(f"REFUSED: nothing proves {json.dumps(options.claim, ensure_ascii=False)}")
+        failed = True
     return failed
 
 

@@ -17,7 +17,7 @@ import check
 
 def program(text):
     """(claim, costs, entries (row, column, value), bounds of rows, flows, multipliers of rows and columns)."""
-    check.check(text, {})
+    check.check(text)
     given = json.loads(text)
     claim, proof, kinds = given["claim"], given["proof"], check.Kinds()
     check.expect(given["kind"] == "capacity" and claim["routes"] == "all", "expected a capacity over all routes")
