@@ -121,7 +121,7 @@ def best(
     beside: Annotated[
         tuple[str, ...],
         Spelled(
-            "also show this network, of any family and size; may be repeated",
+            "also show this network, of any family and size",
             table="torusweep.networks.families:FAMILIES",
             skip=0,
         ),

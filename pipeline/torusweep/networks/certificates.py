@@ -47,14 +47,14 @@ def check_derived(topology: Topology) -> None:
     """Raise BadInput for a network that certify/check.py does not derive from its spelling."""
     files = files_of(topology.spelling)
     plan = topology.plan
-    known = topology.family in DERIVED and not plan.bandwidths
-    known &= np.array_equal(topology.terminals, np.arange(topology.nodes))
+    plain = not plan.bandwidths and np.array_equal(topology.terminals, np.arange(topology.nodes))
+    known = plain and topology.family in DERIVED
     known &= plan.names is None or plan.names == tuple(range(topology.nodes))
     if not known or any(format_of(file) != "edgelist" for file in files):
         raise BadInput(
             f"certificate of {topology.spelling}: expected a family that certify/check.py derives"
             f" ({', '.join(sorted(DERIVED))}) or an edge list of nodes 0 … N − 1, with a terminal at each node and"
-            " links of one flit a cycle, got another; export its links as an edge list"
+            f" links of one flit a cycle, got another{'; export its links as an edge list' if plain else ''}"
         )
 
 
