@@ -244,7 +244,8 @@ def between_marks(text: str, name: str, content: str) -> str:
 def main() -> None:
     numbers = []
     for experiment in EXPERIMENTS:
-        numbers += numbers_of(experiment)
+        exact = numbers_of(experiment)
+        numbers += [one._replace(value=float(f"{one.value:.8g}"), error=float(f"{one.error:.2g}")) for one in exact]
         print(f"{experiment.name}: {len(numbers)} numbers so far", flush=True)
         for name, content in booksim_files(experiment):
             (FOLDER / name).write_text(content)

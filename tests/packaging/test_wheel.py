@@ -48,7 +48,7 @@ def test_the_wheel_holds_every_source(distributions: Distributions):
 
 def test_the_source_distribution_holds_what_is_needed_to_build_test_and_read(distributions: Distributions):
     held = release.files_of_sdist(distributions.sdist)
-    folders = ("kernels", "pipeline", "config", "docs", "tests", "benchmarks", "requirements")
+    folders = ("kernels", "pipeline", "config", "docs", "tests", "benchmarks", "requirements", "workflow")
     copied = {
         str(path.relative_to(ROOT))
         for name in folders

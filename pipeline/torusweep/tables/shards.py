@@ -44,8 +44,9 @@ class Shard(NamedTuple):
     @classmethod
     def of(cls, digest: str, file: Path | bytes, origin: dict[str, Any]) -> Shard:
         """The shard of a file. Raises pyarrow.ArrowException, OSError or KeyError for another file."""
-        with parquet_file(file) as opened:
-            rows = opened.read(columns=[KEY, MEMBER])
+        with parquet_file(file) as opened:  # all of it, so that damage is found before any of it is used
+            groups = map(opened.read_row_group, range(opened.num_row_groups))
+            rows = pa.concat_tables([group.select([KEY, MEMBER]) for group in groups])
         encoded = rows.column(KEY).combine_chunks().dictionary_encode()
         key = encoded.indices.to_numpy().astype(np.int64)
         member = rows.column(MEMBER).to_numpy()
