@@ -362,10 +362,8 @@ class Kinds:
         """Channels (tail, head, class): an order that grows along each dependency; or packets that wait in a circle."""
         net, most = network_of(claim["topology"]), claim["virtual_channels"] - 1
         (name, options), dateline = call(claim["routing"]), {"none": False, "dateline": most > 0}[claim["vc_rule"]]
-        tie = options.pop("tie", "split")
-        known = name == "dimension_order" and not options and tie in ("split", "random", "positive", "sign")
-        expect(known and most >= 0, "expected dimension_order(tie=…)")
-        route = DimensionOrder(net, tie, dateline)
+        expect(name == "dimension_order" and options.keys() <= {"tie"} and most >= 0, "expected dimension_order(tie=…)")
+        route = DimensionOrder(net, options.get("tie", "split"), dateline)
         if "order" in proof:
             order = proof.pop("order")
             place = {tuple(channel): i for i, channel in enumerate(order)}
@@ -387,7 +385,6 @@ class Kinds:
         signs = list(product((1,), *[(1, -1)] * (n - 1)))
         turns = [list(zip(order, each)) for order in permutations(range(n)) for each in signs]
         winner = network_of(claim["topology"])
-        expect(winner.n == nodes and len(winner.sides) == n, "expected a lattice of these nodes and dimensions")
         seen, sums, frozen = set(), [], lambda form: tuple(map(tuple, form))
         for form in proof.pop("forms"):
             orbit = {frozen(hermite([[x * column[i] for i, x in turn] for column in form])) for turn in turns}
@@ -397,8 +394,8 @@ class Kinds:
             sums.append((sum(net.distances(0).values()), len(orbit)))
         expect(len(seen) == sublattices(n, nodes), "some lattices are missing")
         best = min(sums)[0]
-        least = call(claim["topology"])[0] == "lattice" and sum(winner.distances(0).values()) == best
-        expect(least, "another lattice has a smaller sum")
+        fits = call(claim["topology"])[0] == "lattice" and (winner.n, len(winner.sides)) == (nodes, n)
+        expect(fits and sum(winner.distances(0).values()) == best, "expected a lattice with the least sum")
         attained = sum(size for total, size in sums if total == best)
         proved = {"lattices": len(seen), "classes": len(sums), "attained": attained}
         return proved | {"mean_distance": Fraction(best, nodes)}
@@ -414,7 +411,8 @@ class DimensionOrder:
     """Routes along x first, then y …, the shorter way round; class 1 from the hop across a ring's dateline on."""
 
     def __init__(self, net, tie, dateline):
-        self.n, self.sides, self.tie, self.dateline = net.n, net.sides, tie, dateline
+        self.n, self.sides, self.dateline = net.n, net.sides, dateline
+        self.halfway = {"split": [1, -1], "random": [1, -1], "positive": [1], "sign": None}[tie]
         same = lambda *kind: net.arcs == F.torus(radices=net.sides, directed=kind[0], closed=kind[1]).arcs  # noqa: E731
         kind = next((kind for kind in ((False, True), (False, False), (True, True)) if same(*kind)), None)
         expect(kind, "expected a torus or mesh with all its links")
@@ -426,7 +424,7 @@ class DimensionOrder:
         if s == d or not self.closed[i]:
             return [sign] * (s != d)
         if k > 2 and 2 * on == k and not self.forwards:
-            return {"split": [1, -1], "random": [1, -1], "positive": [1], "sign": [sign]}[self.tie]
+            return self.halfway or [sign]
         return [1 if self.forwards or k == 2 or 2 * on < k else -1]
 
     def run(self, v, i, step, hops):

@@ -55,7 +55,7 @@ def test_it_imports_the_standard_library_only():
 
 
 def test_it_is_short_enough_to_read():
-    """At most 415 lines of code beside blank lines, comments and docstrings."""
+    """At most 412 lines of code beside blank lines, comments and docstrings."""
     source = CHECKER.read_text(encoding="utf-8")
     said: set[int] = set()
     for node in ast.walk(ast.parse(source)):
@@ -66,7 +66,7 @@ def test_it_is_short_enough_to_read():
         for number, line in enumerate(source.splitlines(), 1)
         if line.strip() and not line.strip().startswith("#") and number not in said
     ]
-    assert len(code) <= 415
+    assert len(code) <= 412
 
 
 def test_it_runs_without_any_package(tmp_path: Path):

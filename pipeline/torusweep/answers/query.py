@@ -17,7 +17,6 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from pkgutil import resolve_name
 from typing import Any
 
 import duckdb
@@ -174,8 +173,9 @@ def _answer(
 
 def _uncomputed(results: Folders, names: Iterable[str]) -> str:
     """Why these tables are empty or not there; the stages, which know all, take a second to import."""
-    why: str = resolve_name("torusweep.answers.joined:uncomputed")(results, names)
-    return why
+    from torusweep.answers.joined import uncomputed
+
+    return uncomputed(results, names)
 
 
 def _limited(

@@ -114,13 +114,28 @@ HISTOGRAM_ENTRIES = 2**24  # of the lattices that are measured at once
 
 
 class Lattices(NamedTuple):
-    """All lattices of so many nodes and dimensions."""
+    """All lattices of so many nodes and dimensions, or one of several parts of them that are about equally large.
+
+    A part is a point of a sweep, which can fail or be resumed. A class may have lattices in several parts.
+
+    part  which of them, from 0
+    of    how many; 1: all lattices
+    """
 
     dimensions: int
     nodes: int
+    part: int = 0
+    of: int = 1
 
     def __str__(self) -> str:
-        return f"lattices(dimensions={self.dimensions}, nodes={self.nodes})"
+        part = f", part={self.part}, parts={self.of}" if self.of > 1 else ""
+        return f"lattices(dimensions={self.dimensions}, nodes={self.nodes}{part})"
+
+    @property
+    def numbers(self) -> tuple[int, int]:
+        """The first of its lattices, and the one after its last, by their numbers in the size."""
+        whole = lattice_count(self.nodes, self.dimensions)
+        return whole * self.part // self.of, whole * (self.part + 1) // self.of
 
     @property
     def things(self) -> str:
@@ -130,11 +145,15 @@ class Lattices(NamedTuple):
     @property
     def lattices(self) -> int:
         """How many there are."""
-        return lattice_count(self.nodes, self.dimensions)
+        first, last = self.numbers
+        return last - first
 
     @property
     def fewest_classes(self) -> int:
-        """Of the 2ⁿ n! signed permutations, −1 leaves every lattice as it is; so a class has at most half as many."""
+        """Of the 2ⁿ n! signed permutations, −1 leaves every lattice as it is; so a class has at most half as many.
+
+        Of a part, about: the first forms of a size represent more classes than the last ones.
+        """
         return -(-self.lattices // (2 ** (self.dimensions - 1) * factorial(self.dimensions)))
 
     @property
@@ -144,67 +163,17 @@ class Lattices(NamedTuple):
 
     def check(self) -> None:
         """Raise BadInput where there is no such space, Refused where it has too many lattices."""
-        check_space(self.nodes, self.dimensions)
+        check_space(self.nodes, self.dimensions, parts=self.of)
 
     def parts(self, classes: bool, threads: int | None) -> Iterator[SpacePart]:
         """One lattice of each class, or each lattice, part by part, in a fixed order."""
-        return (representatives if classes else all_lattices)(self.nodes, self.dimensions, threads)
+        if not classes:
+            return all_lattices(self.nodes, self.dimensions, threads)
+        return representatives(self.nodes, self.dimensions, threads, *self.numbers)
 
     def rows_among(self, rows: pa.Table) -> pa.Table:
         """The rows of a table `screen` that are of this space."""
         return _in_space(self, rows, "lattice(")
-
-
-class LatticePart(NamedTuple):
-    """One of several parts of a size's lattices, about equally large: a point of a sweep, which can fail or be resumed.
-
-    part  which of them, from 0
-    of    how many
-    """
-
-    dimensions: int
-    nodes: int
-    part: int
-    of: int
-
-    def __str__(self) -> str:
-        return f"lattices(dimensions={self.dimensions}, nodes={self.nodes}, part={self.part}, parts={self.of})"
-
-    @property
-    def things(self) -> str:
-        """As of `Lattices`."""
-        return "lattice"
-
-    @property
-    def numbers(self) -> tuple[int, int]:
-        """The first of its lattices, and the one after its last, by their numbers in the size."""
-        whole = lattice_count(self.nodes, self.dimensions)
-        return whole * self.part // self.of, whole * (self.part + 1) // self.of
-
-    @property
-    def lattices(self) -> int:
-        """How many are looked at."""
-        first, last = self.numbers
-        return last - first
-
-    @property
-    def fewest_classes(self) -> int:
-        """About: the first forms of a size represent more classes than the last ones."""
-        return -(-self.lattices // (2 ** (self.dimensions - 1) * factorial(self.dimensions)))
-
-    @property
-    def comparisons(self) -> int:
-        """As of `Lattices`."""
-        return 4 * self.lattices
-
-    def check(self) -> None:
-        """Raise BadInput where there is no such space, Refused where it has too many lattices."""
-        check_space(self.nodes, self.dimensions, parts=self.of)
-
-    def parts(self, classes: bool, threads: int | None) -> Iterator[SpacePart]:
-        """The classes that its lattices represent, part by part. A class may have lattices in other parts, too."""
-        first, last = self.numbers
-        return representatives(self.nodes, self.dimensions, threads, first, last)
 
 
 class Circulants(NamedTuple):
@@ -259,10 +228,8 @@ class Circulants(NamedTuple):
 
 
 Space = Lattices | Circulants
-Screenable = Space | LatticePart
-SPELLINGS: dict[type[Lattices] | type[Circulants] | type[LatticePart], re.Pattern[str]] = {
-    Lattices: re.compile(r"lattices\(dimensions=(\d{1,3}), nodes=(\d{1,10})\)"),
-    LatticePart: re.compile(r"lattices\(dimensions=(\d{1,3}), nodes=(\d{1,10}), part=(\d{1,4}), parts=(\d{1,4})\)"),
+SPELLINGS: dict[type[Lattices] | type[Circulants], re.Pattern[str]] = {
+    Lattices: re.compile(r"lattices\(dimensions=(\d{1,3}), nodes=(\d{1,10})(?:, part=(\d{1,4}), parts=(\d{1,4}))?\)"),
     Circulants: re.compile(r"circulants\(steps=(\d{1,3}), nodes=(\d{1,10})\)"),
 }
 
@@ -278,21 +245,21 @@ class ScreenedSpace(NamedTuple):
     measured: int | None = None
 
 
-def in_parts(space: Lattices) -> list[Lattices | LatticePart]:
+def in_parts(space: Lattices) -> list[Lattices]:
     """A size's lattices, as a sweep computes them: in parts of at most PART_LATTICES where they are more."""
     if space.nodes**2 > MOST_PARTS * PART_LATTICES:  # there are more in three dimensions: too large in any parts
         return [space]
     parts = -(-lattice_count(space.nodes, space.dimensions) // PART_LATTICES)
     if not 1 < parts <= MOST_PARTS:
         return [space]
-    return [LatticePart(*space, part, parts) for part in range(parts)]
+    return [space._replace(part=part, of=parts) for part in range(parts)]
 
 
-def space_of(spelling: str) -> Screenable | None:
+def space_of(spelling: str) -> Space | None:
     """The design space of a spelling; None for that of a network."""
     for kind, pattern in SPELLINGS.items():
         if found := pattern.fullmatch(spelling):
-            return kind(*map(int, found.groups()))
+            return kind(*(int(number) for number in found.groups() if number))
     return None
 
 
@@ -308,7 +275,7 @@ def is_whole(space: Space, rows: pa.Table) -> bool:
 
 
 def screen_space(
-    space: Screenable, *, classes: bool = True, backend: str = "auto", threads: int | None = None
+    space: Space, *, classes: bool = True, backend: str = "auto", threads: int | None = None
 ) -> Iterator[ScreenedSpace]:
     """All lattices of a space, measured: part by part, in a fixed order.
 

@@ -32,7 +32,7 @@ from torusweep.questions.screen.certificate import certificate_of_size
 from torusweep.questions.screen.columns import SCREEN
 from torusweep.questions.screen.lattices import DIMENSIONS, NODES, STEPS
 from torusweep.questions.screen.runs import screen_of_run
-from torusweep.questions.screen.spaces import Circulants, Lattices, Screenable, Space, in_parts, screen_space, space_of
+from torusweep.questions.screen.spaces import Circulants, Lattices, Space, in_parts, screen_space, space_of
 from torusweep.questions.stage import LazyNetwork, NetworkChoice, Rows, attempt, under
 from torusweep.questions.static.connectivity import components
 from torusweep.questions.static.distances import Searches, distance_numbers, searches_of
@@ -367,11 +367,11 @@ class ScreenQuestion(Question):
         return [found[place] for place in range(len(found))]
 
 
-def _row_count(space: Screenable, classes: bool) -> int:
+def _row_count(space: Space, classes: bool) -> int:
     return int(MORE_CLASSES * space.fewest_classes) if classes else space.lattices
 
 
-def _rows_of(space: Screenable, classes: bool, options: How) -> pa.Table:
+def _rows_of(space: Space, classes: bool, options: How) -> pa.Table:
     """A row for each class of a space, or for each graph."""
     parts = screen_space(space, classes=classes, backend=options.backend, threads=options.threads)
     return pa.concat_tables([arrow_schema(SCREEN).empty_table(), *(part.rows for part in parts)])
