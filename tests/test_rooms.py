@@ -113,8 +113,8 @@ def test_a_library_has_its_room(libraries: tuple[str, ...], rooms: set[str]):
 
 def test_imports_stand_at_the_top():
     """But for the commands, which are loaded when they are called, the kernels' backends, as NumPy needs no Numba,
-    what draws, which only the step `report` needs, the stages, which only a query of the view `designs` needs, or one of
-    what was not computed, and Dask's workers, which a small stage does without.
+    what draws, which only the step `report` needs, the stages, which only queries of the view `designs` and of what was
+    not computed need, and Dask's workers, which a small stage does without.
     """
     inside = {
         (module.name, name)

@@ -48,7 +48,7 @@ def folder(tmp_path_factory, screen) -> Path:
     """A data set of several files of a few row groups, moved after it was written."""
     home = tmp_path_factory.mktemp("dataset")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("torusweep.answers.dataset.ROW_GROUP", 100)
+        patch.setattr("torusweep.tables.parquet.ROW_GROUP", 100)
         write_dataset(published(home / "results", screen), home / "first", largest=30_000)
     shutil.move(home / "first", home / "data set")
     return home / "data set"

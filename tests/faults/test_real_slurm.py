@@ -35,11 +35,7 @@ def slurm() -> Iterator[RealSlurm]:
 @pytest.fixture
 def table(rings: Run) -> bytes:
     """The table that this process makes by itself."""
-    rings.here("points")
-    assert rings.here("static", workers=0) == 0
-    content = rings.static()
-    rings.forget()
-    return content
+    return rings.alone()
 
 
 def test_dasks_workers_as_jobs(slurm: RealSlurm, rings: Run, clean: bytes):

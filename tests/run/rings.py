@@ -73,6 +73,14 @@ class Run:
         for path in [*self.shards(), self.folder / "static.parquet"]:
             path.unlink(missing_ok=True)
 
+    def alone(self) -> bytes:
+        """The stage's table, which this process makes by itself; its shards are forgotten."""
+        self.here("points")
+        assert self.here("static", workers=0) == 0
+        content = self.static()
+        self.forget()
+        return content
+
     def static(self) -> bytes:
         return (self.folder / "static.parquet").read_bytes()
 

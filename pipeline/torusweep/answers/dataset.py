@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from importlib.metadata import distribution, metadata
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,7 @@ from torusweep.questions.screen.columns import BEST, SCREEN
 from torusweep.questions.screen.dataset import FOLLOWING, INDEX, PLAIN, DataFile, stored, stored_columns
 from torusweep.tables import store
 from torusweep.tables.columns import Column, arrow_schema
-from torusweep.tables.parquet import ROW_GROUP, compact_writer, parquet
+from torusweep.tables.parquet import compact_writer, parquet, row_groups
 
 LARGEST = 100_000_000  # bytes of a file: what hosts of data take without more ado
 GROUP_FOOT = 4_000  # bytes of a row group in a file's footer, or more
@@ -112,7 +113,6 @@ def write_dataset(results: Path, out: Path, address: str = "", largest: int = LA
 def _write_files(tables: Iterator[pa.Table], out: Path, about: dict[str, str], largest: int) -> list[DataFile]:
     """Row groups into files of less than `largest` bytes each."""
     files: list[DataFile] = []
-    held: pa.Table | None = None
     writer: Any = None
     sink: Any = None
     path, rows, groups, most, first, before = out, 0, 0, 0, (0, 0), (0, 0)
@@ -137,17 +137,13 @@ def _write_files(tables: Iterator[pa.Table], out: Path, about: dict[str, str], l
             schema = table.schema.with_metadata({**(table.schema.metadata or {}), **about})
             writer = compact_writer(sink, schema, PLAIN)
         there = sink.tell()
-        writer.write_table(table.combine_chunks(), row_group_size=ROW_GROUP)
+        writer.write_table(table)
         rows, groups, before = rows + len(table), groups + 1, sizes[-1]
         most = max(most, sink.tell() - there)
 
-    for table in tables:
-        held = table if held is None else pa.concat_tables([held, table])
-        while held.num_rows >= ROW_GROUP:
-            write(held.slice(0, ROW_GROUP))
-            held = held.slice(ROW_GROUP)
-    if held is not None and held.num_rows:
-        write(held)
+    for group in row_groups(arrow_schema(stored_columns()).empty_table(), tables):
+        if group.num_rows:
+            write(group)
     if writer is not None:
         close()
     return files
@@ -202,7 +198,7 @@ def croissant(out: Path, tables: dict[str, list[str]], about: dict[str, str], ad
         "version": __version__,
         "license": _licence_url(),
         "url": address or "https://example.org/address-at-release",
-        "datePublished": "2026-01-01",
+        "datePublished": datetime.now(UTC).date().isoformat(),  # of this folder
         "creator": {"@type": "sc:Organization", "name": "torusweep contributors"},
         "citeAs": _cite(out.name, about),
         "distribution": files,

@@ -45,13 +45,13 @@ def write_parquet(sink: Any, table: pa.Table | Streamed, metadata: dict[str, str
     schema = table.schema.with_metadata({"schema_version": str(SCHEMA_VERSION), **metadata})
     parts, rows = table.parts if isinstance(table, Streamed) else [table], 0
     with pq.ParquetWriter(sink, schema, compression="zstd", write_page_checksum=True) as writer:
-        for group in _groups(schema.empty_table(), parts):
+        for group in row_groups(schema.empty_table(), parts):
             writer.write_table(group, row_group_size=ROW_GROUP)
             rows += group.num_rows
     return rows
 
 
-def _groups(empty: pa.Table, parts: Iterable[pa.Table]) -> Iterator[pa.Table]:
+def row_groups(empty: pa.Table, parts: Iterable[pa.Table]) -> Iterator[pa.Table]:
     """The rows of the parts, ROW_GROUP at a time, each group a copy of its own; of no rows, one group."""
     left, written = empty, False
     for part in parts:
@@ -75,8 +75,7 @@ class TableFile:
     @property
     def _file(self) -> pq.ParquetFile:
         """Open; what it knows of its columns takes more memory than a small file's bytes."""
-        file = self._content
-        return pq.ParquetFile(file if isinstance(file, Path) else pa.BufferReader(file))
+        return parquet_file(self._content)
 
     def __len__(self) -> int:
         return self._rows
@@ -114,11 +113,13 @@ def arrow_places(places: np.ndarray) -> Any:
     return pa.Array.from_buffers(pa.int64(), len(content), [None, pa.py_buffer(content.tobytes())])
 
 
-def parquet_file(file: Path | bytes | io.RawIOBase) -> pq.ParquetFile:
+def parquet_file(file: Path | bytes | pa.Buffer | io.RawIOBase) -> pq.ParquetFile:
     """A Parquet file, opened. Of bytes, Arrow has a copy; of an object that reads ranges, they are few and large."""
     if isinstance(file, io.RawIOBase):
         return pq.ParquetFile(pa.PythonFile(file, "r"), pre_buffer=True)
-    return pq.ParquetFile(pa.BufferReader(arrow_buffer(file)) if isinstance(file, bytes) else file)
+    if isinstance(file, Path):
+        return pq.ParquetFile(file)
+    return pq.ParquetFile(pa.BufferReader(arrow_buffer(file) if isinstance(file, bytes) else file))
 
 
 def compact_writer(sink: Any, schema: pa.Schema, plain: Sequence[str]) -> pq.ParquetWriter:

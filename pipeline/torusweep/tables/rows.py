@@ -61,7 +61,7 @@ class StoredRows(Sequence[Record]):
     def __getitem__(self, at: int | slice) -> Record | list[Record]:
         if isinstance(at, slice):
             return self.at(np.arange(len(self))[at]).records()
-        return self.at(np.arange(len(self))[at : at + 1 or None]).records()[0]
+        return self.at(np.array([range(len(self))[at]])).records()[0]
 
     def __iter__(self) -> Iterator[Record]:
         if len(self) <= ROW_GROUP:

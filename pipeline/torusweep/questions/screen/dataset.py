@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.error import URLError
@@ -187,25 +188,16 @@ class DataSet:
                     parts.append(screen_rows(file.read_row_group(group, columns=list(TYPES)).take(mine)))
         return [ScreenedSpace(pa.concat_tables(parts), 1.0, len(of_size))]
 
-    def _reading(self, name: str) -> _Reading:
-        return _Reading(f"{self.address}/{name}")
-
-
-class _Reading:
-    """Says in one line what cannot be read."""
-
-    def __init__(self, where: str) -> None:
-        self.where = where
-
-    def __enter__(self) -> None:
-        return
-
-    def __exit__(self, kind: object, error: BaseException | None, _: object) -> None:
-        if isinstance(error, OSError | ValueError | KeyError | TypeError | pa.ArrowException):
+    @contextmanager
+    def _reading(self, name: str) -> Iterator[None]:
+        """Says in one line what cannot be read in a `with` block."""
+        try:
+            yield
+        except (OSError, ValueError, KeyError, TypeError, pa.ArrowException) as error:
             reason = error.reason if isinstance(error, URLError) else error
             raise BadInput(
-                f"{self.where}: expected a data set of 'torusweep dataset', got: {one_line(reason)};"
-                " name its folder, or the address that has its files.json"
+                f"{self.address}/{name}: expected a data set of 'torusweep dataset', got: {one_line(reason)}; name its"
+                " folder, or the address of its files.json on a server that answers range requests"
             ) from None
 
 
