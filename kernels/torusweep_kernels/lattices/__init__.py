@@ -61,7 +61,8 @@ def measure_lattices(
     chosen = backends.resolve("numba" if backend == "auto" else backend)
     if not len(forms):
         return Properties(np.zeros(0, np.int32), np.zeros((0, 1), np.int32), np.zeros((0, forms.shape[1] * loads)))
-    degree, histogram, load = backends.implementation(__name__, chosen).measure(forms, loads, thread_count(threads))
+    used = 1 if chosen == "numpy" else thread_count(threads)  # to count threads is to import Numba
+    degree, histogram, load = backends.implementation(__name__, chosen).measure(forms, loads, used)
     width = int(np.flatnonzero(histogram.any(axis=0))[-1]) + 1
     return Properties(degree, np.ascontiguousarray(histogram[:, :width]), load)
 
