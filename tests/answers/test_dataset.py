@@ -7,6 +7,8 @@ import importlib.util
 import json
 import re
 import shutil
+import subprocess
+import sys
 import threading
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -80,6 +82,39 @@ def test_files_are_small_whole_and_named_in_the_index(folder):
         sizes = [(row["dimensions"], row["nodes"]) for row in rows]
         assert (sizes[0], sizes[-1], len(rows)) == (file.first, file.last, file.rows)
         assert sizes == sorted(sizes)
+
+
+def test_a_row_group_has_lattices_of_one_number_of_dimensions(folder):
+    """Others would be read for sizes of which they have nothing."""
+    for file in DataSet(folder).files:
+        about = pq.read_metadata(folder / file.name)
+        place = pq.read_schema(folder / file.name).names.index("dimensions")
+        bounds = [about.row_group(group).column(place).statistics for group in range(about.num_row_groups)]
+        assert all(bound.min == bound.max for bound in bounds)
+
+
+@pytest.mark.parametrize("table", ["screen", "data set"])
+def test_loads_are_stored_by_place_and_other_numbers_by_value(tmp_path, screen, folder, table):
+    path = folder / "lattices-000.parquet"
+    if table == "screen":
+        path = published(tmp_path / "results", screen) / "screen.parquet"
+    group = pq.read_metadata(path).row_group(0)
+    columns = {column.path_in_schema: column.encodings for column in map(group.column, range(group.num_columns))}
+    by_place = {name for name, encodings in columns.items() if "BYTE_STREAM_SPLIT" in encodings}
+    loads = {"load.list.element", "max_channel_load", "saturation_load"}
+    assert by_place == (loads & columns.keys()) >= {"load.list.element", "max_channel_load"}
+    assert all(
+        "RLE_DICTIONARY" in columns[name] for name in ("topology", "distance_sum", "distance_histogram.list.element")
+    )
+
+
+def test_the_answer_from_a_folder_needs_no_compiler_and_no_data_frames(folder):
+    said = "import atexit, sys; atexit.register(lambda: print({'numba', 'pandas'} & set(sys.modules), file=sys.stderr))"
+    words = ["best", "--nodes", "32", "--results", str(folder)]
+    command = [sys.executable, "-c", f"{said}; from torusweep.cli import main; main()", *words]
+    found = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert "proved: least mean_distance" in found.stdout
+    assert found.stderr == "set()\n"
 
 
 def test_others_find_the_best_of_a_size(folder):

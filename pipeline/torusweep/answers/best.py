@@ -208,7 +208,9 @@ def _of_data_set(
     address: Path | str, space: Space, chosen: tuple[Objective, ...], where: str | None
 ) -> list[ScreenedSpace] | None:
     """A size of a data set: of its best classes all columns, of others those that decide; under a condition, all."""
-    return DataSet(address).whole(space, (lambda rows: keep_best(rows, chosen)) if where is None else None)
+    if where is not None:
+        return DataSet(address).whole(space)
+    return DataSet(address).whole(space, lambda rows: keep_best(rows, chosen), [one.column for one in chosen])
 
 
 def _kept(rows: pa.Table, where: str) -> pa.Table:

@@ -12,6 +12,7 @@ from importlib.metadata import distribution, metadata
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from torusweep import __version__
@@ -19,12 +20,13 @@ from torusweep.answers.connection import quoted, write_views
 from torusweep.errors import BadInput
 from torusweep.quantities import counted
 from torusweep.questions.screen.columns import BEST, SCREEN
-from torusweep.questions.screen.dataset import FOLLOWING, INDEX, PLAIN, DataFile, stored, stored_columns
+from torusweep.questions.screen.dataset import FOLLOWING, INDEX, DataFile, stored, stored_columns
 from torusweep.tables import store
 from torusweep.tables.columns import Column, arrow_schema
-from torusweep.tables.parquet import compact_writer, parquet, row_groups
+from torusweep.tables.parquet import parquet, parquet_writer, row_groups
 
 LARGEST = 100_000_000  # bytes of a file: what hosts of data take without more ado
+LEVEL = 9  # of zstd: files that are kept and sent may take longer to write
 GROUP_FOOT = 4_000  # bytes of a row group in a file's footer, or more
 VIEWS, SUMS = "lattices.duckdb", "SHA256SUMS"
 CROISSANT_TYPES = {"string": "sc:Text", "bool": "sc:Boolean", "int64": "cr:Int64", "double": "cr:Float64"}
@@ -135,15 +137,17 @@ def _write_files(tables: Iterator[pa.Table], out: Path, about: dict[str, str], l
             path, rows, first, groups = out / f"lattices-{len(files):03}.parquet", 0, sizes[0], 0
             sink = path.open("wb")
             schema = table.schema.with_metadata({**(table.schema.metadata or {}), **about})
-            writer = compact_writer(sink, schema, PLAIN)
+            writer = parquet_writer(sink, schema, LEVEL)
         there = sink.tell()
         writer.write_table(table)
         rows, groups, before = rows + len(table), groups + 1, sizes[-1]
         most = max(most, sink.tell() - there)
 
     for group in row_groups(arrow_schema(stored_columns()).empty_table(), tables):
-        if group.num_rows:
-            write(group)
+        dimensions = group["dimensions"].to_numpy()  # a group of several would be read for any size
+        for here in np.split(np.arange(len(group)), np.flatnonzero(np.diff(dimensions)) + 1):
+            if len(here):
+                write(group.slice(here[0], len(here)))
     if writer is not None:
         close()
     return files

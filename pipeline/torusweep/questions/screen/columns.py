@@ -41,9 +41,17 @@ SCREEN = (
         "flits/cycle",
         "load of a lattice's channel of each dimension, or the largest of each link class,"
         " at one flit per cycle per terminal, uniform traffic on all shortest paths",
+        stored="by place",
     ),
-    Column("max_channel_load", "double", "flits/cycle", "the largest of these loads", "less"),
-    Column("saturation_load", "double", "flits/cycle/terminal", "1 / max_channel_load; null without load", "more"),
+    Column("max_channel_load", "double", "flits/cycle", "the largest of these loads", "less", "by place"),
+    Column(
+        "saturation_load",
+        "double",
+        "flits/cycle/terminal",
+        "1 / max_channel_load; null without load",
+        "more",
+        "by place",
+    ),
     Column(
         "diameter_bound", "int64", "hops", "no graph of this size and degree has a smaller diameter (Moore)", "less"
     ),

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -51,10 +52,8 @@ FOLLOWING = {  # column → SQL of what it is, in stored columns
     "mean_distance_distinct": "distance_sum::DOUBLE / greatest(nodes::BIGINT * (nodes - 1), 1)",
     "saturation_load": "CASE WHEN max_channel_load > 0 THEN 1 / max_channel_load END",
 }
-# stored columns that these and what orders winners are made of
-CHOOSING = ("nodes", "dimensions", "class_size", "degree", "diameter", "distance_sum", "max_channel_load")
-PLAIN = ("load", "max_channel_load")  # hardly any value occurs twice: their bytes are stored by place, not by value
 FILTER = ("dimensions", "nodes")
+COUNTED = (*FILTER, "class_size")  # what tells whether all lattices of a size are there
 
 
 def stored_columns() -> list[Column]:
@@ -72,12 +71,22 @@ def stored(rows: pa.Table) -> pa.Table:
         raise BadInput(f"a row is too large for a data set ({one_line(error)}); leave out its size") from None
 
 
+def made_of(column: str) -> list[str]:
+    """The stored columns that a column of `SCREEN` is, or follows from."""
+    words = re.findall(r"\w+", FOLLOWING.get(column, column))
+    return [name for name in TYPES if name in words]
+
+
 def screen_rows(rows: pa.Table) -> pa.Table:
-    """The columns `SCREEN` of stored rows; those that are not stored in `rows` are null, or follow from others."""
-    nodes = rows["nodes"].to_numpy().astype(np.int64)
-    total, busiest = rows["distance_sum"].to_numpy(), rows["max_channel_load"].to_numpy()
+    """The columns `SCREEN` of stored rows; those that `rows` has not all the stored columns of are null."""
+    names = set(rows.column_names)
+    nodes, degree, total, busiest = (
+        rows[name].to_numpy() if name in names else np.ones(len(rows), np.int64)
+        for name in ("nodes", "degree", "distance_sum", "max_channel_load")
+    )
+    nodes = nodes.astype(np.int64)
     following: dict[str, Any] = {
-        "links": nodes * rows["degree"].to_numpy() // 2,
+        "links": nodes * degree // 2,
         "connected": np.ones(len(nodes), bool),
         "mean_distance": total / nodes**2,
         "mean_distance_distinct": total / np.maximum(nodes * (nodes - 1), 1),
@@ -85,12 +94,12 @@ def screen_rows(rows: pa.Table) -> pa.Table:
     }
     arrays = []
     for field in arrow_schema(SCREEN):
-        if field.name in rows.column_names:
-            arrays.append(rows[field.name].cast(field.type))
+        if not names.issuperset(made_of(field.name)):
+            arrays.append(pa.chunked_array([pa.nulls(len(rows), field.type)]))
         elif field.name in following:
             arrays.append(pa.chunked_array([pa.array(following[field.name]).cast(field.type)]))
         else:
-            arrays.append(pa.chunked_array([pa.nulls(len(rows), field.type)]))
+            arrays.append(rows[field.name].cast(field.type))
     return pa.Table.from_arrays(arrays, schema=arrow_schema(SCREEN))
 
 
@@ -144,16 +153,19 @@ class DataSet:
         self.requests[1] += len(content)
         return content
 
-    def whole(self, space: Space, reduce: Callable[[pa.Table], pa.Table] | None = None) -> list[ScreenedSpace] | None:
+    def whole(
+        self, space: Space, reduce: Callable[[pa.Table], pa.Table] | None = None, by: Sequence[str] = ()
+    ) -> list[ScreenedSpace] | None:
         """A whole size of lattices; None where it has not all of them.
 
-        reduce  keeps the rows that are wanted, which it sees by the columns that choose among them alone; then only
-                these are read in full
+        reduce  keeps the rows that are wanted; then only these are read in full
+        by      columns of `SCREEN` that it looks at
         """
         if not isinstance(space, Lattices):
             return None
         size = (space.dimensions, space.nodes)
-        names = list(CHOOSING if reduce else TYPES)
+        chosen_by = {name for column in (*COUNTED, *by) for name in made_of(column)}
+        names = [name for name in TYPES if reduce is None or name in chosen_by]
         found: list[tuple[Any, int, int]] = []
         tables, place = [], 0
         for one in self.files:

@@ -278,7 +278,7 @@ class ScreenQuestion(Question):
     about = "networks"
     entry = Screen
     Request = ScreenRequest
-    row_bytes = 130
+    row_bytes = 110
     certified = ("dimensions", "nodes")
     of_networks = False  # whole design spaces may be millions of rows
     examples = (
