@@ -2,15 +2,33 @@
 
 from __future__ import annotations
 
-from functools import cache
-from itertools import pairwise, permutations, product
+from collections.abc import Callable
+from itertools import pairwise, product
+from typing import Any
 
-import igraph
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
+from torusweep.questions.screen.columns import SCREEN
 from torusweep.questions.screen.lattices import lattice_count, lattice_forms, representatives
 from torusweep.questions.screen.spaces import Lattices, in_parts, screen_space, space_of
+from torusweep.tables.columns import arrow_schema
 from torusweep_kernels.lattices import class_sizes, lattice_classes, measure_lattices
+
+from benchmarks.atlas_oracles import (
+    burnside,
+    by_igraph,
+    by_size,
+    group,
+    plain_winners,
+    wrong_classes,
+    wrong_counts,
+    wrong_largest,
+    wrong_rows,
+    wrong_theorem,
+    wrong_winners,
+)
 
 
 def classes(nodes: int, dimensions: int) -> tuple[np.ndarray, np.ndarray]:
@@ -30,34 +48,17 @@ def test_sums_of_the_counts_of_lattices():
     assert (sum(count[:513]), sum(count)) == (88_747_998, 708_740_977)
 
 
-def burnside(nodes: int, dimensions: int) -> int:
-    """Orbits of lattices under signed permutations: the mean number of lattices that one of these maps to themselves.
-
-    It does so if the image of every column is a sum of columns, which back substitution finds: no normal form of an
-    image is computed.
-    """
-    forms = np.concatenate(list(lattice_forms(nodes, dimensions))).astype(np.int64)
-    group = list(product(permutations(range(dimensions)), product((1, -1), repeat=dimensions)))
-    fixed = 0
-    for order, signs in group:
-        left = forms[:, list(order), :] * np.array(signs)[:, None]
-        inside = np.ones(len(forms), bool)
-        for i in reversed(range(dimensions)):
-            quotient, rest = np.divmod(left[:, i, :], forms[:, i, i, None])
-            inside &= (rest == 0).all(axis=1)
-            left = left - forms[:, :, i, None] * quotient[:, None, :]
-        fixed += int(inside.sum())
-    assert fixed % len(group) == 0
-    return fixed // len(group)
-
-
 @pytest.mark.parametrize(
     ("nodes", "dimensions"),
     [(1, 3), (2, 3), (8, 3), (27, 3), (36, 3), (64, 3), (97, 3), (120, 3), (210, 3), (144, 2), (360, 2), (12, 4)],
 )
 def test_classes_are_as_many_as_burnside_counts(nodes, dimensions):
     forms, sizes = classes(nodes, dimensions)
-    assert len(forms) == burnside(nodes, dimensions)
+    assert (
+        len(forms)
+        == burnside(nodes, dimensions)
+        == burnside(nodes, dimensions, [(one, 1) for one in group(dimensions)])
+    )
     assert sizes.sum() == lattice_count(nodes, dimensions)
 
 
@@ -112,73 +113,28 @@ def test_sizes_of_up_to_4096_nodes_fit_in_parts():
             part.check()
 
 
-def plain_graph(form: np.ndarray) -> tuple[igraph.Graph, dict[tuple[int, int], int]]:
-    """The lattice graph by reduction of vectors into the box, and the dimension of each edge."""
-    sides = form.diagonal().tolist()
-    nodes = list(product(*map(range, sides)))
-    number = {vector: place for place, vector in enumerate(nodes)}
-    edges: dict[tuple[int, int], int] = {}
-    for vector in nodes:
-        for dimension in range(len(sides)):
-            head = list(vector)
-            head[dimension] += 1
-            for i in reversed(range(len(sides))):
-                turns = head[i] // sides[i]
-                head = [value - turns * int(form[h, i]) for h, value in enumerate(head)]
-            ends = number[vector], number[tuple(head)]
-            if ends[0] != ends[1]:
-                edges.setdefault((min(ends), max(ends)), dimension)
-    return igraph.Graph(len(nodes), list(edges)), edges
-
-
 @pytest.mark.parametrize("nodes", [96, 343, 512, 1000])
 def test_random_rows_by_igraph(nodes):
     forms, _ = classes(nodes, 3)
     chosen = forms[np.random.default_rng(nodes).choice(len(forms), 4, replace=False)]
     found = measure_lattices(chosen)
     for form, histogram, load in zip(chosen, found.histogram, found.load):
-        graph, edges = plain_graph(form)
-        lengths = np.array(graph.distances(source=[0])[0], int)
-        assert np.bincount(lengths, minlength=len(histogram)).tolist() == histogram.tolist()
-        carried = np.zeros(3)
-        for dimension, share in zip(edges.values(), graph.edge_betweenness()):
-            carried[dimension] = max(carried[dimension], share / nodes)
-        assert carried == pytest.approx(load, rel=1e-9)
+        plain = by_igraph(form)
+        assert plain["distance_histogram"] == (nodes * histogram[: plain["diameter"] + 1].astype(int)).tolist()
+        assert plain["load"] == pytest.approx(load, rel=1e-9)
 
 
-@cache
-def plain_diameters(nodes: int) -> list[int]:
-    """Of every lattice of so many nodes in three dimensions: plain search over sums of generators in Z³/L."""
-    found = []
-    for part in lattice_forms(nodes, 3):
-        for form in part.tolist():
-            (k0, a, b), (_, k1, c), (_, _, k2) = form
-
-            def reduced(x: int, y: int, z: int) -> tuple[int, int, int]:
-                turns, z = divmod(z, k2)  # noqa: B023  # called within this turn of the loop
-                x, y = x - turns * b, y - turns * c  # noqa: B023
-                turns, y = divmod(y, k1)  # noqa: B023
-                return (x - turns * a) % k0, y, z  # noqa: B023
-
-            seen, border, depth = {(0, 0, 0)}, [(0, 0, 0)], 0
-            while len(seen) < nodes:
-                steps = [
-                    reduced(x + i, y + j, z + k)
-                    for x, y, z in border
-                    for i, j, k in ((1, 0, 0), (-1, 0, 0), (0, 1, 0), (0, -1, 0), (0, 0, 1), (0, 0, -1))
-                ]
-                border = list(set(steps) - seen)
-                seen.update(border)
-                depth += 1
-            found.append(depth)
-    return found
-
-
-@pytest.mark.parametrize("nodes", [5, 12, 21, 22, 30])
-def test_the_least_diameter_by_a_plain_search_of_all_lattices(nodes):
-    forms, _ = classes(nodes, 3)
-    diameters = (measure_lattices(forms, loads=False).histogram > 0).sum(axis=1) - 1
-    assert diameters.min() == min(plain_diameters(nodes))
+@pytest.mark.parametrize(("nodes", "dimensions"), [*product(range(1, 33), [2]), *product(range(1, 15), [3]), (21, 3)])
+def test_the_winners_by_a_plain_search_of_all_lattices(nodes, dimensions):
+    forms, sizes = classes(nodes, dimensions)
+    histogram = measure_lattices(forms, loads=False).histogram
+    total = nodes * (histogram @ np.arange(histogram.shape[1]))
+    found = {
+        "sum": int(total.min()),
+        "attained": int(sizes[total == total.min()].sum()),
+        "diameter": int((histogram > 0).sum(axis=1).min()) - 1,
+    }
+    assert found == plain_winners(nodes, dimensions)
 
 
 @pytest.mark.parametrize(("diameter", "largest", "bound"), [(2, 21, 25), (3, 55, 63), (4, 117, 129)])
@@ -197,3 +153,45 @@ def test_the_theorem_of_two_dimensions_for_every_size():
         least = (measure_lattices(forms, loads=False).histogram > 0).sum(axis=1).min() - 1
         wanted = next(d for d in range(nodes) if 2 * d * d + 2 * d + 1 >= nodes)
         assert least == wanted, nodes
+
+
+ALTERED: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
+    "nothing": lambda row: {},
+    "counts": lambda row: {"class_size": row["class_size"] + 1},
+    "winners": lambda row: {"distance_sum": row["distance_sum"] - row["nodes"]},
+    "theorem": lambda row: {"diameter": 1},
+    "largest": lambda row: {"diameter": row["diameter"] + 1},
+    "rows": lambda row: {"load": [*row["load"][:-1], row["load"][-1] * (1 + 1e-8)]},
+}
+
+
+@pytest.mark.parametrize("wrong", ALTERED)
+def test_the_oracles_of_an_atlas_find_an_altered_value(tmp_path, wrong):
+    """In the best row of a size; dimensions and nodes where it matters."""
+    rows = [
+        row
+        for size in [(2, 12), (2, 20), (3, 21)]
+        for part in screen_space(Lattices(*size))
+        for row in part.rows.to_pylist()
+    ]
+    size = (3, 21) if wrong == "largest" else (2, 20)
+    for best in [row for row in rows if (row["dimensions"], row["nodes"]) == size]:
+        if best["diameter"] == (2 if size[0] == 3 else 3):
+            best |= ALTERED[wrong](best)
+    pq.write_table(
+        pa.Table.from_pylist(rows, schema=arrow_schema(SCREEN)), tmp_path / "screen.parquet", row_group_size=9
+    )
+    file = pq.ParquetFile(tmp_path / "screen.parquet")
+    sizes = by_size(file)
+    checks = {
+        "counts": wrong_counts(sizes),
+        "winners": wrong_winners(sizes, {2: 20, 3: 0}),
+        "theorem": wrong_theorem(sizes),
+        "largest": wrong_largest(sizes),
+        "rows": wrong_rows(file, len(rows), seed=1),
+    }
+    found = {name for name, check in checks.items() if len(list(check)) > 1}
+    assert wrong in (found or {"nothing"})
+    assert len(list(wrong_classes(sizes, 21))) == 1
+    sizes[2, 20]["classes"] -= 1
+    assert len(list(wrong_classes(sizes, 21))) == 2
