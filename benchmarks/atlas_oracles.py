@@ -12,6 +12,7 @@ from itertools import permutations, product
 from math import prod
 from pathlib import Path
 
+import duckdb
 import igraph
 import numpy as np
 import pyarrow as pa
@@ -29,6 +30,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--burnside", type=int, default=1024, help="nodes up to which classes are counted")
     parser.add_argument("--search", type=int, nargs=2, default=(128, 32), help="nodes of a plain search, n = 2 and 3")
+    parser.add_argument("--older", type=Path, help="folder of an older atlas, whose rows it should have")
     options = parser.parse_args()
     file = pq.ParquetFile(options.results / "screen.parquet")
     sizes = by_size(file)
@@ -40,6 +42,8 @@ def main() -> None:
         "largest of degree 6 and diameter 2, 3, 4": lambda: wrong_largest(sizes),
         f"{options.rows:,} random rows: igraph": lambda: wrong_rows(file, options.rows, options.seed),
     }
+    if options.older is not None:
+        checks["rows of an older atlas: all columns"] = lambda: wrong_older(options.results, options.older)
     failed = 0
     for name, check in checks.items():
         found = list(check())
@@ -255,6 +259,17 @@ def wrong_largest(sizes: dict[Size, dict[str, int]]) -> Iterator[str]:
                 if (sizes[3, nodes]["diameter"] <= diameter) != (nodes == largest):
                     yield f"N = {nodes}: the atlas has diameter {sizes[3, nodes]['diameter']}"
     yield f"{compared} sizes"
+
+
+def wrong_older(results: Path, older: Path) -> Iterator[str]:
+    """By a query: rows of the older table that this one has not, value by value."""
+    new, old = (f"(SELECT {{}} FROM '{folder / 'screen.parquet'}')" for folder in (results, older))
+    columns = ", ".join(pq.read_schema(older / "screen.parquet").names)
+    lacking = f"FROM ({old.format(columns)} EXCEPT ALL {new.format(columns)})"
+    for (topology,) in duckdb.sql(f"SELECT topology {lacking}").fetchall():
+        yield f"{topology}: another row"
+    ((rows,),) = duckdb.sql(f"SELECT count(*) FROM {old.format('topology')}").fetchall()
+    yield f"{rows:,} rows"
 
 
 # --- random rows --------------------------------------------------------------------------------------
