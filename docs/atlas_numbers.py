@@ -107,8 +107,8 @@ def two_dimensions(sizes: dict[int, dict[str, Row]], least: dict[int, int]) -> s
     rtt = [rows for rows in sizes.values() if "RTT" in rows]
     optimal = sum(longer(rows, "RTT") <= EQUAL for rows in rtt)
     return (
-        f"{len(both)} of {len(sizes)} sizes meet both bounds (mean {len(mean)}, diameter {len(near)}); RTT is optimal at"
-        f" {optimal} of {len(rtt)} sizes; {beside(sizes, 'square torus', PEOPLE[1])}"
+        f"{len(both)} of {len(sizes)} sizes meet both bounds (mean {len(mean)}, diameter {len(near)}); RTT is optimal"
+        f" at {optimal} of {len(rtt)} sizes; {beside(sizes, 'square torus', PEOPLE[1])}"
     )
 
 
