@@ -129,6 +129,8 @@ def three_dimensions(sizes: dict[int, dict[str, Row]], least: dict[int, int]) ->
 
 def factors(sizes: dict[int, dict[str, Row]], most: int) -> str:
     """Primes from half of the largest size on; rectangular tori, cubes included, of all sizes."""
+    if most < PEOPLE[1]:
+        return "none"
     upper = {nodes: above(rows) for nodes, rows in sizes.items() if nodes >= most // 2}
     primes = [nodes for nodes in upper if all(nodes % d for d in range(2, nodes))]
     others = [share for nodes, share in upper.items() if nodes not in primes]

@@ -243,3 +243,27 @@ def test_metadata_are_valid_croissant(folder):
     assert not data.metadata.ctx.issues.errors
     first = next(iter(data.records("lattices-000")))
     assert first["lattices-000/nodes"] == 1
+
+
+def test_the_numbers_of_the_documents_come_from_the_folder(tmp_path, screen, folder):
+    """The front of a size by comparing all rows with each other; what the program prints of all sizes."""
+    program = Path(__file__).parents[2] / "docs" / "atlas_numbers.py"
+    results = published(tmp_path / "results", screen)
+    spec = importlib.util.spec_from_file_location("atlas_numbers", program)
+    numbers = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(numbers)
+    of_sizes = {size: found for size, *found in numbers.of_sizes(results / "screen.parquet")}
+    assert sorted(of_sizes) == SIZES
+    rows = [row for row in pa.concat_tables(screen).to_pylist() if (row["dimensions"], row["nodes"]) == (3, 32)]
+    values = {(row["distance_sum"], row["diameter"], round(row["max_channel_load"], 9)) for row in rows}
+    best = sorted(
+        one for one in values if not any(all(a <= b for a, b in zip(other, one)) for other in values if other != one)
+    )
+    classes, whole, found = of_sizes[3, 32]
+    assert (classes, whole) == (len(rows), sum(row["degree"] == 6 for row in rows))
+    assert [(mean * 32**2, diameter, round(1 / load, 9)) for _, mean, diameter, load in found] == best
+    command = [sys.executable, str(program), str(results), str(folder)]
+    said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    lattices = sum(row["class_size"] for row in pa.concat_tables(screen).to_pylist())
+    assert said.startswith(f"**all lattices of up to 36 nodes**: {lattices:,} of 108 sizes")
+    assert "21 of 21 sizes meet both bounds (mean 21, diameter 21); RTT is optimal at 2 of 2 sizes" in said
