@@ -233,9 +233,9 @@ def test_an_unfinished_sweep_and_an_altered_table_are_told(tmp_path: Path):
 def test_the_functions_keep_their_names_whatever_is_imported():
     """torusweep.answers and torusweep.sweeps are rooms, too."""
     code = (
-        "import torusweep.answers.view, torusweep.sweeps.forecast, torusweep as ts;"
-        "from torusweep.answers import view; from torusweep.sweeps import forecast as batches;"
-        "print(type(ts.results).__name__, type(ts.sweep).__name__, view.VIEW, batches.__name__)"
+        "import torusweep.answers.connection, torusweep.sweeps.forecast, torusweep as ts;"
+        "from torusweep.answers import connection; from torusweep.sweeps import forecast as batches;"
+        "print(type(ts.results).__name__, type(ts.sweep).__name__, connection.VIEW, batches.__name__)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["function", "function", "designs", "torusweep.sweeps.forecast"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -144,7 +144,7 @@ class BestNetworks(Records):
         return f"{self.topology}\n{proof(self.found)}"
 
     def print(self, console: Console, computed_by: str) -> None:
-        """The first winner, how it was proved, and a table of winners, known networks, others beside them and bounds."""
+        """The first winner, how it was proved, and a table: winners, known networks, others beside them, bounds."""
         found, priced = self.found, self.priced
         winner, dimensions = found.rows[0], found.space.dimensions
         print_heading(console, winner["topology"])

@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 
 from torusweep import traffic as patterns
 from torusweep.all_columns import TABLES
-from torusweep.answers.connection import Folders, folders_of
+from torusweep.answers.connection import SWEEP, Folders, folders_of
 from torusweep.answers.joined import (
     ALL,
     BEST,
@@ -34,7 +34,6 @@ from torusweep.answers.joined import (
     words_of,
 )
 from torusweep.answers.query import bracketed, query
-from torusweep.answers.view import SWEEP
 from torusweep.errors import BadInput, nearest
 from torusweep.questions.deadlock.routing_case import routing_spelling
 from torusweep.questions.screen.bounds import front

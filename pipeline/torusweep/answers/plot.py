@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from torusweep.answers.choices import Choices, groups, keys_of, refining, refuse_absent, refuse_mixed, require_tables
-from torusweep.answers.connection import Folders, folders_of
+from torusweep.answers.connection import SWEEP, Folders, folders_of
 from torusweep.answers.designs import numbers, sample_of_rows
 from torusweep.answers.joined import (
     ALL,
@@ -27,7 +27,6 @@ from torusweep.answers.joined import (
     words_of,
 )
 from torusweep.answers.query import bracketed, query
-from torusweep.answers.view import SWEEP
 from torusweep.charts import Axis, finished
 from torusweep.charts.drawing import Chart, faceted, key
 from torusweep.charts.looks import Look, group_of, network_looks, value_looks

@@ -11,10 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from torusweep.answers.compare import compare
-from torusweep.answers.connection import sweep_names
+from torusweep.answers.connection import VIEW, sweep_names
 from torusweep.answers.joined import view_columns
 from torusweep.answers.query import MOST_ROWS, TIME_LIMIT, query
-from torusweep.answers.view import VIEW
 from torusweep.errors import BadInput, nearest, printable
 from torusweep.library.table import Table, open_connection
 from torusweep.quantities import counted
