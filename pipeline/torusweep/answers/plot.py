@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from torusweep.answers.choices import Choices, groups, keys_of, refining, refuse_absent, refuse_mixed, require_tables
 from torusweep.answers.connection import SWEEP, Folders, folders_of
-from torusweep.answers.designs import numbers, sample_of_rows
+from torusweep.answers.designs import sample_of_rows
 from torusweep.answers.joined import (
     ALL,
     SECONDARY,
@@ -34,6 +34,7 @@ from torusweep.charts.looks import series as branch_of
 from torusweep.errors import BadInput
 from torusweep.quantities import counted
 from torusweep.tables.columns import NUMBERS
+from torusweep.tables.rows import numbers
 
 LOG = {"none": "", "x": "x", "y": "y", "both": "xy"}
 AUTO = "auto"  # logarithmic where the numbers are positive and span WIDE
@@ -283,7 +284,7 @@ def _facets(points: Sequence[dict[str, Any]], names: Sequence[str]) -> dict[str,
 def _log(request: PlotRequest, rows: pa.Table) -> str:
     """The logarithmic axes: 'x', 'y', 'xy' or ''."""
     named = {"x": request.x.name, "y": request.y.name}
-    values = {end: numbers(rows, end) for end in named}
+    values = {end: numbers(rows.column(end)) for end in named}
     if request.log == AUTO:
         wide = [end for end in named if values[end].min() > 0 and values[end].max() >= WIDE * values[end].min()]
         curved = request.lines and request.x.table != "static"

@@ -1,4 +1,4 @@
-"""Where a result comes from: the versions of the software that made it, the schema of manifest.json, who holds a folder.
+"""Where a result comes from: versions of the software that made it, the schema of manifest.json, who holds a folder.
 
 Every manifest that is read is validated: results folders are copied and shared.
 

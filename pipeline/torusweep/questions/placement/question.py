@@ -251,11 +251,10 @@ def _alone(**given: Any) -> None:
 
 def _job(given: Path | str | Mapping[str, Any]) -> Job:
     if isinstance(given, Mapping):
-        return job_of(dict(given), "job")
+        return job_of(documents.Document(dict(given), {}, {}, "job", is_file=False))
     name = str(given)
     content = documents.read_bytes(Path(given), "job in YAML", "leave out what is no axis or operation")
-    document = documents.parse(content, name)
-    return job_of(document.data, name, document.values, document.keys)
+    return job_of(documents.parse(content, name))
 
 
 def _tasks(given: Any) -> NamedTasks:
