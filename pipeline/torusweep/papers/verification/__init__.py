@@ -39,16 +39,9 @@ from torusweep.papers.verification.quantities import (
     parts,
 )
 from torusweep.papers.verification.rows import (
-    COLUMNS,
-    FOLDER,
-    PAPER_NAMES,
-    PAPERS,
     Expected,
     cubes_of,
     deadlock_request,
-    expected_latency,
-    expected_requests,
-    expected_topologies,
     load_expected,
     placement_of,
 )
