@@ -50,7 +50,7 @@ COMMANDS = {
     "report": ("report", "Write the HTML page of a sweep."),
     "dataset": ("report", "Write a sweep's lattices as a data set."),
     "plot": ("report", "Draw any two columns, as SVG, PDF or PNG."),
-    "completion": ("completion", "Print the shell completion script."),
+    "completion": ("options", "Print the shell completion script."),
     "step": ("run", "One step of the pipeline, as the Snakefile calls it."),
 }
 
