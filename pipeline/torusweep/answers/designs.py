@@ -17,6 +17,7 @@ import pyarrow as pa
 
 from torusweep.all_columns import TABLES
 from torusweep.answers.joined import joined_tables
+from torusweep.charts.drawing import spread
 from torusweep.charts.looks import comparable, distinct
 from torusweep.charts.section import sampled
 from torusweep.tables.columns import NUMBERS, Column
@@ -120,8 +121,8 @@ def combinations(rows: Iterable[Record], columns: Iterable[str]) -> list[tuple[t
     least = len(by_count[:COMBINATIONS][-1][1]) if by_count else 0
     certain = [item for item in by_count if len(item[1]) > least]
     tied = [item for item in by_count if len(item[1]) == least]
-    room = min(COMBINATIONS - len(certain), len(tied))
-    most = certain + [tied[i * (len(tied) - 1) // max(1, room - 1)] for i in range(room)]
+    room = COMBINATIONS - len(certain)
+    most = certain + spread(tied, room)
     return [
         (tuple(_word(key, value) for key, value in zip(keys, values, strict=True) if value is not None), by_name)
         for values, by_name in most
