@@ -80,10 +80,9 @@ if TYPE_CHECKING:
     from torusweep.errors import BadInput, Refused, RunFailed
     from torusweep.library.network import Network, network
     from torusweep.library.records import loads_record, static_record
-    from torusweep.library.results import Results
+    from torusweep.library.results import Results, Table
     from torusweep.library.sweep import Sweep
     from torusweep.library.sweep import SweepPlan as Plan
-    from torusweep.library.table import Table
     from torusweep.networks.topology import Topology
     from torusweep.sweeps.configuration import load as load_configuration
 
@@ -115,7 +114,7 @@ _PLACES = {
     "Results": "torusweep.library.results:Results",
     "RunFailed": "torusweep.errors:RunFailed",
     "Sweep": "torusweep.library.sweep:Sweep",
-    "Table": "torusweep.library.table:Table",
+    "Table": "torusweep.library.results:Table",
     "Topology": "torusweep.networks.topology:Topology",
     "load_configuration": "torusweep.sweeps.configuration:load",
     "loads_record": "torusweep.library.records:loads_record",

@@ -8,6 +8,7 @@ so are duplicate keys, which other loaders drop silently.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
@@ -26,6 +27,37 @@ _UNPRINTABLE = re.compile(r"[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufefe\uff00-
 _PLAIN = {f"tag:yaml.org,2002:{name}" for name in ("null", "bool", "int", "float", "str")}
 
 
+EXPECTED = {  # by pydantic's kind of error, for those who check a document by a model
+    "int_type": "a whole number",
+    "float_type": "a number",
+    "finite_number": "a finite number",
+    "string_type": "text",
+    "bool_type": "true or false",
+    "list_type": "a list",
+    "dict_type": "a mapping",
+    "model_type": "a mapping",
+    "literal_error": "{expected}",
+    "greater_than_equal": "a number ≥ {ge}",
+    "greater_than": "a number > {gt}",
+    "less_than_equal": "a number ≤ {le}",
+    "string_too_short": "text",
+    "string_too_long": "at most {max_length} characters",
+    "too_short": "{min_length} or more",
+    "too_long": "at most {max_length}",
+}
+
+
+def spelled(place: Place) -> str:
+    """A way to a value as people write it: topologies[2].k."""
+    return "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in place).removeprefix(".")
+
+
+def expected_of(detail: Mapping[str, Any]) -> str:
+    """What one of pydantic's errors says was expected."""
+    said = EXPECTED.get(detail["type"], detail["msg"].removeprefix("Input should be "))
+    return said.format(**detail.get("ctx", {}))
+
+
 class Document(NamedTuple):
     """What a file says and where.
 
@@ -41,6 +73,14 @@ class Document(NamedTuple):
     keys: dict[Place, tuple[int, int]]
     name: str
     is_file: bool = True
+
+    def place_of(self, location: Iterable[str | int]) -> Place:
+        """pydantic's way to an error, without the names it gives to alternatives, which stand nowhere in the file."""
+        place: Place = ()
+        for step in location:
+            if (*place, step) in self.values:
+                place = (*place, step)
+        return place
 
     def where(self, line: int, column: int) -> str:
         """`path:line:column`, for messages."""

@@ -19,7 +19,7 @@ from torusweep.answers import plot
 from torusweep.answers.choices import Choices
 from torusweep.charts import Axis
 from torusweep.charts.drawing import Chart
-from torusweep.cli.plot import plot as command
+from torusweep.cli.report import plot as command
 from torusweep.errors import BadInput
 from torusweep.library.records import loads_record
 from torusweep.networks.families import build

@@ -28,11 +28,6 @@ NETWORKS = [
 ]
 
 
-@pytest.fixture(autouse=True)
-def _in_a_temporary_folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-
-
 def same(one, other):
     assert np.array_equal(one.link_class[one.ports >= 0], other.link_class[other.ports >= 0])
     for name in ("ports", "terminals", "bandwidth", "latency"):

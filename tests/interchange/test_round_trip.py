@@ -24,11 +24,6 @@ from tests.interchange.networks import NETWORKS, Channels, channels, links
 HOLD_ALL = ("graphml", "networkx-json", "parquet")
 
 
-@pytest.fixture(autouse=True)
-def _in_a_temporary_folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-
-
 @pytest.fixture(scope="module")
 def networks() -> dict[str, Topology]:
     return {name: make() for name, make in NETWORKS.items()}

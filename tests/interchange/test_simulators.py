@@ -24,11 +24,6 @@ SPELLINGS = ("torus(k=4, n=2)", "mesh(k=3, n=2)", "rtt(a=2)", "ccc(n=3)", "hyper
 Arcs = set[tuple[int, int]]
 
 
-@pytest.fixture(autouse=True)
-def _in_a_temporary_folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-
-
 @pytest.fixture(params=[*SPELLINGS, "parallel links"])
 def topology(request) -> Topology:
     return with_parallel_links() if request.param == "parallel links" else build(request.param)

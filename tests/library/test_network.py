@@ -7,7 +7,6 @@ import importlib
 import inspect
 import pkgutil
 from fractions import Fraction
-from html.parser import HTMLParser
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -22,6 +21,8 @@ from mypy import api as mypy
 from torusweep.library.method import Method
 from torusweep.library.network import Network
 from torusweep.questions import FUNCTIONS, QUESTIONS, question_named
+
+from tests.answers.page_parts import Page
 
 FAMILIES = (
     "rtt(a=4)",
@@ -160,34 +161,16 @@ def test_availability() -> None:
     assert "ring(k=8) after failures" in repr(found)
 
 
-class Balanced(HTMLParser):
-    """Fails at an element that is not closed where it should be, and at a script."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.open: list[str] = []
-        self.data: list[str] = []
-        self.feed(text)
-        self.close()
-        assert self.open == []
-
-    def handle_starttag(self, tag: str, attrs: object) -> None:
-        assert tag != "script"
-        self.open.append(tag)
-
-    def handle_startendtag(self, tag: str, attrs: object) -> None:
-        assert tag != "script"
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self.open.pop() == tag
-
-    def handle_data(self, data: str) -> None:
-        self.data.append(data)
+def shown(result: Any) -> list[str]:
+    """The text of what a notebook shows: elements that are closed in their order, and no script."""
+    page = Page(result._repr_html_())
+    assert not page.scripts
+    return page.text
 
 
 def test_results_print_and_show_themselves(club: ts.Network) -> None:
     torus = ts.network("torus(k=4, n=2)")
-    shown: list[tuple[Any, str]] = [
+    expected: list[tuple[Any, str]] = [
         (torus, "degree"),
         (club, "78"),
         (club.static(), "mean_distance"),
@@ -200,11 +183,10 @@ def test_results_print_and_show_themselves(club: ts.Network) -> None:
         (torus.collective("all_reduce", "ring"), "optimum"),
         (torus.simulate([0.1, 0.2], cycles=300), "offered_load"),
     ]
-    for result, content in shown:
+    for result, content in expected:
         assert content in repr(result)
-        html = result._repr_html_()
-        assert content in " ".join(Balanced(html).data)
-        assert "color:#" not in html  # the notebook's own colours, light or dark
+        assert content in " ".join(shown(result))
+        assert "color:#" not in result._repr_html_()  # the notebook's own colours, light or dark
     assert torus._repr_html_().count("<svg") == 1
     assert "<svg" not in ts.network("torus(k=30, n=2)").loads()._repr_html_()
 
@@ -213,9 +195,8 @@ def test_names_are_escaped_where_they_are_shown() -> None:
     nasty = "<b>&\"'"
     net = ts.network(networkx.Graph([(f"{nasty}<script>", "b"), ("b", "c")]), name=nasty)
     for result in (net, net.loads(), net.distances(), net.static(), net.simulate(0.1, cycles=200)):
-        html = result._repr_html_()
-        assert "<b>" not in html
-        assert nasty in "".join(Balanced(html).data)
+        assert "<b>" not in result._repr_html_()
+        assert nasty in "".join(shown(result))
 
 
 def test_columns_are_attributes() -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pickle
 import subprocess
 import sys
-from html.parser import HTMLParser
 from pathlib import Path
 
 import duckdb
@@ -16,6 +15,8 @@ import pytest
 import torusweep as ts
 from torusweep.all_columns import TABLES, schema_of
 from torusweep.tables.store import publish_table
+
+from tests.answers.page_parts import Page
 
 STATIC = [
     {
@@ -168,31 +169,18 @@ def test_the_text_shows_the_first_rows_and_says_how_many_there_are(results: ts.R
         assert line in repr(results).splitlines()
 
 
-class Tags(HTMLParser):
-    """The tags of a page, each closed in its turn."""
-
-    def __init__(self, html: str) -> None:
-        super().__init__()
-        self.open: list[str] = []
-        self.all: list[str] = []
-        self.feed(html)
-
-    def handle_starttag(self, tag: str, attrs: object) -> None:
-        self.open.append(tag)
-        self.all.append(tag)
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self.open.pop() == tag
+def tags_of(shown: ts.Results | ts.Table) -> list[str]:
+    """The elements that a notebook shows, each closed in its turn."""
+    return [tag for tag, _ in Page(shown._repr_html_()).elements]
 
 
 def test_a_notebooks_table_is_whole_and_escaped(results: ts.Results, designs: ts.Table):
     for table in (results["static"], designs):
-        tags = Tags(table._repr_html_())
-        assert tags.open == []
-        assert "script" not in tags.all
-        assert tags.all.count("tr") == 4
-        assert tags.all.count("th") == min(40, len(table.columns))
-    assert Tags(results._repr_html_()).all.count("tr") == 3
+        tags = tags_of(table)
+        assert "script" not in tags
+        assert tags.count("tr") == 4
+        assert tags.count("th") == min(40, len(table.columns))
+    assert tags_of(results).count("tr") == 3
 
 
 def test_what_is_missing_is_said_in_one_line(folder: Path, results: ts.Results, tmp_path: Path):
@@ -233,9 +221,9 @@ def test_an_unfinished_sweep_and_an_altered_table_are_told(tmp_path: Path):
 def test_the_functions_keep_their_names_whatever_is_imported():
     """torusweep.answers and torusweep.sweeps are rooms, too."""
     code = (
-        "import torusweep.answers.view, torusweep.sweeps.forecast, torusweep as ts;"
-        "from torusweep.answers import view; from torusweep.sweeps import forecast as batches;"
-        "print(type(ts.results).__name__, type(ts.sweep).__name__, view.VIEW, batches.__name__)"
+        "import torusweep.answers.connection, torusweep.sweeps.forecast, torusweep as ts;"
+        "from torusweep.answers import connection; from torusweep.sweeps import forecast as batches;"
+        "print(type(ts.results).__name__, type(ts.sweep).__name__, connection.VIEW, batches.__name__)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["function", "function", "designs", "torusweep.sweeps.forecast"]

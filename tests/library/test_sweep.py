@@ -22,7 +22,6 @@ from torusweep.cli import torusweep
 from torusweep.library import results as library_results
 from torusweep.library import sweep
 from torusweep.library import sweep as library_sweep
-from torusweep.library import table as library_table
 from torusweep.run import child, command, progress
 from torusweep.sweeps.configuration import as_yaml
 
@@ -187,7 +186,7 @@ def test_a_run_that_does_not_end_well_raises(
     assert ("ring(k=5) failed: no memory" in str(raised.value)) == (status == 1)
 
 
-@pytest.mark.parametrize("module", [library_results, library_sweep, library_table], ids=lambda module: module.__name__)
+@pytest.mark.parametrize("module", [library_results, library_sweep], ids=lambda module: module.__name__)
 def test_the_examples_of_the_docstrings_hold(
     monkeypatch: pytest.MonkeyPatch, results: ts.Results, folder: Path, module: ModuleType
 ):

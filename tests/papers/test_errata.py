@@ -9,10 +9,7 @@ from fractions import Fraction
 import igraph
 import networkx as nx
 import pytest
-from torusweep.papers.verification import (
-    PAPERS,
-    load_expected,
-)
+from torusweep.papers.verification.rows import PAPERS, load_expected
 
 from tests.papers.plain_search import Address, Neighbours, distances
 

@@ -10,18 +10,8 @@ import pytest
 from torusweep.errors import BadInput
 from torusweep.networks.families import plan
 from torusweep.networks.spelling import parse
-from torusweep.papers.verification import (
-    COLUMNS,
-    PAPERS,
-    expected_requests,
-    expected_topologies,
-    is_deadlock,
-    is_latency,
-    is_layout,
-    is_load,
-    is_static,
-    load_expected,
-)
+from torusweep.papers.verification.quantities import is_deadlock, is_latency, is_layout, is_load, is_static
+from torusweep.papers.verification.rows import COLUMNS, PAPERS, expected_requests, expected_topologies, load_expected
 from torusweep.questions.loads.stage import LoadsRequest
 
 from tests.papers.plain_search import Address, distances

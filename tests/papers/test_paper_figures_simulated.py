@@ -9,7 +9,8 @@ import pytest
 from torusweep.library.records import loads_record
 from torusweep.networks.families import build
 from torusweep.papers.figures import drawable
-from torusweep.papers.verification import is_simulated, verification_rows
+from torusweep.papers.verification import verification_rows
+from torusweep.papers.verification.quantities import is_simulated
 from torusweep.questions.simulation.parameters import Parameters
 from torusweep.questions.simulation.record import simulation_records
 

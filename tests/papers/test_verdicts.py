@@ -6,18 +6,9 @@ import pytest
 from torusweep.all_columns import VERIFICATION
 from torusweep.library.records import loads_record
 from torusweep.networks.families import build, plan
-from torusweep.papers.verification import (
-    PAPERS,
-    VERDICTS,
-    Expected,
-    expected_requests,
-    expected_topologies,
-    is_simulated,
-    judge,
-    load_expected,
-    summary,
-    verification_rows,
-)
+from torusweep.papers.verification import VERDICTS, judge, summary, verification_rows
+from torusweep.papers.verification.quantities import is_simulated
+from torusweep.papers.verification.rows import PAPERS, Expected, expected_requests, expected_topologies, load_expected
 from torusweep.questions.static.columns import STATIC
 from torusweep.questions.static.record import static_record
 

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 from torusweep.errors import BadInput
-from torusweep.papers.verification import Expected, judge_simulated, load_expected, verification_rows
+from torusweep.papers.verification import judge_simulated, verification_rows
 from torusweep.papers.verification.quantities import SETTINGS, SimulatedRows, is_simulated, read
+from torusweep.papers.verification.rows import Expected, load_expected
 from torusweep.questions.simulation.parameters import request_of
 from torusweep.questions.simulation.presets import preset
 from torusweep.sweeps.configuration import load

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from torusweep.documents import Document
 from torusweep.errors import BadInput
 from torusweep.questions.placement.job import Job, job_of
 from torusweep.questions.placement.machine import KINDS, JobOperation
@@ -53,7 +54,7 @@ _NEARLY = st.fixed_dictionaries(
 @settings(max_examples=500, deadline=None)
 def test_any_tree_is_read_or_refused_in_one_line(tree):
     try:
-        found = job_of(tree, "job.yaml", {}, {})
+        found = job_of(Document(tree, {}, {}, "job.yaml"))
     except BadInput as refusal:
         line = str(refusal)
         assert line.startswith("job.yaml:1:1: ")
@@ -73,7 +74,7 @@ def test_operations_keep_their_order():
         ],
         "transformer": {"layers": 1, "hidden": 4, "heads": 4, "sequence": 4, "batch": 2, "sequence_parallel": False},
     }
-    job = job_of(data, "job.yaml", {}, {})
+    job = job_of(Document(data, {}, {}, "job.yaml"))
     assert job.axes == {"dp": 2, "tp": 4}
     assert job.operations == [
         JobOperation("tp", "all_gather", 1536, 3),
@@ -87,4 +88,4 @@ def test_a_place_is_a_value_or_a_key():
     data = {"axes": {"tp": 4}, "operations": [{"axis": "tp", "operation": "permute", "byte": 1}]}
     places = {(): (1, 1), ("operations",): (2, 13), ("operations", 0): (2, 14), ("operations", 0, "byte"): (2, 50)}
     with pytest.raises(BadInput, match=r"job.yaml:2:44: operations\[0\]: unknown key 'byte' \(did you mean 'bytes'"):
-        job_of(data, "job.yaml", places, {("operations", 0, "byte"): (2, 44)})
+        job_of(Document(data, places, {("operations", 0, "byte"): (2, 44)}, "job.yaml"))

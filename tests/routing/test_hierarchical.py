@@ -13,7 +13,8 @@ import pytest
 from torusweep.errors import BadInput
 from torusweep.networks.families import build
 from torusweep.networks.topology import Topology
-from torusweep.papers.verification import load_expected, verification_rows
+from torusweep.papers.verification import verification_rows
+from torusweep.papers.verification.rows import load_expected
 from torusweep.questions.static import record
 from torusweep.questions.static.columns import STATIC
 from torusweep.questions.static.record import routed_distances, static_record

@@ -131,7 +131,7 @@ def test_what_is_imported_by_name_is_known():
         "torusweep_kernels/cuda.py",  # CuPy
         "torusweep/networks/families/graph_files.py",  # readers in its folder
         "torusweep/__init__.py",
-        "torusweep/library/table.py",
+        "torusweep/library/results.py",
         "torusweep/cli/__init__.py",
         "torusweep/cli/options.py",
         "torusweep/cli/questions.py",

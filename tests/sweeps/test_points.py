@@ -233,7 +233,7 @@ def test_costs_are_positive_and_grow_with_the_network():
 
 @pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.stem)
 def test_shipped_sweeps_expand_and_are_small(path):
-    from torusweep.papers.verification import expected_topologies
+    from torusweep.papers.verification.rows import expected_topologies
 
     sweep = load(path)
     found = expand(sweep, expected_topologies=expected_topologies(sweep.papers))

@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 
 from torusweep import traffic as patterns
 from torusweep.all_columns import TABLES
-from torusweep.answers.connection import Folders, folders_of
+from torusweep.answers.connection import SWEEP, Folders, folders_of
 from torusweep.answers.joined import (
     ALL,
     BEST,
@@ -34,11 +34,11 @@ from torusweep.answers.joined import (
     words_of,
 )
 from torusweep.answers.query import bracketed, query
-from torusweep.answers.view import SWEEP
 from torusweep.errors import BadInput, nearest
 from torusweep.questions.deadlock.routing_case import routing_spelling
 from torusweep.questions.screen.bounds import front
 from torusweep.tables.columns import NUMBERS
+from torusweep.tables.parquet import arrow_places
 
 SHOWN = 3  # values that a message names
 # which value a message proposes, where it is there
@@ -300,7 +300,9 @@ def front_of(
     telling = [key for key in telling if valued.column(key).null_count < valued.num_rows]
     first = [*joined.of_network, *(key for key in apart if key != SWEEP)]
     if single:
-        chosen_rows = _taken(valued, front(_costs(valued, numbers[: len(minimise)], numbers[len(minimise) :])))
+        chosen_rows = valued.take(
+            arrow_places(front(_costs(valued, numbers[: len(minimise)], numbers[len(minimise) :])))
+        )
         designs = chosen_rows.sort_by([(name, "ascending") for name in ("nodes", *columns)])
     else:
         refuse_mixed(valued, keys, numbers, series=None, apart=apart)
@@ -364,7 +366,9 @@ def pareto(table: pa.Table, minimise: Sequence[str], maximise: Sequence[str] = (
     rows = table.filter(_valued(table, named))
     chosen = front(_costs(rows, minimise, maximise))
     first = [name for name in ("topology", *named) if name in table.column_names]
-    answer = _taken(rows, chosen).select([*first, *(name for name in table.column_names if name not in first)])
+    answer = rows.take(arrow_places(chosen)).select(
+        [*first, *(name for name in table.column_names if name not in first)]
+    )
     return answer.replace_schema_metadata({EXCLUDED: str(int(table.num_rows - rows.num_rows)).encode()})
 
 
@@ -384,12 +388,6 @@ def _array(column: pa.ChunkedArray[Any]) -> np.ndarray:
     whole = column.combine_chunks()
     kind = column.type
     return np.from_dlpack(whole) if pa.types.is_integer(kind) or pa.types.is_floating(kind) else np.asarray(whole)
-
-
-def _taken(table: pa.Table, places: np.ndarray) -> pa.Table:
-    """The rows of these places, int64."""
-    whole = np.ascontiguousarray(places, np.int64)
-    return table.take(pa.Array.from_buffers(pa.int64(), len(whole), [None, pa.py_buffer(whole.tobytes())]))
 
 
 def _is_exact(values: np.ndarray) -> bool:

@@ -14,14 +14,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from torusweep.all_columns import TABLES
 from torusweep.answers.joined import joined_tables
+from torusweep.charts.drawing import spread
 from torusweep.charts.looks import comparable, distinct
 from torusweep.charts.section import sampled
 from torusweep.tables.columns import NUMBERS, Column
-from torusweep.tables.rows import Record, StoredRows, Tables, stored_rows
+from torusweep.tables.parquet import arrow_places
+from torusweep.tables.rows import Record, StoredRows, Tables, numbers, stored_rows
 
 MOST = 20_000  # designs that a page or a picture holds
 COMBINATIONS = 4  # of a table's rows, at most
@@ -89,11 +90,6 @@ def sample_of(axes: Sequence[DesignAxis], count: int, most: int = MOST) -> np.nd
     return sampled([axis.costs() for axis in axes], count, most)
 
 
-def numbers(rows: pa.Table, column: str) -> np.ndarray:
-    """float64[rows] of a column without nulls. `to_numpy` would import pandas, which takes a third of a second."""
-    return np.from_dlpack(pc.cast(rows.column(column), pa.float64(), safe=False).combine_chunks())
-
-
 def sample_of_rows(rows: pa.Table, axes: Mapping[str, str], most: int) -> pa.Table:
     """At most so many of the rows: the Pareto front of two columns, and others evenly in the order of `place`.
 
@@ -103,11 +99,11 @@ def sample_of_rows(rows: pa.Table, axes: Mapping[str, str], most: int) -> pa.Tab
         return rows
     order = np.argsort(np.from_dlpack(rows.column("place").combine_chunks()), kind="stable")
     both = [
-        DesignAxis(name, "", "", "", is_better_large(name), numbers(rows, column)[order])
+        DesignAxis(name, "", "", "", is_better_large(name), numbers(rows.column(column))[order])
         for column, name in axes.items()
     ]
     chosen = np.sort(order[sample_of(both, len(order), most)])
-    return rows.take(pa.Array.from_buffers(pa.int64(), len(chosen), [None, pa.py_buffer(chosen.tobytes())]))
+    return rows.take(arrow_places(chosen))
 
 
 def combinations(rows: Iterable[Record], columns: Iterable[str]) -> list[tuple[tuple[str, ...], dict[str, Record]]]:
@@ -125,8 +121,8 @@ def combinations(rows: Iterable[Record], columns: Iterable[str]) -> list[tuple[t
     least = len(by_count[:COMBINATIONS][-1][1]) if by_count else 0
     certain = [item for item in by_count if len(item[1]) > least]
     tied = [item for item in by_count if len(item[1]) == least]
-    room = min(COMBINATIONS - len(certain), len(tied))
-    most = certain + [tied[i * (len(tied) - 1) // max(1, room - 1)] for i in range(room)]
+    room = COMBINATIONS - len(certain)
+    most = certain + spread(tied, room)
     return [
         (tuple(_word(key, value) for key, value in zip(keys, values, strict=True) if value is not None), by_name)
         for values, by_name in most

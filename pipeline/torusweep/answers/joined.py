@@ -1,8 +1,8 @@
 """The tables of a sweep joined by network, and the columns that a command names.
 
 A table beside `static` has several rows a network: one for each routing and traffic pattern, say. A join by
-`topology` alone mixes them. The view `designs` (answers/view.py) takes one row of each table and keeps the columns
-that name it; a command takes the rows that are chosen, and refuses what is mixed (answers/choices.py).
+`topology` alone mixes them. The view `designs` (answers/connection.py) takes one row of each table and keeps the
+columns that name it; a command takes the rows that are chosen, and refuses what is mixed (answers/choices.py).
 
 `overview` and `schema` say what tables there are, and their columns.
 """
@@ -18,9 +18,8 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from torusweep.all_columns import TABLES
-from torusweep.answers.connection import Folders, folders_of
+from torusweep.answers.connection import BEST_ROUTING, SWEEP, VIEW, VIEWED, Folders, folders_of, quoted
 from torusweep.answers.table_text import lacks_values
-from torusweep.answers.view import BEST_ROUTING, SWEEP, VIEW, VIEWED
 from torusweep.documents import parse
 from torusweep.errors import BadInput, nearest
 from torusweep.questions.stage import listed
@@ -263,7 +262,7 @@ def _piece(table: str, joined: Join, choices: Mapping[str, str | None], *, best:
     """SQL of a table's rows that count."""
     own = {column.name for column in TABLES[table]}
     named = {key: value for key, value in choices.items() if key in own and value not in (None, ALL, BEST)}
-    conditions = " AND ".join(f'"{key}" = {_literal(str(value))}' for key, value in named.items())
+    conditions = " AND ".join(f'"{key}" = {quoted(value)}' for key, value in named.items())
     text = f'SELECT *{_renamed(table, joined)} FROM "{table}"{" WHERE " + conditions if conditions else ""}'
     if best and choices.get("routing") == BEST:
         apart = [key for key in joined_tables()[table][1] if key not in ("routing", *SECONDARY)]
@@ -281,10 +280,6 @@ def _renamed(table: str, joined: Join) -> str:
     """SQL that gives a table's columns their names in the join."""
     other = [named for named in joined.columns.values() if named.table == table and named.name != named.column.name]
     return f" RENAME ({', '.join(f'{named.column.name} AS {named.name}' for named in other)})" if other else ""
-
-
-def _literal(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"
 
 
 def _own(table: str, spelling: str) -> str | None:

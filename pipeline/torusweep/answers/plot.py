@@ -12,8 +12,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from torusweep.answers.choices import Choices, groups, keys_of, refining, refuse_absent, refuse_mixed, require_tables
-from torusweep.answers.connection import Folders, folders_of
-from torusweep.answers.designs import numbers, sample_of_rows
+from torusweep.answers.connection import SWEEP, Folders, folders_of
+from torusweep.answers.designs import sample_of_rows
 from torusweep.answers.joined import (
     ALL,
     SECONDARY,
@@ -27,7 +27,6 @@ from torusweep.answers.joined import (
     words_of,
 )
 from torusweep.answers.query import bracketed, query
-from torusweep.answers.view import SWEEP
 from torusweep.charts import Axis, finished
 from torusweep.charts.drawing import Chart, faceted, key
 from torusweep.charts.looks import Look, group_of, network_looks, value_looks
@@ -35,6 +34,7 @@ from torusweep.charts.looks import series as branch_of
 from torusweep.errors import BadInput
 from torusweep.quantities import counted
 from torusweep.tables.columns import NUMBERS
+from torusweep.tables.rows import numbers
 
 LOG = {"none": "", "x": "x", "y": "y", "both": "xy"}
 AUTO = "auto"  # logarithmic where the numbers are positive and span WIDE
@@ -284,7 +284,7 @@ def _facets(points: Sequence[dict[str, Any]], names: Sequence[str]) -> dict[str,
 def _log(request: PlotRequest, rows: pa.Table) -> str:
     """The logarithmic axes: 'x', 'y', 'xy' or ''."""
     named = {"x": request.x.name, "y": request.y.name}
-    values = {end: numbers(rows, end) for end in named}
+    values = {end: numbers(rows.column(end)) for end in named}
     if request.log == AUTO:
         wide = [end for end in named if values[end].min() > 0 and values[end].max() >= WIDE * values[end].min()]
         curved = request.lines and request.x.table != "static"

@@ -27,6 +27,9 @@ import pyarrow.parquet as pq
 from torusweep.answers import table_text
 from torusweep.answers.connection import (
     DEEPEST,
+    SWEEP,
+    VIEW,
+    VIEWED,
     Folders,
     Stored,
     column_names,
@@ -35,8 +38,8 @@ from torusweep.answers.connection import (
     lock,
     stored_table,
     sweep_names,
+    view,
 )
-from torusweep.answers.view import SWEEP, VIEW, VIEWED, view
 from torusweep.errors import BadInput, Refused, RunsOn, printable
 
 LONGEST_WAIT = 86_400  # seconds

@@ -147,10 +147,5 @@ def value_looks(values: Iterable[str]) -> list[Look]:
     ]
 
 
-def named_looks(names: Iterable[str]) -> list[Look]:
-    """SIX for as many lines, in this order."""
-    return [look._replace(name=name) for look, name in zip(SIX, dict.fromkeys(names))]
-
-
 def _dash(number: int) -> tuple[int, ...]:
     return DASHES[number // len(SERIES) % len(DASHES)]

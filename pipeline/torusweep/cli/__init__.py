@@ -44,13 +44,13 @@ COMMANDS = {
     "simulate": QUESTIONS["simulate"],
     "export": ("networks", "Write a network in the format of another tool."),
     "query": ("query", "Query a sweep's tables in SQL."),
-    "pareto": ("pareto", "The designs that no other design beats."),
+    "pareto": ("compare", "The designs that no other design beats."),
     "compare": ("compare", "Where two results differ."),
     "verify": ("verify", "The papers' numbers against ours."),
     "report": ("report", "Write the HTML page of a sweep."),
     "dataset": ("report", "Write a sweep's lattices as a data set."),
-    "plot": ("plot", "Draw any two columns, as SVG, PDF or PNG."),
-    "completion": ("completion", "Print the shell completion script."),
+    "plot": ("report", "Draw any two columns, as SVG, PDF or PNG."),
+    "completion": ("options", "Print the shell completion script."),
     "step": ("run", "One step of the pipeline, as the Snakefile calls it."),
 }
 

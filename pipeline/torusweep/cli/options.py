@@ -12,7 +12,7 @@ from pkgutil import resolve_name
 from typing import Any, TypeVar
 
 import click
-from click.shell_completion import CompletionItem
+from click.shell_completion import CompletionItem, get_completion_class
 
 from torusweep.errors import BadInput, check_path, one_line
 
@@ -28,6 +28,22 @@ class Real(click.FloatRange):
         if math.isnan(number):
             self.fail(f"expected a number, got {value}.", param, ctx)
         return number
+
+
+@click.command()
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+def completion(shell: str) -> None:
+    """Print the completion script of SHELL.
+
+    \b
+    Examples:
+      torusweep completion bash > ~/.local/share/bash-completion/completions/torusweep
+      torusweep completion zsh > ~/.zfunc/_torusweep
+      torusweep completion fish > ~/.config/fish/completions/torusweep.fish
+    """
+    command, completer = click.get_current_context().find_root().command, get_completion_class(shell)
+    assert completer is not None
+    click.echo(completer(command, {}, "torusweep", "_TORUSWEEP_COMPLETE").source())
 
 
 Completer = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]

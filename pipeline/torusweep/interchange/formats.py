@@ -111,10 +111,6 @@ def one_each(topology: Topology) -> bool:
     return np.array_equal(topology.terminals, np.arange(topology.nodes))
 
 
-def no_remarks(topology: Topology) -> list[str]:
-    return []
-
-
 class Format(NamedTuple):
     """A format of another tool.
 
@@ -135,7 +131,7 @@ class Format(NamedTuple):
     command: Callable[[list[Path]], str]
     simulates: bool = False
     check: Callable[[Topology], None] = lambda topology: None
-    remarks: Callable[[Topology], list[str]] = no_remarks
+    remarks: Callable[[Topology], list[str]] = lambda topology: []
 
 
 def losses(topology: Topology, format: Format) -> list[str]:
@@ -244,14 +240,3 @@ LOSSES: dict[str, Callable[[Topology], str]] = {
     "names": _names,
     "construction": _construction,
 }
-
-
-def terminals_per_node(topology: Topology, name: str) -> int:
-    """Number of terminals of every node. Raises BadInput where they differ."""
-    counts = terminal_counts(topology)
-    if counts.min() != counts.max():
-        raise BadInput(
-            f"{topology.spelling} as {name}: expected as many terminals at every node, got {counts.min()} to"
-            f" {counts.max()}; choose booksim, sst or astra-sim, which take any number"
-        )
-    return int(counts[0])

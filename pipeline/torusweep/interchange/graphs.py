@@ -60,7 +60,7 @@ def graphml_text(topology: Topology) -> str:
     keys = [("graph", name, "string") for name in of_graph]
     keys += [("node", "endpoints", "long"), *(("edge", name, _type(column)) for name, column in numbers.items())]
     lines = [f'<key id="{name}" for="{of}" attr.name="{name}" attr.type="{kind}"/>' for of, name, kind in keys]
-    lines.append(f'<graph edgedefault="{_direction(topology)}">')
+    lines.append(f'<graph edgedefault="{"directed" if topology.directed else "undirected"}">')
     lines += [f'<data key="{name}">{escape(value)}</data>' for name, value in of_graph.items()]
     lines += [
         f'<node id={quoteattr(node)}><data key="endpoints">{count}</data></node>'
@@ -83,10 +83,6 @@ def write_graphml(topology: Topology, path: Path) -> list[Path]:
     """Write the document."""
     publish(path, graphml_text(topology).encode())
     return [path]
-
-
-def _direction(topology: Topology) -> str:
-    return "directed" if topology.directed else "undirected"
 
 
 GRAPHML = Format(

@@ -27,8 +27,9 @@ from pathlib import Path
 import numpy as np
 from torusweep_kernels.distance import all_pairs_distance
 
+from torusweep.errors import BadInput
 from torusweep.interchange import graphs
-from torusweep.interchange.formats import Format, folder_command, links_of, terminals_per_node
+from torusweep.interchange.formats import Format, folder_command, links_of, terminal_counts
 from torusweep.networks.topology import NO_PORT, Topology
 from torusweep.questions.simulation.presets import PRESETS, round_trip
 from torusweep.tables.store import publish
@@ -50,13 +51,13 @@ vc_alloc_delay = 1;
 sw_alloc_delay = 1;
 st_final_delay = 1;
 
-traffic = {traffic};
+traffic = uniform;
 packet_size = {packet_flits};
 injection_rate_uses_flits = 1;
-injection_rate = {load};
+injection_rate = 0.1;
 
 sim_type = latency;
-seed = {seed};
+seed = 1;
 """
 
 
@@ -72,35 +73,15 @@ def anynet(topology: Topology) -> str:
     return "".join(f"{' '.join(line)}\n" for line in lines)
 
 
-def booksim_configuration(
-    spelling: str,
-    *,
-    network_file: str = BOOKSIM_NETWORK,
-    router: str = "booksim2",
-    traffic: str = "uniform",
-    load: float = 0.1,
-    packet_flits: int | None = None,
-    seed: int = 1,
-    buffer_flits: int = 0,
-) -> str:
-    """A configuration of BookSim2 for an anynet file.
-
-    router        preset whose virtual channels, buffers and packets are used; delays are BookSim2's own
-    traffic       BookSim2's name of the pattern
-    load          flits per cycle per terminal
-    packet_flits  None: the preset's
-    buffer_flits  of a virtual channel, if more than the preset's
-    """
-    preset = PRESETS[router]
+def booksim_configuration(topology: Topology) -> str:
+    """A configuration of BookSim2 for the anynet file: virtual channels, buffers, packets of our preset booksim2."""
+    preset = PRESETS["booksim2"]
     return BOOKSIM_CONFIGURATION_TEXT.format(
-        spelling=" ".join(spelling.split()),
-        network_file=network_file,
+        spelling=" ".join(topology.spelling.split()),
+        network_file=BOOKSIM_NETWORK,
         virtual_channels=preset.virtual_channels,
-        buffer_flits=max(preset.buffer_flits, buffer_flits),
-        packet_flits=packet_flits or preset.packet_flits,
-        traffic=traffic,
-        load=load,
-        seed=seed,
+        buffer_flits=max(preset.buffer_flits, round_trip(topology, preset)),
+        packet_flits=preset.packet_flits,
     )
 
 
@@ -108,10 +89,7 @@ def write_booksim(topology: Topology, folder: Path) -> list[Path]:
     """Write network.anynet and booksim.cfg."""
     files = [folder / BOOKSIM_NETWORK, folder / BOOKSIM_CONFIGURATION]
     publish(files[0], anynet(topology).encode())
-    publish(
-        files[1],
-        booksim_configuration(topology.spelling, buffer_flits=round_trip(topology, PRESETS["booksim2"])).encode(),
-    )
+    publish(files[1], booksim_configuration(topology).encode())
     return files
 
 
@@ -185,6 +163,17 @@ def adjacencies(topology: Topology) -> str:
     return "\n".join([*lines, ""])
 
 
+def terminals_per_node(topology: Topology) -> int:
+    """Number of terminals of every node. Raises BadInput where they differ."""
+    counts = terminal_counts(topology)
+    if counts.min() != counts.max():
+        raise BadInput(
+            f"{topology.spelling} as caminos: expected as many terminals at every node, got {counts.min()} to"
+            f" {counts.max()}; choose booksim, sst or astra-sim, which take any number"
+        )
+    return int(counts[0])
+
+
 def caminos_configuration(topology: Topology) -> str:
     """A configuration with shortest routes, and as many virtual channels as the longest has hops."""
     nodes = np.arange(topology.nodes, dtype=np.int32)
@@ -193,7 +182,7 @@ def caminos_configuration(topology: Topology) -> str:
     return CAMINOS_CONFIGURATION_TEXT.format(
         network=CAMINOS_NETWORK,
         spelling=" ".join(topology.spelling.split()).replace("\\", "/").replace('"', "'"),
-        per_node=terminals_per_node(topology, "caminos"),
+        per_node=terminals_per_node(topology),
         terminals=len(topology.terminals),
         channels=max(1, found.histogram.shape[1] - 1),
     )
@@ -208,7 +197,7 @@ def write_caminos(topology: Topology, folder: Path) -> list[Path]:
 
 
 def _check(topology: Topology) -> None:
-    terminals_per_node(topology, "caminos")
+    terminals_per_node(topology)
 
 
 CAMINOS = Format(

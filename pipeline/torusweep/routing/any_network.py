@@ -14,7 +14,7 @@ import scipy
 from torusweep.errors import BadInput, Refused
 from torusweep.networks.names import number_of
 from torusweep.networks.topology import NO_PORT, Meaning, Topology, Whole, require
-from torusweep.routing.forms import LayeredRouting, TableRouting
+from torusweep.routing.forms import MAX_PORTS, LayeredRouting, TableRouting, in_two_phases
 from torusweep.routing.paths import UNREACHED, shortest_paths
 from torusweep.routing.tables.rows import TableRows, table_routing
 
@@ -61,7 +61,6 @@ Split = Annotated[
     Literal["paths", "next_hops"],
     Meaning("paths: all shortest permitted paths equally; next_hops: at every node, all links on such paths equally"),
 ]
-MAX_PORTS = int(np.iinfo(np.int8).max)
 
 
 def up_down(topology: Topology, root: Root = 0, split: Split = "paths") -> LayeredRouting:
@@ -95,19 +94,9 @@ def up_down(topology: Topology, root: Root = 0, split: Split = "paths") -> Layer
     rank = np.empty(nodes, np.int64)
     rank[np.lexsort((np.arange(nodes), level))] = np.arange(nodes)
 
-    all_nodes = np.arange(nodes, dtype=np.int32)
-    there = topology.ports
-    leads = (there != NO_PORT) & np.isfinite(level)[:, None]
-    up = leads & (rank[there] < rank[:, None])
-    going_up, gone_down, arrived = all_nodes, all_nodes + np.int32(nodes), all_nodes + np.int32(2 * nodes)
-    states = np.full((3 * nodes, width + 1), NO_PORT, np.int32)
-    states[going_up, :-1] = np.where(up, going_up[there], np.where(leads, gone_down[there], NO_PORT))
-    states[gone_down, :-1] = np.where(leads & ~up, gone_down[there], NO_PORT)
-    states[: 2 * nodes, -1] = np.tile(arrived, 2)
-    port = np.where(states == NO_PORT, NO_PORT, np.arange(width + 1)).astype(np.int8)
-    port[:, -1] = NO_PORT
-    arcs = "next-hops" if split == "next_hops" else split
-    return LayeredRouting(topology, states, port, np.tile(all_nodes, 3), going_up, arrived, 1, arcs)
+    leads = (topology.ports != NO_PORT) & np.isfinite(level)[:, None]
+    up = leads & (rank[topology.ports] < rank[:, None])
+    return in_two_phases(topology, up, leads & ~up, leads & ~up, split)
 
 
 def _levels(topology: Topology, root: int) -> np.ndarray:

@@ -23,7 +23,7 @@ from torusweep.errors import BadInput, Refused
 from torusweep.networks.families.grids import class_names, neighbour
 from torusweep.networks.families.low_diameter import Hamming
 from torusweep.networks.topology import NO_PORT, Meaning, Topology, require
-from torusweep.routing.forms import LayeredRouting, Moves, Routes, SourceRouting, combinations, port_to
+from torusweep.routing.forms import LayeredRouting, Moves, Routes, SourceRouting, combinations, in_two_phases, port_to
 
 MOST_DIRECTIONS = 127  # a direction is an int8
 
@@ -369,7 +369,7 @@ def _sides(routing: str, topology: Topology) -> tuple[int, ...]:
 
 
 def _turn_model(routing: str, topology: Topology, first: Iterable[tuple[int, bool]], split: str) -> LayeredRouting:
-    """Shortest paths in a graph of three states for each node: only hops of `first` so far; another hop; arrived.
+    """Shortest paths in two phases: hops of `first`, then others.
 
     first   directions (dimension, whether +)
     """
@@ -382,14 +382,5 @@ def _turn_model(routing: str, topology: Topology, first: Iterable[tuple[int, boo
         port = grid.moves.port[:, 2 * dimension + (not plus)]
         leads = (port != NO_PORT) & (digit < grid.sides[dimension] - 1 if plus else digit > 0)
         begins[every[leads], port[leads]] = True
-    leads = topology.ports != NO_PORT
-    there = topology.ports
-    one, two, arrived = every, every + np.int32(nodes), every + np.int32(2 * nodes)
-    states = np.full((3 * nodes, width + 1), NO_PORT, np.int32)
-    states[one, :-1] = np.where(begins, one[there], np.where(leads, two[there], NO_PORT))
-    states[two, :-1] = np.where(leads & ~begins, two[there], NO_PORT)
-    states[: 2 * nodes, -1] = np.tile(arrived, 2)
-    port = np.where(states == NO_PORT, NO_PORT, np.arange(width + 1)).astype(np.int8)
-    port[:, -1] = NO_PORT
-    arcs = "next-hops" if split == "next_hops" else split
-    return LayeredRouting(topology, states, port, np.tile(every, 3), one, arrived, 1, arcs)
+    others = (topology.ports != NO_PORT) & ~begins
+    return in_two_phases(topology, begins, others, others, split)

@@ -182,6 +182,32 @@ class LayeredRouting:
         return self.states is self.topology.ports
 
 
+MAX_PORTS = int(np.iinfo(np.int8).max)  # of a node; the last arc of a state is the packet's arrival
+
+
+def in_two_phases(
+    topology: Topology, first: np.ndarray, turn: np.ndarray, second: np.ndarray, split: str
+) -> LayeredRouting:
+    """Shortest paths in two phases, each of which has hops of its own, as up and then down.
+
+    first, turn, second   bool[N, P]  hops within the first phase, those that begin the second one, those within it
+    split                 paths or next_hops
+
+    A node has three states: in the first phase, in the second one, arrived.
+    """
+    nodes, width = topology.ports.shape
+    every, there = np.arange(nodes, dtype=np.int32), topology.ports
+    one, two, arrived = every, every + np.int32(nodes), every + np.int32(2 * nodes)
+    states = np.full((3 * nodes, width + 1), NO_PORT, np.int32)
+    states[one, :-1] = np.where(first, one[there], np.where(turn, two[there], NO_PORT))
+    states[two, :-1] = np.where(second, two[there], NO_PORT)
+    states[: 2 * nodes, -1] = np.tile(arrived, 2)
+    port = np.where(states == NO_PORT, NO_PORT, np.arange(width + 1)).astype(np.int8)
+    port[:, -1] = NO_PORT
+    arcs = "next-hops" if split == "next_hops" else split
+    return LayeredRouting(topology, states, port, np.tile(every, 3), one, arrived, 1, arcs)
+
+
 @dataclass(frozen=True, eq=False)
 class AdaptiveRouting:
     """Any link that leads nearer, chosen hop by hop; if all are busy, the next hop of the escape routing.

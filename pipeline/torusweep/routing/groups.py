@@ -20,7 +20,7 @@ import numpy as np
 from torusweep.errors import BadInput, Refused
 from torusweep.networks.families.dragonfly import GLOBAL, Grouped
 from torusweep.networks.topology import NO_PORT, Meaning, Topology, Whole
-from torusweep.routing.forms import LayeredRouting, TableRouting
+from torusweep.routing.forms import MAX_PORTS, LayeredRouting, TableRouting, in_two_phases
 from torusweep.routing.paths import steps_nearer
 from torusweep.routing.tables.as_table import joined, layered_rows
 from torusweep.routing.tables.rows import TableRows, table_routing
@@ -29,7 +29,6 @@ Split = Annotated[
     Literal["paths", "next_hops"],
     Meaning("paths: all such shortest paths equally; next_hops: at every router, all links on such paths equally"),
 ]
-MAX_PORTS = int(np.iinfo(np.int8).max)
 
 
 def by_group(topology: Topology, split: Split = "paths") -> LayeredRouting:
@@ -41,24 +40,15 @@ def by_group(topology: Topology, split: Split = "paths") -> LayeredRouting:
     Source: Kim et al. 2008, sec. 4.1 (minimal routing).
     """
     groups_of("by_group", topology)
-    nodes, width = topology.ports.shape
+    width = topology.ports.shape[1]
     if width > MAX_PORTS:
         raise Refused(
             f"routing by_group on {topology.spelling}: expected at most {MAX_PORTS} ports a node, got {width};"
             " choose smaller routers"
         )
-    everyone = np.arange(nodes, dtype=np.int32)
-    there = topology.ports
     between = topology.link_class == GLOBAL
-    before, behind, arrived = everyone, everyone + np.int32(nodes), everyone + np.int32(2 * nodes)
-    states = np.full((3 * nodes, width + 1), NO_PORT, np.int32)
-    states[before, :-1] = np.where(there == NO_PORT, NO_PORT, np.where(between, behind[there], before[there]))
-    states[behind, :-1] = np.where((there == NO_PORT) | between, NO_PORT, behind[there])
-    states[: 2 * nodes, -1] = np.tile(arrived, 2)
-    port = np.where(states == NO_PORT, NO_PORT, np.arange(width + 1)).astype(np.int8)
-    port[:, -1] = NO_PORT
-    arcs = "next-hops" if split == "next_hops" else split
-    return LayeredRouting(topology, states, port, np.tile(everyone, 3), before, arrived, 1, arcs)
+    within = (topology.ports != NO_PORT) & ~between
+    return in_two_phases(topology, within, (topology.ports != NO_PORT) & between, within, split)
 
 
 def groups_of(routing: str, topology: Topology) -> Grouped:

@@ -21,7 +21,7 @@ from torusweep.all_columns import TABLES, schema_of
 from torusweep.errors import BadInput, nearest, printable
 from torusweep.networks.families import files_of
 from torusweep.papers.verification import COMPARED, summary, verification_rows
-from torusweep.papers.verification import FOLDER as EXPECTED
+from torusweep.papers.verification.rows import FOLDER as EXPECTED
 from torusweep.quantities import counted
 from torusweep.run.compute_table import listed, merge, outcome_of
 from torusweep.run.progress import logged, tell

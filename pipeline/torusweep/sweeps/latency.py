@@ -15,7 +15,7 @@ from torusweep.errors import BadInput, Refused
 from torusweep.networks.families import plan
 from torusweep.networks.seed_runs import count_of, first_of
 from torusweep.networks.spelling import parse
-from torusweep.papers.verification import expected_latency
+from torusweep.papers.verification.rows import expected_latency
 from torusweep.questions.latency.columns import LATENCY
 from torusweep.questions.latency.normalisation import NORMS, WIRING_VOLUME
 from torusweep.questions.latency.question import check_links, placement_of

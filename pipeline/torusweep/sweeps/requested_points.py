@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 from torusweep.all_columns import schema_of
 from torusweep.errors import BadInput
 from torusweep.networks.families import build, plan
-from torusweep.papers.verification import expected_requests, expected_topologies
+from torusweep.papers.verification.rows import expected_requests, expected_topologies
 from torusweep.quantities import counted
 from torusweep.questions.cost.arithmetic import equal_cost
 from torusweep.questions.screen.best import best_table

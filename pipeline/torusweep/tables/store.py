@@ -30,7 +30,6 @@ import pyarrow as pa
 from torusweep import __version__
 from torusweep.errors import BadInput, Refused
 from torusweep.tables import provenance
-from torusweep.tables.manifest import checked
 from torusweep.tables.parquet import Streamed, TableFile, parquet, read_rows, write_parquet
 
 MANIFEST = "manifest.json"
@@ -223,7 +222,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
         got = "no folder" if folder.exists() else "nothing of this name"
         raise BadInput(f"{folder}: expected a folder of results, got {got}; run the sweep first, or name another")
     try:
-        return checked(path.read_bytes())
+        return provenance.checked(path.read_bytes())
     except FileNotFoundError:
         raise BadInput(
             f"{path} is missing: run the sweep; it is rebuilt from the shards, nothing is computed twice"

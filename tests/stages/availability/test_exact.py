@@ -18,6 +18,7 @@ from torusweep.questions.availability.request import AvailabilityRequest, measur
 from torusweep.questions.how import How
 from torusweep.questions.static.record import static_record
 
+from tests.collectives.test_best_known import narrowest_partition
 from tests.stages.availability import oracle
 
 CHEAP = "connectivity, distances"
@@ -227,28 +228,6 @@ def test_saturation_is_that_of_every_shortest_path(spelling: str, count: int):
     assert row["worst"] == pytest.approx(min(found), rel=1e-12)
 
 
-def strength_by_partitions(graph: networkx.Graph) -> Fraction:
-    """max (|P| − 1) / links between the parts, over all partitions of the nodes."""
-
-    def partitions(nodes: list[int]) -> Any:
-        if not nodes:
-            yield []
-            return
-        first, *rest = nodes
-        for some in partitions(rest):
-            yield [[first], *some]
-            for place in range(len(some)):
-                yield [*some[:place], [first, *some[place]], *some[place + 1 :]]
-
-    best = Fraction(0)
-    for parts in partitions(sorted(graph)):
-        number = {node: place for place, part in enumerate(parts) for node in part}
-        crossing = sum(number[a] != number[b] for a, b in graph.edges())
-        if len(parts) > 1:
-            best = max(best, Fraction(len(parts) - 1, crossing))
-    return best
-
-
 @pytest.mark.parametrize(("fails", "count"), [("links", 1), ("routers", 1)])
 def test_an_all_reduce_takes_what_the_best_partition_says(fails: str, count: int):
     graph, _ = oracle.graph_of("hypercube(n=3)")
@@ -256,7 +235,8 @@ def test_an_all_reduce_takes_what_the_best_partition_says(fails: str, count: int
     for failed in combinations(sorted(graph.edges() if fails == "links" else graph), count):
         less = graph.copy()
         (less.remove_edges_from if fails == "links" else less.remove_nodes_from)(failed)
-        found.append(float(strength_by_partitions(less)))
+        links = [(*ends, 1) for ends in networkx.convert_node_labels_to_integers(less).edges()]
+        found.append(float(narrowest_partition(len(less), links)))
     row = rows_of("hypercube(n=3)", fails, count, "all_reduce")["all_reduce"]
     assert row["worst"] == pytest.approx(max(found), rel=1e-12)
     assert row["mean"] == pytest.approx(sum(found) / len(found), rel=1e-12)

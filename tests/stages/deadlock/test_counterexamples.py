@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from torusweep.networks.families import build
 from torusweep.questions.deadlock.record import deadlock_record
+from torusweep.questions.how import How
 from torusweep.questions.simulation.parameters import Parameters
 from torusweep.questions.simulation.record import simulation_records
 
@@ -157,5 +158,5 @@ def deadlocks(packets: list[str], k: int, folder: Path, monkeypatch) -> set[str]
         workload="packets.csv",
         allow_deadlock=True,
     )
-    (record,) = simulation_records(build(f"torus(k={k}, n=2)"), parameters, backend="numba")
+    (record,) = simulation_records(build(f"torus(k={k}, n=2)"), parameters, how=How("numba"))
     return set(record["waiting"]) if record["deadlocked"] else None

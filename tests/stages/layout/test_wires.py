@@ -10,7 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torusweep.networks.families import build
 from torusweep.networks.topology import NO_PORT
-from torusweep.papers.verification import PAPERS, expected_requests, is_layout, load_expected, verification_rows
+from torusweep.papers.verification import verification_rows
+from torusweep.papers.verification.quantities import is_layout
+from torusweep.papers.verification.rows import PAPERS, expected_requests, load_expected
 from torusweep.questions.layout.columns import LAYOUT
 from torusweep.questions.layout.record import layout_record
 

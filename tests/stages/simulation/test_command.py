@@ -15,7 +15,6 @@ from torusweep.cli.questions import command_of
 from torusweep.errors import BadInput
 from torusweep.questions.simulation.columns import SIMULATION
 from torusweep.questions.simulation.parameters import Parameters, loads_of
-from torusweep.questions.simulation.presets import PRESETS
 from torusweep.questions.simulation.stage import QUESTION
 from torusweep.questions.simulation.text import print_simulation
 
@@ -156,10 +155,6 @@ def test_every_parameter_of_the_router_is_in_all_doors():
     assert names <= {parameter.name for parameter in simulate.params}
     assert names <= set(inspect.signature(ts.Network.simulate).parameters)
     assert names <= set(QUESTION.Entry.model_fields)
-
-
-def test_help_names_every_router():
-    assert all(name in simulate.help for name in PRESETS)
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from torusweep.errors import BadInput
 from torusweep.networks.families import build
+from torusweep.questions.how import How
 from torusweep.questions.simulation.parameters import Parameters
 from torusweep.questions.simulation.presets import PRESETS
 from torusweep.questions.simulation.record import simulation_records
@@ -57,7 +58,7 @@ def test_a_quarter_of_the_round_trip_sustains_a_quarter_of_the_bandwidth():
 
 def rows(network, **more):
     parameters = Parameters(cycles=3_000, warm_up=500, **more)
-    return simulation_records(build(network), parameters, loads=[0.1, 0.5], seeds=[0], backend="numba")
+    return simulation_records(build(network), parameters, loads=[0.1, 0.5], seeds=[0], how=How("numba"))
 
 
 def without(row, *names):

@@ -10,6 +10,7 @@ import torusweep as ts
 from torusweep.errors import BadInput, Refused
 from torusweep.networks.families import build
 from torusweep.questions.deadlock.routing_case import deadlock_case
+from torusweep.questions.how import How
 from torusweep.questions.simulation.choice import may_use_both_classes
 from torusweep.questions.simulation.parameters import Parameters, RunRequest, request_of
 from torusweep.questions.simulation.presets import PRESETS
@@ -160,7 +161,7 @@ def test_numbers_out_of_range_are_refused_where_they_are_asked_for(inputs, messa
 
 def test_memory_is_checked_before_a_run():
     with pytest.raises(Refused, match=r"the limit is 0\.1 GiB"):
-        simulation_records(build("torus(k=8, n=3)"), Parameters(cycles=1_000_000), loads=[0.5], memory=10**8)
+        simulation_records(build("torus(k=8, n=3)"), Parameters(cycles=1_000_000), loads=[0.5], how=How(memory=10**8))
 
 
 def test_a_request_has_one_spelling():

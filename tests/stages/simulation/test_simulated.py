@@ -11,6 +11,7 @@ from torusweep.networks.families import build
 from torusweep.questions.deadlock.dependencies import dependencies
 from torusweep.questions.deadlock.record import deadlock_record
 from torusweep.questions.deadlock.routing_case import deadlock_case
+from torusweep.questions.how import How
 from torusweep.questions.loads.exact import exact_loads
 from torusweep.questions.simulation.columns import SIMULATION
 from torusweep.questions.simulation.parameters import Parameters
@@ -202,8 +203,7 @@ def test_a_row_depends_only_on_its_load_and_seeds():
         Parameters(**inputs),
         loads=[0.05, 0.1, 0.2],
         seeds=[4, 5],
-        memory=2_000_000,
-        threads=1,
+        how=How(memory=2_000_000, threads=1),
     )
     assert apart == together
     assert (
@@ -228,20 +228,20 @@ def test_progress_of_runs(runs, threads):
     shares: list[float] = []
     inputs, loads = Parameters(cycles=6000), [0.1, 0.2, 0.3][:runs]
     rows = simulation_records(
-        build("ring(k=4)"), inputs, loads=loads, backend="numba", threads=threads, progress=shares.append
+        build("ring(k=4)"), inputs, loads=loads, how=How("numba", threads=threads), progress=shares.append
     )
     assert shares == sorted(shares)
     assert shares[-1] == runs
     assert len(shares) >= 3 * runs
     if threads == 1:
         assert 1 / 3 <= shares[0] < 1 / 2
-    assert rows == simulation_records(build("ring(k=4)"), inputs, loads=loads, backend="numba", threads=threads)
+    assert rows == simulation_records(build("ring(k=4)"), inputs, loads=loads, how=How("numba", threads=threads))
 
 
 def test_progress_of_a_batch():
     shares: list[float] = []
     (row,) = simulation_records(
-        build("ring(k=4)"), Parameters(cycles=2**30), packets_each=2000, progress=shares.append, backend="numba"
+        build("ring(k=4)"), Parameters(cycles=2**30), packets_each=2000, progress=shares.append, how=How("numba")
     )
     slices = int(row["delivery_time"]) // 2000
     assert slices >= 4

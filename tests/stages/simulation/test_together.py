@@ -293,7 +293,7 @@ def test_what_shares_a_call_fits_into_memory(rows_alone, monkeypatch, memory):
 def test_a_gpu_has_more_of_them_at_once(monkeypatch):
     asked: list[int] = []
 
-    def together(requests: Any, options: Any, memory: int | None) -> Iterator[Any]:
+    def together(requests: Any, how: How) -> Iterator[Any]:
         asked.append(len(requests))
         yield from (RuntimeError() for _ in requests)
 
@@ -303,7 +303,7 @@ def test_a_gpu_has_more_of_them_at_once(monkeypatch):
     for gpus, backend in ((0, "auto"), (1, "auto"), (1, "cupy"), (1, "numba")):
         monkeypatch.setattr(runs, "gpu_count", lambda gpus=gpus: gpus)
         asked.clear()
-        list(runs.run_many(some, backend=backend))
+        list(runs.run_many(some, How(backend)))
         assert (len(asked) == 1) == (gpus == 1 and backend != "numba")
 
 

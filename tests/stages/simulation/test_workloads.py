@@ -12,6 +12,7 @@ from click.testing import CliRunner
 from torusweep.cli.questions import command_of
 from torusweep.errors import BadInput
 from torusweep.networks.families import build
+from torusweep.questions.how import How
 from torusweep.questions.simulation.columns import SIMULATION
 from torusweep.questions.simulation.packets import terminals_of, workload_packets
 from torusweep.questions.simulation.parameters import Parameters
@@ -24,7 +25,7 @@ PIPELINE = 3  # cycles of the default router: route, virtual channel, switch
 
 
 def simulate_workload(spelling: str, seeds=(1,), **inputs):
-    options = {name: inputs.pop(name) for name in ("backend", "completions") if name in inputs}
+    options = {name: inputs.pop(name) for name in ("how", "completions") if name in inputs}
     (row,) = simulation_records(build(spelling), Parameters(**inputs), seeds=seeds, **options)
     return row
 
@@ -158,7 +159,7 @@ def test_a_workload_within_nodes_sends_no_packets(tmp_path):
     path = tmp_path / "w.csv"
     path.write_text("message,source,destination,flits,delay\na,0,0,5,30\nb,1,1,0,7\n")
     for backend in ("numpy", "numba"):
-        row = simulate_workload("ring(k=4)", workload=str(path), backend=backend)
+        row = simulate_workload("ring(k=4)", workload=str(path), how=How(backend))
         assert (
             row["delivery_time"],
             row["messages"],
@@ -209,7 +210,7 @@ def test_terminals_of_one_node_do_not_use_the_network(tmp_path):
 @pytest.mark.parametrize("inputs", [{}, {"router": "bluegene", "placement": "random"}])
 def test_backends_agree(inputs):
     rows = [
-        simulate_workload("rtt(a=4)", seeds=(4, 5), workload="cg(order=64)", backend=backend, **inputs)
+        simulate_workload("rtt(a=4)", seeds=(4, 5), workload="cg(order=64)", how=How(backend), **inputs)
         for backend in ("numpy", "numba")
     ]
     assert rows[0] == rows[1]

@@ -14,7 +14,8 @@ from typing import Any
 from torusweep.all_columns import TABLES
 from torusweep.charts.section import Cell, Chapter, Panel, fields, heading, table
 from torusweep.papers.figures import drawable
-from torusweep.papers.verification import PAPER_NAMES, PAPERS, not_compared, summary
+from torusweep.papers.verification import not_compared, summary
+from torusweep.papers.verification.rows import PAPER_NAMES, PAPERS
 from torusweep.tables.rows import Tables
 
 Record = Mapping[str, Any]

@@ -12,7 +12,7 @@ from pathlib import Path
 from torusweep.charts import finished, save
 from torusweep.papers.figures import c10, c10_simulated, d90, p04_distances, p04_latency, r05
 from torusweep.papers.figures.figure import Figure, Row, Tables
-from torusweep.papers.verification import PAPER_NAMES
+from torusweep.papers.verification.rows import PAPER_NAMES
 
 __all__ = ["FIGURES", "Figure", "Row", "drawable"]
 

@@ -13,8 +13,8 @@ from torusweep.papers.figures.figure import Figure, Record, Row, Tables, panel_o
 from torusweep.papers.verification.quantities import SimulatedRows
 
 ROUTER = "bluegene"
-SMALLEST = {2: 16, 3: 8}  # by dimensions, the least side that is drawn; the paper's are 16 and 32
 PLANE, SPACE = ("rt", "rtt"), ("pt", "ptt", "pdtt")
+SMALLEST = {PLANE: 16, SPACE: 8}  # the least side that is drawn; the paper's are 16 and 32
 PERMUTATIONS = {
     "bit_complement": "bit complement",
     "bit_reversal": "bit reversal",
@@ -97,7 +97,7 @@ def _simulated(tables: Tables, families: tuple[str, ...], traffic: str) -> list[
         for row in tables.get("simulation", ())
         if (row["router"], row["traffic"]) == (ROUTER, traffic) and row["offered_load"] is not None
     ]
-    own = [row for row in rows if _family(row) in families and _side(row) >= SMALLEST[_dimensions(families)]]
+    own = [row for row in rows if _family(row) in families and _side(row) >= SMALLEST[families]]
     return sorted(own, key=lambda row: (_side(row), families.index(_family(row)), row["offered_load"]))
 
 
@@ -107,10 +107,6 @@ def _family(row: Record) -> str:
 
 def _side(row: Record) -> int:
     return int(str(row["topology"]).partition("a=")[2].rstrip(")"))
-
-
-def _dimensions(families: tuple[str, ...]) -> int:
-    return 2 if families == PLANE else 3
 
 
 def _name(row: Record) -> str:

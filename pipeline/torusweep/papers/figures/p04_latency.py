@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any
 
 from torusweep.charts import Axis
-from torusweep.charts.drawing import Chart
+from torusweep.charts.drawing import Chart, spread
 from torusweep.charts.looks import SIX
 from torusweep.papers.figures.figure import Figure, Record, Row, Tables
 from torusweep.papers.figures.p04_distances import CLASSES, radix_and_dimensions, radix_axis
@@ -290,8 +290,7 @@ def relative(tables: Tables, by: str, other: str, other_delay: int) -> list[Row]
 def _some(rows: list[Row], by: str) -> list[Row]:
     """Rows of MOST_LINES at most, spread over those that run over several radices."""
     several = sorted({row[by] for row in rows if len({r["k"] for r in rows if r[by] == row[by]}) >= LEAST})
-    count = min(MOST_LINES, len(several))
-    chosen = {several[i * (len(several) - 1) // max(1, count - 1)] for i in range(count)}
+    chosen = spread(several, MOST_LINES)
     return sorted((row for row in rows if row[by] in chosen), key=lambda row: row[by])
 
 

@@ -39,45 +39,13 @@ from torusweep.papers.verification.quantities import (
     parts,
 )
 from torusweep.papers.verification.rows import (
-    COLUMNS,
-    FOLDER,
-    PAPER_NAMES,
-    PAPERS,
     Expected,
     cubes_of,
     deadlock_request,
-    expected_latency,
-    expected_requests,
-    expected_topologies,
     load_expected,
     placement_of,
 )
 from torusweep.tables import store
-
-__all__ = [
-    "COLUMNS",
-    "FOLDER",
-    "PAPERS",
-    "PAPER_NAMES",
-    "VERDICTS",
-    "Expected",
-    "expected_latency",
-    "expected_requests",
-    "expected_topologies",
-    "is_deadlock",
-    "is_latency",
-    "is_layout",
-    "is_load",
-    "is_simulated",
-    "is_static",
-    "judge",
-    "judge_simulated",
-    "load_expected",
-    "not_compared",
-    "summary",
-    "verification_rows",
-    "verify_folder",
-]
 
 COMPARED = ("static", "loads", "deadlock", "layout", "latency", "simulation")  # tables with numbers of the papers
 VERDICTS = ("agrees", "paper in error", "departs", "not run", "waits", "unexplained")

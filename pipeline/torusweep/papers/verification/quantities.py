@@ -39,14 +39,6 @@ def _fault_diameter(record: Record, faults: str) -> float | None:
     return math.inf if record["fault_diameter"] is None else record["fault_diameter"]  # None: disconnected
 
 
-def _bisection_channels(record: Record, _: str) -> float | None:
-    return None if record["bisection_upper"] is None else 2 * record["bisection_upper"]
-
-
-def _mean_distance_per_radix(record: Record, _: str) -> float | None:
-    return record["mean_distance"] / dict(record["parameters"])["k"]
-
-
 def _routed_mean_distance_distinct(record: Record, _: str) -> float | None:
     mean, n = record["routed_mean_distance"], record["terminals"]
     return None if mean is None else mean * n / (n - 1)
@@ -55,19 +47,18 @@ def _routed_mean_distance_distinct(record: Record, _: str) -> float | None:
 EXPRESSIONS: dict[str, Callable[[Record, str], float | None]] = {
     "nodes_at_distance": _nodes_at_distance,  # [d]: nodes d hops away from a node, on average over nodes
     "fault_diameter": _fault_diameter,  # [f]: with f node faults
-    "bisection_channels": _bisection_channels,  # one-way channels cut, both directions together
-    "mean_distance_per_radix": _mean_distance_per_radix,
+    # one-way channels cut, both directions together
+    "bisection_channels": lambda record, _: record["bisection_upper"] and 2 * record["bisection_upper"],
+    "mean_distance_per_radix": lambda record, _: record["mean_distance"] / dict(record["parameters"])["k"],
     "routed_mean_distance_distinct": _routed_mean_distance_distinct,  # divided by N-1
 }
 ROUTING, TRAFFIC = "minimal", "uniform"  # of every load that these papers print
 
 
-def _class_hops(record: Record, name: str) -> float | None:
-    return dict(record["per_class_hops"]).get(name)
-
-
 # [x]: over links of class x
-LOADS_EXPRESSIONS: dict[str, Callable[[Record, str], float | None]] = {"mean_hops": _class_hops}
+LOADS_EXPRESSIONS: dict[str, Callable[[Record, str], float | None]] = {
+    "mean_hops": lambda record, name: dict(record["per_class_hops"]).get(name)
+}
 LAYOUT_EXPRESSIONS: dict[str, Callable[[Record, str], float | None]] = {  # [placement], folded without one
     "longest_wire": lambda record, _: record["wire_length_max"],
     "longest_wire_euclidean": lambda record, _: record["wire_length_max_euclidean"],

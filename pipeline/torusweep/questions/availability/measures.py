@@ -351,10 +351,6 @@ def _network(found: Survivors, draw: int) -> Topology:
     return network_after(found.topology, *_left(found, draw))
 
 
-def _all_reduce_seconds(size: DrawSize) -> float:
-    return 1e-3 + (1.2e-8 if size.whole else 3e-7) * size.pairs
-
-
 def _layers_seconds(size: DrawSize) -> float:
     """A path of some hops for each pair, and searches for cycles that grow with them."""
     return 2e-3 + 4e-9 * (3.0 * size.sources**2) ** 1.5
@@ -366,7 +362,9 @@ MEASURES = {
         distances, ("diameter", "mean_distance"), lambda size: 1e-5 + 4e-11 * size.pairs, costly=False
     ),
     "saturation": Measure(saturation, ("saturation_load",), lambda size: 1e-4 + 8e-9 * size.pairs),
-    "all_reduce": Measure(all_reduce, ("all_reduce",), _all_reduce_seconds),
+    "all_reduce": Measure(
+        all_reduce, ("all_reduce",), lambda size: 1e-3 + (1.2e-8 if size.whole else 3e-7) * size.pairs
+    ),
     "rerouting": Measure(rerouting, ("deadlock_free",)),
     "minimal_rerouting": Measure(minimal_rerouting, ("virtual_channels",), _layers_seconds),
 }

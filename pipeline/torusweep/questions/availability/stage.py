@@ -33,11 +33,33 @@ from torusweep.questions.availability.request import (
     measures_of,
     memory_of,
 )
-from torusweep.questions.availability.text import print_availability
+from torusweep.questions.console import Columns, print_heading, print_note, print_rows
 from torusweep.questions.how import How
 from torusweep.questions.parameters import Absent, NotSwept, Option, Read, Spelled
 from torusweep.questions.question import Question
 from torusweep.questions.stage import LazyNetwork, NetworkChoice, Spellings, under
+
+NOTE = (
+    "quantiles and mean are over the draws after which all surviving terminals reach each other, but for connected,"
+    " largest_component and deadlock_free, which are over all draws"
+)
+
+
+def _interval(row: dict[str, Any]) -> str:
+    low, high = row["mean_low"], row["mean_high"]
+    if row["interval"] == "exact":
+        return "exact"
+    return "–" if low is None or high is None else f"{low:.6g} … {high:.6g}"
+
+
+def _draws(row: dict[str, Any]) -> str:
+    return f"{row['measured']:,} of {row['draws']:,}"
+
+
+COLUMNS: Columns = {
+    **{"measure": "measure", "intact": "intact", "mean": "mean", _interval: "95 % interval"},
+    **{"q05": "5 %", "q50": "median", "q95": "95 %", "worst": "worst", _draws: "of draws", "unit": "unit"},
+}
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -62,9 +84,17 @@ class Availability(Records):
         return [row for row in self.rows if row["measure"] == measure]
 
     def print(self, console: Console, computed_by: str) -> None:
+        """A table for each request: a line for each measure, then what was looked at."""
         each = len(self.rows) // len(self.asked)
-        groups = [(one, self.rows[each * place :][:each]) for place, one in enumerate(self.asked)]
-        print_availability(console, groups)
+        for place, request in enumerate(self.asked):
+            rows = self.rows[each * place :][:each]
+            print_heading(console, f"{rows[0]['topology']} {request}")
+            print_rows(console, rows, COLUMNS, left=("measure", "unit"))
+            for method in dict.fromkeys(row["method"] for row in rows):
+                names = ", ".join(row["measure"] for row in rows if row["method"] == method)
+                print_note(console, f"{names}: {method}")
+            console.print()
+        print_note(console, NOTE)
 
 
 def _several(value: Any) -> Any:

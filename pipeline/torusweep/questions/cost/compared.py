@@ -120,10 +120,6 @@ def _grids(family: str, wanted: int) -> Iterator[Sized]:
             yield nodes, f"{family}(radices={sides})"
 
 
-def _hypercubes(wanted: int) -> Iterator[Sized]:
-    yield from ((2**n, f"hypercube(n={n})") for n in count(1))
-
-
 def _dragonflies(wanted: int) -> Iterator[Sized]:
     """a = 2p = 2h (Kim et al. 2008), with as many groups as are needed."""
     for h in count(1):
@@ -149,11 +145,6 @@ def _polarflies(wanted: int) -> Iterator[Sized]:
             yield (q * q + q + 1) * each, f"polarfly(q={q}, terminals={each})"
 
 
-def _hyperxs(wanted: int) -> Iterator[Sized]:
-    """Two dimensions; as many terminals a router as a side is long, whose uniform traffic just fills the links."""
-    yield from ((side**3, f"hyperx(radices=[{side}, {side}], terminals={side})") for side in count(2))
-
-
 def _fat_trees(wanted: int) -> Iterator[Sized]:
     """Of switches with at most 64 ports, in order of size."""
     found = [(k**n, f"fat_tree(k={k}, n={n})") for n in (2, 3, 4, 5) for k in range(2, 33)]
@@ -163,10 +154,11 @@ def _fat_trees(wanted: int) -> Iterator[Sized]:
 BALANCED: dict[str, Callable[[int], Iterator[Sized]]] = {
     "torus": lambda wanted: _grids("torus", wanted),
     "mesh": lambda wanted: _grids("mesh", wanted),
-    "hypercube": _hypercubes,
+    "hypercube": lambda wanted: ((2**n, f"hypercube(n={n})") for n in count(1)),
     "dragonfly": _dragonflies,
     "slim_fly": _slim_flies,
     "polarfly": _polarflies,
-    "hyperx": _hyperxs,
+    # two dimensions; as many terminals a router as a side is long, whose uniform traffic just fills the links
+    "hyperx": lambda wanted: ((k**3, f"hyperx(radices=[{k}, {k}], terminals={k})") for k in count(2)),
     "fat_tree": _fat_trees,
 }

@@ -15,7 +15,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from torusweep import documents
-from torusweep.documents import Document, Place
+from torusweep.documents import Document, Place, expected_of, spelled
 from torusweep.errors import BadInput, nearest, one_line, printable
 
 Price = Annotated[float, Field(ge=0, le=1e12)]
@@ -152,22 +152,6 @@ FOLDER = Path(__file__).parent / "models"
 MODELS = {path.stem: path for path in sorted(FOLDER.glob("*.yaml"))}  # the models that come with the program
 DEFAULT_MODEL = "2014-besta"
 SUFFIXES = (".yaml", ".yml")
-EXPECTED = {  # by pydantic's kind of error
-    "int_type": "a whole number",
-    "float_type": "a number",
-    "finite_number": "a finite number",
-    "string_type": "text",
-    "bool_type": "true or false",
-    "list_type": "a list",
-    "model_type": "a mapping",
-    "literal_error": "{expected}",
-    "greater_than_equal": "a number ≥ {ge}",
-    "greater_than": "a number > {gt}",
-    "less_than_equal": "a number ≤ {le}",
-    "string_too_short": "text",
-    "string_too_long": "at most {max_length} characters",
-    "too_long": "at most {max_length}",
-}
 
 
 def canonical(name: str) -> str:
@@ -229,9 +213,9 @@ def _first(error: ValidationError, document: Document) -> str:
     """The first thing wrong with a model; a misspelt key before the one that it leaves missing."""
     details = error.errors(include_url=False)
     detail: Any = next((entry for entry in details if entry["type"] == "extra_forbidden"), details[0])
-    place = _place(detail["loc"], document)
+    place = document.place_of(detail["loc"])
     key, within = (str(place[-1]), place[:-1]) if place else ("", ())
-    shown = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in place).removeprefix(".")
+    shown = spelled(place)
     kind, position = detail["type"], document.values.get(place, (1, 1))
     if kind == "extra_forbidden":
         position = document.keys.get(place, position)
@@ -243,20 +227,10 @@ def _first(error: ValidationError, document: Document) -> str:
     elif kind == "value_error":
         message = str(detail["ctx"]["error"])
     else:
-        limits = detail.get("ctx", {})
-        expected = EXPECTED.get(kind, detail["msg"].removeprefix("Input should be ")).format(**limits)
         meaning = _model(within).model_fields[key].description if key in _model(within).model_fields else ""
-        message = f"expected {expected}{f' ({meaning})' if meaning else ''}, got {_got(detail['input'])}; change it"
+        expected = expected_of(detail) + (f" ({meaning})" if meaning else "")
+        message = f"expected {expected}, got {_got(detail['input'])}; change it"
     return printable(one_line(f"{document.where(*position)}: {f'{shown}: ' if shown else ''}{message}", 500))
-
-
-def _place(location: tuple[str | int, ...], document: Document) -> Place:
-    """Where in the file something is wrong: pydantic's location without the names of alternatives that it tried."""
-    place: Place = ()
-    for step in location:
-        if (*place, step) in document.values:
-            place = (*place, step)
-    return place
 
 
 def _model(place: Place) -> type[BaseModel]:

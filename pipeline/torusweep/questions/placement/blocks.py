@@ -270,7 +270,8 @@ def lay(machine: Machine, wanted: dict[Block, set[str]], *, backend: str = "auto
 
     Pairs load the same in all orders of a block: they are routed once.
     """
-    found = {block: [Laid(order, {}) for order in _orders(machine, block)] for block in wanted}
+    sides, rings, names = machine.sides, machine.rings, machine.names
+    found = {block: [Laid(order, {}) for order in orders(block, sides, rings, names)] for block in wanted}
 
     def requests() -> Iterator[tuple[np.ndarray, int, str, list[Laid]]]:
         for block, patterns in wanted.items():
@@ -328,10 +329,6 @@ def _side(machine: Machine, laid: Laid) -> Side | None:
         return Side(ring.messages, ring.hops)
     line = laid.loads["line"]
     return Side(2 * line.messages, 1) if line.hops == 1 else None
-
-
-def _orders(machine: Machine, block: Block) -> list[Order]:
-    return orders(block, machine.sides, machine.rings, machine.names)
 
 
 def _batches(

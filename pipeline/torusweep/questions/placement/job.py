@@ -15,6 +15,7 @@ from typing import Annotated, Any, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from torusweep.documents import Document, Place, expected_of, spelled
 from torusweep.errors import BadInput, nearest, one_line, printable
 from torusweep.quantities import bytes_of
 from torusweep.questions.placement.machine import MEANING, JobOperation, Kind
@@ -149,27 +150,9 @@ def _parameters(shape: Shape, tp: int, ep: int) -> tuple[float, float]:
     return attention / tp, shape.experts / ep * feed_forward / tp
 
 
-Place = tuple[str | int, ...]  # the way to a value: ("operations", 2, "bytes")
-
 MOST_AXES = 6
 MOST_OPERATIONS = 1000
 EXAMPLE = "axes: {ep: 16, tp: 8}, operations: [{axis: tp, operation: all_gather, bytes: 64MiB, times: 4}]"
-
-
-EXPECTED = {  # by pydantic's kind of error
-    "int_type": "a whole number",
-    "float_type": "a number",
-    "string_type": "text",
-    "bool_type": "true or false",
-    "list_type": "a list",
-    "dict_type": "a mapping",
-    "model_type": "a mapping",
-    "greater_than_equal": "a number ≥ {ge}",
-    "greater_than": "a number > {gt}",
-    "less_than_equal": "a number ≤ {le}",
-    "too_short": "{min_length} or more",
-    "too_long": "at most {max_length}",
-}
 
 
 class Job(NamedTuple):
@@ -204,7 +187,7 @@ def job_of_axes(given: str | Mapping[str, Any]) -> Job:
         for name in axes
         for kind in USUAL.get(str(name), USUAL_OTHER)
     ]
-    return job_of({"axes": axes, "operations": operations}, "axes")
+    return job_of(Document({"axes": axes, "operations": operations}, {}, {}, "axes", is_file=False))
 
 
 def operations_in_words(job: Job) -> str:
@@ -234,28 +217,18 @@ class _File(BaseModel):
     transformer: Shape | None = Field(None, description="the shape of a model, from which operations follow")
 
 
-def job_of(
-    data: Any,
-    name: str,
-    places: Mapping[Place, tuple[int, int]] | None = None,
-    keys: Mapping[Place, tuple[int, int]] | None = None,
-) -> Job:
-    """Check what a job's file says.
+def job_of(document: Document) -> Job:
+    """Check what a job's file, or a dictionary, says.
 
-    data    mappings, lists and plain values
-    name    of the file, for messages
-    places  (line, column) of the values; keys: of the keys of mappings; none where it is no file
-
-    Raises BadInput as `name:line:column: key: expected …, got …; remedy`; as `name: key: …` without places.
+    Raises BadInput as `name:line:column: key: expected …, got …; remedy`; as `name: key: …` where it is no file.
     """
+    data = document.data
 
     def refuse(place: Place, message: str, *, at_key: bool = False) -> BadInput:
-        if places is None or keys is None:
-            return BadInput(printable(f"{name}: {one_line(message, 400)}"))
-        while place not in places and place:
+        while place not in document.values and place:
             place = place[:-1]
-        line, column = (at_key and keys.get(place)) or places.get(place, (1, 1))
-        return BadInput(printable(f"{name}:{line}:{column}: {one_line(message, 400)}"))
+        line, column = (at_key and document.keys.get(place)) or document.values.get(place, (1, 1))
+        return BadInput(printable(f"{document.where(line, column)}: {one_line(message, 400)}"))
 
     if not isinstance(data, dict):
         got = "nothing" if data is None else _got(data)
@@ -311,18 +284,16 @@ def _first(error: ValidationError) -> tuple[Place, str, bool]:
     model = _model(place[:-1])
     fields = list(model.model_fields)
     key = str(place[-1]) if place else ""
-    where = _spelled(place)
+    where = spelled(place)
     if detail["type"] == "extra_forbidden":
-        inside = f"{_spelled(place[:-1])}: " if place[:-1] else ""
+        inside = f"{spelled(place[:-1])}: " if place[:-1] else ""
         return place, f"{inside}unknown key '{key}'{nearest(key, fields)}; keys here are {', '.join(fields)}", True
     if detail["type"] == "missing":
-        inside = f"{_spelled(place[:-1])}: " if place[:-1] else ""
+        inside = f"{spelled(place[:-1])}: " if place[:-1] else ""
         return place[:-1], f"{inside}missing key '{key}': {model.model_fields[key].description}; add it", False
-    limits = detail.get("ctx", {})
-    expected = EXPECTED.get(detail["type"], detail["msg"].removeprefix("Input should be ")).format(**limits)
     named = next((step for step in reversed(place) if isinstance(step, str) and step in fields), None)
     meaning = f" ({model.model_fields[named].description})" if named else ""
-    return place, f"{where}: expected {expected}{meaning}, got {_got(detail['input'])}; change it", False
+    return place, f"{where}: expected {expected_of(detail)}{meaning}, got {_got(detail['input'])}; change it", False
 
 
 def _model(place: Place) -> type[BaseModel]:
@@ -330,10 +301,6 @@ def _model(place: Place) -> type[BaseModel]:
     if place[:1] == ("transformer",):
         return Shape
     return _Entry if place[:1] == ("operations",) and len(place) > 1 else _File
-
-
-def _spelled(place: Place) -> str:
-    return "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in place).removeprefix(".")
 
 
 def _got(value: Any) -> str:

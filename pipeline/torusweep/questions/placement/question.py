@@ -26,8 +26,15 @@ from torusweep.questions.placement.job import USUAL_SIZE, Job, job_of, job_of_ax
 from torusweep.questions.placement.machine import Machine, bound_name, machine
 from torusweep.questions.placement.ranking import JobPlacement, LinkSpeed, Ranking, check_axes, rank
 from torusweep.questions.placement.tasks import MOST_PLACES, NamedTasks, TaskPlacement, place_tasks
-from torusweep.questions.placement.text import axes_in_words, axes_of, print_placements, seconds_in_words
-from torusweep.questions.placement.words import deadlock_in_words, link_in_words, notes
+from torusweep.questions.placement.text import (
+    axes_in_words,
+    axes_of,
+    deadlock_in_words,
+    link_in_words,
+    notes,
+    print_placements,
+    seconds_in_words,
+)
 from torusweep.questions.question import Askable, File
 from torusweep.questions.stage import under
 from torusweep.tables.parquet import expect_valid, read_foreign
@@ -244,11 +251,10 @@ def _alone(**given: Any) -> None:
 
 def _job(given: Path | str | Mapping[str, Any]) -> Job:
     if isinstance(given, Mapping):
-        return job_of(dict(given), "job")
+        return job_of(documents.Document(dict(given), {}, {}, "job", is_file=False))
     name = str(given)
     content = documents.read_bytes(Path(given), "job in YAML", "leave out what is no axis or operation")
-    document = documents.parse(content, name)
-    return job_of(document.data, name, document.values, document.keys)
+    return job_of(documents.parse(content, name))
 
 
 def _tasks(given: Any) -> NamedTasks:

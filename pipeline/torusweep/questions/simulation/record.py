@@ -19,7 +19,7 @@ from torusweep.questions.how import How
 from torusweep.questions.simulation.columns import SIMULATION
 from torusweep.questions.simulation.packets import Completion
 from torusweep.questions.simulation.parameters import Parameters, check_numbers, request_of
-from torusweep.questions.simulation.runs import Experiment, Outcome, likeness, run, run_many
+from torusweep.questions.simulation.runs import USUALLY, Experiment, Outcome, likeness, run, run_many
 from torusweep.questions.simulation.setup import Setup, Shared, set_up
 from torusweep.questions.simulation.statistics import figures
 from torusweep.questions.stage import LazyNetwork, Rows, attempt
@@ -70,9 +70,7 @@ def simulation_records(
     seeds: Sequence[int] = (0,),
     precision: float | None = None,
     packets_each: int | None = None,
-    backend: str = "auto",
-    threads: int | None = None,
-    memory: int | None = None,
+    how: How = USUALLY,
     progress: Progress = None,
     completions: list[Completion] | None = None,
 ) -> list[dict[str, Any]]:
@@ -102,7 +100,7 @@ def simulation_records(
     counter = _Counter(progress)
 
     def outcomes_of(experiments: Sequence[Experiment]) -> list[Outcome]:
-        outcomes = run(setup, experiments, backend=backend, threads=threads, memory=memory, progress=counter)
+        outcomes = run(setup, experiments, how, counter)
         counter.before += len(outcomes)
         if completions is not None:
             completions.extend(outcome.completion for outcome in outcomes if outcome.completion is not None)
@@ -297,7 +295,7 @@ def _in_lockstep(points: dict[int, BegunPoint], options: How) -> dict[int, Rows 
     while asked:
         further = {}
         requests = [(points[place].setup, experiments) for place, experiments in asked.items()]
-        answers = run_many(requests, backend=options.backend, threads=options.threads, memory=options.memory)
+        answers = run_many(requests, options)
         for place, outcomes in zip(asked, answers):
             if isinstance(outcomes, Exception):
                 found[place] = outcomes

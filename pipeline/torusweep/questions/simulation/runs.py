@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from torusweep_kernels.backend import GpuLost, gpu_count
@@ -14,6 +14,7 @@ from torusweep.errors import BadInput, Refused
 from torusweep.networks.names import name_of
 from torusweep.networks.topology import default_memory
 from torusweep.quantities import counted
+from torusweep.questions.how import How
 from torusweep.questions.simulation.injection import NUMBER_BITS
 from torusweep.questions.simulation.packets import (
     Completion,
@@ -34,6 +35,7 @@ from torusweep.routing.forms import SourceRouting
 PACKET_BYTES = 160  # of a packet while its route is drawn; later about 30
 DETOUR_BYTES = 160  # of each detour of a packet, while it is drawn; later 4
 
+USUALLY = How()
 TOGETHER = 2**26  # bytes of several points' packets and routers that are held at once; with more a CPU is slower
 TOGETHER_ON_GPU = 2**29  # hundreds of experiments, since a block of threads runs one
 
@@ -73,23 +75,20 @@ class Outcome(NamedTuple):
 def run(
     setup: Setup,
     experiments: Sequence[Experiment],
-    *,
-    backend: str = "auto",
-    threads: int | None = None,
-    memory: int | None = None,
+    how: How = USUALLY,
     progress: Callable[[float], None] | None = None,
 ) -> list[Outcome]:
     """The outcome of each experiment, which depends only on the experiment and the setup.
 
-    memory     limit for packets and routers in bytes; None: half of the machine's memory
+    how        its memory is the limit for packets and routers
     progress   receives the number of simulated experiments, a fraction for those in progress
     Raises Refused where a single experiment does not fit, BadInput for a load that cannot be injected.
     """
     done: list[Outcome] = []
-    for group in _groups(setup, experiments, default_memory() if memory is None else memory):
+    for group in _groups(setup, experiments, default_memory() if how.memory is None else how.memory):
         before, size = len(done), len(group)
         part = None if progress is None else lambda share, before=before, size=size: progress(before + share * size)
-        done += _run_group([(setup, one) for one in group], backend, threads, part)
+        done += _run_group([(setup, one) for one in group], how, part)
         if progress is not None:
             progress(len(done))
     return done
@@ -102,34 +101,30 @@ def likeness(setup: Setup) -> Hashable:
 
 
 def run_many(
-    requests: Sequence[tuple[Setup, Sequence[Experiment]]],
-    *,
-    backend: str = "auto",
-    threads: int | None = None,
-    memory: int | None = None,
+    requests: Sequence[tuple[Setup, Sequence[Experiment]]], how: How = USUALLY
 ) -> Iterator[list[Outcome] | Exception]:
     """What `run` returns or raises for each of several setups, which are alike (`likeness`).
 
     Those that fit into memory together run in lockstep, in one call of the kernel.
     """
-    most = TOGETHER_ON_GPU if backend in ("auto", "cupy") and gpu_count() else TOGETHER
-    limit = min(most, default_memory() if memory is None else memory)
+    most = TOGETHER_ON_GPU if how.backend in ("auto", "cupy") and gpu_count() else TOGETHER
+    limit = min(most, default_memory() if how.memory is None else how.memory)
     sizes = [sum(bytes_of(setup, experiments)) for setup, experiments in requests]
     place = 0
     while place < len(requests):
         end, taken = place + 1, sizes[place]
         while end < len(requests) and taken + sizes[end] <= limit:
             end, taken = end + 1, taken + sizes[end]
-        yield from _run_together(requests[place:end], {"backend": backend, "threads": threads}, memory)
+        yield from _run_together(requests[place:end], how)
         place = end
 
 
 def _run_together(
-    requests: Sequence[tuple[Setup, Sequence[Experiment]]], options: dict[str, Any], memory: int | None
+    requests: Sequence[tuple[Setup, Sequence[Experiment]]], how: How
 ) -> Iterator[list[Outcome] | Exception]:
     if len(requests) > 1:
         try:
-            found = iter(_run_group([(setup, one) for setup, some in requests for one in some], **options))
+            found = iter(_run_group([(setup, one) for setup, some in requests for one in some], how))
         except GpuLost as lost:  # no later call of this process would work
             yield from [lost] * len(requests)
             return
@@ -139,7 +134,7 @@ def _run_together(
             yield from ([next(found) for _ in some] for _, some in requests)
             return
     for setup, some in requests:
-        yield attempt(partial(run, setup, some, memory=memory, **options))
+        yield attempt(partial(run, setup, some, how))
 
 
 def _groups(setup: Setup, experiments: Sequence[Experiment], memory: int) -> Iterator[list[Experiment]]:
@@ -185,16 +180,16 @@ def _packets(setup: Setup, one: Experiment) -> float:
 
 def _run_group(
     experiments: Sequence[tuple[Setup, Experiment]],
-    backend: str,
-    threads: int | None,
+    how: How,
     progress: Callable[[float], None] | None = None,
 ) -> list[Outcome]:
     """The outcomes of experiments whose setups are alike (`likeness`), in one call of the kernel."""
-    generated = [_generated(setup, one, backend) for setup, one in experiments]
+    generated = [_generated(setup, one, how.backend) for setup, one in experiments]
 
     def draws(purpose: int) -> np.ndarray:
         words = [
-            route_words(packets.number, purpose, one.seed, backend) for packets, (_, one) in zip(generated, experiments)
+            route_words(packets.number, purpose, one.seed, how.backend)
+            for packets, (_, one) in zip(generated, experiments)
         ]
         return np.concatenate(words, axis=1)
 
@@ -215,13 +210,14 @@ def _run_group(
         else None,
         detours=detours,
     )
-    options: dict[str, Any] = {"backend": backend, "threads": threads, "progress": progress}
     try:
         found = simulate(
             *(setup.wiring, setup.router, rows.direction, rows.hops, rows.phase, batch),
             cycles=setup.cycles,
             measure_from=_measure_from(setup, one),
-            **options,
+            backend=how.backend,
+            threads=how.threads,
+            progress=progress,
         )
     except ValueError as refusal:
         raise BadInput(f"simulation of {setup.topology.spelling}: {refusal}") from None

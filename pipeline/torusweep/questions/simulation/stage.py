@@ -206,9 +206,7 @@ def simulate(
             seeds=seeds,
             precision=request.precision,
             packets_each=packets_each,
-            backend=how.backend,
-            threads=how.threads,
-            memory=how.memory,
+            how=how,
             progress=None if report is None else lambda count: report(count if saturation else count / runs),
             completions=done,
         )
@@ -348,14 +346,7 @@ class SimulationQuestion(Question):
     def rows(self, network: LazyNetwork, request: SimulationRequest, options: How) -> list[dict[str, Any]]:
         parameters, loads, seeds, precision = request_of(request.simulation)
         return simulation_records(
-            network.topology,
-            parameters,
-            loads=loads,
-            seeds=seeds,
-            precision=precision,
-            backend=options.backend,
-            threads=options.threads,
-            memory=options.memory,
+            network.topology, parameters, loads=loads, seeds=seeds, precision=precision, how=options
         )
 
     def rows_of_many(

@@ -120,7 +120,7 @@ def table_from_function(topology: Topology, function: NextHops) -> TableRouting:
 
 def _answer(answer: Any, at: Any, destination: Any, known: Mapping[Any, int]) -> list[tuple[Any, float]]:
     """The next nodes and their shares, checked."""
-    if isinstance(answer, Integral) or (isinstance(answer, Hashable) and answer in known):
+    if _is_node(answer, known):
         return [(answer, 1.0)]
     pairs = list(answer) if isinstance(answer, Iterable) and not isinstance(answer, str) else []
     valid = bool(pairs) and all(

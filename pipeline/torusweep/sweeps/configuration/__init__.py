@@ -19,10 +19,10 @@ from pydantic import ValidationError
 from ruamel.yaml import YAML
 
 from torusweep import documents
-from torusweep.documents import DEEPEST, LARGEST, RANGES, Document, Place
+from torusweep.documents import DEEPEST, LARGEST, RANGES, Document, Place, spelled
 from torusweep.errors import BadInput, nearest, printable
 from torusweep.sweeps.configuration import documentation
-from torusweep.sweeps.configuration.schema import Sweep, spelled
+from torusweep.sweeps.configuration.schema import Sweep
 
 __all__ = ["Sweep", "load", "of_mapping"]
 
@@ -128,9 +128,9 @@ def _first(error: ValidationError, document: Document) -> str:
     detail: dict[str, Any] = dict(
         next((d for d in details if d["type"] in ("extra_forbidden", "invalid_key")), details[0])
     )
-    place = _place(detail["loc"], document)
+    place = document.place_of(detail["loc"])
     for other in details:  # of the alternatives that a value does not fit, the one that says which part is wrong
-        deeper = _place(other["loc"], document)
+        deeper = document.place_of(other["loc"])
         if detail["type"] not in ("extra_forbidden", "invalid_key", "missing") and deeper[:-1] == place:
             detail, place = dict(other), deeper
             break
@@ -156,15 +156,6 @@ def _first(error: ValidationError, document: Document) -> str:
         )
     where = f"{spelled(parent)}: " if parent else ""
     return printable(f"{document.where(line, column)}: {where}{message}")
-
-
-def _place(loc: tuple[int | str, ...], document: Document) -> Place:
-    """pydantic's way to an error, without the names it gives to alternatives, which stand nowhere in the file."""
-    place: Place = ()
-    for step in loc:
-        if (*place, step) in document.values:
-            place = (*place, step)
-    return place
 
 
 def _meaning(place: Place, got: str = "") -> str:

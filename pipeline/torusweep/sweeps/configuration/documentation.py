@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
-from torusweep.documents import Place
+from torusweep.documents import Place, spelled
 from torusweep.questions.stage import NetworkChoice
 from torusweep.stages import STAGES
-from torusweep.sweeps.configuration.schema import Sweep, spelled
+from torusweep.sweeps.configuration.schema import Sweep
 
 
 class Key:

@@ -22,7 +22,7 @@ from pydantic import (
     model_validator,
 )
 
-from torusweep.documents import Place
+from torusweep.documents import Place, spelled
 from torusweep.errors import BadInput
 from torusweep.questions import question_named
 from torusweep.questions.stage import Bounds, Section, Spellings
@@ -386,11 +386,3 @@ else:
             if stage.Choice is not None
         },
     )
-
-
-def spelled(place: Place) -> str:
-    """A way to a value as people write it: topologies[2].k."""
-    text = ""
-    for step in place:
-        text += f"[{step}]" if isinstance(step, int) else f".{step}" if text else step
-    return text
