@@ -63,8 +63,9 @@ ASKED = {
 
 @pytest.fixture
 def few(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Ten seeds are a run."""
+    """Ten seeds are a run, of which the first is checked."""
     monkeypatch.setattr("torusweep.sweeps.expansion.MANY", 10)
+    monkeypatch.setattr("torusweep.sweeps.expansion.CHECKED", 10)
 
 
 def entry(first: int, last: int, **more: object) -> dict[str, object]:
@@ -161,10 +162,20 @@ def test_each_network_once_whatever_the_entries(few: None, monkeypatch: pytest.M
     assert len({network.topology for network in alone}) == len(alone) == 41 + 1 + 26
 
 
-@pytest.mark.parametrize("seed", [{"from": 0, "to": 40, "step": 2}, [*range(20)], {"from": 0, "to": 8}])
+OTHER = [{"from": 0, "to": 40, "step": 2}, {"from": 0, "to": 8}, [*range(9)], [*range(20), 19], [*range(10, 0, -1)]]
+
+
+@pytest.mark.parametrize("seed", OTHER)
 def test_other_seeds_are_networks_one_by_one(few: None, seed: object):
     found = expand(sweep_of({**DRAWN, "seed": seed}))
     assert all(seed_run(network.topology) is None for network in found)
+
+
+def test_a_list_of_seeds_that_follow_each_other_is_a_run(few: None):
+    assert expand(sweep_of({**DRAWN, "seed": [*range(3, 20)]})) == expand(sweep_of(entry(3, 19)))
+    assert expand(sweep_of(entry(3, 19)))[0].topology == str(SeedRun(FAULTY, 3, 19))
+    with pytest.raises(BadInput, match="seed"):
+        expand(sweep_of({**DRAWN, "seed": [0, True, *range(2, 20)]}))
 
 
 def test_where_faults_are_counted_networks_are_points(few: None):
@@ -311,6 +322,20 @@ def test_the_first_network_is_checked_for_all_and_others_fail_alone(few: None, s
         rows = found.rows if isinstance(found, Partly) else found
         alone = rows_of_many([one for one, wrong in zip(point.networks, expected) if not wrong], How("numpy"))
         assert rows.drop_columns(["key", "member"]).equals(pa.concat_tables(alone).drop_columns(["key", "member"]))
+
+
+@pytest.mark.parametrize("stage", PARTIAL)
+def test_of_few_seeds_each_is_checked(stage: str):
+    """As if it stood alone: what does not suit is refused before anything is computed."""
+    points = _unchecked(stage)
+    suits = [
+        not any(refused(replace(point, topology=of_seed(BROKEN, seed))) for point in points) for seed in range(24)
+    ]
+    first = suits.index(True)
+    wrong = suits.index(False, first)
+    with pytest.raises(BadInput, match=r"skip_unsuitable|choose fewer") as refusal:
+        points_of(stage, BROKEN, first, first + 23, *PARTIAL[stage])
+    assert of_seed(BROKEN, wrong) in str(refusal.value)
 
 
 def _unchecked(stage: str) -> list[Point]:
