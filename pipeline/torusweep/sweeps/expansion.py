@@ -91,8 +91,8 @@ def expand_stage(
 
     Raises BadInput for a name that does not exist and for a request that does not suit a network (unless
     skip_unsuitable), Refused for more points than limits.points or one that would not fit into
-    limits.memory_gib, each as `path:line:column: loads[0]: …`. Of a run of many seeds the first network is checked, unless
-    those that do not suit are left out.
+    limits.memory_gib, each as `path:line:column: loads[0]: …`. Of a run of many seeds the first network is
+    checked, unless those that do not suit are left out.
     """
     memory = memory_limit(sweep)
     found = Points(stage.name)
