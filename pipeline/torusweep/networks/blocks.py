@@ -162,17 +162,18 @@ def one_by_one(spellings: Sequence[str]) -> Block:
     return joined(found)
 
 
-def block_of_networks(networks: Iterable[tuple[str, Plan]]) -> Block:
+def block_of_networks(networks: Iterable[tuple[str, Plan]], memory: int | None = None) -> Block:
     """Networks and runs of seeds in a block, in order.
 
     networks   (canonical spelling, plan) of each network; of a run (torusweep.networks.seed_runs) that of its first
-    Raises what `torusweep.networks.families.build` does; what networks of a run are refused for stands in `refused`.
+    memory     as of `torusweep.networks.families.build`, which also says what is raised; what networks of a run are
+               refused for stands in `refused`
     """
     found = []
     for topology, planned in networks:
         run = seed_run(topology)
         if run is None:
-            found.append(alone(built(topology, planned)))
+            found.append(alone(built(topology, planned, memory)))
         else:
             found.append(block_of(f"{run.before})", SEED, range(run.first, run.last + 1)))
     return joined(found)

@@ -54,7 +54,7 @@ def table_of_block(
     parts = [schema.empty_table()]
     channels = max(planned.nodes for _, planned in networks) * max(planned.degree for _, planned in networks)
     for part in in_parts(networks, max(1, CHANNELS // max(1, channels))):
-        block = block_of_networks(part)
+        block = block_of_networks(part, how.memory)
         for refusal in block.refused.values():
             raise refusal
         found = of_block(BlockNumbers([topology for topology, _ in part], block, how, loads))
