@@ -375,3 +375,15 @@ def test_data_behind_an_edge_that_is_no_number_of_a_link_is_not_read():
 def test_a_missing_file_is_refused_by_its_path():
     with pytest.raises(BadInput, match=r"^none\.graphml: no such file"):
         build("none.graphml")
+
+
+def test_a_file_that_changes_after_it_was_planned_is_refused(tmp_path: Path) -> None:
+    """Its plan, which is remembered, is of other links; the next one is of the new file."""
+    path = tmp_path / "ring.edges"
+    path.write_text("0 1\n1 2\n2 0\n")
+    before = plan(f'graph(path="{path}")')[1]
+    assert before.wire().ports.shape == (3, 2)
+    path.write_text("0 1\n1 2\n2 3\n3 0\n")
+    with pytest.raises(BadInput, match=r"expected the file that was planned, got another"):
+        before.wire()
+    assert plan(f'graph(path="{path}")')[1].wire().ports.shape == (4, 2)
