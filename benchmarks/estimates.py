@@ -2,8 +2,8 @@
 
     .venv/bin/python -m benchmarks.estimates config/default.yaml config/machines.yaml config/atlas.yaml
 
-Points are computed in batches of those that take as long, as in a run, on a core that others may share: seconds are those
-of the processor, not of the clock. Kernels are compiled before.
+Points are computed in batches of those that take as long, as in a run, on a core that others may share: seconds are
+those of the processor, not of the clock. Kernels are compiled before.
 """
 
 from __future__ import annotations
