@@ -58,7 +58,8 @@ def rows_of_loads(side: int, number: int, compared: int, *, alone: bool = False)
         str(SeedRun(f"faulty(torus(k={side}, n=2), links=2", 0, number - 1)),
         LoadsRequest("minimal", "uniform"),
     )
-    found = rows_of_many(run.networks if alone else [run], How("numba", threads=1))
+    batches = [[network] for network in run.networks] if alone else [[run]]
+    found = [rows for batch in batches for rows in rows_of_many(batch, How("numba", threads=1))]
     tables = [rows for rows in found if isinstance(rows, pa.Table)]
     assert len(tables) == len(found)
     return pa.concat_tables(tables).column("max_channel_load").to_numpy()[:compared]

@@ -2,8 +2,8 @@
 
     .venv/bin/python -m benchmarks.estimates config/default.yaml config/machines.yaml config/atlas.yaml
 
-Every point is computed alone, on a core that others may share: its seconds are those of the processor, not of the
-clock. Stages that share work among points (`rows_of_many`) take less in a run; kernels are compiled before.
+Points are computed in batches of those that take as long, as in a run, on a core that others may share: seconds are
+those of the processor, not of the clock. Kernels are compiled before.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from torusweep.questions.how import How
 from torusweep.sweeps.configuration import load
+from torusweep.sweeps.forecast import MOST_POINTS
 from torusweep.sweeps.points import rows_of_many
 from torusweep.sweeps.requested_points import weighed_points
 
@@ -44,13 +45,14 @@ def stages(config: Path) -> Iterator[Stage]:
     for name in dict.fromkeys(point.stage for point in points):
         costs = {point: cost for point, cost in points.items() if point.stage == name}
         rows_of_many([min(costs, key=costs.__getitem__)], how)  # loads the kernels
-        taken = 0.0
-        for point in costs:
+        taken, order = 0.0, sorted(costs, key=costs.__getitem__)
+        for first in range(0, len(order), MOST_POINTS):
             before = time.process_time()
-            (rows,) = rows_of_many([point], how)
+            found = rows_of_many(order[first : first + MOST_POINTS], how)
             taken += time.process_time() - before
-            if isinstance(rows, Exception):
-                raise rows
+            for rows in found:
+                if isinstance(rows, Exception):
+                    raise rows
         yield Stage(sweep.sweep, name, len(costs), sum(costs.values()), taken)
 
 

@@ -10,7 +10,7 @@ import networkx as nx
 import numpy as np
 import pytest
 from torusweep.errors import BadInput, Refused
-from torusweep.networks.families import build, files_of, graph_files, plan
+from torusweep.networks.families import build, files_of, graph_files, graph_formats, plan
 from torusweep.networks.symmetry import is_automorphism
 
 from tests.networks.known_graphs import FLORENCE, PETERSEN, links_of
@@ -375,3 +375,47 @@ def test_data_behind_an_edge_that_is_no_number_of_a_link_is_not_read():
 def test_a_missing_file_is_refused_by_its_path():
     with pytest.raises(BadInput, match=r"^none\.graphml: no such file"):
         build("none.graphml")
+
+
+def test_a_file_that_changes_after_it_was_planned_is_refused(tmp_path: Path) -> None:
+    """Its plan, which is remembered, is of other links; the next one is of the new file."""
+    path = tmp_path / "ring.edges"
+    path.write_text("0 1\n1 2\n2 0\n")
+    before = plan(f'graph(path="{path}")')[1]
+    assert before.wire().ports.shape == (3, 2)
+    path.write_text("0 1\n1 2\n2 3\n3 0\n")
+    with pytest.raises(BadInput, match=r"expected the file that was planned, got another"):
+        before.wire()
+    assert plan(f'graph(path="{path}")')[1].wire().ports.shape == (4, 2)
+
+
+LISTS = ["0 1\n", "0 1\n1 2\n2 0\n2 0\n", "7,9\r\n9 ,,\t7\r\n 9 007\n", "0 1 {}\n1 2\t{}\n", f"{10**18 - 1} 0\n0 5\n"]
+OTHERS = [
+    "0 1",
+    "0 1\n\n1 2\n",
+    "0 1 # one\n",
+    "0 1 5\n",
+    "0 1 {'weight': 3}\n",
+    "a b\n",
+    "\ufeff0 1\n",
+    "0 1\n1\n",
+    "0 -1\n",
+]
+
+
+@pytest.mark.parametrize("text", [*LISTS, *OTHERS, f"{10**18} 0\n", f"{2**62} 0\n", "0\u00a01\n", "0\n1\n", "\n", ""])
+def test_plain_lists_are_read_whole_as_line_by_line(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = Path("g.edgelist")
+    path.write_bytes(text.encode())
+    found = []
+    for most in (1 << 20, -1):
+        monkeypatch.setattr(graph_formats, "PLAIN_BYTES", most)
+        try:
+            listing = graph_formats.edge_list(path)
+        except BadInput as refusal:
+            found.append(str(refusal))
+            continue
+        assert isinstance(listing.tails, np.ndarray) == (most > 0 and text in LISTS)
+        ends = [np.asarray(column, np.int64).tolist() for column in (listing.tails, listing.heads, listing.nodes)]
+        found.append([ends, listing.names, listing.notes, listing.directed, listing.parallel, repr(listing.numbers)])
+    assert found[0] == found[1]

@@ -18,6 +18,7 @@ from torusweep.networks.seed_runs import (
     Networks,
     SeedRun,
     before_seed,
+    first_of,
     of_seed,
     pieces,
     seed_run,
@@ -63,8 +64,9 @@ ASKED = {
 
 @pytest.fixture
 def few(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Ten seeds are a run."""
+    """Ten seeds are a run, of which the first is checked."""
     monkeypatch.setattr("torusweep.sweeps.expansion.MANY", 10)
+    monkeypatch.setattr("torusweep.sweeps.expansion.CHECKED", 10)
 
 
 def entry(first: int, last: int, **more: object) -> dict[str, object]:
@@ -161,10 +163,20 @@ def test_each_network_once_whatever_the_entries(few: None, monkeypatch: pytest.M
     assert len({network.topology for network in alone}) == len(alone) == 41 + 1 + 26
 
 
-@pytest.mark.parametrize("seed", [{"from": 0, "to": 40, "step": 2}, [*range(20)], {"from": 0, "to": 8}])
+OTHER = [{"from": 0, "to": 40, "step": 2}, {"from": 0, "to": 8}, [*range(9)], [*range(20), 19], [*range(10, 0, -1)]]
+
+
+@pytest.mark.parametrize("seed", OTHER)
 def test_other_seeds_are_networks_one_by_one(few: None, seed: object):
     found = expand(sweep_of({**DRAWN, "seed": seed}))
     assert all(seed_run(network.topology) is None for network in found)
+
+
+def test_a_list_of_seeds_that_follow_each_other_is_a_run(few: None):
+    assert expand(sweep_of({**DRAWN, "seed": [*range(3, 20)]})) == expand(sweep_of(entry(3, 19)))
+    assert expand(sweep_of(entry(3, 19)))[0].topology == str(SeedRun(FAULTY, 3, 19))
+    with pytest.raises(BadInput, match="seed"):
+        expand(sweep_of({**DRAWN, "seed": [0, True, *range(2, 20)]}))
 
 
 def test_where_faults_are_counted_networks_are_points(few: None):
@@ -309,8 +321,21 @@ def test_the_first_network_is_checked_for_all_and_others_fail_alone(few: None, s
         assert [network in failed for network in point.networks] == expected
         assert all(isinstance(error, BadInput) for error in failed.values())
         rows = found.rows if isinstance(found, Partly) else found
-        alone = rows_of_many([one for one, wrong in zip(point.networks, expected) if not wrong], How("numpy"))
-        assert rows.drop_columns(["key", "member"]).equals(pa.concat_tables(alone).drop_columns(["key", "member"]))
+        whole = [one for one, wrong in zip(point.networks, expected) if not wrong]
+        alone = pa.concat_tables(one_after_the_other(whole, How("numpy")))
+        assert rows.drop_columns(["key", "member"]).equals(alone.drop_columns(["key", "member"]))
+
+
+@pytest.mark.parametrize("stage", PARTIAL)
+def test_of_few_seeds_each_is_checked(stage: str):
+    """As if it stood alone: what does not suit is refused before anything is computed."""
+    points = _unchecked(stage)
+    suits = [not any(refused(replace(point, topology=of_seed(BROKEN, seed))) for point in points) for seed in range(24)]
+    first = suits.index(True)
+    wrong = suits.index(False, first)
+    with pytest.raises(BadInput, match=r"skip_unsuitable|choose fewer") as refusal:
+        points_of(stage, BROKEN, first, first + 23, *PARTIAL[stage])
+    assert of_seed(BROKEN, wrong) in str(refusal.value)
 
 
 def _unchecked(stage: str) -> list[Point]:
@@ -349,6 +374,11 @@ REQUESTS = {
 }
 
 
+def one_after_the_other(networks: list[Point], how: How) -> list[pa.Table | Exception | Partly]:
+    """A network in a batch is computed alone."""
+    return [rows for network in networks for rows in rows_of_many([network], how)]
+
+
 @pytest.mark.parametrize("backend", ["numpy", "numba"])
 @pytest.mark.parametrize("asked", REQUESTS)
 @pytest.mark.parametrize("before", RUNS)
@@ -359,16 +389,18 @@ def test_networks_together_have_the_rows_of_each_alone(
     many = 40 if backend == "numba" else 6
     point = Point(asked.partition(",")[0], str(SeedRun(before, 0, many - 1)), REQUESTS[asked])
     how = How(backend, threads=1)
-    alone = pa.concat_tables(rows_of_many(point.networks, how))
+    alone = pa.concat_tables(one_after_the_other(point.networks, how))
     for channels in (1 << 22, 700):
         monkeypatch.setattr("torusweep.questions.static.blocks.CHANNELS", channels)
-        together = STAGES[point.stage].rows_of_run(seed_run(point.topology), point.request, how)
+        stage, first = STAGES[point.stage], LazyNetwork(first_of(point.topology))
         cuts = asked in ("static, four", "static, all", "static, bisection")
         symmetric = cuts and before.startswith(("dragonfly", "megafly"))
         unlike = asked in ("static, all", "static, bisection") and "directed" in before
         if symmetric or unlike or (asked in ("screen", "loads") and "bandwidths" in before):
-            assert together is None  # it says so, and they are computed one by one
+            assert stage.together(first, point.request) is None  # they are computed one by one
         else:
+            assert stage.together(first, point.request) is not None
+            together = stage.rows_of_block([(point.topology, first.plan)], point.request, how)
             for name in together.column_names:
                 assert together.column(name).to_pylist() == alone.column(name).to_pylist(), name
             assert together.equals(alone.drop_columns(["key", "member"]))
@@ -378,15 +410,15 @@ def test_networks_together_have_the_rows_of_each_alone(
 
 
 def test_measures_that_are_not_computed_together_are_computed_one_by_one():
-    run = SeedRun(FAULTY, 0, 3)
+    network = LazyNetwork(f"{FAULTY})")
     for measures in ("connectivity", "latencies, bisection", "latencies"):
-        assert STAGES["static"].rows_of_run(run, StaticRequest(None, measures), How("numba")) is None
+        assert STAGES["static"].together(network, StaticRequest(None, measures)) is None
 
 
 def test_a_network_that_cannot_be_built_fails_alone():
     """Two of four switches fail, of which two have all terminals: some draws leave none, and are refused."""
     point = Point("screen", str(SeedRun("faulty(fat_tree(k=2, n=2), nodes=2", 0, 39)), ScreenRequest(None))
-    alone = rows_of_many(point.networks, How("numba"))
+    alone = one_after_the_other(point.networks, How("numba"))
     wrong = [network for network, rows in zip(point.networks, alone) if isinstance(rows, Exception)]
     assert 0 < len(wrong) < 40
     (found,) = rows_of_many([point], How("numba"))

@@ -1,8 +1,8 @@
-"""Blocks of networks of one size: the arrays for many values of a parameter, by a builder or one by one."""
+"""Blocks of networks: the arrays for many values of a parameter, by a builder or one by one, and of several such."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
@@ -10,12 +10,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from torusweep.errors import BadInput, Refused
-from torusweep.networks.families import FAMILIES, bind, build, parameters, plan
+from torusweep.networks.families import FAMILIES, bind, build, built, parameters, plan
 from torusweep.networks.families.cubes import grids
 from torusweep.networks.families.dragonfly import dragonfly, megafly
 from torusweep.networks.families.grids import drawn_networks
 from torusweep.networks.families.low_diameter import jellyfish, random_regular, xpander
 from torusweep.networks.families.modified import faulty_networks
+from torusweep.networks.seed_runs import SEED, seed_run
 from torusweep.networks.signature import FamilyParameter, check_value
 from torusweep.networks.spelling import Spelling, Value, format_value, parse
 from torusweep.networks.topology import NO_PORT, Plan, Topology, Wirings
@@ -35,12 +36,13 @@ class Block(NamedTuple):
     """B networks of N nodes, of which the arrays of each one alone are a part.
 
     spellings   canonical, B of them
-    ports       int32[B, N, P]         P is that of the network with most; the others have no links at the last ones
+    ports       int32[B, N, P]         N and P are those of the networks with most; the others have no links at the last
+                                       ports, and neither links nor terminals at the last nodes, as if these had failed
     link_class  int8[B, N, P]
     capacity    int32[B, N, P] | None  parallel links; None = 1 everywhere
     terminals   int32[B, N] | None     terminals of each node; None = 1 each
-    plan        of the first network that is not refused; direction, bandwidths and latencies of its link classes
-                are those of all. None where all are refused
+    plans       B; of a run of seeds they are that of one. None of those that are refused. Direction, bandwidths and
+                latencies of link classes are the same of all
     refused     why networks do not exist, by their place; their ports have no links
     """
 
@@ -49,8 +51,13 @@ class Block(NamedTuple):
     link_class: np.ndarray
     capacity: np.ndarray | None
     terminals: np.ndarray | None
-    plan: Plan | None
+    plans: list[Plan | None]
     refused: dict[int, BadInput]
+
+    @property
+    def plan(self) -> Plan | None:
+        """The first of its plans; None where all networks are refused."""
+        return next(filter(None, self.plans), None)
 
 
 def block_of(spelling: str | Spelling, parameter: str, values: Sequence[Value]) -> Block:
@@ -68,19 +75,20 @@ def block_of(spelling: str | Spelling, parameter: str, values: Sequence[Value]) 
         return one_by_one([])
     calls = Calls(call, parameter, values)
     builder = BUILDERS.get(calls.name)
-    built = None if builder is None else builder({**calls.fixed, parameter: calls.values}, parameter)
+    wired = None if builder is None else builder({**calls.fixed, parameter: calls.values}, parameter)
     spellings = list(map(calls.spelling, calls.values))
-    if built is None:
+    if wired is None:
         return one_by_one(spellings)
-    first = next((place for place in range(len(values)) if place not in built.refused), None)
+    first = next((place for place in range(len(values)) if place not in wired.refused), None)
+    planned = None if first is None else plan(spellings[first])[1]
     return Block(
         spellings,
-        built.ports,
-        built.link_class,
-        built.capacity,
-        built.terminals,
-        None if first is None else plan(spellings[first])[1],
-        {place: BadInput(f"{spellings[place]}: {reason}") for place, reason in built.refused.items()},
+        wired.ports,
+        wired.link_class,
+        wired.capacity,
+        wired.terminals,
+        [None if place in wired.refused else planned for place in range(len(values))],
+        {place: BadInput(f"{spellings[place]}: {reason}") for place, reason in wired.refused.items()},
     )
 
 
@@ -135,36 +143,74 @@ class Calls:
 
 
 def one_by_one(spellings: Sequence[str]) -> Block:
-    """The arrays of networks that are built one after the other."""
-    found: dict[int, Topology] = {}
-    refused: dict[int, BadInput] = {}
-    for place, spelling in enumerate(spellings):
+    """The arrays of networks of one size that are built one after the other."""
+    found: list[Block] = []
+    for spelling in spellings:
         try:
-            found[place] = build(spelling)
+            found.append(alone(build(spelling)))
         except Refused:
             raise
         except BadInput as refusal:
-            refused[place] = refusal
-    nodes = {topology.nodes for topology in found.values()}
+            nothing = np.zeros((1, 0, 0), np.int32)
+            found.append(Block([spelling], nothing, nothing.astype(np.int8), None, None, [None], {0: refusal}))
+    plans = [block.plan for block in found if block.plan]
+    nodes = {planned.nodes for planned in plans}
     if len(nodes) > 1:
         raise BadInput(f"expected networks of one size in a block, got {min(nodes)} … {max(nodes)} nodes")
-    plans = {(one.directed, one.plan.bandwidths, one.plan.latencies) for one in found.values()}
-    if len(plans) > 1:
+    if len({(planned.directed, planned.bandwidths, planned.latencies) for planned in plans}) > 1:
         raise BadInput("expected networks in a block whose link classes have the same bandwidths and latencies")
-    width = max((topology.ports.shape[1] for topology in found.values()), default=0)
-    shape = len(spellings), nodes.pop() if nodes else 0, width
-    ports, kind = np.full(shape, NO_PORT, np.int32), np.zeros(shape, np.int8)
-    parallel = any(topology.capacity is not None for topology in found.values())
-    capacity = np.ones(shape, np.int32) if parallel else None
-    terminals = np.ones(shape[:2], np.int32)
-    for place, topology in found.items():
-        used = topology.ports.shape[1]
-        ports[place, :, :used], kind[place, :, :used] = topology.ports, topology.link_class
-        if capacity is not None and topology.capacity is not None:
-            capacity[place, :, :used] = topology.capacity
-        terminals[place] = np.bincount(topology.terminals, minlength=shape[1])
-    some = next(iter(found.values()), None)
-    alike = bool((terminals == 1).all())
+    return joined(found)
+
+
+def block_of_networks(networks: Iterable[tuple[str, Plan]], memory: int | None = None) -> Block:
+    """Networks and runs of seeds in a block, in order.
+
+    networks   (canonical spelling, plan) of each network; of a run (torusweep.networks.seed_runs) that of its first
+    memory     as of `torusweep.networks.families.build`, which also says what is raised; what networks of a run are
+               refused for stands in `refused`
+    """
+    found = []
+    for topology, planned in networks:
+        run = seed_run(topology)
+        if run is None:
+            found.append(alone(built(topology, planned, memory)))
+        else:
+            found.append(block_of(f"{run.before})", SEED, range(run.first, run.last + 1)))
+    return joined(found)
+
+
+def alone(network: Topology) -> Block:
+    """The block of one network."""
+    terminals = np.bincount(network.terminals, minlength=network.nodes).astype(np.int32)
     return Block(
-        list(spellings), ports, kind, capacity, None if alike else terminals, some.plan if some else None, refused
+        [network.spelling],
+        network.ports[None],
+        network.link_class[None],
+        None if network.capacity is None else network.capacity[None],
+        None if (terminals == 1).all() else terminals[None],
+        [network.plan],
+        {},
     )
+
+
+def joined(blocks: Sequence[Block]) -> Block:
+    """The networks of some blocks in one, in order."""
+    if len(blocks) == 1:
+        return blocks[0]
+    shapes = [block.ports.shape for block in blocks]
+    shape = sum(many for many, _, _ in shapes), *(max((size[axis] for size in shapes), default=0) for axis in (1, 2))
+    ports, kind, terminals = np.full(shape, NO_PORT, np.int32), np.zeros(shape, np.int8), np.zeros(shape[:2], np.int32)
+    capacity = None if all(block.capacity is None for block in blocks) else np.ones(shape, np.int32)
+    spellings: list[str] = []
+    plans: list[Plan | None] = []
+    refused: dict[int, BadInput] = {}
+    for block, (many, nodes, width) in zip(blocks, shapes):
+        own = slice(len(plans), len(plans) + many), slice(nodes), slice(width)
+        ports[own], kind[own] = block.ports, block.link_class
+        if capacity is not None and block.capacity is not None:
+            capacity[own] = block.capacity
+        terminals[own[:2]] = 1 if block.terminals is None else block.terminals
+        refused |= {len(plans) + place: reason for place, reason in block.refused.items()}
+        spellings += block.spellings
+        plans += block.plans
+    return Block(spellings, ports, kind, capacity, None if (terminals == 1).all() else terminals, plans, refused)

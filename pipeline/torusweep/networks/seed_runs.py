@@ -42,6 +42,10 @@ class SeedRun(NamedTuple):
         """The canonical spellings of its networks, in the order of their seeds."""
         return (of_seed(self.before, seed) for seed in range(self.first, self.last + 1))
 
+    def part(self, begin: int, size: int) -> SeedRun:
+        """So many of its networks, from the one at a place on."""
+        return self._replace(first=self.first + begin, last=self.first + begin + size - 1)
+
     def without(self, others: list[tuple[int, int]]) -> Iterator[SeedRun]:
         """What is left of it without other intervals of seeds, which may overlap."""
         begin = self.first
@@ -87,6 +91,22 @@ def count_of(topology: str) -> int:
     """How many networks a sweep's topology is."""
     run = seed_run(topology)
     return 1 if run is None else run.size
+
+
+def in_parts(networks: Iterable[tuple[str, Plan]], most: int) -> Iterator[list[tuple[str, Plan]]]:
+    """Topologies of a sweep with their plans, in lists of so many networks, for which runs are cut."""
+    part, room = list[tuple[str, Plan]](), most
+    for topology, planned in networks:
+        run, begin = seed_run(topology), 0
+        while begin < (size := 1 if run is None else run.size):
+            taken = min(size - begin, room)
+            part.append((topology if run is None else str(run.part(begin, taken)), planned))
+            begin, room = begin + taken, room - taken
+            if not room:
+                yield part
+                part, room = [], most
+    if part:
+        yield part
 
 
 def plan_of(topology: str) -> Plan:

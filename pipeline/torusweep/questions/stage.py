@@ -6,7 +6,7 @@ choice of networks.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from importlib.util import find_spec
@@ -19,8 +19,7 @@ import pyarrow as pa
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from torusweep.errors import BadInput
-from torusweep.networks.families import build, plan
-from torusweep.networks.seed_runs import SeedRun, first_of
+from torusweep.networks.families import built, plan
 from torusweep.networks.topology import Plan, Topology
 from torusweep.questions.how import How
 from torusweep.tables.columns import Column
@@ -159,13 +158,18 @@ class LazyNetwork:
     def __init__(self, spelling: str, memory: int | None = None) -> None:
         self.spelling, self.memory = spelling, memory
 
+    @cached_property
+    def planned(self) -> tuple[str, Plan]:
+        """Its canonical spelling and its plan; a file is read once."""
+        return plan(self.spelling, memory=self.memory)
+
     @property
     def plan(self) -> Plan:
-        return plan(self.spelling)[1]
+        return self.planned[1]
 
     @cached_property
     def topology(self) -> Topology:
-        return build(self.spelling, memory=self.memory)
+        return built(*self.planned, self.memory)
 
 
 def attempt(function: Callable[..., Result], *arguments: Any) -> Result | Exception:
@@ -230,7 +234,7 @@ class Stage(Protocol):
         return
 
     def seconds(self, network: LazyNetwork, request: Any) -> float:
-        """Seconds on one core, within a factor of about five."""
+        """Seconds on one core, within a factor of about five; of a network that is computed with others, its share."""
         ...
 
     def memory(self, network: LazyNetwork, request: Any) -> int:
@@ -260,16 +264,19 @@ class Stage(Protocol):
         """
         return [attempt(self.rows, network, request, options) for network, request in points]
 
-    def rows_of_run(self, run: SeedRun, request: Any, options: How) -> pa.Table | None:
-        """A row for each network of a run, in the order of its seeds, computed together; None where they cannot be.
+    def together(self, network: LazyNetwork, request: Any) -> Hashable:
+        """What networks have in common whose rows are computed together (`rows_of_block`); None: each alone."""
+        return None
+
+    def rows_of_block(self, networks: Sequence[tuple[str, Plan]], request: Any, options: How) -> pa.Table:
+        """A row for each network, in order, computed together.
+
+        networks   (canonical spelling, plan) of each network; of a run of seeds (torusweep.networks.seed_runs) that of
+                   its first. `together` is the same of all, and not None
 
         Raises what `rows` raises for one of them.
         """
-        return None
-
-    def seconds_of_run(self, run: SeedRun, request: Any) -> float:
-        """Seconds on one core of all networks of a run."""
-        return run.size * self.seconds(LazyNetwork(first_of(str(run))), request)
+        raise TypeError(f"rows of {self.name} are computed one by one")
 
     def certificates(self, network: Topology | None, row: Mapping[str, Any]) -> str:
         """Lines that prove a row (docs/certificates.md), given its columns `certified`.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import product
 from typing import Any, NamedTuple
@@ -28,7 +28,8 @@ from torusweep.sweeps.configuration.schema import Family, Labelled, Required, Sw
 from torusweep.sweeps.network_search import count, meeting, values_of
 from torusweep.sweeps.points import Point, Points
 
-MANY = 1_000  # seeds of an entry that become a run; fewer are networks one by one
+MANY = 8  # seeds of an entry that become a run: from 4 on its networks take less time together than one by one
+CHECKED = 1_000  # seeds of a run that are checked one by one; of more the first one is
 GREATEST_SEED = 2**36  # of a run: the store puts a seed and a point's number into 63 bits
 
 
@@ -90,8 +91,8 @@ def expand_stage(
 
     Raises BadInput for a name that does not exist and for a request that does not suit a network (unless
     skip_unsuitable), Refused for more points than limits.points or one that would not fit into
-    limits.memory_gib, each as `path:line:column: loads[0]: …`. Of a run the first network is checked, or each one where
-    those that do not suit are left out.
+    limits.memory_gib, each as `path:line:column: loads[0]: …`. Of a run of many seeds the first network is
+    checked, unless those that do not suit are left out.
     """
     memory = memory_limit(sweep)
     found = Points(stage.name)
@@ -153,7 +154,7 @@ def _suitable(
     first   its first network
     """
     run = seed_run(topology)
-    if run is None or not entry.skip_unsuitable:
+    if run is None or (run.size >= CHECKED and not entry.skip_unsuitable):
         return {request: [topology] if _suits(stage, entry, first, request) else [] for request in requests}
     found: dict[Any, list[SeedRun]] = {request: [] for request in requests}
     for seed, spelling in enumerate(run.spellings, run.first):
@@ -316,11 +317,9 @@ def _combinations(sweep: Sweep, number: int, memory: int) -> Iterator[SweepNetwo
     entry = sweep.topologies[number]
     assert isinstance(entry, Family)
     choices = _choices(sweep, number)
-    seeds = choices.get(SEED, ())
-    if entry.fault_nodes is None and sweep.fault_nodes is None and _may_be_run(seeds):
+    seeds = _seeds_of_run(choices) if entry.fault_nodes is None and sweep.fault_nodes is None else None
+    if seeds:
         choices[SEED] = [seeds[-1]]  # which is not 0: canonical spellings leave that out
-    else:
-        seeds = ()
     for values in product(*choices.values()):
         try:
             canonical, planned = plan(Spelling(entry.family, dict(zip(choices, values))))
@@ -337,11 +336,14 @@ def _combinations(sweep: Sweep, number: int, memory: int) -> Iterator[SweepNetwo
         yield network
 
 
-def _may_be_run(seeds: Sequence[Any]) -> bool:
-    """Whether the seeds of an entry are many, and follow each other."""
-    if not isinstance(seeds, range) or len(seeds) < MANY or seeds.step != 1:
-        return False
-    return 0 <= seeds[0] <= seeds[-1] < GREATEST_SEED
+def _seeds_of_run(choices: Mapping[str, Sequence[Any]]) -> range | None:
+    """The seeds of an entry where they are many, and follow each other."""
+    seeds = choices.get(SEED, ())
+    if len(seeds) < MANY or type(seeds[0]) is not int or not 0 <= seeds[0] < GREATEST_SEED - len(seeds):
+        return None
+    run = range(seeds[0], seeds[0] + len(seeds))
+    follow = seeds == run if isinstance(seeds, range) else [*map(repr, seeds)] == [*map(repr, run)]  # True is not 1
+    return run if follow else None
 
 
 def _choices(sweep: Sweep, number: int) -> dict[str, Sequence[Any]]:

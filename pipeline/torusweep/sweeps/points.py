@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cache, lru_cache
 from importlib.metadata import version
-from itertools import accumulate, count, repeat
+from itertools import accumulate
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,6 +22,7 @@ import torusweep
 from torusweep.errors import unreadable
 from torusweep.networks.families import files_of
 from torusweep.networks.seed_runs import Networks, count_of, first_of, pieces, seed_run, spellings_of
+from torusweep.networks.topology import Plan
 from torusweep.questions.how import How
 from torusweep.questions.stage import LazyNetwork, Rows, attempt
 from torusweep.stages import STAGES
@@ -30,6 +31,7 @@ from torusweep.tables.columns import arrow_schema
 
 _ROOTS = {package.__name__: Path(package.__path__[0]).parent for package in (torusweep, torusweep_kernels)}
 MOST_NETWORKS = 1 << 14  # of a run, in a batch: their rows take some MB
+FEW = 4  # networks of a batch from which computing them together takes less time than one by one
 _KNOWN = 1 << 16  # points whose files and keys are remembered
 _CODE = {".css", ".cu", ".cuh", ".h", ".html", ".js", ".py"}
 # no row depends on it
@@ -80,10 +82,7 @@ class Point:
     @property
     def seconds(self) -> float:
         """Estimated seconds on one core."""
-        run, stage = seed_run(self.topology), STAGES[self.stage]
-        if run is None:
-            return stage.seconds(LazyNetwork(self.topology), self.request)
-        return stage.seconds_of_run(run, self.request)
+        return self.count * STAGES[self.stage].seconds(LazyNetwork(first_of(self.topology)), self.request)
 
     @property
     def memory(self) -> int:
@@ -198,14 +197,18 @@ def rows_of_many(points: Sequence[Point], options: How) -> list[pa.Table | Excep
     stage = STAGES[points[0].stage]
     tables: dict[int, list[pa.Table]] = {place: [] for place in range(len(points))}
     failed: dict[int, dict[Point, Exception]] = {place: {} for place in tables}
-    networks: list[_Network] = []
-    for place, point in enumerate(points):
-        run = seed_run(point.topology)
-        whole = None if run is None else attempt(stage.rows_of_run, run, point.request, options)
-        if isinstance(whole, pa.Table):
-            tables[place].append(keyed(point, whole))
-        else:  # where they failed together, those that can be computed are
-            networks += map(_Network, repeat(place), count(point.seeds[0]), point.networks)
+    alone = set(tables)
+    for places, shared in _alike(points, options).items():
+        whole = attempt(_keyed_block, [points[place] for place in places], shared, options)
+        if not isinstance(whole, Exception):  # where they failed together, those that can be computed are
+            alone -= {*places}
+            for place, table in zip(places, whole):
+                tables[place].append(table)
+    networks = [
+        _Network(place, seed, network)
+        for place in sorted(alone)
+        for seed, network in enumerate(points[place].networks, start=points[place].seeds[0])
+    ]
     lazy = ((LazyNetwork(network.point.topology, options.memory), network.point.request) for network in networks)
     rows_of = dict(zip(networks, stage.rows_of_many(lazy, options), strict=True)) if networks else {}
     records = {network: rows for network, rows in rows_of.items() if isinstance(rows, list)}
@@ -223,6 +226,30 @@ def rows_of_many(points: Sequence[Point], options: How) -> list[pa.Table | Excep
         else:
             tables[network.place].append(one)
     return [_outcome(point, tables[place], failed[place]) for place, point in enumerate(points)]
+
+
+def _alike(points: Sequence[Point], options: How) -> dict[tuple[int, ...], list[tuple[str, Plan]]]:
+    """Points whose networks are computed together, by their places: each with its topology and its first one's plan."""
+    stage, found = STAGES[points[0].stage], defaultdict[Any, dict[int, tuple[str, Plan]]](dict)
+    for place, point in enumerate(points):
+        first = LazyNetwork(first_of(point.topology), options.memory)
+        shape = attempt(stage.together, first, point.request)
+        if shape is not None and not isinstance(shape, Exception):
+            found[point.request, shape][place] = point.topology, first.plan
+    return {
+        tuple(own): list(own.values()) for own in found.values() if networks_of(points[place] for place in own) >= FEW
+    }
+
+
+def _keyed_block(points: Sequence[Point], networks: list[tuple[str, Plan]], options: How) -> list[pa.Table]:
+    """`keyed` of points that are computed together."""
+    table = STAGES[points[0].stage].rows_of_block(networks, points[0].request, options)
+    counts = [point.count for point in points]
+    seeds = np.concatenate([np.arange(first, last + 1) for first, last in (point.seeds for point in points)])
+    keys = pa.array([point.key for point in points], pa.string()).take(np.repeat(np.arange(len(points)), counts))
+    columns: list[Any] = [keys, pa.array(seeds, pa.int64()), *table.columns]
+    whole = pa.Table.from_arrays(columns, schema=shards.shard_schema(table.schema))
+    return [whole.slice(end - size, size) for end, size in zip(accumulate(counts), counts)]
 
 
 def _outcome(point: Point, tables: list[pa.Table], failed: Mapping[Point, Exception]) -> pa.Table | Exception | Partly:

@@ -84,6 +84,9 @@ def test_terminals_of_one_node_have_no_bound(tmp_path):
     assert (row["diameter_bound"], row["mean_distance_bound"]) == (None, None)
 
 
+NEVER = 10**9  # networks from which arrays are computed together
+
+
 @pytest.fixture
 def points(tmp_path) -> list[Point]:
     """Small networks, one with two terminals at a node, one in parts, a large one, spaces among them."""
@@ -106,9 +109,10 @@ def one_by_one(points: Sequence[Point], options: How) -> list[pa.Table]:
 
 
 @pytest.mark.parametrize("options", [How("numba"), How("numpy", threads=1), How("numba", False)])
-@pytest.mark.parametrize("together", [TOGETHER, 1])
-def test_rows_of_many_are_those_of_each(points, options, together, monkeypatch):
-    """To the byte; whether a batch is computed as a whole or in groups."""
+@pytest.mark.parametrize(("together", "few"), [(TOGETHER, 4), (TOGETHER, NEVER), (1, NEVER)])
+def test_rows_of_many_are_those_of_each(points, options, together, few, monkeypatch):
+    """To the byte; whether a batch is computed from arrays, as a whole or in groups."""
+    monkeypatch.setattr("torusweep.sweeps.points.FEW", few)
     monkeypatch.setattr("torusweep.questions.screen.stage.TOGETHER", together)
     found = rows_of_many(points, options)
     for point, rows, alone in zip(points, found, one_by_one(points, options), strict=True):
@@ -123,6 +127,7 @@ def test_the_distances_of_small_networks_are_one_call(points, monkeypatch):
         calls.append(len(tasks))
         return many_distances(tasks, **options)
 
+    monkeypatch.setattr("torusweep.sweeps.points.FEW", NEVER)
     monkeypatch.setattr("torusweep.questions.screen.stage.many_distances", counted_call)
     rows_of_many(points, How("numba"))
     # the large network first, since it does not wait for the others; two terminals at a node are two binary digits
@@ -144,9 +149,10 @@ def test_symmetries_are_proved_once_for_a_row(monkeypatch):
         assert len(proofs) == number * declared > 0  # each network that is built has its own
 
 
-@pytest.mark.parametrize("refused_together", [False, True])
-def test_a_network_that_fails_fails_alone(points, monkeypatch, refused_together):
+@pytest.mark.parametrize(("refused_together", "few"), [(False, 4), (False, NEVER), (True, NEVER)])
+def test_a_network_that_fails_fails_alone(points, monkeypatch, refused_together, few):
     """Also where the kernel refuses all of them together: each is then tried alone."""
+    monkeypatch.setattr("torusweep.sweeps.points.FEW", few)
     good = one_by_one(points, How("numba"))
     bad = {
         0: (Point("screen", 'graph(path="nowhere.edges")', ScreenRequest()), BadInput, "nowhere.edges"),

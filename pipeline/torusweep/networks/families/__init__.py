@@ -154,6 +154,11 @@ def build(
     canonical, planned = plan(spelling, memory=memory)
     if check is not None:
         check(canonical, planned)
+    return built(canonical, planned, memory)
+
+
+def built(canonical: str, planned: Plan, memory: int | None = None) -> Topology:
+    """The network of a canonical spelling and its plan; `memory` and what is raised as of `build`."""
     with _name_in_errors(canonical):
         return realise(canonical, family_of(canonical), planned, default_memory() if memory is None else memory)
 

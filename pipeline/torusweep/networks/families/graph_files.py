@@ -16,7 +16,7 @@ from torusweep.networks.families.graph_listing import Listing, named
 from torusweep.networks.families.graph_numbers import Weights, with_weights
 from torusweep.networks.readers import FORMATS, SUFFIXES, format_of
 from torusweep.networks.spelling import Spelling, file_of, parse
-from torusweep.networks.topology import Meaning, Plan, default_memory
+from torusweep.networks.topology import Meaning, Plan, Wiring, default_memory
 
 # Peak memory per byte of the file. A link takes at least 4 bytes in the file, usually about 10; two
 # numbers take 16 bytes, and the search for duplicates about 200 bytes a link (measured: 15.7 per byte).
@@ -24,6 +24,8 @@ MEMORY_PER_BYTE = 16
 # an empty object of JSON takes 3 bytes in the file and 72 in memory; the others, as networkx and igraph write them,
 # took 13, 10, 7, 17 and 126 a byte
 MEMORY_PER_BYTE_OF = {"networkx-json": 32, "gml": 32, "dot": 64, "gexf": 32, "matrix": 64, "graph6": 192}
+
+SMALL = 1 << 13  # bytes of files whose plans are remembered
 
 File = Annotated[str, Meaning("the file, relative to the current directory")]
 Format = Annotated[str | None, Meaning(f"{', '.join(FORMATS)}; where neither name nor contents tell")]
@@ -53,14 +55,28 @@ def graph(path: File, format: Format = None, directed: Directed = None, weights:
     """
     file = Path(path)
     signature = _file_signature(file)
-    reader = _reader(file, format)
+    planned = _planned if signature[0] <= SMALL else _planned.__wrapped__
+    return planned(file, _reader(file, format), directed, signature, weights)
+
+
+@lru_cache(maxsize=1 << 14)
+def _planned(
+    file: Path, reader: str, directed: bool | None, signature: tuple[int, int], weights: Weights | None
+) -> Plan:
+    """The plan of a file. It holds no links: a sweep asks for it several times, and files may be many."""
     found = _read(file, reader, directed, signature, weights)
+
+    def links() -> Wiring:
+        if _file_signature(file) != signature:
+            raise BadInput(f"{printable(file)}: expected the file that was planned, got another; run the command again")
+        return wire(_read(file, reader, directed, signature, weights))
+
     return Plan(
         nodes=found.nodes,
         degree=degree(found),
         radices=(found.nodes,),
         directed=found.directed,
-        wire=lambda: wire(found),
+        wire=links,
         classes=found.classes or ("link",),
         bandwidths=found.bandwidths,
         latencies=found.latencies,

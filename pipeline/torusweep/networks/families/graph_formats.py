@@ -33,6 +33,10 @@ from torusweep.networks.readers import NUMBER
 # a name in quotes, a tuple of Python, or a word
 WORD = re.compile(r"""\"([^\"]*)\"|'([^']*)'|(\([^()]*\))|([^\s,\"'()]+)""")
 
+# nothing but two numbers a line, as most files have, and networkx's empty braces
+PLAIN = re.compile(rb"(?:[ \t]*[0-9]{1,18}[ \t,]+[0-9]{1,18}[ \t]*(?:\{\}[ \t]*)?\r?\n)+")
+PLAIN_BYTES = 1 << 20  # of files that are read whole
+
 
 def edge_list(path: Path) -> Listing:
     """Read an edge list: two nodes per line, separated by blanks or a comma; '#' and '%' begin comments.
@@ -43,6 +47,9 @@ def edge_list(path: Path) -> Listing:
     the numbers of links are read (`torusweep.networks.families.graph_numbers`). A first line `source,target` is the
     heading of a CSV file, which may have other columns: numbers of links are read, an index and others are not.
     """
+    if path.stat().st_size <= PLAIN_BYTES and PLAIN.fullmatch(content := path.read_bytes()):  # ten times as fast
+        ends = np.array(content.translate(None, b"{}").replace(b",", b" ").split()).astype(np.int64)
+        return Listing(ends[::2], ends[1::2])
     listing = Listing()
     numbered: Callable[[Path, int, str], int] = _number
     names: dict[str, int] = {}

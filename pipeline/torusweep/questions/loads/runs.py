@@ -1,33 +1,26 @@
-"""The rows of the table `loads` of a run of networks under minimal routing and uniform traffic, from arrays."""
+"""The rows of the table `loads` of networks together, under minimal routing and uniform traffic, from arrays."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from torusweep.networks.seed_runs import SeedRun, plan_of
+from torusweep.networks.topology import Plan
 from torusweep.questions.how import How
 from torusweep.questions.loads.channels import NO_BOUNDS
 from torusweep.questions.loads.columns import LOADS
-from torusweep.questions.static.blocks import BlockNumbers, divided, table_of_run
+from torusweep.questions.static.blocks import BlockNumbers, divided, table_of_block
 from torusweep.tables.columns import arrow_schema
 from torusweep.traffic.given import NOTHING
 
 MOST_NODES = 1_024  # of networks that are measured together; a larger one keeps the cores busy alone
 
 
-def together(run: SeedRun, request: Any) -> bool:
-    """Whether the networks of a run are measured together."""
-    planned = plan_of(str(run))
-    minimal = (request.routing, request.traffic, request.packets, request.bounds) == ("minimal", "uniform", None, False)
-    return minimal and not planned.bandwidths and planned.nodes <= MOST_NODES
-
-
-def loads_of_run(run: SeedRun, how: How, alone: Callable[[str], Any]) -> pa.Table | None:
-    """A row for each network of a run; None where one is refused.
+def loads_of_block(networks: Sequence[tuple[str, Plan]], how: How, alone: Callable[[str], Any]) -> pa.Table:
+    """A row for each network (`torusweep.questions.static.blocks.table_of_block`).
 
     alone   the rows of a network by its spelling: of those in which terminals do not reach each other
     """
@@ -44,7 +37,7 @@ def loads_of_run(run: SeedRun, how: How, alone: Callable[[str], Any]) -> pa.Tabl
         table = pa.concat_tables([table, pa.Table.from_pylist(own, schema=schema)]).combine_chunks().take(order)
         return {name: table.column(name).combine_chunks() for name in schema.names}
 
-    return table_of_run(run, LOADS, of_block, how, loads=True)
+    return table_of_block(networks, LOADS, of_block, how, loads=True)
 
 
 def columns_of(numbers: BlockNumbers) -> dict[str, Any]:
@@ -69,12 +62,14 @@ def columns_of(numbers: BlockNumbers) -> dict[str, Any]:
     of_class = range(int(kind.max(initial=0)) + 1)
     own = np.stack([present & (kind == number) for number in of_class], axis=1)
     there = own.any(axis=2)
-    names = np.array([numbers.plan.class_name(number) for number in of_class], object)
+    plans = [planned for planned in block.plans if planned]
+    classes = {planned.classes: [planned.class_name(number) for number in of_class] for planned in plans}
+    names = np.array([classes[planned.classes] for planned in plans], object)
     means = np.stack([np.stack(means_and_maxima(load, own[:, number])) for number in of_class], axis=2)
     hops = np.stack([row_sums(flits, own[:, number]) for number in of_class], axis=1) / terminals[:, None]
     each: Any = pa.StructArray.from_arrays([pa.array(part[there]) for part in means], names=["mean", "max"])
     offsets: Any = pa.array(np.concatenate([[0], np.cumsum(there.sum(axis=1))]), pa.int32())
-    keys = pa.array(np.broadcast_to(names, there.shape)[there], pa.string())
+    keys = pa.array(names[there], pa.string())
     return values | {
         "topology": block.spellings,
         "routing": ["minimal"] * many,

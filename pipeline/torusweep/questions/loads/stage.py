@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
@@ -15,7 +15,6 @@ from rich.console import Console
 from torusweep.capacity import check_capacity
 from torusweep.capacity.certificate import capacity_certificate
 from torusweep.errors import BadInput, Refused
-from torusweep.networks.seed_runs import SeedRun, plan_of
 from torusweep.networks.topology import Meaning, Number, Plan, Topology, Whole, no_symmetries
 from torusweep.quantities import rate, rate_of
 from torusweep.questions.answer import Record
@@ -27,12 +26,13 @@ from torusweep.questions.loads.channels import ChannelLoads, channel_table, reco
 from torusweep.questions.loads.columns import LOADS
 from torusweep.questions.loads.exact import exact_loads
 from torusweep.questions.loads.monte_carlo import sampled_loads
-from torusweep.questions.loads.runs import loads_of_run, together
+from torusweep.questions.loads.runs import MOST_NODES, loads_of_block
 from torusweep.questions.loads.text import print_loads
 from torusweep.questions.parameters import Absent, Inside, NotSwept
 from torusweep.questions.question import Part, Question
 from torusweep.questions.spelled import ROUTING, TRAFFIC
 from torusweep.questions.stage import LazyNetwork, under
+from torusweep.questions.static.blocks import shape
 from torusweep.routing import SHORTEST_PATHS, TURN_MODELS, GivenRouting, SourceRouting
 from torusweep.routing import routing as routing_on
 from torusweep.routing.by_plan import most_pairs
@@ -306,6 +306,8 @@ class LoadsQuestion(Question):
     def seconds(self, network: LazyNetwork, request: Any) -> float:
         planned = network.plan
         arcs = planned.nodes * max(planned.degree, 1)
+        if self.together(network, request) is not None:
+            return 1e-4 + 1e-7 * arcs + 2.5e-9 * arcs * planned.nodes
         alike = planned.symmetries is not no_symmetries and _symmetric(request)
         seconds = 2e-3 + 5e-7 * arcs
         if request.bounds:
@@ -319,17 +321,14 @@ class LoadsQuestion(Question):
             return seconds + 1e-6 * planned.nodes
         return seconds + 1.5e-7 * planned.nodes * (planned.nodes if every_node else min(CELLS, planned.nodes))
 
-    def seconds_of_run(self, run: SeedRun, request: Any) -> float:
-        if not together(run, request):
-            return super().seconds_of_run(run, request)
-        planned = plan_of(str(run))
-        arcs = planned.nodes * max(planned.degree, 1)
-        return run.size * (5e-6 + 1e-7 * arcs + 2.5e-9 * arcs * planned.nodes)
-
-    def rows_of_run(self, run: SeedRun, request: Any, options: How) -> pa.Table | None:
-        if not together(run, request):
+    def together(self, network: LazyNetwork, request: Any) -> Hashable:
+        asked = request.routing, request.traffic, request.packets, request.bounds
+        if asked != ("minimal", "uniform", None, False) or network.plan.bandwidths or network.plan.nodes > MOST_NODES:
             return None
-        return loads_of_run(run, options, lambda spelling: self.rows(LazyNetwork(spelling), request, options))
+        return shape(network.plan)
+
+    def rows_of_block(self, networks: Sequence[tuple[str, Plan]], request: Any, options: How) -> pa.Table:
+        return loads_of_block(networks, options, lambda spelling: self.rows(LazyNetwork(spelling), request, options))
 
     def memory(self, network: LazyNetwork, request: Any) -> int:
         """The network's arrays, its channels' loads, and a block of roots, pairs or packets."""

@@ -1,4 +1,4 @@
-"""The rows of the table `screen` of a run of networks, from arrays."""
+"""The rows of the table `screen` of networks together, from arrays."""
 
 from __future__ import annotations
 
@@ -8,16 +8,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from torusweep.networks.seed_runs import SeedRun, plan_of
-from torusweep.questions.how import How
 from torusweep.questions.screen import bounds
-from torusweep.questions.screen.columns import SCREEN
-from torusweep.questions.static.blocks import BlockNumbers, divided, lists, table_of_run
-
-
-def screen_of_run(run: SeedRun, how: How) -> pa.Table | None:
-    """A row for each network; None where links differ in bandwidth, or a network is refused."""
-    return None if plan_of(str(run)).bandwidths else table_of_run(run, SCREEN, columns_of, how, loads=True)
+from torusweep.questions.static.blocks import BlockNumbers, divided, lists
 
 
 def columns_of(numbers: BlockNumbers) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, Literal, NamedTuple
 
@@ -16,9 +16,8 @@ from torusweep_kernels.distance import Distances, many_distances
 
 from torusweep.errors import BadInput, Refused
 from torusweep.networks.links import channel_matrix, surviving_network
-from torusweep.networks.seed_runs import SeedRun, plan_of
 from torusweep.networks.symmetry import orbits
-from torusweep.networks.topology import Meaning, Topology
+from torusweep.networks.topology import Meaning, Plan, Topology
 from torusweep.quantities import counted
 from torusweep.questions.answer import Records
 from torusweep.questions.console import print_note
@@ -31,9 +30,10 @@ from torusweep.questions.screen import bounds
 from torusweep.questions.screen.certificate import certificate_of_size
 from torusweep.questions.screen.columns import SCREEN
 from torusweep.questions.screen.lattices import DIMENSIONS, NODES, STEPS
-from torusweep.questions.screen.runs import screen_of_run
+from torusweep.questions.screen.runs import columns_of
 from torusweep.questions.screen.spaces import Circulants, Lattices, Space, in_parts, screen_space, space_of
 from torusweep.questions.stage import LazyNetwork, NetworkChoice, Rows, attempt, under
+from torusweep.questions.static.blocks import shape, table_of_block
 from torusweep.questions.static.connectivity import components
 from torusweep.questions.static.distances import Searches, distance_numbers, searches_of
 from torusweep.tables.columns import arrow_schema
@@ -315,7 +315,9 @@ class ScreenQuestion(Question):
         space = space_of(network.spelling)
         if space is None:
             arcs = network.plan.nodes * max(network.plan.degree, 1)
-            return 5e-3 + 2e-6 * arcs + 4e-11 * arcs * network.plan.nodes
+            if self.together(network, request) is None:
+                return 5e-3 + 2e-6 * arcs + 4e-11 * arcs * network.plan.nodes
+            return 2e-4 + 5e-7 * arcs + 2.5e-9 * arcs * network.plan.nodes
         rows = self.row_count(network, request)
         return 1e-3 + COMPARED * space.comparisons + MEASURED * rows * space.nodes * space.dimensions
 
@@ -341,13 +343,13 @@ class ScreenQuestion(Question):
             return [network_row(network.topology, options)]
         return _rows_of(space, request.each == "class", options)
 
-    def seconds_of_run(self, run: SeedRun, request: ScreenRequest) -> float:
-        planned = plan_of(str(run))
-        arcs = planned.nodes * max(planned.degree, 1)
-        return run.size * (2e-4 + 5e-7 * arcs + 2.5e-9 * arcs * planned.nodes)
+    def together(self, network: LazyNetwork, request: ScreenRequest) -> Hashable:
+        if space_of(network.spelling) is not None or network.plan.bandwidths:
+            return None
+        return shape(network.plan)
 
-    def rows_of_run(self, run: SeedRun, request: ScreenRequest, options: How) -> pa.Table | None:
-        return screen_of_run(run, options)
+    def rows_of_block(self, networks: Sequence[tuple[str, Plan]], request: ScreenRequest, options: How) -> pa.Table:
+        return table_of_block(networks, SCREEN, columns_of, options, loads=True)
 
     def rows_of_many(self, points: Iterable[tuple[LazyNetwork, ScreenRequest]], options: How) -> list[Rows | Exception]:
         """The distances of small networks in one call of the kernel, those of others and of spaces one by one."""

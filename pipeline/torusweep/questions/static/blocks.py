@@ -1,11 +1,11 @@
-"""Numbers of a block of networks, from arrays: what the rows of a run of seeds are made of.
+"""Numbers of a block of networks, from arrays: what the rows of networks that are computed together are made of.
 
 docs/decisions/15-a-run-of-seeds-is-a-point.md
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -15,42 +15,63 @@ import scipy
 from torusweep_kernels.blocks import Block as Measured
 from torusweep_kernels.blocks import measure_networks
 
-from torusweep.networks.blocks import Block, block_of
-from torusweep.networks.seed_runs import SEED, SeedRun, plan_of
-from torusweep.networks.topology import NO_PORT
+from torusweep.networks.blocks import Block, block_of_networks
+from torusweep.networks.seed_runs import in_parts
+from torusweep.networks.topology import NO_PORT, Plan, no_symmetries
 from torusweep.questions.how import How
 from torusweep.tables.columns import Column, arrow_schema
 
 CHANNELS = 1 << 22  # of networks that are measured together: some 100 MB
 
 
-def table_of_run(
-    run: SeedRun, columns: tuple[Column, ...], of_block: Callable[[BlockNumbers], dict[str, Any]], how: How, loads: bool
-) -> pa.Table | None:
-    """A table of `columns`, a row for each network of a run; None where one of them is refused.
+SYMMETRIC_NODES = 256  # of networks with symmetries that are measured together: of larger ones, less is searched alone
 
+
+def shape(planned: Plan) -> Hashable:
+    """What networks have in common that are measured together; None of a network that is measured alone.
+
+    Nodes and ports are the same within a factor of two: those that a network lacks count as failed.
+    """
+    if planned.nodes > SYMMETRIC_NODES and planned.symmetries is not no_symmetries:
+        return None
+    return planned.directed, max(planned.nodes - 1, 63).bit_length(), max(planned.degree - 1, 3).bit_length()
+
+
+def table_of_block(
+    networks: Sequence[tuple[str, Plan]],
+    columns: tuple[Column, ...],
+    of_block: Callable[[BlockNumbers], dict[str, Any]],
+    how: How,
+    loads: bool,
+) -> pa.Table:
+    """A table of `columns`, a row for each network. Raises BadInput where one of them is refused.
+
+    networks  of one shape, and runs of them (torusweep.questions.stage.Stage.rows_of_block)
     of_block  the columns of a block of them
     loads     measure the loads, too
     """
-    planned, schema = plan_of(str(run)), arrow_schema(columns)
-    together = max(1, CHANNELS // max(1, planned.nodes * planned.degree))
+    schema = arrow_schema(columns)
     parts = [schema.empty_table()]
-    for first in range(run.first, run.last + 1, together):
-        seeds = range(first, min(run.last + 1, first + together))
-        block = block_of(f"{run.before})", SEED, seeds)
-        if block.refused:
-            return None
-        found = of_block(BlockNumbers(seeds, block, how, loads))
+    channels = max(planned.nodes for _, planned in networks) * max(planned.degree for _, planned in networks)
+    for part in in_parts(networks, max(1, CHANNELS // max(1, channels))):
+        block = block_of_networks(part, how.memory)
+        for refusal in block.refused.values():
+            raise refusal
+        found = of_block(BlockNumbers([topology for topology, _ in part], block, how, loads))
         parts.append(pa.table([pa.array(found[field.name]).cast(field.type) for field in schema], schema=schema))
     return pa.concat_tables(parts)
 
 
 class BlockNumbers:
-    """Numbers of B networks of a block without their failed nodes, of which arrays have an entry each."""
+    """Numbers of B networks of a block without their failed nodes, of which arrays have an entry each.
 
-    def __init__(self, seeds: range, block: Block, how: How, loads: bool) -> None:
+    topologies   of which the block is: networks and runs of seeds
+    plan         of one of them; of those it has, direction and latencies are those of all
+    """
+
+    def __init__(self, topologies: Sequence[str], block: Block, how: How, loads: bool) -> None:
         assert block.plan is not None
-        self.seeds = seeds
+        self.topologies = topologies
         self.block, self.plan, self.how = block, block.plan, how
         self.many, self.nodes = block.ports.shape[:2]
         self.present = block.ports != NO_PORT

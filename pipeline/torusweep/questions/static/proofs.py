@@ -31,11 +31,13 @@ def may_prove(planned: Plan) -> bool:
     return alike and 1 < planned.nodes <= DENSE_NODES and not planned.directed and planned.bisection is None
 
 
-def can_prove(numbers: BlockNumbers) -> bool:
-    """Whether these networks, which `may_prove` lets pass, have all nodes, and no parallel links."""
+def can_prove(numbers: BlockNumbers) -> np.ndarray:
+    """bool[B]: which networks, that `may_prove` lets pass, have all nodes, and no parallel links."""
     heads = np.sort(numbers.block.ports, axis=2)
-    parallel = ((heads[:, :, 1:] == heads[:, :, :-1]) & (heads[:, :, 1:] != NO_PORT)).any()
-    return numbers.block.capacity is None and not parallel and bool(numbers.works.all())
+    parallel = ((heads[:, :, 1:] == heads[:, :, :-1]) & (heads[:, :, 1:] != NO_PORT)).any(axis=(1, 2))
+    if numbers.block.capacity is not None:
+        parallel |= (numbers.present & (numbers.block.capacity > 1)).any(axis=(1, 2))
+    return ~parallel & numbers.works.all(axis=1)
 
 
 def transitivity(numbers: BlockNumbers) -> tuple[np.ndarray, list[Any]]:

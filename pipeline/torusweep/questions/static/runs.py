@@ -1,8 +1,8 @@
-"""Rows of the table `static` of a run of networks, from arrays."""
+"""Rows of the table `static` of networks together, from arrays."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,37 +10,42 @@ import pyarrow as pa
 from torusweep_kernels.blocks import edge_connectivity
 
 from torusweep.networks.families import build, family_of, plan
-from torusweep.networks.seed_runs import SEED, SeedRun, of_seed, plan_of
-from torusweep.networks.topology import no_symmetries
+from torusweep.networks.seed_runs import SEED, SeedRun, count_of, of_seed, seed_run
+from torusweep.networks.topology import Plan, no_symmetries
 from torusweep.questions.how import How
-from torusweep.questions.static.blocks import BlockNumbers, table_of_run
+from torusweep.questions.stage import LazyNetwork
+from torusweep.questions.static.blocks import BlockNumbers, shape, table_of_block
 from torusweep.questions.static.columns import STATIC
 from torusweep.questions.static.connectivity import MIN_CUT, NOT_CONNECTED, SINGLE_LINK, SINGLE_NODE
 from torusweep.questions.static.proofs import bisection, can_prove, may_prove, transitivity
 from torusweep.questions.static.record import MEASURES, NOT_MEASURED, measures_of, static_record, whole_numbers
 from torusweep.routing import own_routing
 
-PROVED = {"transitivity", "bisection"}  # measures that a few networks of a run need proofs of their own for
+PROVED = {"transitivity", "bisection"}  # measures that a few networks of a block need proofs of their own for
 WITH_CUTS = {"connectivity", *PROVED}
 MOST_NODES = 1_024  # of networks whose edge connectivity is computed together
 SAMPLE = 918_273_645  # a seed that a note names in one place
 
 
-def static_of_run(run: SeedRun, request: Any, how: How) -> pa.Table | None:
-    """Rows of the table `static`; None for measures that are not computed together, and where a network is refused."""
-    measures = measures_of(request.measures)
-    planned = plan_of(str(run))
-    family = family_of(f"{run.before})")
-    notes = notes_of(run)
-    if "distances" not in measures or notes is None:
+def shape_of_static(network: LazyNetwork, request: Any) -> Hashable:
+    """What networks have in common whose rows are computed together; None for measures that are not."""
+    planned, measures = network.plan, measures_of(request.measures)
+    proved = bool(PROVED.intersection(measures))
+    if "distances" not in measures or request.fault_nodes is not None or len(set(planned.latencies)) > 1:
         return None
-    if own_routing(family) is not None or len(set(planned.latencies)) > 1:
+    if "own_routing" in measures and own_routing(family_of(network.spelling)) is not None:
         return None
-    if PROVED.intersection(measures) and not may_prove(planned):
+    if proved and not may_prove(planned):
         return None
     if WITH_CUTS.intersection(measures) and (planned.nodes > MOST_NODES or planned.symmetries is not no_symmetries):
         return None  # cuts are given up beyond a limit, or follow from symmetries
-    others = whole_numbers(f"{run.before})")
+    own = shape(planned)
+    return own and (own, planned.latencies[:1], planned.radices if proved else None)  # whose cuts are across addresses
+
+
+def static_of_block(networks: Sequence[tuple[str, Plan]], request: Any, how: How) -> pa.Table:
+    """Rows of the table `static` (`torusweep.questions.static.blocks.table_of_block`)."""
+    measures, latencies = measures_of(request.measures), networks[0][1].latencies
     left_out = [name for name in MEASURES if name not in measures]
     more = [f"{NOT_MEASURED}: {', '.join(left_out)}"] if left_out else []
 
@@ -51,9 +56,9 @@ def static_of_run(run: SeedRun, request: Any, how: How) -> pa.Table | None:
         of_method = pa.array([NOT_MEASURED] * numbers.many)
         for name in left_out:
             whole |= {column: of_method for column in MEASURES[name].columns if column.endswith("_method")}
-        parameters = [others | ({SEED: seed} if seed else {}) for seed in numbers.seeds]
+        parameters, notes = zip(*described(numbers))
         if "latencies" in measures:
-            cycles = planned.latencies[0] if planned.latencies else 1
+            cycles = latencies[0] if latencies else 1
             whole |= {"latency_diameter": hops.diameter * cycles, "latency_mean": hops.mean_distinct * cycles}
         links, method = connectivity(numbers) if WITH_CUTS.intersection(measures) else (None, None)
         if "connectivity" in measures:
@@ -62,12 +67,12 @@ def static_of_run(run: SeedRun, request: Any, how: How) -> pa.Table | None:
             whole |= _proved(numbers, measures, links, method)
         return whole | {
             "topology": pa.array(numbers.block.spellings),
-            "family": pa.array([family] * numbers.many),
+            "family": pa.array([*map(family_of, numbers.block.spellings)]),
             "parameters": pa.array(parameters, pa.map_(pa.string(), pa.int64())),
             "nodes": works.sum(axis=1),
             "terminals": numbers.terminals,
             "links": numbers.links,
-            "directed": np.full(numbers.many, planned.directed),
+            "directed": np.full(numbers.many, numbers.plan.directed),
             "degree_min": np.where(works, numbers.degrees, degree_max[:, None]).min(axis=1),
             "degree_max": degree_max,
             "ports_max": (numbers.degrees + numbers.at_nodes).max(axis=1),
@@ -80,15 +85,31 @@ def static_of_run(run: SeedRun, request: Any, how: How) -> pa.Table | None:
             "router_mean_distance": routers.mean_distinct,
             "connected": numbers.measured.connected,
             "components": numbers.components,
-            "notes": pa.array(["; ".join([*notes(seed), *more]) for seed in numbers.seeds]),
+            "notes": pa.array(["; ".join([*own, *more]) for own in notes]),
         }
 
-    return table_of_run(run, STATIC, of_block, how, False)
+    return table_of_block(networks, STATIC, of_block, how, False)
+
+
+def described(numbers: BlockNumbers) -> Iterator[tuple[dict[str, int], Sequence[str]]]:
+    """(parameters that are whole numbers, notes) of each network, which has neither from its arrays."""
+    place = 0
+    for topology in numbers.topologies:
+        run = seed_run(topology)
+        if run is None:
+            planned = numbers.block.plans[place]
+            assert planned is not None
+            yield whole_numbers(topology), planned.notes
+        else:
+            others, notes = whole_numbers(f"{run.before})"), notes_of(run)
+            for seed in range(run.first, run.last + 1):
+                yield others | ({SEED: seed} if seed else {}), notes(seed)
+        place += count_of(topology)
 
 
 def _proved(numbers: BlockNumbers, measures: Sequence[str], links: Any, method: Any) -> dict[str, list[Any]]:
     """The columns of connectivity and of PROVED, as far as they are measured."""
-    alike = np.full(numbers.many, can_prove(numbers))
+    alike = can_prove(numbers)
     parts = []
     if "transitivity" in measures:
         decided, same = transitivity(numbers)
@@ -129,13 +150,14 @@ def connectivity(numbers: BlockNumbers) -> tuple[np.ndarray, np.ndarray]:
     return links, method
 
 
-def notes_of(run: SeedRun) -> Callable[[int], list[str]] | None:
-    """The notes of a network by its seed, from those of one of them; None where they say more of it than the seed."""
+def notes_of(run: SeedRun) -> Callable[[int], Sequence[str]]:
+    """The notes of a network by its seed: from those of one, where they say no more of it than the seed."""
 
-    def made(seed: int) -> list[str]:
-        return [note.replace(str(SAMPLE), str(seed)) for note in sample]
+    def planned(seed: int) -> Sequence[str]:
+        return plan(of_seed(run.before, seed))[1].notes
 
-    sample = plan(of_seed(run.before, SAMPLE))[1].notes
-    ends = (run.first, run.last)
-    same = all(list(plan(of_seed(run.before, seed))[1].notes) == made(seed) for seed in ends)
-    return made if same else None
+    def made(seed: int) -> Sequence[str]:
+        return tuple(note.replace(str(SAMPLE), str(seed)) for note in sample)
+
+    sample = planned(SAMPLE)
+    return made if all(planned(seed) == made(seed) for seed in (run.first, run.last)) else planned

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from math import comb, prod
 from typing import Annotated, Any, ClassVar
 
@@ -11,7 +11,6 @@ from pydantic import create_model, field_validator
 
 from torusweep.errors import BadInput
 from torusweep.networks.families.hierarchies import Hierarchy
-from torusweep.networks.seed_runs import SeedRun, plan_of
 from torusweep.networks.topology import Plan, Topology, Whole, no_symmetries
 from torusweep.questions.how import How
 from torusweep.questions.parameters import Absent, Spelled
@@ -22,9 +21,8 @@ from torusweep.questions.static.bisection import INERTIA_NODES
 from torusweep.questions.static.certificate import static_certificates
 from torusweep.questions.static.columns import STATIC
 from torusweep.questions.static.fault_diameter import EXHAUSTIVE_WORK, SAMPLE_SETS, SAMPLE_WORK
-from torusweep.questions.static.proofs import may_prove
 from torusweep.questions.static.record import MAX_PAIRS, MEASURES, lacking, measures_of, static_record
-from torusweep.questions.static.runs import PROVED, static_of_run
+from torusweep.questions.static.runs import PROVED, shape_of_static, static_of_block
 
 READING = (3e-4, 2e-7)  # seconds for a network, and for each channel
 READING_FOR = {"transitivity": (4e-4, 3e-7), "connectivity": (1e-4, 1e-7), "bisection": (1.2e-3, 4e-7)}  # more
@@ -130,22 +128,22 @@ class StaticQuestion(Question):
         return searches_little and _seconds(network.plan, None, None) <= LOADING
 
     def seconds(self, network: LazyNetwork, request: Any) -> float:
-        return _seconds(network.plan, request.fault_nodes, request.measures)
-
-    def seconds_of_run(self, run: SeedRun, request: Any) -> float:
-        planned, proved = plan_of(str(run)), PROVED.intersection(measures_of(request.measures))
-        if proved and not may_prove(planned):
-            return super().seconds_of_run(run, request)
+        planned = network.plan
+        if self.together(network, request) is None:
+            return _seconds(planned, request.fault_nodes, request.measures)
         arcs = planned.nodes * max(planned.degree, 1)
-        proofs = 4e-4 + 2e-6 * arcs if proved else 0.0
-        return run.size * (1e-4 + 2e-6 * arcs + 1e-9 * arcs * planned.nodes + proofs)
+        proofs = 4e-4 + 1.2e-5 * arcs if PROVED.intersection(measures_of(request.measures)) else 0.0
+        return 1e-4 + 2e-6 * arcs + 1e-9 * arcs * planned.nodes + proofs
 
     def certificates(self, network: Topology | None, row: Mapping[str, Any]) -> str:
         assert network is not None, "rows are of networks"
         return static_certificates(network)
 
-    def rows_of_run(self, run: SeedRun, request: Any, options: How) -> pa.Table | None:
-        return static_of_run(run, request, options)
+    def together(self, network: LazyNetwork, request: Any) -> Hashable:
+        return shape_of_static(network, request)
+
+    def rows_of_block(self, networks: Sequence[tuple[str, Plan]], request: Any, options: How) -> pa.Table:
+        return static_of_block(networks, request, options)
 
 
 def _seconds(planned: Plan, fault_nodes: int | None, chosen: str | Iterable[str] | None) -> float:
