@@ -19,11 +19,11 @@ def program(text):
     """(claim, costs, entries (row, column, value), bounds of rows, flows, multipliers of rows and columns)."""
     check.check(text)
     given = json.loads(text)
-    claim, proof, kinds = given["claim"], given["proof"], check.Kinds()
+    claim, proof = given["claim"], given["proof"]
     check.expect(given["kind"] == "capacity" and claim["routes"] == "all", "expected a capacity over all routes")
     check.expect(claim["at_least"] == claim["at_most"], "expected equal bounds")
     net = check.network_of(claim["topology"])
-    demand, kept = kinds.traffic(net, claim["traffic"])
+    demand, kept = check.traffic_of(net, claim["traffic"])
     orbits, scale = check.Orbits(net, proof["generators"], kept), proof["scale"]
     arcs, firsts = sorted(net.arcs), sorted({orbits.arc[arc][0] for arc in net.arcs})
     length = dict.fromkeys(firsts, 0) | {(u, v): much for u, v, much in proof["lengths"]}
