@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
@@ -36,8 +37,8 @@ def deadlock_certificate(topology: Topology, routing: str, vc_rule: str, virtual
     """Raises BadInput where the verdict is not proved by these, Refused where the routes are too many to list."""
     check_derived(topology)
     case = deadlock_case(topology, routing=routing, vc_rule=vc_rule, virtual_channels=virtual_channels)
-    claim = {"topology": topology.spelling, "routing": case.routing, "vc_rule": case.vc_rule}
-    claim["virtual_channels"] = virtual_channels  # type: ignore[assignment]
+    claim: dict[str, Any] = {"topology": topology.spelling, "routing": case.routing, "vc_rule": case.vc_rule}
+    claim["virtual_channels"] = virtual_channels
     if (
         case.routing.partition("(")[0] != ROUTING
         or case.vc_rule not in RULES
