@@ -37,7 +37,7 @@ LISTED = (("up_down", "none", 1), ("minimal", "hops", 8), ("romm", "phases_datel
 def networks() -> Iterator[str]:
     """Small networks of all kinds, without end."""
     yield from ("ccc(n=3)", "rtt(a=3)", "pdtt(a=2)", "illiac(k=3)", "directed_torus(k=4, n=2)", "hypercube(n=4)")
-    for nodes in range(5, 40):
+    for nodes in range(5, 64):
         for first in range(1, (nodes + 1) // 2):
             if nodes % first or first == 1:
                 yield from (f"circulant(n={nodes}, steps=[1, {s}])" for s in range(first + 1, nodes // 2 + 1))

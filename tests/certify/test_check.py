@@ -7,6 +7,7 @@ import importlib
 import inspect
 import json
 import random
+import shutil
 import subprocess
 import sys
 import time
@@ -309,6 +310,7 @@ def test_it_accepts_what_is_proved(name: str):
 
 
 SPEED = {
+    "exhaustion": best(512, 2),  # in three dimensions it takes some five seconds: docs/certificates.md
     "collective": collective("torus(k=8, n=3)", "all_gather"),
     "capacity": capacity("torus(k=8, n=3)"),
     "deadlock": deadlock("torus(k=8, n=3)", "dimension_order", "dateline", 2),
@@ -341,6 +343,16 @@ def test_the_linear_program_for_lean_is_solved(name: str, monkeypatch: pytest.Mo
     assert all(low == high or multiplier <= 0 for multiplier, (low, high) in zip(rows, bounds))
     assert sum(y * high for y, (_, high) in zip(rows, bounds)) == primal[-1] == 1 / Fraction(claim["at_most"])
     assert to_lean.lean(text_of(name)).startswith("import LPVerify")
+
+
+@pytest.mark.skipif(shutil.which("coqc") is None, reason="needs Coq")
+def test_coq_proves_a_capacity_and_no_other(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    monkeypatch.syspath_prepend(CHECKER.parent)
+    proof = importlib.import_module("to_lean").coq(ts.network("ring(k=5)").capacity("uniform").certificate)
+    for name, text, status in (("right", proof, 0), ("wrong", proof.replace("-> (3 # 5) <=", "-> (4 # 5) <="), 1)):
+        (tmp_path / f"{name}.v").write_text(text, encoding="utf-8")
+        run = subprocess.run(["coqc", f"{name}.v"], cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert (run.returncode, run.stdout.count("Closed under the global context")) == (status, 0 if status else 2)
 
 
 # --- what is altered is refused -------------------------------------------------------------------------
