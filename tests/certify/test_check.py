@@ -193,6 +193,14 @@ def test_the_best_lattice_has_the_size_and_the_dimensions_that_were_searched():
             check.check(signed({"kind": content["kind"], "claim": claim, "proof": content["proof"]}))
 
 
+def test_a_lattice_that_is_not_the_best_is_refused():
+    """The 5 × 4 torus: its sum of distances is 4 · (1 + 1 + 2 + 2) + 5 · (1 + 2 + 1) = 44, where 41 is possible."""
+    content = json.loads(text_of("best of two dimensions"))
+    claim = {"topology": "lattice(matrix=[[5, 0], [0, 4]])", "nodes": 20, "lattices": 42, "mean_distance": "11/5"}
+    with pytest.raises(check.Invalid, match="another lattice has a smaller sum"):
+        check.check(signed(content | {"claim": content["claim"] | claim}))
+
+
 @pytest.mark.parametrize(
     ("content", "claim", "status"),
     [
