@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Writes a certificate of capacity as a linear program and its solution for Lean's checker lp-verify.
+"""Writes a certificate of capacity as a linear program and its solution, for Lean's checker lp-verify, or for Coq.
 
     python certify/to_lean.py proof.json > Capacity.lean
+    python certify/to_lean.py proof.json --coq > Capacity.v
 
 The program is that of the orbits: a flow to each root on each arc, and the load θ that no orbit of channels exceeds.
-That it stands for the whole network is what check.py proves; Lean proves that 1 / θ is its optimum. The certificate's
-two bounds must be equal.
+That it stands for the whole network is what check.py proves; Lean or Coq proves that 1 / θ is its optimum. The
+certificate's two bounds must be equal.
 """
 
 import json
@@ -19,11 +20,11 @@ def program(text):
     """(claim, costs, entries (row, column, value), bounds of rows, flows, multipliers of rows and columns)."""
     check.check(text)
     given = json.loads(text)
-    claim, proof, kinds = given["claim"], given["proof"], check.Kinds()
+    claim, proof = given["claim"], given["proof"]
     check.expect(given["kind"] == "capacity" and claim["routes"] == "all", "expected a capacity over all routes")
     check.expect(claim["at_least"] == claim["at_most"], "expected equal bounds")
     net = check.network_of(claim["topology"])
-    demand, kept = kinds.traffic(net, claim["traffic"])
+    demand, kept = check.traffic_of(net, claim["traffic"])
     orbits, scale = check.Orbits(net, proof["generators"], kept), proof["scale"]
     arcs, firsts = sorted(net.arcs), sorted({orbits.arc[arc][0] for arc in net.arcs})
     length = dict.fromkeys(firsts, 0) | {(u, v): much for u, v, much in proof["lengths"]}
@@ -81,6 +82,42 @@ def proof : Certificate {size} :=
 """
 
 
+def coq(text):
+    """The certificate as a file of Coq: every solution has a θ of the optimum at least, and one has it.
+
+    The multipliers are the proof of the first: the sum of the rows times them, and nothing searched.
+    """
+    claim, _, entries, bounds, primal, rows, columns = program(text)
+    theta, number = len(primal) - 1, lambda value: "({} # {})".format(*Fraction(value).as_integer_ratio())
+    sums = [" + ".join(f"{number(value)} * x{c}" for row, c, value in entries if row == i) for i in range(len(bounds))]
+    conditions = [f"{left} {'==' if low == high else '<='} {number(high)}" for left, (low, high) in zip(sums, bounds)]
+    names = " ".join(f"x{c}" for c in range(theta + 1))
+    signs = " /\\ ".join(f"0 <= x{c}" for c in range(theta + 1))
+    steps = [f"({number(y)} * ({left}))" for y, left in zip(rows, sums) if y]
+    steps += [f"({number(y)} * x{c})" for c, y in enumerate(columns) if y]
+    return f"""From Coq Require Import QArith Lqa.
+Open Scope Q_scope.
+
+(* {json.dumps(claim)}: the optimum is 1 / {claim["at_most"]} *)
+Definition program ({names} : Q) : Prop :=
+  {signs} /\\
+  {(" /" + chr(92) + chr(10) + "  ").join(conditions)}.
+
+Theorem at_least : forall {names}, program {names} -> {number(primal[-1])} <= x{theta}.
+Proof.
+  unfold program. intros. decompose [and] H.
+  assert (x{theta} == {" + ".join(steps)}) as sum by ring.
+  lra.
+Qed.
+
+Theorem attained : program {" ".join(map(number, primal))}.
+Proof. unfold program. repeat split; vm_compute; (reflexivity || discriminate). Qed.
+
+Print Assumptions at_least.
+Print Assumptions attained.
+"""
+
+
 if __name__ == "__main__":
     with open(sys.argv[1], encoding="utf-8") as file:
-        print(lean(file.readline()), end="")
+        print((coq if "--coq" in sys.argv[2:] else lean)(file.readline()), end="")

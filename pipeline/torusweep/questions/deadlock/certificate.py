@@ -1,46 +1,65 @@
 """What proves a verdict on deadlock: an order of the channels along which all dependencies go, or packets that wait.
 
-Only for what certify/check.py knows the routes of: dimension order on tori and meshes, rule none or dateline.
+certify/check.py derives the routes of dimension order on tori and meshes under none or dateline. Of other routings and
+rules the certificate lists what a packet may do at each place, as tables whose digest stands for the routing.
 """
 
 from __future__ import annotations
 
+import hashlib
+import json
+from itertools import pairwise
+from typing import Any
+
 import numpy as np
 
-from torusweep.errors import BadInput
-from torusweep.networks.certificates import certificate, check_derived
-from torusweep.networks.topology import Topology
-from torusweep.questions.deadlock.counterexamples import packets_of
-from torusweep.questions.deadlock.dependencies import Dependencies, DependencyGraph, dependencies, dependency_graph
-from torusweep.questions.deadlock.routing_case import deadlock_case
+from torusweep.errors import BadInput, Refused
+from torusweep.networks.certificates import MOST_NUMBERS, certificate, check_derived
+from torusweep.networks.topology import NO_PORT, Topology
+from torusweep.questions.deadlock.dependencies import (
+    Dependencies,
+    DependencyGraph,
+    dependencies,
+    dependency_graph,
+    is_acyclic,
+)
+from torusweep.questions.deadlock.routing_case import classified_table, deadlock_case
+from torusweep.questions.deadlock.rules import table as table_rule
 from torusweep.questions.deadlock.verdict import COUNTEREXAMPLE, verdict
-from torusweep.routing.forms import SourceRouting
+from torusweep.routing.forms import SourceRouting, TableRouting
 
 ROUTING, RULES = "dimension_order", ("none", "dateline")
+LISTED = "listed"  # a routing, and the rule of its classes, that the proof lists
+Tables = list[list[list[int] | list[list[int]]]]
 
 
 def deadlock_certificate(topology: Topology, routing: str, vc_rule: str, virtual_channels: int) -> str:
-    """Raises BadInput where the checker does not know the routes, or the verdict is not proved by these."""
+    """Raises BadInput where the verdict is not proved by these, Refused where the routes are too many to list."""
     check_derived(topology)
     case = deadlock_case(topology, routing=routing, vc_rule=vc_rule, virtual_channels=virtual_channels)
+    claim: dict[str, Any] = {"topology": topology.spelling, "routing": case.routing, "vc_rule": case.vc_rule}
+    claim["virtual_channels"] = virtual_channels
     if (
         case.routing.partition("(")[0] != ROUTING
         or case.vc_rule not in RULES
         or not isinstance(case.form, SourceRouting)
     ):
-        raise BadInput(
-            f"certificate of {case.routing} under {case.vc_rule}: expected {ROUTING} under {' or '.join(RULES)}, whose"
-            " routes certify/check.py derives; choose these"
-        )
+        table = classified_table(topology, routing=routing, vc_rule=vc_rule, virtual_channels=virtual_channels)
+        graph = dependency_graph(found := dependencies(table, table_rule(table), virtual_channels))
+        if not is_acyclic(graph.matrix):
+            raise BadInput(
+                f"certificate of {case.routing} under {case.vc_rule} on {topology.spelling}: expected a verdict by an"
+                f" order of the channels, got dependencies in a circle; choose a rule without, or {ROUTING} under"
+                f" {' or '.join(RULES)}"
+            )
+        tables = _listed(table)
+        name = f'{LISTED}(sha256="{hashlib.sha256(json.dumps(tables).encode()).hexdigest()}")'
+        claim |= {"routing": name, "vc_rule": LISTED, "deadlock_free": "yes"}
+        order = _channels(found, graph.channel[_order(graph)])
+        return certificate("deadlock", claim, {"order": order, "tables": tables})
     found = dependencies(case.form, case.rule, virtual_channels)
     judged = verdict(case.form, case.rule, found)
-    claim = {
-        "topology": topology.spelling,
-        "routing": case.routing,
-        "vc_rule": case.vc_rule,
-        "virtual_channels": virtual_channels,
-        "deadlock_free": judged.deadlock_free,
-    }
+    claim["deadlock_free"] = judged.deadlock_free
     if judged.acyclic:
         graph = dependency_graph(found)
         return certificate("deadlock", claim, {"order": _channels(found, graph.channel[_order(graph)])})
@@ -49,10 +68,39 @@ def deadlock_certificate(topology: Topology, routing: str, vc_rule: str, virtual
             f"certificate of {case.routing} on {topology.spelling}: expected a verdict by an order or by packets that"
             f" enter together, got {judged.deadlock_free}: {judged.argument}; choose a rule that orders the channels"
         )
-    packets = packets_of(case.form, case.rule, virtual_channels, judged.cycle, entering=True)
-    assert packets is not None, "a cycle of entering packets has packets"
-    ends = [[int(node) for node in packet.split(" → ")] for packet in packets]
-    return certificate("deadlock", claim, {"cycle": _channels(found, judged.cycle), "packets": ends})
+    cycle = _channels(found, judged.cycle)
+    packets = [[held[0], requested[1]] for held, requested in pairwise([*cycle, cycle[0]])]  # of two hops
+    return certificate("deadlock", claim, {"cycle": cycle, "packets": packets})
+
+
+def _listed(table: TableRouting) -> Tables:
+    """Of packets to each node: the nodes of the places N, N + 1, …, and hops (place, place, class of the channel).
+
+    Packets enter at the places 0 … N − 1, which are the nodes, and leave at their destination's.
+    """
+    nodes = table.topology.nodes
+    entry = table.entry[table.at[table.entry] != table.destination[table.entry]]  # others go round to their source
+    if len(entry) != nodes * (nodes - 1):
+        raise BadInput("certificate: expected routes between all nodes, got some without; leave the faults out")
+    if 3 * len(table.next) > MOST_NUMBERS:
+        raise Refused(
+            f"certificate of {table.topology.spelling}: expected at most {MOST_NUMBERS // 3:,} hops to list, got"
+            f" {len(table.next):,}; choose a smaller network"
+        )
+    goes = table.port != NO_PORT  # else the packet leaves the network
+    place = np.where(np.bincount(table.owner, goes, len(table.at)) > 0, -1, table.destination)
+    place[entry] = table.at[entry]
+    tables: Tables = []
+    for destination, (first, last) in enumerate(pairwise(table.first.tolist())):
+        own = place[first:last]  # a view
+        others = np.flatnonzero(own < 0)
+        own[others] = nodes + np.arange(len(others))
+        start, end = table.rows[[first, last]]
+        rows = start + np.flatnonzero(goes[start:end])
+        to = np.where(table.next[rows] < 0, destination, place[table.next[rows]])
+        hops = np.stack([place[table.owner[rows]], to, table.kind[rows]], axis=1)
+        tables.append([table.at[first:last][others].tolist(), hops.tolist()])
+    return tables
 
 
 def _channels(found: Dependencies, numbers: np.ndarray) -> list[list[int]]:
