@@ -15,13 +15,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from torusweep_kernels.compile import cached
+from torusweep_kernels.compile import UNROLLED, cached
 from torusweep_kernels.distance.reference import same_degree
 from torusweep_kernels.loads.level import add as add_vectors
 from torusweep_kernels.loads.level import carry, count_paths, meet, turn
 from torusweep_kernels.loads.network import Arcs, Task, Totals, arcs
 from torusweep_kernels.loads.reference import BLOCK, SINGLE, share
-from torusweep_kernels.sums import add
+from torusweep_kernels.sums.cpu import add
 from torusweep_kernels.threads import thread_count
 
 
@@ -153,7 +153,7 @@ def loads(task: Task, threads: int | None) -> tuple[np.ndarray, np.ndarray | Non
     """(load float64[N·P], what rounding left of it if exact, totals per root); see `minimal_loads`."""
     threads = thread_count(threads)
     number, exact = len(task.roots), task.how.exact
-    toward, away = arcs(task)
+    toward, away = map(filled_up, arcs(task))
     sides = compiled(toward), compiled(away)
     width = 1 if number <= SINGLE or (33 if exact else 25) * BLOCK * task.nodes > SCRATCH else BLOCK
     size = share(number)
@@ -177,13 +177,44 @@ def loads(task: Task, threads: int | None) -> tuple[np.ndarray, np.ndarray | Non
         )  # giving a share to a thread takes as long as the work of a small one
         for first, (partial, low, totals) in zip(firsts, of_all(of_share, firsts)):
             if exact:
-                load, left = add(load, left, partial, low)
+                add_to(load, left, partial, low)
             else:
                 load += partial
             of_root[:, first : first + size] = totals
     by_port, rest = np.zeros((2, task.ports.size))
-    by_port[away.channel], rest[away.channel] = load, left
+    own = slice(None) if away.channel.min(initial=0) >= 0 else away.channel >= 0
+    by_port[away.channel[own]], rest[away.channel[own]] = load[own], left[own]
     return by_port, rest if exact else None, Totals(*of_root)
+
+
+FILLED = 1.25  # most arcs, filled up, for each arc: loops of one length take two thirds of the time
+
+
+def filled_up(side: Arcs) -> Arcs:
+    """The arcs, where nearly all nodes have d of them and none has more, with arcs of channel −1 from a node to itself
+    until all have d.
+
+    A node is not one hop farther than itself, so that such an arc adds nothing to any sum, and its load is 0.
+    """
+    many = np.diff(side.start)
+    most, nodes = int(many.max(initial=0)), len(many)
+    if most not in UNROLLED or not len(side.node) < nodes * most <= FILLED * len(side.node):
+        return side
+    own = np.arange(most) < many[:, None]
+    node = np.repeat(np.arange(nodes, dtype=np.int32), most)
+    channel, capacity = np.full(nodes * most, -1), None if side.capacity is None else np.ones(nodes * most)
+    flat = own.ravel()
+    node[flat], channel[flat] = side.node, side.channel
+    if capacity is not None:
+        capacity[flat] = side.capacity
+    return Arcs(most * np.arange(nodes + 1), node, channel, capacity)
+
+
+@cached
+def add_to(load, left, more, rest):
+    """load + left += more + rest, number by number, with twice the digits."""
+    for place in range(len(load)):
+        load[place], left[place] = add(load[place], left[place], more[place], rest[place])
 
 
 def compiled(side: Arcs) -> Side:
