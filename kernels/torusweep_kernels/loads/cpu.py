@@ -15,8 +15,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from torusweep_kernels.compile import UNROLLED, cached
-from torusweep_kernels.distance.reference import same_degree
+from torusweep_kernels.compile import cached
+from torusweep_kernels.distance.reference import filled_up, same_degree
 from torusweep_kernels.loads.level import add as add_vectors
 from torusweep_kernels.loads.level import carry, count_paths, meet, turn
 from torusweep_kernels.loads.network import Arcs, Task, Totals, arcs
@@ -153,8 +153,8 @@ def loads(task: Task, threads: int | None) -> tuple[np.ndarray, np.ndarray | Non
     """(load float64[N·P], what rounding left of it if exact, totals per root); see `minimal_loads`."""
     threads = thread_count(threads)
     number, exact = len(task.roots), task.how.exact
-    toward, away = map(filled_up, arcs(task))
-    sides = compiled(toward), compiled(away)
+    toward, away = arcs(task)
+    (before, _), (after, own) = compiled(toward), compiled(away)
     width = 1 if number <= SINGLE or (33 if exact else 25) * BLOCK * task.nodes > SCRATCH else BLOCK
     size = share(number)
     scratch: list[tuple[Rows, np.ndarray | None]] = []  # append and pop are atomic
@@ -165,11 +165,11 @@ def loads(task: Task, threads: int | None) -> tuple[np.ndarray, np.ndarray | Non
         sparse = FEW * np.count_nonzero(demand) < demand.size
         wanted = np.empty(task.nodes, np.uint16) if sparse else None
         starts = Starts(roots.astype(np.uint32), weights, demand)
-        result = accumulate(*sides, starts, task.how.by_hops, rows, rest, wanted, (0,) * width)
+        result = accumulate(before, after, starts, task.how.by_hops, rows, rest, wanted, (0,) * width)
         scratch.append((rows, rest))
         return result
 
-    load, left, of_root = np.zeros(len(away.node)), np.zeros(len(away.node)), np.empty((len(Totals._fields), number))
+    (load, left), of_root = np.zeros((2, len(after.node))), np.empty((len(Totals._fields), number))
     with ThreadPoolExecutor(threads) as pool:
         firsts = range(0, number, size)
         of_all = (
@@ -182,32 +182,8 @@ def loads(task: Task, threads: int | None) -> tuple[np.ndarray, np.ndarray | Non
                 load += partial
             of_root[:, first : first + size] = totals
     by_port, rest = np.zeros((2, task.ports.size))
-    own = slice(None) if away.channel.min(initial=0) >= 0 else away.channel >= 0
-    by_port[away.channel[own]], rest[away.channel[own]] = load[own], left[own]
+    by_port[away.channel], rest[away.channel] = load[own], left[own]
     return by_port, rest if exact else None, Totals(*of_root)
-
-
-FILLED = 1.25  # most arcs, filled up, for each arc: loops of one length take two thirds of the time
-
-
-def filled_up(side: Arcs) -> Arcs:
-    """The arcs, where nearly all nodes have d of them and none has more, with arcs of channel −1 from a node to itself
-    until all have d.
-
-    A node is not one hop farther than itself, so that such an arc adds nothing to any sum, and its load is 0.
-    """
-    many = np.diff(side.start)
-    most, nodes = int(many.max(initial=0)), len(many)
-    if most not in UNROLLED or not len(side.node) < nodes * most <= FILLED * len(side.node):
-        return side
-    own = np.arange(most) < many[:, None]
-    node = np.repeat(np.arange(nodes, dtype=np.int32), most)
-    channel, capacity = np.full(nodes * most, -1), None if side.capacity is None else np.ones(nodes * most)
-    flat = own.ravel()
-    node[flat], channel[flat] = side.node, side.channel
-    if capacity is not None:
-        capacity[flat] = side.capacity
-    return Arcs(most * np.arange(nodes + 1), node, channel, capacity)
 
 
 @cached
@@ -217,9 +193,15 @@ def add_to(load, left, more, rest):
         load[place], left[place] = add(load[place], left[place], more[place], rest[place])
 
 
-def compiled(side: Arcs) -> Side:
-    """The arcs as `accumulate` takes them."""
-    return Side(side.start, side.node.astype(np.uint32), side.capacity, same_degree(side.start))
+def compiled(side: Arcs) -> tuple[Side, np.ndarray | slice]:
+    """The arcs as `accumulate` takes them, and their places: a node is not one hop farther than itself, so that what
+    fills them up adds 0 to every sum."""
+    start, node, own = filled_up(side.start, side.node)
+    capacity = side.capacity
+    if capacity is not None:
+        capacity = np.ones(len(node))
+        capacity[own] = side.capacity
+    return Side(start, node.astype(np.uint32), capacity, same_degree(start)), own
 
 
 def buffers(nodes: int, width: int, exact: bool) -> tuple[Rows, np.ndarray | None]:

@@ -131,7 +131,7 @@ AHEAD = 8  # visits later whose rows are asked for: rows of a large network wait
 
 
 def fetch_ahead(v: Vectors, visit: Any, unrolled: int, *names: str) -> None:
-    """Prefetch the rows of the node, and of its arcs' other ends, that the loop over visits reads AHEAD visits later."""
+    """Prefetch the rows of the node and of its arcs' other ends that the loop over visits reads AHEAD visits later."""
     if not unrolled:
         return
     builder, arcs, rows = v.builder, v.data("side.node"), [v.data(name) for name in names]

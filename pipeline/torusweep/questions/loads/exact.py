@@ -67,8 +67,8 @@ def table_flows(
 
 
 LAYERED_BLOCK = 1 << 23  # demands at a time: 64 MiB
-# pairs of a root and a state at a time, where all roots have the same demands; two cores take 10 to 40 seconds, and what
-# is done once for each time, some passes over all channels, less than a tenth of it
+# pairs of a root and a state at a time, where all roots have the same demands: some 20 seconds of two cores, so that
+# passes over all channels, once for each time, take less than a tenth of it
 PAIRS = 1 << 31
 ROOTS = 16  # that the kernel searches from at once
 
