@@ -28,13 +28,15 @@ from torusweep_kernels.threads import thread_count
 class Side(NamedTuple):
     """`Arcs` on one side, unsigned, since Numba checks signed indices.
 
-    start int64[N+1], node uint32[A], capacity float64[A] | None, degree: number of arcs at every node, 0 if it varies
+    start int64[N+1], node uint32[A], capacity float64[A] | None, degree: number of arcs at every node, 0 if it varies,
+    ahead: visits later whose rows are asked for, 0: none
     """
 
     start: np.ndarray
     node: np.ndarray
     capacity: np.ndarray | None
     degree: int
+    ahead: int
 
 
 class Rows(NamedTuple):
@@ -145,6 +147,8 @@ def accumulate(toward, away, starts, by_hops, rows, rest, wanted, width):
     return load, low, of_root
 
 
+AHEAD = 8  # visits: rows of a large network wait for memory, several at once
+CACHED = 2**15  # nodes up to which rows are in the cache, and asking for them costs a tenth
 FEW = 4  # if less than one node in so many has demand from a root, its search ends with the farthest of these
 SCRATCH = 2**30  # the most bytes of a thread's rows; above it roots are searched from one by one
 
@@ -201,7 +205,7 @@ def compiled(side: Arcs) -> tuple[Side, np.ndarray | slice]:
     if capacity is not None:
         capacity = np.ones(len(node))
         capacity[own] = side.capacity
-    return Side(start, node.astype(np.uint32), capacity, same_degree(start)), own
+    return Side(start, node.astype(np.uint32), capacity, same_degree(start), AHEAD if len(start) > CACHED else 0), own
 
 
 def buffers(nodes: int, width: int, exact: bool) -> tuple[Rows, np.ndarray | None]:

@@ -127,25 +127,24 @@ def gathered_twice(v: Vectors, node: Any, unrolled: int, own: Any) -> Pair:
     return total.load()
 
 
-AHEAD = 8  # visits later whose rows are asked for: rows of a large network wait for memory, several at once
-
-
 def fetch_ahead(v: Vectors, visit: Any, unrolled: int, *names: str) -> None:
-    """Prefetch the rows of the node and of its arcs' other ends that the loop over visits reads AHEAD visits later."""
+    """Prefetch the rows of the node and of its arcs' other ends that the loop over visits reads `side.ahead` later."""
     if not unrolled:
         return
     builder, arcs, rows = v.builder, v.data("side.node"), [v.data(name) for name in names]
-    last = builder.sub(v.value("end"), ONE)
-    later = builder.add(visit, ir.Constant(INT64, AHEAD))
-    node = v.index(v.data("visits"), builder.select(builder.icmp_signed("<", later, last), later, last))
+    ahead = v.value("side.ahead")
+    later = builder.add(visit, ahead)
+    some = builder.icmp_signed("!=", ahead, ir.Constant(INT64, 0))
+    with builder.if_then(builder.and_(some, builder.icmp_signed("<", later, v.value("end")))):
+        node = v.index(v.data("visits"), later)
 
-    def fetch(node: Any) -> None:
-        for row in rows:
-            if row is not None:
-                v.fetch(v.at(row, node))
+        def fetch(node: Any) -> None:
+            for row in rows:
+                if row is not None:
+                    v.fetch(v.at(row, node))
 
-    fetch(node)
-    v.over_arcs(v.data("side.start"), node, unrolled, lambda arc: fetch(v.index(arcs, arc)))
+        fetch(node)
+        v.over_arcs(v.data("side.start"), node, unrolled, lambda arc: fetch(v.index(arcs, arc)))
 
 
 @intrinsic
