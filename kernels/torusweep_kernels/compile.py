@@ -24,6 +24,7 @@ intrinsic: Any = extending.intrinsic  # Numba's type hint keeps the typing conte
 settings: Any = config  # whose attributes are set when Numba is imported
 BIT, INT32, INT64, DOUBLE = ir.IntType(1), ir.IntType(32), ir.IntType(64), ir.DoubleType()
 ONE = ir.Constant(INT64, 1)
+LINE = 64  # bytes of a cache line, mostly
 UNROLLED = 3, 4, 6  # degrees whose loops are unrolled: those of rings, 2D tori and 3D tori
 _settings_in_use = Lock()
 
@@ -138,6 +139,16 @@ class Vectors:
     def store(self, value: Any, pointer: Any) -> None:
         element = value.type.element
         self.builder.store(value, pointer).align = element.width // 8 if isinstance(element, ir.IntType) else 8
+
+    def fetch(self, pointer: Any) -> None:
+        """Ask for a row of doubles before it is read."""
+        byte = ir.IntType(8).as_pointer()
+        kind = ir.FunctionType(ir.VoidType(), [byte, INT32, INT32, INT32])
+        prefetch = cgutils.get_or_insert_function(self.builder.module, kind, "llvm.prefetch.p0i8")
+        first = self.builder.bitcast(pointer, byte)
+        how = [ir.Constant(INT32, value) for value in (0, 3, 1)]  # to read it, into the nearest cache, data
+        for line in range(0, 8 * self.width, LINE):
+            self.builder.call(prefetch, [self.builder.gep(first, [ir.Constant(INT64, line)]), *how])
 
     def call(self, name: str, result: Any, *values: Any) -> Any:
         """Call an LLVM intrinsic."""

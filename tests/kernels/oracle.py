@@ -52,6 +52,17 @@ def torus(*radices: int) -> np.ndarray:
     return np.stack(columns, axis=1).astype(np.int32)
 
 
+def torus_less_links(*radices: int, links: int, seed: int = 0) -> np.ndarray:
+    """`torus` without some links, in both directions, at random."""
+    ports = torus(*radices)
+    rng = np.random.default_rng(seed)
+    for node, port in zip(rng.choice(len(ports), links, replace=False), rng.integers(0, ports.shape[1], links)):
+        other = ports[node, port]
+        if other >= 0:
+            ports[other, port ^ 1] = ports[node, port] = -1
+    return ports
+
+
 def torus_histogram(*radices: int) -> list[int]:
     """Nodes at each distance from one node of a torus: the product of its rings' generating functions."""
     total = np.ones(1, dtype=object)

@@ -14,6 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from torusweep_kernels.distance import Distances, all_pairs_distance, cpu, gpu, level
+from torusweep_kernels.distance.reference import filled_up
 from torusweep_kernels.distance.single_source import incoming_links
 
 from tests.kernels import oracle
@@ -108,6 +109,23 @@ def test_against_networkx(name: str, backend: str) -> None:
     assert not expected[:, depth:].any()
     assert found.eccentricity is not None
     assert found.eccentricity.tolist() == [max(lengths[source].values()) for source in range(nodes)]
+
+
+def test_a_torus_less_some_links_is_filled_up(backend: str) -> None:
+    """Against networkx; nodes that lack a link get one to themselves."""
+    ports = oracle.torus_less_links(6, 5, 5, links=9)
+    start, tail = incoming_links(ports)
+    filled, node, own = filled_up(start, tail)
+    assert np.diff(filled).tolist() == [6] * 150
+    assert node[own].tolist() == tail.tolist()
+    assert np.delete(node, own).tolist() == np.repeat(np.arange(150), 6 - np.diff(start)).tolist() != []
+    graph = networkx.DiGraph((tail, int(head)) for tail, row in enumerate(ports) for head in row[row >= 0])
+    lengths = dict(networkx.all_pairs_shortest_path_length(graph))
+    found = search(ports, backend, eccentricity=True)
+    pairs = np.bincount([distance for reached in lengths.values() for distance in reached.values()])
+    assert found.histogram.tolist() == [pairs.tolist()]
+    assert found.eccentricity is not None
+    assert found.eccentricity.tolist() == [max(lengths[source].values()) for source in range(150)]
 
 
 def check(task: dict[str, Any], backend: str, **options: Any) -> None:

@@ -224,6 +224,23 @@ def test_random_tasks(name: str, split: str, backend: str) -> None:
     check(drawn(7, **TASKS[name]), split, backend)
 
 
+@pytest.mark.parametrize("split", SPLITS)
+@pytest.mark.parametrize("exact", [False, True])
+def test_a_torus_less_some_links(exact: bool, split: str, backend: str) -> None:
+    """Loops of one length, with arcs from a node to itself, where few nodes lack a link."""
+    rng = np.random.default_rng(2)
+    ports = oracle.torus_less_links(5, 6, links=3)
+    task = {
+        "ports": ports,
+        "roots": rng.permutation(30),
+        "weights": rng.integers(1, 9, 30) / 4,
+        "demand": rng.integers(0, 9, (30, 30)) / 4,
+        "capacity": rng.integers(1, 4, ports.shape),
+    }
+    check(task, split, backend, exact=exact)
+    check({**task, "capacity": None}, split, backend, exact=exact)
+
+
 @settings(max_examples=60, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     task=small_tasks(["uniform", "by node", "by root and node", "of few", "of few nodes"]),
@@ -301,6 +318,27 @@ def test_roots_of_a_block_are_near_one_another() -> None:
     assert (
         np.median(apart.max(axis=1)) <= 3
     )  # 25 nodes are within 3 hops of one; in random order it would be about 25 hops
+
+
+def test_roots_of_exact_loads_are_an_even_number_of_hops_apart() -> None:
+    """On a torus without odd cycles; of a block, fewer distances to a node differ. A clique is all odd cycles."""
+    side, nodes = 32, np.arange(32 * 32, dtype=np.int32)
+    ports = oracle.torus(side, side)
+    blocks = {exact: order(ports, nodes, exact=exact).reshape(-1, 16) for exact in (False, True)}
+    assert sorted(blocks[True].ravel().tolist()) == nodes.tolist()
+    odd = (blocks[True] // side + blocks[True] % side) % 2
+    assert np.mean(odd == odd[:, :1]) > 0.9
+    away = np.arange(side)
+    away = np.minimum(away, side - away)
+    hops = away[np.abs(np.subtract.outer(nodes // side, nodes // side))]
+    hops = hops + away[np.abs(np.subtract.outer(nodes % side, nodes % side))]
+    different = {
+        exact: np.mean([len(np.unique(hops[some, node])) for some in of for node in range(0, 1024, 97)])
+        for exact, of in blocks.items()
+    }
+    assert different[True] < 0.8 * different[False]
+    clique = oracle.table([[other for other in range(40) if other != node] for node in range(40)])
+    assert order(clique, nodes[:40], exact=True).tolist() == order(clique, nodes[:40]).tolist()
 
 
 def test_what_flows_in_flows_out() -> None:

@@ -18,6 +18,7 @@ from torusweep_kernels.distance.reference import (
     barred,
     blocks,
     collect,
+    filled_up,
     last_level,
     pack,
     part,
@@ -68,7 +69,7 @@ class Network:
     def __init__(self, task: Task, ports: np.ndarray) -> None:
         self.task = task
         self.ports = ports
-        start, predecessor = incoming_links(ports)
+        start, predecessor, _ = filled_up(*incoming_links(ports))  # a node's own row adds nothing to it
         self.graph = graph_of(start, predecessor, same_degree(start))
         self.steep = False
         self.scratch: list[tuple[np.ndarray, np.ndarray]] = []  # append and pop are atomic

@@ -63,44 +63,56 @@ def incoming_links(ports):
     return start, predecessor
 
 
-def near_order(ports: np.ndarray, roots: np.ndarray, block: int) -> np.ndarray:
-    """int64[R]: places in `roots`, in blocks of so many near roots; ports int32[N, d], roots int32[R]."""
+def near_order(ports: np.ndarray, roots: np.ndarray, block: int, *, even: bool = False) -> np.ndarray:
+    """int64[R]: places in `roots`, in blocks of so many near roots; ports int32[N, d], roots int32[R].
+
+    even   where a block's surroundings have no odd cycle, as in a torus or mesh, take roots an even number of hops
+           apart: their distances to a node differ by even numbers, so that fewer of them are different
+    """
     by_node = np.argsort(roots, kind="stable")
     first = np.searchsorted(roots[by_node], np.arange(len(ports) + 1))
-    return gathered(ports, roots, by_node, first, block)
+    # a farther root gains less than the start of the next block
+    return gathered(ports, roots, by_node, first, block, np.empty((8 if even else 4) * block, np.int64), even)
 
 
 @cached
-def gathered(ports, roots, by_node, first, block):
+def gathered(ports, roots, by_node, first, block, queue, even):
     """A block is the first root that is left, and those that a short breadth-first search from it meets first.
 
-    by_node int64[R]: places in `roots` sorted by node; first int64[N+1]: place of each node's first.
+    by_node int64[R]: places in `roots` sorted by node; first int64[N+1]: place of each node's first; queue: scratch.
     """
     nodes, width = ports.shape
     result = np.empty(len(roots), np.int64)
     left = np.diff(first) > 0
-    seen = np.full(nodes, -1, np.int64)
-    queue = np.empty(4 * block, np.int64)  # a farther root gains less than the start of the next block
+    seen = np.full(nodes, -1, np.int64)  # twice the root searched from, plus 1 at an odd depth
     done = 0
     for start in range(len(roots)):
         if not left[roots[start]]:
             continue
         full = done // block * block + block
         queue[0] = roots[start]
-        seen[roots[start]] = start
-        begin, end = 0, 1
-        while begin < end and done < full:
+        seen[roots[start]] = 2 * start
+        begin, end, odd_cycle = 0, 1, False
+        while begin < end:
             node = queue[begin]
             begin += 1
-            if left[node]:
-                left[node] = False
-                for i in range(first[node], first[node + 1]):
-                    result[done] = by_node[i]
-                    done += 1
             for port in range(width):
                 other = ports[node, port]
-                if other >= 0 and seen[other] != start and end < len(queue):
-                    seen[other] = start
-                    queue[end] = other
-                    end += 1
+                if other < 0:
+                    continue
+                if seen[other] >> 1 != start:
+                    if end < len(queue):
+                        seen[other] = seen[node] ^ 1
+                        queue[end] = other
+                        end += 1
+                elif seen[other] == seen[node]:
+                    odd_cycle = True
+        every = odd_cycle or not even
+        for i in range(end):
+            node = queue[i]
+            if done < full and left[node] and (every or seen[node] & 1 == 0):
+                left[node] = False
+                for k in range(first[node], first[node + 1]):
+                    result[done] = by_node[k]
+                    done += 1
     return result

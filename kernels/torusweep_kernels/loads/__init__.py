@@ -107,7 +107,7 @@ def minimal_loads(
     from torusweep_kernels.loads.reference import order
 
     how = Ways(by_hops, by_hops if inward is None else inward, exact)
-    task = Task(ports, roots, weights, how, demand, capacity, order(ports, roots), channels)
+    task = Task(ports, roots, weights, how, demand, capacity, order(ports, roots, exact=exact), channels)
     least = LARGE if demand.ndim == 1 else LARGE_MATRIX
     chosen = backends.resolve(backend, large=len(roots) * len(ports) >= least)
     if not len(roots):

@@ -16,25 +16,27 @@ from typing import NamedTuple
 import numpy as np
 
 from torusweep_kernels.compile import cached
-from torusweep_kernels.distance.reference import same_degree
+from torusweep_kernels.distance.reference import filled_up, same_degree
 from torusweep_kernels.loads.level import add as add_vectors
 from torusweep_kernels.loads.level import carry, count_paths, meet, turn
 from torusweep_kernels.loads.network import Arcs, Task, Totals, arcs
 from torusweep_kernels.loads.reference import BLOCK, SINGLE, share
-from torusweep_kernels.sums import add
+from torusweep_kernels.sums.cpu import add
 from torusweep_kernels.threads import thread_count
 
 
 class Side(NamedTuple):
     """`Arcs` on one side, unsigned, since Numba checks signed indices.
 
-    start int64[N+1], node uint32[A], capacity float64[A] | None, degree: number of arcs at every node, 0 if it varies
+    start int64[N+1], node uint32[A], capacity float64[A] | None, degree: number of arcs at every node, 0 if it varies,
+    ahead: visits later whose rows are asked for, 0: none
     """
 
     start: np.ndarray
     node: np.ndarray
     capacity: np.ndarray | None
     degree: int
+    ahead: int
 
 
 class Rows(NamedTuple):
@@ -145,6 +147,8 @@ def accumulate(toward, away, starts, by_hops, rows, rest, wanted, width):
     return load, low, of_root
 
 
+AHEAD = 8  # visits: rows of a large network wait for memory, several at once
+CACHED = 2**15  # nodes up to which rows are in the cache, and asking for them costs a tenth
 FEW = 4  # if less than one node in so many has demand from a root, its search ends with the farthest of these
 SCRATCH = 2**30  # the most bytes of a thread's rows; above it roots are searched from one by one
 
@@ -154,7 +158,7 @@ def loads(task: Task, threads: int | None) -> tuple[np.ndarray, np.ndarray | Non
     threads = thread_count(threads)
     number, exact = len(task.roots), task.how.exact
     toward, away = arcs(task)
-    sides = compiled(toward), compiled(away)
+    (before, _), (after, own) = compiled(toward), compiled(away)
     width = 1 if number <= SINGLE or (33 if exact else 25) * BLOCK * task.nodes > SCRATCH else BLOCK
     size = share(number)
     scratch: list[tuple[Rows, np.ndarray | None]] = []  # append and pop are atomic
@@ -165,11 +169,11 @@ def loads(task: Task, threads: int | None) -> tuple[np.ndarray, np.ndarray | Non
         sparse = FEW * np.count_nonzero(demand) < demand.size
         wanted = np.empty(task.nodes, np.uint16) if sparse else None
         starts = Starts(roots.astype(np.uint32), weights, demand)
-        result = accumulate(*sides, starts, task.how.by_hops, rows, rest, wanted, (0,) * width)
+        result = accumulate(before, after, starts, task.how.by_hops, rows, rest, wanted, (0,) * width)
         scratch.append((rows, rest))
         return result
 
-    load, left, of_root = np.zeros(len(away.node)), np.zeros(len(away.node)), np.empty((len(Totals._fields), number))
+    (load, left), of_root = np.zeros((2, len(after.node))), np.empty((len(Totals._fields), number))
     with ThreadPoolExecutor(threads) as pool:
         firsts = range(0, number, size)
         of_all = (
@@ -177,18 +181,31 @@ def loads(task: Task, threads: int | None) -> tuple[np.ndarray, np.ndarray | Non
         )  # giving a share to a thread takes as long as the work of a small one
         for first, (partial, low, totals) in zip(firsts, of_all(of_share, firsts)):
             if exact:
-                load, left = add(load, left, partial, low)
+                add_to(load, left, partial, low)
             else:
                 load += partial
             of_root[:, first : first + size] = totals
     by_port, rest = np.zeros((2, task.ports.size))
-    by_port[away.channel], rest[away.channel] = load, left
+    by_port[away.channel], rest[away.channel] = load[own], left[own]
     return by_port, rest if exact else None, Totals(*of_root)
 
 
-def compiled(side: Arcs) -> Side:
-    """The arcs as `accumulate` takes them."""
-    return Side(side.start, side.node.astype(np.uint32), side.capacity, same_degree(side.start))
+@cached
+def add_to(load, left, more, rest):
+    """load + left += more + rest, number by number, with twice the digits."""
+    for place in range(len(load)):
+        load[place], left[place] = add(load[place], left[place], more[place], rest[place])
+
+
+def compiled(side: Arcs) -> tuple[Side, np.ndarray | slice]:
+    """The arcs as `accumulate` takes them, and their places: a node is not one hop farther than itself, so that what
+    fills them up adds 0 to every sum."""
+    start, node, own = filled_up(side.start, side.node)
+    capacity = side.capacity
+    if capacity is not None:
+        capacity = np.ones(len(node))
+        capacity[own] = side.capacity
+    return Side(start, node.astype(np.uint32), capacity, same_degree(start), AHEAD if len(start) > CACHED else 0), own
 
 
 def buffers(nodes: int, width: int, exact: bool) -> tuple[Rows, np.ndarray | None]:

@@ -127,6 +127,26 @@ def gathered_twice(v: Vectors, node: Any, unrolled: int, own: Any) -> Pair:
     return total.load()
 
 
+def fetch_ahead(v: Vectors, visit: Any, unrolled: int, *names: str) -> None:
+    """Prefetch the rows of the node and of its arcs' other ends that the loop over visits reads `side.ahead` later."""
+    if not unrolled:
+        return
+    builder, arcs, rows = v.builder, v.data("side.node"), [v.data(name) for name in names]
+    ahead = v.value("side.ahead")
+    later = builder.add(visit, ahead)
+    some = builder.icmp_signed("!=", ahead, ir.Constant(INT64, 0))
+    with builder.if_then(builder.and_(some, builder.icmp_signed("<", later, v.value("end")))):
+        node = v.index(v.data("visits"), later)
+
+        def fetch(node: Any) -> None:
+            for row in rows:
+                if row is not None:
+                    v.fetch(v.at(row, node))
+
+        fetch(node)
+        v.over_arcs(v.data("side.start"), node, unrolled, lambda arc: fetch(v.index(arcs, arc)))
+
+
 @intrinsic
 def meet(context, visits, masks, begin, end, side, seen, following):
     """Forward: mark the lanes that reach new nodes from the visits begin … end − 1, and append those nodes to the
@@ -183,6 +203,7 @@ def count_paths(context, visits, masks, begin, end, level, side, before, near, s
         def loop(unrolled):
             with v.loop(v.value("begin"), v.value("end")) as (visit, _):
                 node, own = v.index(visits, visit), v.item(masks, visit)
+                fetch_ahead(v, visit, unrolled, "near")
                 paths = gathered(v, node, unrolled, near, stride, before, own)
                 row, hops = v.at(count, node), v.at(distance, node, v.integers)
                 v.store(builder.select(v.lanes(own), paths, v.load(row)), row)
@@ -231,6 +252,7 @@ def carry(context, visits, masks, begin, end, side, after, part, stride, rows, r
         def loop(unrolled):
             with v.loop(v.value("begin"), v.value("end")) as (visit, _):
                 node, own = v.index(visits, visit), v.item(masks, visit)
+                fetch_ahead(v, visit, unrolled, "rows.unit", "rest")
                 if v.data("rest") is None:
                     carry_once(v, node, unrolled, own)
                 else:

@@ -31,9 +31,9 @@ def share(roots: int) -> int:
     return 1 if roots <= SINGLE else BLOCK * -(-roots // (BLOCK * SHARES))
 
 
-def order(ports: np.ndarray, roots: np.ndarray) -> np.ndarray:
-    """int64[R]: places in `roots`, in blocks of near roots."""
-    return np.arange(len(roots)) if len(roots) <= SINGLE else near_order(ports, roots, BLOCK)
+def order(ports: np.ndarray, roots: np.ndarray, *, exact: bool = False) -> np.ndarray:
+    """int64[R]: places in `roots`, in blocks of near roots; exact: of sums that do not depend on it."""
+    return np.arange(len(roots)) if len(roots) <= SINGLE else near_order(ports, roots, BLOCK, even=exact)
 
 
 LANES = 64  # roots searched from at once

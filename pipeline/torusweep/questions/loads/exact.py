@@ -16,6 +16,7 @@ from torusweep_kernels import sums
 from torusweep_kernels.forwarding import Demands
 from torusweep_kernels.forwarding import table_flows as flows_over
 from torusweep_kernels.loads import Channels, minimal_loads
+from torusweep_kernels.loads.reference import order
 from torusweep_kernels.sums import rounded
 
 from torusweep.errors import BadInput
@@ -66,7 +67,10 @@ def table_flows(
 
 
 LAYERED_BLOCK = 1 << 23  # demands at a time: 64 MiB
-PAIRS = 1 << 28  # pairs of a root and a state at a time, where all roots have the same demands; a core takes a second
+# pairs of a root and a state at a time, where all roots have the same demands: some 20 seconds of two cores, so that
+# passes over all channels, once for each time, take less than a tenth of it
+PAIRS = 1 << 31
+ROOTS = 16  # that the kernel searches from at once
 
 Twice = tuple[np.ndarray, np.ndarray]  # numbers, and what rounding left of them: torusweep_kernels.sums
 
@@ -171,6 +175,10 @@ def _sum_over_roots(
     flows, lost = (np.zeros(routing.states.shape), np.zeros(routing.states.shape)), 0.0
     capacity, channels, done = links_of_arcs(routing), Channels(), 0
     step = max(1, (LAYERED_BLOCK if _scaled_demand(routing, traffic, roots) is None else PAIRS) // len(routing.states))
+    if len(roots) > step:  # so that those of a time are near one another, not a few rows of a torus
+        step = -(-step // ROOTS) * ROOTS
+        near = order(routing.states, routing.finish[roots], exact=True)
+        roots, sizes = roots[near], sizes[near]
     for size in np.unique(sizes):
         alike = roots[sizes == size]
         own: Twice = np.zeros(routing.states.shape), np.zeros(routing.states.shape)
