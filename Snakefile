@@ -80,9 +80,13 @@ rule points:
         sweep.make("points", log)
 
 
+# Where `points` failed, Snakemake remembers the files that it failed of, and would find nothing changed the next time. So
+# tables name them, too.
 rule stage:
     input:
         rules.points.output.points,
+        CONFIG,
+        FILES,
     output:
         temp(FOLDER / f"parts/{PART}.json")
         if sweep.in_parts
@@ -107,6 +111,8 @@ if sweep.in_parts:
     rule merge:
         input:
             lambda wildcards: sweep.outcomes(wildcards, checkpoints),
+            CONFIG,
+            FILES,
         output:
             FOLDER / "{stage}.parquet",
         log:

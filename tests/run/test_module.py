@@ -83,6 +83,29 @@ def test_a_cluster_cuts_stages_when_the_files_are_there(theirs: Path):
     assert (status, said.count("rule ts_stage")) == (0, 2), said
 
 
+def test_what_failed_fails_until_it_is_mended_and_the_log_has_the_remedy(tmp_path: Path):
+    (tmp_path / "Snakefile").write_text(EXAMPLE)
+    assert snakemake(tmp_path, "--cores", "2")[0] == 0
+    graph = tmp_path / "graphs" / "ring-8.edges"
+    whole = graph.read_text()
+    graph.write_text("0 1 2 3\n")
+    for _ in range(2):
+        status, said = snakemake(tmp_path, "--cores", "2")
+        assert (status, "expected two nodes, got 4 fields" in said) == (1, True), said
+    assert "isolated nodes go into an adjacency list" in (tmp_path / "results/rings/logs/points.log").read_text()
+    graph.write_text(whole)
+    status, said = snakemake(tmp_path, "--cores", "2")
+    assert status == 0, said
+
+
+def test_stages_run_at_once_where_each_has_some_of_the_cores(tmp_path: Path):
+    more = CONFIG.replace('"rings",', '"rings", "cluster": {"workers": 0}, "screen": [{}],')
+    (tmp_path / "Snakefile").write_text(EXAMPLE.replace(CONFIG, more))
+    tables = [f"results/rings/{stage}.parquet" for stage in ("screen", "static")]
+    status, said = snakemake(tmp_path, *tables, "--cores", "3", "--set-threads", "ts_stage=1")
+    assert status == 0, said
+
+
 @pytest.mark.parametrize(
     ("given", "refused"),
     [

@@ -51,8 +51,8 @@ def make_table(
         config=sweep.digest,
     )
     schema = schema_of(name)
-    with provenance.hold(_lock(folder, name, part)):
-        if part is None:  # others compute parts meanwhile, and write
+    with provenance.hold(lock := _lock(folder, name, part, beside="cores" in overrides)):
+        if lock.name == store.LOCK:  # nobody else writes
             store.clean(folder)
         before = shards.read_shards(folder, name, schema)
         for complaint in before.complaints:
@@ -107,7 +107,7 @@ def merge(name: str, folder: Path, parts: Sequence[StagePart]) -> int:
             outcome_of(folder, name, part).unlink(missing_ok=True)
         raise
     for part in parts:
-        _lock(folder, name, part).unlink(missing_ok=True)  # nobody computes this stage any more
+        _lock(folder, name, part, beside=True).unlink(missing_ok=True)  # nobody computes this stage any more
     return 0
 
 
@@ -116,9 +116,13 @@ def outcome_of(folder: Path, stage: str, part: StagePart) -> Path:
     return folder / "parts" / stage / f"{part}.json"
 
 
-def _lock(folder: Path, stage: str, part: StagePart | None) -> Path:
-    """The lock of who computes a stage, or a part of it: parts of all stages are computed at once."""
-    return folder / (store.LOCK if part is None else f"{store.LOCK}-{stage}-{part}")
+def _lock(folder: Path, stage: str, part: StagePart | None, *, beside: bool) -> Path:
+    """The lock of who computes: the folder's, but of a part, or of a stage that was given some of the cores, its own.
+
+    beside  others may be computed at the same time
+    """
+    own = "-".join(["", stage, *([] if part is None else [str(part)])]) if beside or part else ""
+    return folder / f"{store.LOCK}{own}"
 
 
 def _publish(

@@ -21,7 +21,7 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 
-from torusweep.errors import BadInput, one_line
+from torusweep.errors import BadInput
 from torusweep.quantities import counted
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def logged(path: Path | None, what: str) -> Iterator[None]:
             yield
             note("ended")
         except BadInput as refusal:
-            note(f"refused: {one_line(refusal)}")
+            note(f"refused: {' '.join(str(refusal).split())}")  # whole: its end is the remedy
             raise
         except BaseException:
             note(traceback.format_exc().rstrip())
