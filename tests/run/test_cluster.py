@@ -128,7 +128,7 @@ def test_the_job_script_for_slurm(tmp_path: Path):
         }
         | {"directives": ["--constraint=epyc"]}
     )
-    jobs = slurm.slurm_cluster(asked, tmp_path, cluster.of_jobs())
+    jobs = slurm.slurm_cluster(Cluster(slurm=asked, gpus=2), tmp_path, cluster.of_jobs())
     try:
         script = jobs.job_script().splitlines()
     finally:
@@ -137,6 +137,7 @@ def test_the_job_script_for_slurm(tmp_path: Path):
     assert {line for line in script if line.startswith("#SBATCH")} == {
         *("#SBATCH -J torusweep", "#SBATCH -p batch", "#SBATCH -A net", "#SBATCH -n 1", "#SBATCH --cpus-per-task=8"),
         *("#SBATCH --mem=16G", "#SBATCH -t 00:30:00", "#SBATCH --constraint=epyc"),
+        *("#SBATCH --gpus=2", "#SBATCH --nodes=1"),
     }
     threads = "NUMBA_NUM_THREADS=1 OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 VECLIB_MAXIMUM_THREADS=1"
     (exported,) = (line.removeprefix("export ") for line in script if line.startswith("export "))

@@ -12,7 +12,8 @@ from torusweep.cli.run import run_step
 from torusweep.errors import BadInput
 from torusweep.questions.static.stage import StaticRequest
 from torusweep.run.compute_table import merge, outcome_of
-from torusweep.run.workflow import SNAKEFILE
+from torusweep.run.workflow import SNAKEFILE, of_configuration
+from torusweep.sweeps.configuration import load
 from torusweep.sweeps.configuration.schema import Cluster
 from torusweep.sweeps.forecast import StagePart, cut, jobs, read_parts
 from torusweep.sweeps.points import Point
@@ -243,6 +244,37 @@ def test_a_job_on_a_cluster_asks_for_what_its_points_need(rings: Run):
     assert "rule merge" not in said, "one machine: one step a stage"
 
 
+@pytest.mark.parametrize(
+    ("settings", "backend", "asked"),
+    [
+        ("gpus: 2", "auto", {"gpu": 2, "nodes": 1}),  # without nodes, two nodes with one each would do
+        ("gpus: 'gpu:a100:2'", "auto", {"gres": "gpu:a100:2"}),
+        ("gpus: 'gpu:2'", "cupy", {"gres": "gpu:2"}),
+        ("gpus: 0", "cupy", {}),
+        ("gpus: null", "cupy", {"gpu": 1, "nodes": 1}),
+        ("gpus: null", "auto", {}),
+        ("gpus: 2, slurm: {jobs: 1}", "cupy", {}),  # Dask's jobs have them
+    ],
+)
+def test_gpus_are_one_key(rings: Run, settings: str, backend: str, asked: dict[str, object]):
+    rings.with_settings(settings)
+    requested = of_configuration(load(rings.config), str(rings.config), "results", {"backend": backend}, (True, True))
+    assert requested.resources == asked
+
+
+def test_a_part_without_the_gpu_that_it_should_have_is_computed_by_numba(
+    rings: Run, whole: bytes, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("torusweep.run.compute_table.gpu_count", lambda: 0)
+    log = rings.home / "part.log"
+    assert run_step("static", rings.config, rings.folder, {"workers": 0, "backend": "cupy"}, "1/1", log) == 0
+    assert "expected a GPU that CuPy can use, found none; Numba computes this part" in log.read_text()
+    assert merge("static", rings.folder, [StagePart(1, 1)]) == 0
+    assert rings.static() == whole
+    manifest = json.loads((rings.folder / "manifest.json").read_bytes())
+    assert {shard["backend"] for shard in manifest["shards"]} == {"numba"}
+
+
 @pytest.mark.parametrize("options", [(), ("--config", "parts=3")])
 def test_each_of_lints_complaints_is_answered(rings: Run, options: tuple[str, ...]):
     said = plain(rings, SNAKEMAKE, "--configfile", "rings.yaml", "--lint", *options)[1]
@@ -290,6 +322,7 @@ def test_a_number_of_parts_that_is_none_is_refused_in_one_line(
         ("parts: 0", "cluster.parts: expected auto or a whole number 1 … 10,000, got 0"),
         ("part_minutes: -1", "cluster.part_minutes: expected a number > 0 and ≤ 43,200, got -1"),
         ("gpus: -1", "cluster.gpus: expected"),
+        ("gpus: 'a100:2'", "cluster.gpus: expected"),
         ("cores: 0", "cluster.cores: expected"),
         ("parts: 2, slurm: {jobs: 1}", "expected parts or workers elsewhere (scheduler, slurm), got both"),
     ],

@@ -14,6 +14,8 @@ from operator import ne
 from pathlib import Path
 from typing import Any
 
+from torusweep_kernels.backend import gpu_count
+
 from torusweep.all_columns import schema_of
 from torusweep.errors import BadInput
 from torusweep.quantities import counted
@@ -50,6 +52,11 @@ def make_table(
         code=stage_digest(name),
         config=sweep.digest,
     )
+    cluster = sweep.cluster_under(overrides)
+    here = part is not None and not cluster.scheduler and not cluster.slurm  # a part that a job computes itself
+    if here and options.backend == "cupy" and not gpu_count():
+        tell("expected a GPU that CuPy can use, found none; Numba computes this part")
+        options = options._replace(backend="numba")
     schema = schema_of(name)
     with provenance.hold(lock := _lock(folder, name, part, beside="cores" in overrides)):
         if lock.name == store.LOCK:  # nobody else writes
@@ -59,7 +66,7 @@ def make_table(
             tell(complaint)
         done = shards.members_of(before.whole)
         try:
-            computed = driver.compute(estimates, done, options, sweep.cluster_under(overrides))
+            computed = driver.compute(estimates, done, options, cluster)
         except LostWorkers as lost:
             raise BadInput(f"{lost}; torusweep run {config} --results {folder.parent}") from None
         if computed.stopped:

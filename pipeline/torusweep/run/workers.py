@@ -41,7 +41,7 @@ from torusweep_kernels.backend import resolve
 from torusweep.errors import BadInput, one_line
 from torusweep.quantities import counted
 from torusweep.run.tasks import Patience, Workers, code_version
-from torusweep.sweeps.forecast import usable_cores
+from torusweep.sweeps.forecast import gpu_options, usable_cores
 
 START_SECONDS = 600  # in which Slurm must start a job
 SQUEUE_SECONDS = 60  # between questions to Slurm why its jobs wait
@@ -51,8 +51,8 @@ ROLES = ("client", "scheduler", "worker")
 REFUSED = "sbatch refused: "  # with its words after it; torusweep.run.child listens for them
 
 
-def submitted(slurm: Any, folder: Path, environment: Mapping[str, str]) -> SLURMCluster:
-    """The jobs that a configuration asks for (cluster.slurm), submitted; `slurm_cluster` says what they are.
+def submitted(settings: Any, folder: Path, environment: Mapping[str, str]) -> SLURMCluster:
+    """The jobs that a configuration's cluster section asks for, submitted; `slurm_cluster` says what they are.
 
     Raises BadInput where this machine submits no Slurm jobs.
     """
@@ -61,8 +61,8 @@ def submitted(slurm: Any, folder: Path, environment: Mapping[str, str]) -> SLURM
             "cluster.slurm: expected the command 'sbatch' on the PATH, found none;"
             " run on a machine that submits Slurm jobs"
         )
-    jobs = slurm_cluster(slurm, folder, environment)
-    jobs.scale(jobs=slurm.jobs)
+    jobs = slurm_cluster(settings, folder, environment)
+    jobs.scale(jobs=settings.slurm.jobs)
     return jobs
 
 
@@ -86,12 +86,14 @@ def refusal(jobs: SLURMCluster, count: int) -> str:
     return said[0] if said and all(said) else ""
 
 
-def slurm_cluster(slurm: Any, folder: Path, environment: Mapping[str, str]) -> SLURMCluster:
+def slurm_cluster(settings: Any, folder: Path, environment: Mapping[str, str]) -> SLURMCluster:
     """A dask-jobqueue cluster, not scaled yet: `job_script()` shows what it would submit.
 
     folder        for this run's certificates, readable by us alone and seen by every node
     environment   variables of the workers
     """
+    slurm = settings.slurm
+    gpus = [f"--{name}={value}" for name, value in gpu_options(settings, "").items()]
     return SLURMCluster(
         cores=slurm.cores,
         processes=slurm.cores,
@@ -100,7 +102,7 @@ def slurm_cluster(slurm: Any, folder: Path, environment: Mapping[str, str]) -> S
         queue=slurm.queue,
         account=slurm.account,
         interface=slurm.interface,
-        job_extra_directives=list(slurm.directives),
+        job_extra_directives=[*gpus, *slurm.directives],
         job_script_prologue=["export " + " ".join(f"{name}={value}" for name, value in environment.items())],
         worker_extra_args=["--no-dashboard", "--dashboard-address", LOOPBACK],
         python=sys.executable,
@@ -208,7 +210,7 @@ def connect(settings: Any, *, backend: str, tasks: int) -> Iterator[Workers]:
             count = settings.slurm.jobs
             description = f"{count} Slurm jobs"
             home = stack.enter_context(private_folder(Path.home()))  # which the nodes of clusters share
-            jobs = stack.enter_context(contextlib.closing(submitted(settings.slurm, home, of_jobs())))
+            jobs = stack.enter_context(contextlib.closing(submitted(settings, home, of_jobs())))
             _open_files(FILES_PER_GUEST * count * settings.slurm.cores)
             client = stack.enter_context(Client(jobs))
             wait_for_worker(client, jobs, count)

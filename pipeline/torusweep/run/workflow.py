@@ -27,7 +27,7 @@ from torusweep.run.compute_table import listed, merge, outcome_of
 from torusweep.run.progress import logged, tell
 from torusweep.sweeps.configuration import Sweep, load, of_mapping
 from torusweep.sweeps.configuration.schema import Family, Labelled
-from torusweep.sweeps.forecast import PartJob, StagePart, jobs, read_parts
+from torusweep.sweeps.forecast import PartJob, StagePart, gpu_options, jobs, read_parts
 from torusweep.sweeps.points import estimates, program_digest, stage_digest
 from torusweep.sweeps.requested_points import (
     DERIVED,
@@ -241,9 +241,10 @@ class RequestedSweep:
         """Resources of the rule `stage`: of a cluster, those that its points need; of one machine, the whole of it."""
         if not self.clustered:
             return {"machine": 1}  # with --resources machine=1, which `torusweep run` gives, one at a time
-        gpus, backend = self.sweep.cluster.gpus, self.overrides.get("backend", self.sweep.backend)
-        wanted = gpus if gpus is not None else int(backend == "cupy")
-        gpu = {"gpu": wanted} if wanted else {}  # of which Snakemake's Slurm executor makes options of sbatch and srun
+        cluster, backend = self.sweep.cluster, self.overrides.get("backend", self.sweep.backend)
+        options = {} if cluster.scheduler or cluster.slurm else gpu_options(cluster, backend)
+        # as Snakemake's Slurm executor names them, which makes options of sbatch and srun of them
+        gpu = {{"gpus": "gpu"}.get(name, name): value for name, value in options.items()}
         if self.spawned:  # and has its memory and time
             return gpu
         return {

@@ -230,6 +230,14 @@ def jobs(estimates: Mapping[Point, float], cluster: Cluster) -> dict[StagePart, 
     }
 
 
+def gpu_options(cluster: Cluster, backend: str) -> dict[str, int | str]:
+    """Options of sbatch for the GPUs of a job; they are of one node, which a number of GPUs alone does not say."""
+    gpus = int(backend == "cupy") if cluster.gpus is None else cluster.gpus
+    if isinstance(gpus, str):
+        return {"gres": gpus}
+    return {"gpus": gpus, "nodes": 1} if gpus else {}
+
+
 def usable_cores(cluster: Cluster) -> int:
     """Cores of this machine that a process takes."""
     here = len(os.sched_getaffinity(0))

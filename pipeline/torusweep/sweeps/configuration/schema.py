@@ -184,8 +184,12 @@ class Cluster(Section):
     part_minutes: float = Field(
         30.0, gt=0, le=43_200, description="minutes that a part of a stage takes on its cores, estimated"
     )
-    gpus: int | None = Field(
-        None, ge=0, le=64, description="GPUs of a job on a cluster; null: one where the backend is cupy, else none"
+    gpus: Annotated[int, Field(ge=0, le=64)] | Annotated[str, Field(pattern=r"^gpu(:[\w.]+)?:\d+$")] | None = Field(
+        None,
+        description=(
+            "GPUs of a job on a cluster: a number, or as Slurm's gres, as in gpu:a100:2; "
+            "null: one where Snakemake submits the job and the backend is cupy, else none"
+        ),
     )
     batch_seconds: float = Field(
         2.0, ge=0.01, le=3600, description="seconds of estimated work in one batch of networks"
