@@ -18,7 +18,7 @@ from torusweep.questions.deadlock.layers import CYCLIC, Layers, Remedy, remedy_o
 from torusweep.questions.deadlock.layers import layers as layers_of
 from torusweep.questions.deadlock.record import deadlock_record
 from torusweep.questions.deadlock.routing_case import deadlock_case, for_traffic, resolve_routing
-from torusweep.questions.deadlock.rules import VIRTUAL_CHANNELS
+from torusweep.questions.deadlock.rules import MOST_ROUTERS, VIRTUAL_CHANNELS
 from torusweep.questions.deadlock.text import print_verdict, remedy_words
 from torusweep.questions.display import Fact, value_text
 from torusweep.questions.how import How
@@ -154,6 +154,7 @@ class Deadlock(Record):
 
 DISTINGUISHING = ("routing", "vc_rule", "virtual_channels")
 TWO_PASSES = ("valiant",)  # routings by way of another node
+HOPS_OF_A_PAIR = 1e-5  # seconds for each pair of routers, where rules that count hops are tried
 WINDOW_HOP = 3e-5  # seconds for each hop of a line or ring, whose windows of routes are looked at one by one
 
 ROUTING = Spelled(
@@ -266,7 +267,8 @@ class DeadlockQuestion(Question):
         arcs = planned.nodes * max(planned.degree, 1)
         family = request.routing.partition("(")[0]
         if family in SHORTEST_PATHS:
-            return 5e-3 + 2e-9 * arcs * planned.nodes * max(planned.degree, 1)
+            by_hop = HOPS_OF_A_PAIR * planned.nodes**2 if planned.nodes <= MOST_ROUTERS else 0.0
+            return 5e-3 + 2e-9 * arcs * planned.nodes * max(planned.degree, 1) + by_hop
         if family in TWO_PASSES:
             return 4e-2 + 5e-5 * arcs
         # with one virtual channel a torus has a cycle: it is spelt out, and other rules are tried
