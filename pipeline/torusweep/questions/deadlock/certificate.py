@@ -12,15 +12,16 @@ from torusweep.networks.certificates import certificate, check_derived
 from torusweep.networks.topology import Topology
 from torusweep.questions.deadlock.counterexamples import packets_of
 from torusweep.questions.deadlock.dependencies import Dependencies, DependencyGraph, dependencies, dependency_graph
-from torusweep.questions.deadlock.routing_case import deadlock_case
+from torusweep.questions.deadlock.routing_case import Case, deadlock_case
 from torusweep.questions.deadlock.verdict import COUNTEREXAMPLE, verdict
+from torusweep.routing import GivenRouting
 from torusweep.routing.forms import SourceRouting
 
 ROUTING, RULES = "dimension_order", ("none", "dateline")
 
 
-def deadlock_certificate(topology: Topology, routing: str, vc_rule: str, virtual_channels: int) -> str:
-    """Raises BadInput where the checker does not know the routes, or the verdict is not proved by these."""
+def certified_case(topology: Topology, routing: str | GivenRouting, vc_rule: str, virtual_channels: int) -> Case:
+    """Raises BadInput where the checker does not know the routes."""
     check_derived(topology)
     case = deadlock_case(topology, routing=routing, vc_rule=vc_rule, virtual_channels=virtual_channels)
     if (
@@ -32,6 +33,13 @@ def deadlock_certificate(topology: Topology, routing: str, vc_rule: str, virtual
             f"certificate of {case.routing} under {case.vc_rule}: expected {ROUTING} under {' or '.join(RULES)}, whose"
             " routes certify/check.py derives; choose these"
         )
+    return case
+
+
+def deadlock_certificate(topology: Topology, routing: str, vc_rule: str, virtual_channels: int) -> str:
+    """Raises BadInput where the checker does not know the routes, or the verdict is not proved by these."""
+    case = certified_case(topology, routing, vc_rule, virtual_channels)
+    assert isinstance(case.form, SourceRouting)
     found = dependencies(case.form, case.rule, virtual_channels)
     judged = verdict(case.form, case.rule, found)
     claim = {

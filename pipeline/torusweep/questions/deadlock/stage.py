@@ -12,7 +12,7 @@ from rich.console import Console
 from torusweep.errors import BadInput
 from torusweep.networks.topology import Meaning, Topology
 from torusweep.questions.answer import Answer, Record, Row
-from torusweep.questions.deadlock.certificate import deadlock_certificate
+from torusweep.questions.deadlock.certificate import certified_case, deadlock_certificate
 from torusweep.questions.deadlock.columns import DEADLOCK
 from torusweep.questions.deadlock.layers import CYCLIC, Layers, Remedy, remedy_of
 from torusweep.questions.deadlock.layers import layers as layers_of
@@ -93,8 +93,7 @@ class Deadlock(Record):
     @property
     def certificate(self) -> str:
         """The order of the channels, or the packets that wait in a circle (docs/certificates.md)."""
-        if self.record["pairs_of"] is not None:
-            raise BadInput("certificate: expected all pairs of terminals to send, got a traffic; leave it out")
+        _expect_all_pairs(self.record["pairs_of"])
         return deadlock_certificate(self.network, *(self.record[name] for name in DISTINGUISHING))
 
     @property
@@ -150,6 +149,12 @@ class Deadlock(Record):
     def deadlock_free(self) -> str:
         """yes or no if proved, otherwise unknown."""
         return str(self.record["deadlock_free"])
+
+
+def _expect_all_pairs(traffic: Any) -> None:
+    """Refuse a certificate of some pairs, whose dependencies the checker does not derive."""
+    if traffic is not None:
+        raise BadInput("certificate: expected all pairs of terminals to send, got a traffic; leave it out")
 
 
 DISTINGUISHING = ("routing", "vc_rule", "virtual_channels")
@@ -248,6 +253,11 @@ class DeadlockQuestion(Question):
     )
     description = "channel dependency graphs to analyse; without it, only those of the papers' statements"
     distinguishing = certified = DISTINGUISHING
+
+    def check_certificate(self, network: Topology | None, values: Mapping[str, Any]) -> None:
+        assert network is not None
+        _expect_all_pairs(values["traffic"])
+        certified_case(network, *(values[name] for name in DISTINGUISHING))
 
     def certificates(self, network: Topology | None, row: Mapping[str, Any]) -> str:
         assert network is not None, "rows are of networks"
