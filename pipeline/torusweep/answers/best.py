@@ -31,12 +31,13 @@ from torusweep.questions.screen.best import Best, Objective, best_lattices, keep
 from torusweep.questions.screen.bounds import front
 from torusweep.questions.screen.certificate import check_exhaustion, exhaustion_certificate
 from torusweep.questions.screen.columns import SCREEN
-from torusweep.questions.screen.dataset import INDEX, DataSet
+from torusweep.questions.screen.dataset import DataSet
 from torusweep.questions.screen.lattices import DIMENSIONS, NODES, STEPS
 from torusweep.questions.screen.spaces import Circulants, Lattices, ScreenedSpace, Space, screen_space
 from torusweep.questions.screen.stage import network_row
 from torusweep.questions.stage import under
 from torusweep.tables.columns import Column
+from torusweep.tables.store import INDEX
 
 OBJECTIVE = "torusweep.questions.screen.best:OBJECTIVES"
 NETWORK = Column("network", "string", "", "best | as good | a known network's name, as in cube | beside")
