@@ -21,12 +21,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import torusweep as ts
+from torusweep.all_columns import schema_of
 from torusweep.answers.dataset import croissant, write_dataset
 from torusweep.errors import BadInput
 from torusweep.questions.screen.best import best_table
 from torusweep.questions.screen.columns import SCREEN
 from torusweep.questions.screen.dataset import DataSet, screen_rows, stored
 from torusweep.questions.screen.spaces import Lattices, screen_space
+from torusweep.run.command import summary
 from torusweep.tables import store
 from torusweep.tables.parquet import Streamed
 
@@ -267,3 +269,33 @@ def test_the_numbers_of_the_documents_come_from_the_folder(tmp_path, screen, fol
     lattices = sum(row["class_size"] for row in pa.concat_tables(screen).to_pylist())
     assert said.startswith(f"**all lattices of up to 36 nodes**: {lattices:,} of 108 sizes")
     assert "21 of 21 sizes meet both bounds (mean 21, diameter 21); RTT is optimal at 2 of 2 sizes" in said
+
+
+def test_examples_of_the_readme_find_rows_of_a_small_atlas(folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    said = Path("README.md").read_text().replace("ADDRESS", str(folder))
+    asked = re.findall(r"duckdb (-c|lattices\.duckdb) \"(.*)\"", said)
+    assert len(asked) == 3
+    for database, sql in asked:
+        with duckdb.connect(":memory:" if database == "-c" else database, read_only=database != "-c") as connection:
+            rows = connection.sql(sql).fetchall()
+        assert rows
+        assert None not in rows[0]
+    (size,) = {int(size) for size in re.findall(r'"nodes"(?:, "==", |\) == )(\d+)', said)}
+    assert size in {nodes for _, nodes in SIZES}
+    files = len(list(folder.glob("*.parquet")))
+    assert f"{files - Path('best.parquet').exists()} Parquet file" in said
+
+
+def test_a_query_of_a_data_set_names_what_reads_it(folder, tmp_path):
+    with pytest.raises(BadInput, match=r"got a data set of lattices, which DuckDB reads: cd '.*data set' && duckdb "):
+        ts.results(folder)
+
+
+def test_the_query_that_follows_a_run_finds_rows_of_a_small_atlas(tmp_path, screen):
+    folder = published(tmp_path / "results", screen)
+    store.publish_table(folder, "static", schema_of("static").empty_table())
+    (folder / "checked.txt").write_text("none")
+    said = re.search(r'torusweep query "(.*)" --results', summary(folder))
+    assert said is not None
+    assert len(ts.results(folder).query(said[1]).arrow())

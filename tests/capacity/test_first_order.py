@@ -183,3 +183,14 @@ def test_a_gap_is_told_and_certified(monkeypatch, name, pattern, routes):
 def test_where_the_program_is_small_a_gap_changes_nothing():
     asked = ts.network("torus(k=4, n=2)")
     assert asked.capacity(gap=0.1).record == asked.capacity().record
+
+
+@pytest.mark.parametrize(("gap", "method"), [(0.01, "first-order"), (0.0005, "linear program"), (None, "linear")])
+def test_of_a_slow_program_a_wide_gap_takes_the_faster_method(monkeypatch, gap, method):
+    monkeypatch.setattr("torusweep.questions.loads.capacity.SLOW_FLOWS", 100)
+    found = ts.network("mesh(k=4, n=2)").capacity("transpose", gap=gap)
+    assert method in found.method
+    assert found.gap <= (gap or 1e-6)
+    exact = ts.network("mesh(k=4, n=2)").capacity("transpose")
+    assert found.throughput <= exact.bound
+    assert found.bound >= exact.throughput

@@ -17,9 +17,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import networkx as nx
 import pyarrow as pa
 import pytest
 import torusweep as ts
+from click.testing import CliRunner
+from torusweep import cli
 from torusweep.cli.questions import command_of
 from torusweep.errors import BadInput, Refused
 from torusweep.networks.certificates import DERIVED
@@ -514,3 +517,27 @@ def test_rows_of_each_kind_are_valid_and_altered_ones_refused(kind: str):
     """Of 12 rows each; `python -m tests.certify.show` does the same of 1,000."""
     found = shown(kind, 12, random.Random(kind))
     assert (found["rows"], found["valid"], found["refused"]) == (12, 12, 12)
+
+
+def test_an_exported_network_with_failed_nodes_is_certified(tmp_path):
+    """The checker reads what the export wrote: the nodes that are left, numbered without gaps."""
+    file, proof = tmp_path / "left.edges", tmp_path / "proof.json"
+    whole = nx.convert_node_labels_to_integers(nx.grid_graph((6, 6), periodic=True), ordering="sorted")
+    for command in (
+        ["export", "faulty(torus(k=6, n=2), nodes=2)", "-o", str(file)],
+        ["capacity", str(file), "--certificate", str(proof)],
+    ):
+        assert CliRunner().invoke(cli.torusweep, command, catch_exceptions=False).exit_code == 0
+    left = nx.read_edgelist(file, nodetype=int)
+    assert set(left) == set(range(34))
+    # a torus looks the same from every node, so that one of the two that failed is any
+    assert any(nx.is_isomorphic(whole.subgraph(set(whole) - {0, other}), left) for other in range(1, 36))
+    claim = check.check(proof.read_text())
+    assert claim["at_least"] == claim["at_most"]
+
+
+def test_names_in_an_edge_list_have_a_remedy_of_their_own(tmp_path):
+    file = tmp_path / "from_one.edges"
+    file.write_text("1 2\n2 3\n3 1\n")
+    with pytest.raises(BadInput, match="write its links with these numbers in place of names"):
+        ts.network(str(file)).capacity().certificate  # noqa: B018

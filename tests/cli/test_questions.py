@@ -17,6 +17,7 @@ import torusweep as ts
 from click.testing import CliRunner
 from torusweep import cli
 from torusweep.cli.questions import command_of
+from torusweep.errors import BadInput
 from torusweep.library.method import method_of
 from torusweep.networks.topology import Number, Topology, Whole
 from torusweep.questions import FUNCTIONS, QUESTIONS, question_named
@@ -192,3 +193,45 @@ def test_what_screen_refuses(arguments, given, says):
     with pytest.raises(ts.BadInput) as refusal:
         ts.screen(**given)
     assert says.format("") in str(refusal.value)
+
+
+UNPROVED = [  # what no certificate proves, and what its refusal says
+    (
+        "capacity",
+        ("faulty(torus(k=4, n=2), links=3)", "--gap", "0.05"),
+        "expected a family that certify/check.py derives",
+    ),
+    ("capacity", ("torus(k=4, n=2)", "--traffic", "hot_spot"), "expected one of uniform"),
+    ("collective", ("dragonfly(a=2, p=1, h=1)", "all_reduce"), "expected a family that certify/check.py derives"),
+    ("describe", ("hyperx(radices=[3, 3])",), "expected a family that certify/check.py derives"),
+    ("deadlock", ("torus(k=4, n=2)",), "certificate of minimal under none: expected dimension_order"),
+    (
+        "deadlock",
+        ("torus(k=4, n=2)", "--routing", "dimension_order", "--traffic", "transpose"),
+        "expected all pairs of terminals to send",
+    ),
+    ("best", ("--nodes", "32", "--maximise", "saturation_load"), "expected all lattices, by the least mean distance"),
+    ("best", ("--nodes", "32", "--circulant-steps", "2"), "expected all lattices, by the least mean distance"),
+    ("best", ("--nodes", "512"), "steps of the checker"),
+]
+
+
+@pytest.mark.parametrize(("command", "asked", "reason"), UNPROVED)
+def test_a_certificate_that_cannot_be_is_refused_before_anything_is_computed(
+    command, asked, reason, monkeypatch, tmp_path
+):
+    question = question_named(command)
+    monkeypatch.setattr(type(question), "ask", staticmethod(lambda *_, **__: pytest.fail("it was computed")))
+    file = tmp_path / "proof.json"
+    done = CliRunner().invoke(cli.torusweep, [command, *asked, "--certificate", str(file)], standalone_mode=False)
+    assert isinstance(done.exception, BadInput), done.exception
+    assert str(done.exception).startswith("certificate")
+    assert reason in str(done.exception)
+    assert not file.exists()
+
+
+def test_an_answer_is_told_where_only_its_computation_shows_that_no_certificate_proves_it(tmp_path):
+    arguments = ["best", "--nodes", "32", "--where", "diameter <= 4", "--certificate", str(tmp_path / "proof.json")]
+    done = CliRunner().invoke(cli.torusweep, arguments, standalone_mode=False)
+    assert str(done.exception).startswith("--certificate: ")
+    assert "lattice(matrix=" in done.output

@@ -100,6 +100,24 @@ def test_what_is_left_to_networkx() -> None:
     assert "too many links" in str(networkx_backend.should_run("diameter", (networkx.star_graph(9999),), {}))
 
 
+def test_what_is_left_to_networkx_is_computed_only_where_networkx_may_choose() -> None:
+    graph = networkx.cycle_graph(120)
+    networkx.set_edge_attributes(graph, 2, "length")
+    with pytest.raises(NotImplementedError):
+        networkx.average_shortest_path_length(graph, weight="length", backend="torusweep")
+    plain = networkx.average_shortest_path_length(graph)
+    with networkx.config(backend_priority=["torusweep"]):
+        assert networkx.average_shortest_path_length(graph, weight="length") == pytest.approx(2 * plain)
+
+
+def test_lengths_to_nodes_are_in_the_order_of_distance() -> None:
+    graph = networkx.convert_node_labels_to_integers(networkx.grid_graph([4, 5], periodic=True))
+    asked = dict(networkx.all_pairs_shortest_path_length(graph, backend="torusweep"))
+    for source, lengths in networkx.all_pairs_shortest_path_length(graph):
+        assert asked[source] == lengths
+        assert list(asked[source].values()) == list(lengths.values())
+
+
 def test_betweenness_does_not_depend_on_the_order_of_nodes() -> None:
     """Rounded once: networkx's own sums differ in their last bits."""
     graph = random_graph(7, networkx.Graph)

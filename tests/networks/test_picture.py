@@ -172,3 +172,21 @@ def test_svg_escapes_the_spelling(tmp_path: Path) -> None:
     assert "<b>" not in text
     title = ElementTree.fromstring(text).findtext("{http://www.w3.org/2000/svg}title")
     assert title == build(f'graph(path="{path}")').spelling
+
+
+@pytest.mark.parametrize(
+    "spelling", ["hexagonal_torus(a=3, b=4)", "hexagonal_torus(a=2, b=3)", "random_regular(nodes=40, degree=3)"]
+)
+def test_listed_links_are_those_of_the_network_under_no_other_name(spelling):
+    topology = build(spelling)
+    lines = [line.split() for line in text_picture(topology).splitlines()[:-1]]
+    tail, head, _ = topology.arcs
+    for node, row in enumerate(lines):
+        assert row[:2] == [str(node), "─"]
+        assert set(map(int, row[2:])) == set(head[tail == node].tolist())
+
+
+def test_a_network_is_no_small_one_of_itself():
+    for name, choices in SMALL.items():
+        for spelling in choices.values():
+            assert "a small one" not in text_picture(build(spelling)), name

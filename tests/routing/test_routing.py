@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from torusweep.errors import BadInput
 from torusweep.networks.families import build
+from torusweep.questions.deadlock.routing_case import resolve_routing
 from torusweep.questions.loads.exact import exact_loads
 from torusweep.questions.loads.monte_carlo import sampled_loads
 from torusweep.routing import ROUTINGS, SourceRouting, canonical, routing
@@ -111,3 +112,20 @@ def test_sampled_loads_agree_with_exact_loads(name: str, network: str, pattern: 
     spread = np.sqrt(2 * exact.load * topology.nodes / packets) + 1e-9
     assert (np.abs(sample.load - exact.load) <= 6 * spread).all()
     assert ((sample.load > 0) <= (exact.load > 0)).all()
+
+
+@pytest.mark.parametrize(
+    ("spelling", "fitting"),
+    [
+        ("boardfly()", ["minimal", "minimal_ecmp", "up_down", "by_group"]),
+        ("faulty(dragonfly(a=2, p=1, h=1), links=1)", ["minimal", "minimal_ecmp", "up_down"]),
+        ("fat_tree(k=2, n=3)", ["minimal", "minimal_ecmp", "up_down", "d_mod_k"]),
+    ],
+)
+def test_an_unknown_routing_is_refused_with_those_that_the_network_takes(spelling, fitting):
+    for of_questions in (routing, resolve_routing):
+        with pytest.raises(BadInput, match="unknown routing 'dragonfly'") as refusal:
+            of_questions("dragonfly", build(spelling))
+        taken = str(refusal.value).partition(f"{spelling} takes ")[2].removesuffix(", and a table").split(", ")
+        assert set(fitting) <= set(taken)
+        assert "dimension_order" not in taken

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -16,7 +16,7 @@ from rich.text import Text
 from torusweep.answers.query import matching
 from torusweep.errors import BadInput
 from torusweep.networks.families import build
-from torusweep.networks.topology import Meaning, Whole
+from torusweep.networks.topology import Meaning, Topology, Whole
 from torusweep.quantities import counted
 from torusweep.questions.answer import Records, Row
 from torusweep.questions.console import print_heading, print_note, print_rows
@@ -32,14 +32,15 @@ from torusweep.questions.parameters import AlsoCalled, Read, Spelled
 from torusweep.questions.question import CERTIFICATE, Askable
 from torusweep.questions.screen.best import Best, Objective, best_lattices, keep_best, objectives, screened_before
 from torusweep.questions.screen.bounds import front
-from torusweep.questions.screen.certificate import exhaustion_certificate
+from torusweep.questions.screen.certificate import check_exhaustion, exhaustion_certificate
 from torusweep.questions.screen.columns import SCREEN
-from torusweep.questions.screen.dataset import INDEX, DataSet
+from torusweep.questions.screen.dataset import DataSet
 from torusweep.questions.screen.lattices import DIMENSIONS, NODES, STEPS
 from torusweep.questions.screen.spaces import Circulants, Lattices, ScreenedSpace, Space, screen_space
 from torusweep.questions.screen.stage import network_row
 from torusweep.questions.stage import under
 from torusweep.tables.columns import Column
+from torusweep.tables.store import INDEX
 
 OBJECTIVE = "torusweep.questions.screen.best:OBJECTIVES"
 NETWORK = Column("network", "string", "", "best | as good | a known network's name, as in cube | beside")
@@ -349,6 +350,11 @@ class BestQuestion(Askable):
         "best --nodes 221 --circulant-steps 2 --minimise diameter,mean_distance",
         "best --nodes 200 --dimensions 2 --minimise mean_distance --maximise saturation_load --json",
     )
+
+    def check_certificate(self, network: Topology | None, values: Mapping[str, Any]) -> None:
+        space = _space(*(values[name] for name in ("nodes", "dimensions", "circulant_steps")))
+        space.check()
+        check_exhaustion(space, objectives(values["minimise"], values["maximise"]))  # whom a condition keeps is found
 
 
 QUESTION = BestQuestion()

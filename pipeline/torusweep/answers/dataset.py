@@ -20,15 +20,16 @@ from torusweep.answers.connection import quoted, write_views
 from torusweep.errors import BadInput
 from torusweep.quantities import counted
 from torusweep.questions.screen.columns import BEST, SCREEN
-from torusweep.questions.screen.dataset import FOLLOWING, INDEX, DataFile, stored, stored_columns
+from torusweep.questions.screen.dataset import FOLLOWING, DataFile, stored, stored_columns
 from torusweep.tables import store
 from torusweep.tables.columns import Column, arrow_schema
 from torusweep.tables.parquet import parquet, parquet_writer, row_groups
+from torusweep.tables.store import INDEX, VIEWS
 
 LARGEST = 100_000_000  # bytes of a file: what hosts of data take without more ado
 LEVEL = 9  # of zstd: files that are kept and sent may take longer to write
 GROUP_FOOT = 4_000  # bytes of a row group in a file's footer, or more
-VIEWS, SUMS = "lattices.duckdb", "SHA256SUMS"
+SUMS = "SHA256SUMS"
 CROISSANT_TYPES = {"string": "sc:Text", "bool": "sc:Boolean", "int64": "cr:Int64", "double": "cr:Float64"}
 CONTEXT = {
     "@language": "en",
@@ -243,6 +244,7 @@ def _readme(files: list[DataFile], about: dict[str, str], address: str, with_bes
     rows, bytes_ = sum(file.rows for file in files), sum(file.bytes for file in files)
     place = address.rstrip("/") if address else "ADDRESS"
     ends = [f"{nodes:,} nodes in {counted(n, 'dimension')}" for n, nodes in (files[0].first, files[-1].last)]
+    dimensions, size = files[-1].last  # which the examples ask for
     between = f"from {ends[0]} to {ends[1]}"
     listed = "\n".join(
         f"| {column.name} | {column.type} | {column.unit or '–'} | {column.meaning} |" for column in stored_columns()
@@ -251,8 +253,8 @@ def _readme(files: list[DataFile], about: dict[str, str], address: str, with_bes
     return f"""# Lattice graphs, one of each class
 
 {rows:,} classes of lattices Zⁿ/L (tori, twisted tori, circulants, crystal lattices) {between}, sorted by
-dimensions, then nodes: Parquet files of {bytes_ / 1e6:,.1f} MB. A class has the lattices that differ only in the names
-and directions of the dimensions.
+dimensions, then nodes: {counted(len(files), "Parquet file")} of {bytes_ / 1e6:,.1f} MB. A class has the lattices that
+differ only in the names and directions of the dimensions.
 
 Made by {about["generator"]} (digest of the code: {about["code"] or "unknown"}).
 A row is made again from its spelling:
@@ -272,12 +274,12 @@ A row is made again from its spelling:
 ## How to read it
 
     cd FOLDER
-    duckdb {VIEWS} "SELECT topology, mean_distance FROM screen WHERE nodes = 512 ORDER BY mean_distance LIMIT 5"
-    duckdb -c "SELECT topology FROM 'lattices-*.parquet' WHERE nodes = 512 ORDER BY distance_sum LIMIT 5"
-    duckdb -c "SELECT min(distance_sum) FROM read_parquet('{place}/{files[0].name}') WHERE nodes = 64"
-    pandas.read_parquet("{files[-1].name}", filters=[("nodes", "==", {files[-1].last[1]})])
-    polars.scan_parquet("lattices-*.parquet").filter(polars.col("nodes") == 512).collect()
-    torusweep best --nodes 512 --remote {place}
+    duckdb {VIEWS} "SELECT topology, mean_distance FROM screen WHERE nodes = {size} ORDER BY mean_distance LIMIT 5"
+    duckdb -c "SELECT topology FROM 'lattices-*.parquet' WHERE nodes = {size} ORDER BY distance_sum LIMIT 5"
+    duckdb -c "SELECT min(distance_sum) FROM read_parquet('{place}/{files[0].name}') WHERE nodes = {files[0].last[1]}"
+    pandas.read_parquet("{files[-1].name}", filters=[("nodes", "==", {size})])
+    polars.scan_parquet("lattices-*.parquet").filter(polars.col("nodes") == {size}).collect()
+    torusweep best --nodes {size} --dimensions {dimensions} --remote {place}
 
 From another folder: `SET file_search_path = 'FOLDER'` in DuckDB. Readers fetch only the row groups of a size.
 

@@ -284,7 +284,12 @@ class Throughput(NamedTuple):
 
 
 def capacity(
-    topology: Topology, traffic: str | GivenTraffic, *, routes: str = "all", use_symmetry: bool = True
+    topology: Topology,
+    traffic: str | GivenTraffic,
+    *,
+    routes: str = "all",
+    use_symmetry: bool = True,
+    most: float = inf,
 ) -> Throughput:
     """Maximum concurrent flow: the greatest λ for which λ times the traffic fits the channels, split freely.
 
@@ -294,6 +299,7 @@ def capacity(
                    automorphisms that preserve the traffic. This is exact: the mean of the images of a routing under
                    the group is a routing, under which each channel has the mean load of its orbit, and all roots of
                    an orbit have the same flow up to an automorphism.
+    most           variables of the linear program, where fewer than MAX_FLOWS are too many
 
     Neither bound relies on the solver (see `certificate`). The throughput is that of a flow whose conservation is
     verified and whose deficits are added to all loads; the upper bound follows from channel lengths by weak duality.
@@ -309,7 +315,7 @@ def capacity(
     if not len(flows.roots):
         return Throughput(inf, inf, 0.0, nothing, nothing, "nothing is sent over any channel")
     usable = usable_arcs(flows, routes)
-    program = _checked_size(topology, canonical, routes, len(flows.roots), len(usable.arc))
+    program = _checked_size(topology, canonical, routes, len(flows.roots), len(usable.arc), most)
     solution = solve(flows, usable)
     over = proved_loads(flows, usable, solution.flow)
     price = np.maximum(solution.price, 0)
@@ -338,10 +344,10 @@ def check_capacity(topology: Topology, traffic: str | GivenTraffic, *, use_symme
     _checked_size(topology, canonical, "all", len(flows.roots), len(flows.roots) * len(flows.tail) - int(leaving))
 
 
-def _checked_size(topology: Topology, traffic: str, routes: str, roots: int, flows: int) -> str:
+def _checked_size(topology: Topology, traffic: str, routes: str, roots: int, flows: int, most: float = inf) -> str:
     """The size of a linear program in words. Raises Refused if it is too large."""
     program = f"{roots:,} {'root' if roots == 1 else 'roots'}, {flows:,} flows"
-    if flows > MAX_FLOWS:
+    if flows > min(most, MAX_FLOWS):
         raise Refused(
             f"capacity of {topology.spelling} under {traffic} over {routes} routes:"
             f" expected a linear program of at most {MAX_FLOWS:,} flows, got {program};"

@@ -27,6 +27,7 @@ from torusweep.errors import BadInput, Refused
 from torusweep.networks.certificates import MOST_NUMBERS, Group, certificate, check_derived, group_of, links_of
 from torusweep.networks.symmetry import proved_symmetries
 from torusweep.networks.topology import Topology
+from torusweep.traffic import GivenTraffic, Traffic
 from torusweep.traffic import traffic as pattern_on
 
 PATTERNS = ("uniform", "bit_complement", "bit_reversal", "perfect_shuffle", "transpose", "tornado", "neighbour")
@@ -46,14 +47,20 @@ class Flows(NamedTuple):
     bound: Fraction
 
 
-def flows_proof(topology: Topology, spelling: str, routes: str = "all", given: Proof | None = None) -> Flows:
-    """Of a given proof, or of the linear program's optimum.
-
-    Raises BadInput for a network or traffic that the checker does not derive, Refused for a proof too large."""
+def check_certified(topology: Topology, spelling: str | GivenTraffic) -> tuple[str, Traffic]:
+    """(canonical spelling, pattern) of a traffic. Raises BadInput for what the checker does not derive."""
     check_derived(topology)
     canonical, pattern = pattern_on(spelling, topology)
     if canonical not in PATTERNS:
         raise BadInput(f"certificate under {canonical}: expected one of {', '.join(PATTERNS)}; choose one")
+    return canonical, pattern
+
+
+def flows_proof(topology: Topology, spelling: str, routes: str = "all", given: Proof | None = None) -> Flows:
+    """Of a given proof, or of the linear program's optimum.
+
+    Raises BadInput for a network or traffic that the checker does not derive, Refused for a proof too large."""
+    canonical, pattern = check_certified(topology, spelling)
     traffic = pattern.at_nodes(topology.terminals, topology.nodes)
     flows = gather(topology, canonical, traffic, use_symmetry=True)
     group = group_of(

@@ -205,7 +205,8 @@ def command_of(question: Any) -> click.Command:
             if asides:
                 answer = asides[0].answer(values)
             else:
-                answer = question.answer(asked, how, values, lambda name: written.get(name, _dashed(name)))
+                certified = files.get("certificate") is not None
+                answer = question.answer(asked, how, values, lambda name: written.get(name, _dashed(name)), certified)
                 answer = answer if topology is None else answer.labelled(networks[0].plan.names)
         for name in shorter:
             answer = getattr(answer, name)
@@ -213,10 +214,6 @@ def command_of(question: Any) -> click.Command:
             answer.write(output)
         for remark in answer.remarks:
             click.echo(remark, err=True)
-        for name, path in files.items():
-            if path is not None:
-                with named(_dashed(name)):
-                    _write(path, getattr(answer, name))
         if parts:
             as_text = table_text.as_json if as_json else table_text.as_csv
             click.echo("".join(as_text(getattr(answer, part)) for part in parts), nl=False)
@@ -226,6 +223,10 @@ def command_of(question: Any) -> click.Command:
             names, device = backends_and_device(backends_run(chosen, resolved))
             with open_console() as console:
                 answer.print(console, f"{names} on {device}" if "backend" in question.how else "")
+        for name, path in files.items():  # after the answer, which a refusal here does not take away
+            if path is not None:
+                with named(_dashed(name)):
+                    _write(path, getattr(answer, name))
         if output is not None and not as_json:
             click.echo(f"\nwritten: {output}", err=True)
 

@@ -131,9 +131,13 @@ EDGE_LIST_HEADING = b"source,target\n"  # Arrow would put the names in quotes
 
 
 def write_edge_list(topology: Topology, path: Path) -> list[Path]:
-    """Write a line for each link; parallel links are lines of their own."""
-    source, target = links_of(topology).repeated()
+    """Write a line for each link; parallel links are lines of their own.
+
+    Nodes without names are numbered as a reader will number them: without those that have no links.
+    """
+    ends = np.stack(links_of(topology).repeated())
     names = topology.plan.names if _are_words(topology) else None
+    source, target = ends if names is not None else np.unique(ends, return_inverse=True)[1].reshape(ends.shape)
     table = pa.table({"source": column_of(names, source), "target": column_of(names, target)})
     with_commas = path.suffix.lower() == ".csv"
     options = pyarrow.csv.WriteOptions(

@@ -51,10 +51,13 @@ def check_derived(topology: Topology) -> None:
     known = plain and topology.family in DERIVED
     known &= plan.names is None or plan.names == tuple(range(topology.nodes))
     if not known or any(format_of(file) != "edgelist" for file in files):
+        instead = "; export its links as an edge list" if plain else ""
+        if plain and plan.names is not None:  # which an edge list keeps
+            instead = "; write its links with these numbers in place of names, in their order"
         raise BadInput(
             f"certificate of {topology.spelling}: expected a family that certify/check.py derives"
             f" ({', '.join(sorted(DERIVED))}) or an edge list of nodes 0 … N − 1, with a terminal at each node and"
-            f" links of one flit a cycle, got another{'; export its links as an edge list' if plain else ''}"
+            f" links of one flit a cycle, got another{instead}"
         )
 
 

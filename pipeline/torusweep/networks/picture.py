@@ -118,8 +118,10 @@ def text_picture(topology: Topology) -> str:
     radices = topology.plan.radices
     shown = topology if all(side <= most for side, most in zip(radices, WINDOW)) else small_instance(topology)
     block = _Block(shown)
-    title = "" if shown is topology else f"{shown.spelling}, a small one of its family:\n"
-    return title + ("\n".join(block.lines()) if block.is_a_grid() else "\n".join(_list(topology)))
+    if not block.is_a_grid():
+        return "\n".join(_list(topology))
+    title = "" if shown.spelling == topology.spelling else f"{shown.spelling}, a small one of its family:\n"
+    return title + "\n".join(block.lines())
 
 
 class _Block:

@@ -17,6 +17,7 @@ from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 from pydantic import BeforeValidator, Field, create_model
 
 from torusweep.errors import BadInput
+from torusweep.networks.certificates import check_derived
 from torusweep.networks.topology import Plan, Topology
 from torusweep.questions.answer import Answer
 from torusweep.questions.how import How
@@ -99,6 +100,14 @@ class Askable:
         """Raise BadInput or Refused, before anything is computed, where a single network is not asked this."""
         return
 
+    def check_certificate(self, network: Topology | None, values: Mapping[str, Any]) -> None:
+        """Raise BadInput or Refused, before anything is computed, for an answer that is known to have no certificate.
+
+        values   of all parameters by name
+        """
+        if network is not None:
+            check_derived(network)
+
     def check_plan(self, spelling: str, plan: Plan, values: Mapping[str, Any]) -> None:
         """Raise Refused, before a network's arrays are made, where its answer would not fit into memory."""
         return
@@ -113,17 +122,21 @@ class Askable:
         how: How,
         given: Mapping[str, Any],
         written: Callable[[str], str] = str,
+        certified: bool = False,
     ) -> Answer:
         """The answer to values by name, which may be of any type. Raises BadInput for one that is wrong.
 
         asked     the network, the networks, or None: what the question is about
         written   how whoever asks writes the name of a parameter: where a refusal is about it, or has it in `…`
+        certified its certificate is wanted, too
         """
         known = {one.name: one for one in self.parameters}
         network = asked if isinstance(asked, Topology) else None
         try:
             values = {name: known[name].check(value, network) for name, value in given.items()}
             self.check_given(network, how, values)
+            if certified:
+                self.check_certificate(network, {name: one.default for name, one in known.items()} | values)
             taken = self._taken(values)
             return type(self).ask(asked, how, **taken) if self.about else type(self).ask(how, **taken)
         except BadInput as refusal:

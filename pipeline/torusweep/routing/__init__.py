@@ -5,7 +5,8 @@ To add a routing, see CONTRIBUTING.md.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -50,6 +51,7 @@ ROUTING_OF_FAMILY = dict.fromkeys(("tesh", "h3dt", "mh3dt"), "hierarchical")
 BY_OCCUPANCY = ("adaptive", "ugal", "progressive")  # of deadlock analysis and simulation, without expected loads
 TURN_MODELS = ("west_first", "north_last", "negative_first")
 SHORTEST_PATHS = ("minimal", "minimal_ecmp", "up_down", *TURN_MODELS)  # that are a LayeredRouting
+MOST_TRIED = 4096  # nodes of a network on which all routings are tried
 OTHER_NAMES = {
     "dor": "dimension_order",
     "xy": "dimension_order",
@@ -100,7 +102,8 @@ def routing(spelling: str | GivenRouting, topology: Topology) -> tuple[str, Rout
             )
         return spelling.name, spelling.form
     _check_oblivious(spelling.partition("(")[0].strip())
-    canonical, function, values = resolve(spelling, ROUTINGS, kind="routing", example=EXAMPLE, others=OTHER_NAMES)
+    with naming_what_fits(topology):
+        canonical, function, values = resolve(spelling, ROUTINGS, kind="routing", example=EXAMPLE, others=OTHER_NAMES)
     try:
         if topology.plan.whole is None:
             return canonical, function(topology, **values)
@@ -110,6 +113,21 @@ def routing(spelling: str | GivenRouting, topology: Topology) -> tuple[str, Rout
     except BadInput as refusal:
         reason, about = str(refusal), f"routing {function.__name__} on {topology.spelling}: "
         raise type(refusal)(reason if reason.startswith(about) else about + reason) from None
+
+
+@contextmanager
+def naming_what_fits(topology: Topology) -> Iterator[None]:
+    """Add to the refusal of an unknown name the routings that a network of up to `MOST_TRIED` nodes takes."""
+    try:
+        yield
+    except BadInput as refusal:
+        if not str(refusal).startswith("unknown routing") or topology.nodes > MOST_TRIED:
+            raise
+        fitting = []
+        for name in ROUTINGS:
+            with suppress(BadInput):  # a table needs a file
+                fitting.append(routing(name, topology)[0])
+        raise type(refusal)(f"{refusal}; {topology.spelling} takes {', '.join(fitting)}, and a table") from None
 
 
 @lru_cache(maxsize=4)  # callers ask for the routing of a network several times
@@ -166,6 +184,7 @@ __all__ = [
     "TableRouting",
     "canonical",
     "files_of",
+    "naming_what_fits",
     "own_routing",
     "routing",
 ]

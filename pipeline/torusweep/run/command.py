@@ -181,7 +181,7 @@ def summary(folder: Path) -> str:
         others = (name for name in STAGES if name in tables and tables[name]["rows"])
         query = f"SELECT * FROM {next(others, 'points')} LIMIT 5"
         if "best" in tables:
-            query = "SELECT network, topology, mean_distance FROM best WHERE nodes = 64"
+            query = "SELECT network, topology, mean_distance FROM best WHERE nodes = (SELECT max(nodes) FROM best)"
     return "\n".join(
         [
             *lines,

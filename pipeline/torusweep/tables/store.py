@@ -23,6 +23,7 @@ import shutil
 import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 import pyarrow as pa
@@ -33,6 +34,7 @@ from torusweep.tables import provenance
 from torusweep.tables.parquet import Streamed, TableFile, parquet, read_rows, write_parquet
 
 MANIFEST = "manifest.json"
+INDEX, VIEWS = "files.json", "lattices.duckdb"  # of a data set
 LARGE = 1 << 26  # bytes of a table from which some rows are read without the digest of all
 LOCK = ".lock"  # held by whoever computes points
 TEMPORARY = ".writing-"
@@ -224,6 +226,12 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     try:
         return provenance.checked(path.read_bytes())
     except FileNotFoundError:
+        if (folder / INDEX).exists() and (folder / VIEWS).exists():
+            raise BadInput(
+                f"{folder}: expected a folder of results, got a data set of lattices, which DuckDB reads:"
+                f' cd {quote(str(folder))} && duckdb {VIEWS} "SELECT topology, mean_distance FROM screen LIMIT 5";'
+                " 'torusweep best --results' answers from it, too"
+            ) from None
         raise BadInput(
             f"{path} is missing: run the sweep; it is rebuilt from the shards, nothing is computed twice"
         ) from None

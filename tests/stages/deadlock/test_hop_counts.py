@@ -19,6 +19,7 @@ from torusweep.questions.simulation.record import simulation_records
 from torusweep.questions.simulation.routes import routes_of
 from torusweep.questions.simulation.setup import set_up
 from torusweep.routing import GivenRouting, routing
+from torusweep.routing.tables.as_table import table_of
 
 from tests.routing.plain_routes import by_way_of_a_group, routes_between, shortest_by_group
 
@@ -214,20 +215,68 @@ NEAR_AND_FAR = [
     "ring(k=5)",
     "hyperx(radices=[3, 3, 3])",
     "ring(k=6)",
+    "ring(k=33)",
+    "ring(k=34)",
     "torus(k=4, n=2)",
+    "torus(radices=[4], directed=true)",
+    "torus(radices=[18], directed=true)",
     "xgft(down=[4, 4], up=[1, 4])",
     "fat_tree(k=2, n=3)",
 ]
 
 
 @pytest.mark.parametrize("spelling", NEAR_AND_FAR)
-def test_rules_by_hop_are_tried_where_terminals_are_two_hops_apart_at_most(spelling):
+def test_rules_by_hop_are_tried_where_hops_are_few(spelling):
+    """Shortest paths: at most 16, the virtual channels of a channel. Tables: two, over links in both directions."""
     topology = build(spelling)
     tail, head, _ = topology.arcs
     hops = dict(nx.all_pairs_shortest_path_length(nx.DiGraph(zip(tail.tolist(), head.tolist()))))
     terminals = topology.terminals.tolist()
-    near = all(hops[source][goal] <= 2 for source in terminals for goal in terminals)
-    assert ("hops" in rules.candidate_rules(routing("minimal", topology)[1])) == near
+    furthest = max(hops[source][goal] for source in terminals for goal in terminals)
+    form = routing("minimal", topology)[1]
+    assert ("hops" in rules.candidate_rules(form)) == (furthest <= 16)
+    assert ("hops" in rules.candidate_rules(table_of(form))) == (furthest <= 2 and not topology.directed)
+
+
+FAR = [
+    ("hexagonal_torus(a=3, b=4)", 3),
+    ("ring(k=6)", 3),
+    ("circulant(n=13, steps=[1, 5])", 2),
+    ("hypercube(n=3)", 3),
+    ("hyperx(radices=[3, 3, 3])", 3),
+    ("torus(k=6, n=2)", 6),
+]
+
+
+@pytest.mark.parametrize(("spelling", "diameter"), FAR)
+def test_a_class_for_every_hop_of_a_shortest_path_leaves_no_cycle(spelling, diameter):
+    """With as many virtual channels as hops, classes only ascend; fewer are tried on paths in plain loops."""
+    topology = build(spelling)
+    tail, head, _ = topology.arcs
+    graph = nx.DiGraph(zip(tail.tolist(), head.tolist()))
+    assert nx.diameter(graph) == diameter
+    paths = all_paths(lambda u, v: list(nx.all_shortest_paths(graph, u, v)), topology)
+    fewer = [nx.is_directed_acyclic_graph(within(graph_of(paths, lambda u, v: 1), n)) for n in range(1, diameter + 1)]
+    least = fewer.index(True) + 1
+    for rule, number in (("none", 1), ("hops", diameter)):
+        found = deadlock_record(topology, routing="minimal", vc_rule=rule, virtual_channels=number)
+        assert (found["least_virtual_channels"], found["least_rule"]) == (least, "hops" if least > 1 else "none")
+        assert found["least_reason"] is None
+
+
+def test_no_answer_is_less_than_what_the_row_proves():
+    """Of a table on a ring in one direction, whose hops a search by itself does not count: routes of up to four."""
+    form = table_of(routing("minimal", build("torus(radices=[5], directed=true)"))[1])
+    asked = {"routing": GivenRouting("clockwise", form)}
+    found = deadlock_record(form.topology, **asked, vc_rule="hops", virtual_channels=4)
+    paths = [[(at + step) % 5 for step in range(hops + 1)] for at in range(5) for hops in range(1, 5)]
+    graph = graph_of(paths, lambda u, v: 1)
+    fewer = [nx.is_directed_acyclic_graph(within(graph, number)) for number in range(1, 5)]
+    assert found["deadlock_free"] == "yes"
+    assert (found["least_virtual_channels"], found["least_rule"]) == (fewer.index(True) + 1, "hops")
+    unproved = deadlock_record(form.topology, **asked, vc_rule="none", virtual_channels=1)
+    assert unproved["least_virtual_channels"] is None
+    assert unproved["least_reason"].endswith("; not tried: hops")
 
 
 def test_a_few_terminals_on_a_network_of_a_million_nodes_are_looked_at_in_little_memory():

@@ -23,9 +23,10 @@ from torusweep.questions.deadlock.dependencies import (
     dependency_graph,
     is_acyclic,
 )
-from torusweep.questions.deadlock.routing_case import classified_table, deadlock_case
+from torusweep.questions.deadlock.routing_case import Case, classified_table, deadlock_case
 from torusweep.questions.deadlock.rules import table as table_rule
 from torusweep.questions.deadlock.verdict import COUNTEREXAMPLE, verdict
+from torusweep.routing import GivenRouting
 from torusweep.routing.forms import SourceRouting, TableRouting
 
 ROUTING, RULES = "dimension_order", ("none", "dateline")
@@ -33,10 +34,15 @@ LISTED = "listed"  # a routing, and the rule of its classes, that the proof list
 Tables = list[list[list[int] | list[list[int]]]]
 
 
+def certified_case(topology: Topology, routing: str | GivenRouting, vc_rule: str, virtual_channels: int) -> Case:
+    """Raises BadInput where the checker does not know the network, or the rule does not suit."""
+    check_derived(topology)
+    return deadlock_case(topology, routing=routing, vc_rule=vc_rule, virtual_channels=virtual_channels)
+
+
 def deadlock_certificate(topology: Topology, routing: str, vc_rule: str, virtual_channels: int) -> str:
     """Raises BadInput where the verdict is not proved by these, Refused where the routes are too many to list."""
-    check_derived(topology)
-    case = deadlock_case(topology, routing=routing, vc_rule=vc_rule, virtual_channels=virtual_channels)
+    case = certified_case(topology, routing, vc_rule, virtual_channels)
     claim: dict[str, Any] = {"topology": topology.spelling, "routing": case.routing, "vc_rule": case.vc_rule}
     claim["virtual_channels"] = virtual_channels
     if (

@@ -58,7 +58,7 @@ DEADLOCK = (
         "channels",
         (
             "least number with which a rule makes the graph acyclic (rules other than bubble; r05_wrap in its "
-            "first reading); null: see least_reason"
+            "first reading; hops where routes are short; and vc_rule); null: see least_reason"
         ),
         "less",
     ),
@@ -67,7 +67,7 @@ DEADLOCK = (
         "least_reason",
         "string",
         "",
-        "why the number is null: no rule has one, or it was not determined; otherwise null",
+        "why the number is null: no rule has one, and which were not tried, or it was not determined; otherwise null",
     ),
     Column("pairs_of", "string", "", "canonical spelling of the traffic whose pairs alone send; null: all pairs do"),
     *LOST,

@@ -87,15 +87,23 @@ def dependencies(routing: Routing, rule: Rule, virtual_channels: int, progress: 
     return Dependencies(topology, count, channels)
 
 
-def merge_classes(found: Dependencies) -> Dependencies:
-    """The dependencies with all classes of a physical channel merged into one: those under rule none."""
+def merge_classes(found: Dependencies, number: int = 1) -> Dependencies:
+    """The dependencies with the classes of a physical channel from `number` − 1 on merged into one; 1: under rule none.
+
+    So few virtual channels leave these of a rule that has more classes.
+    """
     nodes, ports, classes = found.topology.nodes, found.topology.ports.shape[1], found.classes
     used, depends, ending, starting = found.channels
-    pairs = np.bitwise_or.reduce(depends.reshape(nodes, ports, classes, ports, classes), axis=(2, 4))
+    first = np.arange(min(number, classes))  # of the classes that become one
+    pairs = depends.reshape(nodes, ports, classes, ports, classes)
+    for axis in (2, 4):
+        pairs = np.bitwise_or.reduceat(pairs, first, axis=axis)
     used, ending, starting = (
-        np.logical_or.reduce(marks.reshape(nodes, ports, classes), axis=2) for marks in (used, ending, starting)
+        np.logical_or.reduceat(marks.reshape(nodes, ports, classes), first, axis=2).reshape(nodes, -1)
+        for marks in (used, ending, starting)
     )
-    return Dependencies(found.topology, 1, Channels(used, pairs, ending, starting), found.complete)
+    merged = Channels(used, pairs.reshape(nodes, *(ports * len(first),) * 2), ending, starting)
+    return Dependencies(found.topology, len(first), merged, found.complete)
 
 
 def _mark_runs(

@@ -26,7 +26,7 @@ from torusweep.questions.deadlock.routing_case import (
     resolve_routing,
     resolve_rule,
 )
-from torusweep.questions.deadlock.rules import MAX_VIRTUAL_CHANNELS, Rule, candidate_rules, none
+from torusweep.questions.deadlock.rules import COUNTING_RULES, MAX_VIRTUAL_CHANNELS, Rule, candidate_rules, none
 from torusweep.questions.deadlock.verdict import (
     BUBBLE,
     TOGETHER,
@@ -53,17 +53,26 @@ class LeastVirtualChannels(NamedTuple):
 
 
 def least_virtual_channels(
-    routing_name: str, form: Routing | AdaptiveRouting, known: dict[GraphKey, bool], progress: Progress = None
+    routing_name: str,
+    form: Routing | AdaptiveRouting,
+    known: dict[GraphKey, bool],
+    progress: Progress = None,
+    also: tuple[str, ...] = (),
 ) -> LeastVirtualChannels:
     """Try every rule with 1, 2, … virtual channels until a dependency graph is acyclic.
 
     known     whether a graph is acyclic, by `graph_key`; the search adds its own results
     progress  receives the share of graphs that are built, of all that may have to be built
+    also      rules to try beside the candidates
     """
     rules: dict[str, Rule] = {}
-    for name in candidate_rules(form):
+    untried = dict.fromkeys(() if isinstance(form, AdaptiveRouting) else COUNTING_RULES[:1])
+    for name in dict.fromkeys((*candidate_rules(form), *also)):
         try:
             rules[name] = resolve_rule(name, routing_name, form)[1]
+            untried.pop(name, None)
+        except Refused:
+            untried[name] = None
         except BadInput:
             continue
     adaptive = adaptive_channels(form)
@@ -74,10 +83,17 @@ def least_virtual_channels(
         for name, rule in rules.items()
     ]
     built, to_build = 0, len({key for *_, key in attempts} - set(known))
+    whole: dict[str, Dependencies] = {}  # of rules that count hops: all their classes, the last of which are merged
     for number, name, key in attempts:
         if key not in known:
+            rule, report = rules[name], part_of(progress, built, to_build)
             try:
-                known[key] = _is_acyclic(form, rules[name], number, part_of(progress, built, to_build))
+                if rule.counted is None or rule.form is None:
+                    known[key] = _is_acyclic(form, rule, number, report)
+                else:
+                    if name not in whole:
+                        whole[name] = dependencies(rule.form, rule, most, report)
+                    known[key] = are_acyclic(merge_classes(whole[name], number))
             except Refused:
                 reason = f"not determined: too large to try rule {name} with {counted(number, 'virtual channel')}"
                 return LeastVirtualChannels(None, None, reason)
@@ -85,7 +101,7 @@ def least_virtual_channels(
         if known[key]:
             return LeastVirtualChannels(number, name, None)
     reason = f"none of the built-in rules removes the cycle (tried up to {MAX_VIRTUAL_CHANNELS} virtual channels)"
-    return LeastVirtualChannels(None, None, reason)
+    return LeastVirtualChannels(None, None, reason + f"; not tried: {', '.join(untried)}" * bool(untried))
 
 
 def adaptive_channels(form: Routing | AdaptiveRouting) -> int:
@@ -104,7 +120,7 @@ def graph_key(rule: Rule, virtual_channels: int) -> GraphKey:
 def _is_acyclic(form: Routing | AdaptiveRouting, rule: Rule, virtual_channels: int, progress: Progress) -> bool:
     if isinstance(form, AdaptiveRouting):
         return escape_acyclic(form, rule.within(virtual_channels - 1), progress)
-    return are_acyclic(dependencies(rule.form or form, rule, virtual_channels, progress))
+    return are_acyclic(dependencies(form, rule, virtual_channels, progress))
 
 
 NUMBER = re.compile(r"\d+")
@@ -145,7 +161,8 @@ def deadlock_record(
     if graph is not None and not isinstance(case.own, AdaptiveRouting):
         # a cycle remains a cycle when classes merge
         known[graph_key(none(case.own), 1)] = found.acyclic and are_acyclic(merge_classes(graph))
-    least = least_virtual_channels(case.routing, case.own, known, part_of(progress, 1, 2))
+    own = () if rule.bubble else (case.vc_rule,)  # no number is called the least, or absent, against this row's proof
+    least = least_virtual_channels(case.routing, case.own, known, part_of(progress, 1, 2), own)
     cycle = packets = together = None
     if found.deadlock_free == "unknown" and isinstance(form, LayeredRouting):
         form, found = _by_table(form, rule, virtual_channels, found)

@@ -20,7 +20,16 @@ from torusweep.networks.signature import resolve
 from torusweep.networks.topology import Topology
 from torusweep.quantities import counted
 from torusweep.questions.deadlock.rules import VIRTUAL_CHANNELS, Rule, rule_spelling, vc_rule
-from torusweep.routing import EXAMPLE, OTHER_NAMES, ROUTINGS, GivenRouting, LayeredRouting, Routing, TableRouting
+from torusweep.routing import (
+    EXAMPLE,
+    OTHER_NAMES,
+    ROUTINGS,
+    GivenRouting,
+    LayeredRouting,
+    Routing,
+    TableRouting,
+    naming_what_fits,
+)
 from torusweep.routing import routing as routing_on
 from torusweep.routing.faults import for_pairs, unrouted
 from torusweep.routing.forms import AdaptiveRouting
@@ -84,7 +93,10 @@ def resolve_routing(spelling: str | GivenRouting, topology: Topology) -> tuple[s
         name, form = routing_on(spelling, topology)
         check_reachability(name, form)
         return name, form
-    canonical, function, values = resolve(spelling, ALL_ROUTINGS, kind="routing", example=EXAMPLE, others=OTHER_NAMES)
+    with naming_what_fits(topology):
+        canonical, function, values = resolve(
+            spelling, ALL_ROUTINGS, kind="routing", example=EXAMPLE, others=OTHER_NAMES
+        )
     if chooses(canonical) or canonical.partition("(")[0] == adaptive.__name__:
         return canonical, function(topology, **values)
     name, form = routing_on(canonical, topology)  # names the routing in its refusals

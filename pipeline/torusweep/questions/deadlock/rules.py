@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Annotated, Literal, NamedTuple
 
 import numpy as np
+import scipy
 
 from torusweep.errors import BadInput, Refused
 from torusweep.networks.families.dragonfly import Grouped
@@ -309,22 +310,21 @@ MOST_ROUTERS = 512  # with terminals, where rules that count hops are tried: sec
 def candidate_rules(form: Routing | AdaptiveRouting) -> tuple[str, ...]:
     """The rules to try for a routing, some of which may not fit it.
 
-    Those that count hops are among them for shortest paths and tables on networks of groups, and of diameter two.
+    Those that count hops are among them on networks of groups; for shortest paths of at most as many hops as a channel
+    can have virtual ones, as a class for each hop leaves no cycle; and for tables on networks of diameter two.
     """
-    topology = form.topology
-    few = len(np.unique(topology.terminals)) <= MOST_ROUTERS
-    if isinstance(form, LayeredRouting | TableRouting) and few:
-        if isinstance(topology.plan.structure, Grouped):
-            return (*CANDIDATE_RULES, *COUNTING_RULES)
-        if _has_diameter_two(topology):
-            return (*CANDIDATE_RULES, "hops")
-    return CANDIDATE_RULES
+    if not isinstance(form, LayeredRouting | TableRouting):
+        return CANDIDATE_RULES
+    topology, grouped = form.topology, isinstance(form.topology.plan.structure, Grouped)
+    table_hops = 0 if topology.directed else 2
+    hops = MAX_VIRTUAL_CHANNELS if grouped or isinstance(form, LayeredRouting) else table_hops
+    return (*CANDIDATE_RULES, *COUNTING_RULES[: 1 + grouped]) if _are_near(topology, hops) else CANDIDATE_RULES
 
 
-def _has_diameter_two(topology: Topology) -> bool:
-    """Whether every terminal is at most two hops from every other one, over links in both directions."""
-    if topology.directed:
+def _are_near(topology: Topology, most: int) -> bool:
+    """Whether there are few terminals, each at most so many hops from every other one."""
+    terminals = np.unique(topology.terminals)
+    if len(terminals) > MOST_ROUTERS or len(terminals) * topology.nodes > MOST_PAIRS:
         return False
-    terminals, links = np.unique(topology.terminals), channel_matrix(topology)
-    ways = links[terminals][:, terminals] + links[terminals] @ links[:, terminals]  # of one hop, and of two
-    return bool((ways.toarray() + np.eye(len(terminals)) > 0).all())
+    hops = scipy.sparse.csgraph.shortest_path(channel_matrix(topology), unweighted=True, indices=terminals)
+    return bool((hops[:, terminals] <= most).all())

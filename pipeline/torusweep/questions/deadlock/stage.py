@@ -12,13 +12,13 @@ from rich.console import Console
 from torusweep.errors import BadInput
 from torusweep.networks.topology import Meaning, Topology
 from torusweep.questions.answer import Answer, Record, Row
-from torusweep.questions.deadlock.certificate import deadlock_certificate
+from torusweep.questions.deadlock.certificate import certified_case, deadlock_certificate
 from torusweep.questions.deadlock.columns import DEADLOCK
 from torusweep.questions.deadlock.layers import CYCLIC, Layers, Remedy, remedy_of
 from torusweep.questions.deadlock.layers import layers as layers_of
 from torusweep.questions.deadlock.record import deadlock_record
 from torusweep.questions.deadlock.routing_case import deadlock_case, for_traffic, resolve_routing
-from torusweep.questions.deadlock.rules import VIRTUAL_CHANNELS
+from torusweep.questions.deadlock.rules import MOST_ROUTERS, VIRTUAL_CHANNELS
 from torusweep.questions.deadlock.text import print_verdict, remedy_words
 from torusweep.questions.display import Fact, value_text
 from torusweep.questions.how import How
@@ -93,8 +93,7 @@ class Deadlock(Record):
     @property
     def certificate(self) -> str:
         """The order of the channels, or the packets that wait in a circle (docs/certificates.md)."""
-        if self.record["pairs_of"] is not None:
-            raise BadInput("certificate: expected all pairs of terminals to send, got a traffic; leave it out")
+        _expect_all_pairs(self.record["pairs_of"])
         return deadlock_certificate(self.network, *(self.record[name] for name in DISTINGUISHING))
 
     @property
@@ -152,8 +151,15 @@ class Deadlock(Record):
         return str(self.record["deadlock_free"])
 
 
+def _expect_all_pairs(traffic: Any) -> None:
+    """Refuse a certificate of some pairs, whose dependencies the checker does not derive."""
+    if traffic is not None:
+        raise BadInput("certificate: expected all pairs of terminals to send, got a traffic; leave it out")
+
+
 DISTINGUISHING = ("routing", "vc_rule", "virtual_channels")
 TWO_PASSES = ("valiant",)  # routings by way of another node
+HOPS_OF_A_PAIR = 1e-5  # seconds for each pair of routers, where rules that count hops are tried
 WINDOW_HOP = 3e-5  # seconds for each hop of a line or ring, whose windows of routes are looked at one by one
 
 ROUTING = Spelled(
@@ -248,6 +254,11 @@ class DeadlockQuestion(Question):
     description = "channel dependency graphs to analyse; without it, only those of the papers' statements"
     distinguishing = certified = DISTINGUISHING
 
+    def check_certificate(self, network: Topology | None, values: Mapping[str, Any]) -> None:
+        assert network is not None
+        _expect_all_pairs(values["traffic"])
+        certified_case(network, *(values[name] for name in DISTINGUISHING))
+
     def certificates(self, network: Topology | None, row: Mapping[str, Any]) -> str:
         assert network is not None, "rows are of networks"
         return deadlock_certificate(network, **row)
@@ -266,7 +277,8 @@ class DeadlockQuestion(Question):
         arcs = planned.nodes * max(planned.degree, 1)
         family = request.routing.partition("(")[0]
         if family in SHORTEST_PATHS:
-            return 5e-3 + 2e-9 * arcs * planned.nodes * max(planned.degree, 1)
+            by_hop = HOPS_OF_A_PAIR * planned.nodes**2 if planned.nodes <= MOST_ROUTERS else 0.0
+            return 5e-3 + 2e-9 * arcs * planned.nodes * max(planned.degree, 1) + by_hop
         if family in TWO_PASSES:
             return 4e-2 + 5e-5 * arcs
         # with one virtual channel a torus has a cycle: it is spelt out, and other rules are tried

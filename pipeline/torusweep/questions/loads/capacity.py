@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import inf
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 
 from torusweep.capacity import CLOSED
 from torusweep.capacity import capacity as capacity_of
-from torusweep.capacity.certificate import capacity_certificate
+from torusweep.capacity.certificate import capacity_certificate, check_certified
 from torusweep.capacity.first_order import Proof, bracket
 from torusweep.errors import Refused
 from torusweep.networks.topology import Meaning, Number, Topology
@@ -75,6 +76,10 @@ class Capacity(Answer):
         ]
 
 
+# a gap so wide is reached by the first-order method in a fraction of the time of so large a linear program
+WIDE, SLOW_FLOWS = 0.001, 90_000
+
+
 def capacity(
     network: Topology,
     how: How,
@@ -87,7 +92,7 @@ def capacity(
         float,
         Number(
             0,
-            "where the linear program is too large, two bounds suffice that differ by this share of the lower",
+            "where the linear program is too large or slow, two bounds suffice that differ by this share of the lower",
             1,
             open=True,
         ),
@@ -101,17 +106,17 @@ def capacity(
     """The most that any routing can carry of a traffic, with proof.
 
     It is a linear program: a routing that carries the throughput, and weights of the channels that prove the bound.
-    Where it is too large, a gap allows two proved bounds with the optimum between them. 'torusweep loads --bounds'
-    compares a routing with it.
+    Where it is too large or slow, a gap allows two proved bounds with the optimum between them. 'torusweep loads
+    --bounds' compares a routing with it.
 
     >>> import torusweep as ts
     >>> round(ts.network("torus(k=4, n=2)").capacity("uniform").throughput, 6)
     2.0
     """
-    proof = None
+    proof, most = None, inf if gap is None or gap < WIDE else SLOW_FLOWS
     try:
         with how.progress.wait("a linear program: some minutes on networks of hundreds of different nodes"):
-            found = capacity_of(network, traffic, routes=routes, use_symmetry=how.use_symmetry)
+            found = capacity_of(network, traffic, routes=routes, use_symmetry=how.use_symmetry, most=most)
     except Refused:
         if gap is None:
             raise
@@ -133,6 +138,10 @@ class CapacityQuestion(Askable):
         'capacity "mesh(k=4, n=2)" --routes minimal --json',
         'capacity "faulty(torus(k=32, n=2), links=3)" --gap 0.01',
     )
+
+    def check_certificate(self, network: Topology | None, values: Mapping[str, Any]) -> None:
+        assert network is not None
+        check_certified(network, values["traffic"])
 
 
 QUESTION = CapacityQuestion()

@@ -7,11 +7,27 @@ from math import factorial
 
 from torusweep.errors import BadInput, Refused
 from torusweep.networks.certificates import certificate
-from torusweep.questions.screen.best import Best, best_lattices, objectives
-from torusweep.questions.screen.spaces import Lattices, screen_space
+from torusweep.questions.screen.best import Best, Objective, best_lattices, objectives
+from torusweep.questions.screen.spaces import Lattices, Space, screen_space
 
 MOST_LATTICES = 3_000_000  # of a size: the checker takes a minute at most
 MOST_TURNED = 2_000_000  # lattices times symmetries that it tries to count the classes: five seconds
+
+
+def check_exhaustion(space: Space, chosen: tuple[Objective, ...], narrowed: bool = False) -> None:
+    """Raise BadInput for another question, Refused where the checker would search too many lattices.
+
+    narrowed   by a condition that some lattices do not meet
+    """
+    first, *others = chosen
+    if not isinstance(space, Lattices) or str(first) != "least mean_distance" or narrowed:
+        raise BadInput(
+            f"certificate of {space}, {first}: expected all lattices, by the least mean distance; leave out"
+            " circulant steps, conditions and other objectives"
+        )
+    if others:
+        raise BadInput("certificate: expected the mean distance as the only objective; leave out the others")
+    _check_size(space)
 
 
 def exhaustion_certificate(found: Best) -> str:
@@ -19,15 +35,9 @@ def exhaustion_certificate(found: Best) -> str:
 
     Raises BadInput for another question, Refused where the checker would search too many lattices.
     """
-    space, first = found.space, found.objectives[0]
-    if not isinstance(space, Lattices) or str(first) != "least mean_distance" or found.kept != found.measured:
-        raise BadInput(
-            f"certificate of {space}, {first}: expected all lattices, by the least mean distance; leave out"
-            " circulant steps, conditions and other objectives"
-        )
-    _check_size(space)
-    if len(found.objectives) > 1:
-        raise BadInput("certificate: expected the mean distance as the only objective; leave out the others")
+    space = found.space
+    check_exhaustion(space, found.objectives, found.kept != found.measured)
+    assert isinstance(space, Lattices)
     n, nodes, best = space.dimensions, space.nodes, found.rows[0]
     countable = found.lattices * 2 ** (n - 1) * factorial(n) <= MOST_TURNED
     claim = {

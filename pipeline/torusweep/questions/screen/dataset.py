@@ -25,8 +25,8 @@ from torusweep.questions.screen.columns import SCREEN
 from torusweep.questions.screen.spaces import Lattices, ScreenedSpace, Space
 from torusweep.tables.columns import Column, arrow_schema
 from torusweep.tables.parquet import may_have, parquet_file
+from torusweep.tables.store import INDEX
 
-INDEX = "files.json"
 SECONDS = 30.0  # that a server may take for an answer
 TYPES = {  # of the stored columns, as small as their values are up to 65,536 nodes; others follow from them
     "topology": "string",
