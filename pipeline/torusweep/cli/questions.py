@@ -214,6 +214,14 @@ def command_of(question: Any) -> click.Command:
             answer.write(output)
         for remark in answer.remarks:
             click.echo(remark, err=True)
+
+        def write_files(late: bool) -> None:
+            for name, path in files.items():
+                if path is not None and question.written[name].late == late:
+                    with named(_dashed(name)):
+                        _write(path, getattr(answer, name))
+
+        write_files(False)
         if parts:
             as_text = table_text.as_json if as_json else table_text.as_csv
             click.echo("".join(as_text(getattr(answer, part)) for part in parts), nl=False)
@@ -223,10 +231,7 @@ def command_of(question: Any) -> click.Command:
             names, device = backends_and_device(backends_run(chosen, resolved))
             with open_console() as console:
                 answer.print(console, f"{names} on {device}" if "backend" in question.how else "")
-        for name, path in files.items():  # after the answer, which a refusal here does not take away
-            if path is not None:
-                with named(_dashed(name)):
-                    _write(path, getattr(answer, name))
+        write_files(True)
         if output is not None and not as_json:
             click.echo(f"\nwritten: {output}", err=True)
 

@@ -41,13 +41,15 @@ class File(NamedTuple):
     The property is a text, or a table, which is written as CSV.
 
     needs   a parameter without which there is none
+    late    written after the answer is printed, so that a refusal does not take it away: it takes computation
     """
 
     meaning: str
     needs: str = ""
+    late: bool = False
 
 
-CERTIFICATE = File("what proves the answer, which certify/check.py checks (docs/certificates.md)")
+CERTIFICATE = File("what proves the answer, which certify/check.py checks (docs/certificates.md)", late=True)
 
 
 class Aside(NamedTuple):
