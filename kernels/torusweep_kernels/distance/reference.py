@@ -21,8 +21,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from torusweep_kernels.backend import host
-from torusweep_kernels.compile import UNROLLED
+from torusweep_kernels.backend import UNROLLED, host
 from torusweep_kernels.threads import in_threads
 
 WORD = 64

@@ -10,21 +10,25 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from rich.console import Console
+from rich.text import Text
 
 from torusweep.errors import BadInput
 from torusweep.networks.topology import Meaning, Number, Whole
+from torusweep.quantities import counted
 from torusweep.questions.answer import Record
+from torusweep.questions.console import print_heading, print_note, print_rows
 from torusweep.questions.how import How
 from torusweep.questions.parameters import AlsoCalled
 from torusweep.questions.question import Askable
 from torusweep.questions.search.columns import SEARCH
 from torusweep.questions.search.run import search as run_search
-from torusweep.questions.search.text import print_search
 from torusweep.questions.search.wanted import Wanted
 from torusweep.questions.stage import under
+
+GOALS = {"mean_distance": "mean distance", "diameter": "diameter"}
 
 
 class FoundGraph(Record):
@@ -37,7 +41,29 @@ class FoundGraph(Record):
     )
 
     def print(self, console: Console, computed_by: str) -> None:
-        print_search(console, self.record)
+        """The graph's file, what it attains, the bounds."""
+        row = self.record
+        print_heading(console, row["topology"])
+        console.print(Text(_verdict(row)))
+        distinct = row["mean_distance_bound"] * row["nodes"] / (row["nodes"] - 1)
+        lines = [
+            {"name": "diameter", "found": row["diameter"], "bound": row["diameter_bound"]},
+            {"name": "mean distance", "found": row["mean_distance"], "bound": row["mean_distance_bound"]},
+            {"name": "between distinct nodes", "found": row["mean_distance_distinct"], "bound": distinct},
+        ]
+        console.print()
+        print_rows(console, lines, {"name": "", "found": "found", "bound": "bound"}, left=("name",))
+        chains = f"best of {counted(row['chains'], 'chain')}" if row["chains"] > 1 else "one chain"
+        moves = counted(row["moves"], "move")
+        print_note(console, f"{moves}, seed {row['seed']}, {chains}. No graph is below the bounds.")
+
+
+def _verdict(row: dict[str, Any]) -> str:
+    goal = GOALS[row["objective"]]
+    wires = "" if row["max_wire"] is None else f" with links of at most {counted(row['max_wire'], 'place')}"
+    if row["optimal"]:
+        return f"optimal: no graph of {row['nodes']:,} nodes and degree {row['degree']}{wires} has a smaller {goal}"
+    return f"best found: its {goal} is {row['gap']:.2%} above the bound of all graphs{wires}"
 
 
 SECONDS = 60.0
