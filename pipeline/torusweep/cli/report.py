@@ -8,7 +8,6 @@ import click
 
 from torusweep.answers.page import write_report
 from torusweep.cli import options
-from torusweep.quantities import counted
 
 
 @click.command()
@@ -59,4 +58,4 @@ def dataset(results: Path, output: Path, address: str, as_json: bool) -> None:
         options.print_json({"folder": str(output), "files": [file._asdict() for file in files]})
     else:
         rows, size = sum(file.rows for file in files), sum(file.bytes for file in files)
-        click.echo(f"{output}: {rows:,} classes in {counted(len(files), 'Parquet file')}, {size / 1e6:,.1f} MB")
+        click.echo(f"{output}: {rows:,} classes in {len(files)} Parquet file{'s' * (len(files) != 1)}, {size / 1e6:,.1f} MB")
