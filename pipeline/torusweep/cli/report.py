@@ -57,5 +57,5 @@ def dataset(results: Path, output: Path, address: str, as_json: bool) -> None:
     if as_json:
         options.print_json({"folder": str(output), "files": [file._asdict() for file in files]})
     else:
-        rows, size = sum(file.rows for file in files), sum(file.bytes for file in files)
-        click.echo(f"{output}: {rows:,} classes in {len(files)} Parquet file{'s' * (len(files) != 1)}, {size / 1e6:,.1f} MB")
+        rows, size, s = sum(file.rows for file in files), sum(file.bytes for file in files), "s" * (len(files) != 1)
+        click.echo(f"{output}: {rows:,} classes in {len(files)} Parquet file{s}, {size / 1e6:,.1f} MB")
