@@ -37,6 +37,13 @@ class Loads(NamedTuple):
     rest: np.ndarray | None = None
 
 
+def order_of_roots(ports: np.ndarray, roots: np.ndarray, *, exact: bool) -> np.ndarray:
+    """int64[R]: places in `roots`, near ones together, as they are searched from; exact: of sums without an order."""
+    from torusweep_kernels.loads.reference import order
+
+    return order(ports, roots, exact=exact)
+
+
 def minimal_loads(
     ports: np.ndarray,
     roots: np.ndarray,
@@ -104,10 +111,8 @@ def minimal_loads(
     by_hops = split == "next-hops"
     if by_hops and inward is False:
         raise ValueError("minimal_loads: expected inward with split next-hops, got inward=False")
-    from torusweep_kernels.loads.reference import order
-
     how = Ways(by_hops, by_hops if inward is None else inward, exact)
-    task = Task(ports, roots, weights, how, demand, capacity, order(ports, roots, exact=exact), channels)
+    task = Task(ports, roots, weights, how, demand, capacity, order_of_roots(ports, roots, exact=exact), channels)
     least = LARGE if demand.ndim == 1 else LARGE_MATRIX
     chosen = backends.resolve(backend, large=len(roots) * len(ports) >= least)
     if not len(roots):

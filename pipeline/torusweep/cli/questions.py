@@ -216,10 +216,9 @@ def command_of(question: Any) -> click.Command:
             click.echo(remark, err=True)
 
         def write_files(late: bool) -> None:
-            for name, path in files.items():
-                if path is not None and question.written[name].late == late:
-                    with named(_dashed(name)):
-                        _write(path, getattr(answer, name))
+            for name in [one for one, file in question.written.items() if file.late == late and files[one]]:
+                with named(_dashed(name)):
+                    _write(files[name], getattr(answer, name))
 
         write_files(False)
         if parts:

@@ -12,7 +12,6 @@ from torusweep.answers.choices import Choices
 from torusweep.answers.page import write_report
 from torusweep.cli import options
 from torusweep.errors import BadInput
-from torusweep.quantities import counted
 
 
 @click.command()
@@ -154,5 +153,5 @@ def dataset(results: Path, output: Path, address: str, as_json: bool) -> None:
     if as_json:
         options.print_json({"folder": str(output), "files": [file._asdict() for file in files]})
     else:
-        rows, size = sum(file.rows for file in files), sum(file.bytes for file in files)
-        click.echo(f"{output}: {rows:,} classes in {counted(len(files), 'Parquet file')}, {size / 1e6:,.1f} MB")
+        rows, size, s = sum(file.rows for file in files), sum(file.bytes for file in files), "s" * (len(files) != 1)
+        click.echo(f"{output}: {rows:,} classes in {len(files)} Parquet file{s}, {size / 1e6:,.1f} MB")

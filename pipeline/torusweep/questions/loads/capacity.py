@@ -77,7 +77,7 @@ class Capacity(Answer):
 
 
 # a gap so wide is reached by the first-order method in a fraction of the time of so large a linear program
-WIDE, SLOW_FLOWS = 0.001, 90_000
+WIDE, SLOW_FLOWS = 0.01, 90_000
 
 
 def capacity(

@@ -15,8 +15,7 @@ import numpy as np
 from torusweep_kernels import sums
 from torusweep_kernels.forwarding import Demands
 from torusweep_kernels.forwarding import table_flows as flows_over
-from torusweep_kernels.loads import Channels, minimal_loads
-from torusweep_kernels.loads.reference import order
+from torusweep_kernels.loads import Channels, minimal_loads, order_of_roots
 from torusweep_kernels.sums import rounded
 
 from torusweep.errors import BadInput
@@ -177,7 +176,7 @@ def _sum_over_roots(
     step = max(1, (LAYERED_BLOCK if _scaled_demand(routing, traffic, roots) is None else PAIRS) // len(routing.states))
     if len(roots) > step:  # so that those of a time are near one another, not a few rows of a torus
         step = -(-step // ROOTS) * ROOTS
-        near = order(routing.states, routing.finish[roots], exact=True)
+        near = order_of_roots(routing.states, routing.finish[roots], exact=True)
         roots, sizes = roots[near], sizes[near]
     for size in np.unique(sizes):
         alike = roots[sizes == size]
