@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 
 BACKENDS = ("auto", "numpy", "numba", "cupy")
-UNROLLED = 3, 4, 6  # degrees whose loops Numba unrolls: those of rings, 2D tori and 3D tori
 
 
 class BackendUnavailable(Exception):

@@ -20,13 +20,12 @@ from llvmlite import ir
 from numba import config, extending, njit, types
 from numba.core import cgutils
 
-from torusweep_kernels.backend import UNROLLED
-
 intrinsic: Any = extending.intrinsic  # Numba's type hint keeps the typing context in the signature
 settings: Any = config  # whose attributes are set when Numba is imported
 BIT, INT32, INT64, DOUBLE = ir.IntType(1), ir.IntType(32), ir.IntType(64), ir.DoubleType()
 ONE = ir.Constant(INT64, 1)
 LINE = 64  # bytes of a cache line, mostly
+UNROLLED = 3, 4, 6  # degrees whose loops are unrolled: those of rings, 2D tori and 3D tori
 _settings_in_use = Lock()
 
 

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from torusweep_kernels.distance import Distances, all_pairs_distance, cpu, gpu, level
-from torusweep_kernels.distance.reference import filled_up
+from torusweep_kernels.distance.level import filled_up
 from torusweep_kernels.distance.single_source import incoming_links
 
 from tests.kernels import oracle

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from torusweep_kernels.distance.level import TILE, Limits, graph_of, search
+from torusweep_kernels.distance.level import TILE, Limits, filled_up, graph_of, search
 from torusweep_kernels.distance.reference import (
     EMPTY,
     WORD,
@@ -18,7 +18,6 @@ from torusweep_kernels.distance.reference import (
     barred,
     blocks,
     collect,
-    filled_up,
     last_level,
     pack,
     part,

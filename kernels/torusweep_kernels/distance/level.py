@@ -21,7 +21,7 @@ from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 
-from torusweep_kernels.compile import INT64, ONE, Vectors, cached, intrinsic
+from torusweep_kernels.compile import INT64, ONE, UNROLLED, Vectors, cached, intrinsic
 from torusweep_kernels.distance.reference import WORD
 
 TILE = 32
@@ -249,6 +249,25 @@ def tile_graph(start, predecessor):
                 used += 1
         tile_start[tile + 1] = used
     return tile_start, tile_predecessor[:used].copy()
+
+
+FILLED = 1.25  # most arcs after filling up, for each arc before
+
+
+def filled_up(start: np.ndarray, node: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray | slice]:
+    """(start, node, the places of the arcs given): where nearly all nodes have the same number of arcs and none has
+    more, as after faults, all get as many by arcs to themselves. Such loops are compiled without a test of their end.
+
+    start int64[N+1], node int32[A] as in `by_head`
+    """
+    many = np.diff(start)
+    nodes, most = len(many), int(many.max(initial=0))
+    if most not in UNROLLED or not len(node) < nodes * most <= FILLED * len(node):
+        return start, node, slice(None)
+    own = (np.arange(most) < many[:, None]).ravel()
+    filled = np.repeat(np.arange(nodes, dtype=node.dtype), most)
+    filled[own] = node
+    return most * np.arange(nodes + 1), filled, np.flatnonzero(own)
 
 
 def graph_of(start: np.ndarray, predecessor: np.ndarray, degree: int) -> Graph:

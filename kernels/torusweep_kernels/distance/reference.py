@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from torusweep_kernels.backend import UNROLLED, host
+from torusweep_kernels.backend import host
 from torusweep_kernels.threads import in_threads
 
 WORD = 64
@@ -237,25 +237,6 @@ def same_degree(start: np.ndarray) -> int:
     """The number of arcs at each node if all nodes have as many, else 0; start int64[N+1] as in `by_head`."""
     many = np.diff(start)
     return int(many[0]) if len(many) and (many == many[0]).all() else 0
-
-
-FILLED = 1.25  # most arcs after filling up, for each arc before
-
-
-def filled_up(start: np.ndarray, node: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray | slice]:
-    """(start, node, the places of the arcs given): where nearly all nodes have the same number of arcs and none has
-    more, as after faults, all get as many by arcs to themselves. Such loops are compiled without a test of their end.
-
-    start int64[N+1], node int32[A] as in `by_head`
-    """
-    many = np.diff(start)
-    nodes, most = len(many), int(many.max(initial=0))
-    if most not in UNROLLED or not len(node) < nodes * most <= FILLED * len(node):
-        return start, node, slice(None)
-    own = (np.arange(most) < many[:, None]).ravel()
-    filled = np.repeat(np.arange(nodes, dtype=node.dtype), most)
-    filled[own] = node
-    return most * np.arange(nodes + 1), filled, np.flatnonzero(own)
 
 
 WORDS = 16  # two cache lines: gathering them costs hardly more than one word

@@ -16,7 +16,8 @@ from typing import NamedTuple
 import numpy as np
 
 from torusweep_kernels.compile import cached
-from torusweep_kernels.distance.reference import filled_up, same_degree
+from torusweep_kernels.distance.level import filled_up
+from torusweep_kernels.distance.reference import same_degree
 from torusweep_kernels.loads.level import add as add_vectors
 from torusweep_kernels.loads.level import carry, count_paths, meet, turn
 from torusweep_kernels.loads.network import Arcs, Task, Totals, arcs
