@@ -153,13 +153,8 @@ def balance(undirected: scipy.sparse.csr_array, half: np.ndarray) -> np.ndarray:
     return _balanced(undirected, half)[0]
 
 
-def refine(undirected: scipy.sparse.csr_array, half: np.ndarray) -> np.ndarray:
-    """bool[N]: half, with pairs of nodes exchanged while a pair narrows the cut (steps of Kernighan & Lin 1970)."""
-    return _exchanged(undirected, half.copy(), _gain(undirected, half))[0]
-
-
 def refined(undirected: scipy.sparse.csr_array, half: np.ndarray) -> tuple[np.ndarray, int]:
-    """(bool[N]: half, balanced and refined; the width of its cut)."""
+    """(bool[N]: half, balanced, and pairs of nodes exchanged as in Kernighan & Lin 1970; the width of its cut)."""
     half, gain = _balanced(undirected, half)
     # a node's gain is the weight of its links across the cut less that of its others
     before = (int(gain.sum()) + int(undirected.data.sum())) // 4

@@ -124,12 +124,8 @@ def outcome_of(folder: Path, stage: str, part: StagePart) -> Path:
 
 
 def _lock(folder: Path, stage: str, part: StagePart | None, *, beside: bool) -> Path:
-    """The lock of who computes: the folder's, but of a part, or of a stage that was given some of the cores, its own.
-
-    beside  others may be computed at the same time
-    """
-    own = "-".join(["", stage, *([] if part is None else [str(part)])]) if beside or part else ""
-    return folder / f"{store.LOCK}{own}"
+    """The lock of who computes: the folder's; a part's or (beside others) a stage's own."""
+    return folder / "-".join([store.LOCK, *([stage] if beside or part else []), *([str(part)] if part else [])])
 
 
 def _publish(

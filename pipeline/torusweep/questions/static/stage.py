@@ -3,26 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from math import comb, prod
 from typing import Annotated, Any, ClassVar
 
 import pyarrow as pa
 from pydantic import create_model, field_validator
+from rich.console import Console
 
 from torusweep.errors import BadInput
 from torusweep.networks.families.hierarchies import Hierarchy
 from torusweep.networks.topology import Plan, Topology, Whole, no_symmetries
+from torusweep.questions.answer import Record
+from torusweep.questions.console import print_note
 from torusweep.questions.how import How
 from torusweep.questions.parameters import Absent, Spelled
 from torusweep.questions.question import CERTIFICATE, Question
 from torusweep.questions.stage import LazyNetwork, Section
-from torusweep.questions.static.answer import Static
 from torusweep.questions.static.bisection import INERTIA_NODES
 from torusweep.questions.static.certificate import static_certificates
 from torusweep.questions.static.columns import STATIC
 from torusweep.questions.static.fault_diameter import EXHAUSTIVE_WORK, SAMPLE_SETS, SAMPLE_WORK
 from torusweep.questions.static.record import MAX_PAIRS, MEASURES, lacking, measures_of, static_record
 from torusweep.questions.static.runs import PROVED, shape_of_static, static_of_block
+from torusweep.questions.static.text import print_description
 
 READING = (3e-4, 2e-7)  # seconds for a network, and for each channel
 READING_FOR = {"transitivity": (4e-4, 3e-7), "connectivity": (1e-4, 1e-7), "bisection": (1.2e-3, 4e-7)}  # more
@@ -30,6 +34,46 @@ ROUTED_PAIR = 4e-7  # seconds that the length of a hierarchical route takes
 LONGEST_LATENCIES = 15.0  # seconds of latencies.MOST_VISITS
 LOADING = 0.3  # seconds that Numba takes to load; CuPy takes longer
 SMALL = 256  # nodes that are all searched from, level by level, in hundredths of a second by NumPy, too
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Static(Record):
+    """Size, distances, connectivity, bisection and symmetry of a network: a row of the table `static`."""
+
+    network: Topology = field(kw_only=True)
+    picture: bool = field(default=True, kw_only=True)  # printed by the command
+    columns = STATIC
+    main = (
+        *("nodes", "terminals", "links", "directed", "degree_min", "degree_max", "diameter", "mean_distance"),
+        *("components", "edge_connectivity", "bisection_lower", "bisection_upper", "vertex_transitive"),
+        *("edge_transitive", "fault_diameter", "notes"),
+    )
+
+    @property
+    def diameter(self) -> int | None:
+        """The largest distance, in hops; None where distances are not measured."""
+        diameter: int | None = self.record["diameter"]
+        return diameter
+
+    @property
+    def mean_distance(self) -> float | None:
+        """In hops, over ordered pairs of terminals, a terminal and itself included; None as diameter."""
+        mean: float | None = self.record["mean_distance"]
+        return mean
+
+    @property
+    def certificate(self) -> str:
+        """Lines that prove the symmetry, and bounds of the bisection width (docs/certificates.md)."""
+        return static_certificates(self.network)
+
+    @property
+    def no_picture(self) -> Static:
+        """The same, printed without a picture."""
+        return replace(self, picture=False)
+
+    def print(self, console: Console, computed_by: str) -> None:
+        print_description(console, self.record, self.network, self.picture)
+        print_note(console, f"computed by {computed_by}")
 
 
 def describe(
