@@ -12,7 +12,8 @@ def test_schema_carries_units_and_meanings(table):
     assert schema.names == [column.name for column in TABLES[table]]
     for column in TABLES[table]:
         metadata = schema.field(column.name).metadata
-        assert metadata == {b"unit": column.unit.encode(), b"meaning": column.meaning.encode()}
+        stored = {} if column.stored == "by value" else {b"stored": b"by place"}
+        assert metadata == {b"unit": column.unit.encode(), b"meaning": column.meaning.encode(), **stored}
         assert column.meaning
 
 

@@ -26,8 +26,7 @@ SHARES = 64  # the most shares of the roots; one thread sums a share
 
 
 def share(roots: int) -> int:
-    """Roots of a share; the last one may have fewer. It depends only on their number, and so does the order of all
-    sums."""
+    """Roots of a share; the last one may have fewer. It depends only on their number, as the order of all sums does."""
     return 1 if roots <= SINGLE else BLOCK * -(-roots // (BLOCK * SHARES))
 
 

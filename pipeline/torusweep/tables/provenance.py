@@ -1,6 +1,4 @@
-"""Where a result comes from: versions of the software that made it, the schema of manifest.json, who holds a folder.
-
-Every manifest that is read is validated: results folders are copied and shared.
+"""Where a result comes from: versions of the software that made it, who holds a folder.
 
 One run in a results folder at a time, and a second one is told who the first is.
 """
@@ -20,9 +18,7 @@ from collections.abc import Iterator
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Annotated, Any
-
-from pydantic import BaseModel, ConfigDict, Field
+from typing import Any
 
 from torusweep import __version__
 from torusweep.errors import BadInput
@@ -76,84 +72,6 @@ def _commit() -> str:
     except (OSError, subprocess.SubprocessError):
         return ""
     return described.stdout.strip()
-
-
-Digest = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
-Name = Annotated[str, Field(pattern="^[a-z][a-z0-9_]*$")]  # of a stage or table: no path, no option
-Count = Annotated[int, Field(ge=0)]
-
-
-class _Strict(BaseModel):
-    model_config = ConfigDict(strict=True)
-
-
-class TableEntry(_Strict):
-    """A published table. footer_sha256: torusweep.tables.store.footer_digest."""
-
-    sha256: Digest
-    footer_sha256: str = ""
-    rows: Count
-
-
-class Software(_Strict):
-    """Versions of what computed."""
-
-    torusweep: str = ""
-    commit: str = ""
-    python: str = ""
-    packages: dict[str, str] = {}
-
-
-class ShardEntry(Software):
-    """A shard whose rows are in a table, and where it came from."""
-
-    sha256: Digest
-    rows: Count
-    stage: Name
-    backend: str = ""
-    device: str = ""
-    host: str = ""
-    started: str = ""
-    seconds: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0.0
-    symmetry: bool = True
-    code: str = ""
-    config: str = ""
-
-
-class Failure(_Strict):
-    """A point without a row. point: in words."""
-
-    stage: Name
-    topology: str
-    point: str
-    reason: str
-
-
-class Configuration(_Strict):
-    """The configuration that the sweep was made from."""
-
-    sha256: str = ""
-    text: str = ""
-
-
-class Manifest(_Strict):
-    """manifest.json. stage: the digest of the code of each stage."""
-
-    sweep: str = "networks"
-    description: str = ""
-    papers: list[str] = []
-    config: Configuration = Configuration()
-    software: Software = Software()
-    stage: dict[Name, str] = {}
-    shards: list[ShardEntry] = []
-    failed: list[Failure] = []
-    tables: dict[Name, TableEntry] = {}
-
-
-def checked(content: bytes) -> dict[str, Any]:
-    """The manifest of a file's content; keys that this version does not know are left out. Raises ValueError."""
-    manifest = Manifest.model_validate_json(content).model_dump(exclude_unset=True)
-    return {"tables": {}, "shards": [], "failed": [], **manifest}
 
 
 MANIFEST = ".manifest.lock"  # held while the manifest is updated

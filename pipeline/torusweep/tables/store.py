@@ -31,6 +31,7 @@ import pyarrow as pa
 from torusweep import __version__
 from torusweep.errors import BadInput, Refused
 from torusweep.tables import provenance
+from torusweep.tables.manifest import checked
 from torusweep.tables.parquet import Streamed, TableFile, parquet, read_rows, write_parquet
 
 MANIFEST = "manifest.json"
@@ -224,7 +225,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
         got = "no folder" if folder.exists() else "nothing of this name"
         raise BadInput(f"{folder}: expected a folder of results, got {got}; run the sweep first, or name another")
     try:
-        return provenance.checked(path.read_bytes())
+        return checked(path.read_bytes())
     except FileNotFoundError:
         if (folder / INDEX).exists() and (folder / VIEWS).exists():
             raise BadInput(

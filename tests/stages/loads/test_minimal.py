@@ -313,6 +313,7 @@ def test_demands_as_factors_and_their_blocks_change_nothing(topology, routing, p
     )
     monkeypatch.setattr(exact, "shortest_hops", lambda *_, **options: 0.0)
     monkeypatch.setattr(exact, "PAIRS", 4 * built.nodes)
+    monkeypatch.setattr(exact, "ROOTS", 2)
     assert load() == whole
     assert set(calls) == {1}
     if routing in MINIMAL:

@@ -173,7 +173,7 @@ def test_others_do_not(calls, one, other):
 def test_a_network_is_built_and_its_routing_proved_once(monkeypatch):
     built: list[str] = []
     proved: list[object] = []
-    monkeypatch.setattr(stage, "build", counting(built, stage.build))
+    monkeypatch.setattr(stage, "built", counting(built, stage.built))
     monkeypatch.setattr(choice, "is_proved_free", counting(proved, choice.is_proved_free))
     alone(POINTS[0])
     once = len(proved)

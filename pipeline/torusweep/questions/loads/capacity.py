@@ -76,8 +76,7 @@ class Capacity(Answer):
         ]
 
 
-# a gap so wide is reached by the first-order method in a fraction of the time of so large a linear program
-WIDE, SLOW_FLOWS = 0.01, 90_000
+WIDE, SLOW_FLOWS = 0.01, 90_000  # such a gap takes the first-order method a fraction of such a linear program's time
 
 
 def capacity(

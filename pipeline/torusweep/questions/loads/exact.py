@@ -66,8 +66,7 @@ def table_flows(
 
 
 LAYERED_BLOCK = 1 << 23  # demands at a time: 64 MiB
-# pairs of a root and a state at a time, where all roots have the same demands: some 20 seconds of two cores, so that
-# passes over all channels, once for each time, take less than a tenth of it
+# pairs of a root and a state at a time where all roots have the same demands: 20 s of two cores, to hide other passes
 PAIRS = 1 << 31
 ROOTS = 16  # that the kernel searches from at once
 
