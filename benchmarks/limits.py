@@ -17,7 +17,8 @@ from scipy.sparse.csgraph import shortest_path
 from torusweep.networks.families import build
 from torusweep_kernels.distance import all_pairs_distance
 from torusweep_kernels.loads import minimal_loads
-from torusweep_kernels.loads.reference import BLOCK, order
+from torusweep_kernels.loads.network import BLOCK
+from torusweep_kernels.loads.reference import order
 from torusweep_kernels.router.state import layout
 from torusweep_kernels.threads import in_threads
 from torusweep_kernels.walks import shortest_walks

@@ -2,7 +2,7 @@
 
 Prints for each kind how many were valid, how many altered ones were refused, and what the checker took. The status is 1
 where one was not as it should be. What is altered keeps its digest first, and then has it made anew, as a forger would:
-another proof of what is true may then pass, nothing else.
+another proof of what is true may then pass, and another number of virtual channels, of which the routing uses fewer.
 """
 
 from __future__ import annotations
@@ -153,7 +153,9 @@ def shown(kind: str, rows: int, draw: random.Random) -> dict[str, Any]:
             content = altered(text, draw.choice(list(places(json.loads(text)))), draw)
         found["refused"] += is_refused(json.dumps(content))
         claim = json.loads(text)["claim"]
-        found["other_claims"] += content.get("claim") != claim and not is_refused(signed(content))
+        other = content.get("claim") != claim and not is_refused(signed(content))
+        harmless = other and content["claim"] | {"virtual_channels": 0} == claim | {"virtual_channels": 0}
+        found["other_claims"] += other and not harmless
         found["rows"] += 1
         found["bytes"] += len(text)
     return found | {"seconds": round(sum(seconds), 2), "slowest": round(max(seconds), 3)}
@@ -166,7 +168,7 @@ def main() -> bool:
     options, right = parser.parse_args(), True
     for kind in options.kinds:
         found = shown(kind, options.rows, random.Random(kind))
-        right &= found["rows"] == found["valid"] == found["refused"] == options.rows
+        right &= found["rows"] == found["valid"] == found["refused"] == options.rows and not found["other_claims"]
         print(json.dumps(found), flush=True)
     return not right
 

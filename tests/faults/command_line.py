@@ -9,7 +9,6 @@ import signal
 import sys
 from typing import NamedTuple, NoReturn
 
-import pandas  # noqa: F401  # before the command line has Arrow do without it, in a process that makes data frames
 import pytest
 from torusweep.cli import main
 

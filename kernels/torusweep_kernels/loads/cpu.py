@@ -20,8 +20,8 @@ from torusweep_kernels.distance.level import filled_up
 from torusweep_kernels.distance.reference import same_degree
 from torusweep_kernels.loads.level import add as add_vectors
 from torusweep_kernels.loads.level import carry, count_paths, meet, turn
-from torusweep_kernels.loads.network import Arcs, Task, Totals, arcs
-from torusweep_kernels.loads.reference import BLOCK, SINGLE, share
+from torusweep_kernels.loads.network import BLOCK, Arcs, Task, Totals, arcs
+from torusweep_kernels.loads.reference import SINGLE, share
 from torusweep_kernels.sums.cpu import add
 from torusweep_kernels.threads import thread_count
 

@@ -6,6 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+BLOCK = 16  # roots that the CPU searches from at once
+
 
 class Channels:
     """What calls for one network leave for the next one: its arcs, and their copy on a GPU.

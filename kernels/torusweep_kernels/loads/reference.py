@@ -18,9 +18,8 @@ import numpy as np
 from torusweep_kernels import sums
 from torusweep_kernels.backend import host
 from torusweep_kernels.distance.single_source import near_order
-from torusweep_kernels.loads.network import Arcs, Task, Totals, arcs
+from torusweep_kernels.loads.network import BLOCK, Arcs, Task, Totals, arcs
 
-BLOCK = 16  # roots that the CPU searches from at once
 SINGLE = 8  # roots up to which they are searched from one by one
 SHARES = 64  # the most shares of the roots; one thread sums a share
 

@@ -32,7 +32,6 @@ from torusweep.questions.console import open_console
 from torusweep.questions.how import How
 from torusweep.questions.parameters import AlsoCalled, Option, Parameter, Positional, Read
 from torusweep.questions.question import Askable
-from torusweep.tables.parquet import leave_pandas_out
 
 LINE_SECONDS = 5.0  # between lines
 BAR_COLUMNS = 10  # of a bar, so that most lines fit into 40 columns
@@ -192,7 +191,6 @@ def command_of(question: Any) -> click.Command:
                 needed = written[file.needs]
                 raise BadInput(f"{_dashed(name)}: expected with {needed} only, got it alone; add {needed}")
         chosen = backend if backend == "auto" else backend_of_calls(backend)
-        leave_pandas_out()
         with resolved_backends() as resolved:
             checked = partial(question.check_plan, values=values)
             texts = topologies if topology is None else (topology,)

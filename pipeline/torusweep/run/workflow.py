@@ -244,7 +244,7 @@ class RequestedSweep:
         cluster, backend = self.sweep.cluster, self.overrides.get("backend", self.sweep.backend)
         options = {} if cluster.scheduler or cluster.slurm else gpu_options(cluster, backend)
         # as Snakemake's Slurm executor names them, which makes options of sbatch and srun of them
-        gpu = {{"gpus": "gpu"}.get(name, name): value for name, value in options.items()}
+        gpu = {"gpu" if name == "gpus" else name: value for name, value in options.items()}
         if self.spawned:  # and has its memory and time
             return gpu
         return {

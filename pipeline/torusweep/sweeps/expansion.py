@@ -339,11 +339,11 @@ def _combinations(sweep: Sweep, number: int, memory: int) -> Iterator[SweepNetwo
 def _seeds_of_run(choices: Mapping[str, Sequence[Any]]) -> range | None:
     """The seeds of an entry where they are many, and follow each other."""
     seeds = choices.get(SEED, ())
-    if len(seeds) < MANY or type(seeds[0]) is not int or not 0 <= seeds[0] < GREATEST_SEED - len(seeds):
+    numbers = isinstance(seeds, range) or all(type(seed) is int for seed in seeds)  # others are refused, each by name
+    if len(seeds) < MANY or not numbers or not 0 <= seeds[0] < GREATEST_SEED - len(seeds):
         return None
     run = range(seeds[0], seeds[0] + len(seeds))
-    follow = seeds == run if isinstance(seeds, range) else [*map(repr, seeds)] == [*map(repr, run)]  # True is not 1
-    return run if follow else None
+    return run if seeds in (run, list(run)) else None
 
 
 def _choices(sweep: Sweep, number: int) -> dict[str, Sequence[Any]]:

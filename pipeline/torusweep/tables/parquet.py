@@ -5,12 +5,9 @@ Somebody else's tables and matrices, CSV or Parquet, read with limits, and refus
 
 from __future__ import annotations
 
-import io
 import operator
-import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import reduce
-from importlib.abc import MetaPathFinder
 from io import BytesIO
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -25,6 +22,7 @@ from torusweep.errors import BadInput, Refused, one_line, unreadable
 from torusweep.quantities import counted
 
 SCHEMA_VERSION = 1
+HOLE = 1 << 13  # bytes between columns that cost less to read than another request
 ROW_GROUP = 1 << 16  # rows; a reader of some sizes or families skips the other groups
 
 
@@ -115,28 +113,8 @@ def arrow_places(places: np.ndarray) -> Any:
     return pa.Array.from_buffers(pa.int64(), len(content), [None, pa.py_buffer(content.tobytes())])
 
 
-class _NoPandas(MetaPathFinder):
-    """Finds no module pandas; of others it says nothing."""
-
-    def find_spec(self, fullname: str, path: Any, target: Any = None) -> None:
-        if fullname == "pandas":
-            raise ModuleNotFoundError(fullname)
-
-
-def leave_pandas_out() -> None:
-    """Have Arrow do without pandas, which it imports with its first number: a quarter of a second. Others that import
-    pandas do not notice, but no table of this process becomes a data frame.
-    """
-    if "pandas" not in sys.modules:
-        sys.meta_path.insert(0, _NoPandas())
-        pa.scalar(0)  # Arrow looks for pandas once
-        del sys.meta_path[0]
-
-
-def parquet_file(file: Path | bytes | pa.Buffer | io.RawIOBase) -> pq.ParquetFile:
-    """A Parquet file, opened. Of bytes, Arrow has a copy; of an object that reads ranges, they are few and large."""
-    if isinstance(file, io.RawIOBase):
-        return pq.ParquetFile(pa.PythonFile(file, "r"), pre_buffer=True)
+def parquet_file(file: Path | bytes | pa.Buffer) -> pq.ParquetFile:
+    """A Parquet file, opened. Of bytes, Arrow has a copy."""
     if isinstance(file, Path):
         return pq.ParquetFile(file)
     return pq.ParquetFile(pa.BufferReader(arrow_buffer(file) if isinstance(file, bytes) else file))
@@ -208,6 +186,19 @@ def read_rows(content: bytes | Any, *, checked: bool = False, where: Mapping[str
 def stored_schema(content: bytes) -> pa.Schema:
     """The columns of a Parquet file, and their types."""
     return pq.read_schema(pa.BufferReader(arrow_buffer(content)))
+
+
+def spans(file: pq.ParquetFile, group: int, columns: Sequence[str]) -> list[tuple[int, int]]:
+    """(begin, end) of the bytes that hold some columns of a row group, in order; those that are near are one."""
+    about, found = file.metadata.row_group(group), list[tuple[int, int]]()
+    chunks = [about.column(number) for number in range(about.num_columns)]
+    wanted = [chunk for chunk in chunks if chunk.path_in_schema.partition(".")[0] in columns]
+    for begin, size in sorted(
+        (c.dictionary_page_offset or c.data_page_offset, c.total_compressed_size) for c in wanted
+    ):
+        near = bool(found) and begin - found[-1][1] <= HOLE
+        found.append((found.pop()[0] if near else begin, begin + size))
+    return found
 
 
 def may_have(file: pq.ParquetFile, group: int, where: Mapping[str, int]) -> bool:

@@ -16,6 +16,7 @@ from torusweep_kernels import sums
 from torusweep_kernels.forwarding import Demands
 from torusweep_kernels.forwarding import table_flows as flows_over
 from torusweep_kernels.loads import Channels, minimal_loads, order_of_roots
+from torusweep_kernels.loads.network import BLOCK as ROOTS
 from torusweep_kernels.sums import rounded
 
 from torusweep.errors import BadInput
@@ -68,7 +69,6 @@ def table_flows(
 LAYERED_BLOCK = 1 << 23  # demands at a time: 64 MiB
 # pairs of a root and a state at a time where all roots have the same demands: 20 s of two cores, to hide other passes
 PAIRS = 1 << 31
-ROOTS = 16  # that the kernel searches from at once
 
 Twice = tuple[np.ndarray, np.ndarray]  # numbers, and what rounding left of them: torusweep_kernels.sums
 

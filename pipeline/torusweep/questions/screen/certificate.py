@@ -27,7 +27,11 @@ def check_exhaustion(space: Space, chosen: tuple[Objective, ...], narrowed: bool
         )
     if others:
         raise BadInput("certificate: expected the mean distance as the only objective; leave out the others")
-    _check_size(space)
+    if space.lattices > MOST_LATTICES:
+        raise Refused(
+            f"certificate of {space}: expected at most {MOST_LATTICES:,} lattices for the checker to search, got"
+            f" {space.lattices:,}; choose fewer nodes or dimensions"
+        )
 
 
 def exhaustion_certificate(found: Best) -> str:
@@ -57,14 +61,5 @@ def certificate_of_size(dimensions: int | None, nodes: int) -> str:
     if dimensions is None:
         raise BadInput(f"certificate of {nodes:,} nodes: expected lattices, got other networks; choose a design space")
     space = Lattices(dimensions, nodes)
-    _check_size(space)
-    return exhaustion_certificate(best_lattices(space, objectives((), ()), parts=screen_space(space), show=1))
-
-
-def _check_size(space: Lattices) -> None:
-    """Raise Refused where the checker would search too many lattices."""
-    if space.lattices > MOST_LATTICES:
-        raise Refused(
-            f"certificate of {space}: expected at most {MOST_LATTICES:,} lattices for the checker to search, got"
-            f" {space.lattices:,}; choose fewer nodes or dimensions"
-        )
+    check_exhaustion(space, chosen := objectives((), ()))
+    return exhaustion_certificate(best_lattices(space, chosen, parts=screen_space(space), show=1))

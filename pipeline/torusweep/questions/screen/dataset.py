@@ -6,11 +6,11 @@ bytes that a size and its columns need are read: any server that answers range r
 
 from __future__ import annotations
 
-import io
 import json
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.error import URLError
@@ -24,7 +24,7 @@ from torusweep.errors import BadInput, one_line
 from torusweep.questions.screen.columns import SCREEN
 from torusweep.questions.screen.spaces import Lattices, ScreenedSpace, Space
 from torusweep.tables.columns import Column, arrow_schema
-from torusweep.tables.parquet import may_have, parquet_file
+from torusweep.tables.parquet import may_have, parquet_file, spans
 from torusweep.tables.store import INDEX
 
 SECONDS = 30.0  # that a server may take for an answer
@@ -166,17 +166,17 @@ class DataSet:
         size = (space.dimensions, space.nodes)
         chosen_by = {name for column in (*COUNTED, *by) for name in made_of(column)}
         names = [name for name in TYPES if reduce is None or name in chosen_by]
-        found: list[tuple[Any, int, int]] = []
+        found: list[tuple[Callable[[], pa.Table], int, int]] = []
         tables, place = [], 0
         for one in self.files:
             if not one.first <= size <= one.last:
                 continue
             with self._reading(one.name):
-                file = parquet_file(_Ranges(self, one))
-                for group in range(file.num_row_groups):
-                    if may_have(file, group, dict(zip(FILTER, size))):
-                        tables.append(file.read_row_group(group, columns=names))
-                        found.append((file, group, place))
+                file = _OpenFile(self, one)
+                for group in range(file.parquet.num_row_groups):
+                    if may_have(file.parquet, group, dict(zip(FILTER, size))):
+                        tables.append(file.rows(group, names))
+                        found.append((partial(file.rows, group, list(TYPES)), place, len(tables[-1])))
                         place += len(tables[-1])
         if not tables:
             return None
@@ -193,11 +193,10 @@ class DataSet:
         chosen = reduce(of_size.append_column("number", number))["number"].to_numpy()
         parts = []
         with self._reading(INDEX):
-            for file, group, begin in found:
-                count = file.metadata.row_group(group).num_rows
+            for all_columns, begin, count in found:
                 mine = chosen[(chosen >= begin) & (chosen < begin + count)] - begin
                 if len(mine):
-                    parts.append(screen_rows(file.read_row_group(group, columns=list(TYPES)).take(mine)))
+                    parts.append(screen_rows(all_columns().take(mine)))
         return [ScreenedSpace(pa.concat_tables(parts), 1.0, len(of_size))]
 
     @contextmanager
@@ -213,40 +212,26 @@ class DataSet:
             ) from None
 
 
-class _Ranges(io.RawIOBase):
-    """A file of a data set, of which ranges are read; its last bytes, with the Parquet footer, at once."""
+class _OpenFile:
+    """A file of a data set in memory, as far as it was read: its last bytes, with the Parquet footer, at once.
+
+    The bytes are Arrow's own (torusweep.tables.parquet.arrow_buffer says why); pages that were not read take no memory.
+    """
 
     FOOT = 1 << 17
 
     def __init__(self, data: DataSet, file: DataFile) -> None:
-        self._data, self._file, self._place = data, file, 0
-        self._begin = max(0, file.bytes - self.FOOT)
-        self._foot = data.read(file.name, self._begin, file.bytes)
+        self._data, self._file, self._foot = data, file, max(0, file.bytes - self.FOOT)
+        self._bytes = pa.allocate_buffer(file.bytes)
+        self._read(self._foot, file.bytes)
+        self.parquet = parquet_file(self._bytes)
 
-    def readable(self) -> bool:
-        return True
+    def rows(self, group: int, columns: Sequence[str]) -> pa.Table:
+        """Columns of a row group, by few requests."""
+        for begin, end in spans(self.parquet, group, columns):
+            if begin < self._foot:
+                self._read(begin, end)
+        return self.parquet.read_row_group(group, columns=list(columns))
 
-    def seekable(self) -> bool:
-        return True
-
-    def tell(self) -> int:
-        return self._place
-
-    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        self._place = offset + (0, self._place, self._file.bytes)[whence]
-        return self._place
-
-    def read(self, size: int = -1) -> bytes:
-        begin = self._place
-        end = self._file.bytes if size < 0 else min(begin + size, self._file.bytes)
-        self._place = max(begin, end)
-        if begin >= end:
-            return b""
-        if begin >= self._begin:
-            return self._foot[begin - self._begin : end - self._begin]
-        return self._data.read(self._file.name, begin, end)
-
-    def readinto(self, buffer: Any) -> int:
-        content = self.read(len(buffer))
-        buffer[: len(content)] = content
-        return len(content)
+    def _read(self, begin: int, end: int) -> None:
+        memoryview(self._bytes).cast("B")[begin:end] = self._data.read(self._file.name, begin, end)

@@ -22,8 +22,6 @@ from torusweep.questions.how import How
 from torusweep.tables.columns import Column, arrow_schema
 
 CHANNELS = 1 << 22  # of networks that are measured together: some 100 MB
-
-
 SYMMETRIC_NODES = 256  # of networks with symmetries that are measured together: of larger ones, less is searched alone
 
 
