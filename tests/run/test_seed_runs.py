@@ -18,14 +18,12 @@ from torusweep.networks.seed_runs import (
     Networks,
     SeedRun,
     before_seed,
-    first_of,
     of_seed,
     pieces,
     seed_run,
     spellings_of,
 )
 from torusweep.questions.how import How
-from torusweep.questions.loads.stage import LoadsRequest
 from torusweep.questions.screen.stage import ScreenRequest
 from torusweep.questions.stage import LazyNetwork, attempt
 from torusweep.questions.static.stage import StaticRequest
@@ -39,6 +37,7 @@ from torusweep.sweeps.requested_points import requested_points
 
 from tests.run.faulty_worker import made_up_rows
 from tests.run.rings import Run
+from tests.run.test_rows_together import one_after_the_other
 
 FAULTY = "faulty(mesh(k=3, n=2), links=2"
 DRAWN = {"family": "faulty", "topology": "mesh(k=3, n=2)", "links": 2}
@@ -342,88 +341,6 @@ def _unchecked(stage: str) -> list[Point]:
     """The points of a network that all of them suit."""
     with_all = "faulty(mesh(k=3, n=2), links=0, nodes=0"
     return points_of(stage, with_all, 0, 11, *PARTIAL[stage])
-
-
-RUNS = [
-    "faulty(torus(k=4, n=2), links=2",
-    "faulty(torus(k=6, n=2), links=1",  # more than 128 channels, which NumPy adds up in parts
-    "faulty(torus(k=2, n=3), links=2",  # links side by side
-    "faulty(mesh(k=4, n=2), links=9, nodes=2",  # in pieces
-    "faulty(torus(k=4, n=2), links=31",  # nodes without links
-    "faulty(directed_torus(k=4, n=2), links=1",
-    "faulty(fat_tree(k=4, n=2), links=3",
-    "faulty(hyperx(radices=[3, 4], terminals=2, widths=[1, 2]), links=3, nodes=1",
-    "faulty(with_links(mesh(k=3, n=2), bandwidths=[2], latencies=[3]), links=1",
-    "faulty(hyperx(radices=[6]), links=3",  # nodes next to all others
-    "faulty(ring(k=3), nodes=2",  # one is left
-    "random_regular(nodes=16, degree=4",
-    "jellyfish(switches=12, ports=6, degree=4",
-    "xpander(degree=4, lift=3",
-    "dragonfly(a=4, p=2, h=2, arrangement=random",
-    "megafly(leaves=2, spines=2, p=2, h=2, arrangement=random",
-]
-
-
-REQUESTS = {
-    "screen": ScreenRequest(None),
-    "loads": LoadsRequest("minimal", "uniform"),
-    "static": StaticRequest(None, "distances"),
-    "static, four": StaticRequest(None, "own_routing, distances, latencies, connectivity"),
-    "static, all": StaticRequest(None),
-    "static, bisection": StaticRequest(None, "distances, bisection"),
-}
-
-
-def one_after_the_other(networks: list[Point], how: How) -> list[pa.Table | Exception | Partly]:
-    """A network in a batch is computed alone."""
-    return [rows for network in networks for rows in rows_of_many([network], how)]
-
-
-@pytest.mark.parametrize("backend", ["numpy", "numba"])
-@pytest.mark.parametrize("asked", REQUESTS)
-@pytest.mark.parametrize("before", RUNS)
-def test_networks_together_have_the_rows_of_each_alone(
-    before: str, asked: str, backend: str, monkeypatch: pytest.MonkeyPatch
-):
-    """To the bit, whatever is computed at once."""
-    many = 40 if backend == "numba" else 6
-    point = Point(asked.partition(",")[0], str(SeedRun(before, 0, many - 1)), REQUESTS[asked])
-    how = How(backend, threads=1)
-    alone = pa.concat_tables(one_after_the_other(point.networks, how))
-    for channels in (1 << 22, 700):
-        monkeypatch.setattr("torusweep.questions.static.blocks.CHANNELS", channels)
-        stage, first = STAGES[point.stage], LazyNetwork(first_of(point.topology))
-        cuts = asked in ("static, four", "static, all", "static, bisection")
-        symmetric = cuts and before.startswith(("dragonfly", "megafly"))
-        unlike = asked in ("static, all", "static, bisection") and "directed" in before
-        if symmetric or unlike or (asked in ("screen", "loads") and "bandwidths" in before):
-            assert stage.together(first, point.request) is None  # they are computed one by one
-        else:
-            assert stage.together(first, point.request) is not None
-            together = stage.rows_of_block([(point.topology, first.plan)], point.request, how)
-            for name in together.column_names:
-                assert together.column(name).to_pylist() == alone.column(name).to_pylist(), name
-            assert together.equals(alone.drop_columns(["key", "member"]))
-    (found,) = rows_of_many([point], how)
-    assert found.column("member").to_pylist() == list(range(many))
-    assert found.drop_columns(["key", "member"]).equals(alone.drop_columns(["key", "member"]))
-
-
-def test_measures_that_are_not_computed_together_are_computed_one_by_one():
-    network = LazyNetwork(f"{FAULTY})")
-    for measures in ("connectivity", "latencies, bisection", "latencies"):
-        assert STAGES["static"].together(network, StaticRequest(None, measures)) is None
-
-
-def test_a_network_that_cannot_be_built_fails_alone():
-    """Two of four switches fail, of which two have all terminals: some draws leave none, and are refused."""
-    point = Point("screen", str(SeedRun("faulty(fat_tree(k=2, n=2), nodes=2", 0, 39)), ScreenRequest(None))
-    alone = one_after_the_other(point.networks, How("numba"))
-    wrong = [network for network, rows in zip(point.networks, alone) if isinstance(rows, Exception)]
-    assert 0 < len(wrong) < 40
-    (found,) = rows_of_many([point], How("numba"))
-    assert list(found.failed) == wrong
-    assert found.rows.num_rows == 40 - len(wrong)
 
 
 def test_more_seeds_compute_what_is_new(tmp_path: Path, few: None, monkeypatch: pytest.MonkeyPatch):
