@@ -114,10 +114,10 @@ def arrow_places(places: np.ndarray) -> Any:
 
 
 def parquet_file(file: Path | bytes | pa.Buffer) -> pq.ParquetFile:
-    """A Parquet file, opened. Of bytes, Arrow has a copy."""
-    if isinstance(file, Path):
-        return pq.ParquetFile(file)
-    return pq.ParquetFile(pa.BufferReader(arrow_buffer(file) if isinstance(file, bytes) else file))
+    """A Parquet file, opened; its pages' checksums are looked at. Of bytes, Arrow has a copy."""
+    content = arrow_buffer(file) if isinstance(file, bytes) else file
+    source = content if isinstance(content, Path) else pa.BufferReader(content)
+    return pq.ParquetFile(source, page_checksum_verification=True)
 
 
 def parquet_writer(sink: Any, schema: pa.Schema, level: int | None = None) -> pq.ParquetWriter:
