@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import networkx
@@ -56,6 +57,17 @@ def test_contenders_take_turns_and_ratios_are_of_a_turn(monkeypatch: pytest.Monk
 def test_other_answers_are_not_timed():
     with pytest.raises(AssertionError):
         list(rows([Race("any", "case", 5, {"ours": lambda: 1.0, "theirs": lambda: 1.1}, 1.0, "pairs")], 1))
+
+
+@pytest.mark.parametrize("name", ["blocks", "collectives", "cuts", "lattices"])
+def test_answers_of_a_benchmark_are_compared(name: str):
+    """Of its smallest case, by peers that the tests have; nothing is timed."""
+    race = next(import_module(f"benchmarks.{name}").races(large=False, threads=2))
+    ours, *theirs = race.contenders
+    answers = {contender: answer() for contender, answer in race.contenders.items()}
+    assert theirs
+    for contender in theirs:
+        race.agree(contender, answers[ours], answers[contender])
 
 
 @pytest.mark.parametrize(
