@@ -210,6 +210,7 @@ def test_few_networks_large_ones_and_unlike_ones_are_computed_alone(monkeypatch:
     assert blocks(rings) == [FEW]
     assert blocks([*rings, "kautz(d=2, k=3)", "torus(k=20, n=2)", "full_mesh(radices=[40])"]) == [FEW]
     assert blocks([*rings, *(f"torus(radices=[{x}, 20])" for x in range(19, 25))]) == [FEW]
+    assert blocks([*rings, *(f"faulty(ring(k={k}), links=1)" for k in range(1025, 1029))]) == [FEW]
     assert blocks([*rings, "with_links(ring(k=9), bandwidths=[2])"]) == [FEW]
     assert blocks([*rings, *(f"kautz(d=2, k={k})" for k in range(2, 2 + FEW))]) == [FEW, FEW]
 

@@ -16,8 +16,6 @@ from torusweep.questions.static.blocks import BlockNumbers, divided, table_of_bl
 from torusweep.tables.columns import arrow_schema
 from torusweep.traffic.given import NOTHING
 
-MOST_NODES = 1_024  # of networks that are measured together; a larger one keeps the cores busy alone
-
 
 def loads_of_block(networks: Sequence[tuple[str, Plan]], how: How, alone: Callable[[str], Any]) -> pa.Table:
     """A row for each network (`torusweep.questions.static.blocks.table_of_block`).

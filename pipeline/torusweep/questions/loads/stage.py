@@ -26,7 +26,7 @@ from torusweep.questions.loads.channels import ChannelLoads, channel_table, reco
 from torusweep.questions.loads.columns import LOADS
 from torusweep.questions.loads.exact import exact_loads
 from torusweep.questions.loads.monte_carlo import sampled_loads
-from torusweep.questions.loads.runs import MOST_NODES, loads_of_block
+from torusweep.questions.loads.runs import loads_of_block
 from torusweep.questions.loads.text import print_loads
 from torusweep.questions.parameters import Absent, Inside, NotSwept
 from torusweep.questions.question import Part, Question
@@ -323,7 +323,7 @@ class LoadsQuestion(Question):
 
     def together(self, network: LazyNetwork, request: Any) -> Hashable:
         asked = request.routing, request.traffic, request.packets, request.bounds
-        if asked != ("minimal", "uniform", None, False) or network.plan.bandwidths or network.plan.nodes > MOST_NODES:
+        if asked != ("minimal", "uniform", None, False) or network.plan.bandwidths:
             return None
         return shape(network.plan)
 

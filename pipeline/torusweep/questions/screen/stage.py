@@ -17,7 +17,7 @@ from torusweep_kernels.distance import Distances, many_distances
 from torusweep.errors import BadInput, Refused
 from torusweep.networks.links import channel_matrix, surviving_network
 from torusweep.networks.symmetry import orbits
-from torusweep.networks.topology import Meaning, Plan, Topology
+from torusweep.networks.topology import Meaning, Plan, Topology, no_symmetries
 from torusweep.quantities import counted
 from torusweep.questions.answer import Records
 from torusweep.questions.console import print_note
@@ -315,9 +315,10 @@ class ScreenQuestion(Question):
         space = space_of(network.spelling)
         if space is None:
             arcs = network.plan.nodes * max(network.plan.degree, 1)
-            if self.together(network, request) is None:
-                return 5e-3 + 2e-6 * arcs + 4e-11 * arcs * network.plan.nodes
-            return 2e-4 + 5e-7 * arcs + 2.5e-9 * arcs * network.plan.nodes
+            together = self.together(network, request) is not None
+            fixed = 2e-4 + 5e-7 * arcs if together else 5e-3 + 2e-6 * arcs
+            every_node = together or network.plan.symmetries is no_symmetries  # has its loads computed
+            return fixed + (2.5e-9 if every_node else 4e-11) * arcs * network.plan.nodes
         rows = self.row_count(network, request)
         return 1e-3 + COMPARED * space.comparisons + MEASURED * rows * space.nodes * space.dimensions
 

@@ -22,7 +22,8 @@ from torusweep.questions.how import How
 from torusweep.tables.columns import Column, arrow_schema
 
 CHANNELS = 1 << 22  # of networks that are measured together: some 100 MB
-SYMMETRIC_NODES = 256  # of networks with symmetries that are measured together: of larger ones, less is searched alone
+MOST_NODES = 1_024  # of networks that are measured together; a larger one keeps the cores busy alone
+SYMMETRIC_NODES = 256  # the same of networks with symmetries: of larger ones, less is searched alone
 
 
 def shape(planned: Plan) -> Hashable:
@@ -30,7 +31,7 @@ def shape(planned: Plan) -> Hashable:
 
     Nodes and ports are the same within a factor of two: those that a network lacks count as failed.
     """
-    if planned.nodes > SYMMETRIC_NODES and planned.symmetries is not no_symmetries:
+    if planned.nodes > (MOST_NODES if planned.symmetries is no_symmetries else SYMMETRIC_NODES):
         return None
     return planned.directed, max(planned.nodes - 1, 63).bit_length(), max(planned.degree - 1, 3).bit_length()
 

@@ -23,7 +23,6 @@ from torusweep.routing import own_routing
 
 PROVED = {"transitivity", "bisection"}  # measures that a few networks of a block need proofs of their own for
 WITH_CUTS = {"connectivity", *PROVED}
-MOST_NODES = 1_024  # of networks whose edge connectivity is computed together
 SAMPLE = 918_273_645  # a seed that a note names in one place
 
 
@@ -37,8 +36,8 @@ def shape_of_static(network: LazyNetwork, request: Any) -> Hashable:
         return None
     if proved and not may_prove(planned):
         return None
-    if WITH_CUTS.intersection(measures) and (planned.nodes > MOST_NODES or planned.symmetries is not no_symmetries):
-        return None  # cuts are given up beyond a limit, or follow from symmetries
+    if WITH_CUTS.intersection(measures) and planned.symmetries is not no_symmetries:
+        return None  # cuts follow from symmetries
     own = shape(planned)
     return own and (own, planned.latencies[:1], planned.radices if proved else None)  # whose cuts are across addresses
 
