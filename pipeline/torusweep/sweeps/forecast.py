@@ -278,7 +278,7 @@ MOST = 5  # points that are listed
 class StageForecast(NamedTuple):
     """A stage of a sweep.
 
-    rows      of its table
+    rows      of its table, about
     seconds   of one core, together
     longest   seconds of its most expensive point; of a run, which is cut among workers, those of a network
     """
@@ -355,7 +355,7 @@ def worker_count(cluster: Cluster) -> int | None:
 
 
 WIDTH = 100  # characters of a point; a simulation's may be long, and `--json` has all of it
-HEADS = ("stage", "points", "rows", "time of one core", "longest point")
+HEADS = ("stage", "points", "rows, about", "time of one core", "longest point")
 
 
 def text(sweep: str, forecast: Forecast) -> str:
