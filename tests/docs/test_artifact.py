@@ -10,8 +10,8 @@ from tests.docs.artifact import DOCUMENT, HOUR, Claim, claims, found, report, ru
 
 TEXT = DOCUMENT.read_text()
 CLAIMS = list(claims(TEXT))
-QUICK = 0.1  # minutes
-FEW = 3  # of the quick rows: each starts a process
+QUICK = 0.3  # minutes
+FEW = 3  # of the quick rows in every run of the tests: each starts a process
 
 
 def test_every_row_is_read():
@@ -30,7 +30,16 @@ def test_rows_name_pages_that_are_there():
         assert (DOCUMENT.parent / name).is_file(), name
 
 
-@pytest.mark.parametrize("claim", [one for one in CLAIMS if one.minutes == QUICK and "&&" not in one.command][:FEW])
+def quick() -> list[object]:
+    """The quick rows but ratios of speed: a timed test would fail on a busy machine."""
+    timed = re.compile("[≥≤]")
+    rows = [
+        one for one in CLAIMS if one.minutes <= QUICK and not one.apart and not any(map(timed.search, one.expected))
+    ]
+    return [pytest.param(one, marks=pytest.mark.faults if place >= FEW else ()) for place, one in enumerate(rows)]
+
+
+@pytest.mark.parametrize("claim", quick())
 def test_a_quick_row_holds(claim: Claim):
     result = run(claim)
     assert result.holds, result.got
