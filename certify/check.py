@@ -10,11 +10,13 @@ which assumptions. Networks are made here, from their spelling: what a proof say
 
 import argparse
 import ast
+import gc
 import hashlib
 import json
 import re
 from collections import Counter
 from fractions import Fraction
+from functools import cache
 from heapq import heappop, heappush
 from itertools import pairwise, permutations, product
 from math import ceil, gcd, prod
@@ -152,8 +154,7 @@ def twisted_torus(radices, twists):
     every, order = range(len(radices)), []
     columns = [[radices[j] if i == j else -twists.get(j, {}).get(i, 0) for i in every] for j in every]
     for _ in every:
-        free = (j for j in every if j not in order and not any(columns[j][i] for i in {*every} - {j, *order}))
-        order.append(next(free))
+        order += [next(j for j in every if j not in order and not any(columns[j][i] for i in {*every} - {j, *order}))]
     return quotient(columns, order)
 
 
@@ -181,10 +182,13 @@ def tesh(m, levels, q):
 
 def graph(path, directed=False, format="edgelist"):
     """A file of lines "u v" or "u,v" with the nodes 0 … n − 1; a line that is there twice is two parallel links."""
-    text = re.sub("[#%].*", "", Path(path).read_bytes().decode("utf-8-sig")).replace(",", " ")
-    links = [tuple(map(int, line.split())) for line in text.split("\n") if line.strip()]
-    nodes, pairs = {node for link in links for node in link}, all(len(link) == 2 for link in links)
-    expect(format == "edgelist" and pairs, "expected lines of two nodes, without weights or other columns")
+    other = r"(?!\A(#\s*(Und|D)irected graph|%%MatrixMarket))"  # no comments: they say that the file is no edge list
+    text = re.sub(other + "[#%].*", "", Path(path).read_bytes().decode("utf-8-sig")).replace(",", " ")
+    lines = [line.split() for line in text.split("\n")]
+    plain = all(len(line) in (0, 2) and re.fullmatch("[0-9]*", "".join(line)) for line in lines)
+    expect(format == "edgelist" and plain, "expected lines of two numbers, without heading, weights or other columns")
+    links = [(int(u), int(v)) for u, v in filter(None, lines)]
+    nodes = {node for link in links for node in link}
     expect(nodes == set(range(len(nodes))), "expected the nodes 0 … n − 1, each on some line")
     return Network(len(nodes), links, [len(nodes)], directed)
 
@@ -334,8 +338,7 @@ def throughput(net, traffic, routes, proof):
 
 
 def capacity(net, proof, topology, traffic, routes, at_least, at_most):
-    least, most = throughput(net, traffic, routes, proof)
-    return {"at_least": least, "at_most": most}
+    return dict(zip(("at_least", "at_most"), throughput(net, traffic, routes, proof)))
 
 
 def bisection(net, proof, topology, at_least, at_most):
@@ -344,8 +347,7 @@ def bisection(net, proof, topology, at_least, at_most):
     part = [v in set(half) for v in range(net.n)]
     expect(half == [v for v in range(net.n) if part[v]] and len(half) == few > 0, "expected half of the nodes")
     expect(proof.setdefault("lengths", None) is None, "expected no lengths")
-    carried, _ = throughput(net, "uniform", "all", proof)
-    bound = Fraction(ceil(carried * few * (net.n - few) / net.n))
+    bound = Fraction(ceil(throughput(net, "uniform", "all", proof)[0] * few * (net.n - few) / net.n))
     return {"at_least": bound, "at_most": Fraction(net.crossing(part, lambda u, v: u > v))}
 
 
@@ -364,12 +366,12 @@ def deadlock(net, proof, topology, routing, vc_rule, virtual_channels, deadlock_
     """Channels (tail, head, class): an order that grows along each dependency; or packets that wait in a circle."""
     (name, options), most = call(routing), virtual_channels - 1
     expect(most >= 0 and name == ("dimension_order", "listed")[vc_rule == "listed"], "expected another routing or rule")
+    place = {tuple(channel): i for i, channel in enumerate(proof.get("order", ()))}
     if name == "listed":
-        used, follows, starts = listed(net, most, proof.pop("tables"), **options)
+        used, follows, starts = listed(net, most, place, proof.pop("tables"), **options)
     else:
         used, follows, starts = dimension_order(net, {"none": False, "dateline": most > 0}[vc_rule], **options)
     if "order" in proof:
-        place = {tuple(channel): i for i, channel in enumerate(proof["order"])}
         expect(place.keys() == used and len(proof.pop("order")) == len(place), "expected each channel in use, once")
         expect(all(place[held] < place[wanted] for held, wanted in follows), "a packet requests an earlier channel")
         return {"deadlock_free": "yes"}
@@ -386,26 +388,16 @@ def exhaustion(net, proof, topology, dimensions, nodes, lattices, classes, mean_
     n, least = dimensions, sum(net.distances(0).values())
     fits = call(topology)[0] == "lattice" and (net.n, len(net.sides)) == (nodes, n)
     expect(fits and n < 6, "expected a lattice of this size, of one to five dimensions")
-    worse, norm, attained, shapes = set(), 0, 0, {0}
+    worse, norm, shapes = set(), 0, {0}
     while shapes:
         norm, shape = norm + 1, lambda vector: tuple(sorted(map(abs, vector)))
-        shapes = {one for one in set(map(shape, shell(n, norm))) if spread(one, nodes, least) > least}
+        shapes = {one for one in set(map(shape, shell(n, norm))) if spread([one] * n, nodes, least, [n - 1]) > least}
         worse |= {vector for vector in shell(n, norm) if shape(vector) in shapes}
-    turns = product(permutations(range(n)), product((1,), *[(1, -1)] * (n - 1)))  # − 1 keeps each lattice
-    turns = [list(zip(*turn)) for turn in turns]
-    turned = lambda basis, turn: [[x * column[i] for i, x in turn] for column in basis]  # noqa: E731
-    left = set(sublattices(n, nodes, worse))
-    while left:
-        basis = next(iter(left))
-        orbit = {hermite(turned(basis, turn)) for turn in turns}
-        total = sum(quotient(basis).distances(0).values())
-        expect(total >= least, "another lattice has a smaller sum")
-        attained, left = attained + len(orbit) * (total == least), left - orbit
-    if classes is not None:  # the mean number of lattices that a turn keeps (Burnside's lemma)
-        kept = lambda basis, turn: not any(any(reduced(column, basis)) for column in turned(basis, turn))  # noqa: E731
-        classes = sum(kept(*pair) for pair in product(sublattices(n, nodes), turns)) // len(turns)
-    sizes = {"lattices": number(n, nodes), "classes": classes, "attained": attained}
-    return sizes | {"mean_distance": Fraction(least, nodes)}
+    sums = [(spread(basis, nodes, least), size) for basis, size in classes_of(n, nodes, worse)]
+    expect(min(sums)[0] >= least, "another lattice has a smaller sum")
+    classes = classes if classes is None else sum(1 for _ in classes_of(n, nodes))
+    sizes = {"lattices": number(n, nodes), "attained": sum(size for total, size in sums if total == least)}
+    return sizes | {"classes": classes, "mean_distance": Fraction(least, nodes)}
 
 
 def number(n, nodes):
@@ -414,38 +406,53 @@ def number(n, nodes):
     return sum(d ** (n - 1) * number(n - 1, nodes // d) for d in divisors) if n else nodes == 1
 
 
+@cache
 def shell(n, norm):
     """The vectors of n whole numbers whose absolute values have this sum."""
-    if n == 1:
-        return {(norm,), (-norm,)}
-    return [(x, *rest) for x in range(-norm, norm + 1) for rest in shell(n - 1, norm - abs(x))]
+    return [(x, *rest) for x in range(-norm, norm + 1) for rest in shell(n - 1, norm - abs(x))] if n else [()][norm:]
 
 
-def spread(vector, nodes, most):
-    """A sum that the distances in a lattice with this vector are not below; it is not followed beyond `most`.
+def spread(basis, nodes, most, order=None):
+    """The sum of the distances in a lattice of `nodes` nodes, or one not above it. It is not followed beyond `most`.
 
-    Within each number of hops there are no more nodes than the multiples of the vector alone leave apart.
+    Vectors that differ by one of the basis, in the rows of the order, lead to the same node: with a part of the basis
+    there are no fewer names of vectors within each number of hops than nodes.
     """
-    apart, total, hops, square = set(), 0, 0, sum(x * x for x in vector)
-    while len(apart) < nodes and total <= most:
-        for one in shell(len(vector), hops):
-            times = sum(x * y for x, y in zip(one, vector)) // square
-            apart.add(tuple(x - times * y for x, y in zip(one, vector)))
-        total, hops = total + max(0, nodes - len(apart)), hops + 1
+    names, total, hops = set(), 0, 0
+    while len(names) < nodes and total <= most:
+        names.update(tuple(reduced(vector, basis, order)) for vector in shell(len(basis), hops))
+        total, hops = total + max(0, nodes - len(names)), hops + 1
     return total
 
 
+def classes_of(n, nodes, without=()):
+    """(one, how many) of each class of sublattices; −1 keeps every lattice, so that one sign need not be turned."""
+    turns = product(permutations(range(n)), product((1,), *[(1, -1)] * (n - 1)))
+    turns, left = [list(zip(*turn)) for turn in turns], set(sublattices(n, nodes, without))
+    while left:
+        basis = left.pop()
+        orbit = {hermite([[x * column[i] for i, x in turn] for column in basis]) for turn in turns}
+        left -= orbit
+        yield basis, len(orbit)
+
+
 def sublattices(n, nodes, without=()):
-    """The Hermite normal forms of n rows and a determinant, of lattices that hold none of some vectors."""
-    if n == 0:
-        return [()] * (nodes == 1)
+    """The Hermite normal forms of n rows and a determinant, of lattices that hold none of some vectors.
+
+    At least one of each class under signed permutations of the coordinates, under which `without` is closed: one that
+    leaves the last coordinate takes any lattice to one whose vectors with 0 there are the first of their own class.
+    """
+    if n == 1:
+        return [((nodes,),)] * all(x % nodes for (x,) in without)
     found, at = [], {z: [v[:-1] for v in without if v[-1] == z] for z in {v[-1] for v in without}}
+    flat = {v[:-1] for v in without}
     for c in (c for c in range(1, nodes + 1) if nodes % c == 0):
-        for base in sublattices(n - 1, nodes // c, at.get(0, ())):
-            left = set(product(*[range(column[i]) for i, column in enumerate(base)]))
-            for times in range(1, max(at, default=0) // c + 1):
-                barred = {tuple(reduced(vector, base)) for vector in at.get(times * c, ())}
-                left = {one for one in left if tuple(reduced([times * x for x in one], base)) not in barred}
+        for base, _ in classes_of(n - 1, nodes // c, at.get(0, ())):
+            names = {vector: tuple(reduced(vector, base)) for vector in flat}
+            barred = [{names[vector] for vector in at.get(z, ())} for z in range(c, max(at, default=0) + 1, c)]
+            left = set(product(*[range(column[i]) for i, column in enumerate(base)])).difference(*barred[:1])
+            for times, none in enumerate(barred[1:], 2):
+                left = {one for one in left if tuple(reduced([times * x for x in one], base)) not in none}
             found += [(*((*column, 0) for column in base), (*one, c)) for one in left]
     return found
 
@@ -486,23 +493,24 @@ def dimension_order(net, dateline, tie="split"):
 KINDS = {kind.__name__: kind for kind in (collective, capacity, bisection, symmetry, deadlock, exhaustion)}
 
 
-def listed(net, most, tables, sha256):
+def listed(net, most, place, tables, sha256):
     """Any routing as data: of packets to each node the places they may be in, and hops (place, place, class).
 
-    They enter at the places 0 … n − 1, which are the nodes; other places are at the nodes that are named.
+    They enter at the places 0 … n − 1, which are the nodes; other places are at the nodes that are named. Of channels
+    that a packet may request next only the first in the order is told: where that is further on, they all are.
     """
     expect(hashlib.sha256(json.dumps(tables).encode()).hexdigest() == sha256, "the routing's digest is another")
-    used, follows = set(), set()
+    expect(all((u, v) in net.arcs and 0 <= kind <= most for u, v, kind in place), "expected the network's channels")
+    order, requests = [*place], set()
     for d, (nodes, hops) in zip(range(net.n), tables, strict=True):
-        at, out = [*range(net.n), *nodes], {}
-        for a, b, kind in hops:
-            expect((at[a], at[b]) in net.arcs and 0 <= kind <= most, "expected hops over channels of the network")
-            out.setdefault(a, []).append((b, (at[a], at[b], kind)))
-        goes = out.keys() | {d} == {*range(len(at))} >= {b for _, b, _ in hops} and d not in out
+        at, first = [*range(net.n), *nodes], {}
+        taken = [place[at[a], at[b], kind] for a, b, kind in hops]
+        for (a, _, _), i in zip(hops, taken):
+            first[a] = min(i, first.get(a, i))
+        goes = first.keys() | {d} == {*range(len(at))} >= {b for _, b, _ in hops} and d not in first
         expect(goes, "expected hops on from each place but the destination")
-        follows |= {(held, wanted) for a in out for b, held in out[a] for _, wanted in out.get(b, ())}
-        used |= {channel for ways in out.values() for _, channel in ways}
-    return used, follows, set()
+        requests.update((i, first.get(b)) for (_, b, _), i in zip(hops, taken))
+    return {order[i] for i, _ in requests}, {(order[i], order[j]) for i, j in requests if j is not None}, set()
 
 
 def check(text):
@@ -544,4 +552,5 @@ def main(arguments=None):
 
 
 if __name__ == "__main__":
+    gc.disable()  # no circles of references are left behind; looking for some takes a quarter of the time
     raise SystemExit(main())
