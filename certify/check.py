@@ -415,8 +415,8 @@ def shell(n, norm):
 def spread(basis, nodes, most, order=None):
     """The sum of the distances in the lattice of a basis, or a number not above it; not followed beyond `most`.
 
-    By levels: the sum is that of the nodes not within 0, 1, 2 … hops. Where the basis is a part of the lattice's, in the
-    rows of the order, the vectors within some hops have no fewer names modulo it than there are nodes within as many.
+    It adds up the nodes not within 0, 1, 2 … hops. Where the basis is a part of the lattice's, by the order's rows,
+    the vectors within some hops have no fewer names modulo this part than there are nodes within as many.
     """
     names, total, hops = set(), 0, 0
     while len(names) < nodes and total <= most:
@@ -496,7 +496,7 @@ KINDS = {kind.__name__: kind for kind in (collective, capacity, bisection, symme
 def listed(net, most, place, tables, sha256):
     """Any routing as data: of packets to each node the places they may be in, and hops (place, place, class).
 
-    They enter at the places 0 … n − 1, which are the nodes; other places are at the nodes that are named. Of the channels
+    They enter at the places 0 … n − 1, which are the nodes; other places are at the nodes that are named. Of channels
     that a packet may request next only the first in the order is returned: if that is further on, they all are.
     """
     expect(hashlib.sha256(json.dumps(tables).encode()).hexdigest() == sha256, "the routing's digest is another")
