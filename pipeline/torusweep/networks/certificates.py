@@ -64,8 +64,8 @@ def check_derived(topology: Topology) -> None:
             instead = "; write its links with these numbers in place of names, in their order"
         raise BadInput(
             f"certificate of {topology.spelling}: expected a family that certify/check.py derives"
-            f" ({', '.join(sorted(DERIVED))}) or an edge list of nodes 0 … N − 1, two numbers a line and no more, with a terminal at each node and"
-            f" links of one flit a cycle, got another{instead}"
+            f" ({', '.join(sorted(DERIVED))}) or an edge list of nodes 0 … N − 1, two numbers a line and no more,"
+            f" with a terminal at each node and links of one flit a cycle, got another{instead}"
         )
 
 

@@ -77,6 +77,10 @@ def made_of(column: str) -> list[str]:
     return [name for name in TYPES if name in words]
 
 
+def _made_of_all(*columns: str) -> set[str]:
+    return {name for column in columns for name in made_of(column)}
+
+
 def screen_rows(rows: pa.Table) -> pa.Table:
     """The columns `SCREEN` of stored rows; those that `rows` has not all the stored columns of are null."""
     names = set(rows.column_names)
@@ -154,18 +158,23 @@ class DataSet:
         return content
 
     def whole(
-        self, space: Space, reduce: Callable[[pa.Table], pa.Table] | None = None, by: Sequence[str] = ()
+        self,
+        space: Space,
+        reduce: Callable[[pa.Table], pa.Table] | None = None,
+        by: Sequence[str] = (),
+        kept: Sequence[str] = (),
     ) -> list[ScreenedSpace] | None:
         """A whole size of lattices; None where it has not all of them.
 
-        reduce  keeps the rows that are wanted; then only these are read in full
+        reduce  keeps the rows that are wanted; others are not returned
         by      columns of `SCREEN` that it looks at
+        kept    columns that the rows which it keeps have, too; they have no others: these are null
         """
         if not isinstance(space, Lattices):
             return None
         size = (space.dimensions, space.nodes)
-        chosen_by = {name for column in (*COUNTED, *by) for name in made_of(column)}
-        names = [name for name in TYPES if reduce is None or name in chosen_by]
+        names = [name for name in TYPES if reduce is None or name in _made_of_all(*COUNTED, *by)]
+        of_kept = [name for name in TYPES if name in _made_of_all(*COUNTED, *by, *kept)]
         found: list[tuple[Callable[[], pa.Table], int, int]] = []
         tables, place = [], 0
         for one in self.files:
@@ -176,7 +185,7 @@ class DataSet:
                 for group in range(file.parquet.num_row_groups):
                     if may_have(file.parquet, group, dict(zip(FILTER, size))):
                         tables.append(file.rows(group, names))
-                        found.append((partial(file.rows, group, list(TYPES)), place, len(tables[-1])))
+                        found.append((partial(file.rows, group, of_kept), place, len(tables[-1])))
                         place += len(tables[-1])
         if not tables:
             return None
@@ -193,10 +202,10 @@ class DataSet:
         chosen = reduce(of_size.append_column("number", number))["number"].to_numpy()
         parts = []
         with self._reading(INDEX):
-            for all_columns, begin, count in found:
+            for columns, begin, count in found:
                 mine = chosen[(chosen >= begin) & (chosen < begin + count)] - begin
                 if len(mine):
-                    parts.append(screen_rows(all_columns().take(mine)))
+                    parts.append(screen_rows(columns().take(mine)))
         return [ScreenedSpace(pa.concat_tables(parts), 1.0, len(of_size))]
 
     @contextmanager
