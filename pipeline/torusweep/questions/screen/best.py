@@ -207,14 +207,6 @@ def known_rows(
     ]
 
 
-def measured_again(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Records `SCREEN` of lattices of a size, from their matrices and the sizes of their classes."""
-    forms = np.array([row["matrix"] for row in rows], np.int32).reshape(-1, *[rows[0]["dimensions"]] * 2)
-    sizes = np.array([row["class_size"] for row in rows], np.int32)
-    again: list[dict[str, Any]] = screen_lattices(forms, sizes, backend="numpy").to_pylist()
-    return again
-
-
 def keep_best(table: pa.Table, chosen: Sequence[Objective]) -> pa.Table:
     """The rows that are best in the first objective, and of these best in the next ones."""
     left = np.arange(len(table))

@@ -77,10 +77,6 @@ def made_of(column: str) -> list[str]:
     return [name for name in TYPES if name in words]
 
 
-def _made_of_all(*columns: str) -> set[str]:
-    return {name for column in columns for name in made_of(column)}
-
-
 def screen_rows(rows: pa.Table) -> pa.Table:
     """The columns `SCREEN` of stored rows; those that `rows` has not all the stored columns of are null."""
     names = set(rows.column_names)
@@ -173,8 +169,9 @@ class DataSet:
         if not isinstance(space, Lattices):
             return None
         size = (space.dimensions, space.nodes)
-        names = [name for name in TYPES if reduce is None or name in _made_of_all(*COUNTED, *by)]
-        of_kept = [name for name in TYPES if name in _made_of_all(*COUNTED, *by, *kept)]
+        chosen_by = {name for column in (*COUNTED, *by) for name in made_of(column)}
+        of_kept = chosen_by.union(*map(made_of, kept))
+        names = [name for name in TYPES if reduce is None or name in chosen_by]
         found: list[tuple[Callable[[], pa.Table], int, int]] = []
         tables, place = [], 0
         for one in self.files:
@@ -185,7 +182,7 @@ class DataSet:
                 for group in range(file.parquet.num_row_groups):
                     if may_have(file.parquet, group, dict(zip(FILTER, size))):
                         tables.append(file.rows(group, names))
-                        found.append((partial(file.rows, group, of_kept), place, len(tables[-1])))
+                        found.append((partial(file.rows, group, list(of_kept)), place, len(tables[-1])))
                         place += len(tables[-1])
         if not tables:
             return None
