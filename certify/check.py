@@ -413,10 +413,10 @@ def shell(n, norm):
 
 
 def spread(basis, nodes, most, order=None):
-    """The sum of the distances in a lattice of `nodes` nodes, or one not above it. It is not followed beyond `most`.
+    """The sum of the distances in the lattice of a basis, or a number not above it; not followed beyond `most`.
 
-    Vectors that differ by one of the basis, in the rows of the order, lead to the same node: with a part of the basis
-    there are no fewer names of vectors within each number of hops than nodes.
+    It adds up the nodes not within 0, 1, 2 … hops. Where the basis is a part of the lattice's, by the order's rows,
+    the vectors within some hops have no fewer names modulo this part than there are nodes within as many.
     """
     names, total, hops = set(), 0, 0
     while len(names) < nodes and total <= most:
@@ -439,8 +439,8 @@ def classes_of(n, nodes, without=()):
 def sublattices(n, nodes, without=()):
     """The Hermite normal forms of n rows and a determinant, of lattices that hold none of some vectors.
 
-    At least one of each class under signed permutations of the coordinates, under which `without` is closed: one that
-    leaves the last coordinate takes any lattice to one whose vectors with 0 there are the first of their own class.
+    At least one of each class under signed permutations, which take vectors of `without` to such vectors: those of the
+    other coordinates take a lattice to one whose vectors that end in 0 are the chosen ones of their own class.
     """
     if n == 1:
         return [((nodes,),)] * all(x % nodes for (x,) in without)
@@ -497,7 +497,7 @@ def listed(net, most, place, tables, sha256):
     """Any routing as data: of packets to each node the places they may be in, and hops (place, place, class).
 
     They enter at the places 0 … n − 1, which are the nodes; other places are at the nodes that are named. Of channels
-    that a packet may request next only the first in the order is told: where that is further on, they all are.
+    that a packet may request next only the first in the order is returned: if that is further on, they all are.
     """
     expect(hashlib.sha256(json.dumps(tables).encode()).hexdigest() == sha256, "the routing's digest is another")
     expect(all((u, v) in net.arcs and 0 <= kind <= most for u, v, kind in place), "expected the network's channels")

@@ -26,7 +26,7 @@ from torusweep.answers.dataset import croissant, write_dataset
 from torusweep.errors import BadInput
 from torusweep.questions.screen.best import best_table
 from torusweep.questions.screen.columns import SCREEN
-from torusweep.questions.screen.dataset import DataSet, screen_rows, stored
+from torusweep.questions.screen.dataset import DataSet, _OpenFile, screen_rows, stored
 from torusweep.questions.screen.spaces import Lattices, screen_space
 from torusweep.run.command import summary
 from torusweep.tables import store
@@ -185,6 +185,17 @@ def test_best_of_a_size_by_ranges_is_the_computed_one(folder, address, monkeypat
             assert ours == {name: value for name, value in theirs.items() if name != "load"}
     if "where" not in asked:
         assert handler.sent < sum(file.bytes for file in DataSet(folder).files)
+
+
+@pytest.mark.parametrize("asked", [{"minimise": ("diameter",)}, {"maximise": ("saturation_load",)}, {}])
+def test_histograms_and_loads_of_a_whole_row_group_are_not_read_for_a_few_rows(folder, monkeypatch, asked):
+    """They are half of its bytes; those of the rows that are shown are measured again."""
+    read, rows = set(), _OpenFile.rows
+    monkeypatch.setattr(_OpenFile, "rows", lambda self, group, names: read.update(names) or rows(self, group, names))
+    found = ts.best(nodes=32, **asked, results=(folder,))
+    assert {"matrix", "distance_sum"} <= read
+    assert not read & {"load", "distance_histogram", "topology"}
+    assert all(sum(row["distance_histogram"]) == 32**2 and len(row["load"]) == 3 for row in found.rows[:2])
 
 
 def test_a_size_that_it_lacks_is_computed(folder):

@@ -30,13 +30,13 @@ from torusweep.questions.display import whole_text
 from torusweep.questions.how import How
 from torusweep.questions.parameters import AlsoCalled, Read, Spelled
 from torusweep.questions.question import CERTIFICATE, Askable
-from torusweep.questions.screen.best import Best, Objective, best_lattices, keep_best, objectives, screened_before
+from torusweep.questions.screen.best import TIES, Best, Objective, best_lattices, keep_best, objectives, screened_before
 from torusweep.questions.screen.bounds import front
 from torusweep.questions.screen.certificate import check_exhaustion, exhaustion_certificate
 from torusweep.questions.screen.columns import SCREEN
 from torusweep.questions.screen.dataset import DataSet
 from torusweep.questions.screen.lattices import DIMENSIONS, NODES, STEPS
-from torusweep.questions.screen.spaces import Circulants, Lattices, ScreenedSpace, Space, screen_space
+from torusweep.questions.screen.spaces import Circulants, Lattices, ScreenedSpace, Space, screen_lattices, screen_space
 from torusweep.questions.screen.stage import network_row
 from torusweep.questions.stage import under
 from torusweep.tables.columns import Column
@@ -267,6 +267,8 @@ def best(
             show=show,
             progress=progress or (lambda share: None),
         )
+    if found.rows[0]["load"] is None:  # so that histograms and loads of thousands need not be read for a few
+        found = found._replace(rows=_measured_again(found.rows))
     if model is not None:
         _add_costs([*found.rows, *found.known, *others], model)
     none = {column.name: None for column in PRICES}
@@ -293,10 +295,18 @@ def _space(nodes: int, dimensions: int | None, circulant_steps: int | None) -> S
 def _of_data_set(
     address: Path | str, space: Space, chosen: tuple[Objective, ...], where: str | None
 ) -> list[ScreenedSpace] | None:
-    """A size of a data set: of its best classes all columns, of others those that decide; under a condition, all."""
+    """A size of a data set: the columns that choose and order the best; under a condition, all rows and columns."""
     if where is not None:
         return DataSet(address).whole(space)
-    return DataSet(address).whole(space, lambda rows: keep_best(rows, chosen), [one.column for one in chosen])
+    by = [one.column for one in chosen]
+    return DataSet(address).whole(space, lambda rows: keep_best(rows, chosen), by, [*TIES, "matrix"])
+
+
+def _measured_again(rows: list[Row]) -> list[Row]:
+    """Records `SCREEN` of lattices of a size, from their matrices and the sizes of their classes."""
+    forms = np.array([row["matrix"] for row in rows], np.int32).reshape(-1, *[rows[0]["dimensions"]] * 2)
+    sizes = np.array([row["class_size"] for row in rows], np.int32)
+    return list(screen_lattices(forms, sizes, backend="numpy").to_pylist())
 
 
 def _kept(rows: pa.Table, where: str) -> pa.Table:

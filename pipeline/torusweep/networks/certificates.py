@@ -8,16 +8,20 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from torusweep.errors import BadInput
 from torusweep.networks.families.graph_files import files_of
+from torusweep.networks.families.graph_formats import text_lines
 from torusweep.networks.links import channel_orbits
 from torusweep.networks.readers import format_of
+from torusweep.networks.spelling import parse
 from torusweep.networks.symmetry import orbits_under
 from torusweep.networks.topology import Topology
 
@@ -29,6 +33,7 @@ DERIVED = frozenset(
         *("pruned_t1", "pruned_t2", "pruned_xy", "directed_torus", "pruned_directed_torus"),
     )
 )
+TWO_NUMBERS = re.compile(r"[\s,]*[0-9]+[\s,]+[0-9]+[\s,]*")
 MOST_NUMBERS = 2_000_000  # of a proof; the checker takes some seconds
 
 
@@ -50,15 +55,23 @@ def check_derived(topology: Topology) -> None:
     plain = not plan.bandwidths and np.array_equal(topology.terminals, np.arange(topology.nodes))
     known = plain and topology.family in DERIVED
     known &= plan.names is None or plan.names == tuple(range(topology.nodes))
-    if not known or any(format_of(file) != "edgelist" for file in files):
+    given = parse(topology.spelling).arguments if files else {}
+    listed = given.get("format", "edgelist") == "edgelist" and "weights" not in given
+    listed &= all(format_of(file) == "edgelist" and _is_plain(file) for file in files)
+    if not known or not listed:
         instead = "; export its links as an edge list" if plain else ""
         if plain and plan.names is not None:  # which an edge list keeps
             instead = "; write its links with these numbers in place of names, in their order"
         raise BadInput(
             f"certificate of {topology.spelling}: expected a family that certify/check.py derives"
-            f" ({', '.join(sorted(DERIVED))}) or an edge list of nodes 0 … N − 1, with a terminal at each node and"
-            f" links of one flit a cycle, got another{instead}"
+            f" ({', '.join(sorted(DERIVED))}) or an edge list of nodes 0 … N − 1, two numbers a line and no more,"
+            f" with a terminal at each node and links of one flit a cycle, got another{instead}"
         )
+
+
+def _is_plain(file: Path) -> bool:
+    """Whether the lines of an edge list are two numbers each, without a heading, quotes or weights."""
+    return all(TWO_NUMBERS.fullmatch(text) for _, text in text_lines(file))
 
 
 class Group(NamedTuple):

@@ -10,8 +10,8 @@ from torusweep.networks.certificates import certificate
 from torusweep.questions.screen.best import Best, Objective, best_lattices, objectives
 from torusweep.questions.screen.spaces import Lattices, Space, screen_space
 
-MOST_LATTICES = 3_000_000  # of a size: the checker takes a minute at most
-MOST_TURNED = 2_000_000  # lattices times symmetries that it tries to count the classes: five seconds
+MOST_LATTICES = 3_000_000  # of a size: the checker takes seconds
+MOST_TURNED = 2_000_000  # lattices times symmetries, of which it counts the classes: a second in three dimensions
 
 
 def check_exhaustion(space: Space, chosen: tuple[Objective, ...], narrowed: bool = False) -> None:

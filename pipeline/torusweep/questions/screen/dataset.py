@@ -154,17 +154,23 @@ class DataSet:
         return content
 
     def whole(
-        self, space: Space, reduce: Callable[[pa.Table], pa.Table] | None = None, by: Sequence[str] = ()
+        self,
+        space: Space,
+        reduce: Callable[[pa.Table], pa.Table] | None = None,
+        by: Sequence[str] = (),
+        kept: Sequence[str] = (),
     ) -> list[ScreenedSpace] | None:
         """A whole size of lattices; None where it has not all of them.
 
-        reduce  keeps the rows that are wanted; then only these are read in full
+        reduce  keeps the rows that are wanted; others are not returned
         by      columns of `SCREEN` that it looks at
+        kept    columns that the rows which it keeps have, too; they have no others: these are null
         """
         if not isinstance(space, Lattices):
             return None
         size = (space.dimensions, space.nodes)
         chosen_by = {name for column in (*COUNTED, *by) for name in made_of(column)}
+        of_kept = chosen_by.union(*map(made_of, kept))
         names = [name for name in TYPES if reduce is None or name in chosen_by]
         found: list[tuple[Callable[[], pa.Table], int, int]] = []
         tables, place = [], 0
@@ -176,7 +182,7 @@ class DataSet:
                 for group in range(file.parquet.num_row_groups):
                     if may_have(file.parquet, group, dict(zip(FILTER, size))):
                         tables.append(file.rows(group, names))
-                        found.append((partial(file.rows, group, list(TYPES)), place, len(tables[-1])))
+                        found.append((partial(file.rows, group, list(of_kept)), place, len(tables[-1])))
                         place += len(tables[-1])
         if not tables:
             return None
@@ -193,10 +199,10 @@ class DataSet:
         chosen = reduce(of_size.append_column("number", number))["number"].to_numpy()
         parts = []
         with self._reading(INDEX):
-            for all_columns, begin, count in found:
+            for columns, begin, count in found:
                 mine = chosen[(chosen >= begin) & (chosen < begin + count)] - begin
                 if len(mine):
-                    parts.append(screen_rows(all_columns().take(mine)))
+                    parts.append(screen_rows(columns().take(mine)))
         return [ScreenedSpace(pa.concat_tables(parts), 1.0, len(of_size))]
 
     @contextmanager
