@@ -46,7 +46,7 @@ def test_the_cycles_that_are_named_are_enough():
 
 
 def test_terminals_of_one_router_need_no_more_cycles():
-    """Their packets never enter the network; all that is offered is accepted (a load of 1 is a packet every 16 cycles)."""
+    """Their packets never enter the network: all that is offered is accepted, a packet every 16 cycles."""
     (row,) = ts.network("xgft(down=[3], up=[1])").simulate(1.0, cycles=1600).rows
     assert (row["packets"], row["total_latency"]) == (0, None)
     assert row["accepted_load"] == pytest.approx(1, rel=0.2)
