@@ -242,6 +242,13 @@ def test_an_all_reduce_takes_what_the_best_partition_says(fails: str, count: int
     assert row["mean"] == pytest.approx(sum(found) / len(found), rel=1e-12)
 
 
+def test_draws_that_leave_the_terminals_at_one_router_have_no_all_reduce():
+    """Three routers take 4 messages over 6 channels; two of them 2 over 2; one, or none, has no link."""
+    row = rows_of("hyperx(radices=[3], terminals=2)", "routers", 0.5, "all_reduce")["all_reduce"]
+    assert (row["draws"], row["measured"], row["worst"]) == (8, 4, 1.0)
+    assert row["mean"] == pytest.approx((Fraction(2, 3) + 3) / 4)
+
+
 def test_minimal_rerouting_of_rings_and_trees():
     """A ring of four channels or more, each way, has a circle of dependencies; a line has none."""
     assert rows_of("ring(k=6)", "links", 0, "minimal_rerouting")["virtual_channels"]["mean"] == 2
@@ -342,6 +349,7 @@ def test_without_failures_it_is_the_row_of_the_other_tables(spelling: str):
     [
         ("ring(k=4)", "links", 5, "failures=5: expected at most the 4 links of ring(k=4)"),
         ("ring(k=4)", "routers", 5, "failures=5: expected at most the 4 routers"),
+        ("lattice(matrix=[[1]])", "links", 1, "failures=1: expected at most the 0 links"),  # a node without ports
         ("ring(k=4)", "cubes", 1, "cubes of ring(k=4): expected one of cube_pod, torus"),
         ("torus(k=6, n=2)", "cubes", 1, "expected sides that are multiples of 4, got 6 × 6"),
     ],

@@ -61,6 +61,14 @@ def test_the_cycle_of_a_table_is_named_with_its_packets():
     assert [channel.partition(" ")[0] for channel in found["cycle"]] == ["0", "1", "2", "3"]
 
 
+def test_packets_to_their_own_source_prove_no_deadlock(tmp_path: Path):
+    """By Valiant's routing they go round a random node; of two nodes, no other packet takes a second channel."""
+    topology, path = build("mesh(k=2, n=1)"), tmp_path / "routes.csv"
+    path.write_bytes(routing_table(topology, routing="valiant", vc_rule="none", virtual_channels=1))
+    found = deadlock_record(topology, routing=f'table(path="{path}")', vc_rule="none", virtual_channels=1)
+    assert (found["dependencies"], found["deadlock_free"], found["packets"]) == (2, "unknown", ["0 → 0", "1 → 1"])
+
+
 def test_packets_with_a_choice_prove_no_deadlock():
     """All of a packet's hops but the last are drawn, so that no packet is sure to wait for a channel of a cycle."""
     topology = build("torus(k=3, n=2)")

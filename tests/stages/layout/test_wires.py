@@ -244,3 +244,9 @@ def test_parallel_links_are_wires_of_their_own():
     assert (record["wire_length_total"], record["wire_density_max"]) == (8, 2 * 3)
     # two channels of each wire: 2 · 2 · 3 across x, 2 · 2 · 1 across y; a node has 4 wires, so 8 channels
     assert (record["middle_channels"], record["channel_width"], record["pins"]) == (4, 4 / 4, 8 * 4 / 4)
+
+
+def test_failed_nodes_pay_for_no_wire_across_the_middle():
+    """A ring of 6 less node 0, straight: 5 nodes in a line, one link, two channels, across the middle."""
+    record = layout_record(build("without(ring(k=6), nodes=[0])"), "straight")
+    assert (record["middle_channels"], record["channel_width"], record["pins"]) == (2, 5 / 2, 4 * 5 / 2)

@@ -45,6 +45,13 @@ def test_the_cycles_that_are_named_are_enough():
     assert not row["saturated"]
 
 
+def test_terminals_of_one_router_need_no_more_cycles():
+    """Their packets never enter the network: all that is offered is accepted, a packet every 16 cycles."""
+    (row,) = ts.network("xgft(down=[3], up=[1])").simulate(1.0, cycles=1600).rows
+    assert (row["packets"], row["total_latency"]) == (0, None)
+    assert row["accepted_load"] == pytest.approx(1, rel=0.2)
+
+
 def test_a_handful_of_packets_is_no_verdict():
     """At a fifth of its capacity a torus is not saturated, whatever the first thirty cycles look like."""
     said = torusweep("simulate", "torus(k=4, n=2)", "--load", "0.2", "--cycles", "30", "--json")

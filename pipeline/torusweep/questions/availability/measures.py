@@ -62,7 +62,7 @@ def _links(topology: Topology) -> tuple[Parts, np.ndarray]:
         tail, head, port = tail[once], head[once], port[once]
     channels = [tail * width + port]
     if not topology.directed:
-        back = np.argmax(topology.ports[head] == tail[:, None], axis=1)
+        back = np.nonzero(topology.ports[head] == tail[:, None])[1]  # one each, also of no links at all
         channels.append(head * width + back)
     ways = np.stack(channels, axis=1)
     names = np.stack([tail, head], axis=1)
@@ -292,7 +292,7 @@ def all_reduce(found: Survivors) -> Values:
 
     def of_draw(draw: int) -> float:
         network = _network(found, draw)
-        if len(network.terminals) < 2:
+        if len(np.unique(network.terminals)) < 2:  # those of one router have no links to each other
             return np.nan
         known = optimum(network, "all_reduce", use_symmetry=False).attained
         return np.nan if known is None else known

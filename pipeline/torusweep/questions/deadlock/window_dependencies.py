@@ -200,14 +200,20 @@ def mark_table(routing: TableRouting, classes: np.ndarray, channels: Channels) -
     channel = channel_of_rows(routing, classes)
     leads = routing.port != NO_PORT
     channels.used[routing.at[routing.owner[leads]], channel[leads]] = True
-    entering = np.zeros(len(routing.at), bool)
-    entering[routing.entry] = True
+    entering = _entering(routing)
     single = _have_one_channel(routing, channel)
     for row, then in steps_of(routing):
         holder = routing.owner[row]
         forced = entering[holder] & single[routing.next[row]]
         marks = np.where(forced, np.uint8(DEPENDS | FIRST), np.uint8(DEPENDS))
         np.bitwise_or.at(channels.depends, (routing.at[holder], channel[row], channel[then]), marks)
+
+
+def _entering(routing: TableRouting) -> np.ndarray:
+    """bool[C]: configurations in which packets enter the network: those to their own source need none."""
+    entering = np.zeros(len(routing.at), bool)
+    entering[routing.entry] = routing.at[routing.entry] != routing.destination[routing.entry]
+    return entering
 
 
 def channel_of_rows(routing: TableRouting, classes: np.ndarray) -> np.ndarray:
@@ -247,7 +253,7 @@ def forced_starts(routing: TableRouting, classes: np.ndarray, most: int) -> tupl
     many = routing.many[routing.entry]
     pair = np.repeat(np.arange(len(many)), many)
     row = routing.rows[routing.entry][pair] + np.arange(len(pair)) - np.repeat(np.cumsum(many) - many, many)
-    leads = routing.port[row] != NO_PORT
+    leads = (routing.port[row] != NO_PORT) & (source != destination)[pair]
     pair, row = pair[leads], row[leads]
     found = np.full((len(row), most), -1)
     going = np.arange(len(row))
@@ -277,8 +283,7 @@ def table_packets(routing: TableRouting, classes: np.ndarray, cycle: np.ndarray,
     width = routing.topology.ports.shape[1] * (int(classes.max(initial=0)) + 1)
     number = routing.at[routing.owner].astype(np.int64) * width + channel
     wanted = dict(zip(zip(cycle.tolist(), np.roll(cycle, -1).tolist()), range(len(cycle))))
-    is_entry = np.zeros(len(routing.at), bool)
-    is_entry[routing.entry] = True
+    is_entry = _entering(routing)
     single = _have_one_channel(routing, channel)
     found: dict[int, str] = {}
     in_cycle = np.zeros(int(number.max(initial=0)) + 1, bool)

@@ -174,6 +174,7 @@ def _density(topology: Topology, across: list[np.ndarray], sides: tuple[int, ...
     row = channels * across[0] / rows
     middles = [channels * int(gaps[(side - 1) // 2]) for gaps, side in zip(across, sides) if side > 1]
     middle = min(middles, default=0)
+    nodes = int(topology.works.sum())  # as static counts them: without the failed ones
     tail, head, port = topology.arcs
     parallel = None if topology.capacity is None else topology.capacity[tail, port]
     ends = topology.degrees + np.bincount(head, parallel, minlength=topology.nodes).astype(np.int64)
@@ -182,6 +183,6 @@ def _density(topology: Topology, across: list[np.ndarray], sides: tuple[int, ...
         "wire_density_position": int(row.argmax()) + 1 if len(row) else None,
         "wire_density_middle": float(row[(sides[0] - 1) // 2]) if len(row) else 0.0,
         "middle_channels": middle,
-        "channel_width": topology.nodes / middle if middle else None,
-        "pins": int(ends.max()) * topology.nodes / middle if middle else None,
+        "channel_width": nodes / middle if middle else None,
+        "pins": int(ends.max()) * nodes / middle if middle else None,
     }
