@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from torusweep.errors import BadInput
-from torusweep.quantities import bandwidth_of, byte_range, bytes_of, counted, seconds_of
+from torusweep.quantities import bandwidth_of, byte_range, bytes_of, counted, seconds_of, size_as_given
 
 
 @pytest.mark.parametrize(
@@ -94,6 +94,9 @@ def test_a_range_to_16_gib():
         (bandwidth_of, "50", "has no unit"),
         (bandwidth_of, "50gb/s", "did you mean 'GB/s' or 'Gb/s'?"),  # bytes or bits?
         (bandwidth_of, "50gBPS", "did you mean 'GBps' or 'Gbps'?"),
+        (bandwidth_of, "400Gb", "did you mean 'Gbps'?"),  # a bit is never taken for a byte, which is eight
+        (bandwidth_of, "400Gbs", "did you mean 'Gbps'?"),
+        (bandwidth_of, "400GBs", "did you mean 'GBps'?"),
         (bandwidth_of, "50Gib", "units are Gb/s"),
         (bandwidth_of, "0GB/s", "above 0"),
         (bandwidth_of, "50GB", "units are"),
@@ -130,3 +133,20 @@ def test_what_is_no_quantity_is_refused_in_one_line(read, text, message):
 )
 def test_one_is_singular(number, form, text):
     assert counted(number, "hop", form) == text
+
+
+@pytest.mark.parametrize(
+    ("number", "text"),
+    [
+        (10**9, "1 GB"),
+        (1_500 * 10**6, "1,500 MB"),
+        (10**12, "1 TB"),  # a multiple of 2¹², too
+        (2_000, "2 kB"),
+        (64 << 20, "64 MiB"),
+        (1_000 << 20, "1,000 MiB"),
+        (1_000_001, "977 KiB"),
+        (7, "7.0 bytes"),
+    ],
+)
+def test_a_size_is_shown_in_the_units_in_which_it_is_written(number, text):
+    assert size_as_given(number) == text

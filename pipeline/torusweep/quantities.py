@@ -38,6 +38,16 @@ def size(count: float) -> str:
     return f"{_two_digits(count)} TiB"
 
 
+def size_as_given(count: int) -> str:
+    """Return '1 GB' of 10⁹ bytes: whole decimal units where those are larger than whole binary ones; else as `size`."""
+    decimal, binary = (
+        max(part for part in units.values() if count % part == 0) for units in (_SCALES, _BINARY | {"": 1})
+    )
+    if decimal <= binary:
+        return size(count)
+    return f"{count // decimal:,} {max(name for name, number in _SCALES.items() if number == decimal)}B"
+
+
 def _two_digits(number: float) -> str:
     return f"{number:.1f}" if 0 < number < 9.95 else f"{number:,.0f}"
 
@@ -162,7 +172,8 @@ def _quantity(text: str | int, units: dict[str, Fraction], expected: str, defaul
         known = [name for name in units if name != "μs"]
         got = f"'{_shown(text)}'" + (f" with the unit '{_shown(unit)}'" if unit else ", which has no unit")
         but_for_case = [f"'{name}'" for name in known if name.lower() == unit.lower()]  # gb/s may be of bits or bytes
-        near = f" (did you mean {' or '.join(but_for_case)}?)" if but_for_case else nearest(unit, known) if unit else ""
+        same = [name for name in known if all(letter in name for letter in "bB" if letter in unit)]  # Gb: never bytes
+        near = f" (did you mean {' or '.join(but_for_case)}?)" if but_for_case else nearest(unit, same) if unit else ""
         raise BadInput(f"expected {expected}, got {got}{near}; units are {listed or ', '.join(known)}")
     return Fraction(found[1]) * units[unit]
 

@@ -164,7 +164,7 @@ def test_a_query_that_is_stopped_leaves_the_next_ones_alone(results):
 
 
 def test_no_results(tmp_path, results):
-    with pytest.raises(BadInput, match="got no table"):
+    with pytest.raises(BadInput, match="got no such folder; paths are relative to "):
         query("SELECT 1", tmp_path / "nothing")
     publish_table(tmp_path, "static", STATIC.slice(0, 0))
     with pytest.raises(BadInput, match="static is empty"):
@@ -255,7 +255,7 @@ def test_sweeps_that_do_not_go_together_are_refused_in_one_line(sweeps, tmp_path
             "are of different versions of torusweep: column cost differs; run the older sweep again",
         ),
         ([sweeps[0], sweeps[0]], "expected different folders, got this one twice"),
-        ([sweeps[0], tmp_path / "nothing"], "nothing: expected a sweep's results, got no table"),
+        ([sweeps[0], tmp_path / "nothing"], "nothing: expected a sweep's results, got no such folder"),
     ):
         with pytest.raises(BadInput) as caught:
             ask("SELECT * FROM static", folders)

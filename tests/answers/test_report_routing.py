@@ -156,6 +156,19 @@ def test_what_locks_up_stands_first_with_its_cycle():
     assert deadlock.section({}) is None
 
 
+def test_each_argument_is_explained_once_whatever_the_classes():
+    """Counterexamples that differ in numbers of classes only, and a proof with such a remark."""
+    classes = "{} of the rule's {} classes: the last one takes all later hops"
+    told = [("no", "counterexample: they wait for ever", 1, 6), ("no", "counterexample: they wait for ever", 2, 6)]
+    told.append(("yes", "acyclic (Dally & Seitz 1987)", 1, 2))
+    rows = [verdict("ring(k=4)", free, argument=f"{text}; {classes.format(*kn)}") for free, text, *kn in told]
+    (listed,) = re.findall("<dl>.*?</dl>", deadlock_section(rows).body)
+    assert re.findall("<dt>(.*?)</dt><dd>(.*?)</dd>", listed) == [
+        ("counterexample", "they wait for ever"),
+        ("k of the rule&#x27;s n classes", "the last one takes all later hops"),
+    ]
+
+
 def test_verdicts_are_counted_by_routing_and_rule():
     body = deadlock_section(VERDICTS).body
     counts = body[: body.index("Verdicts")]

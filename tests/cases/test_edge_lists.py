@@ -84,6 +84,16 @@ def test_tables_of_pandas(tmp_path: Path, index: bool, column: str):
     assert "columns not read: colour" in network.notes
 
 
+def test_a_misspelt_column_is_named_with_its_right_name(tmp_path: Path):
+    for heading, note in (
+        ("bandwith", "columns not read: bandwith (did you mean 'bandwidth'?)"),
+        ("colour,Latancy", "columns not read: colour, Latancy (did you mean 'latency'?)"),
+        ("colour", "columns not read: colour"),
+    ):
+        (tmp_path / "g.csv").write_text(f"source,target,{heading}\na,b{',1' * len(heading.split(','))}\n")
+        assert note in ts.network(tmp_path / "g.csv").notes
+
+
 def test_a_saved_index_under_its_name(tmp_path: Path):
     edges = nx.to_pandas_edgelist(nx.path_graph(4))
     edges.to_csv(tmp_path / "g.csv")

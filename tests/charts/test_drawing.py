@@ -6,7 +6,7 @@ from typing import Any
 
 from torusweep.charts import Axis, finished
 from torusweep.charts.drawing import Chart, key
-from torusweep.charts.looks import value_looks
+from torusweep.charts.looks import KINDS, SYMBOLS, value_looks
 
 from tests.answers import vega_lite
 
@@ -40,6 +40,11 @@ def test_a_line_marks_and_bars_for_each_group_with_one_title_an_axis() -> None:
 def test_without_errors_and_saturation_only_lines_and_marks() -> None:
     plain = [{name: row[name] for name in ("x", "y", "group", "along")} for row in ROWS]
     assert set(layers(CHART._replace(y=Axis("y", log=True)).draw(plain))) == {"line", "point"}
+
+
+def test_every_kind_has_a_mark_with_an_area() -> None:
+    """Marks are filled: Vega's symbol `stroke`, a line, is not seen."""
+    assert {look.symbol for look in KINDS.values()} <= SYMBOLS.keys()
 
 
 def test_an_axis_that_ends_cuts_the_lines() -> None:

@@ -63,6 +63,37 @@ def test_json_has_times():
     assert optimum["times"][0]["seconds"] == pytest.approx(7 / 8 * (1 << 20) / 1e9)
 
 
+def test_times_are_of_the_links_own_speed_unless_another_is_asked_for(tmp_path: Path):
+    """A ring of four at 100 and 200 Gb/s: 1.5 GB go round in half each way, over the slowest link at 12.5 GB/s."""
+    path = tmp_path / "links.csv"
+    path.write_text("source,target,bandwidth\n0,1,100Gb/s\n1,2,200Gb/s\n2,3,200Gb/s\n3,0,100Gb/s\n")
+    asked = ("collective", str(path), "all_reduce", "--algorithm", "ring", "--bytes", "1GB", "--latency", "0")
+    own, same, other = (
+        torusweep(*asked, *more) for more in ((), ("--bandwidth", "12.5GB/s"), ("--bandwidth", "50GB/s"))
+    )
+    assert own.out == same.out
+    assert "12.5 GB/s for a flit a cycle" in own.out
+    assert "100 Gb/s" not in own.err + same.err
+    assert "the links' own unit is 100 Gb/s for a flit a cycle; times are for 50GB/s" in other.err
+    for said, seconds in ((own, 0.75 / 12.5), (other, 0.75 / 50)):
+        cells = said.out.splitlines()[-1].split()
+        assert cells[:2] == ["1", "GB"]
+        assert float(cells[3].replace(",", "")) == pytest.approx(1e6 * seconds, rel=1e-3)
+
+
+def test_terminals_get_links_of_their_own_as_the_remark_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Four routers in a ring, two terminals each: with a link each of one flit a cycle, none beats 2 · 7/8."""
+    monkeypatch.chdir(tmp_path)
+    network = "concentrated(ring(k=4), terminals=2)"
+    said = torusweep("collective", network, "all_reduce", "--algorithm", "ring", "--json")
+    assert json.loads(said.out)[0]["bound"] < 2 * 7 / 8
+    export, collective = (words.split("'")[0] for words in said.err.split("'torusweep ")[1:])
+    assert torusweep(*(network if word == "NETWORK" else word for word in export.split())).status == 0
+    own = torusweep(*collective.split(), "all_reduce", "--algorithm", "ring", "--json")
+    assert json.loads(own.out)[0]["bound"] == pytest.approx(2 * 7 / 8)
+    assert "torusweep export" not in own.err
+
+
 def test_algorithms_that_do_not_suit_are_named():
     said = torusweep("collective", "mesh(k=3, n=2)", "all_gather")
     assert said.status == 0

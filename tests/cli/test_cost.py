@@ -77,6 +77,19 @@ def test_a_model_is_printed_edited_and_used(tmp_path: Path):
     assert record["cost_model"] == str(mine)
 
 
+def test_links_of_another_speed_than_the_prices_are_named():
+    """A model of 40 Gb/s and links of 400; a link of two flits a cycle is two ports: 350.4 · (4 · 2 + 1) − 892.3."""
+    fast = command_line.torusweep("cost", 'with_links(torus(k=4, n=2), bandwidths=["400 Gb/s"])')
+    assert "a flit a cycle is 400 Gb/s, and 2014-besta prices it as 40 Gb/s; choose another model" in fast.err
+    right = command_line.torusweep("cost", 'with_links(torus(k=4, n=2), bandwidths=["40 Gb/s"])')
+    assert right.err == ""
+    wide = command_line.torusweep("cost", "with_links(torus(k=4, n=2), bandwidths=[2])", "--json")
+    assert "a link of n flits a cycle is priced as n ports and n cables, and counted as one" in wide.err
+    record = json.loads(wide.out)
+    assert (record["radix"], record["electrical_cables"]) == (5, 32)
+    assert record["router_cost"] == pytest.approx(16 * (350.4 * 9 - 892.3))
+
+
 def test_models_are_listed():
     listed = said("--models")
     assert all(name in listed for name in MODELS)

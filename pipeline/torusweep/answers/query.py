@@ -255,16 +255,22 @@ def _shown(condition: str) -> str:
     return f"'{text if len(text) <= 80 else text[:79] + '…'}'"
 
 
+def no_results(folder: Path) -> BadInput:
+    """The refusal of a folder without a table."""
+    got = "no table" if folder.is_dir() else f"no such folder; paths are relative to {Path.cwd()}"
+    return BadInput(
+        f"{printable(folder)}: expected a sweep's results, got {got}; run 'torusweep run CONFIG' first, or name its"
+        " folder with --results"
+    )
+
+
 def _tables(folders: Sequence[Path], mentioned: set[str]) -> dict[str, pa.Table | Stored]:
     """The tables of results folders that are mentioned, checked; all if none is (a misspelt name, SHOW TABLES)."""
     names, files = sweep_names(folders), dict[str, dict[str, Path]]()
     for sweep, folder in zip(names, folders):
         found = sorted(folder.glob("*.parquet"))
         if not found:
-            raise BadInput(
-                f"{printable(folder)}: expected a sweep's results, got no table; run 'torusweep run CONFIG' first, or"
-                " name its folder with --results"
-            )
+            raise no_results(folder)
         for path in found:
             files.setdefault(path.stem, {})[sweep] = path
     if VIEW in mentioned:

@@ -94,7 +94,7 @@ KINDS = {  # of families (torusweep.networks.families.KIND_OF), in the order of 
         Look("random", "#A0714F", "cross"),
         Look("de Bruijn", "#7A7A00", "circle"),
         Look("HammingMesh", "#916FB8", "triangle-down"),
-        Look("other", "#7C818A", "stroke"),
+        Look("other", "#7C818A", "circle"),
     )
 }
 BLUE, GREY = KINDS["torus"].colour, KINDS["other"].colour

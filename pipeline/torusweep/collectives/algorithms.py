@@ -150,7 +150,7 @@ def check_suits(algorithm: str, operation: str, plan: Plan, spelling: str, termi
 
 def _refused(algorithm: str, operation: str, plan: Plan, spelling: str, reason: BadInput) -> BadInput:
     """The refusal in the words of command, method and configuration; every reason ends with what to choose."""
-    said = str(reason).removeprefix(f"{spelling}: ")
+    said = str(reason).removeprefix(f"{algorithm} on ").removeprefix(f"{spelling}: ")
     if "; choose" not in said:
         ring, some = "one_way_ring" if plan.directed else "ring", ("trees",) if plan.nodes <= MOST_PACKED else ()
         suit = [name for name in (ring, ANY_NETWORK, "tree", *some) if operation in ALGORITHMS[name].operations]

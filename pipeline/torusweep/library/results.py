@@ -20,7 +20,7 @@ from torusweep.answers import table_text
 from torusweep.answers.compare import compare
 from torusweep.answers.connection import VIEW, sweep_names
 from torusweep.answers.joined import view_columns
-from torusweep.answers.query import MEMORY_GIB, MOST_ROWS, TIME_LIMIT, query
+from torusweep.answers.query import MEMORY_GIB, MOST_ROWS, TIME_LIMIT, no_results, query
 from torusweep.errors import BadInput, nearest, printable
 from torusweep.quantities import counted
 from torusweep.questions.display import Fact, aligned, html_of, rows_html, text_of
@@ -196,9 +196,7 @@ distances, loads, points, static, verification
                     f" write {os.path.join(shown, sweeps[0])}"
                 )
             if not store.read_manifest(folder)["tables"]:
-                raise BadInput(
-                    f"{printable(folder)}: expected a sweep's results, got no table; run 'torusweep run CONFIG' first"
-                )
+                raise no_results(folder)
         sweep_names(self.folders)
 
     @property

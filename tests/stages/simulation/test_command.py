@@ -32,6 +32,26 @@ def run_command(*arguments: str) -> str:
     return result.stdout
 
 
+@pytest.mark.parametrize(
+    ("network", "given", "other"),
+    [
+        ("dragonfly(a=2, p=1, h=1)", (), "by_group"),
+        ("random_regular(nodes=8, degree=3, seed=1)", (), "minimal"),
+        ("random_regular(nodes=8, degree=3, seed=1)", ("--routing", "up_down"), None),  # asked for
+        ("fat_tree(k=2, n=2)", (), None),  # its shortest paths
+        ("torus(k=4, n=2)", (), None),
+    ],
+)
+def test_a_routing_that_nobody_asked_for_is_named_where_others_carry_more(network, given, other):
+    command = [network, "--load", "0.1", "--cycles", "1000", *given]
+    said = CliRunner().invoke(simulate, command, catch_exceptions=False)
+    note = f"note: no routing is given, so up_down is taken, and much passes its root; compare {other}\n"
+    assert (note in said.stderr) == (other is not None)
+    assert ("up_down is taken" in said.stderr) == (other is not None)
+    if other is not None:  # as it says
+        assert CliRunner().invoke(simulate, [*command, "--routing", other], catch_exceptions=False).exit_code == 0
+
+
 def test_json_is_always_a_list():
     [row] = json.loads(run_command("torus(k=8, n=2)", *FULL.split()))
     assert list(row) == COLUMNS

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from torusweep.errors import BadInput, one_line, printable
+from torusweep.errors import BadInput, nearest, one_line, printable
 from torusweep.networks.families.graph_listing import (
     ABSENT,
     LARGEST,
@@ -26,7 +26,7 @@ from torusweep.networks.families.graph_listing import (
     named,
     note_names,
 )
-from torusweep.networks.families.graph_numbers import WEIGHT, known_names, meaning_of, set_numbers
+from torusweep.networks.families.graph_numbers import ALSO_CALLED, KNOWN, WEIGHT, known_names, meaning_of, set_numbers
 from torusweep.networks.names import names_or_none
 from torusweep.networks.readers import NUMBER
 
@@ -162,7 +162,8 @@ def _of_columns(path: Path, heading: list[str], places: list[int], line: int) ->
     read = {*places, *called.values()}
     left = [name for place, name in enumerate(heading) if place not in read and name and not _is_index(name)]
     if left:
-        listing.notes.append(f"columns not read: {one_line(printable(', '.join(left)), SHOWN)}")
+        near = next((found for name in left if (found := nearest(name, (*KNOWN, *ALSO_CALLED)))), "")
+        listing.notes.append(f"columns not read: {one_line(printable(', '.join(left)), SHOWN)}{near}")
     note_names(listing, names)
     return listing
 

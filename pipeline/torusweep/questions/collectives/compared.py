@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -189,8 +190,13 @@ class Timing(NamedTuple):
     latency: float
 
 
-def timing_of(sizes: Iterable[str | int], bandwidth: str | None, latency: str | None) -> Timing | None:
-    """What times are asked for; None without sizes. Raises BadInput for texts that are no quantities."""
+def timing_of(
+    sizes: Iterable[str | int], bandwidth: str | None, latency: str | None, said: Fraction | None = None
+) -> Timing | None:
+    """What times are asked for; None without sizes. Raises BadInput for texts that are no quantities.
+
+    said  bits a second that a flit a cycle stands for in the network, where no bandwidth is given; None: not said
+    """
     with under("bytes"):
         numbers = [number for size in sizes for number in byte_range(str(size))]
     for name, given in (("bandwidth", bandwidth), ("latency", latency)):
@@ -198,7 +204,7 @@ def timing_of(sizes: Iterable[str | int], bandwidth: str | None, latency: str | 
             with under(name):
                 raise BadInput("expected together with `bytes`, got none; add `bytes`, as 1MiB:1GiB")
     with under("bandwidth"):
-        speed = bandwidth_of(bandwidth or BANDWIDTH)
+        speed = float(said / 8) if said and bandwidth is None else bandwidth_of(bandwidth or BANDWIDTH)
     with under("latency"):
         wait = seconds_of(latency or LATENCY)
     return Timing(numbers, speed, wait) if numbers else None

@@ -18,6 +18,7 @@ from torusweep.collectives.optimum import Optimum, optimum
 from torusweep.errors import BadInput
 from torusweep.networks.names import number_of, terminal_names
 from torusweep.networks.topology import Meaning, Topology, Whole
+from torusweep.quantities import rate
 from torusweep.questions.answer import Records
 from torusweep.questions.collectives.columns import COLLECTIVES
 from torusweep.questions.collectives.compared import BANDWIDTH, LATENCY, attaining, compared, timing_of, together
@@ -95,8 +96,9 @@ class Collective(Records):
 
 
 SHARED = (
-    "terminals of one router share its links, and have no link of their own to it: where that limits, give them nodes"
-    " of their own in a file"
+    "terminals of one router share its links, and have no link of their own to it: they may send more than the flit a"
+    " cycle of loads and simulations; 'torusweep export NETWORK --format astra-sim -o FOLDER' gives each such a link,"
+    " and 'torusweep collective FOLDER/topology.txt' counts it"
 )
 OPERATION = Spelled(
     ", ".join(OPERATIONS), table="torusweep.collectives.operations:OPERATIONS", title="Operations", called=False
@@ -131,7 +133,10 @@ def collective(
     ]
     | None = None,
     bandwidth: Annotated[
-        str, Meaning("of a link, in each direction, for the time of bytes"), Absent(BANDWIDTH), NotSwept()
+        str,
+        Meaning("of a link that carries a flit a cycle, in each direction, for the time of bytes"),
+        Absent(f"what links with units say, else {BANDWIDTH}"),
+        NotSwept(),
     ]
     | None = None,
     latency: Annotated[
@@ -169,7 +174,7 @@ def collective(
         root = number_of(terminal_names(network), root, "root") if root else root
     asked = [one.strip().lower() for one in algorithms or [EVERY]]
     chosen = [one for one in algorithms_for(name, asked) if one != OPTIMUM]
-    timing = timing_of(bytes or (), bandwidth, latency)
+    timing = timing_of(bytes or (), bandwidth, latency, network.plan.rate)
     if simulate is not None and not chosen:
         with under("simulate"):
             raise BadInput("expected an algorithm, got the optimum alone; name one, as ring")
@@ -191,14 +196,19 @@ def collective(
     without = together(network, left_out) if left_out and len(rows) == 1 else ""
     found_ring = next((row["ring_order"] for row in rows if row["ring_order"] is not None), None)
     order = order_in_words(network, found_ring) if found_ring is not None and has_switches(network) else ""
-    shared = len(np.unique(network.terminals)) < len(network.terminals)
+    remarks = [SHARED] if len(np.unique(network.terminals)) < len(network.terminals) else []
+    said = network.plan.rate
+    if timing is not None and said is not None and timing.bandwidth != float(said / 8):
+        remarks.append(
+            f"the links' own unit is {rate(said)} for a flit a cycle; times are for {bandwidth}, as asked for"
+        )
     return Collective(
         rows,
         proved=(network, root, bounds),
         without=without,
         left_out=left_out,
         order=order,
-        remarks=(SHARED,) if shared else (),
+        remarks=remarks,
         attained_by=attaining(network, bounds, rows, left_out),
     )
 

@@ -12,7 +12,7 @@ from torusweep.collectives.algorithms import EVERY, OPTIMUM, algorithms_for
 from torusweep.collectives.optimum import channels_in_words
 from torusweep.networks.names import terminal_names, texts_of
 from torusweep.networks.topology import Topology
-from torusweep.quantities import counted, size
+from torusweep.quantities import counted, size_as_given
 from torusweep.questions.collectives.compared import Simulated
 from torusweep.questions.console import Columns, print_facts, print_note, print_rows
 
@@ -129,7 +129,7 @@ def _proof(best: Row) -> list[tuple[str, str]]:
 
 def _print_times(console: Console, rows: Sequence[Row]) -> None:
     best, *shown = rows
-    speed, wait = f"{best['bandwidth'] / 1e9:g} GB/s a link", f"{1e6 * best['latency']:g} µs a hop"
+    speed, wait = f"{best['bandwidth'] / 1e9:g} GB/s for a flit a cycle", f"{1e6 * best['latency']:g} µs a hop"
     print_note(console, f"time in µs, and the fastest: {speed}, {wait}")
     names = [row["algorithm"] for row in shown]
     lines = []
@@ -137,7 +137,9 @@ def _print_times(console: Console, rows: Sequence[Row]) -> None:
         seconds = [row["times"][place]["seconds"] for row in shown]
         times = dict(zip(names, map(_microseconds, seconds)))
         fastest = names[seconds.index(min(seconds))] if seconds else ""
-        lines.append({"size": size(least["bytes"]), "least": _microseconds(least["seconds"]), **times, "best": fastest})
+        lines.append(
+            {"size": size_as_given(least["bytes"]), "least": _microseconds(least["seconds"]), **times, "best": fastest}
+        )
     headings = {"size": "size", "least": "no less than", **{name: name for name in names}, "best": "fastest"}
     print_rows(console, lines, headings)
 

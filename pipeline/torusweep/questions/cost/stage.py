@@ -16,7 +16,7 @@ from torusweep.errors import BadInput, printable
 from torusweep.networks.families import FAMILIES
 from torusweep.networks.families.slices import Pod
 from torusweep.networks.topology import Topology, Whole
-from torusweep.quantities import counted
+from torusweep.quantities import counted, rate
 from torusweep.questions.answer import Answer, Record, Records, Row
 from torusweep.questions.console import Columns, print_facts, print_heading, print_note, print_rows
 from torusweep.questions.cost.arithmetic import price_of_router
@@ -94,9 +94,11 @@ def _print_estimates(console: Console, model: str) -> None:
         print_note(console, f"\nEstimates of the model, without a source that confirms them: {', '.join(estimates)}.")
 
 
+@dataclass(frozen=True, repr=False)
 class Cost(Record):
     """Prices and watts by a cost model: a row of the table `cost`."""
 
+    remarks: Sequence[str] = ()
     columns = COST
     key = ("topology", "cost_model")
     main = (
@@ -115,9 +117,11 @@ class Cost(Record):
         _print_estimates(console, self.record["cost_model"])
 
 
+@dataclass(frozen=True, repr=False, eq=False)
 class Costs(Records):
     """Several networks, the cheapest first: rows of the table `cost`, with columns of `equal_cost`."""
 
+    remarks: Sequence[str] = ()
     columns = (*COST, *(column for column in EQUAL_COST if column.name in COMPARED))
     main = (
         *("topology", "packing", "routers", "radix", "cost_per_terminal", "currency", "watts_per_terminal"),
@@ -240,10 +244,27 @@ def cost(
             with under(parameter):
                 raise BadInput("expected several networks, got one; add another, or leave it out")
     records = [cost_record(network, name, packed, backend=how.backend, threads=how.threads) for network in distinct]
+    remarks = [remark for network in distinct for remark in _remarks(network, name)]
     if len(records) == 1:
-        return Cost(records[0])
+        return Cost(records[0], remarks)
     with how.progress.wait("loads of each network: some seconds, of large ones some minutes"):
-        return Costs(compared(distinct, records, ROUTINGS if routing is None else routing, traffic or "uniform"))
+        rows = compared(distinct, records, ROUTINGS if routing is None else routing, traffic or "uniform")
+    return Costs(rows, remarks)
+
+
+def _remarks(network: Topology, model: str) -> list[str]:
+    """Where the speeds of the links are not those that the model prices, and where links count as several."""
+    priced, said, remarks = cost_model(model).bandwidth, network.plan.rate, []
+    if said is not None and float(said) != priced * 1e9:
+        remarks.append(
+            f"{network.spelling}: a flit a cycle is {rate(said)}, and {model} prices it as {priced:g} Gb/s; choose"
+            " another model ('torusweep cost --models'), or write your own ('torusweep cost --print-model')"
+        )
+    if any(bandwidth != 1 for bandwidth in network.plan.bandwidths):
+        remarks.append(
+            f"{network.spelling}: a link of n flits a cycle is priced as n ports and n cables, and counted as one"
+        )
+    return remarks
 
 
 def _model_file(values: Mapping[str, Any]) -> ModelFile:

@@ -44,7 +44,9 @@ def section(tables: Tables) -> Chapter | None:
 
 def _arguments(rows: Sequence[Record]) -> str:
     """The arguments that are longer than their first words, which the table has."""
-    long = dict.fromkeys(row["argument"] for row in rows if _short(row["argument"]) != row["argument"])
+    texts = (re.sub("; [0-9]+ of the rule's [0-9]+", "; k of the rule's n", row["argument"]) for row in rows)
+    parted = (part for text in texts for part in text.split("; "))
+    long = dict.fromkeys(part for part in parted if _short(part) != part)
     parts = [
         f"<dt>{escape(_short(text))}</dt><dd>{escape(text.removeprefix(_short(text)).lstrip(':, '))}</dd>"
         for text in long

@@ -8,7 +8,7 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from torusweep.quantities import counted, duration, size
+from torusweep.quantities import counted, duration, size, size_as_given
 from torusweep.questions.console import Columns, print_heading, print_note, print_rows
 from torusweep.questions.placement.blocks import Block, size_of
 from torusweep.questions.placement.job import Job
@@ -171,7 +171,7 @@ def seconds_in_words(seconds: float) -> str:
 PHASES: Columns = {
     lambda phase: phase.operation.axis: "axis",
     lambda phase: phase.operation.kind: "operation",
-    lambda phase: size(phase.operation.bytes): "size",
+    lambda phase: size_as_given(phase.operation.bytes): "size",
     lambda phase: phase.operation.times: "times",
     lambda phase: seconds_in_words(phase.seconds): "a step",
     lambda phase: seconds_in_words(phase.least): "bound",

@@ -16,6 +16,8 @@ from pydantic import Field, create_model
 from rich.console import Console
 
 from torusweep.errors import BadInput, Refused
+from torusweep.networks.families.dragonfly import Grouped
+from torusweep.networks.families.trees import Tree
 from torusweep.networks.names import terminal_names
 from torusweep.networks.topology import Meaning, Number, Topology, Whole
 from torusweep.quantities import counted, duration
@@ -190,6 +192,7 @@ def simulate(
     request = RunRequest(parameters, load, seeds, (precision or PRECISION) if saturation else None)
     messages: Workload | None = None
     remarks: tuple[str, ...] = ()
+    shape = network.plan.structure
     done: list[Completion] = []
     if parameters.workload is not None:
         spelling, messages = workload_on(parameters.workload, len(network.terminals), terminal_names(network))
@@ -211,6 +214,12 @@ def simulate(
             completions=done,
         )
     _expect_packets(network, rows)
+    if parameters.routing is None and rows[0]["routing"].startswith("up_down") and not isinstance(shape, Tree):
+        other = "by_group" if isinstance(shape, Grouped) else "minimal"
+        remarks = (
+            *remarks,
+            f"note: no routing is given, so up_down is taken, and much passes its root; compare {other}",
+        )
     return Simulation(rows, messages=messages, done=done, remarks=remarks)
 
 
