@@ -264,6 +264,19 @@ def test_a_lattice_extended_by_a_vector():
         assert np.prod(found.sides) * len(reached) == np.prod(sides)
 
 
+TWISTED = [
+    "rtt(a=4)",
+    "pod_slice(shape=[4, 4, 8], twisted=true)",
+    "hexagonal_torus(a=3, b=2)",
+    "faulty(rtt(a=4), links=1)",
+]
+
+
+@pytest.mark.parametrize("lattice", TWISTED)
+def test_what_dimension_order_names_in_its_place_is_taken(lattice):
+    assert routing("routing_record", build(lattice))[0] == "routing_record"
+
+
 @pytest.mark.parametrize(
     ("spelling", "network", "says"),
     [
@@ -273,6 +286,8 @@ def test_a_lattice_extended_by_a_vector():
             "expected a torus, twisted torus or lattice with all its links, got another network; choose minimal",
         ),
         ("routing_record", "faulty(mesh(k=4, n=2), links=1)", "with all its links"),
+        *(("dimension_order", lattice, "choose routing_record, which suits lattices") for lattice in TWISTED),
+        ("dimension_order", "pruned_torus(k=4, n=3)", "choose minimal, which suits every network"),
         ("routing_record", "ring(k=70000)", "at most 32,767 hops apart"),
         ("minimal_by_address", "ring(k=70000)", "at most 32,767 hops apart"),
         (
@@ -330,5 +345,5 @@ def test_both_halves_use_the_same_routing(spelling, network, half):
 def test_valiant_needs_a_routing_that_suits():
     with pytest.raises(BadInput, match="got one that suits none of them; choose minimal"):
         routed("valiant", "sequin(k=4, s=1, t=1)")
-    with pytest.raises(BadInput, match="choose minimal"):
+    with pytest.raises(BadInput, match="choose routing_record"):
         routed("valiant(by=dimension_order)", "rtt(a=4)")

@@ -20,6 +20,7 @@ from typing import Annotated, Literal
 import numpy as np
 
 from torusweep.errors import BadInput, Refused
+from torusweep.networks.families.algebra import Lattice
 from torusweep.networks.families.grids import class_names, neighbour
 from torusweep.networks.families.low_diameter import Hamming
 from torusweep.networks.topology import NO_PORT, Meaning, Topology, require
@@ -261,9 +262,11 @@ def _grid(topology: Topology, sides: tuple[int, ...]) -> Grid | None:
 
 
 def _not_a_grid(routing: str, topology: Topology) -> BadInput:
+    twisted = isinstance(topology.plan.structure, Lattice)
+    other = "routing_record, which suits lattices" if twisted else "minimal, which suits every network"
     return BadInput(
         f"routing {routing} on {topology.spelling}: expected a torus, mesh or hypercube with all its links,"
-        " got other links; choose minimal, which suits every network"
+        f" got other links; choose {other}"
     )
 
 

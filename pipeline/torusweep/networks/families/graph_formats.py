@@ -84,9 +84,9 @@ def edge_list(path: Path) -> Listing:
             fail(
                 path,
                 line,
-                f"expected two nodes, got {len(words)} fields; a weight is read where every line has one, a number, or"
-                " a number with its unit (100Gb/s, 5ns); other columns go under a heading, as source,target,bandwidth;"
-                " isolated nodes go into an adjacency list",
+                f"expected two nodes, got {len(words)} fields between blanks or commas; a weight is read where every"
+                " line has one, a number, or a number with its unit (100Gb/s, 5ns); other columns go under a heading,"
+                " as source,target,bandwidth; isolated nodes go into an adjacency list",
             )
         listing.link(numbered(path, line, words[0]), numbered(path, line, words[1]))
         if braces:

@@ -23,7 +23,10 @@ from torusweep.routing.paths import MAX_WHOLE_KEYS
 # a simulation without a routing takes the first of these that fits the network and has a deadlock-free rule
 DEFAULT_ROUTINGS = ("dimension_order", "hierarchical", "routing_record", "minimal_by_address", "up_down")
 # remedies in the refusals of routings and rules: a simulation that follows them may still deadlock
-GENERAL_REMEDIES = ("choose minimal, which suits every network", "choose rule none", "choose 2 or more")
+GENERAL_REMEDIES = (
+    *("choose minimal, which suits every network", "choose routing_record, which suits lattices"),
+    *("choose rule none", "choose 2 or more"),
+)
 
 
 class RoutingChoice(NamedTuple):
