@@ -76,7 +76,7 @@ def deadlock_case(topology: Topology, *, routing: str | GivenRouting, vc_rule: s
     """
     name, form = resolve_routing(routing, topology)
     rule_name, rule = resolve_rule(vc_rule, name, form)
-    _check_virtual_channels(virtual_channels, form)
+    check_virtual_channels(virtual_channels, form)
     return Case(name, rule.form or form, rule_name, rule, virtual_channels, form)
 
 
@@ -167,7 +167,7 @@ def resolve_rule(spelling: str, routing_name: str, form: Routing | AdaptiveRouti
         raise type(refusal)(reason) from None
 
 
-def _check_virtual_channels(virtual_channels: int, form: Routing | AdaptiveRouting) -> None:
+def check_virtual_channels(virtual_channels: int, form: Routing | AdaptiveRouting) -> None:
     VIRTUAL_CHANNELS.check("virtual_channels", virtual_channels)
     if isinstance(form, AdaptiveRouting) and virtual_channels < 2:
         raise BadInput(

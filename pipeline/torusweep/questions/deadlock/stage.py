@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Annotated, Any, ClassVar
 
 import pyarrow as pa
@@ -17,7 +18,7 @@ from torusweep.questions.deadlock.columns import DEADLOCK
 from torusweep.questions.deadlock.layers import CYCLIC, Layers, Remedy, remedy_of
 from torusweep.questions.deadlock.layers import layers as layers_of
 from torusweep.questions.deadlock.record import deadlock_record
-from torusweep.questions.deadlock.routing_case import deadlock_case, for_traffic, resolve_routing
+from torusweep.questions.deadlock.routing_case import check_virtual_channels, for_traffic, resolve_routing, resolve_rule
 from torusweep.questions.deadlock.rules import MOST_ROUTERS, VIRTUAL_CHANNELS
 from torusweep.questions.deadlock.text import print_verdict, remedy_words
 from torusweep.questions.display import Fact, value_text
@@ -26,7 +27,8 @@ from torusweep.questions.parameters import Absent, NotSwept, Several, Spelled, S
 from torusweep.questions.question import CERTIFICATE, File, Question
 from torusweep.questions.spelled import TRAFFIC
 from torusweep.questions.stage import LazyNetwork, Rows
-from torusweep.routing import SHORTEST_PATHS, GivenRouting
+from torusweep.routing import SHORTEST_PATHS, GivenRouting, Routing
+from torusweep.routing.forms import AdaptiveRouting
 from torusweep.routing.tables.as_table import rows_of
 from torusweep.routing.tables.columns import columns_of
 from torusweep.traffic import GivenTraffic
@@ -267,8 +269,7 @@ class DeadlockQuestion(Question):
         return [deadlock_record(network.topology, **vars(request))]  # whose columns a remedy is not among
 
     def check(self, network: LazyNetwork, request: Any) -> None:
-        for_traffic(network.topology, request.routing, None)
-        deadlock_case(network.topology, **vars(request))
+        check_virtual_channels(request.virtual_channels, _checked(network.topology, request.routing, request.vc_rule))
 
     def seconds(self, network: LazyNetwork, request: Any) -> float:
         planned = network.plan
@@ -284,6 +285,15 @@ class DeadlockQuestion(Question):
         # with one virtual channel a torus has a cycle: it is spelt out, and other rules are tried
         graphs = 3 if request.virtual_channels == 1 else 1
         return 5e-3 + 5e-6 * arcs + WINDOW_HOP * graphs * max(planned.radices, default=0)
+
+
+@lru_cache(maxsize=1)  # a rule that counts hops follows all routes, and is asked for with several numbers of channels
+def _checked(topology: Topology, routing: str, vc_rule: str) -> Routing | AdaptiveRouting:
+    """The routing. Raises BadInput where it does not lead every packet on, or does not fit network or rule."""
+    for_traffic(topology, routing, None)
+    name, form = resolve_routing(routing, topology)
+    resolve_rule(vc_rule, name, form)
+    return form
 
 
 QUESTION = DeadlockQuestion()
