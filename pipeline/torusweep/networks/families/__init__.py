@@ -120,7 +120,7 @@ def _parse(text: str) -> Spelling:
     return parse(text, remedy=f"{name} takes {names}, each as name=value; 'torusweep topologies {name}' explains them")
 
 
-@lru_cache(1 << 14)
+@lru_cache(1 << 16)  # as many as points are remembered
 def _cached_plan(text: str) -> list[tuple[str, Plan]]:
     """Cache entry of a spelling: a list, empty until `plan` puts its result there.
 

@@ -59,7 +59,7 @@ def graph(path: File, format: Format = None, directed: Directed = None, weights:
     return planned(file, _reader(file, format), directed, signature, weights)
 
 
-@lru_cache(maxsize=1 << 14)
+@lru_cache(maxsize=1 << 15)  # as many as a configuration can list
 def _planned(
     file: Path, reader: str, directed: bool | None, signature: tuple[int, int], weights: Weights | None
 ) -> Plan:
