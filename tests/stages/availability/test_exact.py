@@ -347,9 +347,9 @@ def test_without_failures_it_is_the_row_of_the_other_tables(spelling: str):
 @pytest.mark.parametrize(
     ("spelling", "fails", "count", "says"),
     [
-        ("ring(k=4)", "links", 5, "failures=5: expected at most the 4 links of ring(k=4)"),
-        ("ring(k=4)", "routers", 5, "failures=5: expected at most the 4 routers"),
-        ("lattice(matrix=[[1]])", "links", 1, "failures=1: expected at most the 0 links"),  # a node without ports
+        ("ring(k=4)", "links", 5, "expected at most the 4 links of ring(k=4) to fail, got 5"),
+        ("ring(k=4)", "routers", 5, "expected at most the 4 routers of ring(k=4) to fail, got 5"),
+        ("lattice(matrix=[[1]])", "links", 1, "expected at most the 0 links"),  # a node without ports
         ("ring(k=4)", "cubes", 1, "cubes of ring(k=4): expected one of cube_pod, torus"),
         ("torus(k=6, n=2)", "cubes", 1, "expected sides that are multiples of 4, got 6 × 6"),
     ],

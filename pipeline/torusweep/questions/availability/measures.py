@@ -139,7 +139,7 @@ def check_count(failing: Failing, fails: str, failures: int | None, spelling: st
     """Raise BadInput where more parts shall fail than there are."""
     most = len(failing.names)
     if failures is not None and failures > most:
-        raise BadInput(f"failures={failures}: expected at most the {most:,} {fails} of {spelling}; choose fewer")
+        raise BadInput(f"expected at most the {most:,} {fails} of {spelling} to fail, got {failures:,}; choose fewer")
 
 
 SECONDS = 4.0  # of a costly measure on one core, about, where no number of draws is given

@@ -147,7 +147,7 @@ class ChannelLoads:
 
     routing, traffic   canonical spellings
     load        float64[N, P]    of each port's channel, divided by its bandwidth; 0 where there is no channel
-    mean_hops   float            hops per injected flit; a flit to its own source counts with 0 hops
+    mean_hops   float            hops per injected flit; one to its own source counts, with 0 or Valiant's way back
     ejected     float            flits that the busiest terminal receives
     sent        float            flits that the busiest terminal sends, where the mean one sends one
     estimate    accuracy of sampled loads; None: the loads are exact

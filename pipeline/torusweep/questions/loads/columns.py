@@ -50,7 +50,7 @@ LOADS = (
         "mean_hops",
         "double",
         "hops",
-        "mean path length of an injected flit; a flit to its own source counts with 0 hops",
+        "mean path length of an injected flit; one to its own source counts, with 0 hops or Valiant's way back",
         "less",
     ),
     Column(
