@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import groupby
 from pathlib import Path
 
 import altair as alt
@@ -23,7 +22,8 @@ BEGIN, END = "<!-- measured: begin -->", "<!-- measured: end -->"
 def markdown(rows: Sequence[Row], about: Mapping[str, str]) -> str:
     """A table a benchmark, after the machine's description."""
     lines = [f"- {name}: {words}" for name, words in about.items()]
-    for benchmark, part in groupby(rows, lambda row: row["benchmark"]):
+    names = [*dict.fromkeys(row["benchmark"] for row in rows)]
+    for benchmark, part in ((name, [row for row in rows if row["benchmark"] == name]) for name in names):
         lines += [
             "",
             f"### {benchmark}",
