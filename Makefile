@@ -21,11 +21,11 @@ papers-full: .venv/ready
 test: .venv/ready-dev
 	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not slow and not faults" --junitxml build/tests.xml tests
 
-# the rows of docs/reliability.md that take their time; make test has the others. Three processes, since many tests only wait
+# the rows of docs/reliability.md that take their time; make test has the others. Four processes, since many tests only wait
 # for a limit of 10 to 30 s, or for Slurm. Files stay whole, for their fixtures: xdist's groups do nothing with pytest 9.2
 # (its issue 1386)
 test-faults: .venv/ready-dev
-	$(BIN)/python -m pytest -n 3 --dist loadfile -m "faults and not slow" --timeout 600 --junitxml build/faults.xml tests
+	$(BIN)/python -m pytest -n 4 --dist loadfile -m "faults and not slow" --timeout 600 --junitxml build/faults.xml tests
 
 test-slow: .venv/ready-dev
 	$(BIN)/python -m pytest -m slow --timeout 1800 tests
