@@ -7,17 +7,13 @@ import hashlib
 import importlib
 import inspect
 import json
-import os
 import random
 import shutil
 import subprocess
 import sys
-from collections import Counter
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import cache
-from itertools import permutations, product
-from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -373,7 +369,7 @@ def test_it_accepts_what_is_proved(name: str):
         assert known is None or number(one) == number(known)
 
 
-SPEED = {
+LARGE = {
     "exhaustion": best(512, 2),
     "exhaustion in three dimensions": best(512, 3),
     "collective": collective("torus(k=8, n=3)", "all_gather"),
@@ -385,101 +381,12 @@ SPEED = {
 }
 
 
-@pytest.mark.parametrize("kind", SPEED)
-def test_a_certificate_of_512_nodes_takes_less_than_a_second(kind: str, tmp_path: Path):
-    """Of the whole command, with Python's start, of one core."""
-    (tmp_path / "proof.json").write_text(SPEED[kind](), encoding="utf-8")
-    before = os.times()
-    subprocess.run([sys.executable, str(CHECKER), "proof.json"], cwd=tmp_path, check=True, capture_output=True)
-    after = os.times()
-    assert after.children_user + after.children_system - before.children_user - before.children_system < 1
-
-
-# --- exhaustion: what the checker excludes, beside all lattices as sets of points -------------------------
-
-SIZES = [(1, 6), (2, 12), (2, 16), (2, 17), (3, 6), (3, 8), (3, 9), (4, 4)]
-Points = frozenset[tuple[int, ...]]  # of a lattice, modulo its number of nodes
-
-
-def added(one: tuple[int, ...], other: tuple[int, ...], nodes: int) -> tuple[int, ...]:
-    return tuple((x + y) % nodes for x, y in zip(one, other))
-
-
-def points_of(columns: Any, nodes: int) -> Points:
-    points = {(0,) * len(columns)}
-    for column in columns:
-        for _ in range(nodes):
-            points |= {added(point, column, nodes) for point in points}
-    return frozenset(points)
-
-
-def sum_of_distances(points: Points, n: int, nodes: int) -> int:
-    node: dict[tuple[int, ...], int] = {}
-    for one in product(range(nodes), repeat=n):
-        if one not in node:
-            node |= {added(one, point, nodes): len(set(node.values())) for point in points}
-    units = [tuple(sign * (i == j) for j in range(n)) for i in range(n) for sign in (1, -1)]
-    graph = nx.Graph((node[one], node[added(one, unit, nodes)]) for one in node for unit in units)
-    assert len(graph) == nodes
-    return sum(nx.single_source_shortest_path_length(graph, node[(0,) * n]).values())
-
-
-@cache
-def lattices_of(n: int, nodes: int) -> dict[Points, tuple[int, Points]]:
-    """Every lattice of a size, written out: the sum of its distances, and the first of those that turns make of it."""
-    every = []
-    for diagonal in product(range(1, nodes + 1), repeat=n):
-        if prod(diagonal) == nodes:
-            for above in product(*[range(diagonal[i]) for i in range(n) for j in range(i + 1, n)]):
-                left = iter(above)
-                rows = [[0] * i + [diagonal[i]] + [next(left) for _ in range(i + 1, n)] for i in range(n)]
-                every.append(points_of(list(zip(*rows)), nodes))
-    swaps = [lambda v, i=i: (*v[:i], v[i + 1], v[i], *v[i + 2 :]) for i in range(n - 1)]
-    same = nx.Graph((points, points) for points in every)
-    for turn in [*swaps, lambda v: (-v[0] % nodes, *v[1:])]:  # these make all signed permutations
-        same.add_edges_from((points, frozenset(map(turn, points))) for points in every)
-    found = {}
-    for family in nx.connected_components(same):
-        first = min(family, key=sorted)
-        found |= dict.fromkeys(family, (sum_of_distances(first, n, nodes), first))
-    assert len(found) == len(every)
-    return found
-
-
-@pytest.mark.parametrize(("n", "nodes"), SIZES)
-@pytest.mark.parametrize("barred", [0, 1, 3])
-def test_one_lattice_of_each_class_is_searched(n: int, nodes: int, barred: int):
-    """Each class once, with its size, whatever vectors bar a lattice."""
-    draw = random.Random(nodes + barred)
-    shapes = [[draw.randrange(4) for _ in range(n)] for _ in range(barred)]
-    turns = [(order, signs) for order in permutations(range(n)) for signs in product((1, -1), repeat=n)]
-    without = {tuple(sign * one[i] for i, sign in zip(*turn)) for one in shapes if any(one) for turn in turns}
-    left = {
-        points: family
-        for points, (_, family) in lattices_of(n, nodes).items()
-        if not any(tuple(x % nodes for x in vector) in points for vector in without)
-    }
-    assert barred or len(left) == check.number(n, nodes)
-    searched = {left[points_of(basis, nodes)]: size for basis, size in check.classes_of(n, nodes, without)}
-    assert searched == Counter(left.values())
-    assert len(searched) == len(list(check.classes_of(n, nodes, without)))
-
-
-@pytest.mark.parametrize(("n", "nodes"), SIZES)
-def test_the_bound_of_a_vector_is_not_above_the_sum_of_a_lattice_that_holds_it(n: int, nodes: int):
-    """So that no lattice with a vector whose bound is above the best sum is as good; of all lattices of a size."""
-    most, nearest = nodes**2, []  # no sum is as great
-    shapes = {tuple(sorted(map(abs, vector))) for norm in range(1, 7) for vector in check.shell(n, norm)}
-    bounds = {vector: check.spread([vector] * n, nodes, most, [n - 1]) for vector in shapes}
-    for points, (total, _) in lattices_of(n, nodes).items():
-        held = [bound for vector, bound in bounds.items() if tuple(x % nodes for x in vector) in points]
-        assert max(held, default=0) <= total
-        nearest += [total - bound for bound in held]
-    assert min(nearest) <= 1  # else a bound of 0 would pass
-    for basis, _ in check.classes_of(n, nodes):
-        total = lattices_of(n, nodes)[points_of(basis, nodes)][0]
-        assert {check.spread(basis, nodes, enough) for enough in (most, total, total - 1)} == {total}
-        assert check.spread(basis, nodes, 0) <= total
+@pytest.mark.parametrize("kind", LARGE)
+def test_certificates_of_512_nodes_are_accepted_by_the_command(kind: str, tmp_path: Path):
+    """What each takes stands in docs/certificates.md: no test is timed."""
+    (tmp_path / "proof.json").write_text(LARGE[kind](), encoding="utf-8")
+    run = [sys.executable, str(CHECKER), "proof.json"]
+    assert subprocess.run(run, cwd=tmp_path, check=True, capture_output=True).stdout.startswith(b"valid: ")
 
 
 @pytest.mark.parametrize("way", ["up and down", "by hops", "of Valiant", "by turns"])
