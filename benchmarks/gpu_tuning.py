@@ -57,7 +57,7 @@ def jobs() -> Iterator[Job]:
     yield job(network((64, 32, 32), 0.04, 500, 1), "router", router_settings(shared=True), takes=40)
     yield job(search(256, 8, 256, 16), "annealing", threads_of("annealing.gpu.OWN", (1, 2, 4, 8)), takes=20)
     yield job(many(1000, 64, 512), "graphs", graph_settings(), takes=20)
-    yield Job("sweep", sweep, takes=60, limit=160)
+    yield Job("sweep", sweep, takes=90, limit=200)
     for processes in (1, 4, 16):
         yield Job(f"processes that share the GPU: {processes}", partial(shared, processes), takes=15 + processes)
     for case in (torus, tree, loads("torus(k=16, n=3)", "paths"), network((8, 8), 0.3, 500, 512)):

@@ -52,6 +52,15 @@ def default_routings(topology: Topology) -> tuple[str, ...]:
     return tuple(name for name in DEFAULT_ROUTINGS if topology.plan.whole is None or name in AS_IT_IS)
 
 
+def fits(topology: Topology, routing: str) -> bool:
+    """Whether the network has the routing, whatever the rule. To refuse, `choose_rule` seeks a remedy: slow."""
+    try:
+        resolve_routing(routing, topology)
+    except BadInput:
+        return False
+    return True
+
+
 def check_choice(
     topology: Topology,
     routing: str | GivenRouting,

@@ -19,6 +19,7 @@ from torusweep.questions.simulation.choice import (
     check_choice,
     choose_rule,
     default_routings,
+    fits,
     may_use_both_classes,
     remedy,
 )
@@ -226,7 +227,7 @@ def _choose(
     at_least, cut_through = requested.virtual_channels is None, switching == "virtual-cut-through"
     deadlock = requested.allow_deadlock
     names = default_routings(topology)
-    for name in [routing] if routing else names:
+    for name in [routing] if routing else (name for name in names if fits(topology, name)):
         try:
             if rule is not None:
                 return check_choice(topology, name, rule, channels, allow_deadlock=deadlock, skip_proof=skip_proof)
