@@ -74,7 +74,11 @@ def deadlock_case(topology: Topology, *, routing: str | GivenRouting, vc_rule: s
     Raises BadInput where a name or a parameter is wrong, where routing, rule and network do not fit each
     other, or where the routing does not reach every destination.
     """
-    name, form = resolve_routing(routing, topology)
+    return case_of(*resolve_routing(routing, topology), vc_rule, virtual_channels)
+
+
+def case_of(name: str, form: Routing | AdaptiveRouting, vc_rule: str, virtual_channels: int) -> Case:
+    """`deadlock_case` of a routing that `resolve_routing` gave. Raises BadInput where the rule does not fit it."""
     rule_name, rule = resolve_rule(vc_rule, name, form)
     check_virtual_channels(virtual_channels, form)
     return Case(name, rule.form or form, rule_name, rule, virtual_channels, form)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -10,8 +9,15 @@ import numpy as np
 from torusweep.errors import BadInput
 from torusweep.networks.topology import Topology
 from torusweep.quantities import counted
-from torusweep.questions.deadlock.record import is_proved_free, least_rule
-from torusweep.questions.deadlock.routing_case import Case, chooses, deadlock_case, resolve_routing, routing_spelling
+from torusweep.questions.deadlock.record import is_proved_free, least_rule, least_virtual_channels
+from torusweep.questions.deadlock.routing_case import (
+    Case,
+    case_of,
+    chooses,
+    deadlock_case,
+    resolve_routing,
+    routing_spelling,
+)
 from torusweep.questions.deadlock.rules import Rule, candidate_rules
 from torusweep.questions.simulation.presets import most_flits
 from torusweep.questions.simulation.routes import Choosing, choosing_of
@@ -103,17 +109,19 @@ def choose_rule(
 
     Raises BadInput where no rule is (with allow_deadlock: returns rule none).
     """
-    for rule in _candidates(topology, routing, cut_through):
+    try:
+        name, form = resolve_routing(routing, topology)
+    except BadInput as refusal:
+        raise with_remedy(refusal, topology, routing) from None
+    bubble = ["bubble"] if cut_through and _is_adaptive(routing) else []
+    for rule in (*bubble, *candidate_rules(form)):
         try:
-            case = deadlock_case(topology, routing=routing, vc_rule=rule, virtual_channels=virtual_channels)
+            case = case_of(name, form, rule, virtual_channels)
         except BadInput:
             continue
         if _is_proved_free(topology, case):
             return _choice(topology, _without_unneeded_class(topology, case))
-    try:
-        least, rule_of_least = least_rule(topology, routing)
-    except BadInput as refusal:
-        raise with_remedy(refusal, topology, routing) from None
+    least, rule_of_least, _ = least_virtual_channels(name, form, {})
     if at_least and rule_of_least is not None and least is not None and least > virtual_channels:
         return check_choice(topology, routing, rule_of_least, least, allow_deadlock=allow_deadlock)
     if allow_deadlock:
@@ -205,17 +213,6 @@ def _deadlock_refusal(topology: Topology, routing: str | GivenRouting, reason: s
         f"routing {routing_spelling(routing)} on {topology.spelling}: {reason}; {instead}{alternative}"
         " (`allow_deadlock`; 'torusweep deadlock' says more)"
     )
-
-
-def _candidates(topology: Topology, routing: str | GivenRouting, cut_through: bool) -> Iterator[str]:
-    """The rules to try; none for a routing that does not fit the network."""
-    if _is_adaptive(routing) and cut_through:
-        yield "bubble"
-    try:
-        form = resolve_routing(routing, topology)[1]
-    except BadInput:
-        return
-    yield from candidate_rules(form)
 
 
 def _without_unneeded_class(topology: Topology, case: Case) -> Case:
