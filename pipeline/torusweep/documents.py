@@ -10,13 +10,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn, get_args
 
 from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.nodes import ScalarNode
 
-from torusweep.errors import BadInput, printable, unreadable
+from torusweep.errors import BadInput, nearest, one_line, printable, unreadable
 
 Place = tuple[str | int, ...]  # the way to a value: ("topologies", 2, "k")
 
@@ -58,6 +58,28 @@ def expected_of(detail: Mapping[str, Any]) -> str:
     return said.format(**detail.get("ctx", {}))
 
 
+def shown(value: Any) -> str:
+    """A value as messages show it."""
+    listed = "a list" if value else "an empty list"
+    names = {dict: "a mapping", list: listed, type(None): "null", bool: str(value).lower()}
+    return one_line(names.get(type(value), repr(value)), 60)
+
+
+def _fields(model: Any, place: Place) -> dict[str, Any]:
+    """The fields of the pydantic model of the mapping at a place."""
+    for step in place:
+        if step in model.model_fields:
+            model = next(
+                filter(lambda kind: hasattr(kind, "model_fields"), _kinds(model.model_fields[step].annotation)), model
+            )
+    return model.model_fields
+
+
+def _kinds(annotation: Any) -> list[Any]:
+    """The types that an annotation is made of."""
+    return [annotation, *(kind for part in get_args(annotation) for kind in _kinds(part))]
+
+
 class Document(NamedTuple):
     """What a file says and where.
 
@@ -75,16 +97,51 @@ class Document(NamedTuple):
     is_file: bool = True
 
     def place_of(self, location: Iterable[str | int]) -> Place:
-        """pydantic's way to an error, without the names it gives to alternatives, which stand nowhere in the file."""
+        """pydantic's way to an error, without the names it gives to alternatives, which stand nowhere in the data."""
         place: Place = ()
+        inside = self.data
         for step in location:
-            if (*place, step) in self.values:
-                place = (*place, step)
+            if step in (inside if isinstance(inside, dict) else range(len(inside)) if isinstance(inside, list) else ()):
+                place, inside = (*place, step), inside[step]
         return place
 
     def where(self, line: int, column: int) -> str:
         """`path:line:column`, for messages."""
         return f"{self.name}:{line}:{column}" if self.is_file else self.name
+
+    def refused(self, place: Place, message: str, *, at_key: bool = False) -> BadInput:
+        """An error about a value, or the key there; about what is around it, where nothing is there."""
+        while place not in self.values and place:
+            place = place[:-1]
+        line, column = (at_key and self.keys.get(place)) or self.values.get(place, (1, 1))
+        return BadInput(printable(f"{self.where(line, column)}: {one_line(message, 500)}"))
+
+    def checked(self, model: Any) -> Any:
+        """The data as a pydantic model, whose fields have descriptions.
+
+        Raises BadInput for the first thing wrong, with its place; a misspelt key comes before the one that it leaves
+        missing.
+        """
+        try:
+            return model.model_validate(self.data)
+        except ValueError as error:  # pydantic's, which networks are read without
+            details = error.errors(include_url=False)  # type: ignore[attr-defined]
+        detail = next((entry for entry in details if entry["type"] == "extra_forbidden"), details[0])
+        place, kind = self.place_of(detail["loc"]), detail["type"]
+        parent = place[:-1] if kind == "extra_forbidden" else place
+        fields = _fields(model, parent if kind in ("extra_forbidden", "missing") else place[:-1])
+        key, where = "".join(map(str, detail["loc"][-1:])), f"{spelled(parent)}: " if parent else ""
+        if kind == "extra_forbidden":
+            message = f"unknown key '{key}'{nearest(key, fields)}; keys here are {', '.join(fields)}"
+        elif kind == "missing":
+            message = f"missing key '{key}': {fields[key].description}; add it"
+        elif kind == "value_error":
+            message = str(detail["ctx"]["error"])
+        else:
+            named = next((step for step in reversed(place) if step in fields), None)
+            meaning = f" ({fields[named].description})" if named else ""
+            message = f"expected {expected_of(detail)}{meaning}, got {shown(detail['input'])}; change it"
+        raise self.refused(place, where + message, at_key=kind == "extra_forbidden")
 
 
 def read_bytes(path: Path, kind: str, shorter: str) -> bytes:

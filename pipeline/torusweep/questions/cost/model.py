@@ -10,12 +10,11 @@ from __future__ import annotations
 
 from functools import lru_cache
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from torusweep import documents
-from torusweep.documents import Document, Place, expected_of, spelled
 from torusweep.errors import BadInput, nearest, one_line, printable
 
 Price = Annotated[float, Field(ge=0, le=1e12)]
@@ -202,47 +201,4 @@ def description_of(name: str) -> str:
 
 @lru_cache(maxsize=16)
 def _parsed(content: bytes, name: str) -> CostModel:
-    document = documents.parse(content, printable(name))
-    try:
-        return CostModel.model_validate(document.data)
-    except ValidationError as error:
-        raise BadInput(_first(error, document)) from None
-
-
-def _first(error: ValidationError, document: Document) -> str:
-    """The first thing wrong with a model; a misspelt key before the one that it leaves missing."""
-    details = error.errors(include_url=False)
-    detail: Any = next((entry for entry in details if entry["type"] == "extra_forbidden"), details[0])
-    place = document.place_of(detail["loc"])
-    key, within = (str(place[-1]), place[:-1]) if place else ("", ())
-    shown = spelled(place)
-    kind, position = detail["type"], document.values.get(place, (1, 1))
-    if kind == "extra_forbidden":
-        position = document.keys.get(place, position)
-        known = list(_model(within).model_fields)
-        message = f"unknown key '{key}'{nearest(key, known)}; keys here are {', '.join(known)}"
-    elif kind == "missing":
-        key, within = str(detail["loc"][-1]), place
-        message = f"missing key '{key}': {_model(within).model_fields[key].description}; add it"
-    elif kind == "value_error":
-        message = str(detail["ctx"]["error"])
-    else:
-        meaning = _model(within).model_fields[key].description if key in _model(within).model_fields else ""
-        expected = expected_of(detail) + (f" ({meaning})" if meaning else "")
-        message = f"expected {expected}, got {_got(detail['input'])}; change it"
-    return printable(one_line(f"{document.where(*position)}: {f'{shown}: ' if shown else ''}{message}", 500))
-
-
-def _model(place: Place) -> type[BaseModel]:
-    """The model of the mapping at a place."""
-    model: Any = CostModel
-    for step in place:
-        if isinstance(step, str) and step in model.model_fields:
-            kinds = getattr(model.model_fields[step].annotation, "__args__", (model.model_fields[step].annotation,))
-            model = next((kind for kind in kinds if isinstance(kind, type) and issubclass(kind, BaseModel)), model)
-    return model
-
-
-def _got(value: Any) -> str:
-    names = {dict: "a mapping", list: "a list", type(None): "nothing", bool: str(value).lower()}
-    return one_line(names.get(type(value), repr(value)), 60)
+    return documents.parse(content, printable(name)).checked(CostModel)

@@ -13,10 +13,10 @@ from collections.abc import Mapping
 from math import ceil
 from typing import Annotated, Any, NamedTuple
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
-from torusweep.documents import Document, Place, expected_of, spelled
-from torusweep.errors import BadInput, nearest, one_line, printable
+from torusweep.documents import Document, Place, shown
+from torusweep.errors import BadInput, nearest, one_line
 from torusweep.quantities import bytes_of
 from torusweep.questions.placement.machine import MEANING, JobOperation, Kind
 
@@ -222,24 +222,13 @@ def job_of(document: Document) -> Job:
 
     Raises BadInput as `name:line:column: key: expected …, got …; remedy`; as `name: key: …` where it is no file.
     """
-    data = document.data
-
-    def refuse(place: Place, message: str, *, at_key: bool = False) -> BadInput:
-        while place not in document.values and place:
-            place = place[:-1]
-        line, column = (at_key and document.keys.get(place)) or document.values.get(place, (1, 1))
-        return BadInput(printable(f"{document.where(line, column)}: {one_line(message, 400)}"))
-
+    data, refuse = document.data, document.refused
     if not isinstance(data, dict):
-        got = "nothing" if data is None else _got(data)
+        found = "nothing" if data is None else shown(data)
         raise refuse(
-            (), f"expected a mapping with 'axes' and 'operations' or 'transformer', got {got}; as in {EXAMPLE}"
+            (), f"expected a mapping with 'axes' and 'operations' or 'transformer', got {found}; as in {EXAMPLE}"
         )
-    try:
-        file = _File.model_validate(data)
-    except ValidationError as error:
-        wrong_place, message, at_key = _first(error)
-        raise refuse(wrong_place, message, at_key=at_key) from None
+    file: _File = document.checked(_File)
     for axis in file.axes:
         if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]{0,31}", axis):
             raise refuse(("axes", axis), f"axes: expected a name of letters, digits and _, got '{axis}'; as in tp")
@@ -269,40 +258,3 @@ def job_of(document: Document) -> Job:
             (), "expected operations of an axis of two ranks or more, got none; write operations or transformer"
         )
     return Job(file.axes, operations)
-
-
-def _first(error: ValidationError) -> tuple[Place, str, bool]:
-    """(place, message, whether it is about the key there) of the first thing wrong.
-
-    A misspelt key comes before the one that it leaves missing.
-    """
-    details = error.errors(include_url=False)
-    detail = next((entry for entry in details if entry["type"] == "extra_forbidden"), details[0])
-    place: Place = detail["loc"]
-    if place[-1:] == ("[key]",) or (place[:1] == ("operations",) and len(place) > 3):
-        place = place[:-1]  # pydantic's name of an alternative
-    model = _model(place[:-1])
-    fields = list(model.model_fields)
-    key = str(place[-1]) if place else ""
-    where = spelled(place)
-    if detail["type"] == "extra_forbidden":
-        inside = f"{spelled(place[:-1])}: " if place[:-1] else ""
-        return place, f"{inside}unknown key '{key}'{nearest(key, fields)}; keys here are {', '.join(fields)}", True
-    if detail["type"] == "missing":
-        inside = f"{spelled(place[:-1])}: " if place[:-1] else ""
-        return place[:-1], f"{inside}missing key '{key}': {model.model_fields[key].description}; add it", False
-    named = next((step for step in reversed(place) if isinstance(step, str) and step in fields), None)
-    meaning = f" ({model.model_fields[named].description})" if named else ""
-    return place, f"{where}: expected {expected_of(detail)}{meaning}, got {_got(detail['input'])}; change it", False
-
-
-def _model(place: Place) -> type[BaseModel]:
-    """The model of the mapping at a place."""
-    if place[:1] == ("transformer",):
-        return Shape
-    return _Entry if place[:1] == ("operations",) and len(place) > 1 else _File
-
-
-def _got(value: Any) -> str:
-    names = {dict: "a mapping", list: "a list", type(None): "null", bool: str(value).lower()}
-    return one_line(names.get(type(value), repr(value)), 60)

@@ -19,7 +19,7 @@ from pydantic import ValidationError
 from ruamel.yaml import YAML
 
 from torusweep import documents
-from torusweep.documents import DEEPEST, LARGEST, RANGES, Document, Place, spelled
+from torusweep.documents import DEEPEST, LARGEST, RANGES, Document, Place, shown, spelled
 from torusweep.errors import BadInput, nearest, printable
 from torusweep.sweeps.configuration import documentation
 from torusweep.sweeps.configuration.schema import Sweep
@@ -82,7 +82,6 @@ def _shown(value: Any) -> str:
 
 
 MOST_CHARACTERS = 64  # of a sweep's name
-LONGEST_VALUE = 60  # characters of a wrong value that a message repeats
 
 
 def load(path: str | Path) -> Sweep:
@@ -107,7 +106,7 @@ def of_mapping(given: Mapping[Any, Any]) -> Sweep:
 def _checked(document: Document, content: bytes) -> Sweep:
     """The sweep that a document describes. Raises BadInput."""
     if not isinstance(document.data, dict):
-        got = "nothing" if document.data is None else _got(document.data)
+        got = "nothing" if document.data is None else shown(document.data)
         raise BadInput(
             f"{document.where(1, 1)}: expected a mapping with 'sweep' and 'topologies' or 'papers', got {got};"
             " config/default.yaml is an example"
@@ -152,7 +151,7 @@ def _first(error: ValidationError, document: Document) -> str:
         message = (
             detail["msg"].removeprefix("Value error, ")
             if stated
-            else f"expected {_meaning(place, got=_got(detail['input']))}"
+            else f"expected {_meaning(place, got=shown(detail['input']))}"
         )
     where = f"{spelled(parent)}: " if parent else ""
     return printable(f"{document.where(line, column)}: {where}{message}")
@@ -181,12 +180,5 @@ def _of_name(name: str) -> str:
         reason = ""
     return (
         f"expected letters, digits, - and _, at most {MOST_CHARACTERS}, a letter or digit first (it names a folder),"
-        f" got {_got(name)}{reason}; write {fitting or 'my-sweep'}"
+        f" got {shown(name)}{reason}; write {fitting or 'my-sweep'}"
     )
-
-
-def _got(value: Any) -> str:
-    listed = "a list" if value else "an empty list"
-    names = {dict: "a mapping", list: listed, type(None): "null", bool: str(value).lower()}
-    text = names.get(type(value), repr(value))
-    return text if len(text) <= LONGEST_VALUE else text[: LONGEST_VALUE - 1] + "…"
