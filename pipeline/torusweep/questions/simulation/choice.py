@@ -101,11 +101,13 @@ def choose_rule(
     at_least: bool,
     cut_through: bool,
     allow_deadlock: bool,
-) -> RoutingChoice:
+    optional: bool = False,
+) -> RoutingChoice | None:
     """The first rule that is proved deadlock-free for a routing.
 
     at_least      take more virtual channels where these do not suffice
     cut_through   switching is virtual cut-through, which lets adaptive routing use rule bubble
+    optional      None where no number of virtual channels would do: others are tried, and no remedy is sought
 
     Raises BadInput where no rule is (with allow_deadlock: returns rule none).
     """
@@ -126,6 +128,8 @@ def choose_rule(
         return check_choice(topology, routing, rule_of_least, least, allow_deadlock=allow_deadlock)
     if allow_deadlock:
         return check_choice(topology, routing, "none", virtual_channels, allow_deadlock=True)
+    if optional and rule_of_least is None:
+        return None
     raise _deadlock_refusal(
         topology, routing, f"no rule is proved deadlock-free with virtual_channels={virtual_channels}"
     )

@@ -231,12 +231,14 @@ def _choose(
         try:
             if rule is not None:
                 return check_choice(topology, name, rule, channels, allow_deadlock=deadlock, skip_proof=skip_proof)
-            return choose_rule(
-                topology, name, channels, at_least=at_least, cut_through=cut_through, allow_deadlock=deadlock
-            )
+            how = {"at_least": at_least, "cut_through": cut_through, "allow_deadlock": deadlock}
+            choice = choose_rule(topology, name, channels, **how, optional=not routing)
         except BadInput:
             if routing or _has_deadlock_free_rule(topology, name):
                 raise
+            continue
+        if choice is not None:
+            return choice
     raise BadInput(
         f"simulation of {topology.spelling}: expected a deadlock-free routing, got none of"
         f" {', '.join(names)}; {remedy(topology, names[0])}"
