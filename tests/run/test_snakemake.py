@@ -184,8 +184,10 @@ def test_a_research_object_has_the_tables_and_who_made_them(made: Run, crate: tu
     assert names(run["object"]) == {"rings.yaml"}
     assert graph["./"]["mainEntity"] == run["instrument"] == {"@id": "Snakefile"}
     jobs = {frozenset(names(one["result"])): one for one in actions.values()}
-    rules = {frozenset(name.removeprefix("results/rings/") for name in made): one["name"] for made, one in jobs.items()}
-    assert {tuple(sorted(made)): re.sub(r"_\d+$", "", rule) for made, rule in rules.items()} == {
+    assert {
+        tuple(sorted(name.removeprefix("results/rings/") for name in result)): re.sub(r"_\d+$", "", one["name"])
+        for result, one in jobs.items()
+    } == {
         ("manifest.json", "points.parquet"): "points",
         ("static.parquet",): "stage",
         ("loads.parquet",): "stage",
