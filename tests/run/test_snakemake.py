@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import itertools
 import json
 import os
@@ -143,6 +144,94 @@ def test_the_report_has_the_page_and_the_figures(made: Run):
     assert "Figure <strong>distances</strong> of <strong>c10</strong>" in text
     assert text.count("docs/papers.md") == 2  # once for each figure
     assert "{{" not in "".join(re.findall(r'"caption": "(.*?)"', text))
+
+
+REPORTER = ["snakemake_report_plugin_rocrate", "rocrate_validator"]
+MISSING = [name for name in REPORTER if not importlib.util.find_spec(name)]
+needs_reporter = pytest.mark.skipif(
+    bool(MISSING), reason=f"needs {' and '.join(MISSING)}; pip install snakemake-report-plugin-rocrate roc-validator"
+)
+
+
+@pytest.fixture(scope="module")
+def crate(made: Run, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """The sweep's research object, unpacked, and what its reporter said."""
+    folder = tmp_path_factory.mktemp("crate")
+    shutil.copy(SNAKEFILE, made.home / "Snakefile")  # the reporter takes the working folder's
+    code = "from snakemake.cli import main; main()"
+    status, said = plain(made, code, "--configfile", "rings.yaml", "--reporter", "rocrate")
+    assert status == 0 or "urlopen error" in said, said  # the archive is there before it is validated
+    with zipfile.ZipFile(made.home / "ro-crate.zip") as archive:
+        archive.extractall(folder)
+    return folder, said
+
+
+@needs_reporter
+def test_a_research_object_has_the_tables_and_who_made_them(made: Run, crate: tuple[Path, str]):
+    folder, _ = crate
+    graph = {entity["@id"]: entity for entity in json.loads((folder / "ro-crate-metadata.json").read_text())["@graph"]}
+    kept = {f"results/rings/{name}" for name in FILES | {"loads.parquet"}}
+    files = {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
+    assert files >= kept | {"rings.yaml", "Snakefile", "ro-crate-metadata.json"}
+    assert {part["@id"] for part in graph["./"]["hasPart"]} == files - {"ro-crate-metadata.json"}
+    assert all((folder / name).read_bytes() == (made.home / name).read_bytes() for name in kept | {"rings.yaml"})
+
+    def names(value: object) -> set[str]:
+        return {one["@id"] for one in (value if isinstance(value, list) else [value])}
+
+    actions = {key: one for key, one in graph.items() if one["@type"] == "CreateAction"}
+    run = actions.pop("#action_workflow_run")
+    assert names(run["object"]) == {"rings.yaml"}
+    assert graph["./"]["mainEntity"] == run["instrument"] == {"@id": "Snakefile"}
+    jobs = {frozenset(names(one["result"])): one for one in actions.values()}
+    assert {
+        tuple(sorted(name.removeprefix("results/rings/") for name in result)): re.sub(r"_\d+$", "", one["name"])
+        for result, one in jobs.items()
+    } == {
+        ("manifest.json", "points.parquet"): "points",
+        ("static.parquet",): "stage",
+        ("loads.parquet",): "stage",
+        ("distances.parquet", "verification.parquet"): "derived",
+        ("report.html",): "page",
+        ("checked.txt",): "check",
+    }
+    made_by = {name: one for result, one in jobs.items() for name in result}
+    for one in actions.values():  # what a job read was there before it began
+        assert run["startTime"] <= one["startTime"] <= one["endTime"] <= run["endTime"]
+        read = names(one["object"]) - {"rings.yaml"}
+        assert all(made_by[name]["endTime"] <= one["startTime"] for name in read), one["name"]
+
+
+@needs_reporter
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # the validator's, of rdflib
+def test_a_research_object_is_valid(crate: tuple[Path, str], tmp_path: Path):
+    folder, said = crate
+    if "urlopen error" in said:
+        pytest.skip("the validator needs w3id.org for two JSON-LD contexts, once; then it keeps them in its cache")
+    assert "RO-Crate validation succeeded" in said
+    from rocrate_validator import models, services
+
+    def wrong(root: Path, profile: str) -> list[str]:
+        required = models.Severity.REQUIRED
+        settings = services.ValidationSettings(
+            rocrate_uri=root, profile_identifier=profile, requirement_severity=required
+        )
+        return [issue.message for issue in services.validate(settings).get_issues()]
+
+    metadata = json.loads((folder / "ro-crate-metadata.json").read_text())
+    (root,) = (entity for entity in metadata["@graph"] if entity["@id"] == "./")
+    claimed = {"-".join(one["@id"].rsplit("/", 2)[-2:]) for one in root["conformsTo"]}
+    assert claimed == {"process-0.5", "workflow-0.5", "provenance-0.5", "workflow-ro-crate-1.0"}
+    profiles = ["ro-crate-1.1", "workflow-ro-crate-1.0", "workflow-run-crate-0.5", "provenance-run-crate-0.5"]
+    assert {profile: wrong(folder, profile) for profile in profiles} == {profile: [] for profile in profiles}
+
+    spoilt = tmp_path / "spoilt"  # the validator would say it
+    shutil.copytree(folder, spoilt)
+    for entity in metadata["@graph"]:
+        if entity["@type"] == "CreateAction":
+            del entity["instrument"]
+    (spoilt / "ro-crate-metadata.json").write_text(json.dumps(metadata))
+    assert any("instrument" in message for message in wrong(spoilt, "provenance-run-crate-0.5"))
 
 
 def test_a_short_step_that_fails_says_why_in_one_line_and_no_table_is_lost(made: Run, rings: Run):
