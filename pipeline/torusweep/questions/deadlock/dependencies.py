@@ -83,7 +83,7 @@ def dependencies(routing: Routing, rule: Rule, virtual_channels: int, progress: 
         return Dependencies(topology, count, channels)
     _mark_runs(routing, classes, rule.memory, channels, progress)
     if routing.passes == 2:
-        join_halves(routing, classes, channels)
+        join_halves(routing, classes, channels, _only_returning(routing, classes, rule.memory, width))
     return Dependencies(topology, count, channels)
 
 
@@ -147,6 +147,38 @@ def walk_all_pairs(
             walked += len(source)
             if progress is not None:
                 progress((half + walked / (len(ends[0]) * len(ends[1]))) / len(halves))
+
+
+def _only_returning(
+    routing: SourceRouting, classes: np.ndarray, memory: str, width: int
+) -> tuple[np.ndarray, np.ndarray] | None:
+    """Channels whose packets can only come from, or go to, one node that sends itself nothing.
+
+    returns  (that source of first halves that end with each channel, that destination of second halves that begin with
+             it), int64[N, W] each; −1 = others exist. None: all nodes send themselves packets
+    """
+    if routing.lost is None:
+        return None
+    terminals, nodes = _terminals(routing.topology), np.arange(routing.topology.nodes)
+    network, table = KernelMoves(routing.moves.next, routing.moves.port, routing.moves.wrap), RouteTable(routing)
+    scratch, found = no_channels(len(nodes), width), []
+    for half in range(2):
+        only, number = np.full((len(nodes), width), NO_PORT), np.zeros((len(nodes), width), np.int64)
+        for terminal in terminals:
+            others = nodes[nodes != terminal]
+            ends = np.full(len(others), terminal), others
+            source, destination = ends[::-1] if half else ends
+            route = table.key_index(source, destination).astype(np.int32)
+            first, _, direction, hops, phase = table.routes
+            marks = scratch._replace(ending=np.zeros_like(scratch.used), starting=np.zeros_like(scratch.used))
+            stage = phase.astype(np.int16) + np.int16(half * routing.phases)
+            packets = Packets(source.astype(np.int32), destination.astype(np.int32), route, first)
+            mark_routes(marks, network, packets, Runs(direction, hops, stage), classes, memory)
+            seen = marks.starting if half else marks.ending
+            only[seen], number[seen] = terminal, number[seen] + 1
+        silent = np.isin(only * np.int64(len(nodes) + 1), routing.lost)
+        found.append(np.where((number == 1) & silent, only, NO_PORT))
+    return found[0], found[1]
 
 
 def _pairs(
