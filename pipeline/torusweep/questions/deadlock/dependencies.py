@@ -124,13 +124,19 @@ def _mark_runs(
 
 
 def walk_all_pairs(
-    routing: SourceRouting, classes: np.ndarray, memory: str, channels: Channels, progress: Progress = None
+    routing: SourceRouting,
+    classes: np.ndarray,
+    memory: str,
+    channels: Channels,
+    progress: Progress = None,
+    terminals: np.ndarray | None = None,
 ) -> None:
-    """Walk the routes of every pair of terminals and mark their channels and dependencies.
+    """Walk the routes of every pair of terminals, of all or of these, and mark their channels and dependencies.
 
     With two passes, `ending` is marked for first halves only and `starting` for second halves only.
     """
-    moves, terminals, table = routing.moves, _terminals(routing.topology), RouteTable(routing)
+    moves, table = routing.moves, RouteTable(routing)
+    terminals = _terminals(routing.topology) if terminals is None else terminals
     nodes, unwanted = np.arange(routing.topology.nodes), np.zeros_like(channels.used)
     network = KernelMoves(moves.next, moves.port, moves.wrap)
     halves = [(terminals, terminals)] if routing.passes == 1 else [(terminals, nodes), (nodes, terminals)]
@@ -149,36 +155,23 @@ def walk_all_pairs(
                 progress((half + walked / (len(ends[0]) * len(ends[1]))) / len(halves))
 
 
-def _only_returning(
-    routing: SourceRouting, classes: np.ndarray, memory: str, width: int
-) -> tuple[np.ndarray, np.ndarray] | None:
-    """Channels whose packets can only come from, or go to, one node that sends itself nothing.
+def _only_returning(routing: SourceRouting, classes: np.ndarray, memory: str, width: int) -> np.ndarray | None:
+    """Channels whose packets only come from, or go to, one node that sends itself nothing; None: all nodes do.
 
-    returns  (that source of first halves that end with each channel, that destination of second halves that begin with
-             it), int64[N, W] each; −1 = others exist. None: all nodes send themselves packets
+    returns  int64[2, N, W]: that source of first halves that end with each channel, that destination of second halves
+             that begin with it; −1 = there are others
     """
     if routing.lost is None:
         return None
-    terminals, nodes = _terminals(routing.topology), np.arange(routing.topology.nodes)
-    network, table = KernelMoves(routing.moves.next, routing.moves.port, routing.moves.wrap), RouteTable(routing)
-    scratch, found = no_channels(len(nodes), width), []
-    for half in range(2):
-        only, number = np.full((len(nodes), width), NO_PORT), np.zeros((len(nodes), width), np.int64)
-        for terminal in terminals:
-            others = nodes[nodes != terminal]
-            ends = np.full(len(others), terminal), others
-            source, destination = ends[::-1] if half else ends
-            route = table.key_index(source, destination).astype(np.int32)
-            first, _, direction, hops, phase = table.routes
-            marks = scratch._replace(ending=np.zeros_like(scratch.used), starting=np.zeros_like(scratch.used))
-            stage = phase.astype(np.int16) + np.int16(half * routing.phases)
-            packets = Packets(source.astype(np.int32), destination.astype(np.int32), route, first)
-            mark_routes(marks, network, packets, Runs(direction, hops, stage), classes, memory)
-            seen = marks.starting if half else marks.ending
-            only[seen], number[seen] = terminal, number[seen] + 1
-        silent = np.isin(only * np.int64(len(nodes) + 1), routing.lost)
-        found.append(np.where((number == 1) & silent, only, NO_PORT))
-    return found[0], found[1]
+    nodes = routing.topology.nodes
+    scratch, only = no_channels(nodes, width), np.full((2, nodes, width), NO_PORT)
+    number = np.zeros(only.shape, np.int64)
+    for terminal in _terminals(routing.topology):
+        ends = np.zeros(only.shape, bool)
+        marks = scratch._replace(ending=ends[0], starting=ends[1])
+        walk_all_pairs(routing, classes, memory, marks, terminals=np.array([terminal]))
+        only[ends], number = terminal, number + ends
+    return np.where((number == 1) & np.isin(only * np.int64(nodes + 1), routing.lost), only, NO_PORT)
 
 
 def _pairs(

@@ -217,7 +217,7 @@ def join_halves(
     routing: SourceRouting,
     classes: np.ndarray,
     channels: Channels,
-    returning: tuple[np.ndarray, np.ndarray] | None = None,
+    returning: np.ndarray | None = None,
 ) -> None:
     """Add the dependencies between the two halves of routes by way of a random node.
 
@@ -227,7 +227,7 @@ def join_halves(
     not rest on packets that need no network.
 
     returning  the only source of the first halves that end with each channel, and the only destination of the second
-               halves that begin with it, int[N, W] each, −1 = none: where they are equal, nothing depends. None: all
+               halves that begin with it, int[2, N, W], −1 = none: where they are equal, nothing depends. None: all
                nodes send themselves packets
     """
     count = channels.used.shape[1] // routing.topology.ports.shape[1]
@@ -240,8 +240,8 @@ def join_halves(
         starting = channels.starting[head]
         joined = channels.ending[tail, arriving][:, None] & starting
         if returning is not None:
-            source = returning[0][tail, arriving][:, None]
-            joined &= (source == NO_PORT) | (source != returning[1][head])
+            source = returning[0, tail, arriving][:, None]
+            joined &= (source == NO_PORT) | (source != returning[1, head])
         channels.depends[tail, arriving] |= np.uint8(DEPENDS) * joined
         first = whole[tail, arriving][:, None] & starting & away
         channels.depends[tail, arriving] |= np.uint8(FIRST) * first
