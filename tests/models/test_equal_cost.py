@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from itertools import combinations
 
 import pyarrow as pa
 import pytest
@@ -153,3 +154,27 @@ def test_long_work_tells_how_far_it_is(monkeypatch, capfd):
     told = capfd.readouterr().err
     assert "faulty(torus(k=16, n=2), links=2, seed=1): routes followed: 100 %" in told
     assert "faulty(torus(k=16, n=2), links=2, seed=1): distances" in told
+
+
+def test_a_one_way_network_whose_nodes_have_other_numbers_in_and_out_pays_for_all_wires_across(tmp_path):
+    """The direction with fewer channels has 1 of the 5 at least that cross any half, and 3 of the 7."""
+    fan = [(i, (i + 1) % 8) for i in range(8)] + [(0, i) for i in range(2, 8)]
+    (tmp_path / "fan.csv").write_text("source,target\n" + "".join(f"{u},{v}\n" for u, v in fan))
+    torus = [(u, v) for u in range(9) for v in (u // 3 * 3 + (u + 1) % 3, (u + 3) % 9)]
+    networks = {
+        f'graph(path="{tmp_path}/fan.csv", directed=true)': (fan, 8),
+        "without(torus(k=3, n=2, directed=true), links=[[0, 1]])": ([arc for arc in torus if arc != (0, 1)], 9),
+    }
+    entry = "{model: parhami-kwai-2004, message_bits: 384, rates: 0, constant: bisection}"
+    swept = f"topologies: {json.dumps(list(networks))}\nlatency: [{entry}]\n"
+    table = open_table(run(tmp_path, swept, "points", "static", "latency") / "latency.parquet")
+    for name, (arcs, nodes) in networks.items():
+        halves = map(set, combinations(range(nodes), nodes // 2))
+        wires = min(sum((u in half) != (v in half) for u, v in arcs) for half in halves)
+        assert wires == {8: 5, 9: 7}[nodes]
+        text = said(name, "--constant", "bisection")
+        assert f"the best cut known has {wires} links of both directions" in text
+        found = json.loads(said(name, "--constant", "bisection", "--json"))
+        for row in (found, *of(table, topology=found["topology"])):
+            assert row["width"] == pytest.approx(nodes / wires, rel=1e-14)
+    assert len(table) == 2

@@ -8,6 +8,7 @@ from math import ceil
 import numpy as np
 import scipy
 
+from torusweep.networks.links import strengths
 from torusweep.networks.topology import Topology
 
 PARTITIONER_CHANNELS = 4_000_000  # largest number of channels for which METIS is used
@@ -77,6 +78,24 @@ def narrower_cut(
         if width < best:
             best, found = width, (width, half)
     return found
+
+
+def cut_both_ways(topology: Topology, matrix: scipy.sparse.csr_array) -> int | None:
+    """Channels across the narrowest balanced cut found, of both directions, where these may differ.
+
+    None where as many enter every node as leave it: then as many cross any cut one way as the other.
+    """
+    if not topology.directed or np.array_equal(*strengths(matrix)):
+        return None
+    both = scipy.sparse.csr_array(matrix + matrix.T)
+    tail, head = both.nonzero()
+    radices, owner = topology.plan.radices, np.zeros(len(tail), np.int64)
+    best = min(
+        int(coordinate_cuts(radices, dimension, 1, owner, tail, head, both[tail, head])[0][0])
+        for dimension in range(len(radices))
+    )
+    narrower = narrower_cut(both, both, best) if best and both.nnz <= PARTITIONER_CHANNELS else None
+    return best if narrower is None else narrower[0]
 
 
 def coordinate_cut(topology: Topology, dimension: int) -> tuple[int, np.ndarray]:

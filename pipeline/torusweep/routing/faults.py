@@ -71,11 +71,14 @@ def as_far_as_joined(routing: Routing) -> Routing:
 def for_pairs(routing: Routing, pairs: np.ndarray) -> Routing:
     """The routing for some pairs of nodes only; packets of others have no route.
 
-    pairs   int64[P], ascending, source · N + destination
-    Raises BadInput for a routing of two passes.
+    pairs   int64[P], ascending, source · N + destination; a node to itself only where it sends packets to itself,
+            which by way of a random node use the network
+    Raises BadInput for a routing of two passes, unless all pairs of different nodes are used.
     """
     topology, nodes = routing.topology, routing.topology.nodes
     unused = [(source * nodes + destination) for source, destination in _blocks(topology)]
+    if isinstance(routing, TableRouting) or (isinstance(routing, SourceRouting) and routing.passes > 1):
+        unused.append(np.unique(topology.terminals) * np.int64(nodes + 1))
     lost = np.setdiff1d(np.concatenate([np.zeros(0, np.int64), *unused]), pairs, assume_unique=True)
     if routing.lost is not None:
         lost = np.union1d(lost, routing.lost)
@@ -86,6 +89,8 @@ def for_pairs(routing: Routing, pairs: np.ndarray) -> Routing:
     if isinstance(routing, TableRouting):
         return table_routing(topology, rows_of(routing), lost=lost, partial=True)
     if routing.passes > 1:
+        if not (lost % (nodes + 1)).any():
+            return replace(routing, lost=lost)
         raise BadInput("expected a routing of one pass for some pairs only, got one by way of a random node")
     return replace(_by_pairs(routing, routing.moves, lost), lost=lost)
 

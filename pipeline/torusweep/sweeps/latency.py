@@ -12,13 +12,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from torusweep.errors import BadInput, Refused
-from torusweep.networks.families import plan
+from torusweep.networks.families import build, plan
 from torusweep.networks.seed_runs import count_of, first_of
 from torusweep.networks.spelling import parse
 from torusweep.papers.verification.rows import expected_latency
 from torusweep.questions.latency.columns import LATENCY
-from torusweep.questions.latency.normalisation import NORMS, WIRING_VOLUME
-from torusweep.questions.latency.question import check_links, placement_of
+from torusweep.questions.latency.normalisation import BISECTION, NORMS, WIRING_VOLUME
+from torusweep.questions.latency.question import across_both_ways, check_links, placement_of
 from torusweep.questions.latency.table import (
     Columns,
     ModelInputs,
@@ -219,9 +219,12 @@ def _of_networks(entry: ParhamiKwai, static: pa.Table, loads: pa.Table | None, l
     for name in chosen(entry, [SweepNetwork(topology) for topology in records]):
         try:
             check_links(name, plan(name)[1])
-            network = network_of(records[name], carried.get(name))
+            record = records[name]
+            network = network_of(record, carried.get(name))
             placement = placement_of(constraint, parse(name).name)
-            width = width_of(constraint, records[name], placed.get((name, placement)))
+            if constraint.norm == BISECTION and record["directed"] and record["bisection_upper"] is not None:
+                record = across_both_ways(build(name), record)
+            width = width_of(constraint, record, placed.get((name, placement)))
             check(network, entry.message_bits, width)
         except ValueError as error:
             pass_over(BadInput(str(error)), skip=entry.skip_unsuitable)

@@ -18,7 +18,8 @@ from torusweep.questions.deadlock.rules import RULES as OUR_RULES
 from torusweep.questions.deadlock.rules import Rule, vc_rule
 from torusweep.questions.deadlock.verdict import TOGETHER, verdict
 from torusweep.questions.deadlock.window_dependencies import mark_windows
-from torusweep.routing import ROUTINGS, routing
+from torusweep.routing import ROUTINGS, GivenRouting, routing
+from torusweep.routing.tables.as_table import table_of
 from torusweep_kernels.dependencies import no_channels
 
 from tests.stages.deadlock.plain_dependencies import (
@@ -284,3 +285,37 @@ def check_packets(name, network, rule, virtual_channels, packets, cycle):
                 chosen = [min(c, virtual_channels - 1) for c in choose(hops, lines)]
                 firsts.add(tuple((node, step(node, d), c) for (node, d, _, _), c in zip(inner[:2], chosen)))
         assert tuple(channels) in firsts
+
+
+@pytest.mark.parametrize(("rule", "virtual_channels"), [("none", 1), ("phases", 2), ("phases_dateline", 4)])
+@pytest.mark.parametrize(
+    ("network", "one_class"),  # dependencies of rule none: all packets, and those to another node
+    [
+        ("hamming(radices=[4])", (36, 24)),  # 12 channels × 3 that go on; 2 do not lead back
+        ("ring(k=2)", (2, 0)),
+        ("ring(k=3)", (12, 6)),
+        ("ring(k=4)", (16, 16)),
+        (
+            "mesh(k=3, n=1)",
+            (6, 4),
+        ),  # 0's channel to 1 has only 0's packets, the one back only those to 0; likewise 2
+        ("hyperx(radices=[3], terminals=2)", (12, 12)),  # a terminal to the other one of its router, by way of another
+        ("torus(radices=[3, 2])", (54, 54)),
+    ],
+)
+def test_of_uniform_other_no_packets_to_their_own_source_count(network, one_class, rule, virtual_channels):
+    form = build_routing("valiant", network)[1]
+    routes, step, lines = walk_routes("valiant", network)
+    alone = len(form.topology.terminals) == form.topology.nodes
+    away = [hops for hops in routes if hops and (not alone or hops[0][0] != step(*hops[-1][:2]))]
+    for traffic, some, number in zip(("uniform", "uniform_other"), (routes, away), one_class):
+        plain = graph(some, RULES[rule], virtual_channels, step, lines)
+        record = deadlock_record(
+            form.topology, routing="valiant", vc_rule=rule, virtual_channels=virtual_channels, traffic=traffic
+        )
+        assert record["dependencies"] == plain.number_of_edges()
+        assert record["acyclic"] == nx.is_directed_acyclic_graph(plain)
+        if rule == "none":
+            table = GivenRouting("listed", table_of(form))
+            listed = deadlock_record(form.topology, routing=table, vc_rule=rule, virtual_channels=1, traffic=traffic)
+            assert (record["dependencies"], listed["dependencies"]) == (number, number)

@@ -285,3 +285,22 @@ def test_intervals_of_short_simulations_hold_the_long_run(spelling, load, cycles
             inside.append(abs(row[name] - long[name]) <= row[f"{name}_error"])
     assert len(inside) >= 48
     assert np.mean(inside) >= 0.92
+
+
+@pytest.mark.parametrize(
+    ("network", "terminals", "routers", "channels"),
+    [("ring(k=2)", 1, 2, 2), ("hamming(radices=[4])", 1, 4, 12), ("hyperx(radices=[2], terminals=4)", 4, 2, 2)],
+)
+def test_packets_to_their_own_router_take_valiants_way_in_loads_only(network, terminals, routers, channels):
+    """All routers are neighbours: a half takes a hop unless the random node is its other end, one of N."""
+    hops = 2 * (1 - 1 / routers)
+    a_channel = routers * terminals * hops / channels
+    loads = exact_loads(build(network), routing="valiant", traffic="uniform")
+    assert loads.load.max() == pytest.approx(a_channel)
+    (row,) = simulate(
+        network, (0.2,), routing="valiant", vc_rule="phases", virtual_channels=4, cycles=200_000, warm_up=500
+    )
+    own = 1 / routers
+    assert row["mean_channel_utilization"] == pytest.approx(0.2 * a_channel * (1 - own), rel=0.06)
+    sent = row["packets"] * 16 / (row["generated_load"] * 199_500 * routers * terminals)
+    assert sent == pytest.approx(1 - own, abs=0.03)

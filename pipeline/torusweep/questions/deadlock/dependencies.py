@@ -83,7 +83,7 @@ def dependencies(routing: Routing, rule: Rule, virtual_channels: int, progress: 
         return Dependencies(topology, count, channels)
     _mark_runs(routing, classes, rule.memory, channels, progress)
     if routing.passes == 2:
-        join_halves(routing, classes, channels)
+        join_halves(routing, classes, channels, _only_returning(routing, classes, rule.memory, width))
     return Dependencies(topology, count, channels)
 
 
@@ -124,13 +124,19 @@ def _mark_runs(
 
 
 def walk_all_pairs(
-    routing: SourceRouting, classes: np.ndarray, memory: str, channels: Channels, progress: Progress = None
+    routing: SourceRouting,
+    classes: np.ndarray,
+    memory: str,
+    channels: Channels,
+    progress: Progress = None,
+    terminals: np.ndarray | None = None,
 ) -> None:
-    """Walk the routes of every pair of terminals and mark their channels and dependencies.
+    """Walk the routes of every pair of terminals, of all or of these, and mark their channels and dependencies.
 
     With two passes, `ending` is marked for first halves only and `starting` for second halves only.
     """
-    moves, terminals, table = routing.moves, _terminals(routing.topology), RouteTable(routing)
+    moves, table = routing.moves, RouteTable(routing)
+    terminals = _terminals(routing.topology) if terminals is None else terminals
     nodes, unwanted = np.arange(routing.topology.nodes), np.zeros_like(channels.used)
     network = KernelMoves(moves.next, moves.port, moves.wrap)
     halves = [(terminals, terminals)] if routing.passes == 1 else [(terminals, nodes), (nodes, terminals)]
@@ -147,6 +153,25 @@ def walk_all_pairs(
             walked += len(source)
             if progress is not None:
                 progress((half + walked / (len(ends[0]) * len(ends[1]))) / len(halves))
+
+
+def _only_returning(routing: SourceRouting, classes: np.ndarray, memory: str, width: int) -> np.ndarray | None:
+    """Channels whose packets only come from, or go to, one node that sends itself nothing; None: all nodes do.
+
+    returns  int64[2, N, W]: that source of first halves that end with each channel, that destination of second halves
+             that begin with it; −1 = there are others
+    """
+    if routing.lost is None:
+        return None
+    nodes = routing.topology.nodes
+    scratch, only = no_channels(nodes, width), np.full((2, nodes, width), NO_PORT)
+    number = np.zeros(only.shape, np.int64)
+    for terminal in _terminals(routing.topology):
+        ends = np.zeros(only.shape, bool)
+        marks = scratch._replace(ending=ends[0], starting=ends[1])
+        walk_all_pairs(routing, classes, memory, marks, terminals=np.array([terminal]))
+        only[ends], number = terminal, number + ends
+    return np.where((number == 1) & np.isin(only * np.int64(nodes + 1), routing.lost), only, NO_PORT)
 
 
 def _pairs(

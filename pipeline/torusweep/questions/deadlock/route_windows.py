@@ -213,13 +213,22 @@ def cells_after(onward: np.ndarray, cell: np.ndarray, direction: np.ndarray, hop
     return cell
 
 
-def join_halves(routing: SourceRouting, classes: np.ndarray, channels: Channels) -> None:
+def join_halves(
+    routing: SourceRouting,
+    classes: np.ndarray,
+    channels: Channels,
+    returning: np.ndarray | None = None,
+) -> None:
     """Add the dependencies between the two halves of routes by way of a random node.
 
     Each channel that ends a first half depends on every channel that starts a second half at the same node. This
     includes packets to their own source, which also pass the random node. If the channel is the whole first half, these
     are the first two channels of a route: of a packet to another node than its source, because a deadlock must
     not rest on packets that need no network.
+
+    returning  the only source of the first halves that end with each channel, and the only destination of the second
+               halves that begin with it, int[2, N, W], −1 = none: where they are equal, nothing depends. None: all
+               nodes send themselves packets
     """
     count = channels.used.shape[1] // routing.topology.ports.shape[1]
     tail, head, port = routing.topology.arcs
@@ -229,7 +238,11 @@ def join_halves(routing: SourceRouting, classes: np.ndarray, channels: Channels)
     for c in range(count):
         arriving = port * count + c
         starting = channels.starting[head]
-        channels.depends[tail, arriving] |= np.uint8(DEPENDS) * (channels.ending[tail, arriving][:, None] & starting)
+        joined = channels.ending[tail, arriving][:, None] & starting
+        if returning is not None:
+            source = returning[0, tail, arriving][:, None]
+            joined &= (source == NO_PORT) | (source != returning[1, head])
+        channels.depends[tail, arriving] |= np.uint8(DEPENDS) * joined
         first = whole[tail, arriving][:, None] & starting & away
         channels.depends[tail, arriving] |= np.uint8(FIRST) * first
 

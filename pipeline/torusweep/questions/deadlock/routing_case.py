@@ -139,7 +139,7 @@ def for_traffic(
         sent, found = delivered(topology, pattern, lost, missing)
         source, destination, _ = sent.at_nodes(topology.terminals, topology.nodes).pairs(np.arange(topology.nodes))
         pairs = source.astype(np.int64) * topology.nodes + destination
-        return GivenRouting(name, for_pairs(form, pairs[source != destination])), spelled, found
+        return GivenRouting(name, for_pairs(form, pairs)), spelled, found
     except BadInput as refusal:
         raise type(refusal)(f"{about}, traffic {spelled}: {refusal}") from None
 

@@ -59,7 +59,7 @@ NORMS = {
         96,
         "Parhami & Kwai 2004, sec. 5: a pin for a bit of each outgoing channel, of the node that has most",
     ),
-    # bisection_upper counts the channels of one direction; as many lead back
+    # bisection_upper counts the channels of one direction; as many lead back, or it is half of all (`across_both_ways`)
     BISECTION: Norm(
         ("bisection_upper", "nodes"),
         lambda bisection_upper, nodes: 2.0 * bisection_upper / nodes,

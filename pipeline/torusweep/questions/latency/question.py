@@ -13,6 +13,7 @@ from typing import Annotated, Any, Literal, TypedDict, Unpack, cast
 from rich.console import Console
 
 from torusweep.errors import BadInput
+from torusweep.networks.cuts import cut_both_ways
 from torusweep.networks.links import channel_matrix, surviving_network
 from torusweep.networks.symmetry import orbits_under, proved_symmetries
 from torusweep.networks.topology import Meaning, Number, Plan, Topology, Whole
@@ -70,7 +71,18 @@ def static_of(topology: Topology, constraint: Constraint, *, backend: str = "aut
     if constraint.norm != BISECTION:
         return found
     bounds = bisection_bounds(survivors, matrix, images, edge_connectivity=None)
-    return {**found, "bisection_lower": bounds.lower, "bisection_upper": bounds.upper}
+    return across_both_ways(topology, {**found, "bisection_lower": bounds.lower, "bisection_upper": bounds.upper})
+
+
+def across_both_ways(topology: Topology, static: Numbers) -> Numbers:
+    """A record of `static` whose `bisection_upper` is half of the channels across the middle, both directions.
+
+    It has counted the direction with fewer channels: twice as many are too few wires where, at a node of a one-way
+    network, more channels enter than leave, or fewer.
+    """
+    survivors = surviving_network(topology)
+    wires = cut_both_ways(survivors, channel_matrix(survivors))
+    return static if wires is None else {**static, "bisection_lower": None, "bisection_upper": wires / 2}
 
 
 def check_links(spelling: str, plan: Plan) -> None:
@@ -310,10 +322,11 @@ def _limits(static: Row, reason: str) -> list[str]:
     """What limits a network's numbers: unknown loads (and the reason), a bisection width that is only bounded."""
     limits = [f"{static['topology']}: channel loads are not known: {reason}"] if reason else []
     lower, upper = static.get("bisection_lower"), static.get("bisection_upper")
-    if lower != upper:
+    if lower != upper and upper is not None:
         least = "1" if lower is None else f"{lower:,}"
+        many = f"{upper:,} links" if isinstance(upper, int) else f"{2 * upper:,.0f} links of both directions"
         limits.append(
-            f"{static['topology']}: the best cut known has {upper:,} links, the narrowest has at least {least}; "
+            f"{static['topology']}: the best cut known has {many}, the narrowest has at least {least}; "
             "a narrower cut allows wider channels"
         )
     return limits

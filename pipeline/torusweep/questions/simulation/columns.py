@@ -158,7 +158,9 @@ SIMULATION = (
         "packets by total latency, as lower ends of bins and counts: a bin for each cycle up to 32, then 16 "
         "bins for each doubling",
     ),
-    Column("packets", "int64", "packets", "packets delivered while measuring, all seeds together", "neither"),
+    Column(
+        "packets", "int64", "packets", "packets delivered over links while measuring, all seeds together", "neither"
+    ),
     Column(
         "refused_packets",
         "int64",

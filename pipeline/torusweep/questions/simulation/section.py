@@ -146,7 +146,9 @@ def _saturations(curves: Sequence[Curve], loads: Iterable[Record]) -> str:
     )
     note = (
         "Loads in flits/cycle/terminal, latencies in cycles; zero-load: at the least load simulated. A simulated router"
-        " cannot use every cycle of its links, so it saturates below the load that they can carry. All {} curves."
+        " cannot use every cycle of its links, so it saturates below the load that they can carry. By way of a random"
+        " node (valiant) links carry packets to a terminal of the source's router, too, which are not simulated: where"
+        " these are many, it may saturate above that load. All {} curves."
     )
     return listing("Saturation", note, shown, ordered)
 

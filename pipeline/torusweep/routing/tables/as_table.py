@@ -143,15 +143,15 @@ def _expect_few(routes: int) -> None:
 
 def _routes_to(routing: SourceRouting, goal: int) -> _Routed:
     """All routes from all terminals to a destination; with two passes, by way of every node, itself included."""
-    terminals = _terminals(routing.topology)
+    sources = _terminals(routing.topology)
+    if routing.lost is not None:
+        sources = sources[~np.isin(sources * routing.topology.nodes + goal, routing.lost)]
     if routing.passes == 1:
-        sources = terminals[terminals != goal]
-        if routing.lost is not None:
-            sources = sources[~np.isin(sources * routing.topology.nodes + goal, routing.lost)]
+        sources = sources[sources != goal]
         pair, weight, runs = _routes(routing, sources, np.full(len(sources), goal))
         return _Routed(sources[pair], weight, runs)
     nodes = routing.topology.nodes
-    source, between = np.repeat(terminals, nodes), np.tile(np.arange(nodes), len(terminals))
+    source, between = np.repeat(sources, nodes), np.tile(np.arange(nodes), len(sources))
     one, before, first = _routes(routing, source, between)
     two, after, second = _routes(routing, np.arange(nodes), np.full(nodes, goal))
     ways = np.bincount(two, minlength=nodes)
