@@ -105,6 +105,17 @@ def test_parquet_needs_a_file_and_reads_back(tmp_path):
     assert pq.read_table(tmp_path / "out.parquet").equals(TYPES)
 
 
+@pytest.mark.parametrize("style", ["csv", "json", "parquet"])
+def test_a_file_is_of_the_style_that_its_suffix_says_unless_told(tmp_path, style):
+    told, by_suffix, other = tmp_path / "told", tmp_path / f"out.{style.upper()}", tmp_path / f"other.{style}"
+    queries.print_table(TYPES, style, told)
+    queries.print_table(TYPES, None, by_suffix)
+    assert by_suffix.read_bytes() == told.read_bytes()
+    queries.print_table(TYPES, "table", other)
+    queries.print_table(TYPES, None, tmp_path / "out.txt")
+    assert other.read_bytes() == (tmp_path / "out.txt").read_bytes() != told.read_bytes()
+
+
 @pytest.mark.parametrize("style", ["table", "csv", "json", "parquet"])
 def test_a_file_that_cannot_be_written(tmp_path, style):
     with pytest.raises(BadInput, match="--output"):

@@ -47,6 +47,7 @@ TIME_LIMIT = 30.0  # seconds
 MEMORY_GIB = 2.0  # for the query's work, and again for its answer
 MOST_ROWS = 1_000_000
 LONGEST = 20_000  # characters of SQL; more would only occupy the planner
+SUFFIXES = {f".{style}": style for style in ("csv", "json", "parquet")}  # of files, and the style that each says
 STEP = 0.02  # seconds between two looks at a query's time and memory
 GRACE = 1.0  # seconds to heed an interrupt
 _EXAMPLE = '"SELECT topology, diameter FROM static LIMIT 5"'
@@ -295,11 +296,14 @@ def _tables(folders: Sequence[Path], mentioned: set[str]) -> dict[str, pa.Table 
     return dict(stored)
 
 
-def print_table(table: pa.Table, style: str, out: Path | None = None, *, columns: bool = False) -> None:
+def print_table(table: pa.Table, style: str | None, out: Path | None = None, *, columns: bool = False) -> None:
     """Print a table (style table, csv or json), or write it to the file `out` (parquet too).
 
+    style    None: as the file's suffix says, else table
     columns  the rows describe columns: each stays a line in a narrow terminal
     """
+    if style is None:
+        style = SUFFIXES.get(out.suffix.lower(), "table") if out else "table"
     if style == "parquet":
         if out is None:
             raise BadInput("expected a file for --format parquet, got none; add --output FILE")

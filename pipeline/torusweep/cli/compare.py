@@ -40,7 +40,7 @@ def pareto(
     where: str | None,
     choices: dict[str, str | None],
     results: list[Path],
-    style: str,
+    style: str | None,
     output: Path | None,
     as_json: bool,
 ) -> None:
@@ -91,7 +91,7 @@ def compare(
     right: Path,
     tables: tuple[str, ...],
     tolerance: float,
-    style: str,
+    style: str | None,
     output: Path | None,
     as_json: bool,
 ) -> None:
@@ -108,7 +108,7 @@ def compare(
       torusweep compare results/a results/b --table static,loads --json
     """
     found = differences_of(left, right, tables=options.listed(tables), tolerance=tolerance)
-    if found.num_rows or as_json or style != "table" or output:
+    if found.num_rows or as_json or style not in (None, "table") or output:
         print_table(found, "json" if as_json else style, output)
     else:
         click.echo("no difference")

@@ -15,6 +15,7 @@ from torusweep.errors import BadInput
 from torusweep.interchange import FORMATS, Written, format_name
 from torusweep.interchange import export as write
 from torusweep.networks.families import build
+from torusweep.networks.readers import SUFFIXES as READ_AS
 from torusweep.questions.deadlock.routing_case import FORMATS as TABLE_FORMATS
 from torusweep.questions.deadlock.routing_case import routing_table
 
@@ -77,8 +78,8 @@ def export(topology: str, style: str | None, output: Path | None, as_json: bool)
 
 
 def _by_suffix(output: Path | None) -> str:
-    """The format whose files end like the output."""
-    suffixes = {chosen.suffix: name for name, chosen in FORMATS.items() if chosen.suffix}
+    """The format as which a file that ends like the output is read."""
+    suffixes = {suffix: name for suffix, name in READ_AS.items() if name in FORMATS}
     suffix = "" if output is None else output.suffix.lower()
     if suffix not in suffixes:
         raise BadInput(

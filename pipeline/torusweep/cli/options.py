@@ -120,9 +120,8 @@ output_format = click.option(
     "--format",
     "style",
     type=click.Choice(["table", "csv", "json", "parquet"]),
-    default="table",
-    show_default=True,
-    help="Output format. A table rounds numbers to six digits; parquet needs --output.",
+    help="Output format. A table rounds numbers to six digits; parquet needs --output.  [default: by the suffix of"
+    " --output, else table]",
 )
 
 

@@ -43,7 +43,7 @@ def _complete_table(context: click.Context, parameter: click.Parameter, incomple
 def query(
     sql: str | None,
     results: list[Path],
-    style: str,
+    style: str | None,
     output: Path | None,
     schema: str | None,
     time_limit: float,

@@ -49,6 +49,11 @@ PATTERNS: dict[str, Callable[..., Traffic]] = {
 }
 # patterns that every automorphism preserves (Traffic.symmetric)
 SYMMETRIC = ("uniform", "uniform_other", "all_to_all", "nearest_neighbour")
+# what a worst case is called here, which no pattern is
+WORST = (
+    "a routing's worst permutation is found by bounds of loads, as worst_case_saturation_load; group_shift is the worst"
+    " case of minimal routing on a dragonfly"
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,7 +106,12 @@ def files_of(spelling: str) -> list[Path]:
 
 def _resolve(spelling: str) -> tuple[str, Callable[..., Traffic], dict[str, Any]]:
     """Return (canonical spelling, pattern, values of its parameters)."""
-    return resolve(spelling, PATTERNS, kind="traffic", example="uniform or hot_spot(node=3, percent=20)")
+    try:
+        return resolve(spelling, PATTERNS, kind="traffic", example="uniform or hot_spot(node=3, percent=20)")
+    except BadInput as refusal:
+        if not spelling.strip().lower().startswith(("worst", "adversar")):
+            raise
+        raise BadInput(f"{refusal}; {WORST}") from None
 
 
 __all__ = [
