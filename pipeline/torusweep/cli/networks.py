@@ -97,7 +97,7 @@ def _print(written: Written) -> None:
     click.echo(f"to read: {written.command}" if FORMATS[written.format].suffix else f"to run: {written.command}")
 
 
-SUFFIXES = {".csv": "csv", ".parquet": "parquet"}
+SUFFIXES = {"": "csv", ".csv": "csv", ".parquet": "parquet"}
 
 
 @click.command()
@@ -108,7 +108,7 @@ SUFFIXES = {".csv": "csv", ".parquet": "parquet"}
     "form",
     type=click.Choice(TABLE_FORMATS),
     help="csv, parquet: a row for each next hop. matrix: next nodes, N lines of N numbers.  "
-    "[default: by the file's suffix, else csv]",
+    "[default: by the file's suffix; csv without one]",
 )
 @click.option(
     "--vc-rule",
@@ -140,7 +140,10 @@ def routes(
       torusweep routes "ring(k=6)" --routing "dimension_order(tie=positive)" --format matrix
       torusweep loads "mesh(k=4, n=2)" --routing 'table(path="routes.csv")'
     """
-    chosen = form or (SUFFIXES.get(output.suffix.lower(), "csv") if output else "csv")
+    suffix = output.suffix.lower() if output else ""
+    if form is None and suffix not in SUFFIXES:
+        raise BadInput(f"-o {output}: expected a name that ends in .csv or .parquet, got '{suffix}'; add --format")
+    chosen = form or SUFFIXES[suffix]
     if chosen == "parquet" and output is None:
         raise BadInput("--format parquet: expected a file, got standard output; add -o routes.parquet")
     content = routing_table(

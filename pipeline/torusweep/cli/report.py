@@ -125,6 +125,8 @@ def report(results: Path, output: Path | None, as_json: bool) -> None:
       torusweep report --results results/smoke --output /tmp/page.html
     """
     target = output or results / "report.html"
+    if target.suffix.lower() not in ("", ".html", ".htm"):
+        raise BadInput(f"--output: expected a name that ends in .html, got '{target}'; choose one")
     write_report(results, target)
     if as_json:
         options.print_json({"report": str(target)})

@@ -66,7 +66,7 @@ def test_networks_of_switches_are_as_large_as_their_terminals(browser: Any, tmp_
     opened.all_sizes()
     opened.move("terminals-to", "ArrowLeft")  # 36 → 16 terminals
     opened.said("3 of 4 designs shown")
-    assert opened.address()["terminals"] == ["6-16"]
+    assert opened.chosen()["terminals"] == ["6-16"]
     shared = Opened(browser, file, f"#{urlsplit(opened.page.url).fragment}", **DESKTOP)
     shared.said("3 of 4 designs shown")
     for one in (opened, shared):
