@@ -129,7 +129,7 @@ output_format = click.option(
     "style",
     type=click.Choice(["table", "csv", "json", "parquet"]),
     help="Output format. A table rounds numbers to six digits; parquet needs --output.  [default: by the suffix of"
-    " --output, else table]",
+    " --output, table without one]",
 )
 
 

@@ -80,7 +80,7 @@ def plot(
       torusweep plot mean_distance saturation_load --traffic uniform --series routing -o load.png
       torusweep plot nodes bisection_upper --series degree_max --where "nodes BETWEEN 4000 AND 4200"
     """
-    target = output or Path(f"{y}-{x}.svg")
+    target = output or Path(f"{y}-{x}.svg".replace("/", "-"))
     if target.suffix not in charts.SUFFIXES:
         raise BadInput(f"--output: expected a name that ends in .svg, .pdf or .png, got '{target}'; choose one")
     if output is None:

@@ -213,7 +213,7 @@ def check_numbers(
         )
     if not (loads or precision or workload):
         raise BadInput(
-            "simulation: expected loads, a precision of saturation or a workload, got none; give for example load 0.2"
+            "expected loads, a precision of saturation or a workload, got none; give for example loads: [0.1, 0.2]"
         )
     if not seeds or len(set(seeds)) < len(seeds):
         raise BadInput(f"seeds={list(seeds)}: expected one or more, all different; leave out repeated ones")
