@@ -140,10 +140,9 @@ def routes(
       torusweep routes "ring(k=6)" --routing "dimension_order(tie=positive)" --format matrix
       torusweep loads "mesh(k=4, n=2)" --routing 'table(path="routes.csv")'
     """
-    suffix = output.suffix.lower() if output else ""
-    if form is None and suffix not in SUFFIXES:
-        raise BadInput(f"-o {output}: expected a name that ends in .csv or .parquet, got '{suffix}'; add --format")
-    chosen = form or SUFFIXES[suffix]
+    chosen = form or SUFFIXES.get(output.suffix.lower() if output else "")
+    if chosen is None:
+        raise BadInput(f"-o {output}: expected a name that ends in .csv or .parquet, or --format; add one")
     if chosen == "parquet" and output is None:
         raise BadInput("--format parquet: expected a file, got standard output; add -o routes.parquet")
     content = routing_table(

@@ -49,11 +49,6 @@ PATTERNS: dict[str, Callable[..., Traffic]] = {
 }
 # patterns that every automorphism preserves (Traffic.symmetric)
 SYMMETRIC = ("uniform", "uniform_other", "all_to_all", "nearest_neighbour")
-# what a worst case is called here, which no pattern is
-WORST = (
-    "a routing's worst permutation is found by bounds of loads, as worst_case_saturation_load; group_shift is the worst"
-    " case of minimal routing on a dragonfly"
-)
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,7 +106,8 @@ def _resolve(spelling: str) -> tuple[str, Callable[..., Traffic], dict[str, Any]
     except BadInput as refusal:
         if not spelling.strip().lower().startswith(("worst", "adversar")):
             raise
-        raise BadInput(f"{refusal}; {WORST}") from None
+        worst = "bounds of loads find the worst permutation of a routing, and its worst_case_saturation_load"
+        raise BadInput(f"{refusal}; {worst}; on a dragonfly group_shift is that of minimal routing") from None
 
 
 __all__ = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
-from functools import partial, reduce
+from functools import cache, partial, reduce
 from numbers import Real
 from typing import Any, Literal
 
@@ -89,30 +89,32 @@ def in_units(listing: Listing, name: str, values: Sequence[Any]) -> Sequence[Any
 
     `listing.units` and its notes keep the unit. Raises BadInput where some have a unit and others none.
     """
-    texts = {value: None for value in values if isinstance(value, str) and QUANTITY.fullmatch(value)}
+    texts = list(filter(_with_unit, values))
     if not texts or name not in (BANDWIDTH, "latency"):
         return values
-    known: dict[str, Fraction] = {}
+    exactly = cache(rate_of if name == BANDWIDTH else time_of)
 
     def read(value: Any) -> Fraction:
-        if value not in texts:
-            some = next(iter(texts)).strip()[:SHOWN]
+        if not _with_unit(value):
+            some = texts[0].strip()[:SHOWN]
             raise BadInput(f"{name}: expected a unit for every link, as {some}, or for none, got {value}")
-        if value not in known:
-            try:
-                known[value] = rate_of(value) if name == BANDWIDTH else time_of(value)
-            except BadInput as wrong:
-                raise BadInput(f"{name}: {wrong}") from None
-        return known[value]
+        try:
+            return exactly(value)
+        except BadInput as wrong:
+            raise BadInput(f"{name}: {wrong}") from None
 
-    read_each(values, read, None)
-    exact = list(known.values())
+    found = read_each(values, read, None)
+    exact = {*found} - {None}
     unit = min(exact) if name == BANDWIDTH else reduce(common_part, exact)
     if not unit:
-        raise BadInput(f"{name}: expected more than 0 for every link, got {min(texts, key=lambda text: known[text])}")
+        raise BadInput(f"{name}: expected more than 0 for every link, got {min(texts, key=exactly)}")
     listing.units[name] = unit
     listing.notes.append(f"1 flit a cycle is {rate(unit)}" if name == BANDWIDTH else f"a cycle is {time(unit)}")
-    return [None if value is None else known[value] / unit for value in values]
+    return [None if value is None else value / unit for value in found]
+
+
+def _with_unit(value: Any) -> bool:
+    return isinstance(value, str) and QUANTITY.fullmatch(value) is not None
 
 
 def read_each(values: Iterable[Any], read: Callable[[Any], Any], absent: Any) -> list[Any]:
@@ -135,10 +137,9 @@ def set_numbers(listing: Listing, columns: Mapping[str, Sequence[Any]]) -> None:
     for name, values in columns.items():
         try:
             values = in_units(listing, name, values)
-            if name in (BANDWIDTH, WEIGHT):
-                set_column(listing, name, np.array(read_each(values, partial(width_of, name), np.nan), np.float64))
-            else:
-                set_column(listing, name, np.array(read_each(values, partial(whole_of, name), ABSENT), np.int64))
+            wide = name in (BANDWIDTH, WEIGHT)
+            found = read_each(values, partial(width_of if wide else whole_of, name), np.nan if wide else ABSENT)
+            set_column(listing, name, np.array(found, np.float64 if wide else np.int64))
         except BadInput as wrong:
             if name not in OTHERS:
                 raise
