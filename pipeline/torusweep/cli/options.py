@@ -20,7 +20,7 @@ Given = TypeVar("Given")
 Value = TypeVar("Value")
 
 
-class Whole(click.IntRange):
+class Integer(click.IntRange):
     """A range of whole numbers."""
 
     name = "integer"  # which messages call what is wanted: "not a valid integer"

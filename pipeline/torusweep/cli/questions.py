@@ -309,7 +309,7 @@ def _type(one: Parameter) -> click.ParamType[Any]:
         kinds[Path] = click.Path(path_type=Path)
         return kinds[one.kind]
     if one.kind is int:
-        return options.Whole(one.range.minimum, one.range.maximum)
+        return options.Integer(one.range.minimum, one.range.maximum)
     is_open = getattr(one.range, "open", False)
     above = is_open or getattr(one.range, "above", False)
     return options.Real(one.range.minimum, one.range.maximum, min_open=above, max_open=is_open)
