@@ -32,8 +32,10 @@ class Module:
 
     @cached_property
     def room(self) -> str:
-        """As in 'networks', 'questions/loads', 'kernels/router'; the package itself is ''."""
+        """As in 'networks', 'questions/loads', 'kernels/router'; the package itself is '', as a command it is 'cli'."""
         package, *parts = self.name.split(".")
+        if parts == ["__main__"]:
+            return "cli"
         if package == "torusweep_kernels":
             return "/".join(["kernels", *parts[:1]])
         asked = parts[:1] == ["questions"] and (len(parts) > 2 or self.path.name == "__init__.py")

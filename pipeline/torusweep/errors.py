@@ -19,9 +19,11 @@ class BadInput(Exception):
     on standard error, without a traceback, and exits with status 2.
 
     place   keys of the configuration's entry that it is about: ("routing",); () where it is about the whole entry
+    row     of a list of links: the place of the link that it is about; None: it is about no single one
     """
 
     place: tuple[str, ...] = ()
+    row: int | None = None
 
 
 class Refused(BadInput):

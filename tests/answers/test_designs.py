@@ -221,6 +221,10 @@ def test_the_explorers_data_are_what_the_tables_say(
     assert 100 < len(small.data) <= len(whole.data) / 2
     assert "A sample of 300 " not in body(small)
     assert explored({}, designs({})).section is None
+    assert (data["size"], data["sizes"]) == ("nodes", [16, 16, 27])
+    switched = [*static, {**static[0], "topology": "fat_tree(k=4, n=2)", "nodes": 24, "terminals": 16}]
+    data = unpacked(explored({"static": switched}, designs({"static": switched})).data)
+    assert (data["size"], sorted(data["sizes"])) == ("terminals", [16, 16, 16, 27])
 
 
 def test_a_quantity_has_numbers_for_each_routing_and_traffic(static: list[dict[str, Any]]) -> None:

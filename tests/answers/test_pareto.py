@@ -194,6 +194,7 @@ def test_a_front_of_several_sweeps_names_each(tmp_path):
         ("true\nORDER BY\nnodes", "got 'true ORDER BY nodes': more than a condition"),
         ("\n", "syntax error"),
         ('topology = "ring"', "text stands in single quotes: 'ring'"),
+        ("topology = ring", "text stands in single quotes, as 'ring'; 'torusweep query --schema' lists"),
         ("nodez > 1", "--where 'nodez > 1' cannot be answered"),
         ("nodes IN (SELECT * FROM read_csv('/etc/passwd'))", "and no files"),
         ("topology = ';' LIMIT 1", "more than a condition"),

@@ -128,6 +128,7 @@ def test_rows_without_a_number_are_counted_and_many_are_sampled(folder: Path, mo
             ("nodes", "bisection_lower", "--log", "y", "--where", "NOT connected"),
             "expected numbers above 0 in bisection_lower, got 0",
         ),
+        (("nodes/links", "cost"), "unknown column 'nodes/links'"),
         (("nodes", "cost", "--output", "a.jpg"), "expected a name that ends in .svg, .pdf or .png, got 'a.jpg'"),
         (("nodes", "cost", "--output", "/nowhere/a.svg"), "expected a file that can be written"),
     ],

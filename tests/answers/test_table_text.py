@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import re
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -100,9 +101,26 @@ def test_a_table_for_people_is_rounded_and_the_others_are_not(capsys):
 
 def test_parquet_needs_a_file_and_reads_back(tmp_path):
     with pytest.raises(BadInput, match="--output FILE"):
-        queries.print_table(TYPES, "parquet")
+        queries.style_of("parquet", None)
     queries.print_table(TYPES, "parquet", tmp_path / "out.parquet")
     assert pq.read_table(tmp_path / "out.parquet").equals(TYPES)
+
+
+@pytest.mark.parametrize(
+    ("asked", "name", "style"),
+    [
+        *((None, f"out.{style}", style) for style in ("csv", "json", "parquet")),
+        (None, "OUT.CSV", "csv"),
+        (None, "out.txt", "table"),
+        (None, "out", "table"),
+        (None, None, "table"),
+        ("json", "out.csv", "json"),
+        ("table", "out.xlsx", "table"),
+        ("csv", None, "csv"),
+    ],
+)
+def test_a_file_is_of_the_style_that_its_suffix_says_unless_told(asked, name, style):
+    assert queries.style_of(asked, None if name is None else Path(name)) == style
 
 
 @pytest.mark.parametrize("style", ["table", "csv", "json", "parquet"])

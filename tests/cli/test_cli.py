@@ -24,7 +24,7 @@ from tests.faults import command_line
 
 def torusweep(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-c", "from torusweep.cli import main; main()", *arguments],
+        [sys.executable, "-m", "torusweep", *arguments],
         capture_output=True,
         text=True,
         timeout=120,
@@ -109,7 +109,7 @@ def test_a_full_disk_is_one_line(arguments):
 def on_a_terminal(*arguments: str, **environment: str) -> str:
     """What a command, which ends well, writes on a terminal as its standard error."""
     ours, its = pty.openpty()
-    command = [sys.executable, "-c", "from torusweep.cli import main; main()", *arguments]
+    command = [sys.executable, "-m", "torusweep", *arguments]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=its, env={**os.environ, **environment}) as process:
         os.close(its)
         read = bytearray()

@@ -170,6 +170,9 @@ def test_the_command_tells_the_format_by_the_suffix():
         "torusweep describe a.parquet",
     )
     assert build("a.parquet").links == 4
+    for suffix in ("csv", "EL", "ncol", "xml", "json"):  # all that are read as a format that is written
+        assert command_line.torusweep("export", "ring(k=4)", "-o", f"b.{suffix}").status == 0
+        assert build(f"b.{suffix}").links == 4
     said = command_line.torusweep("export", "ring(k=4)", "--format", "BookSim", "-o", "out")
     assert said.out.startswith("written: out/network.anynet\nwritten: out/booksim.cfg\n")
     assert "to run: cd out && booksim booksim.cfg" in said.out

@@ -396,13 +396,22 @@ REFUSED: list[tuple[str, Any, str]] = [
     (
         "units.csv",
         "source,target,bandwidth\n0,1,100 Gb/s\n1,2,5\n",
-        "bandwidth: expected a unit for every link, as 100 Gb/s, or for none, got 5",
+        "units.csv:3: bandwidth: expected a unit for every link, as 100 Gb/s, or for none, got 5",
     ),
     (
         "odd.csv",
-        "source,target,bandwidth\n0,1,100 furlongs\n",
-        "bandwidth: expected a bandwidth such as 100 Gb/s, got '100 furlongs'",
+        "# rates\n\nsource,target,bandwidth\n0,1,1 Gb/s\n\n1,2,100 furlongs\n2,0,1 parsec\n",
+        "odd.csv:6: bandwidth: expected a bandwidth such as 100 Gb/s, got '100 furlongs'",
     ),
+    (
+        "none.csv",
+        "source,target,bandwidth\n0,1,100 Gb/s\n1,2,0 Gb/s\n",
+        "none.csv:3: bandwidth: expected a bandwidth above 0",
+    ),
+    ("back.csv", "source,target,latency\n0,1,\n1,2,-1\n", "back.csv:3: latency: expected whole numbers"),
+    ("braces.el", "# x\na b {}\nb c {'latency': 'x'}\n", "braces.el:3: latency: expected whole numbers"),
+    ("slashes.el", "// links\n0 1\n", "slashes.el:1: expected comments that begin with # or %, got one"),
+    ("slashes.txt", "0 1\n // links: 1 nodes: 2\n", "slashes.txt:2: expected comments that begin with # or %, got one"),
     ("slow.csv", "source,target,latency\n0,1,0 ns\n", "latency: expected more than 0 for every link"),
     (
         "flat.csv",

@@ -47,6 +47,8 @@ TIME_LIMIT = 30.0  # seconds
 MEMORY_GIB = 2.0  # for the query's work, and again for its answer
 MOST_ROWS = 1_000_000
 LONGEST = 20_000  # characters of SQL; more would only occupy the planner
+# of files, and the style that each says
+SUFFIXES = {".csv": "csv", ".json": "json", ".parquet": "parquet", ".txt": "table", "": "table"}
 STEP = 0.02  # seconds between two looks at a query's time and memory
 GRACE = 1.0  # seconds to heed an interrupt
 _EXAMPLE = '"SELECT topology, diameter FROM static LIMIT 5"'
@@ -246,7 +248,9 @@ def _remedy(error: Exception, written: str) -> str:
         return f"text stands in single quotes: '{quoted[1]}'"
     if isinstance(error, duckdb.PermissionException):
         return "a query reads the results' tables and no files; 'torusweep query --schema' lists them"
-    return "'torusweep query --schema' lists tables, 'torusweep query --schema TABLE' columns"
+    text = quoted and re.search(rf"=\s*{re.escape(quoted[1])}\b", written)
+    columns = "'torusweep query --schema' lists tables, 'torusweep query --schema TABLE' columns"
+    return f"text stands in single quotes, as '{quoted[1]}'; {columns}" if quoted and text else columns
 
 
 def _shown(condition: str) -> str:
@@ -295,14 +299,26 @@ def _tables(folders: Sequence[Path], mentioned: set[str]) -> dict[str, pa.Table 
     return dict(stored)
 
 
+def style_of(style: str | None, out: Path | None) -> str:
+    """The style asked for, else the one that the file's suffix says.
+
+    Raises BadInput where the suffix says none, and for Parquet without a file.
+    """
+    suffix = out.suffix.lower() if out else ""
+    if style is None and suffix not in SUFFIXES:
+        known = ", ".join(filter(None, SUFFIXES))
+        raise BadInput(f"--output {out}: expected a name that ends in {known}, got '{suffix}'; add --format")
+    if style == "parquet" and out is None:
+        raise BadInput("expected a file for --format parquet, got none; add --output FILE")
+    return style or SUFFIXES.get(suffix, "table")
+
+
 def print_table(table: pa.Table, style: str, out: Path | None = None, *, columns: bool = False) -> None:
     """Print a table (style table, csv or json), or write it to the file `out` (parquet too).
 
     columns  the rows describe columns: each stays a line in a narrow terminal
     """
-    if style == "parquet":
-        if out is None:
-            raise BadInput("expected a file for --format parquet, got none; add --output FILE")
+    if style == "parquet" and out is not None:
         sink = pa.BufferOutputStream()
         try:
             pq.write_table(table, sink, compression="zstd", write_page_checksum=True)

@@ -8,7 +8,7 @@ import click
 
 from torusweep.answers.choices import Choices, front_of, left_out
 from torusweep.answers.compare import compare as differences_of
-from torusweep.answers.query import print_table
+from torusweep.answers.query import print_table, style_of
 from torusweep.cli import options
 from torusweep.quantities import counted
 
@@ -40,7 +40,7 @@ def pareto(
     where: str | None,
     choices: dict[str, str | None],
     results: list[Path],
-    style: str,
+    style: str | None,
     output: Path | None,
     as_json: bool,
 ) -> None:
@@ -59,7 +59,7 @@ def pareto(
       torusweep pareto --minimise cost_per_terminal,equal_cost.latency --maximise throughput --traffic uniform
       torusweep pareto --minimise wire_length_max,total_latency --where "placement = 'folded' AND offered_load = 0.1"
     """
-    chosen = Choices(**choices)
+    chosen, style = Choices(**choices), style_of("json" if as_json else style, output)
     table = front_of(
         results,
         minimise=options.listed(minimise),
@@ -67,7 +67,7 @@ def pareto(
         where=where or None,
         choices=chosen,
     )
-    print_table(table, "json" if as_json else style, output)
+    print_table(table, style, output)
     if left_out(table):
         click.echo(f"left out: {counted(left_out(table), 'design')} without a value in one of these columns", err=True)
 
@@ -91,7 +91,7 @@ def compare(
     right: Path,
     tables: tuple[str, ...],
     tolerance: float,
-    style: str,
+    style: str | None,
     output: Path | None,
     as_json: bool,
 ) -> None:
@@ -107,9 +107,10 @@ def compare(
       torusweep compare results/cpu results/gpu --tolerance 1e-12
       torusweep compare results/a results/b --table static,loads --json
     """
+    style = style_of("json" if as_json else style, output)
     found = differences_of(left, right, tables=options.listed(tables), tolerance=tolerance)
-    if found.num_rows or as_json or style != "table" or output:
-        print_table(found, "json" if as_json else style, output)
+    if found.num_rows or style != "table" or output:
+        print_table(found, style, output)
     else:
         click.echo("no difference")
     if found.num_rows:

@@ -15,6 +15,7 @@ from torusweep.errors import BadInput
 from torusweep.interchange import FORMATS, Written, format_name
 from torusweep.interchange import export as write
 from torusweep.networks.families import build
+from torusweep.networks.readers import SUFFIXES as READ_AS
 from torusweep.questions.deadlock.routing_case import FORMATS as TABLE_FORMATS
 from torusweep.questions.deadlock.routing_case import routing_table
 
@@ -77,8 +78,8 @@ def export(topology: str, style: str | None, output: Path | None, as_json: bool)
 
 
 def _by_suffix(output: Path | None) -> str:
-    """The format whose files end like the output."""
-    suffixes = {chosen.suffix: name for name, chosen in FORMATS.items() if chosen.suffix}
+    """The format as which a file that ends like the output is read."""
+    suffixes = {suffix: name for suffix, name in READ_AS.items() if name in FORMATS}
     suffix = "" if output is None else output.suffix.lower()
     if suffix not in suffixes:
         raise BadInput(
@@ -96,7 +97,7 @@ def _print(written: Written) -> None:
     click.echo(f"to read: {written.command}" if FORMATS[written.format].suffix else f"to run: {written.command}")
 
 
-SUFFIXES = {".csv": "csv", ".parquet": "parquet"}
+SUFFIXES = {"": "csv", ".csv": "csv", ".parquet": "parquet"}
 
 
 @click.command()
@@ -107,7 +108,7 @@ SUFFIXES = {".csv": "csv", ".parquet": "parquet"}
     "form",
     type=click.Choice(TABLE_FORMATS),
     help="csv, parquet: a row for each next hop. matrix: next nodes, N lines of N numbers.  "
-    "[default: by the file's suffix, else csv]",
+    "[default: by the file's suffix; csv without one]",
 )
 @click.option(
     "--vc-rule",
@@ -139,7 +140,9 @@ def routes(
       torusweep routes "ring(k=6)" --routing "dimension_order(tie=positive)" --format matrix
       torusweep loads "mesh(k=4, n=2)" --routing 'table(path="routes.csv")'
     """
-    chosen = form or (SUFFIXES.get(output.suffix.lower(), "csv") if output else "csv")
+    chosen = form or SUFFIXES.get(output.suffix.lower() if output else "")
+    if chosen is None:
+        raise BadInput(f"-o {output}: expected a name that ends in .csv or .parquet, or --format; add one")
     if chosen == "parquet" and output is None:
         raise BadInput("--format parquet: expected a file, got standard output; add -o routes.parquet")
     content = routing_table(

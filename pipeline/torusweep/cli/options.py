@@ -20,8 +20,16 @@ Given = TypeVar("Given")
 Value = TypeVar("Value")
 
 
+class Integer(click.IntRange):
+    """A range of whole numbers."""
+
+    name = "integer"  # which messages call what is wanted: "not a valid integer"
+
+
 class Real(click.FloatRange):
     """A range of real numbers: nan, which click lets into every range, is in none."""
+
+    name = "number"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
         number: float = super().convert(value, param, ctx)
@@ -120,9 +128,8 @@ output_format = click.option(
     "--format",
     "style",
     type=click.Choice(["table", "csv", "json", "parquet"]),
-    default="table",
-    show_default=True,
-    help="Output format. A table rounds numbers to six digits; parquet needs --output.",
+    help="Output format. A table rounds numbers to six digits; parquet needs --output.  [default: by the suffix of"
+    " --output, table without one]",
 )
 
 

@@ -43,7 +43,7 @@ def _complete_table(context: click.Context, parameter: click.Parameter, incomple
 def query(
     sql: str | None,
     results: list[Path],
-    style: str,
+    style: str | None,
     output: Path | None,
     schema: str | None,
     time_limit: float,
@@ -63,7 +63,7 @@ def query(
       torusweep query "SELECT family, min(cost) FROM static WHERE nodes BETWEEN 4000 AND 4200 GROUP BY 1" --format csv
       torusweep query "SELECT parameters['k'] AS k, mean_distance FROM static WHERE family = 'pruned_torus'" --json
     """
-    style = "json" if as_json else style
+    style = queries.style_of("json" if as_json else style, output)
     if schema is not None:
         if sql:
             raise BadInput(f"expected --schema or a query, got both; leave out --schema, or '{sql[:60]}'")

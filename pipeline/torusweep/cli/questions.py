@@ -32,6 +32,7 @@ from torusweep.questions.console import open_console
 from torusweep.questions.how import How
 from torusweep.questions.parameters import AlsoCalled, Option, Parameter, Positional, Read
 from torusweep.questions.question import Askable
+from torusweep.tables.parquet import parquet
 
 LINE_SECONDS = 5.0  # between lines
 BAR_COLUMNS = 10  # of a bar, so that most lines fit into 40 columns
@@ -236,10 +237,11 @@ def command_of(question: Any) -> click.Command:
 
 
 def _write(path: Path, content: Any) -> None:
-    """Write a text, or a table as CSV."""
-    text = content if isinstance(content, str) else table_text.as_csv(content)
+    """Write a text, or a table as CSV, as Parquet where the file's name says so."""
+    as_parquet = path.suffix.lower() == ".parquet" and not isinstance(content, str)
+    text = content if isinstance(content, str) or as_parquet else table_text.as_csv(content)
     try:
-        path.write_text(text, encoding="utf-8")
+        path.write_bytes(parquet(content, {}) if as_parquet else text.encode())
     except OSError as error:
         raise BadInput(f"{path}: expected a file that can be written, got: {error.strerror}") from None
 
@@ -307,7 +309,7 @@ def _type(one: Parameter) -> click.ParamType[Any]:
         kinds[Path] = click.Path(path_type=Path)
         return kinds[one.kind]
     if one.kind is int:
-        return click.IntRange(one.range.minimum, one.range.maximum)
+        return options.Integer(one.range.minimum, one.range.maximum)
     is_open = getattr(one.range, "open", False)
     above = is_open or getattr(one.range, "above", False)
     return options.Real(one.range.minimum, one.range.maximum, min_open=above, max_open=is_open)

@@ -80,7 +80,7 @@ def plot(
       torusweep plot mean_distance saturation_load --traffic uniform --series routing -o load.png
       torusweep plot nodes bisection_upper --series degree_max --where "nodes BETWEEN 4000 AND 4200"
     """
-    target = output or Path(f"{y}-{x}.svg")
+    target = output or Path(f"{y}-{x}.svg".replace("/", "-"))
     if target.suffix not in charts.SUFFIXES:
         raise BadInput(f"--output: expected a name that ends in .svg, .pdf or .png, got '{target}'; choose one")
     if output is None:
@@ -125,6 +125,8 @@ def report(results: Path, output: Path | None, as_json: bool) -> None:
       torusweep report --results results/smoke --output /tmp/page.html
     """
     target = output or results / "report.html"
+    if target.suffix.lower() not in ("", ".html", ".htm"):
+        raise BadInput(f"--output: expected a name that ends in .html, got '{target}'; choose one")
     write_report(results, target)
     if as_json:
         options.print_json({"report": str(target)})

@@ -23,7 +23,7 @@ backend = click.option(
 symmetry = click.option("--symmetry", type=click.Choice(["on", "off"]), help="Overrides the configuration's symmetry.")
 workers = click.option(
     "--workers",
-    type=click.IntRange(min=0),
+    type=options.Integer(min=0),
     help="Overrides the configuration's cluster.workers; 0 computes in one process.",
 )
 parts = click.option(
@@ -104,7 +104,7 @@ def run(
 @backend
 @symmetry
 @workers
-@click.option("--cores", type=click.IntRange(1, 4096), help="Overrides the configuration's cluster.cores.")
+@click.option("--cores", type=options.Integer(1, 4096), help="Overrides the configuration's cluster.cores.")
 @click.option("--part", metavar="I/N", help="Compute the I-th of a stage's N parts of equal estimated time.")
 @click.option("--log", type=click.Path(path_type=Path), help="Append what the step says to this file.")
 def step(name: str, config: Path, folder: Path, part: str | None, log: Path | None, **given: str | int | None) -> None:
@@ -149,7 +149,7 @@ def _given(**overrides: str | int | None) -> dict[str, Any]:
 
 @click.command()
 @click.argument("config", type=click.Path(path_type=Path), default=Path("config/default.yaml"))
-@click.option("--workers", type=click.IntRange(min=0), help="Overrides the configuration's cluster.workers.")
+@click.option("--workers", type=options.Integer(min=0), help="Overrides the configuration's cluster.workers.")
 @options.json_output
 def plan(config: Path, workers: int | None, as_json: bool) -> None:
     """Count the points of the sweep that CONFIG describes, and estimate its time, memory and disk.

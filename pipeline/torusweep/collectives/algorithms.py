@@ -40,7 +40,7 @@ Maker = Callable[..., Schedule]
 OPTIMUM = "optimum"  # in place of an algorithm: the best of all
 BEST_KNOWN = "best_known"  # what stands in a table for it where a lower bound is all that is proved
 EVERY = "all"
-OR_OPTIMUM = f", or --algorithm {OPTIMUM}"  # what every refusal ends with: it has no such limits
+OR_OPTIMUM = f", or {OPTIMUM}"  # what every refusal ends with: it has no such limits
 # what the names of algorithms say about the networks that suit them
 POWERS_OF_2 = ("halving_doubling", "recursive_doubling")
 ON_AXES = ("by_dimension", "bucket")

@@ -38,7 +38,7 @@ class Part(NamedTuple):
 class File(NamedTuple):
     """What a command also writes to a file where its option is given: the answer's property of that name.
 
-    The property is a text, or a table, which is written as CSV.
+    The property is a text, or a table, which is written as CSV, or Parquet by the file's suffix.
 
     needs   a parameter without which there is none
     late    written after the answer is printed, so that a refusal does not take it away: it takes computation

@@ -101,7 +101,13 @@ def files_of(spelling: str) -> list[Path]:
 
 def _resolve(spelling: str) -> tuple[str, Callable[..., Traffic], dict[str, Any]]:
     """Return (canonical spelling, pattern, values of its parameters)."""
-    return resolve(spelling, PATTERNS, kind="traffic", example="uniform or hot_spot(node=3, percent=20)")
+    try:
+        return resolve(spelling, PATTERNS, kind="traffic", example="uniform or hot_spot(node=3, percent=20)")
+    except BadInput as refusal:
+        if not spelling.strip().lower().startswith(("worst", "adversar")):
+            raise
+        worst = "bounds of loads find the worst permutation of a routing, and its worst_case_saturation_load"
+        raise BadInput(f"{refusal}; {worst}; on a dragonfly group_shift is that of minimal routing") from None
 
 
 __all__ = [

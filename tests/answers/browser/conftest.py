@@ -40,7 +40,8 @@ TOPOLOGIES = (
 @pytest.fixture(scope="module")
 def static() -> list[dict[str, Any]]:
     found = [static_record(build(topology)) for topology in TOPOLOGIES]
-    return [*found, {**found[0], "topology": HOSTILE_NAME, "family": "graph", "parameters": {}, "nodes": 17}]
+    hostile = {"topology": HOSTILE_NAME, "family": "graph", "parameters": {}, "nodes": 17, "terminals": 17}
+    return [*found, {**found[0], **hostile}]
 
 
 @pytest.fixture(scope="module")

@@ -11,6 +11,8 @@ from urllib.parse import urlencode, urlsplit
 import pytest
 from playwright import sync_api
 from torusweep.answers import page as report
+from torusweep.networks.families import build
+from torusweep.questions.static.record import static_record
 
 from tests.answers.browser.opened import DESKTOP, HOSTILE_NAME, Opened
 from tests.answers.page_parts import HOSTILE, MANIFEST
@@ -50,6 +52,26 @@ def test_a_front_compares_like_sizes(desktop: Opened) -> None:
     sync_api.expect(line).to_have_count(1)
     desktop.page.locator("#explorer-window").select_option(label="about 16: 3 designs")
     desktop.said("3 of 9 designs shown")
+
+
+def test_networks_of_switches_are_as_large_as_their_terminals(browser: Any, tmp_path: Path) -> None:
+    """Of 16 terminals: a torus of 16 nodes and a fat tree of 24, of which 8 are switches."""
+    names = ("torus(k=4, n=2)", "fat_tree(k=4, n=2)", "dragonfly(a=2, p=1, h=1)", "torus(k=6, n=2)")
+    file = tmp_path / "report.html"
+    file.write_text(report.page({"static": [static_record(build(name)) for name in names]}, MANIFEST))
+    opened = Opened(browser, file, **DESKTOP)
+    opened.said("2 of 4 designs shown, 1 on the front")
+    assert set(opened.listed()) == set(names[:2])
+    assert opened.column("terminals") == ["16", "16"]
+    opened.all_sizes()
+    opened.move("terminals-to", "ArrowLeft")  # 36 → 16 terminals
+    opened.said("3 of 4 designs shown")
+    assert opened.chosen()["terminals"] == ["6-16"]
+    shared = Opened(browser, file, f"#{urlsplit(opened.page.url).fragment}", **DESKTOP)
+    shared.said("3 of 4 designs shown")
+    for one in (opened, shared):
+        assert one.complaints == []
+        one.context.close()
 
 
 def test_nothing_selected_is_said_and_is_no_error(desktop: Opened) -> None:
@@ -216,7 +238,7 @@ def test_a_page_of_many_rows_has_few_elements(browser: Any, static: list[dict[st
         {
             **static[0],
             "topology": f"torus(radices=[{i}, 3])",
-            "nodes": 16 + 8 * i,
+            **dict.fromkeys(("nodes", "terminals"), 16 + 8 * i),
             "links": 5 + i,
             "diameter": 9 + i % 7,
         }
@@ -289,7 +311,8 @@ def test_a_sweep_beyond_the_limit_is_sampled_and_still_moves(
         "edge_connectivity",
     )
     many = [
-        {**static[0], "topology": f"torus(radices=[{i}, 3, 5])", "parameters": {}, "nodes": draw.randrange(8, 1 << 20)}
+        {**static[0], "topology": f"torus(radices=[{i}, 3, 5])", "parameters": {}}
+        | dict.fromkeys(("nodes", "terminals"), draw.randrange(8, 1 << 20))
         | {column: draw.uniform(1, 1e6) for column in columns}
         for i in range(25_000)
     ]

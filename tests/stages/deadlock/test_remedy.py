@@ -11,6 +11,9 @@ from itertools import pairwise, product
 from pathlib import Path
 
 import networkx as nx
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet as pq
 import pytest
 import torusweep as ts
 from click.testing import CliRunner
@@ -86,6 +89,9 @@ def test_both_remedies_have_no_cycle(name: str, tmp_path: Path):
         assert "remedy" not in json.loads(invoke(spelled, *options))
         return
     found = json.loads(invoke(spelled, *options, "--channel-table", str(remedy)))["remedy"]
+    as_parquet = remedy.with_suffix(".parquet")
+    invoke(spelled, *options, "--channel-table", str(as_parquet))
+    assert pq.read_table(as_parquet).to_pylist() == pa.csv.read_csv(remedy).to_pylist()
     hops = hops_of(remedy, list(routes))
     assert {pair: (pair[0], *(to for _, to, _ in way)) for pair, way in hops.items()} == routes
     assert is_acyclic(hops.values())
@@ -200,3 +206,13 @@ def test_the_options_that_are_named_make_it_acyclic(tmp_path: Path, asked: tuple
         assert again is not None
         assert again[1] == by_table[1]
         assert "deadlock-free     yes" in invoke(*asked, *shlex.split(by_table[1]))
+
+
+def test_where_no_remedy_is_looked_for_the_text_names_routings_without_a_cycle():
+    """324 routers are too many pairs, 18 hops too many for rule hops."""
+    said = invoke("torus(k=18, n=2)")
+    assert "not looked for" in said
+    named = re.findall(r"--routing [\w -]+", said)
+    assert [words.split()[1] for words in named] == ["dimension_order", "up_down"]
+    for words in named:
+        assert json.loads(invoke("torus(k=18, n=2)", *words.split(), "--json"))["acyclic"]

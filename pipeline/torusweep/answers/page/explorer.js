@@ -3,6 +3,7 @@ const AXES = ["x", "y"];
 const ALIKE = 2; // sizes within this factor are compared on a front
 const part = (name) => document.getElementById(`explorer-${name}`);
 const written = (value) => (Number.isInteger(value) ? value.toLocaleString("en") : String(Number(value.toPrecision(6))));
+const designsIn = (count) => `${written(count)} design${count === 1 ? "" : "s"}`;
 const titled = (quantity) => quantity.name.replaceAll("_", " ") + (quantity.unit && quantity.unit !== quantity.name ? `, ${quantity.unit}` : "");
 const named = (quantity) => `${quantity.table}.${quantity.name}`;
 
@@ -60,7 +61,8 @@ class Explorer {
     this.choice = { x: 0, y: 0 }; // the variant of each axis' table
     this.dense = new Map();
     this.table = new PagedTable(part("list"), (cell, text, row, column) => this.fill(cell, text, row, column));
-    this.sizes = { nodes: this.steps("nodes", data.nodes), degree: this.steps("degree", data.degrees) };
+    this.size = data.size; // the column that says how large a network is
+    this.sizes = { [this.size]: this.steps(this.size, data.sizes), degree: this.steps("degree", data.degrees) };
     this.offerWindows();
     const changed = () => { this.show(); writeAddress(); };
     for (const axis of AXES) {
@@ -68,7 +70,7 @@ class Explorer {
       part(`${axis}-better`).addEventListener("change", changed);
       part(`${axis}-log`).addEventListener("change", changed);
     }
-    part("window").addEventListener("change", () => { this.setRange("nodes", part("window").value.split("-").map(Number)); changed(); });
+    part("window").addEventListener("change", () => { this.setRange(this.size, part("window").value.split("-").map(Number)); changed(); });
     for (const button of document.querySelectorAll("[data-group]")) button.addEventListener("click", () => { this.pick(Number(button.dataset.group)); changed(); });
     part("families").addEventListener("click", () => { this.chosen.clear(); this.press(); changed(); });
     part("front").addEventListener("change", () => { this.list(); writeAddress(); });
@@ -78,14 +80,14 @@ class Explorer {
   }
 
   reset() {
-    const widest = windowsOf(this.data.nodes).reduce((best, own) => (own.designs >= best.designs ? own : best));
+    const widest = windowsOf(this.data.sizes).reduce((best, own) => (own.designs >= best.designs ? own : best));
     this.choice = { x: 0, y: 0 };
     this.wanted = {};
     for (const axis of AXES) {
       part(axis).value = this.initial[axis];
       this.settle(axis);
     }
-    this.setRange("nodes", [widest.from, widest.to]);
+    this.setRange(this.size, [widest.from, widest.to]);
     this.setRange("degree", [-Infinity, Infinity]);
     this.chosen.clear();
     part("front").checked = false;
@@ -111,11 +113,11 @@ class Explorer {
   }
 
   offerWindows() {
-    const { nodes } = this.data;
-    const [least, most] = [this.sizes.nodes[0], this.sizes.nodes.at(-1)];
-    const all = element("option", { value: `${least}-${most}`, textContent: `all sizes: ${written(nodes.length)} designs` });
-    const some = windowsOf(nodes).map(({ about, from, to, designs }) => element("option", {
-      value: `${from}-${to}`, textContent: `about ${written(about)}: ${written(designs)} designs`,
+    const { sizes } = this.data;
+    const [least, most] = [this.sizes[this.size][0], this.sizes[this.size].at(-1)];
+    const all = element("option", { value: `${least}-${most}`, textContent: `all sizes: ${designsIn(sizes.length)}` });
+    const some = windowsOf(sizes).map(({ about, from, to, designs }) => element("option", {
+      value: `${from}-${to}`, textContent: `about ${written(about)}: ${designsIn(designs)}`,
     }));
     part("window").append(all, ...some, element("option", { value: "", textContent: "as the sliders say", hidden: true }));
   }
@@ -240,7 +242,7 @@ class Explorer {
       chosen.set(`${axis}.better`, part(`${axis}-better`).value);
       chosen.set(`${axis}.log`, Number(part(`${axis}-log`).checked));
     }
-    chosen.set("nodes", this.range("nodes").join("-"));
+    chosen.set(this.size, this.range(this.size).join("-"));
     chosen.set("degree", this.range("degree").join("-"));
     for (const group of this.chosen) chosen.append("family", this.data.names[group]);
     if (part("front").checked) chosen.set("front", 1);
@@ -259,7 +261,7 @@ class Explorer {
       if (["smaller", "larger"].includes(chosen.get(`${axis}.better`))) part(`${axis}-better`).value = chosen.get(`${axis}.better`);
       if (chosen.has(`${axis}.log`) && !part(`${axis}-log`).disabled) part(`${axis}-log`).checked = chosen.get(`${axis}.log`) === "1";
     }
-    for (const name of ["nodes", "degree"]) {
+    for (const name of [this.size, "degree"]) {
       const sizes = (chosen.get(name) ?? "").split("-").map(Number);
       if (sizes.length === 2 && sizes.every(Number.isFinite)) this.setRange(name, sizes);
     }
@@ -276,19 +278,19 @@ class Explorer {
 
   points() {
     const [xs, ys] = AXES.map((axis) => this.values(axis));
-    const { topologies, groups, names, nodes, degrees } = this.data;
-    const [nodesFrom, nodesTo] = this.range("nodes");
+    const { topologies, groups, names, sizes, degrees } = this.data;
+    const [least, most] = this.range(this.size);
     const [degreeFrom, degreeTo] = this.range("degree");
-    this.similarSizes = nodesTo <= ALIKE * nodesFrom || AXES.some((axis) => this.quantity(axis).name === "nodes");
-    part("window").value = `${nodesFrom}-${nodesTo}`;
+    this.similarSizes = most <= ALIKE * least || AXES.some((axis) => this.quantity(axis).name === this.size);
+    part("window").value = `${least}-${most}`;
     if (part("window").selectedIndex < 0) part("window").value = "";
     const points = [];
     this.lacking = 0;
     for (let i = 0; i < topologies.length; i++) {
       if (this.chosen.size && !this.chosen.has(groups[i])) continue;
-      if (nodes[i] < nodesFrom || nodes[i] > nodesTo || degrees[i] < degreeFrom || degrees[i] > degreeTo) continue;
+      if (sizes[i] < least || sizes[i] > most || degrees[i] < degreeFrom || degrees[i] > degreeTo) continue;
       if (xs[i] === null || ys[i] === null) { this.lacking++; continue; }
-      points.push({ x: xs[i], y: ys[i], topology: topologies[i], group: names[groups[i]], nodes: nodes[i], degree: degrees[i], front: 0 });
+      points.push({ x: xs[i], y: ys[i], topology: topologies[i], group: names[groups[i]], [this.size]: sizes[i], degree: degrees[i], front: 0 });
     }
     return points;
   }
@@ -376,7 +378,7 @@ class Explorer {
     for (const header of this.table.headers) header.hidden = names.includes(header.dataset.column); // it stands there as x or y
     this.table.unsort();
     const cell = (value) => [written(value), "number", value];
-    const rows = selected.map((point) => [point.topology, point.front ? "front" : "", cell(point.x), cell(point.y), cell(point.nodes), cell(point.degree)]);
+    const rows = selected.map((point) => [point.topology, point.front ? "front" : "", cell(point.x), cell(point.y), cell(point[this.size]), cell(point.degree)]);
     this.table.set(rows, ["name", "", "number", "number", "number", "number"]);
   }
 

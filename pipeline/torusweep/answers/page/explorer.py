@@ -157,10 +157,13 @@ def explored(tables: Tables, designs: Designs) -> Explorer:
     """
     if len(designs.axes) < 2:
         return Explorer(None, "", {})
+    nodes, terminals = (designs.records.numbers(name) for name in ("nodes", "terminals"))
+    # a network of switches is as large as what it connects
+    size = "terminals" if ((terminals < nodes) | (terminals > nodes)).any() else "nodes"
     most, variants = MOST, list(VARIANTS)
     while True:
         chosen = designs.records.at(sample_of(designs.axes, len(designs.records), most)).records()
-        data, groups = _data(tables, chosen, variants[0])
+        data, groups = _data(tables, chosen, size, variants[0])
         text = packed(data)
         if len(text) <= MOST_BYTES:
             break
@@ -168,11 +171,11 @@ def explored(tables: Tables, designs: Designs) -> Explorer:
             variants.pop(0)
         else:
             most = min(most, len(chosen)) * 2 // 3
-    section = Chapter("explorer", "Explorer", [_body(designs, len(chosen), groups, data["quantities"])])
-    return Explorer(section, text, specification(_chart(groups)))
+    section = Chapter("explorer", "Explorer", [_body(designs, len(chosen), groups, data)])
+    return Explorer(section, text, specification(_chart(groups, size)))
 
 
-def _data(tables: Tables, records: Sequence[Record], variants: int) -> tuple[dict[str, Any], list[Look]]:
+def _data(tables: Tables, records: Sequence[Record], size: str, variants: int) -> tuple[dict[str, Any], list[Look]]:
     """(what explorer.js knows of these designs, their groups)."""
     names = [group_of(record) for record in records]
     groups = network_looks(names)
@@ -182,7 +185,8 @@ def _data(tables: Tables, records: Sequence[Record], variants: int) -> tuple[dic
         "topologies": [record["topology"] for record in records],
         "groups": [place[name] for _, name in names],
         "names": [group.name for group in groups],
-        "nodes": [record["nodes"] for record in records],
+        "size": size,
+        "sizes": [record[size] for record in records],
         "degrees": [record["degree_max"] for record in records],
         "tables": choices(found),
         "quantities": quantities(found, records),
@@ -190,7 +194,7 @@ def _data(tables: Tables, records: Sequence[Record], variants: int) -> tuple[dic
     return data, groups
 
 
-def _chart(looks: Sequence[Look]) -> Drawing:
+def _chart(looks: Sequence[Look], size: str) -> Drawing:
     """The chart over the fields x and y; its script adds titles, scales and the data sets points and front."""
     x, y = (
         channel(name, scale=alt.Scale(nice=False, padding=14)) for channel, name in ((alt.X, "x:Q"), (alt.Y, "y:Q"))
@@ -207,7 +211,7 @@ def _chart(looks: Sequence[Look]) -> Drawing:
         tooltip=[
             alt.Tooltip("topology:N", title="network"),
             *(alt.Tooltip(f"{name}:Q", format=",.6~g") for name in ("x", "y")),
-            *(alt.Tooltip(f"{name}:Q", format=",") for name in ("nodes", "degree")),
+            *(alt.Tooltip(f"{name}:Q", format=",") for name in (size, "degree")),
         ],
     )
     return alt.layer(front.encode(x=x, y=y, order="place:Q"), marks)
@@ -216,22 +220,23 @@ def _chart(looks: Sequence[Look]) -> Drawing:
 # --- HTML -----------------------------------------------------------------------------------------
 
 
-def _body(designs: Designs, shown: int, groups: Sequence[Look], columns: Sequence[Mapping[str, Any]]) -> str:
+def _body(designs: Designs, shown: int, groups: Sequence[Look], data: Mapping[str, Any]) -> str:
     count = len(designs.records)
     about = f"All {count:,} connected designs of the sweep" if shown == count else _about_sample(count, shown)
     if designs.left_out:
         about += f"; {designs.left_out:,} that are disconnected or have a single node are left out"
+    size, columns = data["size"], data["quantities"]
     label = "Two quantities of all designs; the table below has the same numbers"
     return f"""<p class="note">{about}. Choose two quantities and a window of network sizes; point at a mark for the
 network's spelling; drag over the chart to select.</p>
 <details class="note"><summary>How to read it</summary><p>The dashed line is the Pareto front: no design shown is at
 least as good in both quantities and better in one. It compares networks of similar size, so it is drawn for a window of
-at most a factor of 2, or where one of the quantities is the nodes. Click a family to show it alone, further families to
-add them. The page's address keeps what you choose: copy it to show someone else the same.</p></details>
+at most a factor of 2, or where one of the quantities is the {size}. Click a family to show it alone, further families
+to add them. The page's address keeps what you choose: copy it to show someone else the same.</p></details>
 <div class="controls">
 {_axis_controls("x", "Horizontal", columns)}
 {_axis_controls("y", "Vertical", columns)}
-{_sliders("nodes", "Network size, nodes", '<label>window <select id="explorer-window"></select></label>')}
+{_sliders(size, f"Network size, {size}", '<label>window <select id="explorer-window"></select></label>')}
 {_sliders("degree", "Degree")}
 </div>
 <div class="families" role="group" aria-label="Families">
@@ -248,7 +253,7 @@ add them. The page's address keeps what you choose: copy it to show someone else
 <th class="design"><button type="button">design</button></th><th><button type="button">front</button></th>
 <th class="number"><button type="button" id="explorer-x-title">x</button></th>
 <th class="number"><button type="button" id="explorer-y-title">y</button></th>
-<th class="number" data-column="nodes"><button type="button">nodes</button></th>
+<th class="number" data-column="{size}"><button type="button">{size}</button></th>
 <th class="number" data-column="degree_max"><button type="button">degree</button></th>
 </tr></thead><tbody></tbody></table></div>{downloads("CSV")}</div>"""
 

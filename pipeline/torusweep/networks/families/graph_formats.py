@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import csv
 import re
+from array import array
 from ast import literal_eval
 from collections.abc import Callable, Iterator
 from itertools import islice
@@ -54,6 +55,7 @@ def edge_list(path: Path) -> Listing:
     numbered: Callable[[Path, int, str], int] = _number
     names: dict[str, int] = {}
     data: dict[int, dict[str, Any]] = {}  # of a link: its weight, and what stands in braces
+    lines = array("q")  # of the links
     opening: tuple[int, str] | None = None  # line and text of the first link
     weighted, commas, told = False, False, None  # what the units of the first link say
     for line, text in text_lines(path):
@@ -89,11 +91,12 @@ def edge_list(path: Path) -> Listing:
                 " as source,target,bandwidth; isolated nodes go into an adjacency list",
             )
         listing.link(numbered(path, line, words[0]), numbered(path, line, words[1]))
+        lines.append(line)
         if braces:
             data.setdefault(len(listing.tails) - 1, {}).update(_data(path, line, braces))
     if opening is not None:
         _expect_link(path, *opening, listing, names)
-    with named(path):
+    with named(path, lines):
         called = known_names(dict.fromkeys(name for found in data.values() for name in found), listing.notes)
         rows = range(len(listing.tails))
         set_numbers(listing, {known: [data.get(row, {}).get(name) for row in rows] for known, name in called.items()})
@@ -157,7 +160,7 @@ def _of_columns(path: Path, heading: list[str], places: list[int], line: int) ->
         if not tail or not head:
             fail(path, number, "expected a node at both ends, got an empty field")
         listing.link(numbered(path, number, tail), numbered(path, number, head))
-    with named(path):
+    with named(path, rows):
         set_numbers(listing, {known: column for known, column in values.items() if any(column)})
     read = {*places, *called.values()}
     left = [name for place, name in enumerate(heading) if place not in read and name and not _is_index(name)]
@@ -282,6 +285,8 @@ def text_lines(path: Path) -> Iterator[tuple[int, str]]:
                     f"expected UTF-8 text, got byte 0x{raw[error.start]:02x} at position {error.start + 1}",
                 )
             text = text.partition("#")[0].partition("%")[0]
+            if text.lstrip().startswith("//"):
+                fail(path, number, "expected comments that begin with # or %, got one that begins with //; change them")
             if text.replace(",", " ").strip():
                 yield number, text
 

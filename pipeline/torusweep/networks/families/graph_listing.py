@@ -130,12 +130,13 @@ def terminals_of(path: Path, counts: np.ndarray) -> np.ndarray:
 
 
 @contextmanager
-def named(path: Path) -> Iterator[None]:
-    """Begin a refusal with the file's name."""
+def named(path: Path, lines: Sequence[int] = ()) -> Iterator[None]:
+    """Begin a refusal with the file's name, and with the line of the link that it is about, where `lines` has it."""
     try:
         yield
     except BadInput as refusal:
-        raise type(refusal)(f"{printable(path)}: {refusal}") from None
+        line = f":{lines[refusal.row]}" if lines and refusal.row is not None else ""
+        raise type(refusal)(f"{printable(path)}{line}: {refusal}") from None
 
 
 def fail(path: Path, line: int, reason: str) -> NoReturn:

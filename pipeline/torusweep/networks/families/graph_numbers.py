@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from functools import reduce
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from fractions import Fraction
+from functools import cache, partial, reduce
 from numbers import Real
 from typing import Any, Literal
 
@@ -88,26 +89,44 @@ def in_units(listing: Listing, name: str, values: Sequence[Any]) -> Sequence[Any
 
     `listing.units` and its notes keep the unit. Raises BadInput where some have a unit and others none.
     """
-    texts = [value for value in values if isinstance(value, str) and QUANTITY.fullmatch(value)]
+    texts = list(filter(_with_unit, values))
     if not texts or name not in (BANDWIDTH, "latency"):
         return values
-    bare = next((value for value in values if value is not None and value not in texts), None)
-    if bare is not None:
-        raise BadInput(
-            f"{name}: expected a unit for every link, as {texts[0].strip()[:SHOWN]}, or for none, got {bare}"
-        )
-    read = rate_of if name == BANDWIDTH else time_of
-    try:
-        known = {text: read(text) for text in set(texts)}
-    except BadInput as wrong:
-        raise BadInput(f"{name}: {wrong}") from None
-    exact = list(known.values())
+    exactly = cache(rate_of if name == BANDWIDTH else time_of)
+
+    def read(value: Any) -> Fraction:
+        if not _with_unit(value):
+            some = texts[0].strip()[:SHOWN]
+            raise BadInput(f"{name}: expected a unit for every link, as {some}, or for none, got {value}")
+        try:
+            return exactly(value)
+        except BadInput as wrong:
+            raise BadInput(f"{name}: {wrong}") from None
+
+    found = read_each(values, read, None)
+    exact = {*found} - {None}
     unit = min(exact) if name == BANDWIDTH else reduce(common_part, exact)
     if not unit:
-        raise BadInput(f"{name}: expected more than 0 for every link, got {min(texts, key=lambda text: known[text])}")
+        raise BadInput(f"{name}: expected more than 0 for every link, got {min(texts, key=exactly)}")
     listing.units[name] = unit
     listing.notes.append(f"1 flit a cycle is {rate(unit)}" if name == BANDWIDTH else f"a cycle is {time(unit)}")
-    return [None if value is None else known[value] / unit for value in values]
+    return [None if value is None else value / unit for value in found]
+
+
+def _with_unit(value: Any) -> bool:
+    return isinstance(value, str) and QUANTITY.fullmatch(value) is not None
+
+
+def read_each(values: Iterable[Any], read: Callable[[Any], Any], absent: Any) -> list[Any]:
+    """What each value is, `absent` where a link has none. Raises BadInput with the link's place (`BadInput.row`)."""
+    found: list[Any] = []
+    try:
+        for value in values:
+            found.append(absent if value is None else read(value))
+    except BadInput as wrong:
+        wrong.row = len(found)
+        raise
+    return found
 
 
 def set_numbers(listing: Listing, columns: Mapping[str, Sequence[Any]]) -> None:
@@ -118,12 +137,9 @@ def set_numbers(listing: Listing, columns: Mapping[str, Sequence[Any]]) -> None:
     for name, values in columns.items():
         try:
             values = in_units(listing, name, values)
-            if name in (BANDWIDTH, WEIGHT):
-                widths = [np.nan if value is None else width_of(name, value) for value in values]
-                set_column(listing, name, np.array(widths, np.float64))
-            else:
-                whole = [ABSENT if value is None else whole_of(name, value) for value in values]
-                set_column(listing, name, np.array(whole, np.int64))
+            wide = name in (BANDWIDTH, WEIGHT)
+            found = read_each(values, partial(width_of if wide else whole_of, name), np.nan if wide else ABSENT)
+            set_column(listing, name, np.array(found, np.float64 if wide else np.int64))
         except BadInput as wrong:
             if name not in OTHERS:
                 raise

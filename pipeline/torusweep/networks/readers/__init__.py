@@ -82,7 +82,8 @@ def _of_lines(head: bytes, rest: bool, with_heading: bool) -> str | None:
     with_heading  whether the first line may have names of columns
     """
     try:
-        lines = (line.partition("#")[0].strip() for line in head.decode(errors="ignore").splitlines())
+        text = head.decode(errors="ignore")
+        lines = (re.split(r"[#%]|^\s*//", line, maxsplit=1)[0].strip() for line in text.splitlines())
         rows = [re.split(r"\s*[,;\t]\s*|\s+", line) for line in islice(filter(None, lines), 4)]
     except ValueError:
         return None

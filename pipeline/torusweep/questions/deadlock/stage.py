@@ -23,9 +23,8 @@ from torusweep.questions.deadlock.rules import MOST_ROUTERS, VIRTUAL_CHANNELS
 from torusweep.questions.deadlock.text import print_verdict, remedy_words
 from torusweep.questions.display import Fact, value_text
 from torusweep.questions.how import How
-from torusweep.questions.parameters import Absent, NotSwept, Several, Spelled, Swept
+from torusweep.questions.parameters import TRAFFIC, Absent, NotSwept, Several, Spelled, Swept
 from torusweep.questions.question import CERTIFICATE, File, Question
-from torusweep.questions.spelled import TRAFFIC
 from torusweep.questions.stage import LazyNetwork, Rows
 from torusweep.routing import SHORTEST_PATHS, GivenRouting, Routing
 from torusweep.routing.forms import AdaptiveRouting
@@ -241,8 +240,8 @@ class DeadlockQuestion(Question):
     how = ()
     written: ClassVar = {
         "certificate": CERTIFICATE,
-        "layer_table": File("the layer of every pair of terminals as CSV", needs="layers"),
-        "channel_table": File("the remedy as CSV: the routing as a table with the virtual channel of each hop"),
+        "layer_table": File("the layer of every pair of terminals as CSV or Parquet", needs="layers"),
+        "channel_table": File("the remedy as CSV or Parquet: the routing with the virtual channel of each hop"),
     }
     examples = (
         'deadlock "dragonfly(a=4, p=2, h=2)" --routing ugal --vc-rule class_hops --virtual-channels 3',

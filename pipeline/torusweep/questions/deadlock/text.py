@@ -27,9 +27,11 @@ def print_verdict(console: Console, record: dict[str, Any]) -> None:
         facts += [("remedy", f"{virtual}; --channel-table FILE writes it, {heeded}")]
         facts += [("", f"{words}; --layers --layer-table FILE writes it") for words in layers]
     elif least is None and record["deadlock_free"] != "yes":
-        facts.append(
-            ("remedy", f"not looked for: more than {MOST_REMEDIED:,} pairs of routers, or too many routes to list")
-        )
+        facts += [
+            ("remedy", f"not looked for: more than {MOST_REMEDIED:,} pairs of routers, or too many routes to list"),
+            ("", f"without a cycle: on a torus --routing dimension_order {_options('dateline', 2)};"),
+            ("", "on any network with links in both directions --routing up_down"),
+        ]
     print_facts(console, record["topology"], facts)
     if record["cycle"]:
         verb = "waits for" if record["deadlock_free"] == "no" else "may request"

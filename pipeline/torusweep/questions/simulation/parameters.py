@@ -16,10 +16,9 @@ from pydantic import AfterValidator
 
 from torusweep.errors import BadInput, one_line
 from torusweep.networks.topology import Meaning, Number, Whole
-from torusweep.questions.parameters import Absent, Several, Spelled, parameters_of
+from torusweep.questions.parameters import TRAFFIC, Absent, Several, Spelled, parameters_of
 from torusweep.questions.simulation.packets import MOST_FLITS, PLACEMENTS, Placement, lengths_of
 from torusweep.questions.simulation.presets import ALL_CHANNELS, Switching
-from torusweep.questions.spelled import TRAFFIC
 from torusweep.questions.stage import Rates, Spread
 from torusweep.routing import GivenRouting
 from torusweep.traffic import GivenTraffic
@@ -214,7 +213,7 @@ def check_numbers(
         )
     if not (loads or precision or workload):
         raise BadInput(
-            "simulation: expected loads, a precision of saturation or a workload, got none; give for example load 0.2"
+            "expected loads, a precision of saturation or a workload, got none; give for example loads: [0.1, 0.2]"
         )
     if not seeds or len(set(seeds)) < len(seeds):
         raise BadInput(f"seeds={list(seeds)}: expected one or more, all different; leave out repeated ones")
