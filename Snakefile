@@ -84,7 +84,7 @@ rule points:
 # tables name them, too.
 rule stage:
     input:
-        rules.points.output.points,
+        FOLDER / "points.parquet",
         CONFIG,
         FILES,
     output:
@@ -144,7 +144,7 @@ rule derived:
 
 rule page:
     input:
-        rules.derived.output,
+        sweep.tables(sweep.derived),
     output:
         page=report(
             FOLDER / "report.html",
@@ -172,7 +172,7 @@ rule page:
 
 rule check:
     input:
-        rules.derived.output,
+        sweep.tables(sweep.derived),
     output:
         report(
             FOLDER / "checked.txt",

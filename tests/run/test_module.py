@@ -44,6 +44,27 @@ def test_the_example_of_the_documentation(tmp_path: Path):
     assert (status, "Nothing to be done" in said) == (0, True), said
 
 
+def test_a_name_of_a_file_that_nothing_makes_is_told(tmp_path: Path):
+    """Snakemake takes the tables that are there for made, and ends well."""
+    (tmp_path / "Snakefile").write_text(EXAMPLE)
+    wrong = EXAMPLE.replace('expand("graphs/', '["grphs/ring-5.edges"] + expand("graphs/')
+    assert snakemake(tmp_path, "--cores", "2")[0] == 0
+    assert "no such file yet" not in snakemake(tmp_path, "--cores", "2")[1]
+    (tmp_path / "Snakefile").write_text(wrong)
+    status, said = snakemake(tmp_path, "--cores", "2")
+    assert (status, said.count("grphs/ring-5.edges: no such file yet; unless a rule makes it")) == (0, 1), said
+
+
+def test_a_rule_of_the_module_is_changed(tmp_path: Path):
+    """Snakemake reads the module again for that rule alone."""
+    changed = '\n\nuse rule stage from torusweep as ts_stage with:\n    conda:\n        "environment.yaml"\n'
+    (tmp_path / "Snakefile").write_text(EXAMPLE + changed)
+    status, said = snakemake(tmp_path, "--cores", "2", "--dry-run")
+    assert (status, "rule ts_stage" in said) == (0, True), said
+    (tmp_path / "environment.yaml").write_text("dependencies: [python]\n")
+    assert "rule ts_stage" not in snakemake(tmp_path, "--lint")[1]
+
+
 @pytest.fixture
 def theirs(tmp_path: Path) -> Path:
     """Their own configuration, folder and prefix."""

@@ -325,6 +325,11 @@ def _of_module(workflow: Any, given: dict[str, Any]) -> RequestedSweep:
     declared = results / sweep.sweep
     file = Path(workflow.modifier.modify_path(str(declared / CONFIGURATION)))
     requested = of_configuration(sweep, str(file), str(results), {}, where_jobs_run(workflow))
+    missing = [one for one in requested.files if not Path(one).exists()]
+    if missing and (file.parent / store.MANIFEST).exists() and not requested.spawned:
+        tell(
+            f"{missing[0]}: no such file yet; unless a rule makes it, Snakemake leaves the tables in {file.parent} alone"
+        )
     return replace(requested, folder=file.parent, is_module=True)
 
 

@@ -25,7 +25,7 @@ Route = tuple[int, ...]  # the nodes of a packet's way
 def invoke(*arguments: str) -> str:
     done = CliRunner().invoke(cli.torusweep, ["deadlock", *arguments], standalone_mode=False)
     assert done.exception is None
-    return done.output
+    return done.stdout
 
 
 def write_routes(path: Path, graph: nx.DiGraph, seed: int) -> dict[tuple[int, int], Route]:
