@@ -327,9 +327,7 @@ def _of_module(workflow: Any, given: dict[str, Any]) -> RequestedSweep:
     requested = of_configuration(sweep, str(file), str(results), {}, where_jobs_run(workflow))
     missing = [one for one in requested.files if not Path(one).exists()]
     if missing and (file.parent / store.MANIFEST).exists() and not requested.spawned:
-        tell(
-            f"{missing[0]}: no such file yet; unless a rule makes it, Snakemake leaves the tables in {file.parent} alone"
-        )
+        tell(f"{missing[0]}: no such file yet; unless a rule makes it, Snakemake leaves {file.parent} as it is")
     return replace(requested, folder=file.parent, is_module=True)
 
 
