@@ -103,11 +103,11 @@ def test_every_model_names_its_sources(name: str):
     ("old", "new", "says"),
     [
         ("currency: EUR\n", "", ":1:1: missing key 'currency': of all prices, as in USD; add it"),
-        ("bandwidth: 100", "bandwidht: 100", ":3:1: bandwidht: unknown key 'bandwidht' (did you mean 'bandwidth'?)"),
+        ("bandwidth: 100", "bandwidht: 100", ":3:1: unknown key 'bandwidht' (did you mean 'bandwidth'?)"),
         ("bandwidth: 100", "bandwidth: no", ":3:12: bandwidth: expected a number (Gb/s of a link"),
         ("bandwidth: 100", "bandwidth: 0", "bandwidth: expected a number > 0"),
         ("unit: cable", "unit: mile", "electrical.unit: expected 'cable' or 'Gb/s'"),
-        ("fixed: 10", "fixd: 10", "electrical.fixd: unknown key 'fixd' (did you mean 'fixed'?)"),
+        ("fixed: 10", "fixd: 10", "electrical: unknown key 'fixd' (did you mean 'fixed'?)"),
         ("ports: 8", "ports: 0", "router.products[0].ports: expected a number ≥ 1 (of the router), got 0"),
         ("routers: 2", "routers: 0", "racks.routers: expected a number ≥ 1"),
         (MINE, "", ":1:1: expected a mapping"),

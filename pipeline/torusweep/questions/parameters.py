@@ -53,24 +53,6 @@ class Spelled:
     words: str = ""
 
 
-ROUTING = Spelled(
-    "how packets are routed",
-    table="torusweep.routing:ROUTINGS",
-    title="Routings",
-    canonical="torusweep.routing:canonical",
-    files="torusweep.routing:files_of",
-    given="torusweep.routing.tables.objects:routing_of",
-)
-TRAFFIC = Spelled(
-    "which terminals send to which",
-    table="torusweep.traffic:PATTERNS",
-    title="Traffic patterns",
-    canonical="torusweep.traffic:canonical",
-    files="torusweep.traffic:files_of",
-    given="torusweep.traffic.given:traffic_of",
-)
-
-
 @dataclass(frozen=True)
 class Absent:
     """What stands for a parameter that is not given, in words: the router's."""

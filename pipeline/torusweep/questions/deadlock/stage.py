@@ -23,8 +23,9 @@ from torusweep.questions.deadlock.rules import MOST_ROUTERS, VIRTUAL_CHANNELS
 from torusweep.questions.deadlock.text import print_verdict, remedy_words
 from torusweep.questions.display import Fact, value_text
 from torusweep.questions.how import How
-from torusweep.questions.parameters import TRAFFIC, Absent, NotSwept, Several, Spelled, Swept
+from torusweep.questions.parameters import Absent, NotSwept, Several, Spelled, Swept
 from torusweep.questions.question import CERTIFICATE, File, Question
+from torusweep.questions.spelled import TRAFFIC
 from torusweep.questions.stage import LazyNetwork, Rows
 from torusweep.routing import SHORTEST_PATHS, GivenRouting, Routing
 from torusweep.routing.forms import AdaptiveRouting

@@ -18,8 +18,9 @@ from torusweep.networks.topology import Meaning, Number, Topology
 from torusweep.questions.answer import Answer, Row
 from torusweep.questions.display import Fact, value_text
 from torusweep.questions.how import How
-from torusweep.questions.parameters import TRAFFIC, Absent
+from torusweep.questions.parameters import Absent
 from torusweep.questions.question import CERTIFICATE, Askable
+from torusweep.questions.spelled import TRAFFIC
 from torusweep.traffic import GivenTraffic
 
 

@@ -28,8 +28,9 @@ from torusweep.questions.loads.exact import exact_loads
 from torusweep.questions.loads.monte_carlo import sampled_loads
 from torusweep.questions.loads.runs import loads_of_block
 from torusweep.questions.loads.text import print_loads
-from torusweep.questions.parameters import ROUTING, TRAFFIC, Absent, Inside, NotSwept
+from torusweep.questions.parameters import Absent, Inside, NotSwept
 from torusweep.questions.question import Part, Question
+from torusweep.questions.spelled import ROUTING, TRAFFIC
 from torusweep.questions.stage import LazyNetwork, under
 from torusweep.questions.static.blocks import shape
 from torusweep.routing import SHORTEST_PATHS, TURN_MODELS, GivenRouting, SourceRouting

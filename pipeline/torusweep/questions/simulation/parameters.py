@@ -16,9 +16,10 @@ from pydantic import AfterValidator
 
 from torusweep.errors import BadInput, one_line
 from torusweep.networks.topology import Meaning, Number, Whole
-from torusweep.questions.parameters import TRAFFIC, Absent, Several, Spelled, parameters_of
+from torusweep.questions.parameters import Absent, Several, Spelled, parameters_of
 from torusweep.questions.simulation.packets import MOST_FLITS, PLACEMENTS, Placement, lengths_of
 from torusweep.questions.simulation.presets import ALL_CHANNELS, Switching
+from torusweep.questions.spelled import TRAFFIC
 from torusweep.questions.stage import Rates, Spread
 from torusweep.routing import GivenRouting
 from torusweep.traffic import GivenTraffic
