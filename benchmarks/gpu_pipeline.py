@@ -42,7 +42,6 @@ screen:
 """
 STAGES = ("static", "loads", "simulation", "screen")
 NETWORKS = 300  # of the sweep, which has three points of each
-TORUSWEEP = "from torusweep.cli import main; main()"
 SWEEP = """\
 sweep: mixed
 topologies:
@@ -117,7 +116,7 @@ def sweep(networks: int = NETWORKS, backends: tuple[str, ...] = ("auto", "numba"
             config, command = Path(folder) / "mixed.yaml", Path(folder) / "torusweep"
             config.write_text(written)
             # the steps of a sweep call it by name, and where nothing can be installed there is no such program
-            command.write_text(f"#!/bin/sh\nexec {shlex.quote(sys.executable)} -P -c '{TORUSWEEP}' \"$@\"\n")
+            command.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -P -m torusweep "$@"\n')
             command.chmod(0o755)
             begin = time.perf_counter()
             done = subprocess.run(
@@ -125,7 +124,7 @@ def sweep(networks: int = NETWORKS, backends: tuple[str, ...] = ("auto", "numba"
                 cwd=ROOT,
                 capture_output=True,
                 text=True,
-                env={**os.environ, "PATH": f"{os.environ['PATH']}{os.pathsep}{folder}"},
+                env={**os.environ, "PATH": f"{folder}{os.pathsep}{os.environ['PATH']}"},
             )
             seconds = time.perf_counter() - begin
             if done.returncode:

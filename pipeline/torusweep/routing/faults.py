@@ -79,7 +79,7 @@ def for_pairs(routing: Routing, pairs: np.ndarray) -> Routing:
     unused = [(source * nodes + destination) for source, destination in _blocks(topology)]
     if isinstance(routing, TableRouting) or (isinstance(routing, SourceRouting) and routing.passes > 1):
         unused.append(np.unique(topology.terminals) * np.int64(nodes + 1))
-    lost = np.setdiff1d(np.concatenate([np.zeros(0, np.int64), *unused]), pairs, assume_unique=True)
+    lost = np.sort(np.setdiff1d(np.concatenate([np.zeros(0, np.int64), *unused]), pairs, assume_unique=True))
     if routing.lost is not None:
         lost = np.union1d(lost, routing.lost)
     if not len(lost):

@@ -106,7 +106,8 @@ class SourceRouting:
     phases  number of phases that `routes` uses: 0 … phases − 1
     separable  whether the route along each axis depends on the digits of that axis only, in at most one run per axis
     lost    int64[L], ascending, source · N + destination: pairs of nodes with terminals that have no route; `routes`
-            gives them one of no hops. None: every pair has one, wherever it is
+            gives them one of no hops; with two passes, a node and itself where it sends itself nothing. None: every
+            pair has one, wherever it is
     """
 
     moves: Moves

@@ -112,7 +112,9 @@ def _mark_runs(
     moves, pairs = routing.moves, len(_terminals(routing.topology)) ** 2
     if (classes[:, 0] == classes[:, 1]).all() or not moves.wrap.any():
         memory = "run"  # no class depends on a crossing
-    whole = routing.lost is None and _all_linked_are_terminals(routing.topology)
+    # packets of nodes to themselves, which only routings by way of a random node have, are in neither half alone
+    others = routing.lost is not None and (routing.lost % (routing.topology.nodes + 1)).any()
+    whole = not others and _all_linked_are_terminals(routing.topology)
     if whole and mark_windows(routing, classes, memory, channels, progress):
         return
     if pairs > MAX_PAIRS:
@@ -130,12 +132,14 @@ def walk_all_pairs(
     channels: Channels,
     progress: Progress = None,
     terminals: np.ndarray | None = None,
+    table: RouteTable | None = None,
 ) -> None:
     """Walk the routes of every pair of terminals, of all or of these, and mark their channels and dependencies.
 
+    table  of the routing, which several calls share
     With two passes, `ending` is marked for first halves only and `starting` for second halves only.
     """
-    moves, table = routing.moves, RouteTable(routing)
+    moves, table = routing.moves, table or RouteTable(routing)
     terminals = _terminals(routing.topology) if terminals is None else terminals
     nodes, unwanted = np.arange(routing.topology.nodes), np.zeros_like(channels.used)
     network = KernelMoves(moves.next, moves.port, moves.wrap)
@@ -165,11 +169,11 @@ def _only_returning(routing: SourceRouting, classes: np.ndarray, memory: str, wi
         return None
     nodes = routing.topology.nodes
     scratch, only = no_channels(nodes, width), np.full((2, nodes, width), NO_PORT)
-    number = np.zeros(only.shape, np.int64)
+    number, table = np.zeros(only.shape, np.int64), RouteTable(routing)
     for terminal in _terminals(routing.topology):
         ends = np.zeros(only.shape, bool)
         marks = scratch._replace(ending=ends[0], starting=ends[1])
-        walk_all_pairs(routing, classes, memory, marks, terminals=np.array([terminal]))
+        walk_all_pairs(routing, classes, memory, marks, terminals=np.array([terminal]), table=table)
         only[ends], number = terminal, number + ends
     return np.where((number == 1) & np.isin(only * np.int64(nodes + 1), routing.lost), only, NO_PORT)
 

@@ -107,7 +107,7 @@ def choose_rule(
 
     at_least      take more virtual channels where these do not suffice
     cut_through   switching is virtual cut-through, which lets adaptive routing use rule bubble
-    optional      None where no number of virtual channels would do: others are tried, and no remedy is sought
+    optional      None where no number of virtual channels would do, unless allow_deadlock; no remedy is sought
 
     Raises BadInput where no rule is (with allow_deadlock: returns rule none).
     """
