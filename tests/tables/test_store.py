@@ -89,6 +89,8 @@ def test_blocks_of_rows_make_the_same_table(tmp_path, monkeypatch, block):
     expected = [row for key in asked for row in next((rows[key] for rows in by_key if key in rows), [])]
     assert rows_of(shards.finished(found, all_of(*asked), SCHEMA)).to_pylist() == expected
     assert rows_of(shards.finished([], all_of(*asked), SCHEMA)).num_rows == 0
+    for groups in (None, []):  # a table of points without rows
+        assert rows_of(shards.finished(found, [], SCHEMA, groups)).num_rows == 0
     nothing = shards.finished(found, [], SCHEMA)
     assert (rows_of(nothing), *nothing[1:]) == (shards.shard_schema(SCHEMA).empty_table(), 0, [])
 

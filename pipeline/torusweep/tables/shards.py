@@ -185,8 +185,8 @@ def finished(
     """
     place, member, shard, begin, count = _runs(shards, wanted)
     order = np.flatnonzero(place >= 0)
-    group = place if groups is None else np.asarray(groups, np.int64)[place]
-    order = order[np.lexsort((place[order], member[order], group[order]))]  # stable: shards stay in their order
+    group = place[order] if groups is None else np.asarray(groups, np.int64)[place[order]]
+    order = order[np.lexsort((place[order], member[order], group))]  # stable: shards stay in their order
     place, member, shard = place[order], member[order], shard[order]
     new = np.append(True, (np.diff(place) != 0) | (np.diff(member) != 0))[: len(order)]
     owner = shard[new][np.cumsum(new) - 1]  # of the first shard that has the member
