@@ -88,10 +88,10 @@ def cut_both_ways(topology: Topology, matrix: scipy.sparse.csr_array) -> int | N
     if not topology.directed or np.array_equal(*strengths(matrix)):
         return None
     both = scipy.sparse.csr_array(matrix + matrix.T)
-    tail, head = both.nonzero()
-    radices, owner = topology.plan.radices, np.zeros(len(tail), np.int64)
+    arcs = both.tocoo()
+    radices, owner = topology.plan.radices, np.zeros(arcs.nnz, np.int64)
     best = min(
-        int(coordinate_cuts(radices, dimension, 1, owner, tail, head, both[tail, head])[0][0])
+        int(coordinate_cuts(radices, dimension, 1, owner, arcs.row, arcs.col, arcs.data)[0][0])
         for dimension in range(len(radices))
     )
     narrower = narrower_cut(both, both, best) if best and both.nnz <= PARTITIONER_CHANNELS else None

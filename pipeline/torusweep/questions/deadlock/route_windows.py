@@ -222,9 +222,9 @@ def join_halves(
     """Add the dependencies between the two halves of routes by way of a random node.
 
     Each channel that ends a first half depends on every channel that starts a second half at the same node. This
-    includes packets to their own source, which also pass the random node. If the channel is the whole first half, these
-    are the first two channels of a route: of a packet to another node than its source, because a deadlock must
-    not rest on packets that need no network.
+    includes packets to their own source, which also pass the random node, but for `returning`. If the channel is the
+    whole first half, these are the first two channels of a route: of a packet to another node than its source, because
+    a deadlock must not rest on packets that need no network.
 
     returning  the only source of the first halves that end with each channel, and the only destination of the second
                halves that begin with it, int[2, N, W], −1 = none: where they are equal, nothing depends. None: all
