@@ -26,6 +26,14 @@ def test_stretch(network: str, name: str, pattern: str, stretch: float):
     assert exact_loads(build(network), routing=name, traffic=pattern).stretch == pytest.approx(stretch, rel=1e-12)
 
 
+@pytest.mark.parametrize("network", ["torus(k=7, n=3)", "mesh(k=6, n=3)", "hypercube(n=6)"])
+@pytest.mark.parametrize("use_symmetry", [True, False])
+def test_minimal_routes_have_a_stretch_of_1_to_the_last_bit(network: str, use_symmetry: bool):
+    for pattern in ("uniform", "uniform_other", "hot_spot(node=1, percent=20)"):
+        found = exact_loads(build(network), routing="dimension_order", traffic=pattern, use_symmetry=use_symmetry)
+        assert found.stretch == 1
+
+
 @pytest.mark.parametrize("name", ["dimension_order", "valiant", "minimal", "up_down"])
 def test_progress_increases_to_1(name: str, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(source, "BLOCK", 64)

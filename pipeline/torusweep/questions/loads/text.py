@@ -73,7 +73,7 @@ def _first_to_saturate(saturation: float | None, terminals: float, end: str) -> 
 
 
 def _stretch(stretch: float | None) -> str:
-    if stretch is None or stretch < 1 + 1e-12:
+    if stretch is None or stretch == 1:
         return "" if stretch is None else ", the shortest"
     return f", {100 * (stretch - 1):.3g} % longer than the shortest"
 
