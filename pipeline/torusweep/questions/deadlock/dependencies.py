@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -36,6 +37,7 @@ from torusweep.networks.topology import NO_PORT, Topology
 from torusweep.questions.deadlock.route_windows import Progress, join_halves
 from torusweep.questions.deadlock.rules import Rule
 from torusweep.questions.deadlock.window_dependencies import mark_table, mark_windows
+from torusweep.routing.faults import unrouted
 from torusweep.routing.forms import LayeredRouting, Moves, Routing, SourceRouting, TableRouting
 from torusweep.routing.paths import RouteTable
 
@@ -83,7 +85,7 @@ def dependencies(routing: Routing, rule: Rule, virtual_channels: int, progress: 
         return Dependencies(topology, count, channels)
     _mark_runs(routing, classes, rule.memory, channels, progress)
     if routing.passes == 2:
-        join_halves(routing, classes, channels, _only_returning(routing, classes, rule.memory, width))
+        join_halves(routing, classes, channels, partial(_only_returning, routing, classes, rule.memory, width))
     return Dependencies(topology, count, channels)
 
 
@@ -133,15 +135,17 @@ def walk_all_pairs(
     progress: Progress = None,
     terminals: np.ndarray | None = None,
     table: RouteTable | None = None,
+    at: np.ndarray | None = None,
 ) -> None:
     """Walk the routes of every pair of terminals, of all or of these, and mark their channels and dependencies.
 
     table  of the routing, which several calls share
+    at     the random nodes of two passes; None: all nodes
     With two passes, `ending` is marked for first halves only and `starting` for second halves only.
     """
     moves, table = routing.moves, table or RouteTable(routing)
     terminals = _terminals(routing.topology) if terminals is None else terminals
-    nodes, unwanted = np.arange(routing.topology.nodes), np.zeros_like(channels.used)
+    nodes, unwanted = np.arange(routing.topology.nodes) if at is None else at, np.zeros_like(channels.used)
     network = KernelMoves(moves.next, moves.port, moves.wrap)
     halves = [(terminals, terminals)] if routing.passes == 1 else [(terminals, nodes), (nodes, terminals)]
     for half, ends in enumerate(halves):
@@ -159,23 +163,22 @@ def walk_all_pairs(
                 progress((half + walked / (len(ends[0]) * len(ends[1]))) / len(halves))
 
 
-def _only_returning(routing: SourceRouting, classes: np.ndarray, memory: str, width: int) -> np.ndarray | None:
-    """Channels whose packets only come from, or go to, one node that sends itself nothing; None: all nodes do.
+def _only_returning(routing: SourceRouting, classes: np.ndarray, memory: str, width: int, at: np.ndarray) -> np.ndarray:
+    """Channels whose packets only come from, or go to, one node that sends itself nothing.
 
+    at       int[A]: the random nodes where first halves end and second halves begin
     returns  int64[2, N, W]: that source of first halves that end with each channel, that destination of second halves
-             that begin with it; −1 = there are others
+             that begin with it; −1 = there are others, or none
     """
-    if routing.lost is None:
-        return None
     nodes = routing.topology.nodes
     scratch, only = no_channels(nodes, width), np.full((2, nodes, width), NO_PORT)
     number, table = np.zeros(only.shape, np.int64), RouteTable(routing)
     for terminal in _terminals(routing.topology):
         ends = np.zeros(only.shape, bool)
         marks = scratch._replace(ending=ends[0], starting=ends[1])
-        walk_all_pairs(routing, classes, memory, marks, terminals=np.array([terminal]), table=table)
+        walk_all_pairs(routing, classes, memory, marks, terminals=np.array([terminal]), table=table, at=at)
         only[ends], number = terminal, number + ends
-    return np.where((number == 1) & np.isin(only * np.int64(nodes + 1), routing.lost), only, NO_PORT)
+    return np.where((number == 1) & np.isin(only * np.int64(nodes + 1), unrouted(routing).lost), only, NO_PORT)
 
 
 def _pairs(

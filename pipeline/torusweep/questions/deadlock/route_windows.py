@@ -217,7 +217,7 @@ def join_halves(
     routing: SourceRouting,
     classes: np.ndarray,
     channels: Channels,
-    returning: np.ndarray | None = None,
+    returning: Callable[[np.ndarray], np.ndarray],
 ) -> None:
     """Add the dependencies between the two halves of routes by way of a random node.
 
@@ -226,22 +226,27 @@ def join_halves(
     whole first half, these are the first two channels of a route: of a packet to another node than its source, because
     a deadlock must not rest on packets that need no network.
 
-    returning  the only source of the first halves that end with each channel, and the only destination of the second
-               halves that begin with it, int[2, N, W], −1 = none: where they are equal, nothing depends. None: all
-               nodes send themselves packets
+    returning  for some random nodes, the only source of the first halves that end with each channel, and the only
+               destination of the second halves that begin with it, int[2, N, W], −1 = none: where they are equal,
+               nothing depends. Asked where nodes send themselves nothing
     """
     count = channels.used.shape[1] // routing.topology.ports.shape[1]
     tail, head, port = routing.topology.arcs
     whole = _halves_of_one_hop(routing, classes, channels)
     one, several = _ends_of_second_halves(routing, classes, channels)
+    # where a channel begins routes to two nodes, one of them is not the source
+    at = np.flatnonzero((channels.starting & ~several).any(axis=1))
+    some_return = routing.lost is not None and len(at) > 0
+    if some_return:
+        source, destination = returning(at)
     away = several[head] | ((one[head] != NO_PORT) & (one[head] != tail[:, None]))
     for c in range(count):
         arriving = port * count + c
         starting = channels.starting[head]
         joined = channels.ending[tail, arriving][:, None] & starting
-        if returning is not None:
-            source = returning[0, tail, arriving][:, None]
-            joined &= (source == NO_PORT) | (source != returning[1, head])
+        if some_return:
+            from_one = source[tail, arriving][:, None]
+            joined &= (from_one == NO_PORT) | (from_one != destination[head])
         channels.depends[tail, arriving] |= np.uint8(DEPENDS) * joined
         first = whole[tail, arriving][:, None] & starting & away
         channels.depends[tail, arriving] |= np.uint8(FIRST) * first
