@@ -12,6 +12,8 @@ from torusweep.questions.latency import dally
 from torusweep.questions.latency.dally import whole_radices
 from torusweep.questions.layout.record import layout_record
 
+from tests.models.composed import best_dimension
+
 SIZES = (2**8, 2**14, 2**20)
 BEST = {  # by wire delay, for L = 150: Fig. 8 and its variants
     "constant": ((2, 33.75), (4, 47.14392129), (5, 56.25)),
@@ -33,7 +35,7 @@ def latency(nodes: int, n: int, bits: float, delay: str) -> float:
 )
 def test_the_best_dimension(delay, nodes, best):
     every = {n: latency(nodes, n, 150, delay) for n in range(2, nodes.bit_length())}
-    ours = dally.best_dimension(nodes, 150, delay=delay)
+    ours = best_dimension(nodes, 150, delay=delay)
     assert ours[0] == best[0] == min(every, key=every.__getitem__)
     assert ours[1] == pytest.approx(every[best[0]], rel=1e-12)
     if best[1] is not None:
@@ -71,7 +73,7 @@ def test_folded_wires_are_those_of_a_folded_layout(radices):
 
 def test_least_latency_is_where_distance_and_length_are_about_equal():
     for nodes in SIZES[1:]:
-        best, _ = dally.best_dimension(nodes, 150)
+        best, _ = best_dimension(nodes, 150)
         cube = dally.cube(nodes, best)
         assert 0.5 < float(cube.mean_distance) / (150 / float(cube.width)) < 2.1
 
@@ -136,7 +138,7 @@ def test_whole_radices_are_the_real_ones_where_these_are_whole():
         assert whole_radices(nodes)[n] == [round(nodes ** (1 / n))] * n
     assert whole_radices(2**20)[3] == [128, 128, 64]
     assert [n for n, _ in dally.designs(30, whole=True)] == [2, 3]  # 30 = 2 · 3 · 5 has no fourth factor
-    assert dally.best_dimension(2**14, 150, whole=True) == (4, 40.75)  # 16, 16, 8, 8: W = 8, D = 22, L/W = 18.75
+    assert best_dimension(2**14, 150, whole=True) == (4, 40.75)  # 16, 16, 8, 8: W = 8, D = 22, L/W = 18.75
 
 
 def counted_wires(radices: tuple[int, ...]) -> list[int]:
@@ -188,7 +190,7 @@ def test_locality_helps_cubes_of_few_dimensions():
     few, many = dally.cube(2**20, 2), dally.cube(2**20, 20)
     shares = [float(dally.wormhole(cube, 150, locality=0.25) / dally.wormhole(cube, 150)) for cube in (few, many)]
     assert shares == pytest.approx([(1023 / 4 + 150 / 512) / (1023 + 150 / 512), (2.5 + 150) / 160])
-    assert dally.best_dimension(2**20, 150, locality=0.1)[0] < dally.best_dimension(2**20, 150)[0]
+    assert best_dimension(2**20, 150, locality=0.1)[0] < best_dimension(2**20, 150)[0]
 
 
 @pytest.mark.parametrize(
@@ -199,8 +201,8 @@ def test_locality_helps_cubes_of_few_dimensions():
         (lambda: dally.whole_cube([8]), "two at least"),
         (lambda: dally.whole_cube([8, 1]), "2 at least"),
         (lambda: dally.wormhole(dally.cube(256, 2), 150, locality=0), "0 < locality"),
-        (lambda: dally.best_dimension(3, 150), "4 at least"),
-        (lambda: dally.best_dimension(17, 150, whole=True), "whole radices"),
+        (lambda: dally.designs(3), "4 at least"),
+        (lambda: dally.designs(17, whole=True), "whole radices"),
     ],
 )
 def test_cubes_that_there_are_not_are_refused(call, says):

@@ -8,11 +8,11 @@ from itertools import combinations
 
 import pyarrow as pa
 import pytest
-from torusweep.questions.latency import parhami_kwai as pk
 from torusweep.questions.latency.columns import LATENCY
 from torusweep.sweeps.requested_points import requested_points, requested_stages
 from torusweep.tables.store import open_table
 
+from tests.models.composed import mean_latency
 from tests.models.latency_sweep import command, load_sweep, of, run, said
 
 # bits of width by hand, k = 4, 64 nodes. Pins: 96 over degrees of 6, 4, 2. Bisection: 2k², k² (P04 Table 1) and
@@ -82,7 +82,7 @@ def test_saturation_in_bits_is_load_times_width(equal):
 def test_a_network_of_equal_cost_is_one_of_as_many_pins(equal):
     """Width is all that cost decides: the pruned torus at 4 wires across the middle a node is the one of 32 pins."""
     for row in of(equal, topology="pruned_torus(k=4, n=3)", constant="bisection"):
-        expected = float(pk.mean_latency(row["rate"], 4, 384 / 8, 3.375, 3.0, directed=False))
+        expected = float(mean_latency(row["rate"], 4, 384 / 8, 3.375, 3.0, directed=False))
         assert row["mean_latency"] == pytest.approx(expected, rel=1e-12)
 
 

@@ -14,8 +14,6 @@ from torusweep.errors import BadInput, Refused
 from torusweep.library.records import loads_record
 from torusweep.networks.families import build, plan
 from torusweep.papers.verification import verification_rows
-from torusweep.questions.latency import dally
-from torusweep.questions.latency import parhami_kwai as pk
 from torusweep.questions.latency.columns import LATENCY
 from torusweep.questions.latency.normalisation import Constraint
 from torusweep.questions.latency.question import static_of, with_loads
@@ -25,6 +23,7 @@ from torusweep.sweeps.latency import latency_table
 from torusweep.sweeps.requested_points import requested_points
 from torusweep.tables.store import open_table
 
+from tests.models.composed import best_dimension, mean_latency
 from tests.models.latency_sweep import load_sweep, of, run, said
 
 P04 = "model: parhami-kwai-2004, message_bits: [96, 384]"
@@ -56,9 +55,7 @@ def test_a_row_is_what_the_model_says_of_a_network(tables):
         assert len(rows) == POINTS
         for row in rows:
             flits = row["message_bits"] * degree / 96
-            latency = float(
-                pk.mean_latency(row["rate"], degree, flits, distance, row["switch_delay"], directed=directed)
-            )
+            latency = float(mean_latency(row["rate"], degree, flits, distance, row["switch_delay"], directed=directed))
             assert row["mean_latency"] == pytest.approx(latency)
             assert row["flits"] == flits
             assert row["width"] == 96 / degree
@@ -119,9 +116,7 @@ def test_whole_radices_are_networks_that_can_be_built():
         assert canonical == row["topology"]
         assert planned.nodes == row["nodes"]
         assert max(planned.radices) == row["radix"] == 2 * row["width"]
-    assert {row["best_dimension"] for row in rows if row["nodes"] == 720} == {
-        dally.best_dimension(720, 150, whole=True)[0]
-    }
+    assert {row["best_dimension"] for row in rows if row["nodes"] == 720} == {best_dimension(720, 150, whole=True)[0]}
 
 
 def test_real_radices_name_a_network_where_they_are_whole():

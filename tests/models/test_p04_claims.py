@@ -12,6 +12,8 @@ import pytest
 from torusweep.questions.latency import parhami_kwai
 from torusweep.questions.latency import parhami_kwai as pk
 
+from tests.models.composed import mean_latency
+
 TORUS, PRUNED, DIRECTED, BOTH = "torus", "pruned", "directed", "pruned and directed"
 DEGREE = {TORUS: 6, PRUNED: 4, DIRECTED: 3, BOTH: 2}
 
@@ -25,7 +27,7 @@ def distance(network: str, k: int) -> float:
 def printed(network: str, k: int, rate: float, bits: int = 96, delay: float = 3) -> float:
     degree = DEGREE[network]
     return float(
-        pk.mean_latency(rate, degree, pk.flits(bits, 96 / degree), distance(network, k), delay, directed=degree < 4)
+        mean_latency(rate, degree, pk.flits(bits, 96 / degree), distance(network, k), delay, directed=degree < 4)
     )
 
 

@@ -12,6 +12,7 @@ from torusweep.questions.latency import parhami_kwai
 from torusweep.questions.latency import parhami_kwai as pk
 
 from tests.models import plain_queue
+from tests.models.composed import mean_latency, states_for, waiting
 
 # degree, directed, flits, mean distance: P04's four classes at k = 16, L = 96 and 384, and awkward ones
 NETWORKS = [
@@ -72,7 +73,7 @@ def test_positive_terms_are_the_printed_recurrence_without_its_rounding(network,
 def test_closed_forms_are_the_recurrences_sums(network, busy):
     degree, directed, flits, distance = network
     arriving = queue(busy, *network)
-    states = pk.states_for(arriving, 1e-13)
+    states = states_for(arriving, 1e-13)
     r, i = pk.contenders(arriving, states), np.arange(states)
     assert r.sum() == pytest.approx(1, abs=1e-12)
     beta = flits * ((i[2:] - 1) * r[2:]).sum()
@@ -80,7 +81,7 @@ def test_closed_forms_are_the_recurrences_sums(network, busy):
     assert float(pk.contention_delay(busy, degree, flits, distance, **where)) == pytest.approx(
         beta * distance / busy, rel=1e-9
     )
-    assert flits * float(pk.waiting(arriving)) == pytest.approx(beta, rel=1e-9)
+    assert flits * float(waiting(arriving)) == pytest.approx(beta, rel=1e-9)
     assert float(pk.cut_through_probability(busy, degree, flits, distance, **where)) == pytest.approx(
         r[0] + (r[1:] / i[1:]).sum(), rel=1e-11
     )
@@ -90,7 +91,7 @@ def test_closed_forms_are_the_recurrences_sums(network, busy):
 def test_states_left_out_are_as_unlikely_as_promised(network, busy):
     arriving = queue(busy, *network)
     for tail in (1e-3, 1e-6):
-        states = pk.states_for(arriving, tail)
+        states = states_for(arriving, tail)
         assert pk.contenders(arriving, states).sum() >= 1 - tail
 
 
@@ -108,14 +109,14 @@ def test_latency_by_the_papers_sentences(network):
     degree, directed, flits, distance = network
     for share, delay in ((0.3, 3.0), (0.8, 7.0)):
         rate = share * degree / (flits * distance)
-        ours = float(pk.mean_latency(rate, degree, flits, distance, delay, directed=directed))
+        ours = float(mean_latency(rate, degree, flits, distance, delay, directed=directed))
         assert ours == pytest.approx(printed_latency(rate, degree, directed, flits, distance, delay), rel=1e-9)
 
 
 @pytest.mark.parametrize("network", NETWORKS)
 def test_limits(network):
     degree, directed, flits, distance = network
-    latency = lambda rate: float(pk.mean_latency(rate, degree, flits, distance, 3.0, directed=directed))  # noqa: E731
+    latency = lambda rate: float(mean_latency(rate, degree, flits, distance, 3.0, directed=directed))  # noqa: E731
     limit = float(pk.saturation_rate(degree, flits, distance))
     assert latency(0.0) == pytest.approx(flits + 3 * (distance - 1), rel=1e-14)
     assert latency(1e-12 * limit) == pytest.approx(latency(0.0), rel=1e-9)
@@ -165,7 +166,7 @@ def test_equal_classes_give_the_printed_latency(degree, directed, flits, hops, s
     shares = [h * distance / sum(hops) for h in hops]
     load = distance / degree
     rate = share / (flits * load)
-    printed = float(pk.mean_latency(rate, degree, flits, distance, delay, directed=directed))
+    printed = float(mean_latency(rate, degree, flits, distance, delay, directed=directed))
     by_class = parhami_kwai.mean_latency_of_classes(
         rate,
         degree,
@@ -236,7 +237,7 @@ def test_a_class_that_a_network_has_not_changes_nothing():
         (lambda: pk.arrivals(-0.1, 4, 4, 3, directed=False), "got -0.1"),
         (lambda: pk.arrivals(0.5, 4, 0.25, 3, directed=False), "got 0.75"),
         (lambda: pk.arrivals(0.5, 1, 4, 3, directed=False), "2 channels"),
-        (lambda: pk.mean_latency(-0.01, 4, 4, 3, 3, directed=False), "0 ≤ ρ"),
+        (lambda: mean_latency(-0.01, 4, 4, 3, 3, directed=False), "0 ≤ ρ"),
     ],
 )
 def test_what_the_model_does_not_fit_is_refused_in_one_line(call, says):
@@ -249,8 +250,8 @@ def test_what_the_model_does_not_fit_is_refused_in_one_line(call, says):
 def test_arrays_are_as_many_numbers():
     degree, directed, flits, distance = (np.array(column) for column in zip(*NETWORKS))
     rates = np.array([0.0, 0.3, 0.9, 1.0])[:, None] * pk.saturation_rate(degree, flits, distance)
-    together = pk.mean_latency(rates, degree, flits, distance, 3.0, directed=directed)
+    together = mean_latency(rates, degree, flits, distance, 3.0, directed=directed)
     assert together.shape == (4, len(NETWORKS))
     for (row, column), value in np.ndenumerate(together):
         d, way, f, hops = NETWORKS[column]
-        assert value == float(pk.mean_latency(rates[row, column], d, f, hops, 3.0, directed=way))
+        assert value == float(mean_latency(rates[row, column], d, f, hops, 3.0, directed=way))

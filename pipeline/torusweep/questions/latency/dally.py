@@ -196,22 +196,6 @@ def store_and_forward(
     return wire_delay(cube.longest_wire, delay) * distance * np.asarray(message_bits, np.float64) / cube.width
 
 
-def best_dimension(
-    nodes: int, message_bits: float, *, delay: str = "constant", locality: float = 1.0, whole: bool = False
-) -> tuple[int, float]:
-    """(n, cycles): the dimension of least wormhole latency, the lowest of several, among 2 … log2 N.
-
-    whole   whole radices only (`whole_radices`); dimensions that have none are passed over
-    Raises ValueError for N < 4, and where no dimension has whole radices.
-    """
-    found = {
-        n: float(wormhole(design, message_bits, delay=delay, locality=locality))
-        for n, design in designs(nodes, whole=whole)
-    }
-    best = min(found, key=lambda n: (found[n], n))
-    return best, found[best]
-
-
 def designs(nodes: int, *, whole: bool = False) -> list[tuple[int, Cube]]:
     """(n, cube) of every dimension 2 … log2 N that has one. Raises ValueError where none has."""
     if whole:

@@ -10,11 +10,9 @@ mean_distance Δ in hops (divided by N), flits F = L/W, rate m in messages per n
 utilization ρ, switch_delay s in cycles. From saturation on, ρ ≥ 1, delays are infinite and the
 probability of cutting through is 0.
 
-The paper takes all channels as equally busy; `torusweep.questions.latency.parhami_kwai` does not.
+The paper takes all channels as equally busy; the functions `…_of_classes` have its queue once for each link class.
 
-Parhami & Kwai's latency where channels are not equally busy: their queue, once for each link class.
-
-The paper (section 3.E) takes its networks for edge-transitive, so that every channel has the
+It (section 3.E) takes its networks for edge-transitive, so that every channel has the
 utilization ρ = (m/d) FΔ. Pruned tori are not, and others need not be. What stays: the queue at a
 channel, the share 1/(FΔ) of its packets that enter the network there, and the number of channels
 that feed it. What changes is how busy it is. Own derivation:
@@ -155,29 +153,12 @@ def arrival_distribution(arrivals: Arrivals) -> Floats:
     return found
 
 
-def states_for(arrivals: Arrivals, tail: float) -> int:
-    """How many states hold all but `tail` of the contenders' distribution, for each of the queues.
-
-    The packets left over after a slot follow Lindley's recursion, so i of them or more have a
-    probability of z^-i at most, z > 1 the root of Σ q(i) z^i = z (Kingman 1964); a slot adds inputs + 1 at most.
-    """
-    # log z, from below: the excess of the cumulant is convex, and negative up to the root
-    decay = np.full(arrivals.inputs.shape, 1e-12)
-    above = np.full(arrivals.inputs.shape, 40.0)
-    for _ in range(80):
-        middle = np.sqrt(decay * above)
-        growth = np.expm1(middle)
-        below = arrivals.inputs * np.log1p(arrivals.through * growth) + np.log1p(arrivals.local * growth) < middle
-        decay, above = np.where(below, middle, decay), np.where(below, above, middle)
-    return int(np.ceil(arrivals.inputs + 2 - np.log(tail) / decay).max())
-
-
 def contenders(arrivals: Arrivals, states: int) -> Floats:
     """float64[…, states]: r(i), the probability that i packets contend for a channel.
 
     The paper's recurrence with positive terms only, which does not cancel near saturation:
     r(i+1) q(0) = r(0) P(A > i) + Σ_{j=1..i} r(j) P(A > i+1-j), from r(0) = 1 - ρ. It follows from the
-    balance of the flow across the cut between i and i + 1. Σ r = 1 up to the states left out (`states_for`).
+    balance of the flow across the cut between i and i + 1. Σ r = 1 up to the states left out.
     """
     chances = arrival_distribution(arrivals)
     more = chances[..., ::-1].cumsum(axis=-1)[..., ::-1]  # P(A ≥ i)
@@ -190,11 +171,6 @@ def contenders(arrivals: Arrivals, states: int) -> Floats:
             total = total + found[..., state - back] * more[..., back + 1]
         found[..., state] = total / chances[..., 0]
     return found
-
-
-def waiting(arrivals: Arrivals) -> Floats:
-    """Σ_{i≥2} (i-1) r(i) = E[A(A-1)] / (2(1-ρ)): packets in a channel's buffer, in closed form."""
-    return arrivals.pairs / (2 * (1 - arrivals.mean))
 
 
 def cut_through(arrivals: Arrivals) -> Floats:
@@ -246,26 +222,6 @@ def cut_through_probability(
         arrivals(np.where(busy < SATURATED, busy, 0.0), degree, flits, mean_distance, directed=directed)
     )
     return np.where(busy < SATURATED, found, 0.0)
-
-
-def mean_latency(
-    rate: ArrayLike,
-    degree: ArrayLike,
-    flits: ArrayLike,
-    mean_distance: ArrayLike,
-    switch_delay: ArrayLike,
-    *,
-    directed: ArrayLike,
-) -> Floats:
-    """T = [F + s(Δ-1)] (1-p_w) + T_c cycles, as printed: all channels equally busy. inf from saturation on (ρ ≥ 1).
-
-    Raises ValueError for a negative rate, FΔ < 1 and channels without an input.
-    """
-    busy = utilization(rate, degree, flits, mean_distance)
-    through = cut_through_probability(busy, degree, flits, mean_distance, directed=directed)
-    return uncontended(flits, mean_distance, switch_delay) * through + contention_delay(
-        busy, degree, flits, mean_distance, directed=directed
-    )
 
 
 def _array(value: ArrayLike) -> Floats:

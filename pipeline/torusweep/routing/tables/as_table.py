@@ -24,7 +24,6 @@ from torusweep.routing.tables.rows import TableRows, table_routing
 
 BLOCK = 1 << 22  # pairs of a state and a destination at a time
 MOST_ROUTES = 1 << 25  # of all pairs: about a minute
-ONE_CLASS = np.zeros((1, 2), np.int8)
 
 
 def table_of(routing: Routing, classes: np.ndarray | None = None, memory: str = "run") -> TableRouting:
