@@ -129,9 +129,6 @@ def exchanged(nodes: int, axes: Sequence[AxisSteps]) -> list[np.ndarray] | None:
     return None
 
 
-Links = set[tuple[int, int]]
-
-
 def ring_of(topology: Topology) -> tuple[np.ndarray, int]:
     """(int32[N] the nodes in the order of a ring, the most hops between two that follow each other).
 

@@ -249,7 +249,7 @@ def mean_latency_of_classes(
 ) -> Floats:
     """T in cycles, over link classes of unequal loads; inf from the busiest channel's saturation on.
 
-    rate, degree, flits, switch_delay, directed, max_channel_load: numbers or arrays, as in `parhami_kwai`
+    rate, degree, flits, switch_delay, directed, max_channel_load: numbers or arrays, as of the other functions
     class_loads  float64[…, C]: mean load of each class's channels, flits/cycle at one flit/cycle/node injected
     class_hops   float64[…, C]: mean hops of a message over each class, together Δ; 0 for an absent class
     returns      float64 of the broadcast shape, without C

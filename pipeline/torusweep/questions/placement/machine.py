@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from math import lcm, prod
-from typing import Literal, NamedTuple, get_args
+from typing import Literal, NamedTuple
 
 import numpy as np
 import scipy
@@ -161,7 +161,6 @@ def _ways(routing: SourceRouting) -> tuple[Ways, int]:
 
 
 Kind = Literal["all_gather", "reduce_scatter", "all_reduce", "all_to_all", "broadcast", "permute", "exchange"]
-KINDS: tuple[str, ...] = get_args(Kind)
 # the pattern of messages of the kernel `groups`, whose loads the time of an operation needs
 PATTERN = {
     "all_gather": "ring",
@@ -187,7 +186,7 @@ class JobOperation(NamedTuple):
     """A collective on all groups of an axis at once.
 
     axis   of the job
-    kind   of KINDS
+    kind   of Kind
     bytes  as nccl-tests define the size of each: see MEANING
     times  a step
     why    which part of a model needs it; "" where a user gave it
