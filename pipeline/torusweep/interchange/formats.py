@@ -96,6 +96,15 @@ def ids_of(topology: Topology) -> list[str]:
     return list(map(str, topology.plan.names or range(topology.nodes)))
 
 
+def are_words(topology: Topology) -> bool:
+    """Whether all nodes have names that can stand in an edge list, and are read there as they are."""
+    names = topology.plan.names
+    if names is None or all(isinstance(name, int) for name in names):
+        return names is not None
+    texts = list(map(str, names))
+    return all(text.split() == [text] and text[:1].isalpha() and not set(text) & set(",;#%'\"") for text in texts)
+
+
 def terminal_counts(topology: Topology) -> np.ndarray:
     """int64[N]: number of terminals of each node."""
     return np.bincount(topology.terminals, minlength=topology.nodes)
@@ -212,10 +221,12 @@ def _isolated(topology: Topology) -> str:
         reached = np.zeros(topology.nodes, bool)
         reached[topology.arcs[1]] = True
         count = int(((topology.degrees == 0) & ~reached).sum())
-    return f"{counted(count, 'node')} without links; later ones get smaller numbers" if count else ""
+    renumbered = "" if are_words(topology) else "; later ones get smaller numbers"
+    return f"{counted(count, 'node')} without links{renumbered}" if count else ""
 
 
-def _names(topology: Topology) -> str:
+def lost_names(topology: Topology) -> str:
+    """That the file has numbers where the network has names; "" where it has none."""
     names = topology.plan.names
     return "" if names is None else f"what nodes are called; 0 … {topology.nodes - 1:,} stand for {named(names)}"
 
@@ -237,6 +248,6 @@ LOSSES: dict[str, Callable[[Topology], str]] = {
     "terminals": _terminals,
     "terminal order": _terminal_order,
     "isolated nodes": _isolated,
-    "names": _names,
+    "names": lost_names,
     "construction": _construction,
 }
