@@ -221,6 +221,30 @@ def test_expected_networks_are_checked_too(tmp_path):
         expand(sweep, expected_topologies=["torus(k=100, n=3)"])
 
 
+UNFIT = [  # networks of which the first does not suit a number of the entry: 5 links are left; its centre would send 1.35
+    ("- faulty(ring(k=20), links=15)\n- ring(k=20)", "availability", "failures: 8", "failures: expected at most the 5"),
+    (
+        "- mesh(k=3, n=2)\n- ring(k=8)",
+        "simulation",
+        "loads: [0.9], packet_flits: 1, traffic: nearest_neighbour",
+        "loads: load=0.9",
+    ),
+]
+
+
+@pytest.mark.parametrize(("topologies", "stage", "entry", "says"), UNFIT, ids=[row[1] for row in UNFIT])
+def test_what_a_number_does_not_suit_is_skipped_where_others_have_it(tmp_path, topologies, stage, entry, says):
+    def asked(more: str) -> list[str]:
+        sweep = sweep_of(tmp_path, topologies, f"{stage}: [{{{entry}{more}}}]\n")
+        return [point.topology for point in requested_points(sweep) if point.stage == stage]
+
+    with pytest.raises(BadInput) as refused:
+        asked("")
+    assert f"{stage}[0].{says}" in str(refused.value)
+    assert str(refused.value).endswith("(skip_unsuitable: true leaves such networks out)")
+    assert asked(", skip_unsuitable: true") == [topologies.split("- ")[-1]]
+
+
 def test_costs_are_positive_and_grow_with_the_network():
     chain = ["ring(k=2)", "torus(k=8, n=3)", "torus(k=16, n=3)", "torus(k=64, n=3)", "torus(k=100, n=3)"]
     costs = [static(spelling).seconds for spelling in chain]

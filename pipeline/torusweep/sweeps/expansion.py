@@ -231,12 +231,14 @@ def _named_of(topology: str, named: Iterable[str]) -> list[str]:
 def pass_over(error: BadInput, *, skip: bool) -> None:
     """Go on after what does not suit a network, where an entry skips such; raise it otherwise, with how to skip it.
 
-    Refused, and what is wrong with a key of the entry, is always raised.
+    Refused, and what is wrong with a key of the entry whatever the network, is always raised.
     """
-    if isinstance(error, Refused) or error.place:
+    if isinstance(error, Refused) or (error.place and not error.of_network):
         raise error
     if not skip:
-        raise BadInput(f"{error} (skip_unsuitable: true leaves such networks out)") from None
+        refusal = BadInput(f"{error} (skip_unsuitable: true leaves such networks out)")
+        refusal.place = error.place
+        raise refusal from None
 
 
 class _Networks:
