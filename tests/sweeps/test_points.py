@@ -156,6 +156,11 @@ REFUSED = [
     ("- {family: torus, k: {from: 4, to: true}, n: 3}", "3:24: topologies[0].k", "got True"),
     ("- {family: faulty, topology: 3, links: 1, seed: 1}", "3:32: topologies[0].topology", "torus(k=8, n=3)"),
     ('- "toru\\e[31m(k=8, n=3)"', "3:5: topologies[0]", "expected '('"),
+    (
+        "- {family: torus, k: 4, n: 2, nodes: 16}",
+        "3:33: topologies[0].nodes",
+        "unknown key (wanted of a network: require: {families: [torus], nodes: …}); torus takes k",
+    ),
     ('- {family: "toru\\e[31m", k: 8}', "3:5: topologies[0]", "unknown topology 'toru�[31m'"),
     ("- {family: ring, k: 4, fault_nodes: 4}", "3:5: topologies[0]", "fewer than its 4 nodes"),
     ("- {family: ring, k: 8, fault_nodes: 1}\n- {family: ring, k: 8, fault_nodes: 2}", "4:5: topologies[1]", "1 and 2"),
