@@ -158,7 +158,7 @@ REFUSED = [
     ('- "toru\\e[31m(k=8, n=3)"', "3:5: topologies[0]", "expected '('"),
     (
         "- {family: torus, k: 4, n: 2, nodes: 16}",
-        "3:33: topologies[0].nodes",
+        "3:40: topologies[0].nodes",
         "unknown key (wanted of a network: require: {families: [torus], nodes: …}); torus takes k",
     ),
     ('- {family: "toru\\e[31m", k: 8}', "3:5: topologies[0]", "unknown topology 'toru�[31m'"),
