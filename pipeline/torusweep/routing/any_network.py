@@ -56,7 +56,7 @@ def lowest_port(topology: Topology) -> TableRouting:
     return table_routing(topology, TableRows(*(np.concatenate(column).astype(np.int64) for column in zip(*found))))
 
 
-Root = Annotated[int, Whole(0, "number of the node that all links lead up to")]
+Root = Annotated[int | str, Whole(0, "the node that all links lead up to: its number, or its name in quotes")]
 Split = Annotated[
     Literal["paths", "next_hops"],
     Meaning("paths: all shortest permitted paths equally; next_hops: at every node, all links on such paths equally"),

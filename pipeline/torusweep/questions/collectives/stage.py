@@ -125,7 +125,7 @@ def collective(
     ]
     | None = None,
     *,
-    root: Annotated[int, Whole(0, "of broadcast and reduce: a terminal"), NotSwept()] = 0,
+    root: Annotated[str | int, Meaning("of broadcast and reduce: a terminal, its number or name"), NotSwept()] = 0,
     bytes: Annotated[
         tuple[str | int, ...],
         Meaning("also the time for this size, as 64MiB, or for all powers of 2, as 1MiB:16GiB; or for several"),
@@ -171,7 +171,7 @@ def collective(
     """
     name = operation_of(operation)
     with under("root"):
-        root = number_of(terminal_names(network), root, "root") if root else root
+        root = number_of(terminal_names(network), 0 if root == "0" else root, "root")
     asked = [one.strip().lower() for one in algorithms or [EVERY]]
     chosen = [one for one in algorithms_for(name, asked) if one != OPTIMUM]
     timing = timing_of(bytes or (), bandwidth, latency, network.plan.rate)
