@@ -226,7 +226,7 @@ def test_expected_networks_are_checked_too(tmp_path):
         expand(sweep, expected_topologies=["torus(k=100, n=3)"])
 
 
-UNFIT = [  # networks of which the first does not suit a number of the entry: 5 links are left; its centre would send 1.35
+UNFIT = [  # of the first network: 5 links are left; its centre would send 1.35 packets a cycle
     ("- faulty(ring(k=20), links=15)\n- ring(k=20)", "availability", "failures: 8", "failures: expected at most the 5"),
     (
         "- mesh(k=3, n=2)\n- ring(k=8)",
