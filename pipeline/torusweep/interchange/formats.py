@@ -128,6 +128,7 @@ class Format(NamedTuple):
     holds      names of LOSSES that the format can hold
     write      writes the file, or the files of a folder, and returns their paths
     command    what reads the files, for a shell
+    words      whether it holds names that are words only
     simulates  whether the files are for a simulator: its networks are in one piece, of links in both directions
     check      raises BadInput for a network that the format cannot hold at all
     remarks    further lines about this network
@@ -138,6 +139,7 @@ class Format(NamedTuple):
     holds: frozenset[str]
     write: Callable[[Topology, Path], list[Path]]
     command: Callable[[list[Path]], str]
+    words: bool = False
     simulates: bool = False
     check: Callable[[Topology], None] = lambda topology: None
     remarks: Callable[[Topology], list[str]] = lambda topology: []
@@ -145,7 +147,8 @@ class Format(NamedTuple):
 
 def losses(topology: Topology, format: Format) -> list[str]:
     """What of this network the format cannot hold, a line for each, and the format's own remarks."""
-    lost = [text for name, say in LOSSES.items() if name not in format.holds and (text := say(topology))]
+    holds = format.holds - {"names"} if format.words and not are_words(topology) else format.holds
+    lost = [text for name, say in LOSSES.items() if name not in holds and (text := say(topology))]
     return [*(f"not held: {text}" for text in lost), *format.remarks(topology)]
 
 
@@ -225,8 +228,7 @@ def _isolated(topology: Topology) -> str:
     return f"{counted(count, 'node')} without links{renumbered}" if count else ""
 
 
-def lost_names(topology: Topology) -> str:
-    """That the file has numbers where the network has names; "" where it has none."""
+def _names(topology: Topology) -> str:
     names = topology.plan.names
     return "" if names is None else f"what nodes are called; 0 … {topology.nodes - 1:,} stand for {named(names)}"
 
@@ -248,6 +250,6 @@ LOSSES: dict[str, Callable[[Topology], str]] = {
     "terminals": _terminals,
     "terminal order": _terminal_order,
     "isolated nodes": _isolated,
-    "names": lost_names,
+    "names": _names,
     "construction": _construction,
 }

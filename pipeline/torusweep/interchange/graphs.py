@@ -31,16 +31,7 @@ import pyarrow as pa
 import pyarrow.csv
 
 from torusweep.errors import printable
-from torusweep.interchange.formats import (
-    Format,
-    are_words,
-    ids_of,
-    in_node_order,
-    links_of,
-    lost_names,
-    one_each,
-    terminal_counts,
-)
+from torusweep.interchange.formats import Format, are_words, ids_of, in_node_order, links_of, one_each, terminal_counts
 from torusweep.networks.names import column_of
 from torusweep.networks.topology import Topology
 from torusweep.tables.parquet import parquet
@@ -159,18 +150,13 @@ def write_edge_list(topology: Topology, path: Path) -> list[Path]:
     return [path]
 
 
-def _numbers_for_names(topology: Topology) -> list[str]:
-    lost = "" if are_words(topology) else lost_names(topology)
-    return [f"not held: {lost}"] if lost else []
-
-
 EDGE_LIST = Format(
     "two nodes a line; networkx, igraph and nearly every other tool read it",
     ".edges",
     frozenset({"parallel", "names"}),
     write_edge_list,
     lambda files: f"torusweep describe {files[0]}",
-    remarks=_numbers_for_names,
+    words=True,
 )
 
 

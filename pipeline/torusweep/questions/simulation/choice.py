@@ -56,10 +56,7 @@ class RoutingChoice(NamedTuple):
 
 
 def default_routings(topology: Topology) -> tuple[str, ...]:
-    """The routings to try on a network; with faults, those that look at the links which are left.
-
-    The root of up_down is the first node that works.
-    """
+    """The routings to try; with faults, those that look at the links which are left, up_down from a node that works."""
     names = [name for name in DEFAULT_ROUTINGS if topology.plan.whole is None or name in AS_IT_IS]
     if root := int(topology.works.argmax()):
         names[-1] = f"up_down(root={format_value(name_of(topology, root))})"

@@ -72,10 +72,7 @@ class Setup(NamedTuple):
         return int(self.parameters.cycles or CYCLES)
 
     def check(self, loads: Sequence[float], mean: bool = False) -> None:
-        """Raises BadInput for a load, in flits per cycle per terminal, that some terminal cannot generate.
-
-        mean   not even one that sends as much as they do on average, whatever the network
-        """
+        """Raises BadInput for a load, in flits per cycle per terminal, that some, or the mean, terminal cannot generate."""
         arrivals, sent = self._arrivals(), np.ones(1) if mean else self.traffic.sent()
         for load in loads:
             arrivals.check(load * sent / self.lengths.mean, load)
