@@ -72,7 +72,7 @@ class Setup(NamedTuple):
         return int(self.parameters.cycles or CYCLES)
 
     def check(self, loads: Sequence[float], mean: bool = False) -> None:
-        """Raises BadInput for a load, in flits per cycle per terminal, that some, or the mean, terminal cannot generate."""
+        """Raises BadInput for a load, in flits per cycle per terminal, that some terminal, or the mean, cannot make."""
         arrivals, sent = self._arrivals(), np.ones(1) if mean else self.traffic.sent()
         for load in loads:
             arrivals.check(load * sent / self.lengths.mean, load)
