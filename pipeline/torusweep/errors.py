@@ -18,11 +18,13 @@ class BadInput(Exception):
     The message is one line: what was expected, what was got, what to do. The command line prints it
     on standard error, without a traceback, and exits with status 2.
 
-    place   keys of the configuration's entry that it is about: ("routing",); () where it is about the whole entry
-    row     of a list of links: the place of the link that it is about; None: it is about no single one
+    place       keys of the configuration's entry that it is about: ("routing",); () where it is about the whole entry
+    of_network  whether it is about one network all the same: others may have what the keys say
+    row         of a list of links: the place of the link that it is about; None: it is about no single one
     """
 
     place: tuple[str, ...] = ()
+    of_network: bool = False
     row: int | None = None
 
 

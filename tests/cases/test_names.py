@@ -212,6 +212,35 @@ def test_a_hot_spot_by_its_number():
     assert {(one.tail, one.head) for one in found.busiest(9) if one.load} == {(1, 2), (2, 3), (3, 4)}
 
 
+def test_nodes_by_names_that_are_texts(tmp_path: Path):
+    """A square: a, b c, d, e. The node beside a root or hot spot is what a plain look at the file says."""
+    (tmp_path / "square.csv").write_text('source,target\na,"b c"\n"b c",d\nd,e\ne,a\n')
+    square = ts.network(tmp_path / "square.csv")
+    hot = square.loads(traffic='hot_spot(node="b c", percent=100)')
+    assert {(one.tail, one.head) for one in hot.busiest(9) if one.load} == {
+        ("a", "b c"),
+        ("d", "b c"),
+        ("e", "a"),
+        ("e", "d"),
+    }
+    named, numbered = (square.loads(f"up_down(root={root})").load for root in ('"d"', "2"))
+    assert (named == numbered).all()
+    assert not (named == square.loads("up_down").load).all()
+    said = torusweep(
+        "collective", f"{tmp_path}/square.csv", "broadcast", "--root", "b c", "--algorithm", "tree", "--json"
+    )
+    assert json.loads(said.out)[0]["root"] == 1
+    said = torusweep("collective", f"{tmp_path}/square.csv", "broadcast", "--root", "f")
+    assert "expected a node as the network's file or graph names it, a, b c, d, …, got f" in said.err
+
+
+def test_a_simulation_chooses_a_root_that_works(tmp_path: Path):
+    (tmp_path / "square.csv").write_text('source,target\na,"b c"\n"b c",d\nd,e\ne,a\n')
+    rows = ts.network(f'without({tmp_path}/square.csv, nodes=["a"])').simulate([0.1], cycles=2000).rows
+    assert [row["routing"] for row in rows] == ['up_down(root="b c")']
+    assert ts.network("without(torus(k=4, n=2), nodes=[0])").simulate([0.1], cycles=2000).rows[0]["lost_pairs"] == 0
+
+
 def test_a_cycle_of_a_deadlock_is_named(tmp_path: Path):
     (tmp_path / "ring.edges").write_text("11 12\n12 13\n13 14\n14 15\n15 16\n16 11\n")
     said = torusweep("deadlock", f"{tmp_path}/ring.edges", "--json")

@@ -516,6 +516,17 @@ def is_true(claim: dict[str, Any]) -> bool:
     )
 
 
+@pytest.mark.parametrize(("scale", "at_most"), [(0, "0"), (-1, "-{}"), (-2, "-{}/2")])
+def test_flows_that_bring_nothing_attain_no_time(scale: int, at_most: str):
+    """Which each of the demands is met by where the flit of the scale is none, or less: a time of 0, or below."""
+    content = json.loads(text_of("all_to_all of a torus"))
+    load = Fraction(content["claim"]["at_most"]) * content["proof"]["scale"]
+    assert load.denominator == 1
+    content["proof"]["scale"], content["claim"]["at_most"] = scale, str(Fraction(at_most.format(load)))
+    with pytest.raises(check.Invalid, match="expected flows in a scale"):
+        check.check(signed(content))
+
+
 EASIER = ("hypercube(n=4)", "torus(k=4, n=2)", "torus(radices=[8, 2])", "mesh(k=4, n=2)", "rtt(a=4)", "ring(k=16)")
 
 

@@ -122,6 +122,21 @@ def test_anynet_is_read_back(networks, name):
     assert again.terminals.tolist() == topology.terminals.tolist()
 
 
+@pytest.mark.parametrize(("names", "kept"), [("a b c", True), ("5 9 12", True), ("1a 2b 3c", False)])
+@pytest.mark.parametrize("suffix", [".edges", ".csv"])
+def test_an_edge_list_says_that_it_lacks_names_only_where_it_does(suffix, names, kept):
+    one, two, three = names.split()
+    nodes = ", ".join(f'{{"id": {name if name.isdigit() else json.dumps(name)}}}' for name in (one, two, three))
+    edge = f'{{"source": {one}, "target": {two}}}' if one.isdigit() else f'{{"source": "{one}", "target": "{two}"}}'
+    Path("named.json").write_text(f'{{"directed": false, "nodes": [{nodes}], "edges": [{edge}]}}')
+    said = " ".join(export(build("named.json"), "edgelist", f"a{suffix}").notes)
+    line = Path(f"a{suffix}").read_text().replace(",", " ").splitlines()[-1]
+    assert line == (f"{one} {two}" if kept else "0 1")
+    assert ("what nodes are called" in said) == (not kept)
+    assert "1 node without links" in said
+    assert ("later ones get smaller numbers" in said) == (not kept)
+
+
 NOTES = [
     ("torus(k=4, n=2)", "booksim", ["port numbers", "link classes (x, y)", "how the network is made"]),
     ("torus(k=4, n=2)", "parquet", ["how the network is made"]),

@@ -152,6 +152,15 @@ def test_sst(topology, fake_sst):
     assert [name for name, _ in made["System"].called] == ["setTopology", "allocateNodes", "build"]
 
 
+def test_sst_numbers_nodes_that_have_names(fake_sst):
+    Path("named.csv").write_text("source,target\nleaf 1,spine\nleaf 2,spine\n")
+    written = export(build("named.csv"), "sst", "out")
+    runpy.run_path("out/merlin.py")
+    (topo,) = (one for one in fake_sst.made if type(one).__name__ == "topoAny")
+    assert sorted(topo.links) == [(0, 1), (1, 2)]
+    assert "not held: what nodes are called; 0 … 2 stand for leaf 1, spine, leaf 2" in written.notes
+
+
 # --- ASTRA-sim -----------------------------------------------------------------------------------
 
 

@@ -156,6 +156,11 @@ REFUSED = [
     ("- {family: torus, k: {from: 4, to: true}, n: 3}", "3:24: topologies[0].k", "got True"),
     ("- {family: faulty, topology: 3, links: 1, seed: 1}", "3:32: topologies[0].topology", "torus(k=8, n=3)"),
     ('- "toru\\e[31m(k=8, n=3)"', "3:5: topologies[0]", "expected '('"),
+    (
+        "- {family: torus, k: 4, n: 2, nodes: 16}",
+        "3:40: topologies[0].nodes",
+        "unknown key (wanted of a network: require: {families: [torus], nodes: …}); torus takes k",
+    ),
     ('- {family: "toru\\e[31m", k: 8}', "3:5: topologies[0]", "unknown topology 'toru�[31m'"),
     ("- {family: ring, k: 4, fault_nodes: 4}", "3:5: topologies[0]", "fewer than its 4 nodes"),
     ("- {family: ring, k: 8, fault_nodes: 1}\n- {family: ring, k: 8, fault_nodes: 2}", "4:5: topologies[1]", "1 and 2"),
@@ -219,6 +224,30 @@ def test_expected_networks_are_checked_too(tmp_path):
     sweep = sweep_of(tmp_path, "- ring(k=8)", "limits: {memory_gib: 0.1}\n")
     with pytest.raises(Refused):
         expand(sweep, expected_topologies=["torus(k=100, n=3)"])
+
+
+UNFIT = [  # of the first network: 5 links are left; its centre would send 1.35 packets a cycle
+    ("- faulty(ring(k=20), links=15)\n- ring(k=20)", "availability", "failures: 8", "failures: expected at most the 5"),
+    (
+        "- mesh(k=3, n=2)\n- ring(k=8)",
+        "simulation",
+        "loads: [0.9], packet_flits: 1, traffic: nearest_neighbour",
+        "loads: load=0.9",
+    ),
+]
+
+
+@pytest.mark.parametrize(("topologies", "stage", "entry", "says"), UNFIT, ids=[row[1] for row in UNFIT])
+def test_what_a_number_does_not_suit_is_skipped_where_others_have_it(tmp_path, topologies, stage, entry, says):
+    def asked(more: str) -> list[str]:
+        sweep = sweep_of(tmp_path, topologies, f"{stage}: [{{{entry}{more}}}]\n")
+        return [point.topology for point in requested_points(sweep) if point.stage == stage]
+
+    with pytest.raises(BadInput) as refused:
+        asked("")
+    assert f"{stage}[0].{says}" in str(refused.value)
+    assert str(refused.value).endswith("(skip_unsuitable: true leaves such networks out)")
+    assert asked(", skip_unsuitable: true") == [topologies.split("- ")[-1]]
 
 
 def test_costs_are_positive_and_grow_with_the_network():

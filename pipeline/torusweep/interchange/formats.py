@@ -96,6 +96,15 @@ def ids_of(topology: Topology) -> list[str]:
     return list(map(str, topology.plan.names or range(topology.nodes)))
 
 
+def are_words(topology: Topology) -> bool:
+    """Whether all nodes have names that can stand in an edge list, and are read there as they are."""
+    names = topology.plan.names
+    if names is None or all(isinstance(name, int) for name in names):
+        return names is not None
+    texts = list(map(str, names))
+    return all(text.split() == [text] and text[:1].isalpha() and not set(text) & set(",;#%'\"") for text in texts)
+
+
 def terminal_counts(topology: Topology) -> np.ndarray:
     """int64[N]: number of terminals of each node."""
     return np.bincount(topology.terminals, minlength=topology.nodes)
@@ -119,6 +128,7 @@ class Format(NamedTuple):
     holds      names of LOSSES that the format can hold
     write      writes the file, or the files of a folder, and returns their paths
     command    what reads the files, for a shell
+    words      whether it holds names that are words only
     simulates  whether the files are for a simulator: its networks are in one piece, of links in both directions
     check      raises BadInput for a network that the format cannot hold at all
     remarks    further lines about this network
@@ -129,6 +139,7 @@ class Format(NamedTuple):
     holds: frozenset[str]
     write: Callable[[Topology, Path], list[Path]]
     command: Callable[[list[Path]], str]
+    words: bool = False
     simulates: bool = False
     check: Callable[[Topology], None] = lambda topology: None
     remarks: Callable[[Topology], list[str]] = lambda topology: []
@@ -136,7 +147,8 @@ class Format(NamedTuple):
 
 def losses(topology: Topology, format: Format) -> list[str]:
     """What of this network the format cannot hold, a line for each, and the format's own remarks."""
-    lost = [text for name, say in LOSSES.items() if name not in format.holds and (text := say(topology))]
+    holds = format.holds - {"names"} if format.words and not are_words(topology) else format.holds
+    lost = [text for name, say in LOSSES.items() if name not in holds and (text := say(topology))]
     return [*(f"not held: {text}" for text in lost), *format.remarks(topology)]
 
 
@@ -212,7 +224,8 @@ def _isolated(topology: Topology) -> str:
         reached = np.zeros(topology.nodes, bool)
         reached[topology.arcs[1]] = True
         count = int(((topology.degrees == 0) & ~reached).sum())
-    return f"{counted(count, 'node')} without links; later ones get smaller numbers" if count else ""
+    renumbered = "" if are_words(topology) else "; later ones get smaller numbers"
+    return f"{counted(count, 'node')} without links{renumbered}" if count else ""
 
 
 def _names(topology: Topology) -> str:

@@ -31,7 +31,7 @@ import pyarrow as pa
 import pyarrow.csv
 
 from torusweep.errors import printable
-from torusweep.interchange.formats import Format, ids_of, in_node_order, links_of, one_each, terminal_counts
+from torusweep.interchange.formats import Format, are_words, ids_of, in_node_order, links_of, one_each, terminal_counts
 from torusweep.networks.names import column_of
 from torusweep.networks.topology import Topology
 from torusweep.tables.parquet import parquet
@@ -136,7 +136,7 @@ def write_edge_list(topology: Topology, path: Path) -> list[Path]:
     Nodes without names are numbered as a reader will number them: without those that have no links.
     """
     ends = np.stack(links_of(topology).repeated())
-    names = topology.plan.names if _are_words(topology) else None
+    names = topology.plan.names if are_words(topology) else None
     source, target = ends if names is not None else np.unique(ends, return_inverse=True)[1].reshape(ends.shape)
     table = pa.table({"source": column_of(names, source), "target": column_of(names, target)})
     with_commas = path.suffix.lower() == ".csv"
@@ -150,21 +150,13 @@ def write_edge_list(topology: Topology, path: Path) -> list[Path]:
     return [path]
 
 
-def _are_words(topology: Topology) -> bool:
-    """Whether all names can stand in an edge list, and are read there as they are."""
-    names = topology.plan.names
-    if names is None or all(isinstance(name, int) for name in names):
-        return names is not None
-    texts = list(map(str, names))
-    return all(text.split() == [text] and text[:1].isalpha() and not set(text) & set(",;#%'\"") for text in texts)
-
-
 EDGE_LIST = Format(
     "two nodes a line; networkx, igraph and nearly every other tool read it",
     ".edges",
-    frozenset({"parallel"}),
+    frozenset({"parallel", "names"}),
     write_edge_list,
     lambda files: f"torusweep describe {files[0]}",
+    words=True,
 )
 
 

@@ -22,6 +22,7 @@ hop i, so that more channels than hops prevent deadlock), tests/anytopo_complete
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -292,9 +293,10 @@ def sst_configuration(topology: Topology) -> str:
 
 
 def write_sst(topology: Topology, folder: Path) -> list[Path]:
-    """Write network.graphml and merlin.py."""
+    """Write network.graphml, whose nodes are numbers, as Merlin's are, and merlin.py."""
+    numbered = replace(topology, plan=replace(topology.plan, names=None))
     files = [folder / SST_NETWORK, folder / SST_CONFIGURATION]
-    publish(files[0], graphs.graphml_text(topology).encode())
+    publish(files[0], graphs.graphml_text(numbered).encode())
     publish(files[1], sst_configuration(topology).encode())
     return files
 

@@ -98,16 +98,20 @@ def numbers_of(names: tuple[Any, ...], column: pa.ChunkedArray[Any], name: str, 
 def number_of(names: tuple[Any, ...] | None, given: Any, name: str) -> Any:
     """The number of a node or terminal that an option or an argument names; `given` where they have numbers only.
 
+    given   a number, or a name; digits are a number where there are no names
     0, the default of options, is the first where no node is called so. Where all names are texts that are no numbers, a
     number stands for the place in the order of the file.
     """
+    number = _whole(given)
     if names is None:
-        return given
+        if number is None:
+            raise BadInput(f"{name}: expected a whole number, as no node has a name, got {one_line(given, SHOWN)}")
+        return number
     place = _places(names).get(str(given))
     if place is not None:
         return place
-    if isinstance(given, int) and (not given or has_no_numbers(names)):
-        return given
+    if number is not None and (given == 0 or has_no_numbers(names)):
+        return number
     raise BadInput(
         f"{name}: expected a node as the network's file or graph names it, {named(names)}, got"
         f" {one_line(printable(given), SHOWN)}"

@@ -34,12 +34,12 @@ MOST_NODES = 2**31 - 1  # node numbers are 32-bit
 
 
 @contextmanager
-def under(key: str) -> Iterator[None]:
-    """Name the key of an entry that a refusal is about. Such a refusal is about the entry, whatever the network."""
+def under(key: str, of_network: bool = False) -> Iterator[None]:
+    """Name the key of an entry that a refusal is about: whatever the network, or `of_network`, which may be skipped."""
     try:
         yield
     except BadInput as refusal:
-        refusal.place = (key, *refusal.place)
+        refusal.place, refusal.of_network = (key, *refusal.place), refusal.of_network or of_network
         raise
 
 

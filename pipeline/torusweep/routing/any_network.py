@@ -56,7 +56,7 @@ def lowest_port(topology: Topology) -> TableRouting:
     return table_routing(topology, TableRows(*(np.concatenate(column).astype(np.int64) for column in zip(*found))))
 
 
-Root = Annotated[int, Whole(0, "number of the node that all links lead up to")]
+Root = Annotated[int | str, Whole(0, "the node that all links lead up to: its number, or its name in quotes")]
 Split = Annotated[
     Literal["paths", "next_hops"],
     Meaning("paths: all shortest permitted paths equally; next_hops: at every node, all links on such paths equally"),
@@ -77,18 +77,18 @@ def up_down(topology: Topology, root: Root = 0, split: Split = "paths") -> Layer
             f"routing up_down on {topology.spelling}: expected bidirectional links, got a directed network;"
             " choose minimal, which suits every network"
         )
-    root = number_of(topology.plan.names, root, "root")
-    require(root < nodes, "root", root, f"0 … {nodes - 1}", f"{topology.spelling} has {nodes} nodes")
+    top: int = number_of(topology.plan.names, root, "root")
+    require(top < nodes, "root", top, f"0 … {nodes - 1}", f"{topology.spelling} has {nodes} nodes")
     if width > MAX_PORTS:
         raise Refused(
             f"routing up_down on {topology.spelling}: expected at most {MAX_PORTS} ports a node, got {width};"
             " choose another network"
         )
-    level = _levels(topology, root)
+    level = _levels(topology, top)
     cut_off = topology.terminals[np.isinf(level[topology.terminals])]
     if len(cut_off):
         raise BadInput(
-            f"routing up_down on {topology.spelling}: expected links that connect all terminals with root {root},"
+            f"routing up_down on {topology.spelling}: expected links that connect all terminals with root {top},"
             f" got none to node {cut_off[0]}; choose a connected network, and as root a node that works"
         )
     rank = np.empty(nodes, np.int64)

@@ -24,7 +24,7 @@ from torusweep.networks.spelling import Spelling
 from torusweep.networks.topology import Plan, check_size
 from torusweep.questions.stage import LazyNetwork, NetworkChoice
 from torusweep.stages import Stage
-from torusweep.sweeps.configuration.schema import Family, Labelled, Required, Sweep
+from torusweep.sweeps.configuration.schema import Family, Labelled, Required, Requirement, Sweep
 from torusweep.sweeps.network_search import count, meeting, values_of
 from torusweep.sweeps.points import Point, Points
 
@@ -231,12 +231,14 @@ def _named_of(topology: str, named: Iterable[str]) -> list[str]:
 def pass_over(error: BadInput, *, skip: bool) -> None:
     """Go on after what does not suit a network, where an entry skips such; raise it otherwise, with how to skip it.
 
-    Refused, and what is wrong with a key of the entry, is always raised.
+    Refused, and what is wrong with a key of the entry whatever the network, is always raised.
     """
-    if isinstance(error, Refused) or error.place:
+    if isinstance(error, Refused) or (error.place and not error.of_network):
         raise error
     if not skip:
-        raise BadInput(f"{error} (skip_unsuitable: true leaves such networks out)") from None
+        refusal = BadInput(f"{error} (skip_unsuitable: true leaves such networks out)")
+        refusal.place = error.place
+        raise refusal from None
 
 
 class _Networks:
@@ -360,10 +362,10 @@ def _choices(sweep: Sweep, number: int) -> dict[str, Sequence[Any]]:
     for key in sorted(given, key=[*known, *given].index):
         with at(sweep, ("topologies", number, key)):
             if key not in known:
-                raise BadInput(
-                    f"unknown key{nearest(key, [*known, 'skip_invalid', 'fault_nodes'])};"
-                    f" {entry.family} takes {', '.join(known)}"
-                )
+                near = nearest(key, [*known, "skip_invalid", "fault_nodes"])
+                if key in Requirement.model_fields:  # of nodes, the nearest would be fault_nodes
+                    near = f" (wanted of a network: require: {{families: [{entry.family}], {key}: …}})"
+                raise BadInput(f"unknown key{near}; {entry.family} takes {', '.join(known)}")
             found[key] = values_of(known[key], given[key])
     return found
 

@@ -46,7 +46,7 @@ LOST = (
         "int64",
         "pairs",
         "ordered pairs of terminals without a route: faults break all that the routing has, or a user's table has no "
-        "row for them; 0: every pair has one",
+        "row for them; 0: every pair has one, or the network was in parts before any fault",
         "less",
     ),
     Column("lost_share", "double", PURE, "lost_pairs / all ordered pairs of terminals", "less"),

@@ -51,7 +51,7 @@ def _others(topology: Topology) -> Traffic:
 
 
 Share = Annotated[float, Number(0, "percent of all traffic that is addressed to the hot node", maximum=100)]
-Node = Annotated[int, Whole(0, "number of the hot node")]
+Node = Annotated[int | str, Whole(0, "the hot node: its number, or its name in quotes")]
 
 
 def hot_region(topology: Topology) -> Traffic:

@@ -165,7 +165,7 @@ def without(topology: Failed, links: FailedLinks = None, nodes: FailedNodes = No
 
 
 def _node(topology: Plan, given: int | str, parameter: str) -> int:
-    found = number_of(topology.names, given, parameter)
+    found = given if topology.names is None else number_of(topology.names, given, parameter)
     if not isinstance(found, int) or not 0 <= found < topology.nodes:
         raise BadInput(
             f"{parameter}: expected nodes of the network, 0 … {topology.nodes - 1:,}, got {format_value(given)}"

@@ -125,7 +125,7 @@ def collective(
     ]
     | None = None,
     *,
-    root: Annotated[int, Whole(0, "of broadcast and reduce: a terminal"), NotSwept()] = 0,
+    root: Annotated[str | int, Meaning("of broadcast and reduce: a terminal, its number or name"), NotSwept()] = 0,
     bytes: Annotated[
         tuple[str | int, ...],
         Meaning("also the time for this size, as 64MiB, or for all powers of 2, as 1MiB:16GiB; or for several"),
@@ -171,7 +171,7 @@ def collective(
     """
     name = operation_of(operation)
     with under("root"):
-        root = number_of(terminal_names(network), root, "root") if root else root
+        terminal: int = number_of(terminal_names(network), 0 if root == "0" else root, "root")
     asked = [one.strip().lower() for one in algorithms or [EVERY]]
     chosen = [one for one in algorithms_for(name, asked) if one != OPTIMUM]
     timing = timing_of(bytes or (), bandwidth, latency, network.plan.rate)
@@ -179,7 +179,7 @@ def collective(
         with under("simulate"):
             raise BadInput("expected an algorithm, got the optimum alone; name one, as ring")
     with how.progress.wait("cuts, trees and programs: some minutes on networks of hundreds of different nodes"):
-        bounds = optimum(network, name, root=root, use_symmetry=how.use_symmetry)
+        bounds = optimum(network, name, root=terminal, use_symmetry=how.use_symmetry)
     with how.progress.found("algorithms", 1 + len(chosen)) as found:
         rows, left_out = compared(
             network,
@@ -187,7 +187,7 @@ def collective(
             chosen,
             bounds,
             every=EVERY not in asked,
-            root=root,
+            root=terminal,
             flits=simulate,
             timing=timing,
             use_symmetry=how.use_symmetry,
@@ -204,7 +204,7 @@ def collective(
         )
     return Collective(
         rows,
-        proved=(network, root, bounds),
+        proved=(network, terminal, bounds),
         without=without,
         left_out=left_out,
         order=order,

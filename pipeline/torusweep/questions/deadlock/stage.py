@@ -130,7 +130,8 @@ class Deadlock(Record):
     @property
     def layer_table(self) -> pa.Table:
         """The layer of every pair of terminals, where layers were asked for."""
-        assert self.layered is not None
+        if self.layered is None:
+            raise BadInput("expected layers, got none; ask for them (layers)")
         return self.layered.table
 
     @property

@@ -7,6 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 from torusweep.errors import BadInput
+from torusweep.networks.names import name_of
+from torusweep.networks.spelling import format_value
 from torusweep.networks.topology import Topology
 from torusweep.quantities import counted
 from torusweep.questions.deadlock.record import is_proved_free, least_rule, least_virtual_channels
@@ -54,8 +56,11 @@ class RoutingChoice(NamedTuple):
 
 
 def default_routings(topology: Topology) -> tuple[str, ...]:
-    """The routings to try on a network; with faults, those that look at the links which are left."""
-    return tuple(name for name in DEFAULT_ROUTINGS if topology.plan.whole is None or name in AS_IT_IS)
+    """The routings to try; with faults, those that look at the links which are left, up_down from a node that works."""
+    names = [name for name in DEFAULT_ROUTINGS if topology.plan.whole is None or name in AS_IT_IS]
+    if root := int(topology.works.argmax()):
+        names[-1] = f"up_down(root={format_value(name_of(topology, root))})"
+    return tuple(names)
 
 
 def fits(topology: Topology, routing: str) -> bool:

@@ -71,9 +71,9 @@ class Setup(NamedTuple):
         """The longest duration of a run."""
         return int(self.parameters.cycles or CYCLES)
 
-    def check(self, loads: Sequence[float]) -> None:
-        """Raises BadInput for a load, in flits per cycle per terminal, that some terminal cannot generate."""
-        arrivals, sent = self._arrivals(), self.traffic.sent()
+    def check(self, loads: Sequence[float], mean: bool = False) -> None:
+        """Raises BadInput for a load, in flits per cycle per terminal, that some terminal, or the mean, cannot make."""
+        arrivals, sent = self._arrivals(), np.ones(1) if mean else self.traffic.sent()
         for load in loads:
             arrivals.check(load * sent / self.lengths.mean, load)
 

@@ -340,6 +340,8 @@ class SimulationQuestion(Question):
             check_reach(network.topology, request.traffic)
         setup = set_up(network.topology, parameters, skip_proof=True)
         with under("loads"):
+            setup.check(loads, mean=True)
+        with under("loads", of_network=True):
             setup.check(loads)
 
     def files(self, request: SimulationRequest) -> list[Path]:
