@@ -64,6 +64,8 @@ def test_tables_are_attributes(folder: Path, results: ts.Results):
     ):
         _ = results.statc
     assert pickle.loads(pickle.dumps(ts.results(folder))).tables == results.tables
+    results.static.duckdb()  # opens a connection, which is no part of the table
+    assert repr(pickle.loads(pickle.dumps(results.static))) == repr(results.static)
 
 
 def test_the_package_shows_its_public_names_alone():

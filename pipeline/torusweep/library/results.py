@@ -60,6 +60,10 @@ class Table:
     _meanings: Mapping[str, tuple[str, str]] = field(default_factory=lambda: MappingProxyType({}))
     _shown: int = SHOWN_ROWS
 
+    def __getstate__(self) -> dict[str, Any]:
+        """For pickle: without the connection, which is opened again, and with a map that it takes."""
+        return vars(self) | {"_connection": None, "_meanings": dict(self._meanings)}
+
     def arrow(self) -> pa.Table:
         """The rows as a pyarrow table. Its fields' metadata have each column's unit and meaning."""
         return self._rows
