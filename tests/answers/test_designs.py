@@ -211,7 +211,7 @@ def test_the_explorers_data_are_what_the_tables_say(
     assert [data["names"][group] for group in data["groups"]] == ["mesh", "torus", "torus"]
     numbers = {quantity["name"]: quantity["values"] for quantity in data["quantities"]}
     assert numbers["mean_distance"] == [[2.5, 2, 2]]
-    assert "All 3 connected designs of the sweep; 1 that are disconnected" in body(made)
+    assert "All 3 connected designs of the sweep; 1 is left out, being disconnected" in body(made)
     many = [{**static[0], "topology": f"torus(k=4, n={i})", "nodes": i, "cost": i * i} for i in range(2, 902)]
     monkeypatch.setattr(explorer, "MOST", 300)
     assert "A sample of 300 of the 900 connected designs" in body(explored({"static": many}, designs({"static": many})))

@@ -151,9 +151,13 @@ def paragraph(note: str) -> str:
     return f'<p class="note">{note}</p>'
 
 
-def listing(title: str, note: str, fields: Iterable[Field], rows: Sequence[Any]) -> str:
-    """A table under a heading; '' without rows. note: HTML; {} stands for how many rows there are."""
-    return heading(title, note.format(f"{len(rows):,}")) + table(fields, rows) if rows else ""
+def listing(title: str, note: str, fields: Iterable[Field], rows: Sequence[Any], empty: int = 0) -> str:
+    """A table under a heading; '' without rows. note: HTML; {} stands for how many rows there are.
+
+    empty  rows that are left out, as they have no value: the note says how many
+    """
+    count = f"{len(rows):,}" + (f"; {empty:,} without a value left out" if empty else "")
+    return heading(title, note.format(count)) + table(fields, rows) if rows else ""
 
 
 # --- tables ---------------------------------------------------------------------------------------

@@ -224,7 +224,8 @@ def _body(designs: Designs, shown: int, groups: Sequence[Look], data: Mapping[st
     count = len(designs.records)
     about = f"All {count:,} connected designs of the sweep" if shown == count else _about_sample(count, shown)
     if designs.left_out:
-        about += f"; {designs.left_out:,} that are disconnected or have a single node are left out"
+        are = "is" if designs.left_out == 1 else "are"
+        about += f"; {designs.left_out:,} {are} left out, being disconnected or of a single node"
     size, columns = data["size"], data["quantities"]
     label = "Two quantities of all designs; the table below has the same numbers"
     return f"""<p class="note">{about}. Choose two quantities and a window of network sizes; point at a mark for the
