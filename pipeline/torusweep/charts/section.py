@@ -165,6 +165,7 @@ def listing(title: str, note: str, fields: Iterable[Field], rows: Sequence[Any],
 
 NOTHING = ("", "–")  # what a cell without a value says
 FIRST_ROWS = 25  # of a table, in the page's HTML: what a reader without scripts, and paper, gets of it
+MOST_DRAWN = 1500  # networks in a chart; the explorer has more
 MOST_ROWS = 5000  # of a table, in the page: its file stays small; the Parquet tables have all
 
 
