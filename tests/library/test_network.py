@@ -67,7 +67,7 @@ def test_distances_are_those_of_networkx(spelling: str) -> None:
     assert found.diameter == max(every)
     assert found.eccentricities.tolist() == [max(lengths[node].values()) for node in net.terminals.tolist()]
     assert found.mean == net.static().mean_distance == ts.static_record(net)["mean_distance"]
-    assert ts.static_record(net.topology) == net.static().record == ts.static_record(net)
+    assert ts.static_record(spelling) == ts.static_record(net.topology) == net.static().record == ts.static_record(net)
 
 
 def test_distances_of_directed_and_unconnected_graphs() -> None:
