@@ -202,6 +202,10 @@ def body(explorer: Explorer) -> str:
     return explorer.section.body
 
 
+def test_every_table_of_the_explorer_has_a_title() -> None:
+    assert explorer.TITLES.keys() == {"static", *joined_tables()}
+
+
 def test_the_explorers_data_are_what_the_tables_say(
     static: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
 ) -> None:

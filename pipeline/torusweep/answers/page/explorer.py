@@ -132,6 +132,7 @@ TITLES = {
     "simulation": "Simulation",
     "collectives": "Collective operations",
     "cost": "Cost",
+    "equal_cost": "Networks at equal cost",
     "availability": "After failures",
     "latency": "Latency by a model",
 }
