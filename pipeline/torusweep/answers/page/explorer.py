@@ -28,6 +28,7 @@ from torusweep.tables.columns import NUMBERS, Column
 from torusweep.tables.rows import Record, Tables, stored_rows
 
 DIGITS = 7  # of a number in the page
+AUTOMATIC = ("packing", "seed", "vc_rule", "buffer_flits")  # each network has its own where none is asked for
 
 
 class Variant(NamedTuple):
@@ -54,6 +55,10 @@ def sources(tables: Tables, records: Sequence[Record], most: int) -> list[Source
     for name, (columns, distinguishing) in joined_tables().items():
         rows = stored_rows(tables, name).among("topology", place)
         keys = [key for key in distinguishing if len({row[key] for row in rows}) > 1]
+        for key in AUTOMATIC:  # no choice of a reader where no network has several
+            others = [other for other in keys if other != key]
+            if key in keys and len({(row["topology"], *map(row.get, others)) for row in rows}) == len(rows):
+                keys = others
         variants = [
             Variant(choice, [place[name] for name in names], [of_choice[name] for name in names])
             for choice, of_choice in by_choice(rows, keys)[:most]
