@@ -137,9 +137,11 @@ def results(folder: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) -
 
     Raises BadInput where there are none.
     """
-    several = [folder] if isinstance(folder, str | os.PathLike) else list(folder)
+    several = (
+        [folder] if isinstance(folder, str | os.PathLike) else list(folder) if isinstance(folder, list | tuple) else []
+    )
     if not several:
-        raise __getattr__("BadInput")("expected a folder of results, or several, got an empty list")
+        raise __getattr__("BadInput")(f"expected a folder of results, or a list of several, got {folder!r:.60}")
     return __getattr__("Results")(several[0], tuple(several[1:]))
 
 

@@ -55,6 +55,7 @@ def found(folders: list[Path], **options: object) -> list[dict]:
 def test_equal_results_do_not_differ_whatever_the_order_of_rows(folders):
     assert found(folders) == []
     assert len(ts.results(folders[0]).compare(ts.results(folders[1]))) == 0
+    assert len(ts.results(folders[0]).compare(str(folders[1]))) == 0
 
 
 @pytest.mark.parametrize(

@@ -202,6 +202,30 @@ def body(explorer: Explorer) -> str:
     return explorer.section.body
 
 
+def test_every_table_of_the_explorer_has_a_title() -> None:
+    assert explorer.TITLES.keys() == {"static", *joined_tables()}
+
+
+def test_what_each_network_has_of_its_own_is_no_choice_of_a_reader(static: list[dict[str, Any]]) -> None:
+    """Packings that `automatic` finds differ from network to network: their costs are compared all the same."""
+
+    def cost(*packings: str) -> explorer.Source:
+        names = [record["topology"] for record in static[: len(packings)]]
+        found = [dict.fromkeys(column.name for column in TABLES["cost"]) for _ in packings]
+        rows = [row | {"topology": name, "model": "m"} for row, name in zip(found, names)]
+        rows = [row | {"packing": packing, "total_cost": 1.0} for row, packing in zip(rows, packings)]
+        rows += [{**rows[0], "packing": "pods"}] * (packings[0] == "asked")
+        records = [record for record in static if record["topology"] in names]
+        return next(one for one in explorer.sources({"cost": rows}, records, 9) if one.name == "cost")
+
+    alone = cost("folded", "straight")
+    assert alone.keys == []
+    assert [len(variant.rows) for variant in alone.variants] == [2]
+    several = cost("asked", "straight")
+    assert several.keys == ["packing"]
+    assert sorted(len(variant.rows) for variant in several.variants) == [1, 1, 1]
+
+
 def test_the_explorers_data_are_what_the_tables_say(
     static: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -211,7 +235,7 @@ def test_the_explorers_data_are_what_the_tables_say(
     assert [data["names"][group] for group in data["groups"]] == ["mesh", "torus", "torus"]
     numbers = {quantity["name"]: quantity["values"] for quantity in data["quantities"]}
     assert numbers["mean_distance"] == [[2.5, 2, 2]]
-    assert "All 3 connected designs of the sweep; 1 that are disconnected" in body(made)
+    assert "All 3 connected designs of the sweep; 1 is left out, being disconnected" in body(made)
     many = [{**static[0], "topology": f"torus(k=4, n={i})", "nodes": i, "cost": i * i} for i in range(2, 902)]
     monkeypatch.setattr(explorer, "MOST", 300)
     assert "A sample of 300 of the 900 connected designs" in body(explored({"static": many}, designs({"static": many})))

@@ -356,6 +356,22 @@ def test_front_of_size_and_cost() -> None:
     assert networks.largest_for_cost([]) == []
 
 
+def test_networks_of_switches_are_as_large_as_what_they_connect(static: list[dict[str, Any]]) -> None:
+    """A fat tree of 8 switches has 16 terminals, a HyperX of 16 routers 64."""
+    switched = [static_record(build(name)) for name in ("fat_tree(k=4, n=2)", "hyperx(radices=[4, 4], terminals=4)")]
+    for records, size in (([*static, *switched], "terminals"), (static, "nodes")):
+        for drawing in overviews(records).values():
+            specification = figures.specification(drawing)
+            assert {layer["encoding"]["x"]["field"] for layer in specification["layer"]} == {size}
+            assert {row["topology"]: row.get(size) for row in vega_lite.rows(specification)[-1]}.items() >= {
+                (record["topology"], record[size]) for record in records if record["connected"] and record["nodes"] > 1
+            }
+        headings = networks.section({"static": records}).body.partition("All networks")[2]  # type: ignore[union-attr]
+        assert (">terminals<" in headings) == (size == "terminals")
+    front = networks.largest_for_cost(switched, "terminals")
+    assert [row["terminals"] for row in front] == [16, 64]  # costs 8 and 12
+
+
 def test_bundle_holds_no_address_that_is_loaded() -> None:
     """vega-embed can load schemas and editors; the page's policy forbids it, and the page does not ask."""
     text = "".join((Path(report.__file__).parent / name).read_text(encoding="utf-8") for name in report.SCRIPTS)

@@ -44,7 +44,7 @@ def static() -> Rows:
 def chart(static: Rows, loads: Rows) -> dict[str, Any]:
     found = loads_section.section({"static": static, "loads": loads})
     assert found is not None
-    return figures.specification(found.panels[0].drawing)
+    return figures.specification(found.panels[-1].drawing)
 
 
 @pytest.fixture(scope="module")
@@ -64,6 +64,24 @@ def test_the_chart_compares_the_papers_networks_under_uniform_traffic(static: Ro
     assert {name: found[name] for name in expected} == pytest.approx(expected)
 
 
+def test_a_chart_shows_every_network_where_some_are_no_papers(
+    static: Rows, loads: Rows, monkeypatch: pytest.MonkeyPatch
+):
+    def shown(static: Rows, loads: Rows) -> list[tuple[str, set[str]]]:
+        found = loads_section.section({"static": static, "loads": loads})
+        assert found is not None
+        drawn = [(panel.id, vega_lite.rows(figures.specification(panel.drawing))[-1]) for panel in found.panels]
+        return [(name, {row["topology"] for row in rows}) for name, rows in drawn]
+
+    every = {record["topology"] for record in static}
+    papers = ("saturation_against_size", set(TOPOLOGIES) - {"mesh(k=4, n=2)"})
+    assert shown(static, loads) == [("saturation_of_all", every), papers]
+    assert shown(static[:5], loads[:5]) == [("saturation_against_size", set(TOPOLOGIES[:5]))]
+    monkeypatch.setattr(loads_section, "MOST_DRAWN", 5)
+    assert len(shown(static, loads)[0][1]) == 5
+    assert "A sample of 5 of 15 networks" in loads_section.section({"static": static, "loads": loads}).body
+
+
 def test_the_caption_speaks_of_what_the_chart_shows(static: Rows, loads: Rows):
     def said(*families: str) -> list[bool]:
         words = caption(row for row in joined(static, loads) if row["family"] in families)
@@ -76,7 +94,7 @@ def test_the_caption_speaks_of_what_the_chart_shows(static: Rows, loads: Rows):
 def test_the_chart_can_be_drawn(static: Rows, loads: Rows, tmp_path: Path):
     found = loads_section.section({"static": static, "loads": loads})
     assert found is not None
-    figures.save(figures.finished(found.panels[0].drawing, "A title"), tmp_path / "chart.svg")
+    figures.save(figures.finished(found.panels[-1].drawing, "A title"), tmp_path / "chart.svg")
     drawing = (tmp_path / "chart.svg").read_text(encoding="utf-8")
     assert all(name in drawing for name in [line.name for line in LINES.values()])
 
@@ -253,7 +271,7 @@ BOUND = load(
     [
         (
             LOADS,
-            ["By routing"],
+            ["Saturation load of all networks", "By routing"],
             [
                 ["torus(k=4, n=2)", "uniform", "16", "2", "–", "0.75"],
                 ["torus(k=8, n=2)", "uniform", "64", "1", "0.5", "–"],

@@ -65,6 +65,12 @@ def test_what_is_cut_is_whole_in_a_tooltip():
     assert "title" in html_of("heading", [("name", "value", "meaning")])
 
 
+def test_a_suffix_chooses_the_format(tmp_path: Path):
+    written = ts.network("ring(k=4)").export(path=tmp_path / "ring.GraphML")
+    assert written.format == "graphml"
+    assert ts.network(written.files[0]).links == 4
+
+
 def test_a_suffix_that_is_read_as_another_format_gives_a_note(tmp_path: Path):
     network = ts.network("ring(k=4)")
     wrong = network.export("networkx-json", tmp_path / "ring.graphml")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import doctest
 import importlib
 import inspect
+import pickle
 import pkgutil
 from fractions import Fraction
 from itertools import pairwise
@@ -20,6 +21,7 @@ import torusweep.library
 from mypy import api as mypy
 from torusweep.library.method import Method
 from torusweep.library.network import Network
+from torusweep.networks.picture import SMALL
 from torusweep.questions import FUNCTIONS, QUESTIONS, question_named
 
 from tests.answers.page_parts import Page
@@ -65,7 +67,7 @@ def test_distances_are_those_of_networkx(spelling: str) -> None:
     assert found.diameter == max(every)
     assert found.eccentricities.tolist() == [max(lengths[node].values()) for node in net.terminals.tolist()]
     assert found.mean == net.static().mean_distance == ts.static_record(net)["mean_distance"]
-    assert ts.static_record(net.topology) == net.static().record == ts.static_record(net)
+    assert ts.static_record(spelling) == ts.static_record(net.topology) == net.static().record == ts.static_record(net)
 
 
 def test_distances_of_directed_and_unconnected_graphs() -> None:
@@ -264,3 +266,25 @@ def test_the_table_of_a_routing_has_its_loads_to_the_last_bit() -> None:
     table = torus.loads(torus.routes("dimension_order"), "tornado", method="as-table")
     assert np.array_equal(routing.load, table.load)
     assert np.allclose(routing.load, torus.loads("dimension_order", "tornado").load, rtol=1e-14)
+
+
+@pytest.mark.parametrize("spelling", [*(small[0] for small in SMALL.values()), FAMILIES[-1], "club"])
+def test_networks_go_through_pickle_to_another_process(spelling: str, club: ts.Network) -> None:
+    net = club if spelling == "club" else ts.network(spelling)
+    again = pickle.loads(pickle.dumps(net))
+    assert (again.spelling, again.labels, again.notes) == (net.spelling, net.labels, net.notes)
+    for given, taken in zip((*net.arcs, net.terminals), (*again.arcs, again.terminals), strict=True):
+        np.testing.assert_array_equal(given, taken)
+    assert repr(again.static()) == repr(net.static())
+    assert repr(again.screen()) == repr(net.screen())  # by the symmetries
+
+
+@pytest.mark.parametrize("routing", ["minimal", "dimension_order", "valiant", "routing_record", "up_down"])
+def test_answers_go_through_pickle(routing: str) -> None:
+    net = ts.network("torus(k=4, n=2)")
+    loads = net.loads(routing=routing, traffic="tornado")
+    again = pickle.loads(pickle.dumps(loads))
+    assert repr(again) == repr(loads)
+    assert again.channels == loads.channels
+    for answer in (net.deadlock(routing=routing), net.collective("all_reduce"), net.cost(), net.layout()):
+        assert repr(pickle.loads(pickle.dumps(answer))) == repr(answer)

@@ -64,6 +64,8 @@ def test_tables_are_attributes(folder: Path, results: ts.Results):
     ):
         _ = results.statc
     assert pickle.loads(pickle.dumps(ts.results(folder))).tables == results.tables
+    results.static.duckdb()  # opens a connection, which is no part of the table
+    assert repr(pickle.loads(pickle.dumps(results.static))) == repr(results.static)
 
 
 def test_the_package_shows_its_public_names_alone():
@@ -247,7 +249,7 @@ def test_several_sweeps_together(folder: Path, tmp_path: Path) -> None:
     assert both.query("SELECT DISTINCT sweep FROM loads").arrow().to_pylist() == [{"sweep": folder.name}]
     assert str(folder) in repr(both)
     assert str(other) in repr(both)
-    for wrong, says in (([], "got an empty list"), ([folder, folder], "this one twice")):
+    for wrong, says in (([], r"got \[\]"), ([folder, folder], "this one twice")):
         with pytest.raises(ts.BadInput, match=says):
             ts.results(wrong)
     with pytest.raises(ts.BadInput, match="two by two"):

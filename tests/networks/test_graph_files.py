@@ -150,6 +150,7 @@ GRAPHML = (
     [
         ("ragged.edges", "0 1\n1 2 3\n", 2, "expected two nodes, got 3 fields"),
         ("short.edges", "0 1\n1\n", 2, "expected two nodes, got 1 fields"),
+        ("semicolons.csv", "source;target\na;b\n", 1, "got ';' in 'source;target'; write commas in its place"),
         ("names.edges", "0 1\nalice bob\n", 2, "expected a node's number (0 … 2⁶²), got 'alice'"),
         ("negative.edges", "0 -1\n", 1, "got '-1'"),
         ("huge.edges", "0 99999999999999999999\n", 1, "got '99999999999999999999'"),

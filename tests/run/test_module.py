@@ -52,7 +52,10 @@ def test_a_name_of_a_file_that_nothing_makes_is_told(tmp_path: Path):
     assert "no such file yet" not in snakemake(tmp_path, "--cores", "2")[1]
     (tmp_path / "Snakefile").write_text(wrong)
     status, said = snakemake(tmp_path, "--cores", "2")
-    assert (status, said.count("grphs/ring-5.edges: no such file yet; unless a rule makes it")) == (0, 1), said
+    missing = "grphs/ring-5.edges: no such file yet; unless a rule makes it"
+    assert (status, said.count(missing)) == (0, 1), said
+    (tmp_path / "Snakefile").write_text(f"{wrong}\n\nuse rule stage from torusweep as ts_stage with:\n    threads: 1\n")
+    assert snakemake(tmp_path, "--cores", "2", "--dry-run")[1].count(missing) == 1
 
 
 def test_a_rule_of_the_module_is_changed(tmp_path: Path):

@@ -70,7 +70,7 @@ def measure_lattices(
 def lattice_classes(
     sides: np.ndarray, first: int, last: int, *, backend: str = "auto", threads: int | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """(forms int32[C, n, n], sizes int32[C]): representatives of classes among numbered forms, and how many a class has.
+    """(forms int32[C, n, n], sizes int32[C]): representatives of classes among numbered forms, classes' sizes.
 
     Two lattices are in a class if a signed permutation of the dimensions maps one to the other: their graphs are the
     same but for the dimensions' names and directions. The representative has the greatest last side, then the

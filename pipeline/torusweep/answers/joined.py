@@ -200,7 +200,8 @@ def uncomputed(results: Folders, names: Iterable[str]) -> str:
     for folder in folders_of(results):
         try:
             manifest = store.read_manifest(folder)
-            static = parse(manifest["config"]["text"].encode(), "").data.get("static")
+            configuration = parse(manifest["config"]["text"].encode(), "").data
+            static = configuration.get("static")
             left_out = stage.left_out(static)
         except (BadInput, KeyError, ValueError, AttributeError):  # of an older version
             continue
@@ -218,6 +219,8 @@ def uncomputed(results: Folders, names: Iterable[str]) -> str:
         for table in sorted(TABLES.keys() & words - manifest["tables"].keys() - {*lost, *columns["static"]}):
             made = MADE_OF.get(table, f"section {table}")
             why = f"not computed, as the configuration has no {made}; add it, and run it again"
+            if table in configuration:
+                why = "not computed yet, as its run has not come to its end; the same 'torusweep run' goes on"
             reasons[
                 f"{table}: {f'no sweep has it; {OF_COMMANDS[table]} prints it' if table in OF_COMMANDS else why}"
             ] = None

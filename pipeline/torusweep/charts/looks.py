@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from torusweep.charts import Axis
 from torusweep.networks.families import FAMILIES, KIND_OF
 from torusweep.tables.rows import Record, StoredRows, Tables, stored_rows
 
@@ -48,6 +49,13 @@ def comparable(networks: StoredRows) -> StoredRows:
 def measured(networks: StoredRows) -> StoredRows:
     """Those whose distances the sweep has measured."""
     return networks.at(np.flatnonzero(~np.isnan(networks.numbers("mean_distance"))))
+
+
+def size_axis(networks: Iterable[Mapping[str, Any]]) -> Axis:
+    """The axis of sizes: nodes; terminals where a network has switches, or several terminals a router."""
+    switched = any(record.get("terminals", record["nodes"]) != record["nodes"] for record in networks)
+    column = "terminals" if switched else "nodes"
+    return Axis(column, column, log=True)
 
 
 def series(record: Record) -> str:

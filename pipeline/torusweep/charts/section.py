@@ -151,9 +151,13 @@ def paragraph(note: str) -> str:
     return f'<p class="note">{note}</p>'
 
 
-def listing(title: str, note: str, fields: Iterable[Field], rows: Sequence[Any]) -> str:
-    """A table under a heading; '' without rows. note: HTML; {} stands for how many rows there are."""
-    return heading(title, note.format(f"{len(rows):,}")) + table(fields, rows) if rows else ""
+def listing(title: str, note: str, fields: Iterable[Field], rows: Sequence[Any], empty: int = 0) -> str:
+    """A table under a heading; '' without rows. note: HTML; {} stands for how many rows there are.
+
+    empty  rows that are left out, as they have no value: the note says how many
+    """
+    count = f"{len(rows):,}" + (f"; {empty:,} without a value left out" if empty else "")
+    return heading(title, note.format(count)) + table(fields, rows) if rows else ""
 
 
 # --- tables ---------------------------------------------------------------------------------------
@@ -161,6 +165,7 @@ def listing(title: str, note: str, fields: Iterable[Field], rows: Sequence[Any])
 
 NOTHING = ("", "–")  # what a cell without a value says
 FIRST_ROWS = 25  # of a table, in the page's HTML: what a reader without scripts, and paper, gets of it
+MOST_DRAWN = 1500  # networks in a chart; the explorer has more
 MOST_ROWS = 5000  # of a table, in the page: its file stays small; the Parquet tables have all
 
 

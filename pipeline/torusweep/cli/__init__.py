@@ -123,7 +123,7 @@ def torusweep() -> None:
       torusweep collective "torus(radices=[4, 4, 8])" all_reduce
       torusweep availability "torus(k=8, n=3)" --links 2   after failures
       torusweep cost "rtt(a=8)" "slim_fly(q=9, terminals=6)"   prices, cables, what they carry for it
-      torusweep place "rtt(a=8)" --job job.yaml        where to put the axes of a training job
+      torusweep place "rtt(a=8)" --axes tp=8,dp=16   where to put the axes of a training job
       torusweep export "rtt(a=8)" --format booksim     for another simulator, or graph library
       torusweep plan config/default.yaml               what a sweep will take
       torusweep run config/default.yaml                a sweep: tables, verification, report

@@ -15,7 +15,6 @@ from torusweep.errors import BadInput
 from torusweep.interchange import FORMATS, Written, format_name
 from torusweep.interchange import export as write
 from torusweep.networks.families import build
-from torusweep.networks.readers import SUFFIXES as READ_AS
 from torusweep.questions.deadlock.routing_case import FORMATS as TABLE_FORMATS
 from torusweep.questions.deadlock.routing_case import routing_table
 
@@ -58,9 +57,7 @@ def export(topology: str, style: str | None, output: Path | None, as_json: bool)
       torusweep export "torus(k=8, n=2)" -o torus.graphml
       torusweep export my.graphml -o my.parquet
     """
-    if style is None:
-        style = _by_suffix(output)
-    name = format_name(style)
+    name = format_name(style, output)
     if output is not None and FORMATS[name].suffix:
         options.writable(click.get_current_context(), None, output)
     written = write(build(topology), name, output)
@@ -75,18 +72,6 @@ def export(topology: str, style: str | None, output: Path | None, as_json: bool)
         )
     else:
         _print(written)
-
-
-def _by_suffix(output: Path | None) -> str:
-    """The format as which a file that ends like the output is read."""
-    suffixes = {suffix: name for suffix, name in READ_AS.items() if name in FORMATS}
-    suffix = "" if output is None else output.suffix.lower()
-    if suffix not in suffixes:
-        raise BadInput(
-            f"expected --format, one of {', '.join(FORMATS)}, or --output with a suffix of {', '.join(suffixes)}, got"
-            f" {'neither' if output is None else repr(output.name)}; choose a format"
-        )
-    return suffixes[suffix]
 
 
 def _print(written: Written) -> None:

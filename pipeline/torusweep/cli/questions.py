@@ -24,7 +24,7 @@ from torusweep_kernels.backend import backend_of_calls, backends_and_device, bac
 
 from torusweep.answers import table_text
 from torusweep.cli import options
-from torusweep.errors import BadInput
+from torusweep.errors import BadInput, one_line
 from torusweep.networks.families import build
 from torusweep.networks.signature import signature_of
 from torusweep.networks.spelling import Word, format_value
@@ -164,7 +164,7 @@ def command_of(question: Any) -> click.Command:
     for name, file in question.written.items():
         only = f", with {written[file.needs]}" if file.needs else ""
         said, kind = f"Also write {file.meaning} to this file{only}.", click.Path(path_type=Path)
-        parameters.append(click.Option([_dashed(name)], type=kind, callback=options.writable, help=said))
+        parameters.append(click.Option([_dashed(name)], type=kind, callback=_writable(file.suffixes), help=said))
     parameters += [
         click.Option([_dashed(name)], is_flag=True, help=f"{aside.meaning}, and nothing else.")
         for name, aside in question.asides.items()
@@ -267,16 +267,22 @@ def _taken(decorator: Any) -> click.Parameter:
     return taken
 
 
-def _output(suffixes: tuple[str, ...], meaning: str) -> click.Option:
-    """The option of the file that an answer writes, refused before anything is computed where it cannot be."""
+def _writable(suffixes: tuple[str, ...]) -> Callable[[click.Context, click.Parameter, Path | None], Path | None]:
+    """Checks of a file to write: one with another suffix is refused before anything is computed. (): any suffix."""
 
     def checked(context: click.Context, parameter: click.Parameter, path: Path | None) -> Path | None:
-        if path is not None and path.suffix not in suffixes:
-            raise BadInput(f"--output {path}: expected a file that ends in {' or '.join(suffixes)}; choose one")
+        if path is not None and suffixes and path.suffix.lower() not in suffixes:
+            known = " or ".join(filter(None, suffixes))
+            raise BadInput(f"{parameter.opts[-1]} {one_line(path)}: expected a file that ends in {known}; choose one")
         return options.writable(context, parameter, path)
 
+    return checked
+
+
+def _output(suffixes: tuple[str, ...], meaning: str) -> click.Option:
+    """The option of the file that an answer writes."""
     meaning = f"Write {meaning} to this file, {' or '.join(suffixes)}."
-    return click.Option(["-o", "--output"], type=click.Path(path_type=Path), callback=checked, help=meaning)
+    return click.Option(["-o", "--output"], type=click.Path(path_type=Path), callback=_writable(suffixes), help=meaning)
 
 
 def _parameter(one: Parameter) -> click.Parameter:

@@ -44,16 +44,16 @@ class Written:
     command: str
 
 
-def export(topology: Topology, format: str, path: str | Path | None = None) -> Written:
+def export(topology: Topology, format: str | None, path: str | Path | None = None) -> Written:
     """Write a network in the format of another tool.
 
-    format  a name of FORMATS
+    format  a name of FORMATS; None: as which a file that ends like the path is read
     path    the file; for formats of several files, the folder, which is made. None: named after the network
 
     Files that are there are replaced. Raises BadInput for an unknown format, a network that it cannot hold at all, or
     a path that cannot be written. What it cannot hold in part is in the notes.
     """
-    name = format_name(format)
+    name = format_name(format, path)
     chosen = FORMATS[name]
     place = default_path(topology, name) if path is None else Path(path)
     _check_place(place, name, folder=not chosen.suffix)
@@ -87,8 +87,21 @@ def _check_place(place: Path, name: str, *, folder: bool) -> None:
         raise BadInput(f"{one_line(place)}: expected a folder for the files of {name}, got a file; choose another name")
 
 
-def format_name(text: str) -> str:
-    """The name of a format in FORMATS, whatever its case and hyphens. Raises BadInput for an unknown one."""
+def format_name(text: str | None, path: str | Path | None = None) -> str:
+    """The name of a format in FORMATS, whatever its case and hyphens; without one, that of the path's suffix.
+
+    Raises BadInput for an unknown format, and where the suffix says none.
+    """
+    if text is None:
+        suffixes = {suffix: name for suffix, name in SUFFIXES.items() if name in FORMATS}
+        suffix = "" if path is None else Path(path).suffix.lower()
+        if suffix not in suffixes:
+            got = "neither" if path is None else repr(one_line(Path(path).name))
+            raise BadInput(
+                f"expected a format, one of {', '.join(FORMATS)}, or a file to write with a suffix of"
+                f" {', '.join(suffixes)}, got {got}; choose a format"
+            )
+        return suffixes[suffix]
     plain = {name.replace("-", ""): name for name in FORMATS}
     found = plain.get(text.lower().replace("-", "").replace("_", ""))
     if found is None:

@@ -124,7 +124,8 @@ def check_rule(vc_rule: Any, virtual_channels: Any) -> None:
 
 def check_export(format: Any, path: Any) -> None:
     """Of `Network.export`."""
-    check_text("format", format, tuple(FORMATS))
+    if format is not None:
+        check_text("format", format, tuple(FORMATS))
     if path is not None and not isinstance(path, str | Path):
         raise BadInput(f"path={_shown(path)}: expected the name of a file or folder; leave it out")
 

@@ -187,10 +187,11 @@ class Network:
         table = classified_table(self.topology, routing=how, vc_rule=vc_rule, virtual_channels=virtual_channels)
         return columns_of(self.topology, rows_of(table))
 
-    def export(self, format: str, path: str | Path | None = None) -> Written:
+    def export(self, format: str | None = None, path: str | Path | None = None) -> Written:
         """Write the network for another tool, as 'torusweep export': its files, and what the format cannot hold.
 
-        format  booksim, sst, astra-sim, caminos, graphml, networkx-json, edgelist or parquet
+        format  booksim, sst, astra-sim, caminos, graphml, networkx-json, edgelist or parquet; by default by the path's
+                suffix
         path    of the file, or of the folder where there are several; by default named after the network
         """
         method.check_export(format, path)

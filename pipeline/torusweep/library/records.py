@@ -1,10 +1,11 @@
-"""Rows of the tables as dicts, of a `Network` or a `Topology`."""
+"""Rows of the tables as dicts, of one network: a `Network`, a `Topology`, or what `network` makes one of."""
 
 from __future__ import annotations
 
 from typing import Any, NamedTuple
 
 from torusweep.library.network import Network
+from torusweep.library.network import network as made
 from torusweep.networks.topology import Topology
 from torusweep.questions.how import How
 from torusweep.questions.loads.stage import loads
@@ -22,7 +23,7 @@ class Sample(NamedTuple):
 
 
 def static_record(
-    network: Network | Topology,
+    network: Network | Topology | str,
     *,
     backend: str = "auto",
     use_symmetry: bool = True,
@@ -41,7 +42,7 @@ def static_record(
 
 
 def loads_record(
-    network: Network | Topology,
+    network: Network | Topology | str,
     *,
     routing: object = "minimal",
     traffic: object = "uniform",
@@ -66,5 +67,5 @@ def loads_record(
     ).record
 
 
-def _topology(network: Network | Topology) -> Topology:
-    return network.topology if isinstance(network, Network) else network
+def _topology(network: Network | Topology | str) -> Topology:
+    return made(network).topology

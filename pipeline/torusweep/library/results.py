@@ -60,6 +60,10 @@ class Table:
     _meanings: Mapping[str, tuple[str, str]] = field(default_factory=lambda: MappingProxyType({}))
     _shown: int = SHOWN_ROWS
 
+    def __getstate__(self) -> dict[str, Any]:
+        """For pickle: without the connection, which is opened again, and with a map that it takes."""
+        return vars(self) | {"_connection": None, "_meanings": dict(self._meanings)}
+
     def arrow(self) -> pa.Table:
         """The rows as a pyarrow table. Its fields' metadata have each column's unit and meaning."""
         return self._rows
@@ -269,13 +273,16 @@ distances, loads, points, static, verification
         """
         return self._table("query", query(sql, self.folders, time_limit=time_limit, max_rows=max_rows))
 
-    def compare(self, other: Results, *, tables: Sequence[str] = (), tolerance: float = 0.0) -> Table:
+    def compare(self, other: Results | str | Path, *, tables: Sequence[str] = (), tolerance: float = 0.0) -> Table:
         """Where these results and others differ: a row for each table and column that does, as `torusweep compare`.
 
+        other      results, or the folder of some
         tables     those that are compared; () for all
         tolerance  numbers that differ by at most this share of the larger one are equal
         Raises BadInput for an unknown table, for one that was altered, and for results of several sweeps.
         """
+        if not isinstance(other, Results):
+            other = Results(Path(other))
         if self.others or other.others:
             raise BadInput("expected two results of one sweep each, got several together; compare them two by two")
         found = compare(self.folder, other.folder, tables=tables, tolerance=tolerance)

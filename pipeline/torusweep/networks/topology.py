@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from math import isfinite, log10
 from typing import Any, NamedTuple
 
@@ -161,6 +161,10 @@ class Plan:
     def bytes(self) -> int:
         """Approximate memory, in bytes, of the arrays and one breadth-first search."""
         return self.nodes * (self.degree * 16 + 64)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """For pickle, which takes no functions of functions: in their place, what they return."""
+        return vars(self) | {"wire": partial(Wiring, *self.wire()), "symmetries": partial(list, self.symmetries())}
 
     def class_name(self, number: int) -> str:
         """The name of a link class; its number where the family gives none."""

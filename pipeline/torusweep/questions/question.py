@@ -40,16 +40,20 @@ class File(NamedTuple):
 
     The property is a text, or a table, which is written as CSV, or Parquet by the file's suffix.
 
+    suffixes  of the files that are written, in small letters; () any
     needs   a parameter without which there is none
     late    written after the answer is printed, so that a refusal does not take it away: it takes computation
     """
 
     meaning: str
+    suffixes: tuple[str, ...] = ("", ".csv", ".parquet")
     needs: str = ""
     late: bool = False
 
 
-CERTIFICATE = File("what proves the answer, which certify/check.py checks (docs/certificates.md)", late=True)
+CERTIFICATE = File(
+    "what proves the answer, which certify/check.py checks (docs/certificates.md)", suffixes=(), late=True
+)
 
 
 class Aside(NamedTuple):

@@ -11,7 +11,7 @@ import sys
 import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -327,8 +327,11 @@ def _of_module(workflow: Any, given: dict[str, Any]) -> RequestedSweep:
     requested = of_configuration(sweep, str(file), str(results), {}, where_jobs_run(workflow))
     missing = [one for one in requested.files if not Path(one).exists()]
     if missing and (file.parent / store.MANIFEST).exists() and not requested.spawned:
-        tell(f"{missing[0]}: no such file yet; unless a rule makes it, Snakemake leaves {file.parent} as it is")
+        _tell_once(f"{missing[0]}: no such file yet; unless a rule makes it, Snakemake leaves {file.parent} as it is")
     return replace(requested, folder=file.parent, is_module=True)
+
+
+_tell_once = cache(tell)  # Snakemake reads a module again for each `use rule … with`
 
 
 def where_jobs_run(workflow: Any) -> tuple[bool, bool]:

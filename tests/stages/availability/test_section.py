@@ -50,8 +50,17 @@ def test_what_it_says(rows: list[dict[str, Any]]) -> None:
     text = "".join(Page(found.body).text)
     # links: neither 0 nor 1 of both, nor 2 of the cube; routers that fail with probability 0.1 disconnect both
     assert "In 5 of 8 cases no draw disconnects surviving terminals." in text
-    assert "Most often it happens to ring(k=8), with 2 failed links: in 1 of the draws." in text
+    assert "Most often it happens to ring(k=8), with 2 failed links: in all draws." in text
+    assert "; 2 without a value left out." in text  # distances of the ring's parts
     assert "10 % each" in text
+
+
+def test_a_share_of_the_draws_is_in_percent(rows: list[dict[str, Any]]) -> None:
+    found = section({"availability": [row for row in rows if row["topology"] == "hypercube(n=3)"]})
+    assert found is not None
+    routers = next(row for row in rows if (row["topology"], row["fails"]) == ("hypercube(n=3)", "routers"))
+    assert 0.5 < routers["mean"] < 1
+    assert f": in {100 - 100 * routers['mean']:.3g} % of the draws." in "".join(Page(found.body).text)
 
 
 def test_lines_have_the_labels_that_one_network_alone_has(rows: list[dict[str, Any]]) -> None:

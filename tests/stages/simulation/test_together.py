@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import random
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from torusweep.errors import BadInput, Refused
 from torusweep.questions import stage
@@ -124,6 +126,12 @@ def test_neither_order_nor_neighbours_matter(rows_alone, seed):
     draw = random.Random(seed)
     some = draw.sample(POINTS, draw.randint(2, 12))
     compare(rows_of_many(some, How("numba", threads=1)), some, rows_alone)
+
+
+def test_a_plan_counts_the_rows(rows_alone):
+    for one in POINTS:
+        rows = pq.read_metadata(io.BytesIO(rows_alone[one])).num_rows
+        assert rows == STAGE.row_count(LazyNetwork(one.topology), one.request), one
 
 
 def test_the_specification_gives_the_same(rows_alone):

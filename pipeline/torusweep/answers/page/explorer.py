@@ -28,6 +28,7 @@ from torusweep.tables.columns import NUMBERS, Column
 from torusweep.tables.rows import Record, Tables, stored_rows
 
 DIGITS = 7  # of a number in the page
+AUTOMATIC = ("packing", "seed", "vc_rule", "buffer_flits")  # each network has its own where none is asked for
 
 
 class Variant(NamedTuple):
@@ -54,6 +55,10 @@ def sources(tables: Tables, records: Sequence[Record], most: int) -> list[Source
     for name, (columns, distinguishing) in joined_tables().items():
         rows = stored_rows(tables, name).among("topology", place)
         keys = [key for key in distinguishing if len({row[key] for row in rows}) > 1]
+        for key in AUTOMATIC:  # no choice of a reader where no network has several
+            others = [other for other in keys if other != key]
+            if key in keys and len({(row["topology"], *map(row.get, others)) for row in rows}) == len(rows):
+                keys = others
         variants = [
             Variant(choice, [place[name] for name in names], [of_choice[name] for name in names])
             for choice, of_choice in by_choice(rows, keys)[:most]
@@ -132,6 +137,7 @@ TITLES = {
     "simulation": "Simulation",
     "collectives": "Collective operations",
     "cost": "Cost",
+    "equal_cost": "Networks at equal cost",
     "availability": "After failures",
     "latency": "Latency by a model",
 }
@@ -224,7 +230,8 @@ def _body(designs: Designs, shown: int, groups: Sequence[Look], data: Mapping[st
     count = len(designs.records)
     about = f"All {count:,} connected designs of the sweep" if shown == count else _about_sample(count, shown)
     if designs.left_out:
-        about += f"; {designs.left_out:,} that are disconnected or have a single node are left out"
+        are = "is" if designs.left_out == 1 else "are"
+        about += f"; {designs.left_out:,} {are} left out, being disconnected or of a single node"
     size, columns = data["size"], data["quantities"]
     label = "Two quantities of all designs; the table below has the same numbers"
     return f"""<p class="note">{about}. Choose two quantities and a window of network sizes; point at a mark for the

@@ -82,6 +82,11 @@ def edge_list(path: Path) -> Listing:
         if quantities:
             data[len(listing.tails)] = dict(quantities)
             words = words[:2]
+        if len(words) != 2 and ";" in text:
+            got = one_line(printable(text.strip()), SHOWN)
+            fail(
+                path, line, f"expected a blank or a comma between nodes, got ';' in '{got}'; write commas in its place"
+            )
         if len(words) != 2:
             fail(
                 path,

@@ -29,7 +29,8 @@ X_TITLES = {"failures": "failed {} at a time", "probability": "probability that 
 
 def section(tables: Tables) -> Chapter | None:
     """A chart for each kind of part and measure with several numbers of failures, and the table; None without rows."""
-    rows = [row for row in tables.get("availability", ()) if row["mean"] is not None]
+    asked = tables.get("availability", ())
+    rows = [row for row in asked if row["mean"] is not None]
     if not rows:
         return None
     labels, names = _labels(tables.get("labels", ())), list(dict.fromkeys(row["topology"] for row in rows))
@@ -40,7 +41,7 @@ def section(tables: Tables) -> Chapter | None:
         chart = distribution(along, fails, measure, more=more)
         if len({row[along] for row in chart.shown(drawn)}) > 1:
             found.append(Panel(f"availability_{fails}_{along}_{measure}", chart, drawn))
-    listed = listing("Every network, number of failures and measure", "All {}.", FIELDS, rows)
+    listed = listing("Every network, number of failures and measure", "All {}.", FIELDS, rows, len(asked) - len(rows))
     return Chapter("availability", "After failures", [paragraph(INTRODUCTION + escape(_worth(rows))), found, listed])
 
 
@@ -88,7 +89,8 @@ def _worth(rows: Sequence[Record]) -> str:
             if worst["failures"] is not None
             else f"{worst['fails']} that fail with probability {worst['probability']:g}"
         )
-        said += f" Most often it happens to {worst['topology']}, with {many}: in {1 - worst['mean']:.3g} of the draws."
+        share = "all draws" if not worst["mean"] else f"{100 * (1 - worst['mean']):.3g} % of the draws"
+        said += f" Most often it happens to {worst['topology']}, with {many}: in {share}."
     return said
 
 

@@ -24,14 +24,15 @@ INTRODUCTION = (
 
 def section(tables: Tables) -> Chapter | None:
     """A chart for each operation that has algorithms, and the table; None without rows."""
-    rows = [row for row in tables.get("collectives", ()) if row["bound"] is not None]
+    asked = tables.get("collectives", ())
+    rows = [row for row in asked if row["bound"] is not None]
     if not rows:
         return None
     measured = [row for row in rows if row["algorithm"] not in (OPTIMUM, BEST_KNOWN) and row["bound_share"] is not None]
     charts = {f"collectives_{operation}": _shares(operation) for operation in OPERATIONS}
     order = list(OPERATIONS)
     listed = sorted(rows, key=lambda row: (row["topology"], order.index(row["operation"]), row["cycles"] or 0.0))
-    every = listing("Every operation and algorithm", "By network, all {}.", FIELDS, listed)
+    every = listing("Every operation and algorithm", "By network, all {}.", FIELDS, listed, len(asked) - len(rows))
     return Chapter(
         "collectives",
         "Collective operations",

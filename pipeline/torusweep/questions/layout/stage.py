@@ -147,7 +147,7 @@ class LayoutQuestion(Question):
     command = "layout"
     phrase = "placed {placement}"
     how = ()
-    written: ClassVar = {"svg": File("a drawing of the layout and its wires, as SVG,")}
+    written: ClassVar = {"svg": File("a drawing of the layout and its wires, as SVG,", suffixes=("", ".svg"))}
     examples = (
         'layout "torus(k=8, n=2)"',
         'layout "rtt(a=4)" --placement trellis --svg rtt.svg',

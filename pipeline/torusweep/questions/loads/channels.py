@@ -172,6 +172,10 @@ class ChannelLoads:
     lost: Lost = NOTHING
     rate: float | None = None
 
+    def __getstate__(self) -> dict[str, Any]:
+        """For pickle: without the routing's functions, which it does not take; the spelling stands for them."""
+        return vars(self) | {"form": None}
+
     @property
     def injected(self) -> float:
         """Flits that enter the network each cycle, at one flit per terminal and cycle less what is lost."""

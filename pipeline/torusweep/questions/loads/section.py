@@ -5,10 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from torusweep.charts import Axis
 from torusweep.charts.drawing import Chart
-from torusweep.charts.looks import Look
-from torusweep.charts.section import Cell, Chapter, Field, Part, fields, listing, number, panels
+from torusweep.charts.looks import KINDS, Look, kind, series, size_axis
+from torusweep.charts.section import (
+    MOST_DRAWN,
+    Cell,
+    Chapter,
+    Field,
+    Panel,
+    Part,
+    fields,
+    listing,
+    number,
+    panels,
+    sampled,
+)
 from torusweep.questions.loads.columns import LOADS
 from torusweep.tables.rows import Record, Tables, stored_rows
 
@@ -42,7 +56,8 @@ def section(tables: Tables) -> Chapter | None:
     loads = tables.get("loads", ())
     networks = stored_rows(tables, "static").among("topology", (row["topology"] for row in loads))
     rows = joined(networks, loads)
-    charts = panels({"saturation_against_size": SATURATION}, sorted(rows, key=_order), least=1)
+    ordered = sorted(rows, key=_order)
+    charts = _of_all(ordered) + panels({"saturation_against_size": SATURATION}, ordered, least=1)
     parts: list[Part] = [
         *(charts, _by_traffic(rows), _by_routing(rows), _collectives(rows), _bounds(rows), _of_capacity(rows))
     ]
@@ -51,7 +66,10 @@ def section(tables: Tables) -> Chapter | None:
 
 def joined(static: Iterable[Record], loads: Iterable[Record]) -> list[dict[str, Any]]:
     """Rows of loads with the static columns of their networks, and the line of the chart that they lie on."""
-    networks = {record["topology"]: {**record, "line": _line(record)} for record in static}
+    networks = {
+        record["topology"]: {**record, "line": _line(record), "kind": kind(record), "series": series(record)}
+        for record in static
+    }
     return [{**networks[load["topology"]], **load} for load in loads if load["topology"] in networks]
 
 
@@ -71,15 +89,13 @@ def _line(network: Record) -> str | None:
     return look and look.name
 
 
-def _is_drawn(row: Record) -> bool:
-    """Whether the chart shows this row: minimal routing and uniform traffic on a network of LINES."""
-    minimal_uniform = (row["routing"], row["traffic"]) == ("minimal", "uniform")
-    return minimal_uniform and row["saturation_load"] is not None and row["line"] is not None
+def _is_minimal_uniform(row: Record) -> bool:
+    return (row["routing"], row["traffic"]) == ("minimal", "uniform") and row["saturation_load"] is not None
 
 
 SATURATION = Chart(
     title="Saturation load against size",
-    where=_is_drawn,
+    where=lambda row: _is_minimal_uniform(row) and row["line"] is not None,
     of_rows=lambda rows: {"caption": caption(rows)},
     wide=True,
     x=Axis("nodes", "nodes", log=True),
@@ -89,6 +105,29 @@ SATURATION = Chart(
     tips={"topology": "network", "nodes": "nodes", "degree_max": "degree", "saturation_load": "saturation load"}
     | {"link_utilization": "link utilization", "mean_hops": "mean path, hops"},
 )
+OF_ALL = SATURATION._replace(
+    title="Saturation load of all networks",
+    where=None,
+    of_rows=lambda rows: {"x": size_axis(rows)},
+    caption=f"{CAPTION} Only links limit it here; a terminal sends and takes at most one flit a cycle.",
+    line="kind",
+    looks=tuple(KINDS.values()),
+    detail="series",
+    tips={**SATURATION.tips, "terminals": "terminals"},
+    pick=True,
+)
+
+
+def _of_all(rows: Sequence[Record]) -> list[Panel]:
+    """The chart of every network, or of a sample of many, where one lies on no line of LINES."""
+    drawn = [row for row in rows if _is_minimal_uniform(row)]
+    if len(drawn) < 2 or all(row["line"] for row in drawn):
+        return []
+    costs = [-np.array([float(row[name]) for row in drawn]) for name in ("nodes", "saturation_load")]
+    kept = [drawn[place] for place in sampled(costs, len(drawn), MOST_DRAWN)]
+    note = f" A sample of {len(kept):,} of {len(drawn):,} networks, which keeps the Pareto front."
+    chart = OF_ALL._replace(caption=OF_ALL.caption + note * (len(kept) < len(drawn)))
+    return [Panel("saturation_of_all", chart, kept)]
 
 
 # --- tables ---------------------------------------------------------------------------------------

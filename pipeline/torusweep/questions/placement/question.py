@@ -316,7 +316,7 @@ class PlaceQuestion(Askable):
     examples = (
         'place "slice(radices=[8, 16], wrap=[false, true])" --job job.yaml',
         'place "pod_slice(shape=[4, 4, 8], twisted=true)" --job job.yaml --bandwidth 45GB/s -o devices.npy',
-        'place "torus(k=16, n=2)" --job job.yaml --top 3 --json',
+        'place "torus(radices=[8, 16])" --job job.yaml --top 3 --json',
         'place "pod_slice(shape=[4, 4, 8])" --axes tp=8,dp=16',
         'place "dragonfly(a=4, p=2, h=2)" --tasks tasks.csv --least load --demand placed.csv',
     )

@@ -348,8 +348,8 @@ class SimulationQuestion(Question):
         return super().files(request_of(request.simulation).parameters)
 
     def row_count(self, network: LazyNetwork, request: SimulationRequest) -> int:
-        """A row for each load, or one for the workload or the saturation."""
-        return len(request_of(request.simulation).loads) + 1
+        """A row for each load; one for a workload, or for the saturation alone."""
+        return len(request_of(request.simulation).loads) or 1
 
     def seconds(self, network: LazyNetwork, request: SimulationRequest) -> float:
         return _seconds(network.plan.nodes, request_of(request.simulation))

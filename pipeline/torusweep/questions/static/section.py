@@ -12,10 +12,11 @@ import pyarrow.compute as pc
 
 from torusweep.charts import DARK, LIGHT, Axis
 from torusweep.charts.drawing import Chart, spread
-from torusweep.charts.looks import KINDS, TIPS, comparable, distinct, measured
+from torusweep.charts.looks import KINDS, TIPS, comparable, distinct, measured, size_axis
 from torusweep.charts.looks import kind as kind_of
 from torusweep.charts.looks import series as series_of
 from torusweep.charts.section import (
+    MOST_DRAWN,
     MOST_ROWS,
     Cell,
     Chapter,
@@ -37,7 +38,6 @@ from torusweep.questions.static.columns import STATIC
 from torusweep.questions.static.record import NOT_MEASURED
 from torusweep.tables.rows import Record, StoredRows, Tables
 
-MOST_DRAWN = 1500  # networks in a chart; the explorer has more
 MOST_NETWORKS = MOST_ROWS  # of the table of networks; of more, some of each family are shown
 
 
@@ -65,20 +65,20 @@ def _charts(networks: StoredRows) -> list[str | list[Panel]]:
     records = measured(comparable(networks))
     if not records:
         return []
-    costs = [records.numbers(name) for name in ("nodes", "mean_distance", "cost")]
-    costs[0] = -costs[0]  # the more nodes, the better
+    costs = [records.numbers(name) for name in ("mean_distance", "cost")]
+    costs += [-records.numbers(name) for name in ("nodes", "terminals")]  # the more, the better
     some = records.at(sampled(costs, len(records), MOST_DRAWN))
     note = f"The charts show a sample of {len(some):,} of {len(records):,} networks, which keeps the Pareto fronts."
     marks = [{**record, "kind": kind_of(record), "series": series_of(record)} for record in some.records()]
     return [paragraph(note) if len(some) < len(records) else "", panels(CHARTS, marks, least=1)]
 
 
-def largest_for_cost(rows: Iterable[Record]) -> list[dict[str, Any]]:
-    """The Pareto front of many nodes and little cost, by nodes."""
+def largest_for_cost(rows: Iterable[Record], size: str = "nodes") -> list[dict[str, Any]]:
+    """The Pareto front of great size (a column) and little cost, by size."""
     front: list[dict[str, Any]] = []
-    for row in sorted(rows, key=lambda row: (-row["nodes"], row["cost"], row["topology"])):
+    for row in sorted(rows, key=lambda row: (-row[size], row["cost"], row["topology"])):
         if not front or row["cost"] < front[-1]["cost"]:
-            front.append({"topology": row["topology"], "nodes": row["nodes"], "cost": row["cost"]})
+            front.append({name: row[name] for name in ("topology", size, "cost")})
     return front[::-1]
 
 
@@ -87,21 +87,22 @@ DISTANCE = Chart(
     caption="Every connected network of the sweep; lower is better. The slope of a line says how distance grows with"
     " size: a grid of n dimensions has the slope 1/n. Click a kind in the legend to highlight it; point at a mark for"
     " the network's spelling.",
+    of_rows=lambda rows: {"x": size_axis(rows)},
     wide=True,
-    x=Axis("nodes", "nodes", log=True),
+    x=Axis("nodes"),
     y=Axis("mean_distance", "mean distance, hops", log=True),
     line="kind",
     looks=tuple(KINDS.values()),
     detail="series",
     size=55,
-    tips=TIPS,
+    tips=TIPS | {"terminals": "terminals"},
     pick=True,
 )
 COST = DISTANCE._replace(
     title="Cost against size",
     caption="Cost is diameter × degree (Rahman et al. 2005). The dashed line is the Pareto front: no network of the"
     " sweep is at least as large and cheaper.",
-    of_rows=lambda rows: {"front": largest_for_cost(rows)},
+    of_rows=lambda rows: {"x": (x := size_axis(rows)), "front": largest_for_cost(rows, x.column)},
     y=Axis("cost", "cost: diameter × degree", log=True),
 )
 CHARTS = {"distance_against_size": DISTANCE, "cost_against_size": COST}
@@ -116,10 +117,12 @@ def _tables(networks: StoredRows, families: Sequence[StoredRows]) -> list[str]:
     shown = f"all {len(networks):,}"
     if len(chosen) < len(networks):
         shown = f"{len(chosen):,} of {len(networks):,}, spread over each family's sizes (the Parquet table has all)"
+    switched = size_axis(chosen).column == "terminals"
+    columns = [field for field in NETWORK_FIELDS if switched or field.title != "terminals"]
     return [
         heading("Families") + table(FAMILY_FIELDS, families, sortable=False),
         heading("All networks", f"By size, {shown}. Click a heading to sort; point at it to read what it means.")
-        + table(NETWORK_FIELDS, sorted(chosen, key=lambda row: (row["nodes"], row["cost"] or 0, row["topology"]))),
+        + table(columns, sorted(chosen, key=lambda row: (row["nodes"], row["cost"] or 0, row["topology"]))),
     ]
 
 
@@ -157,7 +160,7 @@ def _range(title: str, column: str, show: Callable[[Any], str] = "{:,}".format) 
 
 NETWORK_FIELDS = fields(
     STATIC,
-    *("topology", "nodes", "links", "degree_max", "diameter", "mean_distance", "cost"),
+    *("topology", "nodes", "terminals", "links", "degree_max", "diameter", "mean_distance", "cost"),
     *(("edge_connectivity", "link connectivity"), ("bisection_upper", "best known bisection")),
     Field(
         "look alike",

@@ -67,6 +67,9 @@ def table_from(topology: Topology, given: Any) -> TableRouting:
     if isinstance(given, pa.Table):
         return table_routing(topology, rows_of_table(topology, given), partial=True)
     if isinstance(given, Mapping) or hasattr(given, "__arrow_c_stream__"):
+        if isinstance(given, Mapping) and (keys := [key for key in given if not isinstance(key, str)]):
+            got = f"a {type(given).__name__} with the key {one_line(repr(keys[0]), 40)}"
+            raise BadInput(f"expected a table with the columns {', '.join(COLUMNS)}, got {got}")
         try:
             found = pa.table(dict(given) if isinstance(given, Mapping) else given)
         except (pa.ArrowException, TypeError, ValueError) as error:
