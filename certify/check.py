@@ -320,7 +320,7 @@ def throughput(net, traffic, routes, proof):
     expect(roots == [first for first, _ in sorted(reps)], "expected the first nodes of orbits as roots")
     rest = [t for t in every if orbits.node[t] not in reps]
     expect(not any(demand(s, t) for t in rest for s in every if s != t), "traffic to no root's image")
-    expect(len(flows or roots) == len(roots) and (flows is scale is None or scale > 0), "expected flows in a scale")
+    expect(len(flows or roots) == len(roots) and (flows is None or scale > 0), "expected flows in a scale")
     for root, flow in zip(roots, flows or [[]] * len(roots)):
         hops, size, left = minimal and net.distances(root), orbits.node[root][1], [0] * net.n
         away = net.distances(root, lambda u, v: length.get(orbits.arc[u, v][0], 0), hops)
