@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.run.elsewhere import Elsewhere
-from tests.run.rings import PRELOAD, Run, until
+from tests.run.rings import PRELOAD, Run, told, until
 
 pytestmark = pytest.mark.faults
 
@@ -51,7 +51,7 @@ def test_a_run_ends_in_one_line_and_keeps_what_is_finished(rings: Run, clean: by
     said = run.communicate(timeout=120)[0]
     assert run.returncode == 1, said
     assert time.monotonic() - start < ENDING_SECONDS
-    _forecast, line, _kept = [line for line in said.splitlines() if "points/s" not in line]  # progress, if slow
+    _forecast, line, _kept = told(said)
     assert line == (
         "torusweep: lost the connection to the Dask scheduler; start it again and repeat the command:"
         " finished points are kept; torusweep run rings.yaml --results results"
@@ -79,8 +79,7 @@ def test_the_first_sigterm_ends_a_run_whose_scheduler_is_lost(rings: Run, elsewh
     said = run.communicate(timeout=120)[0]
     assert run.returncode == 143, said
     assert time.monotonic() - start < ENDING_SECONDS
-    # what will be computed, that it stops, and that it goes on from there; a slow machine also shows progress
-    lines = [line for line in said.splitlines() if "points/s" not in line]
+    lines = told(said)  # what will be computed, that it stops, and that it goes on from there
     assert len(lines) <= 3, said
     assert lines[-1] == "stopped; the same command goes on from here"
     assert rings.shards()

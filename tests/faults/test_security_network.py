@@ -45,10 +45,10 @@ def bound(process: psutil.Process) -> set[tuple[str, str, int]]:
 
 
 @pytest.fixture
-def live(rings: Run) -> set[tuple[str, str, int]]:
-    """Sockets of a run with two workers that has begun to compute."""
-    run = rings.start("run", "rings.yaml", "--workers", "2", fault="slow 0.5")
-    until(rings.shards, seconds=150)
+def live(rings: Run, tmp_path: Path) -> set[tuple[str, str, int]]:
+    """Sockets of a run with two workers that computes as long as the test lasts."""
+    run = rings.start("run", "rings.yaml", "--workers", "2", fault=f"hang {tmp_path / 'begun'}")
+    until((tmp_path / "begun").exists)
     return bound(psutil.Process(run.pid))
 
 

@@ -21,7 +21,7 @@ from torusweep.sweeps.configuration.schema import Cluster, Slurm
 
 from tests.run.elsewhere import Elsewhere, certificates
 from tests.run.fake_slurm import FakeSlurm
-from tests.run.rings import Run, until
+from tests.run.rings import Run, told, until
 
 
 def test_slurm_without_sbatch_is_refused_at_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
@@ -70,7 +70,7 @@ def test_a_refusal_of_slurm_is_said_at_once(monkeypatch: pytest.MonkeyPatch, tmp
         cluster.connect(Cluster(slurm=Slurm(jobs=3, interface="lo")), backend="numba", tasks=1),
     ):
         pass
-    assert time.monotonic() - begun < 20, "not the minutes in which a job may wait"
+    assert time.monotonic() - begun < 120, "not the ten minutes in which a job may wait"
 
 
 def test_slurm_may_refuse_some_of_the_jobs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys):
@@ -186,7 +186,7 @@ def test_a_scheduler_over_tls_is_used_and_its_loss_is_said(rings: Run, clean: by
     said = driver.communicate(timeout=60)[0]
     assert driver.returncode == 2, said
     assert time.monotonic() - start < 30
-    assert said.count("\n") == 1, said
+    assert len(told(said)) == 1, said
     assert "lost the connection to the Dask scheduler" in said
     assert f"torusweep run {rings.config} --results {rings.folder.parent}" in said
     assert rings.shards()

@@ -10,6 +10,7 @@ import socket
 import subprocess
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -31,13 +32,12 @@ from tests.run.rings import COMMAND, Run, until
 
 def listening(process: psutil.Process) -> set[str]:
     """Addresses on which a process and its children take connections."""
-    family = [process, *process.children(recursive=True)]
-    return {
-        connection.laddr.ip
-        for member in family
-        for connection in member.net_connections(kind="inet")
-        if connection.status == "LISTEN"
-    }
+    found = set()
+    for member in [process, *process.children(recursive=True)]:
+        with suppress(psutil.NoSuchProcess):  # it ended since
+            connections = member.net_connections(kind="inet")
+            found |= {connection.laddr.ip for connection in connections if connection.status == "LISTEN"}
+    return found
 
 
 def where_i_run() -> tuple[int, int | None]:
