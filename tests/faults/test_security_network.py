@@ -72,7 +72,7 @@ def test_under_slurm_nothing_without_tls_listens_to_another_machine(rings: Run, 
                 for context in strangers(tmp_path):
                     assert answer(port, context, address).startswith("refused"), (address, port)
         step.terminate()
-        said = step.communicate(timeout=60)[0]
+        said = step.communicate(timeout=120)[0]
         assert step.returncode == 143, said
         assert "Exception ignored" not in said
         assert "Traceback" not in said

@@ -6,7 +6,6 @@ import os
 import re
 import signal
 import subprocess
-import time
 
 import psutil
 import pytest
@@ -56,9 +55,6 @@ def test_a_worker_that_is_stopped_is_replaced(rings: Run, clean: bytes):  # 4
     rings.with_settings("worker_ttl_seconds: 12")
     driver, worker = at_work(rings)
     os.kill(worker.pid, signal.SIGSTOP)
-    stopped = time.monotonic()
-    until(rings.shards)
-    assert time.monotonic() - stopped < 12 + 30, "seconds; of these 30 to kill it and start another"
     said = driver.communicate(timeout=280)[0]
     assert driver.returncode == 0, said
     assert "gave no sign of life for 6 s (cluster.worker_ttl_seconds) and was stopped; its batch" in said

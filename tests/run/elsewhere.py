@@ -78,7 +78,9 @@ class Elsewhere:
         ]
         self.processes: list[subprocess.Popen[bytes]] = []
         # a port that it finds free itself: one that is found for it may be taken before it begins
-        self.scheduler = self._start(within, "scheduler", "--host", host, "--port", "0", "--no-dashboard", **environment)
+        self.scheduler = self._start(
+            within, "scheduler", "--host", host, "--port", "0", "--no-dashboard", **environment
+        )
         until(lambda: re.search(r"Scheduler at: +tls://\S+:\d+\n", self.log("scheduler0")))
         self.address = re.findall(r"Scheduler at: +(tls://\S+)", self.log("scheduler0"))[0]
         self.port = int(self.address.rpartition(":")[2])

@@ -183,7 +183,7 @@ def test_a_scheduler_over_tls_is_used_and_its_loss_is_said(rings: Run, clean: by
     until(rings.shards)
     elsewhere.scheduler.kill()
     start = time.monotonic()
-    said = driver.communicate(timeout=60)[0]
+    said = driver.communicate(timeout=120)[0]
     assert driver.returncode == 2, said
     assert time.monotonic() - start < 30
     assert len(told(said)) == 1, said
@@ -261,7 +261,7 @@ def test_workers_that_are_gone_end_the_run(rings: Run, elsewhere: Elsewhere):
         if signalled:
             time.sleep(2)
             driver.terminate()
-        said = driver.communicate(timeout=40)[0]
+        said = driver.communicate(timeout=120)[0]
         assert driver.returncode == (143 if signalled else 2), said
         assert ("no worker for" in said) != signalled, said
         assert "Traceback" not in said

@@ -148,7 +148,7 @@ def test_one_signal_saves_what_runs(
     driver = rings.start("step", "static", str(rings.config), str(rings.folder), "--workers", "2", fault="slow 0.2")
     until(rings.shards)
     os.killpg(driver.pid, number)  # as a terminal does: the workers get it too
-    said = driver.communicate(timeout=60)[0]
+    said = driver.communicate(timeout=120)[0]
     assert driver.returncode == status, said
     assert "stopping: batches that run are finished" in said
     assert not (rings.folder / "static.parquet").exists()
@@ -177,7 +177,7 @@ def test_two_signals_stop_at_once(rings: Run, tmp_path: Path):  # 12
         said += line
     workers = process.children(recursive=True)
     os.killpg(driver.pid, signal.SIGINT)
-    said = driver.communicate(timeout=60)[0]
+    said = driver.communicate(timeout=120)[0]
     assert driver.returncode == 130
     assert "gave up" not in said, "as it does by itself, 20 s after the first"
     assert alive(workers) == []
