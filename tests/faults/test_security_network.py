@@ -61,7 +61,7 @@ def test_under_slurm_nothing_without_tls_listens_to_another_machine(rings: Run, 
     home.mkdir()
     try:
         step = rings.start(
-            "step", "static", "rings.yaml", "results/rings", fault="slow 0.5", PATH=slurm.path, HOME=str(home)
+            "step", "static", "rings.yaml", "results/rings", fault="slow 1", PATH=slurm.path, HOME=str(home)
         )
         until(rings.shards, seconds=150)
         sockets = bound(psutil.Process(step.pid)).union(*(bound(psutil.Process(job)) for job in slurm.jobs()))
