@@ -299,7 +299,7 @@ def test_a_scheduler_that_does_not_answer_is_lost(monkeypatch: pytest.MonkeyPatc
         await asyncio.sleep(60)
 
     with (
-        LocalCluster(processes=False, n_workers=1, threads_per_worker=1, dashboard_address=None) as there,
+        LocalCluster(processes=False, n_workers=1, threads_per_worker=1, dashboard_address="127.0.0.1:0") as there,
         Client(there) as client,
     ):
         workers = tasks.Workers(client, "", tasks.Patience(60))

@@ -199,7 +199,7 @@ def test_the_limit_of_open_files_is_raised_where_workers_need_it(
 def test_a_process_with_dask_has_all_threads_unless_it_is_a_worker(monkeypatch: pytest.MonkeyPatch):
     """Workers of somebody's own scheduler are told nothing, and share their cores with others."""
     monkeypatch.delenv("NUMBA_NUM_THREADS", raising=False)
-    with Client(processes=False, n_workers=1, threads_per_worker=1, dashboard_address=None) as client:
+    with Client(processes=False, n_workers=1, threads_per_worker=1, dashboard_address="127.0.0.1:0") as client:
         assert client.submit(this_worker.threads_of_worker).result(timeout=30) == 1
         assert this_worker.threads_of_worker() is None
 
