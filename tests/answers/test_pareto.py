@@ -60,9 +60,9 @@ def test_what_is_not_finite_is_compared_too():
 
 def test_a_hundred_thousand_rows_take_about_a_second():
     values = np.random.default_rng(1).integers(0, 2**40, (100_000, 3))
-    start = time.perf_counter()
+    start = time.process_time()
     assert len(front(values)) > 1
-    assert time.perf_counter() - start < 5
+    assert time.process_time() - start < 5
 
 
 DESIGNS = pa.table(

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from time import sleep
 
 import pytest
 from torusweep.cli.questions import found_progress
 
 from tests.faults.command_line import torusweep
+from tests.run.rings import until
 
 
 def test_the_answer_comes_first():
@@ -128,11 +128,12 @@ def test_gpus_on_switches():
 
 
 def test_what_is_found_is_shown_where_more_takes_long(capsys: pytest.CaptureFixture[str], monkeypatch):
+    shown: list[str] = []
     monkeypatch.setattr("torusweep.cli.questions.QUIET_SECONDS", 0.05)
     with found_progress("algorithms", 3) as found:
         found("optimum: 1 cycles/flit, all_reduce")
-        sleep(0.5)
-        assert capsys.readouterr().err == "optimum: 1 cycles/flit, all_reduce\n"
+        until(lambda: shown.append(capsys.readouterr().err) or shown[-1])
+        assert "".join(shown) == "optimum: 1 cycles/flit, all_reduce\n"
         found("ring: 2 cycles/flit")
         assert capsys.readouterr().err == "ring: 2 cycles/flit\n"
     monkeypatch.setattr("torusweep.cli.questions.QUIET_SECONDS", 60)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import random
 import re
 import shutil
 import socket
@@ -29,13 +31,21 @@ def commands(words: str, replaced: Mapping[str, str]) -> str:
     return str(block)
 
 
+def free_port() -> int:
+    """A free port of those that no process is given that asks for any, as all others here do."""
+    (first, _) = map(int, Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split())
+    for port in random.sample(range(max(1024, first - 10_000), first), 100):
+        with contextlib.suppress(OSError), socket.create_server(("0.0.0.0", port)):
+            return port
+    pytest.fail("no port is free")
+
+
 def start_scheduler(run: Run) -> tuple[subprocess.Popen[str], int]:
     """A scheduler with a certificate, which the run's configuration names; its process and its port."""
     if shutil.which("openssl") is None:
         pytest.skip("expected the command openssl, which makes the documented certificate; install it")
     subprocess.run(commands("openssl", {}), shell=True, cwd=run.home, check=True, capture_output=True)
-    with socket.create_server(("0.0.0.0", 0)) as free:
-        port = free.getsockname()[1]
+    port = free_port()
     run.with_settings(f"scheduler: 'tls://127.0.0.1:{port}', tls: {{ca: cert.pem, cert: cert.pem, key: key.pem}}")
     return run.start(commands("dask scheduler", {"8786": str(port)}), command=BASH, PATH=PATH), port
 

@@ -40,6 +40,7 @@ GresTypes=gpu
 JobAcctGatherType=jobacct_gather/none
 AccountingStorageType=accounting_storage/none
 ReturnToService=2
+MinJobAge=3600
 StateSaveLocation={folder}/state
 SlurmdSpoolDir={folder}/spool-%n
 SlurmctldPidFile={folder}/slurmctld.pid
@@ -96,7 +97,7 @@ class RealSlurm:
             raise
 
     def _wait_until_idle(self) -> None:
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + 120
         states = ["sinfo", "-h", "-N", "-p", "main", "-o", "%t"]
         while subprocess.run(states, capture_output=True, text=True).stdout.split() != ["idle"] * len(NODES):
             assert time.monotonic() < deadline, (self.folder / "slurmctld.log").read_text()

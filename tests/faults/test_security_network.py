@@ -45,10 +45,10 @@ def bound(process: psutil.Process) -> set[tuple[str, str, int]]:
 
 
 @pytest.fixture
-def live(rings: Run) -> set[tuple[str, str, int]]:
-    """Sockets of a run with two workers that has begun to compute."""
-    run = rings.start("run", "rings.yaml", "--workers", "2", fault="slow 0.5")
-    until(rings.shards, seconds=150)
+def live(rings: Run, tmp_path: Path) -> set[tuple[str, str, int]]:
+    """Sockets of a run with two workers that computes as long as the test lasts."""
+    run = rings.start("run", "rings.yaml", "--workers", "2", fault=f"hang {tmp_path / 'begun'}")
+    until((tmp_path / "begun").exists)
     return bound(psutil.Process(run.pid))
 
 
@@ -61,7 +61,7 @@ def test_under_slurm_nothing_without_tls_listens_to_another_machine(rings: Run, 
     home.mkdir()
     try:
         step = rings.start(
-            "step", "static", "rings.yaml", "results/rings", fault="slow 0.5", PATH=slurm.path, HOME=str(home)
+            "step", "static", "rings.yaml", "results/rings", fault="slow 1", PATH=slurm.path, HOME=str(home)
         )
         until(rings.shards, seconds=150)
         sockets = bound(psutil.Process(step.pid)).union(*(bound(psutil.Process(job)) for job in slurm.jobs()))
@@ -72,7 +72,7 @@ def test_under_slurm_nothing_without_tls_listens_to_another_machine(rings: Run, 
                 for context in strangers(tmp_path):
                     assert answer(port, context, address).startswith("refused"), (address, port)
         step.terminate()
-        said = step.communicate(timeout=60)[0]
+        said = step.communicate(timeout=120)[0]
         assert step.returncode == 143, said
         assert "Exception ignored" not in said
         assert "Traceback" not in said

@@ -125,7 +125,9 @@ def hosts_of(shards: list[Path]) -> set[str]:
 
 def test_a_cut_link_loses_nothing(network: Network, elsewhere: Elsewhere, many: Run, clean_many: bytes):
     slow = {"DASK_DISTRIBUTED__WORKER__PRELOAD": f'["{PRELOAD}"]', "FAULT": "slow 0.06"}
-    _, given_up = [elsewhere.worker(ADDRESSES[host], network.within(host), **slow) for host in ("one", "two")]
+    held = many.home / "held"
+    elsewhere.worker(ADDRESSES["one"], network.within("one"), **slow | {"FAULT": f"slow 0.06; hold {held}"})
+    given_up = elsewhere.worker(ADDRESSES["two"], network.within("two"), **slow)
     many.config.write_text(
         many.config.read_text().partition("cluster:")[0] + "cluster:" + elsewhere.config().partition("cluster:")[2]
     )
@@ -143,11 +145,13 @@ def test_a_cut_link_loses_nothing(network: Network, elsewhere: Elsewhere, many: 
     until(lambda: f"tls://{ADDRESSES['two']}" in elsewhere.log("scheduler0").partition("Remove worker")[2])
     before = set(many.shards())
     until(lambda: len(many.shards()) > len(before) + 2)
+    held.touch()  # else `one` might have done everything before a worker of `two` is there
     assert driver.poll() is None, "the run ended before the link came back"
     network.link("two", "up")
     cut = set(many.shards())
     elsewhere.worker(ADDRESSES["two"], network.within("two"), **slow)
     until(lambda: "two" in hosts_of([path for path in many.shards() if path not in cut]))
+    held.unlink()
 
     said = driver.communicate(timeout=280)[0]
     assert driver.returncode == 0, said

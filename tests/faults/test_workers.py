@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
-import time
 
 import psutil
 import pytest
@@ -55,9 +55,6 @@ def test_a_worker_that_is_stopped_is_replaced(rings: Run, clean: bytes):  # 4
     rings.with_settings("worker_ttl_seconds: 12")
     driver, worker = at_work(rings)
     os.kill(worker.pid, signal.SIGSTOP)
-    stopped = time.monotonic()
-    until(rings.shards)
-    assert time.monotonic() - stopped < 12 + 30, "seconds; of these 30 to kill it and start another"
     said = driver.communicate(timeout=280)[0]
     assert driver.returncode == 0, said
     assert "gave no sign of life for 6 s (cluster.worker_ttl_seconds) and was stopped; its batch" in said
@@ -67,7 +64,7 @@ def test_a_worker_that_is_stopped_is_replaced(rings: Run, clean: bytes):  # 4
 
 @pytest.mark.faults
 def test_a_batch_that_hangs_is_tried_again(rings: Run, clean: bytes):  # 5
-    rings.with_settings("watchdog_seconds: 10")
+    rings.with_settings("watchdog_seconds: 3")
     rings.here("points")
     status, said = rings.step("static", "--workers", "1", fault=f"hang-once {rings.home / 'hung'}")
     assert status == 0, said
@@ -82,11 +79,11 @@ def test_a_batch_that_hangs_is_tried_again(rings: Run, clean: bytes):  # 5
 @pytest.mark.parametrize(
     ("fault", "settings", "says"),
     [
-        ("stuck ring(k=17)", "watchdog_seconds: 5", "it was stopped after 5 s"),
+        ("stuck ring(k=17)", "watchdog_seconds: 3", r"was stopped after \d+ s of a batch that was to take .+ s "),
         (
             "swell ring(k=17)",
             "memory_per_worker_gib: 0.75",
-            "GiB of memory, more than it may (cluster.memory_per_worker_gib says how much)",
+            r"took .+ GiB of memory, more than it may \(cluster\.memory_per_worker_gib says how much\)",
         ),
     ],
 )
@@ -100,8 +97,10 @@ def test_a_point_that_always_hangs_or_takes_too_much_is_found_and_named(
     failed = rings.failed()
     assert list(failed) == ["ring(k=17)"]
     assert "its worker died 3 times" in failed["ring(k=17)"]
-    assert says in failed["ring(k=17)"]
-    assert says.removeprefix("it ") in said
+    assert re.search(f"it {says}", failed["ring(k=17)"])
+    assert re.search(f"a worker {says}", said)
+    after = [int(seconds) for seconds in re.findall(r"it was stopped after (\d+) s", failed["ring(k=17)"])]
+    assert all(seconds >= least for seconds, least in zip(after, (3, 6, 12))), "longer each time"
     assert "computing ring(k=17); tried again" in said  # halved before, unless its batch had no other point
     rings.with_settings("")
     rings.here("points")

@@ -36,14 +36,17 @@ def test_nobody_begins_another_item_after_an_exception(failing: int) -> None:
 
 
 def test_an_exception_elsewhere_is_raised_here() -> None:
-    begun: list[int] = []
+    elsewhere = threading.Event()
 
     def some(item: int) -> None:
-        begun.append(item)
         if threading.current_thread() is not threading.main_thread():
+            elsewhere.set()
             raise ArithmeticError(item)
+        assert elsewhere.wait(60)  # else this thread might have ended before the other has begun
+        begun.append(item)
         time.sleep(0.001)
 
+    begun: list[int] = []
     with pytest.raises(ArithmeticError):
         in_threads(some, range(1000), 2)
     assert len(begun) < 500

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 import torusweep as ts
 from click.testing import CliRunner
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from ruamel.yaml import YAML
 from torusweep.cli import torusweep
@@ -114,6 +114,7 @@ plain = st.recursive(
 )
 
 
+@settings(deadline=None)
 @given(st.dictionaries(st.text(max_size=8), plain, max_size=4))
 def test_what_is_written_is_read_back(given: dict[str, Any]):
     """By ruamel itself, not by our reader."""

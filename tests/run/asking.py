@@ -9,5 +9,5 @@ from tests.run.rings import Run
 
 def plain(run: Run, code: str, *arguments: str) -> tuple[int, str]:
     process = run.start(*arguments, command=(sys.executable, "-c", code))
-    said = process.communicate(timeout=60)[0]
+    said = process.communicate(timeout=280)[0]
     return process.returncode, said

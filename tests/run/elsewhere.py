@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import ipaddress
 import os
-import socket
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -76,15 +76,14 @@ class Elsewhere:
             "--protocol",
             "tls",
         ]
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port = free.getsockname()[1]
-        self.address = f"tls://{host}:{self.port}"
         self.processes: list[subprocess.Popen[bytes]] = []
+        # a port that it finds free itself: one that is found for it may be taken before it begins
         self.scheduler = self._start(
-            within, "scheduler", "--host", host, "--port", str(self.port), "--no-dashboard", **environment
+            within, "scheduler", "--host", host, "--port", "0", "--no-dashboard", **environment
         )
-        until(lambda: self.address in self.log("scheduler0") and "Scheduler at" in self.log("scheduler0"))
+        until(lambda: re.search(r"Scheduler at: +tls://\S+:\d+\n", self.log("scheduler0")))
+        self.address = re.findall(r"Scheduler at: +(tls://\S+)", self.log("scheduler0"))[0]
+        self.port = int(self.address.rpartition(":")[2])
 
     def _start(
         self, within: tuple[str, ...], kind: str, *arguments: str, **environment: str

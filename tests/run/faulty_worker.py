@@ -3,8 +3,9 @@
 FAULT says how, as in `kill ring(k=17); raise ring(k=9)`: `kill NAME` dies at the point NAME; `raise NAME` raises at it;
 `print` prints, as native libraries do; `kill-often N` dies at one point in N, a different one each time; `slow SECONDS`
 takes that long for each point; `hang FILE` makes the file and hangs; `hang-once FILE` does so only if the file is
-missing; `stuck NAME` hangs at the point NAME; `swell NAME` allocates memory at it until it is stopped; `note FILE`
-writes a line to the file when a point begins. Records are made up: what is tested is the sweep.
+missing; `hold FILE` waits while the file is there; `stuck NAME` hangs at the point NAME; `swell NAME` allocates memory
+at it until it is stopped; `note FILE` writes a line to the file when a point begins. Records are made up: what is
+tested is the sweep.
 """
 
 from __future__ import annotations
@@ -47,6 +48,9 @@ def made_up(point, _options):
         if fault == "hang" or (fault == "hang-once" and not Path(about).exists()):
             Path(about).touch()
             time.sleep(600)
+        if fault == "hold":
+            while Path(about).exists():
+                time.sleep(0.01)
         if fault == "stuck" and point.topology == about:
             time.sleep(600)
         if fault == "swell" and point.topology == about:

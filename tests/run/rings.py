@@ -108,4 +108,10 @@ def until(condition: Callable[[], object], seconds: float = 120) -> None:
 
 
 def alive(processes: list[psutil.Process]) -> list[psutil.Process]:
-    return psutil.wait_procs(processes, timeout=10)[1]
+    """Those that do not end by themselves."""
+    return psutil.wait_procs(processes, timeout=60)[1]
+
+
+def told(said: str) -> list[str]:
+    """What was said, without the lines that come every five seconds, on a slow machine alone."""
+    return [line for line in said.splitlines() if "points/s" not in line]

@@ -21,7 +21,7 @@ from torusweep.sweeps.configuration.schema import Cluster, Slurm
 
 from tests.run.elsewhere import Elsewhere, certificates
 from tests.run.fake_slurm import FakeSlurm
-from tests.run.rings import Run, until
+from tests.run.rings import Run, told, until
 
 
 def test_slurm_without_sbatch_is_refused_at_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
@@ -70,7 +70,7 @@ def test_a_refusal_of_slurm_is_said_at_once(monkeypatch: pytest.MonkeyPatch, tmp
         cluster.connect(Cluster(slurm=Slurm(jobs=3, interface="lo")), backend="numba", tasks=1),
     ):
         pass
-    assert time.monotonic() - begun < 20, "not the minutes in which a job may wait"
+    assert time.monotonic() - begun < 120, "not the ten minutes in which a job may wait"
 
 
 def test_slurm_may_refuse_some_of_the_jobs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys):
@@ -183,10 +183,10 @@ def test_a_scheduler_over_tls_is_used_and_its_loss_is_said(rings: Run, clean: by
     until(rings.shards)
     elsewhere.scheduler.kill()
     start = time.monotonic()
-    said = driver.communicate(timeout=60)[0]
+    said = driver.communicate(timeout=120)[0]
     assert driver.returncode == 2, said
     assert time.monotonic() - start < 30
-    assert said.count("\n") == 1, said
+    assert len(told(said)) == 1, said
     assert "lost the connection to the Dask scheduler" in said
     assert f"torusweep run {rings.config} --results {rings.folder.parent}" in said
     assert rings.shards()
@@ -261,7 +261,7 @@ def test_workers_that_are_gone_end_the_run(rings: Run, elsewhere: Elsewhere):
         if signalled:
             time.sleep(2)
             driver.terminate()
-        said = driver.communicate(timeout=40)[0]
+        said = driver.communicate(timeout=120)[0]
         assert driver.returncode == (143 if signalled else 2), said
         assert ("no worker for" in said) != signalled, said
         assert "Traceback" not in said
@@ -299,7 +299,7 @@ def test_a_scheduler_that_does_not_answer_is_lost(monkeypatch: pytest.MonkeyPatc
         await asyncio.sleep(60)
 
     with (
-        LocalCluster(processes=False, n_workers=1, threads_per_worker=1, dashboard_address=None) as there,
+        LocalCluster(processes=False, n_workers=1, threads_per_worker=1, dashboard_address="127.0.0.1:0") as there,
         Client(there) as client,
     ):
         workers = tasks.Workers(client, "", tasks.Patience(60))

@@ -27,7 +27,7 @@ def snakemake(home: Path, *options: str) -> tuple[int, str]:
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        timeout=120,
+        timeout=280,
     )
     return done.returncode, done.stdout
 

@@ -10,6 +10,7 @@ import socket
 import subprocess
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -31,13 +32,12 @@ from tests.run.rings import COMMAND, Run, until
 
 def listening(process: psutil.Process) -> set[str]:
     """Addresses on which a process and its children take connections."""
-    family = [process, *process.children(recursive=True)]
-    return {
-        connection.laddr.ip
-        for member in family
-        for connection in member.net_connections(kind="inet")
-        if connection.status == "LISTEN"
-    }
+    found = set()
+    for member in [process, *process.children(recursive=True)]:
+        with suppress(psutil.NoSuchProcess):  # it ended since
+            connections = member.net_connections(kind="inet")
+            found |= {connection.laddr.ip for connection in connections if connection.status == "LISTEN"}
+    return found
 
 
 def where_i_run() -> tuple[int, int | None]:
@@ -199,7 +199,7 @@ def test_the_limit_of_open_files_is_raised_where_workers_need_it(
 def test_a_process_with_dask_has_all_threads_unless_it_is_a_worker(monkeypatch: pytest.MonkeyPatch):
     """Workers of somebody's own scheduler are told nothing, and share their cores with others."""
     monkeypatch.delenv("NUMBA_NUM_THREADS", raising=False)
-    with Client(processes=False, n_workers=1, threads_per_worker=1, dashboard_address=None) as client:
+    with Client(processes=False, n_workers=1, threads_per_worker=1, dashboard_address="127.0.0.1:0") as client:
         assert client.submit(this_worker.threads_of_worker).result(timeout=30) == 1
         assert this_worker.threads_of_worker() is None
 

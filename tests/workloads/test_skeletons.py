@@ -9,7 +9,7 @@ from math import ceil
 import networkx
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from torusweep.errors import BadInput, Refused
 from torusweep.workloads import WORKLOADS, Program, Workload, canonical, messages, workload
@@ -248,6 +248,7 @@ def test_memory_estimate(monkeypatch):
     tracemalloc.stop()
 
 
+@settings(deadline=None)
 @given(seed=st.integers(0, 2**32))
 def test_exchange_equals_sends_then_receives(seed):
     rng = np.random.default_rng(seed)

@@ -45,6 +45,7 @@ from torusweep.sweeps.forecast import gpu_options, usable_cores
 
 START_SECONDS = 600  # in which Slurm must start a job
 SQUEUE_SECONDS = 60  # between questions to Slurm why its jobs wait
+REPLY_SECONDS = 60  # in which it must answer one
 RENEWALS = 3  # times that jobs are submitted again when all workers are gone
 LOOPBACK = "127.0.0.1:0"
 ROLES = ("client", "scheduler", "worker")
@@ -143,7 +144,7 @@ def _why_waiting(jobs: Sequence[str]) -> str:
     """States of Slurm jobs with squeue's reasons, as in '2 jobs PENDING (PartitionDown)'."""
     command = ["squeue", "--noheader", "--format=%T (%r)", f"--jobs={','.join(jobs)}"]
     try:
-        said = subprocess.run(command, capture_output=True, text=True, timeout=SQUEUE_SECONDS).stdout
+        said = subprocess.run(command, capture_output=True, text=True, timeout=REPLY_SECONDS).stdout
     except (OSError, subprocess.TimeoutExpired):
         return "squeue does not answer"
     states = Counter(line.strip() for line in said.splitlines() if line.strip())
