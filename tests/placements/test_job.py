@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import get_args
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from torusweep.documents import Document
 from torusweep.errors import BadInput
 from torusweep.questions.placement.job import Job, job_of
-from torusweep.questions.placement.machine import KINDS, JobOperation
+from torusweep.questions.placement.machine import JobOperation, Kind
 
 _KEYS = st.sampled_from(
     [
@@ -38,7 +40,11 @@ _TREES = st.recursive(
     _SCALARS, lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(_KEYS, inner, max_size=4))
 )
 _ENTRIES = st.fixed_dictionaries(
-    {"axis": st.sampled_from(["tp", "dp"]), "operation": st.sampled_from(KINDS), "bytes": st.integers(1, 10**6)},
+    {
+        "axis": st.sampled_from(["tp", "dp"]),
+        "operation": st.sampled_from(get_args(Kind)),
+        "bytes": st.integers(1, 10**6),
+    },
     optional={"times": st.integers(1, 9), "why": st.just("x")},
 )
 _NEARLY = st.fixed_dictionaries(

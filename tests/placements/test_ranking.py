@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from itertools import permutations
+from typing import get_args
 
 import networkx
 import numpy as np
@@ -11,7 +12,7 @@ import pytest
 from torusweep.errors import BadInput, Refused
 from torusweep.networks.families import build
 from torusweep.questions.placement.blocks import AxisPart, corners, lay, orders, size_of
-from torusweep.questions.placement.machine import KINDS, JobOperation, least_bytes, machine
+from torusweep.questions.placement.machine import JobOperation, Kind, least_bytes, machine
 from torusweep.questions.placement.ranking import JobPlacement, LinkSpeed, rank
 
 from tests.placements.plain_slice import Slice, bucket_phases, ring_bytes
@@ -80,7 +81,7 @@ def test_times_as_a_plain_loop_that_routes_each_message(sides, rings, axes):
     slice_of = Slice(sides, rings)
     operations = [
         JobOperation(axis, kind, 3 * MIB + 7 * place, place + 1)
-        for place, (axis, kind) in enumerate((axis, kind) for axis in axes for kind in KINDS)
+        for place, (axis, kind) in enumerate((axis, kind) for axis in axes for kind in get_args(Kind))
     ]
     ranking = rank(machine(build(spelling(sides, rings))), axes, operations, LinkSpeed(BANDWIDTH, LATENCY))
     for placement in [*ranking.best, ranking.row_major]:

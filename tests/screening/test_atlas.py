@@ -14,8 +14,7 @@ from torusweep.questions.screen.columns import SCREEN
 from torusweep.questions.screen.lattices import lattice_count, lattice_forms, representatives
 from torusweep.questions.screen.spaces import Lattices, in_parts, screen_space, space_of
 from torusweep.tables.columns import arrow_schema
-from torusweep_kernels.lattices import lattice_classes, measure_lattices
-from torusweep_kernels.lattices.reference import class_sizes
+from torusweep_kernels.lattices import class_sizes, lattice_classes, measure_lattices
 
 from benchmarks.atlas_oracles import (
     burnside,

@@ -67,14 +67,33 @@ def measure_lattices(
     return Properties(degree, np.ascontiguousarray(histogram[:, :width]), load)
 
 
-def lattice_classes(
-    sides: np.ndarray, first: int, last: int, *, backend: str = "auto", threads: int | None = None
-) -> tuple[np.ndarray, np.ndarray]:
-    """(forms int32[C, n, n], sizes int32[C]): representatives of classes among numbered forms, classes' sizes.
+def class_sizes(forms: np.ndarray, *, backend: str = "auto", threads: int | None = None) -> np.ndarray:
+    """int32[B]: size of the class of a form that represents its class, 0 for all other forms.
 
     Two lattices are in a class if a signed permutation of the dimensions maps one to the other: their graphs are the
     same but for the dimensions' names and directions. The representative has the greatest last side, then the
     greatest last but one, and so on, and of these the least entries, column by column from the last one.
+
+    forms    int32[B, n, n]  as of `measure_lattices`
+    backend  auto or numba: compiled; numpy: the specification. There is none for cupy
+    threads  as of `measure_lattices`
+    """
+    forms = np.ascontiguousarray(forms, np.int32)
+    check(forms)
+    chosen = backends.resolve("numba" if backend in ("auto", "cupy") else backend)
+    if chosen == "numpy":
+        from torusweep_kernels.lattices import reference
+
+        return reference.class_sizes(forms)
+    from torusweep_kernels.lattices import cpu
+
+    return cpu.class_sizes(forms, thread_count(threads))
+
+
+def lattice_classes(
+    sides: np.ndarray, first: int, last: int, *, backend: str = "auto", threads: int | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """(forms int32[C, n, n], sizes int32[C]): representatives of classes, as of `class_sizes`, among numbered forms.
 
     Form by form, so that no array has them all. Their numbers count the forms of the first diagonal, then of the second
     and so on; of a diagonal, the entries right of it row by row, of which the first varies fastest.

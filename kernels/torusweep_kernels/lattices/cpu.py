@@ -183,6 +183,19 @@ def _sum_loads(nodes, heads, ports, distance, count, unit, carried, load):
 CLASSES_BLOCK = 4096  # lattices a thread takes at once
 
 
+def class_sizes(forms: np.ndarray, threads: int) -> np.ndarray:
+    """See the package."""
+    sources, signs = _turns(forms.shape[1])
+    sizes = np.zeros(len(forms), np.int32)
+
+    def block(first: int) -> None:
+        part = slice(first, first + CLASSES_BLOCK)
+        _class_sizes(forms[part], sources, signs, sizes[part])
+
+    in_threads(block, range(0, len(forms), CLASSES_BLOCK), threads)
+    return sizes
+
+
 def _turns(n: int) -> tuple[np.ndarray, np.ndarray]:
     """The signed permutations of the dimensions but for negation, under which a lattice is its own image: int64[G, n]
     each.
