@@ -69,7 +69,7 @@ docs/tables.md describes the columns, docs/config.md the configuration.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -132,15 +132,13 @@ def sweep(given: str | os.PathLike[str] | Mapping[str, Any]) -> Sweep:
     return __getattr__("Sweep")(given)
 
 
-def results(folder: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) -> Results:
-    """The results in a sweep's folder, as in results/default; of a list, those of several sweeps together.
+def results(folder: str | os.PathLike[str] | Iterable[str | os.PathLike[str]]) -> Results:
+    """The results in a sweep's folder, as in results/default; of several folders, those of all together.
 
     Raises BadInput where there are none.
     """
-    several = (
-        [folder] if isinstance(folder, str | os.PathLike) else list(folder) if isinstance(folder, list | tuple) else []
-    )
-    if not several:
+    several = list(folder) if isinstance(folder, Iterable) and not isinstance(folder, str) else [folder]
+    if not several or not all(isinstance(one, str | os.PathLike) for one in several):
         raise __getattr__("BadInput")(f"expected a folder of results, or a list of several, got {folder!r:.60}")
     return __getattr__("Results")(several[0], tuple(several[1:]))
 

@@ -80,6 +80,11 @@ def test_a_chart_shows_every_network_where_some_are_no_papers(
     monkeypatch.setattr(loads_section, "MOST_DRAWN", 5)
     assert len(shown(static, loads)[0][1]) == 5
     assert "A sample of 5 of 15 networks" in loads_section.section({"static": static, "loads": loads}).body
+    for place, record in enumerate(static):  # with most terminals it is on the front, wherever it stands
+        switched = [*static[:place], {**record, "terminals": 10**6}, *static[place + 1 :]]
+        assert record["topology"] in shown(switched, loads)[0][1]
+    mesh = [row for row in loads if row["topology"] == "mesh(k=4, n=2)"]
+    assert loads_section.section({"static": static, "loads": mesh * 2}) is None  # one network, by two methods
 
 
 def test_the_caption_speaks_of_what_the_chart_shows(static: Rows, loads: Rows):

@@ -249,7 +249,8 @@ def test_several_sweeps_together(folder: Path, tmp_path: Path) -> None:
     assert both.query("SELECT DISTINCT sweep FROM loads").arrow().to_pylist() == [{"sweep": folder.name}]
     assert str(folder) in repr(both)
     assert str(other) in repr(both)
-    for wrong, says in (([], r"got \[\]"), ([folder, folder], "this one twice")):
+    assert repr(ts.results(one for one in (folder, other))) == repr(both)
+    for wrong, says in (([], r"got \[\]"), ([folder, 3], "expected a folder"), ([folder, folder], "this one twice")):
         with pytest.raises(ts.BadInput, match=says):
             ts.results(wrong)
     with pytest.raises(ts.BadInput, match="two by two"):

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 from torusweep.errors import BadInput, Refused
 from torusweep.networks.seed_runs import count_of
+from torusweep.questions.availability.stage import AvailabilityRequest
+from torusweep.questions.stage import LazyNetwork
 from torusweep.questions.static.stage import StaticRequest
 from torusweep.run.workflow import input_files
+from torusweep.stages import STAGES
 from torusweep.sweeps.configuration import load
 from torusweep.sweeps.expansion import SweepNetwork, expand
 from torusweep.sweeps.points import Point
@@ -248,6 +252,23 @@ def test_what_a_number_does_not_suit_is_skipped_where_others_have_it(tmp_path, t
     assert f"{stage}[0].{says}" in str(refused.value)
     assert str(refused.value).endswith("(skip_unsuitable: true leaves such networks out)")
     assert asked(", skip_unsuitable: true") == [topologies.split("- ")[-1]]
+
+
+def test_a_load_suits_terminals_that_send_less_as_faults_took_their_routes(tmp_path):
+    """Two pieces of a ring, of 3 and 5 nodes: each terminal sends 2/7 or 4/7 of the load."""
+    entry = "loads: [1.2], packet_flits: 1, routing: minimal, traffic: uniform_other, vc_rule: none"
+    sweep = sweep_of(tmp_path, '- "without(ring(k=8), links=[[0, 1], [3, 4]])"', f"simulation: [{{{entry}}}]\n")
+    assert sum(point.stage == "simulation" for point in requested_points(sweep)) == 1
+
+
+def test_few_failures_of_a_faulty_network_are_checked_without_its_arrays():
+    """A ring of 40 with 15 links that failed has 25."""
+    for failures, built in ((4, False), (25, True), (26, None)):
+        network = LazyNetwork("faulty(ring(k=40), links=15)")
+        request = AvailabilityRequest("links", failures, None, 9, 0, 0, "connected")
+        with pytest.raises(BadInput, match="at most the 25 links") if built is None else nullcontext():
+            STAGES["availability"].check(network, request)
+        assert built is None or ("topology" in vars(network)) == built
 
 
 def test_costs_are_positive_and_grow_with_the_network():

@@ -219,7 +219,7 @@ def uncomputed(results: Folders, names: Iterable[str]) -> str:
         for table in sorted(TABLES.keys() & words - manifest["tables"].keys() - {*lost, *columns["static"]}):
             made = MADE_OF.get(table, f"section {table}")
             why = f"not computed, as the configuration has no {made}; add it, and run it again"
-            if table in configuration:
+            if configuration.get(table):
                 why = "not computed yet, as its run has not come to its end; the same 'torusweep run' goes on"
             reasons[
                 f"{table}: {f'no sweep has it; {OF_COMMANDS[table]} prints it' if table in OF_COMMANDS else why}"

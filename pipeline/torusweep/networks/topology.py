@@ -131,6 +131,7 @@ class Plan:
     names       of the nodes in the user's file or graph (torusweep.networks.names); None: their numbers
     terminal_names   of the terminals, where the file has others for them than for their nodes
     whole       the network before its faults, whose routings it keeps as far as their links are left; None: no faults
+    failed      links that its faults take, at most
     rate        bits a second that one flit a cycle stands for; None: not said
     tick        seconds that a cycle stands for; None: not said
     joined      whether every node has one terminal and reaches every other, whatever the parameters: what is then
@@ -151,6 +152,7 @@ class Plan:
     notes: tuple[str, ...] = ()
     structure: object | None = None
     whole: Plan | None = None
+    failed: int = 0
     joined: bool = False
     names: tuple[Any, ...] | None = None
     terminal_names: tuple[Any, ...] | None = None

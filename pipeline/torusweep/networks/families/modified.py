@@ -69,10 +69,10 @@ def faulty(topology: Network, links: Links = 0, nodes: Nodes = 0, seed: Seed = 0
         failed = np.repeat(np.arange(len(tail)), parallel)[_draw(total, links, seed, stream=1)]
         return _expect_terminals(_without_links(left, tail[failed], port[failed], topology.directed), nodes)
 
-    return _damaged(topology, wire, f"{counted(nodes, 'faulty node')}, {counted(links, 'faulty link')}, seed {seed}")
+    return _damaged(topology, wire, links, nodes, f", seed {seed}")
 
 
-def _damaged(topology: Plan, wire: Callable[[], Wiring], note: str) -> Plan:
+def _damaged(topology: Plan, wire: Callable[[], Wiring], links: int, nodes: int, chosen: str = "") -> Plan:
     return replace(
         topology,
         wire=wire,
@@ -81,8 +81,9 @@ def _damaged(topology: Plan, wire: Callable[[], Wiring], note: str) -> Plan:
         bisection_source="",
         structure=None,
         whole=topology.whole or topology,
+        failed=topology.failed + links + nodes * topology.degree,
         joined=False,
-        notes=(*topology.notes, note),
+        notes=(*topology.notes, f"{counted(nodes, 'faulty node')}, {counted(links, 'faulty link')}{chosen}"),
     )
 
 
@@ -153,7 +154,6 @@ def without(topology: Failed, links: FailedLinks = None, nodes: FailedNodes = No
         if len(link) != 2:
             raise BadInput(f"links: expected two nodes for each link, as in [[1, 2]], got {format_value([*link])}")
         ends.append((_node(topology, link[0], "links"), _node(topology, link[1], "links")))
-    many = f"{counted(len(set(failed)), 'faulty node')}, {counted(len(ends), 'faulty link')}"
 
     def wire() -> Wiring:
         wiring = topology.wire()
@@ -161,7 +161,7 @@ def without(topology: Failed, links: FailedLinks = None, nodes: FailedNodes = No
         left = _without_links(wiring, tail, port, topology.directed)
         return _expect_terminals(_without_nodes(left, np.array(failed, np.int64)), nodes)
 
-    return _damaged(topology, wire, many)
+    return _damaged(topology, wire, len(ends), len(set(failed)))
 
 
 def _node(topology: Plan, given: int | str, parameter: str) -> int:

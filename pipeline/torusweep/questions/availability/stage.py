@@ -12,7 +12,6 @@ from pydantic import BeforeValidator, Field, model_validator
 from rich.console import Console
 
 from torusweep.errors import BadInput
-from torusweep.networks.families import family_of
 from torusweep.networks.topology import Meaning, Plan, Topology, Whole
 from torusweep.questions.answer import Records, Row
 from torusweep.questions.availability.columns import AVAILABILITY
@@ -244,9 +243,9 @@ class AvailabilityQuestion(Question):
 
     def check(self, network: LazyNetwork, request: AvailabilityRequest) -> None:
         most = most_parts(network.plan, network.spelling, request.fails)
-        # each node of a family has a link; faults and files may leave some without
-        linked = network.plan.whole is None and family_of(network.spelling) != "graph"
-        if request.failures is None or (linked and request.failures < min(most, network.plan.nodes) // 2):
+        # each node of a family has a link, but for those that faults take; nodes of files may have none
+        fewest = 0 if "graph(" in network.spelling else min(most, network.plan.nodes) // 2 - network.plan.failed
+        if request.failures is None or request.failures < fewest:
             return
         with under("failures", of_network=True):
             failing = failing_parts(network.topology, request.fails)

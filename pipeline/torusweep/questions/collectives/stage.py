@@ -170,8 +170,7 @@ def collective(
     0.46875
     """
     name = operation_of(operation)
-    with under("root"):
-        terminal: int = number_of(terminal_names(network), 0 if root == "0" else root, "root")
+    terminal: int = number_of(terminal_names(network), 0 if root == "0" else root, "root")
     asked = [one.strip().lower() for one in algorithms or [EVERY]]
     chosen = [one for one in algorithms_for(name, asked) if one != OPTIMUM]
     timing = timing_of(bytes or (), bandwidth, latency, network.plan.rate)

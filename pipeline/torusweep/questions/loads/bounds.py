@@ -161,15 +161,13 @@ def bounds_of(
 ) -> Bounds:
     """The capacity by linear programming, the worst permutation, and the effective width of the narrowest known cut.
 
-    routing, traffic  of the loads; None: those that the loads have, their traffic by its spelling
+    routing, traffic  of the loads; None: those that the loads spell
 
     A bound that is too large to compute is None; bounds_method says why.
     """
     topology = loads.topology
     traffic = traffic or loads.traffic
-    if routing is None:
-        routing = loads.routing if loads.form is None else GivenRouting(loads.routing, loads.form)
-    form = routing_on(routing, topology)[1]
+    form = routing_on(routing or loads.routing, topology)[1]
     spelled, pattern = pattern_on(traffic, topology)
     sent, lost = delivered(topology, pattern, *unrouted(form))
     if lost.lost_traffic:

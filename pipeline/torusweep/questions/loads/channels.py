@@ -18,7 +18,6 @@ import pyarrow as pa
 
 from torusweep.networks.topology import NO_PORT, Topology
 from torusweep.questions.loads.columns import CHANNEL_LOADS, CHANNEL_NAMES, CHANNEL_RATES, LOADS
-from torusweep.routing import Routing
 from torusweep.tables.columns import arrow_schema
 from torusweep.traffic import Phase
 from torusweep.traffic.given import NOTHING, Lost
@@ -153,7 +152,6 @@ class ChannelLoads:
     estimate    accuracy of sampled loads; None: the loads are exact
     collective  times of a collective operation, with exact loads
     stretch     mean_hops over that of shortest paths; None if not computed, or if nothing moves
-    form        the routing; None where only its spelling is known
     lost        the pairs without a route, whose traffic is left out
     rate        bits a second that the mean terminal sends; None: not said
     """
@@ -168,13 +166,8 @@ class ChannelLoads:
     estimate: MaximumEstimate | None = None
     collective: CollectiveLoads | None = None
     stretch: float | None = None
-    form: Routing | None = None
     lost: Lost = NOTHING
     rate: float | None = None
-
-    def __getstate__(self) -> dict[str, Any]:
-        """For pickle: without the routing's functions, which it does not take; the spelling stands for them."""
-        return vars(self) | {"form": None}
 
     @property
     def injected(self) -> float:

@@ -303,7 +303,6 @@ def exact_loads(
         pattern.most_sent(),
         collective=collective(pattern.phases, busiest) if pattern.phases else None,
         stretch=hops / shortest if shortest else None,
-        form=form,
         lost=lost,
         rate=pattern.rate,
     )

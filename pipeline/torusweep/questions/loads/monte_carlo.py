@@ -153,7 +153,6 @@ def sampled_loads(
         ejected,
         pattern.most_sent(),
         estimate,
-        form=form,
         lost=lost,
         rate=pattern.rate,
     )

@@ -108,7 +108,7 @@ SATURATION = Chart(
 OF_ALL = SATURATION._replace(
     title="Saturation load of all networks",
     where=None,
-    of_rows=lambda rows: {"x": size_axis(rows)},
+    of_rows=None,
     caption=f"{CAPTION} Only links limit it here; a terminal sends and takes at most one flit a cycle.",
     line="kind",
     looks=tuple(KINDS.values()),
@@ -121,12 +121,13 @@ OF_ALL = SATURATION._replace(
 def _of_all(rows: Sequence[Record]) -> list[Panel]:
     """The chart of every network, or of a sample of many, where one lies on no line of LINES."""
     drawn = [row for row in rows if _is_minimal_uniform(row)]
-    if len(drawn) < 2 or all(row["line"] for row in drawn):
+    if len({row["topology"] for row in drawn}) < 2 or all(row["line"] for row in drawn):
         return []
-    costs = [-np.array([float(row[name]) for row in drawn]) for name in ("nodes", "saturation_load")]
+    size = size_axis(drawn)
+    costs = [-np.array([float(row[name]) for row in drawn]) for name in (size.column, "saturation_load")]
     kept = [drawn[place] for place in sampled(costs, len(drawn), MOST_DRAWN)]
     note = f" A sample of {len(kept):,} of {len(drawn):,} networks, which keeps the Pareto front."
-    chart = OF_ALL._replace(caption=OF_ALL.caption + note * (len(kept) < len(drawn)))
+    chart = OF_ALL._replace(x=size, caption=OF_ALL.caption + note * (len(kept) < len(drawn)))
     return [Panel("saturation_of_all", chart, kept)]
 
 

@@ -73,7 +73,8 @@ class Setup(NamedTuple):
 
     def check(self, loads: Sequence[float], mean: bool = False) -> None:
         """Raises BadInput for a load, in flits per cycle per terminal, that some terminal, or the mean, cannot make."""
-        arrivals, sent = self._arrivals(), np.ones(1) if mean else self.traffic.sent()
+        arrivals, sent = self._arrivals(), self.traffic.sent()
+        sent = sent.mean(keepdims=True) if mean else sent
         for load in loads:
             arrivals.check(load * sent / self.lengths.mean, load)
 
