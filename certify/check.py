@@ -33,12 +33,17 @@ def expect(condition, why):
 
 
 def call(text):
-    """(name, arguments) of a spelling such as torus(radices=[4, 4], directed=true), or of a bare name."""
+    """(name, arguments) of a spelling such as torus(radices=[4, 4], directed=true), or of a bare name.
+
+    Only as torusweep writes it: Python would also read comments, a key twice, and what does not look like its value.
+    """
     tree = ast.parse(text if "(" in text else text + "()", mode="eval").body
-    given = {one.arg: one.value for one in tree.keywords}
-    expect(text == text.strip() and len(given) == len([*tree.args, *tree.keywords]), "expected name(key=value, …)")
-    word = lambda value: value.id != "false" and value.id  # noqa: E731
-    return tree.func.id, {key: word(v) if isinstance(v, ast.Name) else ast.literal_eval(v) for key, v in given.items()}
+    given = {one.arg: getattr(one.value, "id", "") or ast.literal_eval(one.value) for one in tree.keywords}
+    bare = lambda words: words.replace('"', "").replace(": ", "=")  # noqa: E731
+    own = (tree.func.id, f"{tree.func.id}({bare(json.dumps(given, ensure_ascii=False))[1:-1]})")
+    known = text.isprintable() and given.get("directed", "true") in ("true", "false")
+    expect(known and bare(text) in own, "expected name(key=value, …) as torusweep writes it")
+    return tree.func.id, {key: value == "true" if value in ("true", "false") else value for key, value in given.items()}
 
 
 def derived(sides, steps, directed=False, fold=lambda digits: digits):
@@ -152,6 +157,7 @@ def sequin(k, s, t):
 def twisted_torus(radices, twists):
     """Going round dimension j adds twists[j][i] to dimension i."""
     every, order = range(len(radices)), []
+    expect(all(j in every and {*adds} <= {*every} - {j} for j, adds in twists.items()), "expected other dimensions")
     columns = [[radices[j] if i == j else -twists.get(j, {}).get(i, 0) for i in every] for j in every]
     for _ in every:
         order += [next(j for j in every if j not in order and not any(columns[j][i] for i in {*every} - {j, *order}))]
@@ -269,8 +275,7 @@ def collective(net, proof, topology, operation, root, at_least, at_most):
     bound = max(each * (1 if rooted else cut.count(o)) / links for o, links in zip(sides, through))
     if operation == "all_reduce":  # 2p − 2 messages a flit tell p sets of all others (Harary & Schwenk 1974)
         bound = Fraction(2 * len(parts) - 2, net.crossing(cut))
-    if trees is None:
-        expect(generators is None, "generators of no trees")
+    if trees is generators is None:
         return {"at_least": bound, "at_most": None}
     orbits, load, weights = Orbits(net, generators, lambda image: not rooted or image[root] == root), {}, {}
     for weight, parent in trees:
@@ -330,8 +335,7 @@ def throughput(net, traffic, routes, proof):
             left[u], left[v] = left[u] + flits, left[v] - flits
             load[orbits.arc[u, v][0]] = load.get(orbits.arc[u, v][0], 0) + flits * size
         expect(len({(u, v) for u, v, _ in flow}) == len(flow), "expected the flow of an arc once")
-        enough = flows is None or all(left[s] >= scale * demand(s, root) for s in every if s != root)
-        expect(enough, "a flow leaves out some traffic")
+        expect(flows is None or all(left[s] >= scale * demand(s, root) for s in every if s != root), "traffic left out")
     expect(not lengths or gcd(*length.values()) == 1, "expected lengths without a common factor")
     room = sum(links * length.get(orbits.arc[arc][0], 0) for arc, links in net.arcs.items())
     return None if flows is None else scale / orbits.busiest(load), None if lengths is None else room / Fraction(needed)
@@ -377,8 +381,7 @@ def deadlock(net, proof, topology, routing, vc_rule, virtual_channels, deadlock_
         return {"deadlock_free": "yes"}
     cycle, packets = [tuple(channel) for channel in proof.pop("cycle")], proof.pop("packets")
     waits = list(zip(cycle, cycle[1:] + cycle[:1]))
-    waiting = {*cycle} <= starts and {*waits} <= follows
-    expect(waiting and 0 < len(cycle) == len({*cycle}), "no packets enter by these channels and wait in a circle")
+    expect({*cycle} <= starts and {*waits} <= follows and 0 < len(cycle) == len({*cycle}), "packets wait in no circle")
     expect(packets == [[held[0], wanted[1]] for held, wanted in waits], "expected packets of these two hops")
     return {"deadlock_free": "no"}
 

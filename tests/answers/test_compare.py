@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pytest
 import torusweep as ts
@@ -103,6 +104,13 @@ def test_small_differences_can_be_allowed_but_not_a_value_for_none(folders):
     assert [row["rows"] for row in found(folders, tolerance=1.0)] == [1]
 
 
+def test_one_table_may_be_named_by_a_text_and_a_tolerance_be_of_numpy(folders):
+    publish_table(folders[1], "loads", with_values(LOADS, "saturation_load", {0: 1.5}))
+    assert found(folders, tables="static") == []
+    assert [row["rows"] for row in found(folders, tables="loads", tolerance=np.float64(0.25))] == [1]
+    assert found(folders, tables="loads", tolerance=np.float64(0.5)) == []
+
+
 def test_rows_that_nothing_tells_apart_are_compared_in_their_order(folders):
     twice = pa.table({"topology": ["a", "a", "a"], "nodes": [1, 2, 3]})
     publish_table(folders[0], "static", twice)
@@ -128,6 +136,9 @@ def test_what_cannot_be_compared_is_refused(folders, tmp_path):
         compare(*folders, tables=["load"])
     with pytest.raises(BadInput, match="nothing of this name"):
         compare(folders[0], tmp_path / "none")
+    for tolerance in (float("nan"), -1, 2, "0", None):
+        with pytest.raises(BadInput, match=r"tolerance: expected a number of 0 … 1, got"):
+            compare(*folders, tolerance=tolerance)
     (folders[1] / "loads.parquet").write_bytes((folders[1] / "static.parquet").read_bytes())
     with pytest.raises(BadInput, match="was altered"):
         compare(*folders)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import copy
 import hashlib
 import importlib
 import inspect
@@ -229,6 +230,40 @@ def test_a_link_listed_from_both_ends_is_one_link(tmp_path: Path, monkeypatch: p
 )
 def test_parameters_that_torusweep_does_not_know_are_refused(spelling: str):
     with pytest.raises((check.Invalid, TypeError)):  # of a certificate, each is a refusal
+        check.network_of(spelling)
+
+
+@pytest.mark.parametrize(
+    "spelling",
+    [
+        # read as directed: twice the time, and half the channels, of what one sees
+        *(f"torus(k=4, n=2, directed={word})" for word in ("no", "nope", "FALSE", '"FALSE"', "False", "2")),
+        # shifts that were left out, or that are there twice, or whose dimensions are texts: a plain torus, or another
+        *(
+            f"twisted_torus(radices=[4, 4], twists={{{twists}}})"
+            for twists in (
+                "-1: {0: 2}",
+                "1: {-2: 2}",
+                "2: {0: 2}",
+                "1: {1: 2}",
+                "1: {0: 1}, 1: {0: 2}",
+                '"1": {"0": 2}',
+            )
+        ),
+        'twisted_torus(radices=[4, 4], twists={"1": {"0": 2}})',
+        # 52 nodes, 16 and 10 in Python; comments; one letter for another; a file of another name
+        *('torus(radices=b"44")', "ring(k=0x10)", "ring(k=1_0)", "ring(k=4) # k=8", "torus(k=4, #k=8\n n=2)"),
+        *("ｒing(k=4)", "ring(k=4,)", "ring(k=2, k=4)", "ring(k=+4)", "torus(k=4, n=True)"),
+        *(f'graph(path="{path}")' for path in ("links\\x2eedges", "lin\\ks.edges", "links\u202e.edges", 'a" "b')),
+    ],
+)
+def test_a_spelling_is_read_as_torusweep_writes_it_or_not_at_all(
+    spelling: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.chdir(tmp_path)
+    for name in ("links.edges", "lin\\ks.edges", "links\u202e.edges", "ab"):
+        Path(name).write_text("0 1\n1 2\n2 0\n", encoding="utf-8")
+    with pytest.raises((check.Invalid, SyntaxError, TypeError)):  # of a certificate, each is a refusal
         check.network_of(spelling)
 
 
@@ -514,6 +549,32 @@ def is_true(claim: dict[str, Any]) -> bool:
     return "mean_distance" in claim and Fraction(claim["mean_distance"]) == Fraction(
         network.static().mean_distance or 0
     )
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_claim_fitted_to_an_altered_proof_is_true(name: str):
+    """As a forger would: the proof is altered, then the claim says what comes of it. Bounds may only be weaker."""
+    text, draw, known = text_of(name), random.Random(name), [number(one) for one in CASES[name][1]]
+    fields: dict[tuple[Any, ...], list[tuple[Any, ...]]] = {}
+    for way in places(json.loads(text)["proof"]):
+        fields.setdefault((way[0], len(way)), []).append(("proof", *way))
+    for way in [draw.choice(ways) for ways in fields.values() for _ in range(12)]:
+        content = altered(text, way, draw)
+        if content is not None:
+            kind, claim, proof = (content[part] for part in ("kind", "claim", "proof"))
+            try:
+                fitted = check.KINDS[kind](check.network_of(claim["topology"]), copy.deepcopy(proof), **claim)
+            except Exception:  # a check's refusal, or what makes it "malformed"
+                continue
+            claim |= {one: str(value) if isinstance(value, Fraction) else value for one, value in fitted.items()}
+            if not is_refused(signed(content)):
+                said = [number(one) for one in proved(claim)]
+                if "at_least" in claim:
+                    least, most = (one if one is None else Fraction(one) for one in said)
+                    assert least is None or known[1] is None or least <= known[1], way
+                    assert most is None or known[0] is None or most >= known[0], way
+                else:
+                    assert said == known, way
 
 
 @pytest.mark.parametrize(("scale", "at_most"), [(0, "0"), (-1, "-{}"), (-2, "-{}/2")])

@@ -64,6 +64,8 @@ def test_parse_and_canonical_layout(text, canonical):
         ("torus(radices=[8, 4)", 20, "',' or ']'"),
         ("twisted_torus(twists={1: {0: 8})", 32, "',' or '}'"),
         ("twisted_torus(twists={a: 1})", 23, "a dimension's number"),
+        ("twisted_torus(twists={1: {0: 2}, 1: {0: 3}})", 34, "each dimension once"),
+        ("twisted_torus(twists={1: {0: 2, 0: 3}})", 33, "each dimension once"),
         ('graph(path="a)', 12, "a value"),
         ("torus(k=__import__('os').system('true'), n=3)", 20, "a parameter's name"),
         ("torus(k=8; n=3)", 10, "',' or ')'"),

@@ -6,7 +6,7 @@ import time
 from itertools import product
 
 import pytest
-from torusweep.errors import BadInput
+from torusweep.errors import BadInput, Refused
 from torusweep.networks.families import parameters, plan
 from torusweep.sweeps.configuration.schema import Requirement
 from torusweep.sweeps.network_search import meeting, values_of
@@ -117,3 +117,17 @@ def test_values_that_a_parameter_never_has_are_not_searched():
     wanted = {"nodes": 64, "families": ["torus"], "parameters": {"n": {"from": 2, "to": 9999}}}
     found = {name for name, _ in meeting(Requirement.model_validate(wanted), 100)}
     assert found == {"torus(k=8, n=2)", "torus(k=4, n=3)", "torus(k=2, n=6)"}
+
+
+@pytest.mark.parametrize(
+    ("family", "given", "nodes"), [("jellyfish", {"switches": 3}, 3), ("dragonfly", {"a": 4}, 4 * (4 * 1 + 1))]
+)
+def test_where_all_sizes_have_as_many_nodes_the_search_ends(family: str, given: dict[str, int], nodes: int):
+    """Of given switches a jellyfish may have any number of ports, a dragonfly's router any number of terminals."""
+
+    def asked(wanted: int) -> Requirement:
+        return Requirement.model_validate({"families": [family], "nodes": wanted, "parameters": {**given, "seed": 1}})
+
+    assert list(meeting(asked(nodes - 1), 100)) == []
+    with pytest.raises(Refused, match=r"networks to look at; limits\.points is 100: narrow 'nodes'"):
+        list(meeting(asked(nodes), 100))

@@ -28,23 +28,26 @@ DIFFERENCES = pa.schema(
 def compare(left: Path | str, right: Path | str, *, tables: Sequence[str] = (), tolerance: float = 0.0) -> pa.Table:
     """Where two results differ: a row for each table and column that does.
 
-    tables     those that are compared; () for all
-    tolerance  numbers that differ by at most this share of the larger one are equal
+    tables     those that are compared, or one; () for all
+    tolerance  numbers that differ by at most this share of the larger one are equal; 0 … 1
 
     Rows are matched by network and by what tells a network's rows apart (`distinguishing`); several that are alike in
     these, in their order.
 
     returns  DIFFERENCES: table, column (ROWS for rows that one side lacks), in how many rows of how many, the largest
              difference between numbers as a share of the larger one, and the network and values of the first such row
-    Raises BadInput where a folder has no results, a table was altered, or none is named so.
+    Raises BadInput where a folder has no results, a table was altered, none is named so, or for another tolerance.
     """
+    if not isinstance(tolerance, int | float) or not 0 <= tolerance <= 1:
+        raise BadInput(f"tolerance: expected a number of 0 … 1, got {tolerance!r}; give a share of the larger number")
     folders = Path(left), Path(right)
     present = [store.read_manifest(folder).get("tables", {}) for folder in folders]
     known = sorted({*present[0], *present[1]})
+    tables = [tables] if isinstance(tables, str) else tables
     for name in tables:
         if name not in known:
-            raise BadInput(f"unknown table '{name}'{nearest(name, known)}; these results have {', '.join(known)}")
-    found = [row for name in tables or known for row in _differences(name, folders, tolerance)]
+            raise BadInput(f"unknown table '{name}'{nearest(str(name), known)}; these results have {', '.join(known)}")
+    found = [row for name in tables or known for row in _differences(name, folders, float(tolerance))]
     return pa.Table.from_pylist(found, schema=DIFFERENCES)
 
 

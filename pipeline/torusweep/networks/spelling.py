@@ -279,7 +279,11 @@ class _Reader:
         while not self.at("}"):
             if self.kind != "number":
                 self.fail("a dimension's number")
+            number = (self.kind, self.token, self.start)
             key = self.integer()
+            if key in entries:
+                self.kind, self.token, self.start = number
+                self.fail("each dimension once")
             self.take(":")
             entries[key] = self.value(depth + 1)
             self.next_or_end("}")

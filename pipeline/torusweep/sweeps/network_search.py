@@ -30,6 +30,7 @@ from torusweep.sweeps.configuration.schema import Requirement
 
 _RANGE = ("from", "to", "step", "count")
 _EXAMPLE = "{from: 4, to: 32, step: 4}"
+LARGEST = 10**18  # numbers of a configuration and a spelling have fewer than 19 digits
 
 
 def values_of(parameter: FamilyParameter, given: Any) -> Sequence[Any]:
@@ -88,7 +89,7 @@ def _range(given: dict[Any, Any]) -> range:
                 f" got {given}; write {_EXAMPLE} or {{from: 4, to: 32, count: 8}}"
             )
         step = (last - first) // (many - 1)
-    if step < 1 or first > last or max(abs(first), abs(last)) >= 10**18:
+    if step < 1 or first > last or max(abs(first), abs(last)) >= LARGEST:
         raise BadInput(
             f"expected from ≤ to, fewer than 19 digits and a step ≥ 1, got from {first} to {last} step {step}"
         )
@@ -310,7 +311,7 @@ class _Family:
                 yield found
 
     def first_above(self, nodes: int, values: dict[str, int]) -> int:
-        """The least size from which every network has more than `nodes` nodes."""
+        """The least size from which every network has more than `nodes` nodes; about LARGEST where none has."""
         assert self.size is not None
 
         def above(size: int) -> bool:
@@ -318,7 +319,7 @@ class _Family:
             return found is None or found > nodes
 
         low, step = self.size.minimum - 1, 1
-        while not above(low + step):
+        while step < LARGEST and not above(low + step):
             low, step = low + step, 2 * step
         high = low + step
         while high - low > 1:
