@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,7 @@ from torusweep.library.method import Method
 from torusweep.networks.families import build
 from torusweep.networks.picture_svg import svg_picture
 from torusweep.networks.topology import Plan, Topology
+from torusweep.questions import FUNCTIONS
 from torusweep.questions.deadlock.layers import layers as layers_of
 from torusweep.questions.deadlock.routing_case import classified_table
 from torusweep.questions.deadlock.stage import Layered
@@ -71,6 +73,26 @@ def network(
         return Network(graph, graph.plan.names)
     topology, labels = network_of(graph, nodes, directed, terminals, name)
     return Network(topology, labels)
+
+
+def attributes() -> list[str]:
+    """The names that a network has."""
+    return ["topology", "labels", *(name for name in vars(Network) if not name.startswith("_"))]
+
+
+@cache
+def places() -> dict[str, str]:
+    """How to ask a network, by the names of its attributes, of commands, and of columns of two tables."""
+    asked = {one.name: name for name, one in vars(Network).items() if isinstance(one, Method)}
+    names = {name: name for name in attributes()} | asked
+    has = {name: getattr(Network, name, None) for name in names.values()}
+    asked_of = {known: f"{name}{'()' * callable(has[name])}" for known, name in names.items()}
+    columns = {
+        column.name: f"{name}().{column.name}"
+        for name in ("loads", "static")
+        for column in vars(Network)[name].question.columns
+    }
+    return columns | asked_of
 
 
 class Network:
@@ -156,6 +178,17 @@ class Network:
         except BadInput:
             picture = ""
         return html_of(self.spelling, facts_of(self.topology), picture)
+
+    if not TYPE_CHECKING:  # which would take every name for an attribute
+
+        def __getattr__(self, name: str) -> None:
+            """For a name that is nowhere. Raises AttributeError, which says where it is, or the nearest name."""
+            elsewhere = {known: f"it is .{place}" for known, place in places().items()}
+            elsewhere |= {
+                known: f"it is a function: torusweep.{known}" for known in FUNCTIONS if known not in elsewhere
+            }
+            said = "" if name.startswith("_") else method.missing(name, attributes(), elsewhere)
+            raise AttributeError(f"'Network' object has no attribute '{name}'{said}")
 
     static = Method("describe")
 

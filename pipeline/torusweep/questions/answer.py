@@ -62,6 +62,10 @@ class Answer:
         return ""
 
 
+class _NotOne(BadInput, AttributeError):
+    """For `hasattr` and for completion, which ask an object for each of its attributes."""
+
+
 @dataclass(frozen=True, repr=False)
 class Record(Answer):
     """A row of a table: `record` is a dict, and each of its columns an attribute."""
@@ -118,9 +122,9 @@ class Records(Answer):
 
     @property
     def record(self) -> Row:
-        """The only row. Raises BadInput where there are several."""
+        """The only row. Raises BadInput, as an AttributeError, where there are several."""
         if len(self.rows) != 1:
-            raise BadInput(f"expected one row, got {len(self.rows)}; take one of .rows")
+            raise _NotOne(f"expected one row, got {len(self.rows)}; take one of .rows")
         return self.rows[0]
 
     @property
