@@ -51,8 +51,8 @@ def refusal(call: Any) -> str:
 
 
 def test_a_sweep_goes_through_pickle(tmp_path: Path) -> None:
-    for given in (SMALL, file_of(SMALL, tmp_path)):
-        here = ts.sweep(given)
+    for asked in (SMALL, file_of(SMALL, tmp_path)):
+        here = ts.sweep(asked)
         there = pickle.loads(pickle.dumps(here))
         assert (there.path, there.name, repr(there)) == (here.path, here.name, repr(here))
         assert there.configuration == here.configuration

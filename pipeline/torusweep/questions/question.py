@@ -15,6 +15,7 @@ from pkgutil import resolve_name
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
 from pydantic import BeforeValidator, Field, create_model
+from torusweep_kernels.threads import interruptible
 
 from torusweep.errors import BadInput, as_known
 from torusweep.networks.certificates import check_derived
@@ -144,7 +145,8 @@ class Askable:
             if certified:
                 self.check_certificate(network, {name: one.default for name, one in known.items()} | values)
             taken = self._taken(values)
-            return type(self).ask(asked, how, **taken) if self.about else type(self).ask(how, **taken)
+            with interruptible():
+                return type(self).ask(asked, how, **taken) if self.about else type(self).ask(how, **taken)
         except BadInput as refusal:
             words = re.sub("`(\\w+)`", lambda name: written(name[1]) if name[1] in known else name[0], str(refusal))
             words = f"{written(refusal.place[-1])}: {words}" if refusal.place else words
