@@ -117,6 +117,15 @@ def test_a_name_that_a_network_has_not_is_told_where_it_is(name: str, said: str)
     assert str(refused.value).endswith(said)
 
 
+def test_a_network_is_made_by_the_function_and_answers_name_the_nearest_column():
+    with pytest.raises(ts.BadInput, match=r"got 'ring\(k=3\)'; torusweep\.network\('ring\(k=3\)'\) makes one"):
+        ts.Network("ring(k=3)")  # type: ignore[arg-type]
+    with pytest.raises(
+        AttributeError, match=r"Static has no attribute 'diametr' \(did you mean 'diameter'\?\); columns: "
+    ):
+        _ = ts.network("ring(k=3)").static().diametr
+
+
 def test_words_are_read_whatever_their_hyphens_and_case():
     ring = ts.network("ring(k=5)")
     assert ring.loads(method="Monte_Carlo", packets=100, backend="NumPy").method == "monte-carlo"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from torusweep.errors import BadInput
+from torusweep.errors import BadInput, one_line
 from torusweep.interchange import Written, export
 from torusweep.library import method
 from torusweep.library.foreign import network_of, to_networkx
@@ -103,22 +103,29 @@ class Network:
     """
 
     def __init__(self, topology: Topology, labels: tuple[Any, ...] | None = None) -> None:
+        if not isinstance(topology, Topology):
+            shown = one_line(repr(topology), 60)
+            raise BadInput(f"Network: expected a torusweep.Topology, got {shown}; torusweep.network({shown}) makes one")
         self.topology, self.labels = topology, labels
 
     @property
     def spelling(self) -> str:
+        """The family and its parameters, as tables name the network."""
         return self.topology.spelling
 
     @property
     def family(self) -> str:
+        """The name of the family, as in `torusweep topologies`."""
         return self.topology.family
 
     @property
     def plan(self) -> Plan:
+        """What is known of the network without its arrays: sizes, link classes, bandwidths, notes."""
         return self.topology.plan
 
     @property
     def nodes(self) -> int:
+        """Number of nodes: routers, and switches without terminals."""
         return self.topology.nodes
 
     @property
@@ -128,6 +135,7 @@ class Network:
 
     @property
     def directed(self) -> bool:
+        """Whether links have one direction."""
         return self.topology.directed
 
     @property
@@ -187,7 +195,8 @@ class Network:
             elsewhere |= {
                 known: f"it is a function: torusweep.{known}" for known in FUNCTIONS if known not in elsewhere
             }
-            said = "" if name.startswith("_") else method.missing(name, attributes(), elsewhere)
+            there = attributes()
+            said = "" if name.startswith("_") or name in there else method.missing(name, there, elsewhere)
             raise AttributeError(f"'Network' object has no attribute '{name}'{said}")
 
     static = Method("describe")
