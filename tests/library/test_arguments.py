@@ -167,6 +167,6 @@ def test_nodes_without_the_attribute_that_others_have_are_told():
     graph.nodes[1]["terminals"] = 2
     net = ts.network(graph)
     assert net.terminals.tolist() == [1, 1]
-    assert net.notes == ("4 nodes of 5 without the attribute terminals: no terminal there",)
+    assert net.notes == ("4 of 5 nodes have no attribute terminals, and no terminal",)
     networkx.set_node_attributes(graph, 1, "terminals")
     assert ts.network(graph).notes == ()

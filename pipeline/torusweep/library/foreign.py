@@ -19,7 +19,6 @@ from torusweep.networks.families.graph_numbers import in_units, known_names, who
 from torusweep.networks.link_lists import LinkKinds, link_kinds, network_of_links
 from torusweep.networks.names import names_or_none, order_of_names
 from torusweep.networks.topology import Topology
-from torusweep.quantities import counted
 
 LONGEST_NAME = 200
 LINK_DATA = {"bandwidth", "latency"}  # attributes of links that are read
@@ -181,7 +180,7 @@ def _endpoints(graph: Any, labels: tuple[Any, ...], notes: list[str]) -> np.ndar
     if all(value is None for value in given):
         return None
     if silent := given.count(None):
-        notes.append(f"{counted(silent, 'node')} of {len(given):,} without the attribute terminals: no terminal there")
+        notes.append(f"{silent:,} of {len(given):,} nodes have no attribute terminals, and no terminal")
     counts = [0 if value is None else whole_of("endpoints of nodes", value) for value in given]
     return terminals_of(Path("graph"), np.array(counts, np.int64)).astype(np.int32)
 
