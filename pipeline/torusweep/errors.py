@@ -52,6 +52,11 @@ def nearest(name: str, known: Iterable[str]) -> str:
     return f" (did you mean '{names[close[0]]}'?)" if close else ""
 
 
+def as_known(name: str, known: Iterable[str]) -> str:
+    """Return the known name that differs from `name` by case, hyphens and underscores only; `name` if there is none."""
+    return {_plain(one): one for one in known}.get(_plain(name), name)
+
+
 def printable(text: object) -> str:
     """A text from outside without control characters, which a terminal would execute or which would end the line."""
     return "".join(character if character.isprintable() else "�" for character in str(text))

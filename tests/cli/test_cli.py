@@ -162,6 +162,7 @@ def test_completion_scripts(shell):
         ("torusweep layout ring(k=4) --placement tr", "trellis"),
         ("torusweep simulate ring(k=4) --router rah", "rahman-2005"),
         ("torusweep simulate ring(k=4) --workload ring", "ring_all_reduce"),
+        ("torusweep loads nosuch --method mon", "monte-carlo"),
         ("torusweep plot diam", "diameter"),
         ('torusweep describe "torus(', "torus(k="),
         ('torusweep describe "torus(k=8, ', "torus(k=8,n="),

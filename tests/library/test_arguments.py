@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import networkx
 import pytest
 import torusweep as ts
+from click.testing import CliRunner
+from torusweep.cli import torusweep as main
 from torusweep.networks.families import build
+from torusweep.questions.deadlock.stage import QUESTION as DEADLOCK
 from torusweep.questions.display import LONGEST, html_of, rows_html, value_text
 from torusweep.routing.tables.objects import routing_of
 
@@ -78,3 +82,91 @@ def test_a_suffix_that_is_read_as_another_format_gives_a_note(tmp_path: Path):
     assert wrong.notes[-1] == expected
     for format, name in (("networkx-json", "ring.json"), ("networkx-json", "ring"), ("graphml", "ring.xml")):
         assert not any("suffix" in note for note in network.export(format, tmp_path / name).notes)
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("place", "it is asked of a network: network(…).place()"),
+        ("describe", "it is asked of a network: network(…).static()"),
+        ("diameter", "it is asked of a network: network(…).static().diameter"),
+        ("netwrok", "(did you mean 'network'?)"),
+        ("__wrapped__", "no attribute '__wrapped__'"),
+    ],
+)
+def test_a_name_that_the_package_has_not_is_told_where_it_is(name: str, said: str):
+    with pytest.raises(AttributeError) as refused:
+        getattr(ts, name)
+    assert str(refused.value).endswith(said)
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("describe", "it is .static()"),
+        ("best", "it is a function: torusweep.best"),
+        ("Nodes", "it is .nodes"),
+        ("saturation_load", "it is .loads().saturation_load"),
+        ("distance", "(did you mean 'distances'?)"),
+        ("_repr_png_", "no attribute '_repr_png_'"),
+    ],
+)
+def test_a_name_that_a_network_has_not_is_told_where_it_is(name: str, said: str):
+    with pytest.raises(AttributeError) as refused:
+        getattr(ts.network("ring(k=3)"), name)
+    assert str(refused.value).endswith(said)
+
+
+def test_a_network_is_made_by_the_function_and_answers_name_the_nearest_column():
+    with pytest.raises(ts.BadInput, match=r"got 'ring\(k=3\)'; torusweep\.network\('ring\(k=3\)'\) makes one"):
+        ts.Network("ring(k=3)")  # type: ignore[arg-type]
+    with pytest.raises(
+        AttributeError, match=r"Static has no attribute 'diametr' \(did you mean 'diameter'\?\); columns: "
+    ):
+        _ = ts.network("ring(k=3)").static().diametr
+
+
+def test_words_are_read_whatever_their_hyphens_and_case():
+    ring = ts.network("ring(k=5)")
+    assert ring.loads(method="Monte_Carlo", packets=100, backend="NumPy").method == "monte-carlo"
+    assert ring.loads("dimension-order(tie=Positive)").routing == "dimension_order(tie=positive)"
+    with pytest.raises(ts.BadInput, match=r"expected split, positive, sign or random, got psitive \(did you mean"):
+        ring.loads("dimension_order(tie=psitive)")
+    entry = {"sweep": "rings", "topologies": [], "screen": [{"family": "Circulants", "nodes": 9, "steps": 2}]}
+    assert ts.sweep(entry).configuration.entries("screen")[0].family == "circulants"
+    command = ["loads", "ring(k=5)", "--method", "MONTE_CARLO", "--packets", "100", "--backend", "NumPy", "--json"]
+    done = CliRunner().invoke(main, command)
+    assert json.loads(done.stdout)["method"] == "monte-carlo", done.stderr
+
+
+def test_several_rows_have_no_record():
+    several = ts.network("ring(k=3)").simulate([0.1, 0.2], cycles=100)
+    assert not hasattr(several, "record")
+    with pytest.raises(ts.BadInput, match=r"expected one row, got 2; take one of \.rows"):
+        _ = several.record
+
+
+def test_one_of_a_thing_is_no_plural():
+    whole = ts.network("ring(k=5)").availability(links=0)
+    assert {row["method"].partition(";")[0].partition(",")[0] for row in whole.rows} == {"the only combination"}
+    assert str(DEADLOCK.Request("minimal", "none", 1)) == "under minimal, none with 1 virtual channel"
+    assert str(DEADLOCK.Request("minimal", "none", 2)) == "under minimal, none with 2 virtual channels"
+
+
+def test_what_an_export_wrote_reads_as_the_command_says_it(tmp_path: Path):
+    written = ts.network("ring(k=5)").export(path=tmp_path / "ring.graphml")
+    done = CliRunner().invoke(main, ["export", "ring(k=5)", "-o", str(tmp_path / "ring.graphml")])
+    assert f"{written!r}\n" == done.stdout
+    assert done.stdout.startswith(f"written: {tmp_path / 'ring.graphml'}\n")
+    assert done.stdout.endswith(f"to read: torusweep describe {tmp_path / 'ring.graphml'}\n")
+
+
+def test_nodes_without_the_attribute_that_others_have_are_told():
+    graph = networkx.cycle_graph(5)
+    assert ts.network(graph).notes == ()
+    graph.nodes[1]["terminals"] = 2
+    net = ts.network(graph)
+    assert net.terminals.tolist() == [1, 1]
+    assert net.notes == ("4 of 5 nodes have no attribute terminals, and no terminal",)
+    networkx.set_node_attributes(graph, 1, "terminals")
+    assert ts.network(graph).notes == ()

@@ -7,6 +7,9 @@ import importlib
 import inspect
 import pickle
 import pkgutil
+import signal
+import threading
+import time
 from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
@@ -288,3 +291,17 @@ def test_answers_go_through_pickle(routing: str) -> None:
     assert again.channels == loads.channels
     for answer in (net.deadlock(routing=routing), net.collective("all_reduce"), net.cost(), net.layout()):
         assert repr(pickle.loads(pickle.dumps(answer))) == repr(answer)
+
+
+def test_ctrl_c_while_distances_are_searched_is_keyboard_interrupt() -> None:
+    """SystemError in most of these before: arrays are made of what a compiled search returns by Python code."""
+    network = ts.network("random_regular(nodes=20000, degree=6)")
+    network.distances()
+    began = time.perf_counter()
+    network.distances()
+    took = time.perf_counter() - began
+    for share in (0.2, 0.35, 0.5, 0.65, 0.8):
+        timer = threading.Timer(share * took, signal.pthread_kill, [threading.get_ident(), signal.SIGINT])
+        timer.start()
+        with pytest.raises(KeyboardInterrupt):
+            assert network.distances() is None or time.sleep(5)

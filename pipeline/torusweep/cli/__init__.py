@@ -89,7 +89,7 @@ class Commands(click.Group):
 
             guess = nearest(args[0], self.list_commands(context))
             raise BadInput(f"unknown command '{args[0]}'{guess}; 'torusweep --help' lists all")
-        if args and args[0] in QUESTIONS and args[0] not in FUNCTIONS:
+        if args and args[0] in QUESTIONS and args[0] not in FUNCTIONS and not context.resilient_parsing:
             _check_family("".join(args[1:2]))
         return super().resolve_command(context, args)
 

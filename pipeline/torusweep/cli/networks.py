@@ -12,7 +12,7 @@ import click
 
 from torusweep.cli import options
 from torusweep.errors import BadInput
-from torusweep.interchange import FORMATS, Written, format_name
+from torusweep.interchange import FORMATS, format_name
 from torusweep.interchange import export as write
 from torusweep.networks.families import build
 from torusweep.questions.deadlock.routing_case import FORMATS as TABLE_FORMATS
@@ -71,15 +71,7 @@ def export(topology: str, style: str | None, output: Path | None, as_json: bool)
             }
         )
     else:
-        _print(written)
-
-
-def _print(written: Written) -> None:
-    for path in written.files:
-        click.echo(f"written: {path}")
-    for note in written.notes:
-        click.echo(note)
-    click.echo(f"to read: {written.command}" if FORMATS[written.format].suffix else f"to run: {written.command}")
+        click.echo(written)
 
 
 SUFFIXES = {"": "csv", ".csv": "csv", ".parquet": "parquet"}
@@ -91,7 +83,7 @@ SUFFIXES = {"": "csv", ".csv": "csv", ".parquet": "parquet"}
 @click.option(
     "--format",
     "form",
-    type=click.Choice(TABLE_FORMATS),
+    type=options.Choice(TABLE_FORMATS),
     help="csv, parquet: a row for each next hop. matrix: next nodes, N lines of N numbers.  "
     "[default: by the file's suffix; csv without one]",
 )

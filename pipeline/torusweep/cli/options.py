@@ -14,10 +14,17 @@ from typing import Any, TypeVar
 import click
 from click.shell_completion import CompletionItem, get_completion_class
 
-from torusweep.errors import BadInput, check_path, one_line
+from torusweep.errors import BadInput, as_known, check_path, one_line
 
 Given = TypeVar("Given")
 Value = TypeVar("Value")
+
+
+class Choice(click.Choice[str]):
+    """One of some words, whatever its hyphens and case."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        return super().convert(as_known(value, self.choices) if isinstance(value, str) else value, param, ctx)
 
 
 class Integer(click.IntRange):
@@ -111,14 +118,14 @@ routing = click.option(
 )
 backend = click.option(
     "--backend",
-    type=click.Choice(["auto", "numpy", "numba", "cupy"]),
+    type=Choice(["auto", "numpy", "numba", "cupy"]),
     default="auto",
     show_default=True,
     help="What computes. auto: for large work a GPU if there is one, else Numba or NumPy. Results are the same.",
 )
 symmetry = click.option(
     "--symmetry",
-    type=click.Choice(["on", "off"]),
+    type=Choice(["on", "off"]),
     default="on",
     show_default=True,
     help="on: compute for one node of each orbit of the network's proved symmetries. off: for every node.",
@@ -127,7 +134,7 @@ json_output = click.option("--json", "as_json", is_flag=True, help="Print one JS
 output_format = click.option(
     "--format",
     "style",
-    type=click.Choice(["table", "csv", "json", "parquet"]),
+    type=Choice(["table", "csv", "json", "parquet"]),
     help="Output format. A table rounds numbers to six digits; parquet needs --output.  [default: by the suffix of"
     " --output, table without one]",
 )

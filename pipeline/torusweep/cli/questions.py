@@ -309,7 +309,7 @@ def _parameter(one: Parameter) -> click.Parameter:
 
 def _type(one: Parameter) -> click.ParamType[Any]:
     if one.choices:
-        return click.Choice(one.choices)
+        return options.Choice(one.choices)
     if one.range is None:
         kinds: dict[type, click.ParamType[Any]] = {int: click.INT, float: options.Real(), str: click.STRING}
         kinds[Path] = click.Path(path_type=Path)

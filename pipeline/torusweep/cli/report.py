@@ -46,7 +46,7 @@ from torusweep.errors import BadInput
 )
 @click.option(
     "--log",
-    type=click.Choice([plots.AUTO, *plots.LOG]),
+    type=options.Choice([plots.AUTO, *plots.LOG]),
     default=plots.AUTO,
     show_default=True,
     help="Logarithmic axes. auto: of positive numbers that span two decades and more.",

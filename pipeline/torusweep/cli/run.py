@@ -18,9 +18,11 @@ if TYPE_CHECKING:
 
 DEFAULT_CONFIG = Path("config/default.yaml")
 backend = click.option(
-    "--backend", type=click.Choice(["auto", "numpy", "numba", "cupy"]), help="Overrides the configuration's backend."
+    "--backend", type=options.Choice(["auto", "numpy", "numba", "cupy"]), help="Overrides the configuration's backend."
 )
-symmetry = click.option("--symmetry", type=click.Choice(["on", "off"]), help="Overrides the configuration's symmetry.")
+symmetry = click.option(
+    "--symmetry", type=options.Choice(["on", "off"]), help="Overrides the configuration's symmetry."
+)
 workers = click.option(
     "--workers",
     type=options.Integer(min=0),

@@ -28,7 +28,7 @@ FORMATS: dict[str, Format] = {
 LONGEST_NAME = 80  # characters of a file's name that a spelling gives
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Written:
     """What `export` wrote.
 
@@ -42,6 +42,10 @@ class Written:
     files: tuple[Path, ...]
     notes: tuple[str, ...]
     command: str
+
+    def __repr__(self) -> str:
+        lines = [*(f"written: {path}" for path in self.files), *self.notes]
+        return "\n".join([*lines, f"to {'read' if FORMATS[self.format].suffix else 'run'}: {self.command}"])
 
 
 def export(topology: Topology, format: str | None, path: str | Path | None = None) -> Written:

@@ -165,16 +165,22 @@ def _of_networkx(graph: Any) -> Listed:
     if not graph.is_directed():
         links.sort(axis=1)  # parallel links may be listed in both orders
     notes += _unused(attributes - set(called.values()))
-    return Listed(links, len(labels), bool(graph.is_directed()), labels, tuple(notes), kinds, _endpoints(graph, labels))
+    terminals = _endpoints(graph, labels, notes)
+    return Listed(links, len(labels), bool(graph.is_directed()), labels, tuple(notes), kinds, terminals)
 
 
-def _endpoints(graph: Any, labels: tuple[Any, ...]) -> np.ndarray | None:
-    """int32[T]: node of each terminal, as many as the attribute of a node says; None where no node has one."""
+def _endpoints(graph: Any, labels: tuple[Any, ...], notes: list[str]) -> np.ndarray | None:
+    """int32[T]: node of each terminal, as many as the attribute of a node says; None where no node has one.
+
+    `notes` gets how many nodes have none while others do.
+    """
     given = [
         next((graph.nodes[label][key] for key in ENDPOINTS if key in graph.nodes[label]), None) for label in labels
     ]
     if all(value is None for value in given):
         return None
+    if silent := given.count(None):
+        notes.append(f"{silent:,} of {len(given):,} nodes have no attribute terminals, and no terminal")
     counts = [0 if value is None else whole_of("endpoints of nodes", value) for value in given]
     return terminals_of(Path("graph"), np.array(counts, np.int64)).astype(np.int32)
 

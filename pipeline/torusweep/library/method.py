@@ -6,14 +6,14 @@ An argument of another type is refused in a line, before anything is computed.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from numbers import Integral
 from pathlib import Path
 from typing import Any, get_type_hints
 
 from torusweep_kernels.backend import BACKENDS
 
-from torusweep.errors import BadInput, nearest, one_line
+from torusweep.errors import BadInput, as_known, nearest, one_line
 from torusweep.interchange import FORMATS
 from torusweep.questions import question_named
 from torusweep.questions.answer import Answer
@@ -29,8 +29,12 @@ class Method:
     def __init__(self, name: str) -> None:
         self.name = name
 
+    @property
+    def question(self) -> Any:
+        return question_named(self.name)
+
     def __get__(self, network: Any, owner: type) -> Callable[..., Any]:
-        asked = method_of(question_named(self.name))
+        asked = method_of(self.question)
         return asked if network is None else asked.__get__(network, owner)
 
 
@@ -77,6 +81,7 @@ def _function(question: Any, first: str, networks: Callable[[Any, dict[str, Any]
             raise BadInput(f"{called}: {wrong}; it takes {', '.join(known)}") from None
         about: Any = networks(given.pop(first, ()), given) if first else None
         backend = given.pop("backend", "auto")
+        backend = as_known(backend, BACKENDS) if isinstance(backend, str) else backend
         if not isinstance(backend, str) or backend not in BACKENDS:
             close = nearest(backend, BACKENDS) if isinstance(backend, str) else ""
             shown = one_line(repr(backend), 60)
@@ -107,6 +112,16 @@ def _doc(question: Askable, first: str) -> str:
 def _meaning(one: Parameter) -> str:
     usual = ", ".join(map(str, one.usual)) if isinstance(one.usual, tuple) else one.usual
     return one.meaning if usual in (None, "") else f"{one.meaning}; by default {usual}"
+
+
+def missing(name: str, known: Sequence[str], elsewhere: Mapping[str, str]) -> str:
+    """The end of a message about an attribute that is not there.
+
+    known      names of those that are
+    elsewhere  name of what others have → where it is
+    """
+    there = as_known(name, elsewhere)
+    return f"; {elsewhere[there]}" if there in elsewhere else nearest(name, known)
 
 
 def check_text(name: str, given: Any, known: Sequence[str]) -> None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 
-from torusweep.errors import BadInput
+from torusweep.errors import BadInput, one_line
 from torusweep.interchange import Written, export
 from torusweep.library import method
 from torusweep.library.foreign import network_of, to_networkx
@@ -16,6 +17,7 @@ from torusweep.library.method import Method
 from torusweep.networks.families import build
 from torusweep.networks.picture_svg import svg_picture
 from torusweep.networks.topology import Plan, Topology
+from torusweep.questions import FUNCTIONS
 from torusweep.questions.deadlock.layers import layers as layers_of
 from torusweep.questions.deadlock.routing_case import classified_table
 from torusweep.questions.deadlock.stage import Layered
@@ -73,6 +75,26 @@ def network(
     return Network(topology, labels)
 
 
+def attributes() -> list[str]:
+    """The names that a network has."""
+    return ["topology", "labels", *(name for name in vars(Network) if not name.startswith("_"))]
+
+
+@cache
+def places() -> dict[str, str]:
+    """How to ask a network, by the names of its attributes, of commands, and of columns of two tables."""
+    asked = {one.name: name for name, one in vars(Network).items() if isinstance(one, Method)}
+    names = {name: name for name in attributes()} | asked
+    has = {name: getattr(Network, name, None) for name in names.values()}
+    asked_of = {known: f"{name}{'()' * callable(has[name])}" for known, name in names.items()}
+    columns = {
+        column.name: f"{name}().{column.name}"
+        for name in ("loads", "static")
+        for column in vars(Network)[name].question.columns
+    }
+    return columns | asked_of
+
+
 class Network:
     """A network, and what can be computed of it.
 
@@ -81,22 +103,29 @@ class Network:
     """
 
     def __init__(self, topology: Topology, labels: tuple[Any, ...] | None = None) -> None:
+        if not isinstance(topology, Topology):
+            shown = one_line(repr(topology), 60)
+            raise BadInput(f"Network: expected a torusweep.Topology, got {shown}; torusweep.network({shown}) makes one")
         self.topology, self.labels = topology, labels
 
     @property
     def spelling(self) -> str:
+        """The family and its parameters, as tables name the network."""
         return self.topology.spelling
 
     @property
     def family(self) -> str:
+        """The name of the family, as in `torusweep topologies`."""
         return self.topology.family
 
     @property
     def plan(self) -> Plan:
+        """What is known of the network without its arrays: sizes, link classes, bandwidths, notes."""
         return self.topology.plan
 
     @property
     def nodes(self) -> int:
+        """Number of nodes: routers, and switches without terminals."""
         return self.topology.nodes
 
     @property
@@ -106,6 +135,7 @@ class Network:
 
     @property
     def directed(self) -> bool:
+        """Whether links have one direction."""
         return self.topology.directed
 
     @property
@@ -156,6 +186,18 @@ class Network:
         except BadInput:
             picture = ""
         return html_of(self.spelling, facts_of(self.topology), picture)
+
+    if not TYPE_CHECKING:  # which would take every name for an attribute
+
+        def __getattr__(self, name: str) -> None:
+            """For a name that is nowhere. Raises AttributeError, which says where it is, or the nearest name."""
+            elsewhere = {known: f"it is .{place}" for known, place in places().items()}
+            elsewhere |= {
+                known: f"it is a function: torusweep.{known}" for known in FUNCTIONS if known not in elsewhere
+            }
+            there = attributes()
+            said = "" if name.startswith("_") or name in there else method.missing(name, there, elsewhere)
+            raise AttributeError(f"'Network' object has no attribute '{name}'{said}")
 
     static = Method("describe")
 

@@ -17,7 +17,7 @@ from dataclasses import replace
 from functools import cache
 from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin
 
-from torusweep.errors import BadInput, nearest
+from torusweep.errors import BadInput, as_known, nearest
 from torusweep.networks.spelling import MAX_CHARACTERS, Spelling, Value, Word, file_of, format_value, parse
 from torusweep.networks.topology import Meaning, Plan, Whole
 
@@ -63,8 +63,10 @@ def check_value(call: Spelling, parameter: FamilyParameter, value: Value) -> Val
 
     Raises BadInput for a value of the wrong type or out of range.
     """
+    choices = _choices(parameter.kind)
+    if isinstance(value, Word):
+        value = Word(as_known(value, choices))
     if not _fits(parameter.kind, value):
-        choices = _choices(parameter.kind)
         hint = nearest(str(value), choices) if choices and isinstance(value, str) else ""
         if isinstance(value, Word) and _fits(parameter.kind, str(value)):
             hint = f'; put text in quotes: {parameter.name}="{value}"'
@@ -73,7 +75,7 @@ def check_value(call: Spelling, parameter: FamilyParameter, value: Value) -> Val
     whole = parameter.whole
     if whole is not None and isinstance(value, int | float) and not whole.contains(value):
         raise BadInput(f"{call}: {parameter.name}={format_value(value)}: expected {whole.range()} ({whole.meaning})")
-    if isinstance(value, str) and value in _choices(parameter.kind):
+    if isinstance(value, str) and value in choices:
         return Word(value)
     return value + 0.0 if isinstance(value, float) else value  # −0.0 is 0
 

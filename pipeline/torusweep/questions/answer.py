@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import pyarrow as pa
 from rich.console import Console
 
-from torusweep.errors import BadInput
+from torusweep.errors import BadInput, nearest
 from torusweep.questions.console import print_facts, print_note
 from torusweep.questions.display import Fact, facts, html_of, rows_html, rows_text, text_of, value_text
 from torusweep.tables.columns import Column, arrow_schema
@@ -62,6 +62,10 @@ class Answer:
         return ""
 
 
+class _NotOne(BadInput, AttributeError):
+    """For `hasattr` and for completion, which ask an object for each of its attributes."""
+
+
 @dataclass(frozen=True, repr=False)
 class Record(Answer):
     """A row of a table: `record` is a dict, and each of its columns an attribute."""
@@ -74,7 +78,9 @@ class Record(Answer):
     def __getattr__(self, name: str) -> Any:
         if not name.startswith("_") and name != "record" and name in self.record:
             return self.record[name]
-        raise AttributeError(f"{type(self).__name__} has no attribute '{name}'; columns: {', '.join(self._columns())}")
+        known = self._columns()
+        close = "" if name.startswith("_") else nearest(name, known)
+        raise AttributeError(f"{type(self).__name__} has no attribute '{name}'{close}; columns: {', '.join(known)}")
 
     def __dir__(self) -> list[str]:
         return sorted([*super().__dir__(), *self.record])
@@ -118,9 +124,9 @@ class Records(Answer):
 
     @property
     def record(self) -> Row:
-        """The only row. Raises BadInput where there are several."""
+        """The only row. Raises BadInput, as an AttributeError, where there are several."""
         if len(self.rows) != 1:
-            raise BadInput(f"expected one row, got {len(self.rows)}; take one of .rows")
+            raise _NotOne(f"expected one row, got {len(self.rows)}; take one of .rows")
         return self.rows[0]
 
     @property

@@ -23,7 +23,7 @@ from pkgutil import resolve_name
 from types import UnionType
 from typing import Annotated, Any, Literal, get_args, get_origin
 
-from torusweep.errors import BadInput, check_path, nearest, one_line
+from torusweep.errors import BadInput, as_known, check_path, nearest, one_line
 from torusweep.networks.topology import Meaning, Whole
 from torusweep.questions.stage import under
 
@@ -212,6 +212,8 @@ class Parameter(typing.NamedTuple):
         if isinstance(value, self.others):
             return value
         expected, fits = _FITS[self.kind]
+        if self.choices and isinstance(value, str):
+            value = as_known(value, self.choices)
         if self.choices:
             expected, fits = f"one of {', '.join(self.choices)}", lambda given: given in self.choices
         if not fits(value) and self.names:

@@ -15,8 +15,9 @@ from pkgutil import resolve_name
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
 from pydantic import BeforeValidator, Field, create_model
+from torusweep_kernels.threads import interruptible
 
-from torusweep.errors import BadInput
+from torusweep.errors import BadInput, as_known
 from torusweep.networks.certificates import check_derived
 from torusweep.networks.topology import Plan, Topology
 from torusweep.questions.answer import Answer
@@ -144,7 +145,8 @@ class Askable:
             if certified:
                 self.check_certificate(network, {name: one.default for name, one in known.items()} | values)
             taken = self._taken(values)
-            return type(self).ask(asked, how, **taken) if self.about else type(self).ask(how, **taken)
+            with interruptible():
+                return type(self).ask(asked, how, **taken) if self.about else type(self).ask(how, **taken)
         except BadInput as refusal:
             words = re.sub("`(\\w+)`", lambda name: written(name[1]) if name[1] in known else name[0], str(refusal))
             words = f"{written(refusal.place[-1])}: {words}" if refusal.place else words
@@ -218,6 +220,8 @@ class Question(Askable, Stage):
         kind = Literal[one.choices] if one.choices else one.kind
         meaning = how.pop("description")
         taken: Any = Annotated[kind, Field(**how)]
+        if one.choices:
+            taken = Annotated[taken, BeforeValidator(lambda given: _chosen(given, one.choices))]
         if one.many or one.note(Several) is not None:
             meaning += "" if one.many else f", or several{'' if usual is None else f'; {usual} by default'}"
             many: Any = Annotated[tuple.__class_getitem__((taken, ...)), Field(min_length=1, strict=False)]
@@ -238,12 +242,16 @@ class Question(Askable, Stage):
             if not one.required:
                 how["default"] = None if one.optional else one.default
             fields.append((one.column, one.kind | None if one.optional else one.kind, field(**how)))
-        module, phrase = type(self).__module__, self.phrase
+        module = type(self).__module__
         body = {
-            "__str__": lambda request: phrase.format(**vars(request)),
+            "__str__": lambda request: self.said(request),
             "__reduce__": lambda request: (_request_of, (module, tuple(vars(request).values()))),
         }
         return make_dataclass(f"{self.name.title()}Request", fields, frozen=True, namespace=body)
+
+    def said(self, request: Any) -> str:
+        """What completes "<network> …" in messages."""
+        return self.phrase.format(**vars(request))
 
     def values_of(self, entry: Any) -> dict[str, Sequence[Any]]:
         """The values of each parameter in an entry, in canonical spellings; all combinations are its requests."""
@@ -278,6 +286,10 @@ class Question(Askable, Stage):
         asked = [network.topology] if self.about == "networks" else network.topology
         found = type(self).ask(asked, how, **self._taken(values)).json
         return found if isinstance(found, list) else [found]
+
+
+def _chosen(value: Any, choices: tuple[str, ...]) -> Any:
+    return as_known(value, choices) if isinstance(value, str) else value
 
 
 def _listed(value: Any) -> Any:

@@ -173,7 +173,7 @@ def draws_of(parts: int, request: AvailabilityRequest, most: int) -> Draws:
         if exact:
             listed = np.fromiter(chain.from_iterable(combinations(range(parts), failures)), np.int32, ways * failures)
             start = np.arange(ways + 1, dtype=np.int64) * failures
-            return Draws(Failures(start, listed), np.full(ways, 1 / ways), f"all {counted(ways, 'combination')}")
+            return Draws(Failures(start, listed), np.full(ways, 1 / ways), _all(ways))
     elif probability is not None:
         if exact:
             return _all_subsets(parts, probability)
@@ -210,8 +210,12 @@ def _all_subsets(parts: int, probability: float) -> Draws:
     many = failed.sum(axis=1)
     weight = probability**many * (1 - probability) ** (parts - many)
     start = np.concatenate([[0], np.cumsum(many)]).astype(np.int64)
-    method = f"all {counted(len(failed), 'combination')}, by their probabilities"
+    method = f"{_all(len(failed))}, by their probabilities"
     return Draws(Failures(start, np.nonzero(failed)[1].astype(np.int32)), weight, method)
+
+
+def _all(ways: int) -> str:
+    return "the only combination" if ways == 1 else f"all {ways:,} combinations"
 
 
 def _about(parts: int, failures: int) -> str:

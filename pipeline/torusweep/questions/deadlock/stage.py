@@ -12,6 +12,7 @@ from rich.console import Console
 
 from torusweep.errors import BadInput
 from torusweep.networks.topology import Meaning, Topology
+from torusweep.quantities import counted
 from torusweep.questions.answer import Answer, Record, Row
 from torusweep.questions.deadlock.certificate import certified_case, deadlock_certificate
 from torusweep.questions.deadlock.columns import DEADLOCK
@@ -238,7 +239,6 @@ class DeadlockQuestion(Question):
     columns = DEADLOCK
     ask = staticmethod(deadlock)
     command = "deadlock"
-    phrase = "under {routing}, {vc_rule} with {virtual_channels} virtual channels"
     how = ()
     written: ClassVar = {
         "certificate": CERTIFICATE,
@@ -265,6 +265,10 @@ class DeadlockQuestion(Question):
     def certificates(self, network: Topology | None, row: Mapping[str, Any]) -> str:
         assert network is not None, "rows are of networks"
         return deadlock_certificate(network, **row)
+
+    def said(self, request: Any) -> str:
+        channels = counted(request.virtual_channels, "virtual channel")
+        return f"under {request.routing}, {request.vc_rule} with {channels}"
 
     def rows(self, network: LazyNetwork, request: Any, how: How) -> Rows:
         return [deadlock_record(network.topology, **vars(request))]  # whose columns a remedy is not among

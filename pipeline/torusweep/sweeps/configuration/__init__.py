@@ -90,8 +90,7 @@ def load(path: str | Path) -> Sweep:
     Raises BadInput as `path:line:column: key: expected …, got …`. Whether the networks exist is
     checked by `torusweep.sweeps.expansion.expand`.
     """
-    content = documents.read_bytes(Path(path), "configuration file", documents.RANGES)
-    return _checked(documents.parse(content, printable(path)), content)
+    return of_bytes(documents.read_bytes(Path(path), "configuration file", documents.RANGES), path)
 
 
 def of_mapping(given: Mapping[Any, Any]) -> Sweep:
@@ -99,8 +98,13 @@ def of_mapping(given: Mapping[Any, Any]) -> Sweep:
 
     Raises BadInput as `load` does, with the key in place of path, line and column.
     """
-    content = as_yaml(given)
-    return _checked(documents.parse(content, NAME)._replace(is_file=False), content)
+    return of_bytes(as_yaml(given), None)
+
+
+def of_bytes(content: bytes, path: str | Path | None) -> Sweep:
+    """Check a configuration's text, which was read from a path; None: the YAML of a dictionary. Raises BadInput."""
+    document = documents.parse(content, NAME if path is None else printable(path))
+    return _checked(document._replace(is_file=path is not None), content)
 
 
 def _checked(document: Document, content: bytes) -> Sweep:
