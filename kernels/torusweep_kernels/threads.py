@@ -1,21 +1,14 @@
-"""Python threads for code that releases the GIL, and Ctrl-C while compiled code runs."""
+"""Python threads for code that releases the GIL."""
 
 from __future__ import annotations
 
-import signal
-import threading
-import time
 from _thread import LockType, allocate_lock, start_new_thread
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from types import FrameType
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
-AGAIN_SECONDS = 0.005  # until Ctrl-C is tried again
-RETURNING = ("numba.core.serialize", "namedtuple_")  # beginnings of the modules of Python code that compiled code calls
 
 
 def thread_count(threads: int | None) -> int:
@@ -70,40 +63,3 @@ def in_threads(function: Callable[[Item], Result], items: Sequence[Item], thread
     if failures:
         raise failures[0]
     return [results[place] for place in range(len(items))]
-
-
-@contextmanager
-def interruptible() -> Iterator[None]:
-    """Within, Ctrl-C is KeyboardInterrupt, also while compiled code runs.
-
-    Numba calls Python code to make arrays and named tuples of what compiled code returns, and does not look for its
-    exceptions: of a signal meanwhile it would make a SystemError, or end the process. There, the signal is sent
-    again a moment later. A handler of one's own stays.
-    """
-    if (
-        threading.current_thread() is not threading.main_thread()
-        or signal.getsignal(signal.SIGINT) is not signal.default_int_handler
-    ):
-        yield
-        return
-
-    main = threading.get_ident()
-
-    def interrupted(number: int, frame: FrameType | None) -> None:
-        at = frame
-        while at is not None:
-            if str(at.f_globals.get("__name__")).startswith(RETURNING):
-                start_new_thread(again, (number,))
-                return
-            at = at.f_back
-        signal.default_int_handler(number, frame)
-
-    def again(number: int) -> None:
-        time.sleep(AGAIN_SECONDS)
-        signal.pthread_kill(main, number)
-
-    signal.signal(signal.SIGINT, interrupted)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -69,11 +69,12 @@ docs/tables.md describes the columns, docs/config.md the configuration.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from importlib import import_module
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
+from torusweep.errors import nearest
 from torusweep.questions import FUNCTIONS, question_named
 
 if TYPE_CHECKING:
@@ -86,12 +87,6 @@ if TYPE_CHECKING:
     from torusweep.library.sweep import SweepPlan as Plan
     from torusweep.networks.topology import Topology
     from torusweep.sweeps.configuration import load as load_configuration
-
-    best: Callable[..., Any]
-    cost: Callable[..., Any]
-    latency: Callable[..., Any]
-    screen: Callable[..., Any]
-    search: Callable[..., Any]
 
 __version__ = "0.2.0"
 __all__ = [
@@ -136,7 +131,7 @@ def sweep(given: str | os.PathLike[str] | Mapping[str, Any]) -> Sweep:
 
     Raises BadInput in the words of the command line.
     """
-    return cast("Sweep", _public("Sweep")(given))
+    return __getattr__("Sweep")(given)
 
 
 def results(folder: str | os.PathLike[str] | Iterable[str | os.PathLike[str]]) -> Results:
@@ -146,35 +141,26 @@ def results(folder: str | os.PathLike[str] | Iterable[str | os.PathLike[str]]) -
     """
     several = list(folder) if isinstance(folder, Iterable) and not isinstance(folder, str) else [folder]
     if not several or not all(isinstance(one, str | os.PathLike) for one in several):
-        raise _public("BadInput")(f"expected a folder of results, or a list of several, got {folder!r:.60}")
-    return cast("Results", _public("Results")(several[0], tuple(several[1:])))
+        raise __getattr__("BadInput")(f"expected a folder of results, or a list of several, got {folder!r:.60}")
+    return __getattr__("Results")(several[0], tuple(several[1:]))
 
 
-def _public(name: str) -> Any:
+def __getattr__(name: str) -> Any:
     """A public name, imported when it is first used (PEP 562): `torusweep --help` needs none of them."""
     if name in FUNCTIONS:
         method = import_module("torusweep.library.method")
-        value = method.function_of(question_named(name), _public("network"))
+        value = method.function_of(question_named(name), __getattr__("network"))
     elif name in _PLACES:
         module, attribute = _PLACES[name].split(":")
         value = getattr(import_module(module), attribute)
+    elif name.startswith("_") or find_spec(f"torusweep.{name}"):  # `from torusweep import` of a module asks here first
+        raise AttributeError(f"module 'torusweep' has no attribute '{name}'")
     else:
-        raise AttributeError(f"module 'torusweep' has no attribute '{name}'{_missing(name)}")
+        asked = import_module("torusweep.library.network").asked_of_networks()
+        there = f"; a network has it: network(…).{asked[name]}" if name in asked else nearest(name, reversed(__all__))
+        raise AttributeError(f"module 'torusweep' has no attribute '{name}'{there}")
     globals()[name] = value
     return value
-
-
-if not TYPE_CHECKING:  # which would take every name for public
-    __getattr__ = _public
-
-
-def _missing(name: str) -> str:
-    """Where the name is, or the nearest; nothing of a module, which `from torusweep import` looks for here first."""
-    if name.startswith("_") or find_spec(f"torusweep.{name}") is not None:
-        return ""
-    places = import_module("torusweep.library.network").places()
-    elsewhere = {known: f"it is asked of a network: network(…).{place}" for known, place in places.items()}
-    return str(import_module("torusweep.library.method").missing(name, [*reversed(__all__), *places], elsewhere))
 
 
 def __dir__() -> list[str]:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import signal
 import threading
 import time
 
 import pytest
-from torusweep_kernels.threads import in_threads, interruptible
+from torusweep_kernels.threads import in_threads
 
 
 @pytest.mark.parametrize("threads", [1, 2, 3, 50])
@@ -51,28 +50,3 @@ def test_an_exception_elsewhere_is_raised_here() -> None:
     with pytest.raises(ArithmeticError):
         in_threads(some, range(1000), 2)
     assert len(begun) < 500
-
-
-def test_ctrl_c_waits_for_what_compiled_code_calls():
-    """Python code of Numba's module is left alone; the signal comes again behind it."""
-    code = "signal.raise_signal(signal.SIGINT)\nwhole.append(True)"
-    for module, left_alone in (("numba.core.serialize", True), ("elsewhere", False)):
-        whole: list[bool] = []
-        with pytest.raises(KeyboardInterrupt), interruptible():
-            assert exec(code, {"__name__": module, "signal": signal, "whole": whole}) or time.sleep(5)
-        assert bool(whole) is left_alone
-        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
-
-
-def test_a_handler_of_ones_own_stays():
-    def own(number: int, frame: object) -> None:
-        heard.append(number)
-
-    heard: list[int] = []
-    before = signal.signal(signal.SIGINT, own)
-    try:
-        with interruptible():
-            signal.raise_signal(signal.SIGINT)
-    finally:
-        signal.signal(signal.SIGINT, before)
-    assert heard == [signal.SIGINT]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import signal
+import time
 from pathlib import Path
 
 import networkx
@@ -13,6 +15,7 @@ from torusweep.cli import torusweep as main
 from torusweep.networks.families import build
 from torusweep.questions.deadlock.stage import QUESTION as DEADLOCK
 from torusweep.questions.display import LONGEST, html_of, rows_html, value_text
+from torusweep.questions.how import interruptible
 from torusweep.routing.tables.objects import routing_of
 
 
@@ -87,9 +90,8 @@ def test_a_suffix_that_is_read_as_another_format_gives_a_note(tmp_path: Path):
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("place", "it is asked of a network: network(…).place()"),
-        ("describe", "it is asked of a network: network(…).static()"),
-        ("diameter", "it is asked of a network: network(…).static().diameter"),
+        ("place", "; a network has it: network(…).place"),
+        ("describe", "; a network has it: network(…).static"),
         ("netwrok", "(did you mean 'network'?)"),
         ("__wrapped__", "no attribute '__wrapped__'"),
     ],
@@ -103,10 +105,7 @@ def test_a_name_that_the_package_has_not_is_told_where_it_is(name: str, said: st
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("describe", "it is .static()"),
-        ("best", "it is a function: torusweep.best"),
-        ("Nodes", "it is .nodes"),
-        ("saturation_load", "it is .loads().saturation_load"),
+        ("describe", "; it is .static"),
         ("distance", "(did you mean 'distances'?)"),
         ("_repr_png_", "no attribute '_repr_png_'"),
     ],
@@ -170,3 +169,28 @@ def test_nodes_without_the_attribute_that_others_have_are_told():
     assert net.notes == ("4 of 5 nodes have no attribute terminals, and no terminal",)
     networkx.set_node_attributes(graph, 1, "terminals")
     assert ts.network(graph).notes == ()
+
+
+def test_ctrl_c_waits_for_what_compiled_code_calls():
+    """Python code of Numba's module is left alone; the signal comes again behind it."""
+    code = "signal.raise_signal(signal.SIGINT)\nwhole.append(True)"
+    for module, left_alone in (("numba.core.serialize", True), ("elsewhere", False)):
+        whole: list[bool] = []
+        with pytest.raises(KeyboardInterrupt), interruptible():
+            assert exec(code, {"__name__": module, "signal": signal, "whole": whole}) or time.sleep(5)
+        assert bool(whole) is left_alone
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_a_handler_of_ones_own_stays():
+    def own(number: int, frame: object) -> None:
+        heard.append(number)
+
+    heard: list[int] = []
+    before = signal.signal(signal.SIGINT, own)
+    try:
+        with interruptible():
+            signal.raise_signal(signal.SIGINT)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert heard == [signal.SIGINT]

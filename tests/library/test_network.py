@@ -209,7 +209,9 @@ def test_columns_are_attributes() -> None:
     assert row.edge_connectivity == row.record["edge_connectivity"] == 4
     assert "edge_connectivity" in dir(row)
     assert row.table.to_pylist()[0]["nodes"] == 16
-    with pytest.raises(AttributeError, match="no attribute 'diametre'; columns: topology"):
+    with pytest.raises(
+        AttributeError, match=r"no attribute 'diametre' \(did you mean 'diameter'\?\); columns: topology"
+    ):
         _ = row.diametre
     with pytest.raises(AttributeError):
         row.record = {}  # type: ignore[misc]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import doctest
 import json
-import pickle
 import sys
 import threading
 from pathlib import Path
@@ -48,16 +47,6 @@ def refusal(call: Any) -> str:
 
 
 # --- a dictionary is a file's twin ---------------------------------------------------------------
-
-
-def test_a_sweep_goes_through_pickle(tmp_path: Path) -> None:
-    for asked in (SMALL, file_of(SMALL, tmp_path)):
-        here = ts.sweep(asked)
-        there = pickle.loads(pickle.dumps(here))
-        assert (there.path, there.name, repr(there)) == (here.path, here.name, repr(here))
-        assert there.configuration == here.configuration
-        assert there.configuration.digest == here.configuration.digest
-        assert there.plan().points == here.plan().points
 
 
 def test_a_dictionary_and_a_file_ask_for_the_same(tmp_path: Path):

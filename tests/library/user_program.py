@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import torusweep as ts
 
-if TYPE_CHECKING:  # names that are nowhere, which a checker must refuse: --strict refuses an ignore without need
-    ts.netwrok("ring(k=4)")  # type: ignore[attr-defined]
+if TYPE_CHECKING:  # a name that is nowhere, which a checker must refuse: --strict refuses an ignore without need
     ts.network("ring(k=4)").distance()  # type: ignore[attr-defined]
 
 

@@ -6,7 +6,7 @@ An argument of another type is refused in a line, before anything is computed.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from numbers import Integral
 from pathlib import Path
 from typing import Any, get_type_hints
@@ -29,12 +29,8 @@ class Method:
     def __init__(self, name: str) -> None:
         self.name = name
 
-    @property
-    def question(self) -> Any:
-        return question_named(self.name)
-
     def __get__(self, network: Any, owner: type) -> Callable[..., Any]:
-        asked = method_of(self.question)
+        asked = method_of(question_named(self.name))
         return asked if network is None else asked.__get__(network, owner)
 
 
@@ -112,16 +108,6 @@ def _doc(question: Askable, first: str) -> str:
 def _meaning(one: Parameter) -> str:
     usual = ", ".join(map(str, one.usual)) if isinstance(one.usual, tuple) else one.usual
     return one.meaning if usual in (None, "") else f"{one.meaning}; by default {usual}"
-
-
-def missing(name: str, known: Sequence[str], elsewhere: Mapping[str, str]) -> str:
-    """The end of a message about an attribute that is not there.
-
-    known      names of those that are
-    elsewhere  name of what others have → where it is
-    """
-    there = as_known(name, elsewhere)
-    return f"; {elsewhere[there]}" if there in elsewhere else nearest(name, known)
 
 
 def check_text(name: str, given: Any, known: Sequence[str]) -> None:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 
-from torusweep.errors import BadInput, one_line
+from torusweep.errors import BadInput, nearest, one_line
 from torusweep.interchange import Written, export
 from torusweep.library import method
 from torusweep.library.foreign import network_of, to_networkx
@@ -17,7 +16,6 @@ from torusweep.library.method import Method
 from torusweep.networks.families import build
 from torusweep.networks.picture_svg import svg_picture
 from torusweep.networks.topology import Plan, Topology
-from torusweep.questions import FUNCTIONS
 from torusweep.questions.deadlock.layers import layers as layers_of
 from torusweep.questions.deadlock.routing_case import classified_table
 from torusweep.questions.deadlock.stage import Layered
@@ -75,24 +73,10 @@ def network(
     return Network(topology, labels)
 
 
-def attributes() -> list[str]:
-    """The names that a network has."""
-    return ["topology", "labels", *(name for name in vars(Network) if not name.startswith("_"))]
-
-
-@cache
-def places() -> dict[str, str]:
-    """How to ask a network, by the names of its attributes, of commands, and of columns of two tables."""
-    asked = {one.name: name for name, one in vars(Network).items() if isinstance(one, Method)}
-    names = {name: name for name in attributes()} | asked
-    has = {name: getattr(Network, name, None) for name in names.values()}
-    asked_of = {known: f"{name}{'()' * callable(has[name])}" for known, name in names.items()}
-    columns = {
-        column.name: f"{name}().{column.name}"
-        for name in ("loads", "static")
-        for column in vars(Network)[name].question.columns
-    }
-    return columns | asked_of
+def asked_of_networks() -> dict[str, str]:
+    """The names that a network has, by these and by the names of their commands."""
+    names = {name: name for name in vars(Network) if not name.startswith("_")}
+    return names | {one.name: name for name, one in vars(Network).items() if isinstance(one, Method)}
 
 
 class Network:
@@ -190,14 +174,10 @@ class Network:
     if not TYPE_CHECKING:  # which would take every name for an attribute
 
         def __getattr__(self, name: str) -> None:
-            """For a name that is nowhere. Raises AttributeError, which says where it is, or the nearest name."""
-            elsewhere = {known: f"it is .{place}" for known, place in places().items()}
-            elsewhere |= {
-                known: f"it is a function: torusweep.{known}" for known in FUNCTIONS if known not in elsewhere
-            }
-            there = attributes()
-            said = "" if name.startswith("_") or name in there else method.missing(name, there, elsewhere)
-            raise AttributeError(f"'Network' object has no attribute '{name}'{said}")
+            """For a name that is nowhere. Raises AttributeError with where it is, or the nearest name."""
+            known = asked_of_networks()
+            there = f"; it is .{known[name]}" if name in known else "" if name[:1] == "_" else nearest(name, known)
+            raise AttributeError(f"'Network' object has no attribute '{name}'{there}")
 
     static = Method("describe")
 

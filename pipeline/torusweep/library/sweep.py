@@ -276,10 +276,6 @@ class Sweep:
             raise RunFailed(f"{words}\nwhat is finished is in {made}; run() goes on from here, and so does '{again}'")
         return Results(made)
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        """For pickle: the text, which is read again, because no module has the classes of a section's entries."""
-        return _of_text, (self.path, self.configuration.text)
-
     def __repr__(self) -> str:
         return f"sweep '{self.name}': {self._size()}; plan() says what it takes, run() computes it"
 
@@ -289,11 +285,3 @@ class Sweep:
         sizes = {"topologies": len(asked.topologies), "papers": len(asked.papers)}
         sizes |= {name: len(asked.entries(name)) for name in STAGES}
         return ", ".join(f"{size} in {section}" for section, size in sizes.items() if size)
-
-
-def _of_text(path: Path | None, text: str) -> Sweep:
-    """A sweep from another process."""
-    sweep = Sweep.__new__(Sweep)
-    sweep.path, sweep.configuration = path, configuration.of_bytes(text.encode(), path)
-    sweep.name = sweep.configuration.sweep
-    return sweep

@@ -1,12 +1,18 @@
-"""How an answer is computed, and what shows how far it is."""
+"""How an answer is computed, what shows how far it is, and what stops it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from traceback import walk_stack
+from types import FrameType
 from typing import NamedTuple, Protocol
 
 Report = Callable[[float], None]
+AGAIN_SECONDS = 0.005  # until Ctrl-C is tried again
+RETURNING = ("numba.core.serialize", "namedtuple_")  # beginnings of the modules of Python code that compiled code calls
 
 
 class Progress(Protocol):
@@ -64,3 +70,29 @@ class How(NamedTuple):
     threads: int | None = None
     memory: int | None = None
     progress: Progress = Silence()
+
+
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """Within, Ctrl-C is KeyboardInterrupt, also while compiled code runs. A handler of one's own stays.
+
+    Numba calls Python code to make arrays and named tuples of what compiled code returns, and does not look for its
+    exceptions: of a signal meanwhile it would make a SystemError, or end the process. There, the signal is sent
+    again a moment later.
+    """
+    main, usual = threading.main_thread(), signal.default_int_handler
+    if threading.current_thread() is not main or signal.getsignal(signal.SIGINT) is not usual:
+        yield
+        return
+
+    def interrupted(number: int, frame: FrameType | None) -> None:
+        modules = [str(caller.f_globals.get("__name__")) for caller, _ in walk_stack(frame)] if frame else []
+        if not any(module.startswith(RETURNING) for module in modules):
+            usual(number, frame)
+        threading.Timer(AGAIN_SECONDS, signal.pthread_kill, (main.ident, number)).start()
+
+    signal.signal(signal.SIGINT, interrupted)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, usual)

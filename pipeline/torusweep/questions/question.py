@@ -15,13 +15,12 @@ from pkgutil import resolve_name
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
 from pydantic import BeforeValidator, Field, create_model
-from torusweep_kernels.threads import interruptible
 
 from torusweep.errors import BadInput, as_known
 from torusweep.networks.certificates import check_derived
 from torusweep.networks.topology import Plan, Topology
 from torusweep.questions.answer import Answer
-from torusweep.questions.how import How
+from torusweep.questions.how import How, interruptible
 from torusweep.questions.parameters import Absent, NotSwept, Parameter, Several, Swept, grouped, parameters_of
 from torusweep.questions.stage import LazyNetwork, NetworkChoice, Rows, Section, Spellings, Stage, under
 

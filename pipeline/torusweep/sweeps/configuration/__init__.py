@@ -90,7 +90,8 @@ def load(path: str | Path) -> Sweep:
     Raises BadInput as `path:line:column: key: expected …, got …`. Whether the networks exist is
     checked by `torusweep.sweeps.expansion.expand`.
     """
-    return of_bytes(documents.read_bytes(Path(path), "configuration file", documents.RANGES), path)
+    content = documents.read_bytes(Path(path), "configuration file", documents.RANGES)
+    return _checked(documents.parse(content, printable(path)), content)
 
 
 def of_mapping(given: Mapping[Any, Any]) -> Sweep:
@@ -98,13 +99,8 @@ def of_mapping(given: Mapping[Any, Any]) -> Sweep:
 
     Raises BadInput as `load` does, with the key in place of path, line and column.
     """
-    return of_bytes(as_yaml(given), None)
-
-
-def of_bytes(content: bytes, path: str | Path | None) -> Sweep:
-    """Check a configuration's text, which was read from a path; None: the YAML of a dictionary. Raises BadInput."""
-    document = documents.parse(content, NAME if path is None else printable(path))
-    return _checked(document._replace(is_file=path is not None), content)
+    content = as_yaml(given)
+    return _checked(documents.parse(content, NAME)._replace(is_file=False), content)
 
 
 def _checked(document: Document, content: bytes) -> Sweep:
