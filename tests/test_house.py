@@ -27,7 +27,7 @@ MOST_MODULES = 20  # of a folder
 LEAST_LINES = 80  # of a module, but for one in SHORT
 SHORT = 8
 # what grows beyond these needs a line in CHANGELOG.md that says why; what shrinks takes its limit with it
-LIMITS = {"modules": 399, "lines": 81_050, "arrows": 358, "command line and library, lines": 3_150}
+LIMITS = {"modules": 399, "lines": 81_250, "arrows": 358, "command line and library, lines": 3_160}
 SLACK = 0.03
 # pareto asks of rows what best asks of lattices; the other is a public name of version 0.1
 OTHERS = {"pareto", "front_of", "loads_record"}

@@ -105,9 +105,8 @@ def number_of(names: tuple[Any, ...] | None, given: Any, name: str) -> Any:
     number = _whole(given)
     if names is None:
         if number is None:
-            raise BadInput(
-                f"{name}: expected a whole number from 0, as no node has a name, got {one_line(given, SHOWN)}"
-            )
+            got = one_line(given, SHOWN)
+            raise BadInput(f"{name}: expected a whole number from 0, as no node has a name, got {got}")
         return number
     place = _places(names).get(str(given))
     if place is not None:

@@ -83,10 +83,8 @@ def edge_list(path: Path) -> Listing:
             data[len(listing.tails)] = dict(quantities)
             words = words[:2]
         if len(words) != 2 and ";" in text:
-            got = one_line(printable(text.strip()), SHOWN)
-            fail(
-                path, line, f"expected a blank or a comma between nodes, got ';' in '{got}'; write commas in its place"
-            )
+            got = f"';' in '{one_line(printable(text.strip()), SHOWN)}'"
+            fail(path, line, f"expected a blank or a comma between nodes, got {got}; write commas in its place")
         if len(words) != 2:
             fail(
                 path,
