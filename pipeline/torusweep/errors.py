@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import difflib
 import os
+import re
 from collections.abc import Iterable
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 MOST_COMPARED = 5000  # known names; a comparison takes up to 0.1 ms
 MOST_BYTES = 255  # of a file's name
@@ -52,9 +54,9 @@ def nearest(name: str, known: Iterable[str]) -> str:
     return f" (did you mean '{names[close[0]]}'?)" if close else ""
 
 
-def as_known(name: str, known: Iterable[str]) -> str:
-    """Return the known name that differs from `name` by case, hyphens and underscores only; `name` if there is none."""
-    return {_plain(one): one for one in known}.get(_plain(name), name)
+def as_known(given: Any, known: Iterable[str]) -> Any:
+    """Return the known name that a text means, whatever its case, hyphens, underscores, blanks; else what is given."""
+    return {_plain(one): one for one in known}.get(_plain(given), given) if isinstance(given, str) else given
 
 
 def printable(text: object) -> str:
@@ -86,5 +88,5 @@ def check_path(path: Path) -> None:
 
 
 def _plain(name: str) -> str:
-    """A name without case, hyphens and underscores."""
-    return name.lower().replace("-", "").replace("_", "")
+    """A name without case, hyphens, underscores and blanks."""
+    return re.sub(r"[-_\s]", "", name.lower())

@@ -24,7 +24,7 @@ class Choice(click.Choice[str]):
     """One of some words, whatever its hyphens and case."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        return super().convert(as_known(value, self.choices) if isinstance(value, str) else value, param, ctx)
+        return super().convert(as_known(value, self.choices), param, ctx)
 
 
 class Integer(click.IntRange):

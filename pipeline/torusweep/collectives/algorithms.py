@@ -32,7 +32,7 @@ from torusweep.collectives.trees import (
     recursive_doubling,
     recursive_doubling_all_reduce,
 )
-from torusweep.errors import BadInput, nearest
+from torusweep.errors import BadInput, as_known, nearest
 from torusweep.networks.links import reversed_network, surviving_network
 from torusweep.networks.topology import Plan, Topology
 
@@ -110,11 +110,11 @@ ALGORITHMS = {
 
 def algorithm_of(name: str) -> str:
     """The name of an algorithm. Raises BadInput for another."""
-    plain = name.strip().lower().replace("-", "_")
-    if plain not in ALGORITHMS:
-        known = ", ".join([OPTIMUM, EVERY, *ALGORITHMS])
-        raise BadInput(f"unknown algorithm '{name}'{nearest(plain, ALGORITHMS)}; there are {known}")
-    return plain
+    known = as_known(name, ALGORITHMS)
+    if known not in ALGORITHMS:
+        every = ", ".join([OPTIMUM, EVERY, *ALGORITHMS])
+        raise BadInput(f"unknown algorithm '{name}'{nearest(name, ALGORITHMS)}; there are {every}")
+    return str(known)
 
 
 def algorithms_for(operation: str, names: Iterable[str]) -> list[str]:

@@ -16,7 +16,7 @@ import numpy as np
 import scipy
 from torusweep_kernels.cuts import Channels, both_ways
 
-from torusweep.errors import BadInput, nearest
+from torusweep.errors import BadInput, as_known, nearest
 from torusweep.networks.links import channel_matrix, flit_matrix, rows_of, with_reverse_channels
 from torusweep.networks.topology import Topology
 from torusweep.quantities import counted
@@ -46,11 +46,10 @@ OPERATIONS = {
 
 def operation_of(name: str) -> str:
     """The name of an operation, also written all-reduce or ALLREDUCE. Raises BadInput for another."""
-    plain = {known.replace("_", ""): known for known in OPERATIONS}
-    found = plain.get(name.strip().lower().replace("-", "").replace("_", "").replace(" ", ""))
-    if found is None:
+    known = as_known(name, OPERATIONS)
+    if known not in OPERATIONS:
         raise BadInput(f"unknown operation '{name}'{nearest(name, OPERATIONS)}; there are {', '.join(OPERATIONS)}")
-    return found
+    return str(known)
 
 
 def check_network(topology: Topology, operation: str, root: int = 0) -> None:

@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from torusweep.errors import BadInput, nearest, one_line
+from torusweep.errors import BadInput, as_known, nearest, one_line
 from torusweep.interchange import astra_sim, graphs, simulators
 from torusweep.interchange.formats import Format, check_simulated, losses
 from torusweep.networks.readers import SUFFIXES
@@ -106,11 +106,10 @@ def format_name(text: str | None, path: str | Path | None = None) -> str:
                 f" {', '.join(suffixes)}, got {got}; choose a format"
             )
         return suffixes[suffix]
-    plain = {name.replace("-", ""): name for name in FORMATS}
-    found = plain.get(text.lower().replace("-", "").replace("_", ""))
-    if found is None:
+    name = as_known(text, FORMATS)
+    if name not in FORMATS:
         raise BadInput(f"unknown format '{one_line(text, 60)}'{nearest(text, FORMATS)}; there are {', '.join(FORMATS)}")
-    return found
+    return str(name)
 
 
 def default_path(topology: Topology, name: str) -> Path:

@@ -76,8 +76,7 @@ def _function(question: Any, first: str, networks: Callable[[Any, dict[str, Any]
             known = [name for name in signature.parameters if name != "self"]
             raise BadInput(f"{called}: {wrong}; it takes {', '.join(known)}") from None
         about: Any = networks(given.pop(first, ()), given) if first else None
-        backend = given.pop("backend", "auto")
-        backend = as_known(backend, BACKENDS) if isinstance(backend, str) else backend
+        backend = as_known(given.pop("backend", "auto"), BACKENDS)
         if not isinstance(backend, str) or backend not in BACKENDS:
             close = nearest(backend, BACKENDS) if isinstance(backend, str) else ""
             shown = one_line(repr(backend), 60)

@@ -212,9 +212,8 @@ class Parameter(typing.NamedTuple):
         if isinstance(value, self.others):
             return value
         expected, fits = _FITS[self.kind]
-        if self.choices and isinstance(value, str):
-            value = as_known(value, self.choices)
         if self.choices:
+            value = as_known(value, self.choices)
             expected, fits = f"one of {', '.join(self.choices)}", lambda given: given in self.choices
         if not fits(value) and self.names:
             known = list(self.names)

@@ -220,7 +220,7 @@ class Question(Askable, Stage):
         meaning = how.pop("description")
         taken: Any = Annotated[kind, Field(**how)]
         if one.choices:
-            taken = Annotated[taken, BeforeValidator(lambda given: _chosen(given, one.choices))]
+            taken = Annotated[taken, BeforeValidator(lambda given: as_known(given, one.choices))]
         if one.many or one.note(Several) is not None:
             meaning += "" if one.many else f", or several{'' if usual is None else f'; {usual} by default'}"
             many: Any = Annotated[tuple.__class_getitem__((taken, ...)), Field(min_length=1, strict=False)]
@@ -285,10 +285,6 @@ class Question(Askable, Stage):
         asked = [network.topology] if self.about == "networks" else network.topology
         found = type(self).ask(asked, how, **self._taken(values)).json
         return found if isinstance(found, list) else [found]
-
-
-def _chosen(value: Any, choices: tuple[str, ...]) -> Any:
-    return as_known(value, choices) if isinstance(value, str) else value
 
 
 def _listed(value: Any) -> Any:
