@@ -275,7 +275,7 @@ def collective(net, proof, topology, operation, root, at_least, at_most):
     bound = max(each * (1 if rooted else cut.count(o)) / links for o, links in zip(sides, through))
     if operation == "all_reduce":  # 2p − 2 messages a flit tell p sets of all others (Harary & Schwenk 1974)
         bound = Fraction(2 * len(parts) - 2, net.crossing(cut))
-    if trees is generators is None:
+    if trees is None and generators is None:
         return {"at_least": bound, "at_most": None}
     orbits, load, weights = Orbits(net, generators, lambda image: not rooted or image[root] == root), {}, {}
     for weight, parent in trees:

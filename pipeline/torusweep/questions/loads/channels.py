@@ -120,7 +120,7 @@ class Bounds(NamedTuple):
 NO_BOUNDS = Bounds(None, None, None, None, None, "")
 
 
-ROUNDING = 1e-12  # of a load
+ROUNDING = 1e-12  # relative, of a load and of sums of loads
 
 
 class ChannelRates(NamedTuple):

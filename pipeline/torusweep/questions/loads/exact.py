@@ -23,7 +23,7 @@ from torusweep.errors import BadInput
 from torusweep.networks.links import channel_orbits
 from torusweep.networks.symmetry import Orbits, orbits_under, proved_symmetries
 from torusweep.networks.topology import NO_PORT, Topology
-from torusweep.questions.loads.channels import ChannelLoads, collective
+from torusweep.questions.loads.channels import ROUNDING, ChannelLoads, collective
 from torusweep.questions.loads.source import source_flows
 from torusweep.routing import GivenRouting, Routing
 from torusweep.routing import routing as routing_on
@@ -245,7 +245,6 @@ def _average_over_orbits(topology: Topology, images: Sequence[np.ndarray], nodes
 
 
 MAX_STRETCH_NODES = 5000  # without symmetry, larger networks have no stretch: it needs all shortest paths
-ROUNDING = 1e-12  # relative, of two sums of hops: one packet's detour among those of 5,000 nodes is above 10⁻¹⁰
 
 
 def exact_loads(
@@ -290,7 +289,8 @@ def exact_loads(
             options: dict[str, Any] = {"use_symmetry": use_symmetry, "backend": backend, "threads": threads}
             shortest = shortest_hops(topology, at_nodes, **options) if known else 0.0
             if isclose(hops, shortest, rel_tol=ROUNDING):
-                shortest = hops  # so that minimal routes have a stretch of 1, which queries ask for
+                # minimal routes have a stretch of 1, for which queries ask; one packet's detour is above 10⁻¹⁰
+                shortest = hops
     except BadInput as refusal:
         raise type(refusal)(f"routing {canonical} on {topology.spelling}, traffic {spelled}: {refusal}") from None
     found = ChannelLoads(

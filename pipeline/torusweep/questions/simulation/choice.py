@@ -57,10 +57,10 @@ class RoutingChoice(NamedTuple):
 
 def default_routings(topology: Topology) -> tuple[str, ...]:
     """The routings to try; with faults, those that look at the links which are left, up_down from a node that works."""
-    names = [name for name in DEFAULT_ROUTINGS if topology.plan.whole is None or name in AS_IT_IS]
-    if root := int(topology.works.argmax()):
-        names[-1] = f"up_down(root={format_value(name_of(topology, root))})"
-    return tuple(names)
+    root = int(topology.works.argmax())
+    own = {"up_down": f"up_down(root={format_value(name_of(topology, root))})"} if root else {}
+    fitting = (name for name in DEFAULT_ROUTINGS if topology.plan.whole is None or name in AS_IT_IS)
+    return tuple(own.get(name, name) for name in fitting)
 
 
 def fits(topology: Topology, routing: str) -> bool:
