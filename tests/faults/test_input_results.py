@@ -282,3 +282,7 @@ def test_columns_of_other_types_are_refused(drawn: tuple[str, list[Edit], str]) 
     said = torusweep(*ASKED[drawn[2]], "--results", str(FOLDER))
     assert said.status == 2
     assert "static.parquet: column " in said.err
+
+
+def test_a_family_that_is_a_number_is_drawn() -> None:
+    a_table(("static", [Edit("value", 1, float("nan"))], "plot"))

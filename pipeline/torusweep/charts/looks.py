@@ -126,7 +126,7 @@ def kind(record: Mapping[str, Any]) -> str:
 
 def group_of(record: Mapping[str, Any]) -> tuple[str, str]:
     """(kind, name) of the designs that share a look: a family, its directed networks apart."""
-    family = record["family"]
+    family = str(record["family"])  # else a number, in a table that was altered
     return kind(record), f"{family}, directed" if record["directed"] and "directed" not in family else family
 
 
