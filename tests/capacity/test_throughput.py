@@ -16,8 +16,9 @@ from torusweep.capacity import Solution, capacity, distances, gather, proved_bou
 from torusweep.errors import BadInput, Refused
 from torusweep.networks.families import build
 from torusweep.networks.links import channel_orbits
+from torusweep.networks.realisation import realise
 from torusweep.networks.symmetry import proved_symmetries
-from torusweep.networks.topology import Plan, Wiring, realise
+from torusweep.networks.topology import Plan, Wiring
 
 from tests.capacity.networks import MAKERS, between_nodes, demands, make
 from tests.stages.static.networks import as_networkx, random_network

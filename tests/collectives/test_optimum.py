@@ -11,7 +11,8 @@ from torusweep.collectives.operations import OPERATIONS, operation_of
 from torusweep.collectives.optimum import Cut, Partition, optimum
 from torusweep.errors import BadInput, Refused
 from torusweep.networks.families import build
-from torusweep.networks.topology import Plan, Wiring, realise
+from torusweep.networks.realisation import realise
+from torusweep.networks.topology import Plan, Wiring
 
 from tests.stages.static.networks import as_networkx, network, random_network
 

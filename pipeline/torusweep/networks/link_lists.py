@@ -15,7 +15,8 @@ import numpy as np
 from torusweep_kernels.adjacency import MOST_LINKS, Rows, rows_of_links, table_of_rows
 
 from torusweep.errors import BadInput, Refused
-from torusweep.networks.topology import NO_PORT, Plan, Topology, Wiring, default_memory, realise
+from torusweep.networks.realisation import realise
+from torusweep.networks.topology import NO_PORT, Plan, Topology, Wiring, default_memory
 from torusweep.quantities import counted
 
 WRITTEN = re.compile(r"[0-9]{1,12}(\.[0-9]{1,12})?|[0-9]{1,12}/[0-9]{1,12}")  # a bandwidth as text
@@ -27,11 +28,12 @@ Value = TypeVar("Value")
 
 
 class LinkKinds(NamedTuple):
-    """Links of equal class, bandwidth and latency as link classes.
+    """Links of equal class, bandwidth and latency as link classes; of class and bandwidth where latencies are too many.
 
     link_class             int8[L]
     classes                names, as of `Plan`
     bandwidths, latencies, rate, tick  as of `Plan`
+    latency                int32[L]  cycles of each link where `latencies` cannot hold them; else None
     """
 
     link_class: np.ndarray
@@ -40,6 +42,7 @@ class LinkKinds(NamedTuple):
     latencies: tuple[int, ...]
     rate: Fraction | None = None
     tick: Fraction | None = None
+    latency: np.ndarray | None = None
 
 
 def bandwidth_of(value: float | str) -> Fraction:
@@ -89,6 +92,8 @@ def link_kinds(
         raise BadInput(f"bandwidth: expected at most {MOST_CLASSES} different ones, got {len(known):,}; round them")
     exact = [bandwidth_of(value) for value in known.tolist()]
     table = np.column_stack([np.asarray(link_class, np.int64), width.reshape(-1), cycles])
+    if len(np.unique(table, axis=0)) > MOST_CLASSES and len(np.unique(cycles)) > 1:
+        return link_kinds(link_class, classes, bandwidth, None)._replace(latency=cycles.astype(np.int32))
     kinds, member = np.unique(table, axis=0, return_inverse=True)
     old = kinds[:, 0].tolist()
     if len(set(old)) == len(old):  # each class has one bandwidth and one latency
@@ -99,8 +104,8 @@ def link_kinds(
     else:
         if len(kinds) > MOST_CLASSES:
             raise BadInput(
-                f"expected at most {MOST_CLASSES} kinds of links, of equal class, bandwidth and latency, got"
-                f" {len(kinds):,}; round their bandwidths and latencies"
+                f"expected at most {MOST_CLASSES} kinds of links, of equal class and bandwidth, got {len(kinds):,};"
+                " round their bandwidths"
             )
         pairs = [(exact[place], cycle) for _, place, cycle in kinds.tolist()]
         names = tuple(
@@ -166,6 +171,7 @@ def network_of_links(
         names=names,
         rate=None if kinds is None else kinds.rate,
         tick=None if kinds is None else kinds.tick,
+        link_latencies=kinds is not None and kinds.latency is not None,
     )
     if plan.bytes > limit:
         raise Refused(
@@ -175,18 +181,23 @@ def network_of_links(
     ports, capacity = table_of_rows(rows)
     del rows  # which take as much memory as the table
     # where every link has the same class: one number that looks like a table
-    link_class = np.broadcast_to(np.int8(0), ports.shape)
+    link_class, latency = np.broadcast_to(np.int8(0), ports.shape), None
     if kinds is not None and len(kinds.classes) > 1:
-        link_class = _classes_of_ports(ports, links, kinds.link_class, directed)
-    wiring = Wiring(ports, link_class, capacity, terminals)
+        link_class = _numbers_of_ports(ports, links, kinds.link_class, directed)
+    if kinds is not None and kinds.latency is not None:
+        latency = _numbers_of_ports(ports, links, kinds.latency, directed)
+    wiring = Wiring(ports, link_class, capacity, terminals, latency)
     return realise(spelling, "graph", plan, limit)
 
 
-def _classes_of_ports(ports: np.ndarray, links: np.ndarray, link_class: np.ndarray, directed: bool) -> np.ndarray:
-    """int8[N, P]: the class of each channel, from that of each link. Raises BadInput where those of one differ."""
+def _numbers_of_ports(ports: np.ndarray, links: np.ndarray, numbers: np.ndarray, directed: bool) -> np.ndarray:
+    """[N, P] of the same type: the number of each channel, from that of each link.
+
+    Raises BadInput where links of one channel differ.
+    """
     nodes = len(ports)
     tail, head = links[:, 0].astype(np.int64), links[:, 1].astype(np.int64)
-    key, kind = tail * nodes + head, link_class
+    key, kind = tail * nodes + head, numbers
     if not directed:
         key, kind = np.append(key, head * nodes + tail), np.append(kind, kind)
     order = np.lexsort((kind, key))
@@ -198,7 +209,7 @@ def _classes_of_ports(ports: np.ndarray, links: np.ndarray, link_class: np.ndarr
             "expected equal bandwidths and latencies of links between the same nodes, got different ones between"
             f" nodes {u} and {v}; make them equal"
         )
-    found = np.zeros(ports.shape, np.int8)
+    found = np.zeros(ports.shape, numbers.dtype)
     at, port = np.nonzero(ports != NO_PORT)
     found[at, port] = kind[np.searchsorted(key, at * np.int64(nodes) + ports[at, port])]
     return found

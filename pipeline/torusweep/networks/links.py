@@ -112,11 +112,17 @@ def reversed_network(topology: Topology) -> Topology:
     ports, kind = np.full(shape, NO_PORT, np.int32), np.zeros(shape, np.int8)
     ports[head[order], place] = tail[order]
     kind[head[order], place] = topology.link_class[tail, port][order]
-    capacity = None
-    if topology.capacity is not None:
-        capacity = np.zeros(shape, np.int32)
-        capacity[head[order], place] = topology.capacity[tail, port][order]
-    return replace(topology, ports=ports, link_class=kind, capacity=capacity)
+
+    def turned(numbers: np.ndarray | None, dtype: type) -> np.ndarray | None:
+        if numbers is None:
+            return None
+        found: np.ndarray = np.zeros(shape, dtype)
+        found[head[order], place] = numbers[tail, port][order]
+        return found
+
+    capacity, latency = turned(topology.capacity, np.int32), turned(topology.link_latency, np.int32)
+    weight = turned(topology.weight, np.float64)
+    return replace(topology, ports=ports, link_class=kind, capacity=capacity, link_latency=latency, weight=weight)
 
 
 class LinkOrbits(NamedTuple):
@@ -269,6 +275,8 @@ def surviving_network(topology: Topology) -> Topology:
         topology.link_class[alive],
         None if topology.capacity is None else topology.capacity[alive],
         number[topology.terminals],
+        None if topology.link_latency is None else topology.link_latency[alive],
+        None if topology.weight is None else topology.weight[alive],
     )
 
 
@@ -293,4 +301,6 @@ def network_after(topology: Topology, left: np.ndarray, works: np.ndarray) -> To
         topology.link_class,
         None if topology.capacity is None else left,
         topology.terminals[works[topology.terminals]],
+        topology.link_latency,
+        topology.weight,
     )

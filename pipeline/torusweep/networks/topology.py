@@ -13,13 +13,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, cached_property, partial
-from math import isfinite, log10
+from math import isfinite
 from typing import Any, NamedTuple
 
 import numpy as np
-from torusweep_kernels.adjacency import is_symmetric
 
-from torusweep.errors import BadInput, Refused
+from torusweep.errors import BadInput
 
 NO_PORT = -1
 ROWS_AT_ONCE = 1 << 16  # nodes whose ports are compared at once
@@ -81,12 +80,16 @@ class Wiring(NamedTuple):
     link_class  int8[N, P]     dimension (or hierarchy level, or 0) of each port
     capacity    int32[N, P] or int8[N, P]   number of parallel links of each channel; None = 1 everywhere
     terminals   int32[T]       node of each terminal; None = one terminal at each node
+    latency     int32[N, P]    cycles of each channel, where classes cannot hold them; None = those of the classes
+    weight      float64[N, P]  cost of each channel for routing by weights; None = the network gives none
     """
 
     ports: np.ndarray
     link_class: np.ndarray
     capacity: np.ndarray | None = None
     terminals: np.ndarray | None = None
+    latency: np.ndarray | None = None
+    weight: np.ndarray | None = None
 
 
 class Wirings(NamedTuple):
@@ -126,6 +129,10 @@ class Plan:
     classes     names of the link classes, for pictures and tables
     bandwidths  flits a cycle of one link of each class; () = 1 each
     latencies   cycles that a flit takes over a link of each class; () = 1 each
+    link_latencies   whether the arrays have a latency for each link instead
+    weighted    whether the arrays have a routing weight for each link
+    hosts_end   whether a node with terminals is a host that forwards no packets of others, and sends and receives at
+                the rate of its own links. False: every node forwards, and a terminal sends a flit a cycle
     notes       remarks for the user: what was left out of a file, which faults
     structure   construction of the network, for the routings that depend on it: a Lattice, a Hierarchy, …
     names       of the nodes in the user's file or graph (torusweep.networks.names); None: their numbers
@@ -158,6 +165,9 @@ class Plan:
     terminal_names: tuple[Any, ...] | None = None
     rate: Fraction | None = None
     tick: Fraction | None = None
+    link_latencies: bool = False
+    weighted: bool = False
+    hosts_end: bool = False
 
     @property
     def bytes(self) -> int:
@@ -177,9 +187,9 @@ class Plan:
 class Topology:
     """A network as checked arrays, made by `torusweep.networks.families.build`.
 
-    ports int32[N, P], link_class int8[N, P], capacity int32[N, P], int8[N, P] or None, terminals int32[T]:
-    see `Wiring`. A row may have fewer than P links; -1 may occur anywhere in a row.
-    `capacity` counts parallel links, `bandwidth` says how much they carry.
+    ports int32[N, P], link_class int8[N, P], capacity int32[N, P], int8[N, P] or None, terminals int32[T],
+    link_latency int32[N, P] or None, weight float64[N, P] or None: see `Wiring`. A row may
+    have fewer than P links; -1 may occur anywhere in a row. `capacity` counts parallel links, `bandwidth` says how much they carry.
     """
 
     spelling: str
@@ -189,6 +199,8 @@ class Topology:
     link_class: np.ndarray
     capacity: np.ndarray | None
     terminals: np.ndarray
+    link_latency: np.ndarray | None = None
+    weight: np.ndarray | None = None
 
     @property
     def nodes(self) -> int:
@@ -215,6 +227,8 @@ class Topology:
     @cached_property
     def latency(self) -> np.ndarray | None:
         """int16[N, P]: cycles that a flit takes over each channel, int32 where one is longer; None = 1 everywhere."""
+        if self.link_latency is not None:
+            return self.link_latency
         cycles = self.plan.latencies
         return self._by_class(np.array(cycles, np.int16 if max(cycles) < 1 << 15 else np.int32)) if cycles else None
 
@@ -222,18 +236,35 @@ class Topology:
     def kinds(self) -> np.ndarray | None:
         """int32[N, P]: a number for each channel, 0 = no channel; None = all channels are alike.
 
-        Equal numbers: as many parallel links, of equal bandwidth and latency. An automorphism keeps them.
+        Equal numbers: as many parallel links, of equal bandwidth, latency and weight. An automorphism keeps them.
         """
-        if not self.plan.bandwidths and not self.plan.latencies:
+        links = self.links_by_class
+        names = list(dict.fromkeys(links))
+        classes = np.array([1 + names.index(link) for link in links], np.int32)
+        own = [numbers for numbers in (self.link_latency, self.weight) if numbers is not None]
+        if len(names) == 1 and not own:
             return self.capacity
-        names = list(dict.fromkeys(self.links_by_class))
-        if len(names) == 1:
-            return self.capacity
-        kind = self._by_class(np.array([1 + names.index(link) for link in self.links_by_class], np.int32))
-        if self.capacity is None:
+        kind = self._by_class(classes)
+        if self.capacity is None and not own:
             return kind
-        _, numbered = np.unique(kind + np.int64(len(names) + 1) * self.capacity, return_inverse=True)
-        return np.where(self.ports == NO_PORT, 0, numbered.reshape(kind.shape) + 1).astype(np.int32)
+        own += [kind] if self.capacity is None else [kind, self.capacity]
+        _, numbered = np.unique(np.stack([each.ravel() for each in own], axis=1), axis=0, return_inverse=True)
+        return np.where(self.ports == NO_PORT, 0, numbered.reshape(self.ports.shape) + 1).astype(np.int32)
+
+    @cached_property
+    def ends(self) -> np.ndarray | None:
+        """bool[N]: the nodes that forward no packets of others; None where every node that could forward does.
+
+        A host with a single neighbour has nothing to forward, so a network whose hosts all have one is None, too.
+        """
+        if not self.plan.hosts_end:
+            return None
+        hosts = np.zeros(self.nodes, bool)
+        hosts[self.terminals] = True
+        tail, head, _ = self.arcs
+        entered = np.bincount(head[hosts[head]], minlength=self.nodes)
+        left = np.bincount(tail[hosts[tail]], minlength=self.nodes)
+        return hosts if (hosts & (entered > 0) & (left > 0) & (entered + left > 2)).any() else None
 
     @property
     def links_by_class(self) -> list[tuple[Fraction, int]]:
@@ -279,87 +310,12 @@ class Topology:
         return addresses(self.plan.radices)
 
 
-def realise(spelling: str, family: str, plan: Plan, memory: int) -> Topology:
-    """Make and check the arrays of a plan. Raises Refused if they need more than `memory` bytes."""
-    check_size(spelling, plan, memory)
-    wiring = plan.wire()
-    terminals = np.arange(plan.nodes, dtype=np.int32) if wiring.terminals is None else wiring.terminals
-    topology = Topology(spelling, family, plan, wiring.ports, wiring.link_class, wiring.capacity, terminals)
-    check(topology)
-    return topology
-
-
 @cache
 def default_memory() -> int:
     """Default limit on the memory of one network, in bytes: half of the machine's memory."""
     import psutil  # takes long to import
 
     return psutil.virtual_memory().total // 2
-
-
-def check_size(spelling: str, plan: Plan, memory: int) -> None:
-    """Raise Refused if the network has 2³¹ nodes or more, or needs more than `memory` bytes."""
-    if plan.nodes >= 2**31:
-        needs = f"{_count(plan.nodes)} nodes, about {_count(plan.bytes >> 30)} GiB"
-        raise Refused(
-            f"{spelling} has {needs}; node numbers are 32-bit, so at most {2**31 - 1:,} are possible:"
-            " choose smaller parameters"
-        )
-    if plan.bytes > memory:
-        raise Refused(
-            f"{spelling} has {plan.nodes:,} nodes of up to {plan.degree:,} ports"
-            f" and needs about {plan.bytes / 2**30:.1f} GiB; the limit is"
-            f" {memory / 2**30:.1f} GiB: choose smaller parameters or raise limits.memory_gib"
-        )
-
-
-def _count(number: int) -> str:
-    """Return a number in digits, or as a power of ten if it is large."""
-    return f"{number:,}" if number < 10**18 else f"10^{log10(number):.0f}"
-
-
-def check(topology: Topology) -> None:
-    """Assert the invariants of a network; a violation is a defect of the family."""
-    ports, name = topology.ports, topology.spelling
-    n, width = ports.shape
-    dtypes = (ports.dtype, topology.link_class.dtype, topology.terminals.dtype)
-    assert dtypes == (np.dtype(np.int32), np.dtype(np.int8), np.dtype(np.int32)), f"{name}: dtypes"
-    assert topology.link_class.shape == (n, width), f"{name}: link_class shape"
-    assert n == topology.plan.nodes == int(np.prod(topology.plan.radices, dtype=object)), (
-        f"{name}: node count differs from the plan"
-    )
-    assert width <= topology.plan.degree, f"{name}: more ports than the plan says"
-    if width:
-        assert NO_PORT <= ports.min() <= ports.max() < n, f"{name}: a port leads outside the network"
-    assert not len(topology.terminals) or 0 <= topology.terminals.min() <= topology.terminals.max() < n, (
-        f"{name}: a terminal outside the network"
-    )
-    for low in range(0, n, ROWS_AT_ONCE):
-        own = np.arange(low, min(low + ROWS_AT_ONCE, n), dtype=np.int32)
-        assert not np.any(ports[low : low + ROWS_AT_ONCE] == own[:, None]), f"{name}: a link from a node to itself"
-    if not topology.directed and width:
-        assert is_symmetric(ports, topology.capacity), (
-            f"{name}: a link has one direction only in a network declared bidirectional"
-        )
-    _check_links(topology)
-
-
-def _check_links(topology: Topology) -> None:
-    """Check the bandwidths and latencies of the link classes against the channels.
-
-    Raises BadInput where the two directions of a link are of classes with different ones.
-    """
-    plan, name = topology.plan, topology.spelling
-    used = int(topology.link_class.max(initial=0)) + 1
-    for given in (plan.bandwidths, plan.latencies):
-        assert not given or len(given) >= used, f"{name}: a link class without bandwidth or latency"
-    if not (plan.bandwidths or plan.latencies) or topology.directed or not topology.ports.shape[1]:
-        return
-    if not is_symmetric(topology.ports, topology.kinds):
-        raise BadInput(
-            f"{name}: expected equal bandwidths and latencies of classes that are the two directions of one link, got"
-            " different ones; give both classes the same numbers"
-        )
 
 
 # --- addresses ---------------------------------------------------------------------------------

@@ -12,8 +12,9 @@ from functools import lru_cache
 from pathlib import Path
 
 from torusweep.errors import BadInput
+from torusweep.networks.realisation import realise
 from torusweep.networks.signature import resolve
-from torusweep.networks.topology import Topology, default_memory, realise
+from torusweep.networks.topology import Topology, default_memory
 from torusweep.routing.any_network import minimal, minimal_ecmp, up_down
 from torusweep.routing.clustering import clustering
 from torusweep.routing.d_mod_k import d_mod_k

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from torusweep.documents import Place
 from torusweep.errors import BadInput, Refused, nearest, printable
 from torusweep.networks.families import FAMILIES, default_memory, parameters, plan
+from torusweep.networks.realisation import check_size
 from torusweep.networks.seed_runs import (
     SEED,
     Networks,
@@ -21,7 +22,7 @@ from torusweep.networks.seed_runs import (
     seed_run,
 )
 from torusweep.networks.spelling import Spelling
-from torusweep.networks.topology import Plan, check_size
+from torusweep.networks.topology import Plan
 from torusweep.questions.stage import LazyNetwork, NetworkChoice
 from torusweep.stages import Stage
 from torusweep.sweeps.configuration.schema import Family, Labelled, Required, Requirement, Sweep

@@ -234,7 +234,9 @@ def _alike(points: Sequence[Point], options: How) -> dict[tuple[int, ...], list[
     for place, point in enumerate(points):
         first = LazyNetwork(first_of(point.topology), options.memory)
         shape = attempt(stage.together, first, point.request)
-        if shape is not None and not isinstance(shape, Exception):
+        if shape is None or isinstance(shape, Exception):
+            continue
+        if not first.plan.hosts_end and not first.plan.link_latencies:  # which blocks have no arrays for
             found[point.request, shape][place] = point.topology, first.plan
     return {
         tuple(own): list(own.values()) for own in found.values() if networks_of(points[place] for place in own) >= FEW

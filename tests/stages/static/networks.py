@@ -6,7 +6,8 @@ from itertools import combinations
 
 import networkx as nx
 import numpy as np
-from torusweep.networks.topology import Plan, Topology, Wiring, realise
+from torusweep.networks.realisation import realise
+from torusweep.networks.topology import Plan, Topology, Wiring
 
 
 def network(nodes, links, *, directed=False, terminals=None):

@@ -53,9 +53,10 @@ from torusweep.networks.families.pruned import (
 )
 from torusweep.networks.families.slices import cube_pod, hamming_mesh, tofu
 from torusweep.networks.families.trees import fat_tree, xgft
+from torusweep.networks.realisation import check_size, realise
 from torusweep.networks.signature import FamilyParameter, check_value, signature_of
 from torusweep.networks.spelling import Spelling, format_value, parse
-from torusweep.networks.topology import Plan, Topology, check_size, default_memory, realise
+from torusweep.networks.topology import Plan, Topology, default_memory
 
 # kind of networks, families of it; the order is that of lists and sweeps
 _BY_KIND: tuple[tuple[str, tuple[Callable[..., Plan], ...]], ...] = (

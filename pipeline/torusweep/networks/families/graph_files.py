@@ -32,7 +32,8 @@ Format = Annotated[str | None, Meaning(f"{', '.join(FORMATS)}; where neither nam
 Directed = Annotated[bool | None, Meaning("each line is a link in one direction; most formats say so themselves")]
 
 Weighing = Annotated[
-    Weights | None, Meaning("what weights of links mean: bandwidth in flits a cycle, latency in cycles, or nothing")
+    Weights | None,
+    Meaning("what weights of links mean: bandwidth in flits a cycle, latency in cycles, cost of a route, or nothing"),
 ]
 
 
@@ -85,6 +86,9 @@ def _planned(
         terminal_names=found.terminal_names,
         rate=found.rate,
         tick=found.tick,
+        link_latencies=found.latency is not None,
+        weighted=found.weight is not None,
+        hosts_end=found.hosts_end,
     )
 
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from torusweep.errors import BadInput, printable
-from torusweep.networks.families.graph_listing import ABSENT, BANDWIDTH, MOST_PARALLEL, Listing
+from torusweep.networks.families.graph_listing import ABSENT, BANDWIDTH, COST, MOST_PARALLEL, Listing
 from torusweep.networks.link_lists import LinkKinds, link_kinds
 from torusweep.networks.names import names_or_none, order_of_names
 from torusweep.networks.topology import NO_PORT, Wiring
@@ -31,7 +31,9 @@ class Graph(NamedTuple):
     width       ports of a node at least
     classes     names of the link classes
     bandwidths, latencies   of them, as of `Plan`
-    names, terminal_names, rate, tick   as of `Plan`
+    names, terminal_names, rate, tick, hosts_end   as of `Plan`
+    latency     int32[A]    cycles of each arc where classes cannot hold them
+    weight      float64[A]  routing weight of each arc, if the file gives one
     """
 
     nodes: int
@@ -51,6 +53,9 @@ class Graph(NamedTuple):
     terminal_names: tuple[Any, ...] | None = None
     rate: Fraction | None = None
     tick: Fraction | None = None
+    latency: np.ndarray | None = None
+    weight: np.ndarray | None = None
+    hosts_end: bool = False
 
 
 class ListedLinks(NamedTuple):
@@ -105,14 +110,18 @@ def graph_of(path: Path, listing: Listing, directed: bool) -> Graph:
         tails, heads = tails[keep], heads[keep]
     numbers = {name: column[keep] for name, column in listing.numbers.items()}
     links = _multiplicity(path, numbers, len(tails))
-    rate, tick = listing.units.get(BANDWIDTH), listing.units.get("latency")
     if "port" in numbers and not (missing := _without_ports(n, tails, heads, numbers, directed)):
         graph = _with_ports(path, listing, ListedLinks(n, directed, tails, heads, links, numbers), terminals, notes)
-        return graph._replace(names=names, terminal_names=listing.terminal_names, rate=rate, tick=tick)
-    if "port" in numbers:
-        notes.append(f"port numbers not read: {missing}")
-    graph = _counted(path, listing, ListedLinks(n, directed, tails, heads, links, numbers), terminals, notes)
-    return graph._replace(names=names, terminal_names=listing.terminal_names, rate=rate, tick=tick)
+    else:
+        notes += [f"port numbers not read: {missing}"] if "port" in numbers else []
+        graph = _counted(path, listing, ListedLinks(n, directed, tails, heads, links, numbers), terminals, notes)
+    return graph._replace(
+        names=names,
+        terminal_names=listing.terminal_names,
+        rate=listing.units.get(BANDWIDTH),
+        tick=listing.units.get("latency"),
+        hosts_end=listing.hosts_end,
+    )
 
 
 def _counted(path: Path, listing: Listing, links: ListedLinks, terminals: np.ndarray | None, notes: list[str]) -> Graph:
@@ -141,10 +150,10 @@ def _counted(path: Path, listing: Listing, links: ListedLinks, terminals: np.nda
         notes.append(f"{counted(repeated, 'link')} repeated, {reading}")
     if not listing.parallel:
         parallel = np.ones_like(parallel)
-    kinds = _kinds_of_arcs(path, links, arcs)
+    kinds, latency, weight = _numbers_of_arcs(path, links, arcs)
     degrees = np.bincount(arcs // n, minlength=n)
     port = np.arange(len(arcs)) - np.repeat(np.cumsum(degrees) - degrees, degrees)
-    return Graph(
+    graph = Graph(
         n,
         directed,
         (arcs // n).astype(np.int32),
@@ -153,34 +162,64 @@ def _counted(path: Path, listing: Listing, links: ListedLinks, terminals: np.nda
         parallel.astype(np.int32),
         terminals,
         tuple(notes),
-        *(() if kinds is None else (kinds.link_class, 0, *kinds[1:])),
-    )
+    )._replace(latency=latency, weight=weight)
+    if kinds is None:
+        return graph
+    named = graph._replace(link_class=kinds.link_class, classes=kinds.classes)
+    return named._replace(bandwidths=kinds.bandwidths, latencies=kinds.latencies)
 
 
-def _kinds_of_arcs(path: Path, links: ListedLinks, arcs: np.ndarray) -> LinkKinds | None:
-    """The kind of each arc, tail · N + head, ascending; None where the file says nothing of them."""
-    told = [name for name in (BANDWIDTH, "latency") if name in links.numbers]
+def _numbers_of_arcs(
+    path: Path, links: ListedLinks, arcs: np.ndarray
+) -> tuple[LinkKinds | None, np.ndarray | None, np.ndarray | None]:
+    """The kind, latency and weight of each arc, tail · N + head, ascending; None where none is said."""
+    told = [name for name in (BANDWIDTH, "latency", COST) if name in links.numbers]
     if not told or not len(arcs):
-        return None
+        return None, None, None
     n = links.nodes
     low, high = (links.tails, links.heads) if links.directed else np.sort([links.tails, links.heads], axis=0)
     pair = np.unique(low * n + high, return_inverse=True)[1].reshape(-1)
     numbers = {name: _said(links.numbers[name], pair) for name in told}
-    kinds = _kinds(path, np.zeros(len(links.tails), np.int64), ("link",), numbers)
     ends = [(links.tails, links.heads)] if links.directed else [(links.tails, links.heads), (links.heads, links.tails)]
     place = np.concatenate([np.searchsorted(arcs, tails * n + heads) for tails, heads in ends])
-    kind = np.tile(kinds.link_class, len(ends))
-    least, most = np.full(len(arcs), MOST_CLASSES, np.int8), np.zeros(len(arcs), np.int8)
-    np.minimum.at(least, place, kind)
-    np.maximum.at(most, place, kind)
-    differ = np.flatnonzero(least != most)
-    if len(differ):
-        tail, head = divmod(int(arcs[differ[0]]), n)
+
+    def of_arcs(column: np.ndarray | None) -> np.ndarray | None:
+        if column is None:
+            return None
+        column = np.tile(column, len(ends))
+        found = np.zeros(len(arcs), column.dtype)
+        found[place] = column
+        differ = np.flatnonzero(found[place] != column)
+        if len(differ):
+            tail, head = divmod(int(arcs[place[differ[0]]]), n)
+            raise BadInput(
+                f"{printable(path)}: expected equal {_listed(told)} of links between the same nodes, got different ones"
+                f" between nodes {tail} and {head}; make them equal"
+            )
+        return found
+
+    weight = of_arcs(_weights(path, links.numbers.get(COST)))
+    if told == [COST]:
+        return None, None, weight
+    kinds = _kinds(path, np.zeros(len(links.tails), np.int64), ("link",), numbers)
+    found = of_arcs(kinds.link_class)
+    assert found is not None
+    return kinds._replace(link_class=found), of_arcs(kinds.latency), weight
+
+
+def _listed(told: list[str]) -> str:
+    """The names of the numbers, as in 'bandwidths and latencies'."""
+    return " and ".join({BANDWIDTH: "bandwidths", "latency": "latencies", COST: "weights"}[name] for name in told)
+
+
+def _weights(path: Path, column: np.ndarray | None) -> np.ndarray | None:
+    """Routing weights. Raises BadInput where some links have none."""
+    if column is not None and (missing := int(np.isnan(column).sum())):
         raise BadInput(
-            f"{printable(path)}: expected equal bandwidths and latencies of links between the same nodes, got different"
-            f" ones between nodes {tail} and {head}; make them equal"
+            f"{printable(path)}: expected a weight of every link, got {counted(missing, 'link')} without; add it,"
+            ' or say weights="none"'
         )
-    return kinds._replace(link_class=most)
+    return column
 
 
 def _said(column: np.ndarray, pair: np.ndarray) -> np.ndarray:
@@ -246,11 +285,13 @@ def _with_ports(
         raise BadInput(f"{printable(path)}: expected at most {MOST_PORTS:,} ports of a node, got {width:,}")
     if kind.max(initial=0) > MOST_CLASSES:
         raise BadInput(f"{printable(path)}: expected link classes of 0 … {MOST_CLASSES}, got {kind.max()}")
-    names, kinds = listing.classes, None
+    names, kinds, latency = listing.classes, None, None
     if BANDWIDTH in numbers or "latency" in numbers:
         every = {name: np.tile(numbers[name], len(ends)) for name in (BANDWIDTH, "latency") if name in numbers}
         kinds = _kinds(path, kind, names, every)
         kind, names = kinds.link_class, kinds.classes
+        latency = None if kinds.latency is None else kinds.latency
+    weight = _weights(path, numbers.get(COST))
     place = tail * width + port
     order = np.argsort(place, kind="stable")
     twice = np.flatnonzero(np.diff(place[order]) == 0)
@@ -260,7 +301,7 @@ def _with_ports(
             f"{printable(path)}: expected one link at each port of a node,"
             f" got another at port {port[at]} of node {tail[at]}"
         )
-    return Graph(
+    graph = Graph(
         links.nodes,
         links.directed,
         tail[order].astype(np.int32),
@@ -272,8 +313,11 @@ def _with_ports(
         kind[order].astype(np.int8),
         width,
         names,
-        *(() if kinds is None else (kinds.bandwidths, kinds.latencies)),
+    )._replace(
+        latency=None if latency is None else latency[order],
+        weight=None if weight is None else np.tile(weight, len(ends))[order],
     )
+    return graph if kinds is None else graph._replace(bandwidths=kinds.bandwidths, latencies=kinds.latencies)
 
 
 def degree(found: Graph) -> int:
@@ -283,13 +327,18 @@ def degree(found: Graph) -> int:
 
 def wire(found: Graph) -> Wiring:
     """The arrays of the network."""
-    ports = np.full((found.nodes, degree(found)), NO_PORT, np.int32)
+    shape = found.nodes, degree(found)
+
+    def table(column: np.ndarray | None, empty: int = 0) -> np.ndarray | None:
+        if column is None:
+            return None
+        numbers = np.full(shape, empty, column.dtype)
+        numbers[found.tail, found.port] = column
+        return numbers
+
+    ports = np.full(shape, NO_PORT, np.int32)
     ports[found.tail, found.port] = found.head
-    link_class = np.zeros(ports.shape, np.int8)
-    if found.link_class is not None:
-        link_class[found.tail, found.port] = found.link_class
-    capacity = None
-    if (found.parallel > 1).any():
-        capacity = np.zeros(ports.shape, np.int32)
-        capacity[found.tail, found.port] = found.parallel
-    return Wiring(ports, link_class, capacity, found.terminals)
+    link_class = np.zeros(shape, np.int8) if found.link_class is None else table(found.link_class)
+    assert link_class is not None
+    capacity = table(found.parallel) if (found.parallel > 1).any() else None
+    return Wiring(ports, link_class, capacity, found.terminals, table(found.latency), table(found.weight))

@@ -30,6 +30,7 @@ ABSENT = -1  # in a column of numbers: this link has none
 # the cycles over each of these
 LINK_NUMBERS = ("port", "target_port", "link_class", "target_link_class", "multiplicity", "latency")
 BANDWIDTH = "bandwidth"  # the same, as a number that need not be whole: flits a cycle of one link
+COST = "cost"  # the same: what routing by weights adds up
 ENDPOINTS = {"endpoints", "terminals"}  # names of the number of terminals of a node
 MOST_PARALLEL = 2**31 - 1  # links of one channel; they are stored as int32
 
@@ -54,8 +55,8 @@ class Listing:
     terminals     node of each terminal; None: one terminal at every node
     directed      whether links have one direction; None: the format does not say
     parallel      whether a repeated link is a second, parallel link
-    numbers       columns of LINK_NUMBERS and BANDWIDTH that the file has, a number for each link, ABSENT where it has
-                  none (NaN where it has no bandwidth)
+    numbers       columns of LINK_NUMBERS, BANDWIDTH and COST that the file has, a number for each link, ABSENT where it
+                  has none (NaN where it has no bandwidth or cost)
     weight        float64[L], a number of each link whose meaning the file does not say, NaN where it has none
     width         ports of a node, used or not; None: the format does not say
     classes       names of the link classes
@@ -64,6 +65,7 @@ class Listing:
     units         bits a second that a bandwidth of 1 stands for, and seconds that a latency of 1 does, where it says so
     unsaid        why `directed` must be said; empty: it need not
     mirrored      whether each link is listed from both ends
+    hosts_end     whether nodes with terminals are hosts that only end packets, as of `Plan`
     """
 
     tails: array[int] | np.ndarray = field(default_factory=lambda: array("q"))
@@ -82,6 +84,7 @@ class Listing:
     units: dict[str, Fraction] = field(default_factory=dict)
     unsaid: str = ""
     mirrored: bool = False
+    hosts_end: bool = False
 
     def link(self, tail: int, head: int) -> None:
         assert isinstance(self.tails, array)

@@ -12,7 +12,15 @@ from typing import Any, Literal
 import numpy as np
 
 from torusweep.errors import BadInput, one_line, printable
-from torusweep.networks.families.graph_listing import ABSENT, BANDWIDTH, LINK_NUMBERS, MOST_PARALLEL, SHOWN, Listing
+from torusweep.networks.families.graph_listing import (
+    ABSENT,
+    BANDWIDTH,
+    COST,
+    LINK_NUMBERS,
+    MOST_PARALLEL,
+    SHOWN,
+    Listing,
+)
 from torusweep.networks.link_lists import bandwidth_of
 from torusweep.quantities import common_part, rate, rate_of, time, time_of
 
@@ -21,7 +29,7 @@ KNOWN = (*LINK_NUMBERS, BANDWIDTH, WEIGHT)
 ALSO_CALLED = {"capacity": BANDWIDTH, "bw": BANDWIDTH, "delay": "latency", "weights": WEIGHT}
 OTHERS = ("port", "target_port", "link_class", "target_link_class")  # texts of these names are other programs'
 QUANTITY = re.compile(r"\s*[\d.].*[^\W\d_]\s*")  # a number and its unit
-Weights = Literal["bandwidth", "latency", "none"]
+Weights = Literal["bandwidth", "latency", "cost", "none"]
 
 
 def known_names(names: Iterable[str], notes: list[str]) -> dict[str, str]:
@@ -161,13 +169,13 @@ def with_weights(listing: Listing, weights: Weights | None) -> None:
     if weights is None:
         raise BadInput(
             'expected bandwidth or latency of links, got weight, which may mean either; say weights="bandwidth" (flits'
-            ' a cycle), "latency" (cycles) or "none"'
+            ' a cycle), "latency" (cycles), "cost" (of a route) or "none"'
         )
     if weights == "none":
         listing.notes.append("weight of links not read")
     elif weights in listing.numbers:
         raise BadInput(f'weights="{weights}": expected a file without {weights}, got one that has it beside weight')
-    elif weights == BANDWIDTH:
-        listing.numbers[BANDWIDTH] = weight
+    elif weights in (BANDWIDTH, COST):
+        listing.numbers[weights] = weight
     else:
         set_numbers(listing, {"latency": [None if np.isnan(value) else value for value in weight.tolist()]})

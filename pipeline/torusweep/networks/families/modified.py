@@ -19,6 +19,7 @@ from torusweep.networks.families.graph_numbers import in_units, whole_of
 from torusweep.networks.families.grids import terminals_of
 from torusweep.networks.link_lists import MOST_LATENCY, bandwidth_of, of_classes
 from torusweep.networks.names import number_of
+from torusweep.networks.realisation import check_size, realise
 from torusweep.networks.spelling import format_value
 from torusweep.networks.symmetry import those_that_keep_kinds
 from torusweep.networks.topology import (
@@ -28,10 +29,8 @@ from torusweep.networks.topology import (
     Whole,
     Wiring,
     Wirings,
-    check_size,
     default_memory,
     no_symmetries,
-    realise,
     require,
 )
 from torusweep.quantities import counted
@@ -94,7 +93,7 @@ def _without_nodes(wiring: Wiring, failed: np.ndarray) -> Wiring:
     ports = np.where(works[:, None] & np.append(works, False)[wiring.ports], wiring.ports, np.int32(NO_PORT))
     capacity = None if wiring.capacity is None else np.where(ports == NO_PORT, 0, wiring.capacity).astype(np.int32)
     terminals = np.arange(len(ports), dtype=np.int32) if wiring.terminals is None else wiring.terminals
-    return Wiring(ports, wiring.link_class, capacity, terminals[works[terminals]])
+    return wiring._replace(ports=ports, capacity=capacity, terminals=terminals[works[terminals]])
 
 
 def _links_once(wiring: Wiring, directed: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -330,6 +329,8 @@ def with_links(topology: Linked, bandwidths: Bandwidths = None, latencies: Laten
         tick = listed.units.get("latency")
     notes = (*topology.notes, *listed.notes)
     changed = replace(topology, bandwidths=widths, latencies=cycles, notes=notes, rate=rate, tick=tick)
+    if latencies is not None and topology.link_latencies:
+        changed = replace(changed, link_latencies=False, wire=lambda: topology.wire()._replace(latency=None))
     if changed.symmetries is no_symmetries or (widths, cycles) == (topology.bandwidths, topology.latencies):
         return changed
     return replace(changed, symmetries=lambda: _kept(changed, topology.symmetries))

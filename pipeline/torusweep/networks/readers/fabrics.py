@@ -59,6 +59,7 @@ def ns3(path: Path) -> Listing:
         shown = one_line(printable(unknown[0]), SHOWN)
         raise BadInput(f"{printable(path)}: expected switches below {nodes:,}, got '{shown}'")
     listing.nodes = np.arange(nodes)
+    listing.hosts_end = True
     listing.terminals = np.setdiff1d(listing.nodes, [numbers[word] for word in named_switches])
     with named(path):
         set_numbers(listing, {"bandwidth": rates, "latency": delays})
@@ -87,6 +88,7 @@ def slurm(path: Path) -> Listing:
     if unprintable is not None:
         raise BadInput(f"{printable(path)}: expected names of printable characters, got {unprintable!r}")
     listing.terminals = np.unique(np.array(hosts, np.int64)) if hosts else None
+    listing.hosts_end = bool(hosts)
     note_names(listing, names)
     return listing
 
@@ -184,6 +186,7 @@ def ibnetdiscover(path: Path) -> Listing:
     for (tail, _), (head, _) in links:
         listing.link(tail, head)
     note_names(listing, {name: place for place, name in enumerate(names)})
+    listing.hosts_end = True
     listing.terminals = np.array(sorted(hosts), np.int64) if hosts else None
     with named(path):
         if any(end in speeds for end, _ in links):
