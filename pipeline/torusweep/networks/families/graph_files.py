@@ -51,7 +51,7 @@ def graph(path: File, format: Format = None, directed: Directed = None, weights:
 
     Constraints: a format that the contents or the suffix tell, or format="…": edgelist, adjlist, graphml, anynet,
     networkx-json, parquet, gml, pajek, dot, gexf, graph6, matrix-market, npy, npz, matrix, dimacs, snap, ns3, slurm,
-    ibnetdiscover; directed must agree with the file.
+    slurm-yaml, ibnetdiscover; directed must agree with the file.
     Source: the file.
     """
     file = Path(path)

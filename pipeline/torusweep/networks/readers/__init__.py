@@ -53,7 +53,8 @@ FORMATS = {
     "matrix": FileFormat("readers.text:matrix"),
     "snap": FileFormat("readers.text:snap", "", rb"\A#\s*(Und|D)irected graph\b"),
     "ns3": FileFormat("readers.fabrics:ns3", "", rb"^[ \t]*\d+\s+\d+\s+\d[\d.]*[kKMGT]?bps\s+\d[\d.]*(n|u|m)?s\s"),
-    "slurm": FileFormat("readers.fabrics:slurm", "", rb"^[ \t]*(?i:SwitchName|BlockName)\s*="),
+    "slurm": FileFormat("readers.slurm:slurm", "", rb"^[ \t]*(?i:SwitchName|BlockName|BlockSizes|RingName)\s*="),
+    "slurm-yaml": FileFormat("readers.slurm:slurm_yaml", "", rb"^[ \t]*-[ \t]+topology[ \t]*:"),
     "ibnetdiscover": FileFormat("readers.fabrics:ibnetdiscover", ".ibnetdiscover", rb"^(switchguid|caguid|vendid)=0x"),
 }
 SUFFIXES = {suffix: name for name, format in FORMATS.items() for suffix in format.suffixes.split()}

@@ -1,4 +1,4 @@
-"""Readers of what simulators and cluster software say of a fabric: ns-3 and ASTRA-sim, Slurm, InfiniBand."""
+"""Readers of the topologies of ns-3, as ASTRA-sim has them, and of what ibnetdiscover prints of InfiniBand."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from torusweep.networks.families.graph_listing import SHOWN, Listing, fail, name
 from torusweep.networks.families.graph_numbers import set_numbers
 from torusweep.networks.topology import default_memory
 
-MOST_HOSTS = 10**7  # of a list such as node[0-9999]
+MOST_NODES = 2 * 10**7  # of ns-3
 NODE_BYTES = 64
 # Gb/s of a lane, as the speed is called; 4xHDR is 200 Gb/s
 LANES = {"SDR": 2.5, "DDR": 5, "QDR": 10, "FDR10": 10, "FDR": 14, "EDR": 25, "HDR": 50, "NDR": 100, "XDR": 200}
@@ -43,7 +43,7 @@ def ns3(path: Path) -> Listing:
         place += 1
     if len(named_switches) != switches:
         raise BadInput(f"{printable(path)}: expected {switches:,} switches, got {len(named_switches):,}")
-    numbers = {str(node): node for node in range(nodes)} if nodes <= 2 * MOST_HOSTS else {}
+    numbers = {str(node): node for node in range(nodes)} if nodes <= MOST_NODES else {}
     listing, rates, delays = Listing(directed=False), list[str](), list[str]()
     for line, words in rows[place:]:
         if len(words) not in (4, 5) or words[0] not in numbers or words[1] not in numbers:
@@ -64,58 +64,6 @@ def ns3(path: Path) -> Listing:
     with named(path):
         set_numbers(listing, {"bandwidth": rates, "latency": delays})
     return listing
-
-
-def slurm(path: Path) -> Listing:
-    """Read Slurm's topology.conf (topology/tree): switches, and nodes, which are terminals, or switches below each."""
-    listing, names, hosts = Listing(directed=False), dict[str, int](), list[int]()
-    seen = set[tuple[int, int]]()
-    for line, text in text_lines(path):
-        given = {key.lower(): value for key, value in re.findall(r"(\w+)\s*=\s*(\S+)", text)}
-        if "switchname" not in given:
-            fail(path, line, f"expected SwitchName=…, got '{one_line(printable(text.strip()), SHOWN)}'")
-        switch = names.setdefault(given["switchname"], len(names))
-        listing.name(switch)
-        for key in ("nodes", "switches"):
-            for name in _hosts(path, line, given[key]) if key in given else ():
-                node = names.setdefault(name, len(names))
-                if key == "nodes":
-                    hosts.append(node)
-                if (switch, node) not in seen:
-                    listing.link(switch, node)
-                seen |= {(switch, node), (node, switch)}
-    unprintable = next((name for name in names if not name.isprintable()), None)
-    if unprintable is not None:
-        raise BadInput(f"{printable(path)}: expected names of printable characters, got {unprintable!r}")
-    listing.terminals = np.unique(np.array(hosts, np.int64)) if hosts else None
-    listing.hosts_end = bool(hosts)
-    note_names(listing, names)
-    return listing
-
-
-def _hosts(path: Path, line: int, text: str) -> list[str]:
-    """The names of a list such as tux[0-3,7],login."""
-    found: list[str] = []
-    for part in re.findall(r"(?:[^,\[\]]|\[[^\[\]]*\])+", text):
-        names = [""]
-        for piece in re.findall(r"[^\[\]]+|\[[^\[\]]*\]", part):
-            choices = [piece]
-            if piece[0] == "[":
-                choices = []
-                for span in piece[1:-1].split(","):
-                    first, dash, last = span.partition("-")
-                    last = last if dash else first
-                    plain = all(end.isascii() and end.isdigit() and len(end) < 10 for end in (first, last))
-                    if not plain or not 0 <= int(last) - int(first) < MOST_HOSTS:
-                        fail(
-                            path, line, f"expected numbers as in node[0-3,7], got '{one_line(printable(text), SHOWN)}'"
-                        )
-                    choices += [str(number).zfill(len(first)) for number in range(int(first), int(last) + 1)]
-            if len(names) * len(choices) + len(found) > MOST_HOSTS:
-                raise Refused(f"{printable(path)}:{line}: more than {MOST_HOSTS:,} nodes are not read")
-            names = [name + choice for name in names for choice in choices]
-        found += names
-    return found
 
 
 class Fabric(NamedTuple):

@@ -1,0 +1,140 @@
+"""A network as a reader meets it in a file: named nodes, links with numbers, and what is not read."""
+
+from __future__ import annotations
+
+from array import array
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NoReturn
+
+import numpy as np
+
+from torusweep.errors import BadInput, one_line, printable
+from torusweep.networks.families.graph_listing import LARGEST, SHOWN, Listing, fail, named, note_names, text_of
+from torusweep.networks.families.graph_numbers import set_numbers
+from torusweep.quantities import counted
+
+NOTED = 200  # characters of a note on what is not read
+OPTIONAL = {"multiplicity"}  # numbers that a link may leave out: it is one link
+
+
+class Draft:
+    """Nodes by their names, and links, which `listing` turns into a `Listing`.
+
+    Names that are all whole numbers are the numbers of the nodes. Of a directed file whose links all have their like in
+    the other direction, links have both directions.
+
+    path      the file, for messages
+    directed  as of `Listing`
+    left      what the file has and is not read; one note names it
+    """
+
+    def __init__(self, path: Path, *, directed: bool | None = False) -> None:
+        self.path, self.directed = path, directed
+        self.names: dict[str, int] = {}
+        self.hosts: list[int] = []
+        self.left: dict[str, None] = {}
+        self.notes: list[str] = []
+        self._tails, self._heads, self._lines = array("q"), array("q"), array("q")
+        self._columns: dict[str, list[Any]] = {}
+        self._pairs: set[tuple[int, int]] = set()
+
+    def fail(self, line: int, expected: str, got: object) -> NoReturn:
+        """Refuse what stands in a line. Raises BadInput."""
+        fail(self.path, line, f"expected {expected}, got '{one_line(printable(got), SHOWN)}'")
+
+    def node(self, name: str, line: int, *, host: bool = False) -> int:
+        """The number of a node, which may be new. Raises BadInput for a name that cannot be printed, or none."""
+        if name not in self.names and (not name or not name.isprintable()):
+            self.fail(line, "a node's name of printable characters", name)
+        number = self.names.setdefault(name, len(self.names))
+        if host:
+            self.hosts.append(number)
+        return number
+
+    def declare(self, name: str, line: int, *, host: bool = False) -> int:
+        """The number of a new node. Raises BadInput for one that is there."""
+        if name in self.names:
+            self.fail(line, "each node once", name)
+        return self.node(name, line, host=host)
+
+    def known(self, name: str, line: int) -> int:
+        """The number of a node that is there. Raises BadInput for another."""
+        if name not in self.names:
+            self.fail(line, "a node that the file declares", name)
+        return self.names[name]
+
+    def link(self, tail: int, head: int, line: int, **numbers: Any) -> None:
+        """Add a link. Its numbers are as `set_numbers` takes them; None: it has none."""
+        for name, value in numbers.items():
+            if value is not None:
+                column = self._columns.setdefault(name, [])
+                column.extend([None] * (len(self._tails) - len(column)))
+                column.append(value)
+        self._tails.append(tail)
+        self._heads.append(head)
+        self._lines.append(line)
+
+    def link_once(self, one: int, other: int, line: int) -> None:
+        """Add a link without numbers, if the two have none yet."""
+        if (one, other) not in self._pairs:
+            self._pairs |= {(one, other), (other, one)}
+            self.link(one, other, line)
+
+    def __len__(self) -> int:
+        """How many links there are."""
+        return len(self._tails)
+
+    def listing(self, *, hosts_end: bool = False) -> Listing:
+        """What the file lists; hosts_end: whether hosts only end packets.
+
+        Raises BadInput for numbers that some links have and others have not, and for an empty file.
+        """
+        if not self.names:
+            raise BadInput(f"{printable(self.path)}: expected nodes and links, got none")
+        listing = Listing(directed=self.directed, notes=list(self.notes), hosts_end=hosts_end)
+        for name, column in self._columns.items():
+            column.extend([None] * (len(self._tails) - len(column)))
+            if None in column and name not in OPTIONAL:
+                missing = column.count(None)
+                line, links = self._lines[column.index(None)], counted(missing, "link")
+                fail(self.path, line, f"expected a {name} of every link, got {links} without; add it, or leave all out")
+        if self.directed and self._tails and self._both_ways():
+            listing.directed, listing.mirrored = None, True
+        numbers = [int(name) if _is_whole(name) else -1 for name in self.names]
+        places = np.arange(len(numbers))
+        if min(numbers) >= 0:
+            places = np.array(numbers, np.int64)
+        else:
+            note_names(listing, self.names)
+        ends = [np.frombuffer(side, np.int64) if side else np.zeros(0, np.int64) for side in (self._tails, self._heads)]
+        listing.nodes, listing.tails, listing.heads = places, places[ends[0]], places[ends[1]]
+        if self.hosts:
+            listing.terminals = np.sort(places[np.unique(np.array(self.hosts, np.int64))])
+        with named(self.path, self._lines):
+            set_numbers(listing, self._columns)
+        if self.left:
+            listing.notes.append(f"not read: {one_line(printable(', '.join(self.left)), NOTED)}")
+        return listing
+
+    def _both_ways(self) -> bool:
+        """Whether each link has its like in the other direction, with the same numbers."""
+        columns = [*self._columns.values()]
+        links = Counter(zip(self._tails, self._heads, *columns))
+        return links == Counter(zip(self._heads, self._tails, *columns))
+
+
+def _is_whole(name: str) -> bool:
+    """Whether a name is a whole number that is written as such."""
+    if not (name.isascii() and name.isdigit() and len(name) < 20):
+        return False
+    return (name == "0" or name[0] != "0") and int(name) < LARGEST
+
+
+def lines_of(path: Path, comment: str = "") -> Iterator[tuple[int, str]]:
+    """Yield (line number, text) of every line that is not blank, without what stands behind the sign of a comment."""
+    for number, text in enumerate(text_of(path).splitlines(), start=1):
+        text = text.partition(comment)[0] if comment else text
+        if text.strip():
+            yield number, text
