@@ -23,11 +23,9 @@ from torusweep.tables.columns import NUMBERS, PURE, Column
 from tests.measures import measures, modules, repeated_classes
 
 MODULES = modules()
-MOST_MODULES = 20  # of a folder
-LEAST_LINES = 80  # of a module, but for one in SHORT
-SHORT = 8
-# what grows beyond these needs a line in CHANGELOG.md that says why; what shrinks takes its limit with it
-LIMITS = {"modules": 399, "lines": 81_250, "arrows": 358, "command line and library, lines": 3_160}
+# A limit never rises in the commit that needs it, nor in the ten before. An ability pays by a deletion, or has a page
+# in docs/decisions that names its lines (17 and 18: 6,300 beyond 82,424). What shrinks takes its limit with it.
+LIMITS = {"lines": 88_724, "arrows": 362, "command line and library, lines": 3_250}
 SLACK = 0.03
 # pareto asks of rows what best asks of lattices; the other is a public name of version 0.1
 OTHERS = {"pareto", "front_of", "loads_record"}
@@ -36,18 +34,8 @@ OTHERS = {"pareto", "front_of", "loads_record"}
 @pytest.mark.parametrize("measure", LIMITS)
 def test_the_house_does_not_grow(measure: str):
     value, most = measures(MODULES)[measure], LIMITS[measure]
-    assert value <= most, f"{measure}: raise the limit only with a line in CHANGELOG.md that says why"
+    assert value <= most, f"{measure}: delete something, or write a page in docs/decisions that names the lines"
     assert value >= most * (1 - SLACK), f"{measure}: lower the limit to {value:,}"
-
-
-def test_few_modules_are_short():
-    short = [m.name for m in MODULES.values() if m.lines < LEAST_LINES and m.path.name != "__init__.py"]
-    assert len(short) * SHORT <= len(MODULES), sorted(short)
-
-
-def test_folders_have_few_modules():
-    count = Counter(module.path.parent for module in MODULES.values())
-    assert {folder: number for folder, number in count.items() if number > MOST_MODULES} == {}
 
 
 def test_a_public_class_name_is_defined_once():

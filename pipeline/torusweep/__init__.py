@@ -76,6 +76,7 @@ from typing import TYPE_CHECKING, Any
 
 from torusweep.errors import nearest
 from torusweep.questions import FUNCTIONS, question_named
+from torusweep.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from torusweep.answers.query import query
@@ -88,7 +89,6 @@ if TYPE_CHECKING:
     from torusweep.networks.topology import Topology
     from torusweep.sweeps.configuration import load as load_configuration
 
-__version__ = "0.2.0"
 __all__ = [
     "BadInput",
     "Network",

@@ -51,21 +51,6 @@ def test_it_imports_the_standard_library_only():
     assert not called & {"eval", "exec", "__import__", "compile"}
 
 
-def test_it_is_short_enough_to_read():
-    """At most 400 lines of code beside blank lines, comments and docstrings."""
-    source = CHECKER.read_text(encoding="utf-8")
-    said: set[int] = set()
-    for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(node):
-            said |= set(range(node.body[0].lineno, (node.body[0].end_lineno or 0) + 1))
-    code = [
-        number
-        for number, line in enumerate(source.splitlines(), 1)
-        if line.strip() and not line.strip().startswith("#") and number not in said
-    ]
-    assert len(code) <= 400
-
-
 def test_it_runs_without_any_package(tmp_path: Path):
     (tmp_path / "one.json").write_text(text_of("all_reduce of a torus"), encoding="utf-8")
     run = [sys.executable, "-I", "-S", str(CHECKER), "one.json"]

@@ -42,9 +42,9 @@ def copy_sources(folder: Path) -> Path:
 
 def version_of(sources: Path) -> str:
     """The version that the sources say they are."""
-    text = (sources / "pipeline" / "torusweep" / "__init__.py").read_text()
+    text = (sources / "pipeline" / "torusweep" / "version.py").read_text()
     found = re.search(r'^__version__ = "([^"]+)"$', text, re.MULTILINE)
-    assert found, "torusweep/__init__.py has no __version__"
+    assert found, "torusweep/version.py has no __version__"
     return found[1]
 
 

@@ -9,10 +9,13 @@ from pathlib import Path
 
 import pytest
 from torusweep.errors import BadInput
+from torusweep.networks.readers import FORMATS
 from torusweep.questions.static.stage import StaticRequest
 from torusweep.stages import STAGES
 from torusweep.sweeps import points
-from torusweep.sweeps.points import Point, sources_of, stage_digest
+from torusweep.sweeps.points import Point, stage_digest
+from torusweep.tables import keys
+from torusweep.tables.keys import sources_of
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -46,9 +49,9 @@ def test_a_point_is_its_record_again():
 @pytest.fixture
 def copy(tmp_path, monkeypatch):
     """A copy of the packages, whose digests are computed anew each time."""
-    for package, root in dict(points._ROOTS).items():
+    for package, root in dict(keys._ROOTS).items():
         shutil.copytree(root / package, tmp_path / package, ignore=shutil.ignore_patterns("__pycache__"))
-        monkeypatch.setitem(points._ROOTS, package, tmp_path)
+        monkeypatch.setitem(keys._ROOTS, package, tmp_path)
     forget()
     yield tmp_path
     monkeypatch.undo()
@@ -56,7 +59,7 @@ def copy(tmp_path, monkeypatch):
 
 
 def forget():
-    for known in (points.stage_digest, points.imports_of, points._within, points.source_files):
+    for known in (points.stage_digest, keys.imports_of, keys._within, keys.source_files):
         known.cache_clear()
 
 
@@ -73,21 +76,15 @@ def test_a_stages_digest_depends_on_its_sources_and_not_on_where_they_are(copy, 
         ("torusweep/networks/families/cubes.py", [*STAGES]),
         ("torusweep/networks/families/graph_parquet.py", [*STAGES]),  # imported by name
         ("torusweep/questions/static/bisection.py", ["static"]),
-        (
-            "torusweep/routing/tables/columns.py",
-            ["static", "loads", "deadlock", "simulation", "availability", "screen"],
-        ),
-        (
-            "torusweep/traffic/permutations.py",
-            ["loads", "deadlock", "simulation", "collectives", "availability", "screen"],
-        ),
-        ("torusweep_kernels/router/switch_allocation.cuh", ["simulation"]),
+        ("torusweep/routing/tables/columns.py", [stage for stage in STAGES if stage != "layout"]),
+        ("torusweep/traffic/permutations.py", [stage for stage in STAGES if stage != "layout"]),
+        ("torusweep_kernels/router/switch_allocation.cuh", ["simulation", "collectives"]),
         ("torusweep_kernels/lattices/cpu.py", ["screen"]),  # imported by name
         ("torusweep/questions/static/section.py", []),
-        ("torusweep/questions/loads/columns.py", []),
-        ("torusweep/charts/drawing.py", []),
+        ("torusweep/questions/loads/columns.py", ["loads", "cost", "screen"]),
+        ("torusweep/questions/static/text.py", ["static"]),
         ("torusweep/answers/page/explorer.py", []),
-        ("torusweep/networks/picture.py", []),
+        ("torusweep/networks/picture.py", ["static", "layout"]),
     ],
 )
 def test_a_change_of_a_source_changes_the_digests_of_stages_whose_rows_depend_on_it(copy, file, stages):
@@ -99,24 +96,39 @@ def test_a_change_of_a_source_changes_the_digests_of_stages_whose_rows_depend_on
     ]
 
 
+@pytest.mark.parametrize("format", FORMATS)
+def test_every_reader_of_files_is_in_the_key_of_every_stage(format):
+    """The row of a network of a file depends on the function that read it, wherever that stands."""
+    (reader,) = keys.source_of(FORMATS[format].reader.partition(":")[0])
+    for stage in STAGES:
+        assert reader in sources_of(f"torusweep.questions.{stage}.stage"), stage
+
+
+def test_a_mended_reader_changes_every_digest(copy):
+    before = {stage: stage_digest(stage) for stage in STAGES}
+    (copy / "torusweep/networks/readers/text.py").write_text("# mended")
+    forget()
+    assert not {*before.values()} & {stage_digest(stage) for stage in STAGES}
+
+
 def modules() -> list[str]:
-    return [file for file in points.source_files() if file.endswith(".py")]
+    return [file for file in keys.source_files() if file.endswith(".py")]
 
 
 def test_imports_are_those_of_the_syntax_tree():
     """Also inside functions."""
     for file in modules():
         names = set()
-        for node in ast.walk(ast.parse(points.source_files()[file].read_text())):
+        for node in ast.walk(ast.parse(keys.source_files()[file].read_text())):
             if isinstance(node, ast.Import):
                 names |= {alias.name for alias in node.names}
             elif isinstance(node, ast.ImportFrom):
                 assert node.level == 0, file
                 whole = {f"{node.module}.{alias.name}" for alias in node.names}
-                names |= {name if points.source_of(name) else node.module for name in whole}
-            elif isinstance(node, ast.Constant) and file.startswith("torusweep/questions/"):
+                names |= {name if keys.source_of(name) else node.module for name in whole}
+            elif isinstance(node, ast.Constant):
                 names |= set(re.findall(r"^(torusweep[\w.]*):\w+$", str(node.value)))
-        assert set(points.imports_of(file)) == {source for name in names for source in points.source_of(name)}, file
+        assert set(keys.imports_of(file)) == {source for name in names for source in keys.source_of(name)}, file
 
 
 def test_what_is_imported_by_name_is_known():
@@ -124,12 +136,12 @@ def test_what_is_imported_by_name_is_known():
     by_name = {
         file
         for file in modules()
-        if re.search(r"import_module\(|resolve_name\(", points.source_files()[file].read_text())
+        if re.search(r"import_module\(|resolve_name\(", keys.source_files()[file].read_text())
     }
     assert by_name == {
         "torusweep_kernels/backend.py",  # the backends of a kernel; Numba, CuPy
         "torusweep_kernels/cuda.py",  # CuPy
-        "torusweep/networks/families/graph_files.py",  # readers in its folder
+        "torusweep/networks/families/graph_files.py",  # readers, which FORMATS names
         "torusweep/__init__.py",
         "torusweep/library/results.py",
         "torusweep/cli/__init__.py",

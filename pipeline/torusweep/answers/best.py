@@ -20,7 +20,6 @@ from torusweep.networks.topology import Meaning, Topology, Whole
 from torusweep.quantities import counted
 from torusweep.questions.answer import Records, Row
 from torusweep.questions.console import print_heading, print_note, print_rows
-from torusweep.questions.cost.arithmetic import EQUAL
 from torusweep.questions.cost.columns import EQUAL_COST
 from torusweep.questions.cost.model import readable
 from torusweep.questions.cost.packing import AUTOMATIC
@@ -28,6 +27,7 @@ from torusweep.questions.cost.record import cost_record
 from torusweep.questions.cost.stage import COST_MODEL
 from torusweep.questions.display import whole_text
 from torusweep.questions.how import How
+from torusweep.questions.loads.best import EQUAL
 from torusweep.questions.parameters import AlsoCalled, Read, Spelled
 from torusweep.questions.question import CERTIFICATE, Askable
 from torusweep.questions.screen.best import TIES, Best, Objective, best_lattices, keep_best, objectives, screened_before

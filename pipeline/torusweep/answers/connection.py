@@ -19,6 +19,7 @@ import duckdb
 import pyarrow as pa
 
 from torusweep.errors import BadInput, printable
+from torusweep.questions.loads.best import BEST_FIRST
 from torusweep.tables import store
 from torusweep.tables.parquet import stored_schema
 
@@ -166,10 +167,9 @@ def column_names(table: pa.Table | Stored) -> list[str]:
 VIEW = "designs"
 SWEEP = "sweep"  # the column of several sweeps' tables that names a row's sweep
 VIEWED = ("static", "loads", "layout")  # the tables whose columns the view has
-# the best routing of a network is the first in this order, one that loses no pairs; loads that differ only by rounding
-# are equal
+# the best routing of a network is the first in this order
 BEST_ROUTING = {
-    "loads": ("lost_pairs > 0", "round(saturation_load, 9) DESC NULLS LAST", "routing <> 'minimal'", "routing"),
+    "loads": BEST_FIRST,
     "simulation": (
         "lost_pairs > 0",
         "simulated_saturation DESC NULLS LAST",

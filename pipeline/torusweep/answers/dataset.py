@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from torusweep import __version__
 from torusweep.answers.connection import quoted, write_views
 from torusweep.errors import BadInput
 from torusweep.quantities import counted
@@ -25,6 +24,7 @@ from torusweep.tables import store
 from torusweep.tables.columns import Column, arrow_schema
 from torusweep.tables.parquet import parquet, parquet_writer, row_groups
 from torusweep.tables.store import INDEX, VIEWS
+from torusweep.version import __version__
 
 LARGEST = 100_000_000  # bytes of a file: what hosts of data take without more ado
 LEVEL = 9  # of zstd: files that are kept and sent may take longer to write

@@ -18,8 +18,8 @@ from typing import Any, NoReturn
 
 import click
 
-from torusweep import __version__
 from torusweep.questions import FUNCTIONS, QUESTIONS, question_named
+from torusweep.version import __version__
 
 # command → (module of this folder, one-line help); the help stands here so that the list of commands needs no imports
 COMMANDS = {

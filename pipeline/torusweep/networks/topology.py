@@ -189,7 +189,8 @@ class Topology:
 
     ports int32[N, P], link_class int8[N, P], capacity int32[N, P], int8[N, P] or None, terminals int32[T],
     link_latency int32[N, P] or None, weight float64[N, P] or None: see `Wiring`. A row may
-    have fewer than P links; -1 may occur anywhere in a row. `capacity` counts parallel links, `bandwidth` says how much they carry.
+    have fewer than P links; -1 may occur anywhere in a row. `capacity` counts parallel links, `bandwidth` says how much
+    they carry.
     """
 
     spelling: str

@@ -19,10 +19,10 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from torusweep import __version__
 from torusweep.errors import BadInput
 from torusweep.stages import STAGES
 from torusweep.sweeps.points import stage_digest
+from torusweep.version import __version__
 
 if TYPE_CHECKING:
     from distributed import Client

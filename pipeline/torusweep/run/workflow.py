@@ -28,7 +28,7 @@ from torusweep.run.progress import logged, tell
 from torusweep.sweeps.configuration import Sweep, load, of_mapping
 from torusweep.sweeps.configuration.schema import Family, Labelled
 from torusweep.sweeps.forecast import PartJob, StagePart, gpu_options, jobs, read_parts
-from torusweep.sweeps.points import estimates, program_digest, stage_digest
+from torusweep.sweeps.points import estimates, stage_digest
 from torusweep.sweeps.requested_points import (
     DERIVED,
     points_table,
@@ -39,6 +39,7 @@ from torusweep.sweeps.requested_points import (
     weighed_points,
 )
 from torusweep.tables import store
+from torusweep.tables.keys import program_digest
 from torusweep.tables.provenance import software
 
 # backend, symmetry ("on" or "off") and workers, where the command line says otherwise than the configuration

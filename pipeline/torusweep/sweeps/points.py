@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
@@ -16,10 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
-import torusweep_kernels
 
-import torusweep
-from torusweep.errors import unreadable
 from torusweep.networks.families import files_of
 from torusweep.networks.seed_runs import Networks, count_of, first_of, pieces, seed_run, spellings_of
 from torusweep.networks.topology import Plan
@@ -28,26 +24,11 @@ from torusweep.questions.stage import LazyNetwork, Rows, attempt
 from torusweep.stages import STAGES
 from torusweep.tables import shards
 from torusweep.tables.columns import arrow_schema
+from torusweep.tables.keys import digest_of_code, file_digest, sources_of
 
-_ROOTS = {package.__name__: Path(package.__path__[0]).parent for package in (torusweep, torusweep_kernels)}
 MOST_NETWORKS = 1 << 14  # of a run, in a batch: their rows take some MB
 FEW = 4  # networks of a batch from which computing them together takes less time than one by one
 _KNOWN = 1 << 16  # points whose files and keys are remembered
-_CODE = {".css", ".cu", ".cuh", ".h", ".html", ".js", ".py"}
-# no row depends on it
-_SHOWN = re.compile(
-    r"torusweep/(charts/.*|questions/\w+/(section\w*|text|drawing|compared)\.py|questions/(console|display)\.py"
-    r"|([\w/]+/certificate|networks/certificates)\.py"
-    r"|(questions/\w+|tables)/columns\.py)"
-)
-# tables of names that a question's parameter calls
-_CALLED = re.compile(r"\"(torusweep[\w.]*):\w+\"")
-# backends of kernels and readers of files are imported by name
-_BY_NAME = re.compile(r"torusweep_kernels/\w+/|torusweep/networks/families/")
-_IMPORT = re.compile(
-    r"""^[ \t]*(?:from (torusweep[\w.]*) import (\([^)]*\)|.*)|import (torusweep[\w.]*)|\#include "([\w/]+\.cuh)")""",
-    re.MULTILINE,
-)
 
 
 @dataclass(frozen=True)
@@ -77,7 +58,7 @@ class Point:
         of it, because a row does not depend on them; nor are a run's seeds, which its rows hold one by one
         (torusweep.tables.shards: MEMBER). Raises BadInput for a file that cannot be read.
         """
-        return _key(self, tuple(_digest_of(file) for file in _files_of(self)), stage_digest(self.stage))
+        return _key(self, tuple(file_digest(file) for file in _files_of(self)), stage_digest(self.stage))
 
     @property
     def seconds(self) -> float:
@@ -319,83 +300,7 @@ def _files_of(point: Point) -> tuple[Path, ...]:
     return (*files_of(first_of(point.topology)), *STAGES[point.stage].files(point.request))
 
 
-def _digest_of(file: Path) -> str:
-    try:
-        with file.open("rb") as content:
-            return hashlib.file_digest(content, "sha256").hexdigest()
-    except OSError as error:
-        raise unreadable(file, error, "a file") from None
-
-
 @cache
 def stage_digest(stage: str) -> str:
     """sha256 of the sources that a stage's rows depend on."""
     return digest_of_code(sources_of(type(STAGES[stage]).__module__))
-
-
-@cache
-def program_digest() -> str:
-    """sha256 of all that makes tables and pages from the stages' tables: cheap, so that any change makes them anew."""
-    return digest_of_code(file for file in source_files() if file.startswith("torusweep/"))
-
-
-def digest_of_code(files: Iterable[str]) -> str:
-    """sha256 of sources by their names inside the packages: the same wherever these are installed."""
-    digest = hashlib.sha256()
-    for name in sorted(files):
-        digest.update(f"{name}\0{_digest_of(source_files()[name])}\0".encode())
-    return digest.hexdigest()
-
-
-def sources_of(module: str) -> set[str]:
-    """Sources that a module's results depend on: what it imports anywhere in it, import by import, without importing.
-
-    Sections of the page and declarations of columns are left out: rows do not depend on captions, and a shard of
-    other columns is not used.
-    """
-    waiting, found = source_of(module), set[str]()
-    while waiting:
-        file = waiting.pop()
-        if file not in found and not _SHOWN.fullmatch(file):
-            found.add(file)
-            by_name = _BY_NAME.match(file)
-            waiting += [*imports_of(file), *(_within(by_name[0]) if by_name else ())]
-    return found
-
-
-@cache
-def imports_of(file: str) -> list[str]:
-    """Sources of ours that a source imports or includes. Its text is searched: a syntax tree takes 20 times as long."""
-    found: list[str] = []
-    text = source_files()[file].read_text(encoding="utf-8")
-    for package, names, module, header in _IMPORT.findall(text):
-        for name in re.findall(r"\w+", re.sub(r" as \w+|#.*", "", names)):
-            found += source_of(f"{package}.{name}") or source_of(package)
-        found += source_of(module)
-        found += _within(f"torusweep_kernels/{header}") if header else ()
-    if file.startswith("torusweep/questions/"):
-        found += [source for module in _CALLED.findall(text) for source in source_of(module)]
-    return found
-
-
-def source_of(name: str) -> list[str]:
-    """The source of a module of ours."""
-    path = name.replace(".", "/")
-    return [file for file in (f"{path}.py", f"{path}/__init__.py") if file in source_files()]
-
-
-@cache
-def _within(start: str) -> list[str]:
-    """Sources whose names start so."""
-    return [file for file in source_files() if file.startswith(start)]
-
-
-@cache
-def source_files() -> dict[str, Path]:
-    """Every source file of our packages; named as in torusweep_kernels/backend.py."""
-    return {
-        file.relative_to(root).as_posix(): file
-        for package, root in _ROOTS.items()
-        for file in (root / package).rglob("*")
-        if file.suffix in _CODE
-    }

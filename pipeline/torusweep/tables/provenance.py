@@ -20,8 +20,8 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from torusweep import __version__
 from torusweep.errors import BadInput
+from torusweep.version import __version__
 
 PACKAGES = (
     "numpy",

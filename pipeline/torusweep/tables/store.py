@@ -28,11 +28,11 @@ from typing import Any
 
 import pyarrow as pa
 
-from torusweep import __version__
 from torusweep.errors import BadInput, Refused
 from torusweep.tables import provenance
 from torusweep.tables.manifest import checked
 from torusweep.tables.parquet import Streamed, TableFile, parquet, read_rows, write_parquet
+from torusweep.version import __version__
 
 MANIFEST = "manifest.json"
 INDEX, VIEWS = "files.json", "lattices.duckdb"  # of a data set

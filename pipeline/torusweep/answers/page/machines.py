@@ -16,6 +16,7 @@ from torusweep.charts.looks import KINDS
 from torusweep.charts.section import Cell, Chapter, Field, Panel, heading, meaning_of, number, panels, paragraph, table
 from torusweep.networks.families import KIND_OF
 from torusweep.questions.cost.columns import COST
+from torusweep.questions.loads.best import best_first
 from torusweep.questions.loads.columns import LOADS
 from torusweep.questions.static.columns import STATIC
 from torusweep.tables.rows import Record, Tables, stored_rows
@@ -81,7 +82,7 @@ def compared(tables: Tables) -> list[Compared]:
     static = {record["topology"]: record for record in networks}  # the last of a network counts, as everywhere
     loads: dict[str, list[Record]] = {}
     for row in stored_rows(tables, "loads").among("topology", static):
-        if row["saturation_load"] is not None and row["collective_time"] is None:
+        if row["saturation_load"] is not None and row["collective_time"] is None and not row["lost_pairs"]:
             loads.setdefault(row["topology"], []).append(row)
     costs = _costs(tables.get("cost", ()))
     labels = [row for row in compared if row["topology"] in static]
@@ -112,9 +113,7 @@ def _counting(rows: Iterable[Record]) -> tuple[Record | None, Record | None]:
     """(under uniform traffic, under the adverse pattern): of each pattern the best routing, of patterns the worst."""
     best: dict[str, Record] = {}
     for row in rows:
-        known = best.get(row["traffic"])
-        if known is None or row["saturation_load"] > known["saturation_load"]:
-            best[row["traffic"]] = row
+        best[row["traffic"]] = min(best.get(row["traffic"], row), row, key=best_first)
     uniform = next((best[name] for name in UNIFORM if name in best), None)
     others = [row for name, row in best.items() if name not in UNIFORM]
     return uniform, min(others, key=lambda row: row["saturation_load"], default=None)

@@ -164,7 +164,7 @@ def _file_signature(path: Path) -> tuple[int, int]:
 @lru_cache(maxsize=2)
 def _read(path: Path, reader: str, directed: bool | None, signature: tuple[int, int], weights: Weights | None) -> Graph:
     try:
-        read: Callable[[Path], Listing] = resolve_name(f"torusweep.networks.{FORMATS[reader].reader}")
+        read: Callable[[Path], Listing] = resolve_name(FORMATS[reader].reader)
         listing = read(path)
         with named(path):
             with_weights(listing, weights)

@@ -18,7 +18,7 @@ NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 class FileFormat(NamedTuple):
     """A format of graph files.
 
-    reader    "module:function", below torusweep.networks
+    reader    "module:function"; a text of this form counts as an import (torusweep.tables.keys)
     suffixes  of files that are read as it
     begins    a pattern at the beginning of its files, or of a line there; empty: nothing tells it
     """
@@ -29,33 +29,49 @@ class FileFormat(NamedTuple):
 
 
 FORMATS = {
-    "edgelist": FileFormat("families.graph_formats:edge_list", ".edges .edgelist .el .csv .ncol"),
-    "adjlist": FileFormat("families.graph_formats:adjacency_list", ".adj .adjlist"),
-    "graphml": FileFormat("families.graph_graphml:graphml", ".graphml .xml", rb"\A\s*<[^\0]*<(\w+:)?graphml\b"),
-    "anynet": FileFormat("families.graph_formats:anynet", ".anynet", rb"^[ \t]*router\s+\d+\s+(node|router)\s+\d+"),
-    "networkx-json": FileFormat("families.graph_json:node_link", ".json", rb"\A\s*\{"),
-    "parquet": FileFormat("families.graph_parquet:parquet_links", ".parquet", rb"\APAR1"),
-    "gexf": FileFormat("readers.gexf:gexf", ".gexf", rb"\A\s*<[^\0]*<(\w+:)?gexf\b"),
-    "gml": FileFormat("readers.libraries:gml", ".gml", rb"^[ \t]*graph\s*\["),
-    "pajek": FileFormat("readers.libraries:pajek", ".net .paj", rb"^[ \t]*\*(?i:vertices|network)\b"),
-    "matrix-market": FileFormat("readers.libraries:matrix_market", ".mtx", rb"\A%%MatrixMarket\b"),
-    "npy": FileFormat("readers.libraries:npy", ".npy", rb"\A\x93NUMPY"),
-    "npz": FileFormat("readers.libraries:npz", ".npz", rb"\APK\x03\x04"),
+    "edgelist": FileFormat("torusweep.networks.families.graph_formats:edge_list", ".edges .edgelist .el .csv .ncol"),
+    "adjlist": FileFormat("torusweep.networks.families.graph_formats:adjacency_list", ".adj .adjlist"),
+    "graphml": FileFormat(
+        "torusweep.networks.families.graph_graphml:graphml", ".graphml .xml", rb"\A\s*<[^\0]*<(\w+:)?graphml\b"
+    ),
+    "anynet": FileFormat(
+        "torusweep.networks.families.graph_formats:anynet", ".anynet", rb"^[ \t]*router\s+\d+\s+(node|router)\s+\d+"
+    ),
+    "networkx-json": FileFormat("torusweep.networks.families.graph_json:node_link", ".json", rb"\A\s*\{"),
+    "parquet": FileFormat("torusweep.networks.families.graph_parquet:parquet_links", ".parquet", rb"\APAR1"),
+    "gexf": FileFormat("torusweep.networks.readers.gexf:gexf", ".gexf", rb"\A\s*<[^\0]*<(\w+:)?gexf\b"),
+    "gml": FileFormat("torusweep.networks.readers.libraries:gml", ".gml", rb"^[ \t]*graph\s*\["),
+    "pajek": FileFormat(
+        "torusweep.networks.readers.libraries:pajek", ".net .paj", rb"^[ \t]*\*(?i:vertices|network)\b"
+    ),
+    "matrix-market": FileFormat("torusweep.networks.readers.libraries:matrix_market", ".mtx", rb"\A%%MatrixMarket\b"),
+    "npy": FileFormat("torusweep.networks.readers.libraries:npy", ".npy", rb"\A\x93NUMPY"),
+    "npz": FileFormat("torusweep.networks.readers.libraries:npz", ".npz", rb"\APK\x03\x04"),
     "dot": FileFormat(
-        "readers.text:dot",
+        "torusweep.networks.readers.text:dot",
         ".dot .gv",
         rb"\A(?:\s|//[^\n]*|#[^\n]*|/\*(?s:.*?)\*/)*+(strict\s+)?(?i:di)?graph\b[^\[\n]*\s*\{",
     ),
     "graph6": FileFormat(
-        "readers.text:graph6", ".g6 .s6 .d6 .graph6 .sparse6 .digraph6", rb"\A>>(di)?(graph|sparse)6<<"
+        "torusweep.networks.readers.text:graph6",
+        ".g6 .s6 .d6 .graph6 .sparse6 .digraph6",
+        rb"\A>>(di)?(graph|sparse)6<<",
     ),
-    "dimacs": FileFormat("readers.text:dimacs", ".gr .col .dimacs .max", rb"^p\s+(edge|col|sp|max|min)\s+\d+\s+\d+"),
-    "matrix": FileFormat("readers.text:matrix"),
-    "snap": FileFormat("readers.text:snap", "", rb"\A#\s*(Und|D)irected graph\b"),
-    "ns3": FileFormat("readers.fabrics:ns3", "", rb"^[ \t]*\d+\s+\d+\s+\d[\d.]*[kKMGT]?bps\s+\d[\d.]*(n|u|m)?s\s"),
-    "slurm": FileFormat("readers.slurm:slurm", "", rb"^[ \t]*(?i:SwitchName|BlockName|BlockSizes|RingName)\s*="),
-    "slurm-yaml": FileFormat("readers.slurm:slurm_yaml", "", rb"^[ \t]*-[ \t]+topology[ \t]*:"),
-    "ibnetdiscover": FileFormat("readers.fabrics:ibnetdiscover", ".ibnetdiscover", rb"^(switchguid|caguid|vendid)=0x"),
+    "dimacs": FileFormat(
+        "torusweep.networks.readers.text:dimacs", ".gr .col .dimacs .max", rb"^p\s+(edge|col|sp|max|min)\s+\d+\s+\d+"
+    ),
+    "matrix": FileFormat("torusweep.networks.readers.text:matrix"),
+    "snap": FileFormat("torusweep.networks.readers.text:snap", "", rb"\A#\s*(Und|D)irected graph\b"),
+    "ns3": FileFormat(
+        "torusweep.networks.readers.fabrics:ns3", "", rb"^[ \t]*\d+\s+\d+\s+\d[\d.]*[kKMGT]?bps\s+\d[\d.]*(n|u|m)?s\s"
+    ),
+    "slurm": FileFormat(
+        "torusweep.networks.readers.slurm:slurm", "", rb"^[ \t]*(?i:SwitchName|BlockName|BlockSizes|RingName)\s*="
+    ),
+    "slurm-yaml": FileFormat("torusweep.networks.readers.slurm:slurm_yaml", "", rb"^[ \t]*-[ \t]+topology[ \t]*:"),
+    "ibnetdiscover": FileFormat(
+        "torusweep.networks.readers.fabrics:ibnetdiscover", ".ibnetdiscover", rb"^(switchguid|caguid|vendid)=0x"
+    ),
 }
 SUFFIXES = {suffix: name for name, format in FORMATS.items() for suffix in format.suffixes.split()}
 _BEGINS = {name: re.compile(format.begins, re.MULTILINE) for name, format in FORMATS.items() if format.begins}

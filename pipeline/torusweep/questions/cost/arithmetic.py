@@ -13,6 +13,7 @@ import numpy as np
 
 from torusweep.errors import BadInput
 from torusweep.questions.cost.model import Cable, CostModel
+from torusweep.questions.loads.best import EQUAL, best_first
 from torusweep.questions.screen.bounds import front
 
 
@@ -177,7 +178,6 @@ def _picojoules(model: CostModel) -> float | None:
 
 
 Record = Mapping[str, Any]
-EQUAL = 9  # decimals; loads that differ only by rounding are equal
 
 
 def throughput(loads: Record) -> float | None:
@@ -192,20 +192,17 @@ def equal_cost(static: Iterable[Record], loads: Iterable[Record], cost: Iterable
     static, loads, cost   rows of these tables; networks in parts, without a row of one, or of unknown mean latency are
                           left out
 
-    Of several routings the one of the greatest throughput counts, of those that lose no pairs; of equal ones minimal,
-    then the first by name. Of several packings the cheapest counts.
+    Of several routings the best counts (torusweep.questions.loads.best), of several packings the cheapest.
     """
     distances: dict[str, Record] = {}
     for row in static:
         if row["connected"] and row["latency_mean"] is not None:
             distances.setdefault(row["topology"], row)
-    best: dict[str, dict[str, tuple[float, bool, str, float]]] = {}  # by topology and traffic
+    best: dict[str, dict[str, Record]] = {}  # by topology and traffic
     for row in loads:
-        carried = throughput(row)
-        if carried is not None and not row["lost_pairs"]:
-            name, own = row["routing"], best.setdefault(row["topology"], {})
-            candidate = (-round(carried, EQUAL), name != "minimal", name, carried)
-            own[row["traffic"]] = min(own.get(row["traffic"], candidate), candidate)
+        if throughput(row) is not None and not row["lost_pairs"]:
+            own = best.setdefault(row["topology"], {})
+            own[row["traffic"]] = min(own.get(row["traffic"], row), row, key=best_first)
     cheapest: dict[tuple[str, str], Record] = {}  # by topology and model
     for row in cost:
         if row["cost_per_terminal"] is not None:
@@ -214,15 +211,16 @@ def equal_cost(static: Iterable[Record], loads: Iterable[Record], cost: Iterable
     groups: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for (topology, model), row in cheapest.items():
         if topology in distances:
-            for traffic, (_, _, routing, carried) in best.get(topology, {}).items():
-                price = row["cost_per_terminal"]
+            for traffic, load in best.get(topology, {}).items():
+                price, carried = row["cost_per_terminal"], throughput(load)
+                assert carried is not None
                 groups.setdefault((model, traffic), []).append(
                     {
                         "topology": topology,
                         "cost_model": model,
                         "packing": row["packing"],
                         "traffic": traffic,
-                        "routing": routing,
+                        "routing": load["routing"],
                         "terminals": row["terminals"],
                         "cost_per_terminal": price,
                         "currency": row["currency"],
