@@ -34,11 +34,12 @@ from torusweep.routing.hierarchical import hierarchical
 from torusweep.routing.lattices import minimal_by_address, routing_record
 from torusweep.routing.tables.columns import table
 from torusweep.routing.valiant import valiant
+from torusweep.routing.weighted import weighted
 
 ROUTINGS: dict[str, Callable[..., Routing]] = {
     routing.__name__: routing
     for routing in (
-        *(minimal, minimal_ecmp),
+        *(minimal, minimal_ecmp, weighted),
         *(dimension_order, reverse_order, random_order, romm),
         *(west_first, north_last, negative_first),
         hierarchical,
@@ -47,7 +48,7 @@ ROUTINGS: dict[str, Callable[..., Routing]] = {
     )
 }
 # these look at the links that are there; others are those of the whole network, as far as its faults leave them
-AS_IT_IS = ("minimal", "minimal_ecmp", "up_down", "minimal_by_address", "valiant", "table")
+AS_IT_IS = ("minimal", "minimal_ecmp", "weighted", "up_down", "minimal_by_address", "valiant", "table")
 ROUTING_OF_FAMILY = dict.fromkeys(("tesh", "h3dt", "mh3dt"), "hierarchical")
 BY_OCCUPANCY = ("adaptive", "ugal", "progressive")  # of deadlock analysis and simulation, without expected loads
 TURN_MODELS = ("west_first", "north_last", "negative_first")

@@ -9,7 +9,15 @@ from typing import Annotated, Literal
 
 import numpy as np
 
-from torusweep.networks.families.grids import ClassLinks, Drawn, Terminals, neighbour, terminals_of, wiring_of_links
+from torusweep.networks.families.grids import (
+    ClassLinks,
+    Drawn,
+    Terminals,
+    class_names,
+    neighbour,
+    terminals_of,
+    wiring_of_links,
+)
 from torusweep.networks.topology import Meaning, Plan, Whole, Wiring, require
 
 Routers = Annotated[int, Whole(1, "routers of each group")]
@@ -66,7 +74,8 @@ def dragonfly(
     t (g − 1) + q is the q-th one of round t; ports that are left over from whole rounds have no link. Port q of group i
     leads to group i + q + 1 modulo g (palm_tree), to group q, or q + 1 from i on (consecutive), or to the q-th
     of a random order of the others (random). Balanced: a = 2h, p = h. Two links between the same routers
-    are parallel ones.
+    are parallel ones. Rows and columns of a group are link classes of their own: a Cray XC is
+    with_links(dragonfly(a=96, p=4, h=10, groups=9, local=[16, 6]), bandwidths=[1, "25/28", 3]).
 
     Constraints: 2 … a·h + 1 groups; the sides of local have the product a.
     Source: Kim et al. 2008 (consecutive); Camarero et al. 2014, sec. 5 (palm tree); Faanes et al. 2012 (local sides).
@@ -86,7 +95,7 @@ def dragonfly(
     inside = _rows(sides)
 
     def draw(_: int) -> list[ClassLinks]:
-        within = [_in_each_group(tail, head, a, count) for tail, head in inside]
+        within = [_in_each_group(tail, head, a, count, kind) for kind, tail, head in inside]
         return [*within, _global_links(members, h, a, count, arrangement, seed)]
 
     rounds = a * h // (count - 1)
@@ -96,7 +105,7 @@ def dragonfly(
         radices=(a, count),
         wire=Drawn(a * count, draw, terminals=None if p == 1 else lambda: terminals_of(np.arange(a * count), p)),
         symmetries=_group_symmetries(a, count, arrangement, mirror=count == most),
-        classes=("local", "global"),
+        classes=_classes(len(sides)),
         structure=Grouped(a, count),
         joined=p == 1,
     )
@@ -183,7 +192,7 @@ def boardfly(
         ring = ClassLinks(chip, chip - chip % CHIPS + (chip + 1) % CHIPS, 0)
         tail, head, _ = _global_links(chips(CHIPS, copper, copper_order), 1, CHIPS, BOARDS, "palm_tree", 0)
         between = _global_links(chips(size, optical, optical_order), 1, size, groups, "palm_tree", 0)
-        boards = _in_each_group(tail, head, size, groups)._replace(link_class=1)
+        boards = _in_each_group(tail, head, size, groups, 1)
         return wiring_of_links(size * groups, [ring, boards, between._replace(link_class=2)])
 
     return Plan(
@@ -198,21 +207,30 @@ def boardfly(
     )
 
 
-def _rows(sides: tuple[int, ...]) -> list[tuple[np.ndarray, np.ndarray]]:
-    """(int[L], int[L]) for each dimension: pairs of routers of a group that differ in one digit, each pair once."""
+def _classes(sides: int) -> tuple[str, ...]:
+    """Names of the link classes of a group with some sides: global links stay class 1, whatever the sides."""
+    if sides < 2:
+        return ("local", "global")
+    first, *others = (f"local {name}" for name in class_names(sides))
+    return (first, "global", *others)
+
+
+def _rows(sides: tuple[int, ...]) -> list[tuple[int, np.ndarray, np.ndarray]]:
+    """(class, int[L], int[L]) by dimension: pairs of routers of a group that differ in one digit, each pair once."""
     routers, found = np.arange(prod(sides)), []
     for dimension, side in enumerate(sides):
+        kind = dimension + 1 if dimension else LOCAL
         for step in range(1, side):
             to = neighbour(sides, dimension, step).reshape(-1)
             once = routers < to
-            found.append((routers[once], to[once]))
+            found.append((kind, routers[once], to[once]))
     return found
 
 
-def _in_each_group(tail: np.ndarray, head: np.ndarray, size: int, groups: int) -> ClassLinks:
-    """The links of one group, int[L] each, in all groups."""
+def _in_each_group(tail: np.ndarray, head: np.ndarray, size: int, groups: int, kind: int = LOCAL) -> ClassLinks:
+    """The links of one group, int[L] each and of one class, in all groups."""
     offset = size * np.arange(groups)[:, None]
-    return ClassLinks((tail + offset).reshape(-1), (head + offset).reshape(-1), LOCAL)
+    return ClassLinks((tail + offset).reshape(-1), (head + offset).reshape(-1), kind)
 
 
 def _global_links(members: np.ndarray, h: int, size: int, groups: int, arrangement: str, seed: int) -> ClassLinks:

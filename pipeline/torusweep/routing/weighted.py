@@ -1,0 +1,149 @@
+"""Routing by what links cost: the weights that a network's file gives them, as in OSPF and IS-IS, or their latencies."""
+
+from __future__ import annotations
+
+import heapq
+from fractions import Fraction
+from math import gcd, lcm
+from typing import Annotated, Literal
+
+import numpy as np
+import scipy
+
+from torusweep.errors import BadInput, Refused
+from torusweep.networks.names import name_of
+from torusweep.networks.topology import NO_PORT, Meaning, Topology
+from torusweep.routing.forms import TableRouting
+from torusweep.routing.tables.as_table import joined
+from torusweep.routing.tables.rows import TableRows, table_routing
+
+MOST_PAIRS = 1 << 24  # of a node and a destination: 4,096 nodes, about a minute
+BLOCK = 1 << 22  # such pairs at a time
+EXACT = 1 << 53  # whole numbers up to here are exact in float64
+By = Annotated[
+    Literal["weight", "latency"],
+    Meaning("what a path costs: the sum of its links' weights, as the network's file gives them, or of their latencies"),
+]
+
+
+def weighted(topology: Topology, by: By = "weight") -> TableRouting:
+    """At every node, equal shares of all links on paths of least cost (equal-cost multipath, as OSPF and IS-IS).
+
+    Weights are compared exactly, as the decimals that the file has: .1 + .2 equals .3. Each of parallel links counts.
+    Nodes that forward nothing of others are only at the ends of paths.
+
+    Constraint: weights above 0, of all links; or latencies that the network says.
+    Source: RFC 2328, sec. 16.1 (shortest paths, equal-cost next hops); RFC 2991 (per-packet choice).
+    """
+    pairs = topology.nodes * len(np.unique(topology.terminals))
+    if pairs > MOST_PAIRS:
+        raise Refused(
+            f"routing weighted on {topology.spelling}: expected at most {MOST_PAIRS:,} pairs of a node and a"
+            f" destination, got {pairs:,}; choose a smaller network, or minimal"
+        )
+    cost = _costs(topology, by)
+    goals = np.unique(topology.terminals).astype(np.int64)
+    step = max(1, BLOCK // topology.nodes)
+    parts, apart = [], [np.zeros(0, np.int64)]
+    for first in range(0, len(goals), step):
+        some = goals[first : first + step]
+        away = _least_costs(topology, cost, some)
+        parts.append(_rows(topology, cost, some, away))
+        goal, source = np.nonzero(away[:, goals] < 0)
+        apart.append(goals[source] * topology.nodes + some[goal])
+    lost = np.sort(np.concatenate(apart))
+    broken = lost if len(lost) and topology.plan.whole is not None else None
+    return table_routing(topology, joined(parts), lost=broken, partial=True)
+
+
+def _costs(topology: Topology, by: str) -> np.ndarray:
+    """int64[N, P], or Python's whole numbers: what each link costs, in one unit; 0 = no link.
+
+    int64 where the cost of every path is exact in float64.
+    """
+    given, present = topology.weight if by == "weight" else topology.latency, topology.ports != NO_PORT
+    if given is None:
+        raise BadInput(
+            "expected weights of links, got a network without; read them from its file with weights=cost, or choose"
+            " minimal_ecmp, which counts hops"
+            if by == "weight"
+            else "expected latencies of links, got a network that says none; say with_links(…, latencies=[…]), or choose"
+            " minimal_ecmp, which counts hops"
+        )
+    valid = np.isfinite(given) & (given > 0)
+    if not valid[present].all():
+        node, port = (int(place) for place in np.argwhere(present & ~valid)[0])
+        ends = f"{name_of(topology, node)} → {name_of(topology, int(topology.ports[node, port]))}"
+        raise BadInput(
+            f"expected weights above 0 of all links, got {given[node, port]:g} on {ends}; packets could go round links"
+            " that cost nothing: give it a weight, or choose minimal"
+        )
+    values, which = np.unique(np.where(present, given, 0), return_inverse=True)
+    exact = [Fraction(repr(value)) for value in values.tolist()]
+    unit = lcm(*(value.denominator for value in exact))
+    whole = [int(value * unit) for value in exact]
+    common = gcd(*whole) or 1
+    small = max(whole) // common * topology.nodes < EXACT
+    scaled = np.array([number // common for number in whole], np.int64 if small else object)
+    return scaled[which.reshape(given.shape)]
+
+
+def _least_costs(topology: Topology, cost: np.ndarray, goals: np.ndarray) -> np.ndarray:
+    """[B, N], of the type of `cost`: the least cost of a path from every node to each goal, −1 where there is none.
+
+    A node that forwards nothing is two nodes here: number v sends, number N + v receives.
+    """
+    nodes = topology.nodes
+    tail, head, port = topology.arcs
+    ends = np.zeros(nodes, bool) if topology.ends is None else topology.ends
+    into = head + np.where(ends[head], nodes, 0)
+    of_arc = cost[tail, port]
+    order = np.lexsort((of_arc, tail, into))  # the cheapest of several links between two nodes first
+    tail, into, of_arc = tail[order], into[order], of_arc[order]
+    first = np.flatnonzero((np.diff(tail, prepend=-1) != 0) | (np.diff(into, prepend=-1) != 0))
+    tail, into, of_arc = tail[first], into[first], of_arc[first]
+    starts = goals + np.where(ends[goals], nodes, 0)
+    if cost.dtype != object:
+        links = scipy.sparse.csr_array((of_arc.astype(np.float64), (into, tail)), shape=(2 * nodes, 2 * nodes))
+        floats = scipy.sparse.csgraph.dijkstra(links, indices=starts)[:, :nodes]
+        away = np.where(np.isinf(floats), -1, floats).astype(np.int64)
+    else:
+        before: list[list[tuple[int, int]]] = [[] for _ in range(2 * nodes)]
+        for one, other, amount in zip(tail.tolist(), into.tolist(), of_arc.tolist()):
+            before[other].append((one, amount))
+        away = np.array([_from(before, start)[:nodes] for start in starts.tolist()], object)
+    away[np.arange(len(goals)), goals] = 0
+    return away
+
+
+def _from(before: list[list[tuple[int, int]]], start: int) -> list[int]:
+    """The least cost of a path from every node to one, in whole numbers of any size (Dijkstra 1959)."""
+    found, waiting = [-1] * len(before), [(0, start)]
+    while waiting:
+        spent, node = heapq.heappop(waiting)
+        if found[node] < 0:
+            found[node] = spent
+            for other, amount in before[node]:
+                if found[other] < 0:
+                    heapq.heappush(waiting, (spent + amount, other))
+    return found
+
+
+def _rows(topology: Topology, cost: np.ndarray, goals: np.ndarray, away: np.ndarray) -> TableRows:
+    """The links on paths of least cost from every node to each goal; parallel links weigh as many as they are.
+
+    away   [B, N]
+    """
+    found = []
+    goal, here = np.nonzero(away > 0)
+    for port in range(topology.ports.shape[1]):
+        there = topology.ports[here, port]
+        leads = there != NO_PORT
+        if topology.ends is not None:
+            leads &= ~topology.ends[there] | (there == goals[goal])
+        left = away[goal, there]
+        leads &= (left >= 0) & (away[goal, here] == cost[here, port] + left)
+        at, to = here[leads], goals[goal[leads]]
+        links = np.ones(len(at)) if topology.capacity is None else topology.capacity[at, port].astype(np.float64)
+        found.append(TableRows(at, to, np.full(len(at), port), weight=links))
+    return joined(found)
