@@ -161,7 +161,7 @@ def test_pairs_that_a_traffic_uses_need_a_row(partial):
             asked(routes)
     with pytest.raises(ts.BadInput, match=r"for every pair of terminals, got none at 0 towards 1, nor for 238 other"):
         network.deadlock(routes)
-    assert "--traffic has rows" in str(command("deadlock", "mesh(k=4, n=2)", "--routing", routes).exception)
+    assert "--traffic has routes" in str(command("deadlock", "mesh(k=4, n=2)", "--routing", routes).exception)
     with pytest.raises(ts.BadInput, match="that the traffic uses"):
         network.simulate(0.1, routing=routes)
 

@@ -27,6 +27,10 @@ def test_every_channel_has_the_numbers_of_its_class():
         assert topology.capacity[u, port] == parallel
         assert topology.bandwidth[u, port] == parallel * [0.5, 25 / 12, 2.0][digit]
         assert topology.latency[u, port] == [1, 7, 3][digit]
+    topology = build('with_links(dragonfly(a=6, p=1, h=1, local=[3, 2]), bandwidths=[1, "25/28", 3])')  # as a Cray XC
+    for u, v, port in zip(*(column.tolist() for column in topology.arcs)):
+        expected = 25 / 28 if u // 6 != v // 6 else 1 if u // 3 == v // 3 else 3
+        assert topology.bandwidth[u, port] == expected
     absent = build("with_links(mesh(k=3, n=2), bandwidths=[2, 3], latencies=[4, 5])")
     assert (absent.bandwidth[absent.ports == -1] == 0).all()
     assert (absent.latency[absent.ports == -1] == 0).all()

@@ -29,6 +29,7 @@ ANY = ["torus(k=4, n=2)", "mesh(k=3, n=2)", "faulty(torus(k=4, n=2), links=3, se
 SUITED = {
     "minimal": [*ANY, "directed_torus(k=4, n=2)"],
     "minimal_ecmp": [*ANY, "directed_torus(k=4, n=2)"],
+    "weighted(by=latency)": ["with_links(torus(k=4, n=2), latencies=[1, 2])", "with_links(ccc(n=3), latencies=[2, 3])"],
     **dict.fromkeys([f"dimension_order(tie={tie})" for tie in ("split", "positive", "sign", "random")], GRIDS),
     "random_order": ["torus(k=4, n=2)", "mesh(k=4, n=2)", "hypercube(n=3)"],
     "reverse_order": ["torus(radices=[5, 3])", "mesh(k=4, n=2)"],

@@ -1,4 +1,4 @@
-"""Routing by what links cost: the weights that a network's file gives them, as in OSPF and IS-IS, or their latencies."""
+"""Routing by what links cost: the weights of the network's file, as in OSPF and IS-IS, or their latencies."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ BLOCK = 1 << 22  # such pairs at a time
 EXACT = 1 << 53  # whole numbers up to here are exact in float64
 By = Annotated[
     Literal["weight", "latency"],
-    Meaning("what a path costs: the sum of its links' weights, as the network's file gives them, or of their latencies"),
+    Meaning("what a path costs: the sum of its links' weights, as the network's file has them, or of their latencies"),
 ]
 
 
@@ -32,7 +32,7 @@ def weighted(topology: Topology, by: By = "weight") -> TableRouting:
     Weights are compared exactly, as the decimals that the file has: .1 + .2 equals .3. Each of parallel links counts.
     Nodes that forward nothing of others are only at the ends of paths.
 
-    Constraint: weights above 0, of all links; or latencies that the network says.
+    Constraint: by weight, a network whose links have weights, above 0.
     Source: RFC 2328, sec. 16.1 (shortest paths, equal-cost next hops); RFC 2991 (per-packet choice).
     """
     pairs = topology.nodes * len(np.unique(topology.terminals))
@@ -62,14 +62,12 @@ def _costs(topology: Topology, by: str) -> np.ndarray:
     int64 where the cost of every path is exact in float64.
     """
     given, present = topology.weight if by == "weight" else topology.latency, topology.ports != NO_PORT
-    if given is None:
+    if given is None and by == "weight":
         raise BadInput(
-            "expected weights of links, got a network without; read them from its file with weights=cost, or choose"
-            " minimal_ecmp, which counts hops"
-            if by == "weight"
-            else "expected latencies of links, got a network that says none; say with_links(…, latencies=[…]), or choose"
-            " minimal_ecmp, which counts hops"
+            'expected weights of links, got a network without; read its file with weights="cost", or choose minimal'
         )
+    if given is None:
+        given = present.astype(np.int32)  # links take a cycle each
     valid = np.isfinite(given) & (given > 0)
     if not valid[present].all():
         node, port = (int(place) for place in np.argwhere(present & ~valid)[0])

@@ -123,9 +123,9 @@ def delivered(topology: Topology, sent: Traffic, lost: np.ndarray, missing: np.n
         one, other = (name_of(topology, node) for node in divmod(int(unlisted[0]), topology.nodes))
         others = f", nor for {counted(len(unlisted) - 1, 'other pair')} of nodes" if len(unlisted) > 1 else ""
         raise BadInput(
-            f"expected a row for every pair of terminals that the traffic uses, got none at {one} towards"
-            f" {other}{others}; add rows for packets that are injected there, or choose a traffic whose pairs all have"
-            ' some, such as demand(path="demand.csv")'
+            f"expected a route for every pair of terminals that the traffic uses, got none at {one} towards"
+            f" {other}{others}; add rows to the routing's table, or links to the network, or choose a traffic whose"
+            ' pairs all have one, such as demand(path="demand.csv")'
         )
     broken = np.isin(pair, lost)
     found = lost_of(topology, gone)

@@ -132,7 +132,8 @@ CASES = [
 
 def test_every_routing_and_rule_has_a_row():
     layered = {name for name, *_ in LAYERED}
-    tables = {"table", "valiant_by_group", "d_mod_k"}  # test_table.py, test_hop_counts.py, routing/test_d_mod_k.py
+    # test_table.py, test_hop_counts.py, routing/test_d_mod_k.py, routing/test_weighted.py
+    tables = {"table", "valiant_by_group", "d_mod_k", "weighted"}
     assert {name.partition("(")[0] for name, *_ in CASES} | layered | tables == set(ROUTINGS)
     elsewhere = {"bubble", "table", "hops", "class_hops"}  # test_verdicts.py, test_table.py, test_hop_counts.py
     assert {rule.partition("(")[0] for *_, rule, _ in CASES} | elsewhere == set(OUR_RULES)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from torusweep.capacity import capacity
@@ -20,19 +22,21 @@ WIDE = {
     "mesh(k=3, n=2)": (1.0, 4.0),
     "ccc(n=3)": (0.25, 3.0),
     "rtt(a=2)": (1.0, 2.0),
+    "dragonfly(a=6, p=2, h=1, groups=3, local=[3, 2])": (1.0, 25 / 28, 3.0),  # as in a Cray XC
 }
 ROUTED = [
     *(("torus(radices=[4, 3])", name) for name in ("dimension_order", "minimal", "minimal_ecmp", "valiant", "up_down")),
     *(("hyperx(radices=[3, 2], widths=[1, 3], terminals=2)", name) for name in ("minimal", "dimension_order")),
     ("mesh(k=3, n=2)", "dimension_order"),
     ("ccc(n=3)", "minimal"),
+    ("dragonfly(a=6, p=2, h=1, groups=3, local=[3, 2])", "by_group"),
     ("rtt(a=2)", "routing_record"),
 ]
 
 
 def spelled(network: str) -> str:
-    widths = ", ".join('"25/12"' if number == 25 / 12 else str(number) for number in WIDE[network])
-    return f"with_links({network}, bandwidths=[{widths}], latencies=[2, 5])"
+    widths = ", ".join(f'"{Fraction(number).limit_denominator(100)}"' for number in WIDE[network])
+    return f"with_links({network}, bandwidths=[{widths}], latencies=[{', '.join('258'[: len(WIDE[network])])}])"
 
 
 def plain_loads(topology, form, network):

@@ -164,7 +164,7 @@ def set_column(listing: Listing, name: str, column: np.ndarray) -> None:
 def with_weights(listing: Listing, weights: Weights | None) -> None:
     """Give the weights of links the meaning that the user says. Raises BadInput where it is not said."""
     weight, listing.weight = listing.weight, None
-    if weight is None or (np.isnan(weight) | (weight == 1)).all():
+    if weight is None or (weights != COST and (np.isnan(weight) | (weight == 1)).all()):
         return
     if weights is None:
         raise BadInput(

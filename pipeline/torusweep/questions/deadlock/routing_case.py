@@ -124,8 +124,8 @@ def for_traffic(
             one, other = (name_of(topology, node) for node in divmod(int(missing[0]), topology.nodes))
             others = f", nor for {counted(len(missing) - 1, 'other pair')}" if len(missing) > 1 else ""
             raise BadInput(
-                f"{about}: expected a row for every pair of terminals, got none at {one} towards {other}{others};"
-                " add rows for packets that are injected there, or say which `traffic` has rows for all its pairs"
+                f"{about}: expected a route for every pair of terminals, got none at {one} towards {other}{others};"
+                " add rows to its table, or links to the network, or say which `traffic` has routes for all its pairs"
             )
         return (
             (routing if isinstance(form, AdaptiveRouting) else GivenRouting(name, form)),
