@@ -389,7 +389,11 @@ REFUSED: list[tuple[str, Any, str]] = [
     ("d.csv", "0,1,1,1\n1,0,x,1\n1,1,0,1\n1,1,1,0\n", "expected two nodes"),
     ("ns.txt", "3 1 2\n2\n0 2 1Gbps 1us 0\n", "expected 2 links, as its first line says, got 1"),
     ("nt.txt", "3 1 1\n2\n0 7 1Gbps 1us 0\n", "nt.txt:3: expected two nodes below 3, a rate and a delay"),
-    ("t.conf", "BlockName=b1 Nodes=n[0-3]\n", "t.conf:1: expected a tree or rings of Slurm, got topology/block, which names nodes"),
+    (
+        "t.conf",
+        "BlockName=b1 Nodes=n[0-3]\n",
+        "t.conf:1: expected a tree or rings of Slurm, got topology/block, which names nodes",
+    ),
     ("u.conf", "SwitchName=s Nodes=n[3-0]\n", "u.conf:1: expected numbers as in node[0-3,7], got 'n[3-0]'"),
     ("w.conf", "SwitchName=s Nodes=n[0-999999999]\n", "w.conf:1"),
     ("ib.txt", FABRIC.replace('"[2]  ', '"[1]  '), "expected one neighbour at each port"),

@@ -16,6 +16,7 @@ from torusweep.networks.symmetry import proved_symmetries
 from torusweep.traffic import PATTERNS, traffic
 
 from tests.stages.static.networks import network
+from tests.traffic.test_multicast import MULTICAST
 
 # --- the patterns as plain loops over their definitions (Dally & Towles 2004, Cámara et al. 2010, ours) ------
 
@@ -153,7 +154,7 @@ def test_a_random_permutation_is_one_and_depends_on_its_seed():
 
 def test_every_pattern_has_a_row_and_names_its_source():
     tested = {row[0].partition("(")[0] for row in ROWS} | {"random_permutation", "demand"}
-    assert tested == set(PATTERNS)
+    assert tested == set(PATTERNS) - MULTICAST
     for name, pattern in PATTERNS.items():
         assert "Source: " in inspect.getdoc(pattern).splitlines()[-1], name
 
@@ -162,12 +163,14 @@ def test_every_pattern_has_a_row_and_names_its_source():
     ("pattern", "topology"),
     [
         *product(
-            sorted(set(PATTERNS) - {"demand", "transpose", "group_shift"}),
+            sorted(set(PATTERNS) - MULTICAST - {"demand", "transpose", "group_shift"}),
             ["torus(radices=[8, 4])", "mesh(k=4, n=2)", "rtt(a=4)"],
         ),
         *product(
             sorted(
-                set(PATTERNS) - {"demand", "transpose", "group_shift", "ring_all_reduce", "all_reduce_by_dimension"}
+                set(PATTERNS)
+                - MULTICAST
+                - {"demand", "transpose", "group_shift", "ring_all_reduce", "all_reduce_by_dimension"}
             ),
             ["pruned_torus(k=4, n=3)", "directed_torus(k=4, n=2)"],
         ),

@@ -16,6 +16,7 @@ from torusweep.networks.topology import Plan, Topology
 from torusweep.traffic.by_plan import suits
 from torusweep.traffic.demands import demand
 from torusweep.traffic.matrix import Phase, Traffic
+from torusweep.traffic.multicast import multicast, multicast_all
 from torusweep.traffic.permutations import (
     bit_complement,
     bit_reversal,
@@ -45,6 +46,7 @@ PATTERNS: dict[str, Callable[..., Traffic]] = {
         *(bit_complement, bit_reversal, perfect_shuffle, transpose),
         *(tornado, neighbour, shift, group_shift, random_permutation, demand),
         *(ring_all_reduce, all_reduce_by_dimension),
+        *(multicast, multicast_all),
     )
 }
 # patterns that every automorphism preserves (Traffic.symmetric)
@@ -62,10 +64,11 @@ class GivenTraffic:
         return self.name
 
 
-def traffic(spelling: str | GivenTraffic, topology: Topology) -> tuple[str, Traffic]:
+def traffic(spelling: str | GivenTraffic, topology: Topology, *, copies: bool = False) -> tuple[str, Traffic]:
     """Return (canonical spelling, matrix) of a pattern on a network: `uniform`, `hot_spot(node=3, percent=20)`.
 
     A given matrix is returned as it is, with its name.
+    copies   whether the caller copies flits on their way; otherwise multicast is refused
     Raises BadInput if the name or a parameter is wrong, or if the pattern does not suit the network.
     """
     if not len(topology.terminals):
@@ -77,9 +80,15 @@ def traffic(spelling: str | GivenTraffic, topology: Topology) -> tuple[str, Traf
         return spelling.name, spelling.traffic
     canonical, pattern, values = _resolve(spelling)
     try:
-        return canonical, pattern(topology, **values)
+        found = pattern(topology, **values)
+        if found.multicast and not copies:
+            raise BadInput(
+                "expected traffic whose flits have one destination, got multicast; exact loads take it (`loads`),"
+                " without bounds"
+            )
     except BadInput as refusal:
         raise type(refusal)(f"traffic {canonical} on {topology.spelling}: {refusal}") from None
+    return canonical, found
 
 
 def canonical(spelling: str) -> str:

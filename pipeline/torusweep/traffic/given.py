@@ -41,9 +41,12 @@ def traffic_of(topology: Topology, traffic: object) -> str | GivenTraffic:
     return GivenTraffic(MATRIX, traffic_of_matrix(topology, matrix))
 
 
-def check_reach(topology: Topology, pattern: str) -> None:
-    """Refuse a pattern that is not defined on a network, or that sends between parts which are not joined both ways."""
-    demands = traffic(pattern, topology)[1]
+def check_reach(topology: Topology, pattern: str, *, copies: bool = False) -> None:
+    """Refuse a pattern that is not defined on a network, or that sends between parts which are not joined both ways.
+
+    copies   as of `traffic`
+    """
+    demands = traffic(pattern, topology, copies=copies)[1]
     tail, head, _ = topology.arcs
     links = scipy.sparse.coo_array((np.ones(len(tail), np.int8), (tail, head)), shape=(topology.nodes, topology.nodes))
     parts, part = scipy.sparse.csgraph.connected_components(links, connection="strong")

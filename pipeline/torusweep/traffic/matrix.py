@@ -23,6 +23,7 @@ class Traffic:
     symmetric  bool            whether every automorphism of the network preserves the pattern, because it depends
                                only on the links and the numbers of terminals
     rate       bits a second that the mean terminal sends, where the demands say it
+    multicast  own[s, t] = 1: each flit of s, which sends one a cycle, goes to all such t, and is copied on the way
     phases     of a collective operation, in order; the matrix is their mean, weighted by volume
 
     Without demands of their own, sums leave the sparse part out: SciPy takes longer for nothing than a small network
@@ -37,6 +38,7 @@ class Traffic:
     symmetric: bool
     phases: tuple[Phase, ...] = ()
     rate: float | None = None
+    multicast: bool = False
 
     def rows(self, sources: np.ndarray) -> np.ndarray:
         """float64[B, T]: demand of each of B sources, int[B], to all terminals."""
@@ -73,6 +75,8 @@ class Traffic:
 
     def sent(self) -> np.ndarray:
         """float64[T]: demand of each source, to itself included (row sums)."""
+        if self.multicast:
+            return (np.diff(self.own.indptr) > 0).astype(np.float64)
         return self.weight * self.common.sum() + (self.own.sum(axis=1) if self.own.nnz else 0.0)
 
     def most_sent(self) -> float:

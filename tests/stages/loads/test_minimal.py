@@ -19,6 +19,7 @@ from torusweep.questions.loads.exact import exact_loads
 from torusweep.traffic import PATTERNS, Traffic, traffic
 
 from tests.stages.static.networks import as_networkx, network
+from tests.traffic.test_multicast import MULTICAST
 
 MINIMAL = ("minimal", "minimal_ecmp")
 
@@ -229,7 +230,7 @@ LARGER = [
 
 
 @pytest.mark.parametrize("routing", MINIMAL)
-@pytest.mark.parametrize("pattern", [name for name in PATTERNS if name not in ("demand", "group_shift")])
+@pytest.mark.parametrize("pattern", [name for name in PATTERNS if name not in ("demand", "group_shift", *MULTICAST)])
 @pytest.mark.parametrize("topology", LARGER)
 def test_conservation(topology, pattern, routing):
     if pattern in ("bit_complement", "bit_reversal", "perfect_shuffle", "transpose") and build(topology).nodes not in (

@@ -154,6 +154,7 @@ class ChannelLoads:
     stretch     mean_hops over that of shortest paths; None if not computed, or if nothing moves
     lost        the pairs without a route, whose traffic is left out
     rate        bits a second that the mean terminal sends; None: not said
+    senders     terminals that send, of multicast traffic: a flit a cycle each; None: all send one, on average
     """
 
     topology: Topology
@@ -168,10 +169,13 @@ class ChannelLoads:
     stretch: float | None = None
     lost: Lost = NOTHING
     rate: float | None = None
+    senders: int | None = None
 
     @property
     def injected(self) -> float:
         """Flits that enter the network each cycle, at one flit per terminal and cycle less what is lost."""
+        if self.senders is not None:
+            return self.senders
         return len(self.topology.terminals) * (1 - self.lost.lost_traffic)
 
     @cached_property

@@ -25,6 +25,7 @@ from torusweep.networks.symmetry import Orbits, orbits_under, proved_symmetries
 from torusweep.networks.topology import NO_PORT, Topology
 from torusweep.questions.loads.channels import ROUNDING, ChannelLoads, collective
 from torusweep.questions.loads.source import source_flows
+from torusweep.questions.loads.trees import tree_loads
 from torusweep.routing import GivenRouting, Routing
 from torusweep.routing import routing as routing_on
 from torusweep.routing.faults import unrouted
@@ -269,7 +270,7 @@ def exact_loads(
     Raises BadInput where the routing or the pattern is unknown, one of them does not fit the network, or
     some traffic has no path to its destination; Refused where there are too many pairs to follow.
     """
-    spelled, pattern = pattern_on(traffic, topology)
+    spelled, pattern = pattern_on(traffic, topology, copies=True)
     canonical, form = routing_on(routing, topology)
     if as_table:
         form = table_of(form)
@@ -280,10 +281,11 @@ def exact_loads(
 
     try:
         pattern, lost = delivered(topology, pattern, *unrouted(form))
-        load, hops = flows(pattern, progress)
+        trees = tree_loads(form, pattern) if pattern.multicast else None
+        load, hops = flows(pattern, progress) if trees is None else (trees.load, float(trees.load.sum()))
         busiest = [float(topology.load_of(flows(phase.traffic)[0]).max(initial=0.0)) for phase in pattern.phases]
         shortest = hops
-        if not (isinstance(form, LayeredRouting) and form.plain):
+        if trees is None and not (isinstance(form, LayeredRouting) and form.plain):
             known = (use_symmetry and pattern.symmetric) or topology.nodes <= MAX_STRETCH_NODES
             at_nodes = pattern.at_nodes(topology.terminals, topology.nodes)
             options: dict[str, Any] = {"use_symmetry": use_symmetry, "backend": backend, "threads": threads}
@@ -302,9 +304,10 @@ def exact_loads(
         float(pattern.received().max()),
         pattern.most_sent(),
         collective=collective(pattern.phases, busiest) if pattern.phases else None,
-        stretch=hops / shortest if shortest else None,
+        stretch=hops / shortest if shortest and trees is None else None,
         lost=lost,
         rate=pattern.rate,
+        senders=None if trees is None else trees.senders,
     )
     return replace(found, mean_hops=hops / found.injected)
 

@@ -28,6 +28,7 @@ from torusweep.questions.loads.exact import exact_loads
 from torusweep.questions.loads.monte_carlo import sampled_loads
 from torusweep.questions.loads.runs import loads_of_block
 from torusweep.questions.loads.text import print_loads
+from torusweep.questions.loads.trees import tree_loads
 from torusweep.questions.parameters import Absent, Inside, NotSwept
 from torusweep.questions.question import Part, Question
 from torusweep.questions.spelled import ROUTING, TRAFFIC
@@ -151,6 +152,8 @@ class Loads(Record):
 
     @property
     def remarks(self) -> list[str]:  # type: ignore[override]  # a property in place of the attribute
+        if self.found.senders is not None:
+            return ["loads are for a flit a cycle of each sender, once on every link of its tree; paths are such trees"]
         if self.found.rate is not None and self.found.topology.plan.rate is None:
             return ['links have no bandwidth with a unit: with_links(…, bandwidths=["100 Gb/s"]) says it']
         most, wanted = self.record["max_channel_load"], self.relative_error
@@ -289,10 +292,13 @@ class LoadsQuestion(Question):
             return
         topology = network.topology
         form = routing_on(request.routing, topology)[1]
-        gone = unrouted(form)
+        gone, exact = unrouted(form), request.packets is None and not request.bounds
         if not len(gone.lost):
-            check_reach(topology, request.traffic)
-        delivered(topology, pattern_on(request.traffic, topology)[1], *gone)
+            check_reach(topology, request.traffic, copies=exact)
+        demands = delivered(topology, pattern_on(request.traffic, topology, copies=exact)[1], *gone)[0]
+        if demands.multicast:
+            tree_loads(form, demands)
+            return
         if request.packets is not None or not isinstance(form, SourceRouting):
             return
         demands = pattern_on(request.traffic, topology)[1].at_nodes(topology.terminals, topology.nodes)
