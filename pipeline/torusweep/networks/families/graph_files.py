@@ -14,7 +14,7 @@ from torusweep.errors import BadInput, Refused, printable, unreadable
 from torusweep.networks.families.graph_links import Graph, degree, graph_of, wire
 from torusweep.networks.families.graph_listing import Listing, named
 from torusweep.networks.families.graph_numbers import Weights, with_weights
-from torusweep.networks.readers import FORMATS, SUFFIXES, format_of
+from torusweep.networks.readers import FORMATS, NOT_READ, SUFFIXES, format_of
 from torusweep.networks.spelling import Spelling, file_of, parse
 from torusweep.networks.topology import Meaning, Plan, Wiring, default_memory
 
@@ -50,8 +50,10 @@ def graph(path: File, format: Format = None, directed: Directed = None, weights:
     equal class, bandwidth and latency are a link class. A weight may mean either, and `weights` says which.
 
     Constraints: a format that the contents or the suffix tell, or format="…": edgelist, adjlist, graphml, anynet,
-    networkx-json, parquet, gml, pajek, dot, gexf, graph6, matrix-market, npy, npz, matrix, dimacs, snap, ns3, slurm,
-    slurm-yaml, ibnetdiscover; directed must agree with the file.
+    networkx-json, parquet, gml, pajek, dot, gexf, graph6, matrix-market, npy, npz, matrix, dimacs, snap, konect,
+    ucinet, gdf, tgf, lgf, vna, leda, lgl, cytoscape, jgf, netjson, vis, ns3, caminos, miniedit, containerlab, slurm,
+    slurm-yaml, ibnetdiscover, iblinkinfo, subnet-list, opareport, nccl, nvidia-smi, rocm-smi, sndlib, sndlib-xml,
+    repetita, brite, rocketfuel, rocketfuel-map, as-relationships; directed must agree with the file.
     Source: the file.
     """
     file = Path(path)
@@ -143,6 +145,8 @@ def _reader(path: Path, format: str | None) -> str:
         raise unreadable(path, error, "a readable file") from None
     if name in FORMATS:
         return name
+    if format is None and name in NOT_READ:
+        resolve_name("torusweep.networks.readers.refused:refuse")(path, name)
     known = ", ".join(FORMATS)
     if format is None:
         raise BadInput(f'{printable(path)}: expected a graph file; say format="…", one of {known}')

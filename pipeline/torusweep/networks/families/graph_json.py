@@ -38,7 +38,7 @@ def node_link(path: Path) -> Listing:
     multiplicity, bandwidth, latency and weight are read, of nodes endpoints (or terminals), of the graph ports, classes
     and terminals (nodes); see `torusweep.networks.families.graph_graphml`. Other data is ignored.
     """
-    document = _parse(path)
+    document = parse_json(path)
     if not isinstance(document, dict):
         _refuse(path, f"expected an object with nodes and links, got {_shown(document)}")
     directed = document.get("directed", False)
@@ -86,7 +86,8 @@ def node_link(path: Path) -> Listing:
     return listing
 
 
-def _parse(path: Path) -> Any:
+def parse_json(path: Path) -> Any:
+    """A file of JSON. Raises BadInput where it is none."""
     try:
         return json.loads(path.read_bytes())
     except json.JSONDecodeError as error:

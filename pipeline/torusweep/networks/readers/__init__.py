@@ -28,6 +28,7 @@ class FileFormat(NamedTuple):
     begins: bytes = b""
 
 
+ROOT = rb"\A\s*(?:<!--(?s:.*?)-->\s*|<[?!][^>]*>\s*)*+<(?:\w+:)?"  # of XML
 FORMATS = {
     "edgelist": FileFormat("torusweep.networks.families.graph_formats:edge_list", ".edges .edgelist .el .csv .ncol"),
     "adjlist": FileFormat("torusweep.networks.families.graph_formats:adjacency_list", ".adj .adjlist"),
@@ -37,7 +38,22 @@ FORMATS = {
     "anynet": FileFormat(
         "torusweep.networks.families.graph_formats:anynet", ".anynet", rb"^[ \t]*router\s+\d+\s+(node|router)\s+\d+"
     ),
-    "networkx-json": FileFormat("torusweep.networks.families.graph_json:node_link", ".json", rb"\A\s*\{"),
+    "cytoscape": FileFormat(
+        "torusweep.networks.readers.json_graphs:json_graph", ".cyjs", rb'\A\s*\{[^\0]*"elements"\s*:\s*[\[{]'
+    ),
+    "jgf": FileFormat(
+        "torusweep.networks.readers.json_graphs:json_graph", ".jgf", rb'\A\s*\{\s*"graphs?"\s*:\s*(\[\s*)?\{\s*"'
+    ),
+    "netjson": FileFormat(
+        "torusweep.networks.readers.json_graphs:json_graph", "", rb'\A\s*\{[^\0]*"type"\s*:\s*"NetworkGraph"'
+    ),
+    "miniedit": FileFormat(
+        "torusweep.networks.readers.json_graphs:json_graph", ".mn", rb'\A\s*\{[^\0]*"switches"\s*:\s*\['
+    ),
+    "vis": FileFormat(
+        "torusweep.networks.readers.json_graphs:json_graph", "", rb'\A\s*\{[^\0]*"edges"\s*:\s*\[\s*\{[^{}]*"from"\s*:'
+    ),
+    "networkx-json": FileFormat("torusweep.networks.readers.json_graphs:json_graph", ".json", rb'\A\s*\{\s*["}]'),
     "parquet": FileFormat("torusweep.networks.families.graph_parquet:parquet_links", ".parquet", rb"\APAR1"),
     "gexf": FileFormat("torusweep.networks.readers.gexf:gexf", ".gexf", rb"\A\s*<[^\0]*<(\w+:)?gexf\b"),
     "gml": FileFormat("torusweep.networks.readers.libraries:gml", ".gml", rb"^[ \t]*graph\s*\["),
@@ -69,12 +85,82 @@ FORMATS = {
         "torusweep.networks.readers.slurm:slurm", "", rb"^[ \t]*(?i:SwitchName|BlockName|BlockSizes|RingName)\s*="
     ),
     "slurm-yaml": FileFormat("torusweep.networks.readers.slurm:slurm_yaml", "", rb"^[ \t]*-[ \t]+topology[ \t]*:"),
+    "nccl": FileFormat("torusweep.networks.readers.accelerators:nccl", "", ROOT + rb"system\b"),
+    "nvidia-smi": FileFormat(
+        "torusweep.networks.readers.accelerators:nvidia_smi",
+        "",
+        rb"\A(?:\s|\x1b\[[\d;]*m)*GPU0\b[^\n]*+\n\s*+GPU0[ \t]+X\b",
+    ),
+    "rocm-smi": FileFormat(
+        "torusweep.networks.readers.accelerators:rocm_smi", "", rb"^=+ (Weight|Hops|Link Type) between two GPUs =+"
+    ),
+    "iblinkinfo": FileFormat("torusweep.networks.readers.infiniband:iblinkinfo", "", rb"==\([^\n]{0,80}\)==>"),
+    "subnet-list": FileFormat("torusweep.networks.readers.infiniband:subnet_list", ".lst", rb"^\{ (CA|SW|Rt)\s+Ports:"),
+    "opareport": FileFormat(
+        "torusweep.networks.readers.infiniband:opareport",
+        "",
+        rb"^[ \t]*Rate[ \t]+(MTU[ \t]+)?NodeGUID[ \t]+Port[ \t]+Type[ \t]+Name",
+    ),
+    "sndlib": FileFormat("torusweep.networks.readers.planning:sndlib", "", rb"\A\?SNDlib native format"),
+    "sndlib-xml": FileFormat("torusweep.networks.readers.planning:sndlib_xml", "", ROOT + rb"network\b[^>]*sndlib"),
+    "repetita": FileFormat("torusweep.networks.readers.planning:repetita", "", rb"\ANODES[ \t]+\d+\s+label\b"),
+    "brite": FileFormat("torusweep.networks.readers.planning:brite", ".brite", rb"\ATopology:\s*\(\s*\d+\s+Nodes?\b"),
+    "rocketfuel": FileFormat(
+        "torusweep.networks.readers.planning:rocketfuel",
+        ".intra",
+        rb"\A[A-Z][^\s,]*,[+ ]?[^\s,]*\d[ \t]+[A-Z][^\s,]*,[+ ]?[^\s,]*\d[ \t]+[\d.]+\s",
+    ),
+    "rocketfuel-map": FileFormat("torusweep.networks.readers.planning:rocketfuel_map", ".cch", rb"^-?\d+ @[^\n]*->"),
+    "as-relationships": FileFormat(
+        "torusweep.networks.readers.planning:as_relationships", "", rb"\A(?:#[^\n]*\n)*+\d+\|\d+\|(-1|0|1|2)\b"
+    ),
+    "konect": FileFormat("torusweep.networks.readers.public_graphs:konect", "", rb"\A%\s*(sym|asym|bip)\s+\w+"),
+    "ucinet": FileFormat(
+        "torusweep.networks.readers.public_graphs:ucinet", ".dl", rb"\A\s*(?i:dl)\s+(?i:n|nr|nc|nm|format)\s*="
+    ),
+    "gdf": FileFormat("torusweep.networks.readers.public_graphs:gdf", ".gdf", rb"\A\s*nodedef\s*>"),
+    "tgf": FileFormat(
+        "torusweep.networks.readers.public_graphs:tgf",
+        ".tgf",
+        rb"\A(?:[^#%\s][^\n]*\n)++#[ \t]*\r?\n[ \t]*[^#%\s]+[ \t]+[^#%\s]",
+    ),
+    "lgf": FileFormat("torusweep.networks.readers.public_graphs:lgf", ".lgf", rb"^@(nodes|arcs|edges)\b"),
+    "vna": FileFormat(
+        "torusweep.networks.readers.public_graphs:vna", ".vna", rb"^\*(?i:node data|tie data|node properties)\b"
+    ),
+    "leda": FileFormat("torusweep.networks.readers.public_graphs:leda", ".lgr", rb"\A(?:#[^\n]*\n|\s)*+LEDA\.GRAPH\b"),
+    "lgl": FileFormat("torusweep.networks.readers.public_graphs:lgl", ".lgl"),
+    "caminos": FileFormat("torusweep.networks.readers.public_graphs:caminos", "", rb"\ANODOS\s+\d+\s+GRADO\b"),
+    "containerlab": FileFormat(
+        "torusweep.networks.readers.containerlab:containerlab",
+        "",
+        rb"^topology:[ \t]*(?:#[^\n]*)?\n(?:[ \t]+[^\n]*\n|[ \t]*\n)*?[ \t]+(nodes|links):",
+    ),
     "ibnetdiscover": FileFormat(
         "torusweep.networks.readers.fabrics:ibnetdiscover", ".ibnetdiscover", rb"^(switchguid|caguid|vendid)=0x"
     ),
 }
+# files of tools that are no networks, which `torusweep.networks.readers.refused` refuses by their names
+NOT_READ = {
+    "hwloc": ROOT + rb"topology\b",
+    "nccl-graph": ROOT + rb"graphs\b",
+    "omnetpp": rb"^[ \t]*submodules:",
+    "python": rb"\A(?:\s|#[^\n]*\n|\"\"\"(?s:.*?)\"\"\")*+(?:import|from)\s+[A-Za-z_]\w*(?:[ \t.,]|$)",
+    "garnet": rb"^\[system\.ruby\.network",
+    "booksim-config": rb"^[ \t]*topology[ \t]*=[ \t]*\w+[ \t]*;",
+    "astra-sim-network": rb"^npus_count[ \t]*:",
+    "noxim": rb"^(?i:mesh_dim_x)[ \t]*:",
+    "caminos-config": rb"^[ \t]*Configuration\s*\{",
+    "lldp": rb"^LLDP neighbors:",
+    "netlab": rb"^links:[ \t]*\n(?:[ \t]*-[^\n]*\n)",
+    "goal": rb"\A(?:\s|/\*(?s:.*?)\*/|//[^\n]*\n)*+num_ranks\s+\d+",
+}
 SUFFIXES = {suffix: name for name, format in FORMATS.items() for suffix in format.suffixes.split()}
-_BEGINS = {name: re.compile(format.begins, re.MULTILINE) for name, format in FORMATS.items() if format.begins}
+_BEGINS = {
+    name: re.compile(begins, re.MULTILINE)
+    for name, begins in {**NOT_READ, **{name: format.begins for name, format in FORMATS.items()}}.items()
+    if begins
+}
 
 
 def format_of(path: Path) -> str | None:

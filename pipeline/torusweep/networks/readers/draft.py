@@ -5,13 +5,14 @@ from __future__ import annotations
 from array import array
 from collections import Counter
 from collections.abc import Iterator
+from math import inf
 from pathlib import Path
 from typing import Any, NoReturn
 
 import numpy as np
 
 from torusweep.errors import BadInput, one_line, printable
-from torusweep.networks.families.graph_listing import LARGEST, SHOWN, Listing, fail, named, note_names, text_of
+from torusweep.networks.families.graph_listing import COST, LARGEST, SHOWN, Listing, fail, named, note_names, text_of
 from torusweep.networks.families.graph_numbers import set_numbers
 from torusweep.quantities import counted
 
@@ -112,11 +113,24 @@ class Draft:
         listing.nodes, listing.tails, listing.heads = places, places[ends[0]], places[ends[1]]
         if self.hosts:
             listing.terminals = np.sort(places[np.unique(np.array(self.hosts, np.int64))])
+        costs = self._columns.pop(COST, None)
+        if costs is not None:
+            listing.numbers[COST] = np.array([self._cost(*row) for row in zip(self._lines, costs)])
         with named(self.path, self._lines):
             set_numbers(listing, self._columns)
         if self.left:
             listing.notes.append(f"not read: {one_line(printable(', '.join(self.left)), NOTED)}")
         return listing
+
+    def _cost(self, line: int, text: object) -> float:
+        """A routing weight."""
+        try:
+            value = float(str(text))
+        except ValueError:
+            value = 0.0
+        if not 0 < value < inf:
+            self.fail(line, "a cost above 0", text)
+        return value
 
     def _both_ways(self) -> bool:
         """Whether each link has its like in the other direction, with the same numbers."""

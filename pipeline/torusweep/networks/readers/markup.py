@@ -25,9 +25,9 @@ class Element:
     text: str = ""
 
     def all(self, *names: str) -> Iterator[Element]:
-        """Elements of these names at any depth, in the order of the file."""
+        """Elements of these names, or of any, at any depth, in the order of the file."""
         for element in self.inside:
-            if element.name in names:
+            if not names or element.name in names:
                 yield element
             yield from element.all(*names)
 

@@ -1,0 +1,169 @@
+"""Readers of the links between GPUs of a machine: NCCL's topology, `nvidia-smi topo -m`, `rocm-smi --showtopo`."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from pathlib import Path
+
+from torusweep.errors import BadInput, printable
+from torusweep.networks.families.graph_listing import Listing
+from torusweep.networks.readers.draft import Draft, lines_of
+from torusweep.networks.readers.markup import Element, xml_tree
+
+# compute capability from which on → GB/s of an NVLink in each direction, as NCCL counts it (src/graph/topo.h)
+NVLINKS = {100: "40.1", 90: "20.6", 87: "20", 86: "12", 70: "20", 60: "18", 0: "20"}
+GPU_CLASS, NVSWITCH_CLASS = "0x03", "0x068000"  # PCI classes, as they begin
+MOST_NVLINKS = 18  # of a GPU: H100, B200
+XGMI_HOP = 15  # weight of one XGMI link, as Linux's amdkfd gives it
+ESCAPE = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
+PCI_ONLY = "GPUs that only PCI joins have no links of their own; write a list of links"
+
+
+def nccl(path: Path) -> Listing:
+    """Read NCCL's topology (NCCL_TOPO_DUMP_FILE): GPUs, which are terminals, and NVLinks to GPUs and NVSwitches.
+
+    A node is called GPU and its number `dev`. NVLinks between two nodes are parallel links, as fast as NCCL takes them
+    to be by the GPU's compute capability. PCI, processors and network cards are not read. GPUs forward, as NCCL lets
+    them. Raises BadInput where the two ends of an NVLink differ.
+    Source: NCCL, src/graph/xml.cc and topo.cc.
+    """
+    draft, tree = Draft(path), xml_tree(path)
+    gpus: dict[str, tuple[int, Element]] = {}
+    speeds: dict[tuple[str, str], tuple[str, Element]] = {}
+    for pci in tree.all("pci"):
+        for gpu in (element for element in pci.inside if element.name == "gpu"):
+            called = f"GPU{gpu.attribute(path, 'dev')}"
+            gpus[pci.attribute(path, "busid").lower()] = draft.declare(called, gpu.line, host=True), gpu
+    links = Counter[tuple[str, str]]()
+    for bus, (_, gpu) in gpus.items():
+        for nvlink in gpu.all("nvlink"):
+            count, target = nvlink.attribute(path, "count"), nvlink.attribute(path, "target").lower()
+            if not (count.isascii() and count.isdigit() and 0 < len(count) < 4 and int(count)):
+                draft.fail(nvlink.line, "a number of NVLinks", count)
+            links[bus, target] += int(count)
+            speeds[bus, target] = _speed(gpu, path), nvlink
+    for (bus, target), number in links.items():
+        speed, nvlink = speeds[bus, target]
+        kind = nvlink.attribute(path, "tclass")
+        if target in gpus and (links[target, bus] != number or speeds[target, bus][0] != speed):
+            draft.fail(nvlink.line, "as many NVLinks, as fast, at both ends", f"{number} to {target}")
+        if target not in gpus and kind.startswith(GPU_CLASS):
+            draft.fail(nvlink.line, "a GPU of the file as target", target)
+        if target in gpus and bus > target:
+            continue
+        called = "NVSwitch" if kind.startswith(NVSWITCH_CLASS) else "CPU"
+        other = gpus[target][0] if target in gpus else draft.node(f"{called} {target}", nvlink.line)
+        draft.link(gpus[bus][0], other, nvlink.line, multiplicity=number, bandwidth=f"{speed} GB/s")
+    if not links:
+        raise BadInput(f"{printable(path)}: expected NVLinks in NCCL's topology, got none; {PCI_ONLY}")
+    read = {"system", "gpu", "nvlink"}
+    draft.left |= dict.fromkeys(element.name for element in tree.all() if element.name not in read)
+    return draft.listing()
+
+
+def _speed(gpu: Element, path: Path) -> str:
+    capability = gpu.attribute(path, "sm")
+    if not (capability.isascii() and capability.isdigit() and len(capability) < 5):
+        raise BadInput(
+            f"{printable(path)}:{gpu.line}: expected sm, a GPU's compute capability, got {printable(capability)[:9]}"
+        )
+    return next(speed for least, speed in NVLINKS.items() if int(capability) >= least)
+
+
+def nvidia_smi(path: Path) -> Listing:
+    """Read the matrix of `nvidia-smi topo -m`: GPUs, which are terminals; NV2 stands for two NVLinks, parallel links.
+
+    Where a GPU would need more than 18 NVLinks and all pairs have equally many, an NVSwitch joins the GPUs. PCI paths
+    (SYS, NODE, PHB, PXB, PIX), network cards and affinities are not read; the speed of an NVLink is not in the file.
+    """
+    draft, rows, columns = Draft(path), dict[str, list[str]](), list[str]()
+    for line, text in lines_of(path):
+        words = ESCAPE.sub("", text).split()
+        if words and not columns:
+            columns = [word for word in words if re.fullmatch(r"GPU\d+", word)]
+            draft.left |= dict.fromkeys(word for word in words if re.fullmatch(r"(NIC|mlx|hns|bnxt)\w*", word))
+            draft.left |= dict.fromkeys(name for name in ("CPU Affinity", "NUMA Affinity") if name in text)
+            for gpu in columns:
+                draft.declare(gpu, line, host=True)
+        elif words and words[0] in columns:
+            if len(words) <= len(columns) or words[0] in rows or words[columns.index(words[0]) + 1] != "X":
+                draft.fail(line, f"a row of {len(columns)} fields, X at the GPU itself", " ".join(words))
+            rows[words[0]] = words[1 : len(columns) + 1]
+    if len(rows) != len(columns) or not columns:
+        raise BadInput(f"{printable(path)}: expected a row for each of {len(columns)} GPUs, got {len(rows)}")
+    counts: dict[tuple[int, int], int] = {}
+    for tail, gpu in enumerate(columns):
+        for head, kind in enumerate(rows[gpu]):
+            if rows[columns[head]][tail] != kind:
+                raise BadInput(
+                    f"{printable(path)}: expected the same links in both directions between {gpu} and {columns[head]}"
+                )
+            if found := re.fullmatch(r"NV(\d{1,3})", kind):
+                counts[tail, head] = int(found[1])
+            elif kind not in ("X", "SYS", "NODE", "PHB", "PXB", "PIX", "SOC"):
+                raise BadInput(
+                    f"{printable(path)}: expected NV# or a PCI path of nvidia-smi, got '{printable(kind)[:20]}'"
+                )
+            elif kind != "X":
+                draft.left[f"{kind} (PCI)"] = None
+    most = max((sum(counts.get((tail, head), 0) for head in range(len(rows))) for tail in range(len(rows))), default=0)
+    alike = len(counts) == len(rows) * (len(rows) - 1) and len({*counts.values()}) == 1
+    if not counts or (most > MOST_NVLINKS and not alike):
+        got = f"none; {PCI_ONLY}" if not counts else f"{most} of a GPU"
+        raise BadInput(f"{printable(path)}: expected 1 … {MOST_NVLINKS} NVLinks of each GPU, got {got}")
+    draft.notes.append("the speed of an NVLink is not in the file: 1 flit a cycle each")
+    if most > MOST_NVLINKS:
+        switch = draft.node("NVSwitch", 1)
+        for node in range(len(rows)):
+            draft.link(node, switch, 1, multiplicity=counts[0, 1])
+        draft.notes.append(f"{most} NVLinks of a GPU are too many: read as links to one NVSwitch")
+    else:
+        for (tail, head), count in counts.items():
+            if tail < head:
+                draft.link(tail, head, 1, multiplicity=count)
+        if alike and len(rows) > 2:
+            draft.notes.append("links between GPUs, not to an NVSwitch, which would look alike")
+    return draft.listing()
+
+
+def rocm_smi(path: Path) -> Listing:
+    """Read `rocm-smi --showtopo`: GPUs, which are terminals, and an XGMI link of each pair that one hop joins.
+
+    Such a pair has the link type XGMI and the weight 15. How many XGMI links are bundled, PCIe, hops and NUMA are not
+    read.
+    Source: Linux, drivers/gpu/drm/amd/amdkfd/kfd_crat.c (KFD_CRAT_XGMI_WEIGHT).
+    """
+    draft, tables, current = Draft(path), dict[str, dict[str, list[str]]](), ""
+    columns = list[str]()
+    for line, text in lines_of(path):
+        words = text.split()
+        if title := re.search(r"(Weight|Link Type|Hops|\w+) between two GPUs", text):
+            current = title[1]
+            tables[current] = {}
+        elif text.lstrip().startswith("="):
+            current = ""
+        elif current and all(re.fullmatch(r"GPU\d+", word) for word in words):
+            columns = columns or words
+            if words != columns:
+                draft.fail(line, "the same GPUs in each table", " ".join(words))
+        elif current and words[0] in columns:
+            if len(words) != len(columns) + 1:
+                draft.fail(line, f"a row of {len(columns)} fields", " ".join(words))
+            tables[current][words[0]] = words[1:]
+            draft.node(words[0], line, host=True)
+    weights, kinds = tables.get("Weight", {}), tables.get("Link Type", {})
+    if not columns or [*weights] != columns or [*kinds] != columns:
+        raise BadInput(
+            f"{printable(path)}: expected weights and link types of all GPUs, as rocm-smi --showtopo prints them"
+        )
+    for tail, gpu in enumerate(columns):
+        for head in range(tail):
+            if kinds[gpu][head] == "XGMI" and weights[gpu][head] == str(XGMI_HOP):
+                draft.link(head, tail, 1)
+    if not len(draft):
+        raise BadInput(f"{printable(path)}: expected XGMI links of weight {XGMI_HOP}, got none; {PCI_ONLY}")
+    draft.left |= dict.fromkeys(
+        [*(name for name in tables if name not in ("Weight", "Link Type")), "pairs of other weights or PCIE"]
+    )
+    return draft.listing()

@@ -1,0 +1,135 @@
+"""Readers of what tools print of InfiniBand and Omni-Path: iblinkinfo, ibdiagnet's and OpenSM's .lst, opareport."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from torusweep.errors import BadInput, printable
+from torusweep.networks.families.graph_listing import Listing
+from torusweep.networks.readers.draft import Draft, lines_of
+from torusweep.networks.readers.fabrics import LANES
+
+# the rate of a lane as tools print it → its name
+LANE_RATES = {
+    **{"2.5": "SDR", "5": "DDR", "5.0": "DDR", "10": "QDR", "10.0": "QDR", "14": "FDR", "14.0625": "FDR"},
+    **{"25": "EDR", "25.78125": "EDR", "50": "HDR", "53.125": "HDR", "100": "NDR", "106.25": "NDR"},
+    **{"200": "XDR", "212.5": "XDR"},
+}
+HEAD = re.compile(r"(Switch|CA|Router): +(?:0x[0-9a-f]+ +)?(.*):\s*$")
+PORT = re.compile(r'\s+(?:0x[0-9a-f]+ +)?(\d+) +(\d+)\[ *\d*\] +==\((.*?)\)==> +(?:(\d+) +(\d+)\[ *\d*\] )?.*?"(.*)"')
+ACTIVE = re.compile(r" *(\d+)X +([\d.]+) Gbps .*Active/")
+LST = re.compile(
+    r"\{ (\w+)\s+Ports:.*?NodeGUID:(\w+) .*?\{(.*?)\} LID:\w+ PN:(\w+) \}\s*"
+    r"\{ (\w+)\s+Ports:.*?NodeGUID:(\w+) .*?\{(.*?)\} LID:\w+ PN:(\w+) \}\s*(?:PHY=(\d+)x LOG=(\w+) SPD=([\d.]+))?"
+)
+OPA = re.compile(r"(<->|(\d+(?:\.\d+)?)g(?: +\d+)?)\s+(0x[0-9a-f]+)\s+(\d+)\s+(FI|SW)\s+(.*?)\s*$")
+
+
+def iblinkinfo(path: Path) -> Listing:
+    """Read what iblinkinfo prints: switches, and adapters, which are terminals and forward nothing.
+
+    Nodes are called by their descriptions where these differ, else with their LIDs. Each link is listed at both ends
+    and read once, with its width and speed (4X 25.78125 Gbps: 100 Gb/s). Aggregation nodes are no terminals. Ports that
+    are down are left out. What `--line` prints does not tell adapters from switches, and is refused.
+    Source: rdma-core, infiniband-diags/iblinkinfo.c.
+    """
+    nodes = list[tuple[str, str, int]]()  # kind, description, line
+    lids: dict[str, int] = {}
+    links: list[tuple[int, int, str, str, str, str, str]] = []
+    draft, down = Draft(path), 0
+    for line, text in lines_of(path):
+        if head := HEAD.match(text):
+            nodes.append((head[1], head[2].strip(), line))
+        elif "==(" not in text:
+            continue
+        elif (port := PORT.match(text)) is None or not nodes:
+            draft.fail(line, "a node, and its ports below it, as iblinkinfo prints them without --line", text)
+        else:
+            if lids.setdefault(port[1], len(nodes) - 1) != len(nodes) - 1 and port[1] != "0":
+                draft.fail(line, "LIDs of one node each", text)
+            if port[4] is None or " Active/" not in port[3]:
+                down += 1
+            else:
+                links.append((line, len(nodes) - 1, port[2], port[3], port[4], port[5], port[6]))
+    called = [name for _, name, _ in nodes]
+    of = {node: lid for lid, node in reversed(lids.items())}
+    for node, (kind, name, line) in enumerate(nodes):
+        host = kind == "CA" and not name.endswith("Aggregation Node")
+        draft.declare(name if called.count(name) == 1 else f"{name} {of.get(node, node)}", line, host=host)
+    ends: dict[tuple[int, str], tuple[int, str]] = {}
+    for line, node, port_number, state, lid, other_port, name in links:
+        if lid not in lids:
+            draft.left["the kind of nodes that are only at the other end of links: read as adapters"] = None
+        other = lids[lid] if lid in lids else draft.node(f"{name.strip()} {lid}", line, host=True)
+        here, there = (node, port_number), (other, other_port)
+        if ends.setdefault(here, there) != there or ends.setdefault(there, here) != here:
+            draft.fail(line, "one neighbour at each port", name)
+        if here < there or lid not in lids:
+            speed = ACTIVE.match(state)
+            draft.link(node, other, line, bandwidth=_rate(draft, line, *(speed.groups() if speed else ("", state))))
+    if down:
+        draft.left[f"{down} ports that are down"] = None
+    return draft.listing(hosts_end=True)
+
+
+def _rate(draft: Draft, line: int, width: str, lane: str) -> str:
+    """The bandwidth of a link of some lanes."""
+    if lane not in LANE_RATES or not width or len(width) > 3:
+        draft.fail(
+            line, f"the width of a link and its speed, one of {', '.join(LANE_RATES)} Gb/s a lane", f"{width}x {lane}"
+        )
+    return f"{int(width) * LANES[LANE_RATES[lane]]:g} Gb/s"
+
+
+def subnet_list(path: Path) -> Listing:
+    """Read a .lst of ibdiagnet or OpenSM: a link a line, with its width and speed a lane. Adapters are terminals.
+
+    Nodes are called by their descriptions where these differ, else by their GUIDs.
+    """
+    draft = Draft(path)
+    rows = []
+    for line, text in lines_of(path, "#"):
+        match = LST.match(text.strip())
+        if match is None:
+            draft.fail(line, "{ CA … } { SW … } PHY=4x LOG=ACT SPD=25, as ibdiagnet lists links", text.strip())
+        rows.append((line, match))
+    names = _called({match[place + 1]: match[place + 2].strip() for _, match in rows for place in (1, 5)})
+    ends: set[tuple[str, str]] = set()
+    for line, match in rows:
+        one, other = (
+            draft.node(names[guid], line, host=kind == "CA" and "Aggregation Node" not in text)
+            for kind, guid, text in ((match[1], match[2], match[3]), (match[5], match[6], match[7]))
+        )
+        if (match[2], match[4]) in ends and (match[6], match[8]) in ends:
+            continue
+        ends |= {(match[2], match[4]), (match[6], match[8])}
+        if match[10] not in (None, "ACT"):
+            draft.left["links that are not active"] = None
+        else:
+            rate = _rate(draft, line, match[9], match[11].removesuffix(".0")) if match[9] else None
+            draft.link(one, other, line, bandwidth=rate)
+    return draft.listing(hosts_end=True)
+
+
+def opareport(path: Path) -> Listing:
+    """Read the links that `opareport -o links` prints of Omni-Path: FI, which are terminals, and SW, switches."""
+    draft, other, rate = Draft(path), -1, ""
+    rows = [(line, match) for line, text in lines_of(path) if (match := OPA.match(text.strip()))]
+    names = _called({match[3]: match[6] for _, match in rows})
+    for place, (line, match) in enumerate(rows):
+        if (match[1] == "<->") != bool(place % 2):
+            draft.fail(line, "the two ends of a link, of which the second begins with <->", match[0])
+        node = draft.node(names[match[3]], line, host=match[5] == "FI")
+        if place % 2:
+            draft.link(other, node, line, bandwidth=f"{rate} Gb/s")
+        other, rate = node, match[2]
+    if len(rows) % 2 or not rows:
+        raise BadInput(f"{printable(path)}: expected links with two ends each, as opareport -o links prints them")
+    return draft.listing(hosts_end=True)
+
+
+def _called(names: dict[str, str]) -> dict[str, str]:
+    """GUID → what a node is called: its description where these differ, else the GUID."""
+    plain = len({*names.values()}) == len(names) and all(names.values())
+    return names if plain else {guid: guid for guid in names}

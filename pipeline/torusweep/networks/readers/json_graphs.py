@@ -1,0 +1,198 @@
+"""Readers of graphs in JSON: Cytoscape, JSON Graph Format, NetJSON, vis.js, D3, MiniEdit; others go to networkx's.
+
+What a file is, its keys tell, wherever they stand.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, NoReturn
+
+from torusweep.errors import BadInput, one_line, printable
+from torusweep.networks.families.graph_json import node_link, parse_json
+from torusweep.networks.families.graph_listing import SHOWN, Listing, named
+from torusweep.networks.families.graph_numbers import known_names
+from torusweep.networks.readers.draft import Draft
+
+NOT_NETWORKS = {  # a key of the whole → what such a file is, and what to do
+    "lldp": "lldpcli's list of one host's neighbours; join the lists of all hosts as a list of links: host switch",
+    "adjacency": "networkx's adjacency_data; write networkx.node_link_data",
+    "children": "a tree of networkx or D3; write networkx.node_link_data",
+    "traceEvents": "a trace of events, which is no network; `torusweep simulate NETWORK --workload` takes traces",
+}
+Json = dict[str, Any]
+
+
+def json_graph(path: Path) -> Listing:
+    """Read a graph in JSON as its keys say; nodes and links (or edges) of networkx by `node_link`."""
+    document = parse_json(path)
+    if not isinstance(document, dict):
+        return node_link(path)
+    for key, what in NOT_NETWORKS.items():
+        if key in document and "nodes" not in document:
+            _refuse(path, f"expected a network in JSON, got {what}")
+    graph = document.get("graph", document.get("graphs"))
+    graph = graph[0] if isinstance(graph, list) and len(graph) == 1 and "graphs" in document else graph
+    links = document.get("links", document.get("edges"))
+    first = links[0] if isinstance(links, list) and links and isinstance(links[0], dict) else {}
+    nodes = document.get("nodes")
+    if "elements" in document:
+        return _cytoscape(path, document)
+    if isinstance(graph, dict) and "nodes" in graph:
+        return _jgf(path, graph)
+    if isinstance(document.get("graphs"), list):
+        _refuse(path, f"expected one graph, got {len(document['graphs'])}; keep one a file")
+    if document.get("type") == "NetworkGraph":
+        return _netjson(path, document)
+    if {"hosts", "switches", "links"} <= document.keys():
+        return _miniedit(path, document)
+    if "from" in first and "to" in first:
+        return _plain(path, nodes, links, ("from", "to"), ("id",))
+    if isinstance(nodes, list) and nodes and not any(isinstance(node, dict) and "id" in node for node in nodes):
+        return _plain(path, nodes, links, ("source", "target"), ("key", "name"))
+    return node_link(path)
+
+
+def _cytoscape(path: Path, document: Json) -> Listing:
+    """Cytoscape.js, and what Cytoscape exports as .cyjs: nodes and edges whose data has id, source and target."""
+    elements = document["elements"]
+    if isinstance(elements, dict):
+        groups = [elements.get("nodes", []), elements.get("edges", [])]
+    else:
+        every = [(_data(path, element), element) for element in _objects(path, "elements", elements)]
+        groups = [[element for data, element in every if ("source" in data) == edge] for edge in (False, True)]
+    nodes, edges = ([_data(path, one) for one in _objects(path, "elements", group)] for group in groups)
+    nested = [node for node in nodes if node.get("parent") is not None]
+    draft = Draft(path)
+    draft.left |= {"parents of nodes": None} if nested else {}
+    return _of_objects(draft, nodes, edges, ("source", "target"), drop={"id", "source", "target", "parent"})
+
+
+def _data(path: Path, element: Json) -> Json:
+    data = element.get("data")
+    if not isinstance(data, dict):
+        _refuse(path, "expected data of every element of Cytoscape, got none")
+    return data
+
+
+def _jgf(path: Path, graph: Json) -> Listing:
+    """JSON Graph Format: nodes, a mapping (version 2) or a list, and edges with source and target."""
+    if "hyperedges" in graph:
+        _refuse(path, "expected edges between two nodes, got hyperedges of the JSON Graph Format")
+    nodes = graph["nodes"]
+    if isinstance(nodes, dict):
+        nodes = [{"id": name} for name in nodes]
+    draft = Draft(path, directed=_flag(path, "directed", graph.get("directed", True)))
+    edges = [
+        {**_mapping(path, "metadata", edge.get("metadata", {})), **edge}
+        for edge in _objects(path, "edges", graph.get("edges", []))
+    ]
+    kinds = {edge.get("directed", draft.directed) for edge in edges}
+    if kinds - {draft.directed}:
+        _refuse(path, "expected every edge directed as the graph, got edges that differ")
+    drop = {"id", "source", "target", "directed", "metadata"}
+    return _of_objects(draft, _objects(path, "nodes", nodes), edges, ("source", "target"), drop=drop)
+
+
+def _netjson(path: Path, document: Json) -> Listing:
+    """NetJSON's NetworkGraph: nodes by id, and links with a cost, which have both directions unless costs differ."""
+    nodes, links = (_objects(path, key, document.get(key)) for key in ("nodes", "links"))
+    mirrored = {(str(link.get("source")), str(link.get("target"))) for link in links}
+    draft = Draft(path, directed=any((target, source) in mirrored for source, target in mirrored))
+    draft.left |= dict.fromkeys(sorted(document.keys() & {"protocol", "version", "metric", "router_id"}))
+    return _of_objects(draft, nodes, links, ("source", "target"), drop={"id", "source", "target"}, costs=True)
+
+
+def _plain(path: Path, nodes: Any, links: Any, ends: tuple[str, str], keys: tuple[str, ...]) -> Listing:
+    """vis.js (from, to), graphology (key), and D3's nodes without ids, which links call by place or name."""
+    objects = _objects(path, "nodes", nodes)
+    key = next((key for key in keys if all(key in node for node in objects)), "")
+    draft = Draft(path)
+    edges = _objects(path, "links or edges", links)
+    if key != "id" and all(isinstance(link.get(end), int) for link in edges for end in ends):
+        names = [str(node.get(key, place)) for place, node in enumerate(objects)]
+        names = names if len(set(names)) == len(names) else [*map(str, range(len(names)))]
+        if any(not 0 <= link[end] < len(names) for link in edges for end in ends):
+            _refuse(path, f"expected places of nodes, 0 … {len(names) - 1}, as {' and '.join(ends)} of links")
+        edges = [{**link, **{end: names[link[end]] for end in ends}} for link in edges]
+        objects = [{**node, "id": name} for node, name in zip(objects, names)]
+    elif key:
+        objects = [{**node, "id": node[key]} for node in objects]
+    directed = {str(link.get("arrows", "")) for link in edges} - {""}
+    draft.left |= {"arrows": None} if directed else {}
+    return _of_objects(draft, objects, edges, ends, drop={"id", "key", "name", "arrows", *ends})
+
+
+def _miniedit(path: Path, document: Json) -> Listing:
+    """MiniEdit's file for Mininet: hosts, which only end packets, switches, and links, with bw in Mb/s and delay."""
+    draft = Draft(path)
+    for kind in ("hosts", "switches", "controllers"):
+        for node in _objects(path, kind, document.get(kind, [])):
+            name = _mapping(path, "opts", node.get("opts", {})).get("hostname")
+            if not isinstance(name, str):
+                _refuse(path, f"expected the hostname of each of {kind}, got none")
+            if kind == "controllers":
+                draft.left[kind] = None
+            else:
+                draft.declare(name, 1, host=kind == "hosts")
+    for link in _objects(path, "links", document["links"]):
+        tail, head = (draft.known(_name(path, link.get(end)), 1) for end in ("src", "dest"))
+        options = _mapping(path, "opts", link.get("opts", {}))
+        speed, delay = (options.get(name) or None for name in ("bw", "delay"))
+        draft.link(tail, head, 1, bandwidth=None if speed is None else f"{speed} Mb/s", latency=delay)
+        draft.left |= dict.fromkeys(f"{name} of links" for name in options if name not in ("bw", "delay"))
+    return draft.listing(hosts_end=True)
+
+
+def _of_objects(
+    draft: Draft, nodes: list[Json], links: list[Json], ends: tuple[str, str], *, drop: set[str], costs: bool = False
+) -> Listing:
+    """Nodes by their id, and links with the numbers that are known, or a cost."""
+    path = draft.path
+    for node in nodes:
+        draft.declare(_name(path, node.get("id")), 1)
+    with named(path):
+        called = known_names(dict.fromkeys(key for link in links for key in link if key not in drop), draft.notes)
+    called |= {"cost": "cost"} if costs and any(link.get("cost") is not None for link in links) else {}
+    for link in links:
+        tail, head = (draft.known(_name(path, link.get(end)), 1) for end in ends)
+        draft.link(tail, head, 1, **{known: link.get(key) for known, key in called.items()})
+    draft.left |= dict.fromkeys(f"{key} of nodes" for node in nodes for key in node if key not in drop)
+    draft.left |= dict.fromkeys(
+        f"{key} of links" for link in links for key in link if key not in {*drop, *called.values()}
+    )
+    return draft.listing()
+
+
+def _objects(path: Path, key: str, value: Any) -> list[Json]:
+    if not isinstance(value, list) or not all(isinstance(one, dict) for one in value):
+        _refuse(path, f"expected a list of objects as {key}, got {_kind(value)}")
+    return value
+
+
+def _mapping(path: Path, key: str, value: Any) -> Json:
+    if not isinstance(value, dict):
+        _refuse(path, f"expected an object as {key}, got {_kind(value)}")
+    return value
+
+
+def _flag(path: Path, key: str, value: Any) -> bool:
+    if not isinstance(value, bool):
+        _refuse(path, f"expected true or false as {key}, got {_kind(value)}")
+    return value
+
+
+def _name(path: Path, value: Any) -> str:
+    if not isinstance(value, str | int | float) or isinstance(value, bool):
+        _refuse(path, f"expected a number or a name as a node, got {_kind(value)}")
+    return str(value)
+
+
+def _kind(value: Any) -> str:
+    if isinstance(value, list | dict):
+        return "a list" if isinstance(value, list) else "an object"
+    return "nothing" if value is None else one_line(printable(value), SHOWN)
+
+
+def _refuse(path: Path, reason: str) -> NoReturn:
+    raise BadInput(f"{printable(path)}: {reason}")

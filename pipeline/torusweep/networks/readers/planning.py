@@ -1,0 +1,249 @@
+"""Readers of networks for routing and planning: SNDlib, Repetita, BRITE, Rocketfuel, CAIDA's relationships."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from fractions import Fraction
+from pathlib import Path
+from typing import NamedTuple
+
+from torusweep.errors import BadInput, printable
+from torusweep.networks.families.graph_listing import Listing, fail
+from torusweep.networks.readers import NUMBER
+from torusweep.networks.readers.draft import Draft, lines_of
+from torusweep.networks.readers.markup import xml_tree
+
+NODE = re.compile(r"(\S+) \( \S+ \S+ \)( \( ?\))*")
+LINK = re.compile(r"(\S+) \( (\S+) (\S+) \) (\S+) (\S+) (\S+) (\S+) \(((?: \S+ \S+)*) ?\)")
+BRITE_DIGITS = 6  # of a delay in ms: it is read to a nanosecond
+ROUTER = re.compile(r"(-?\d+) @(\S*)\s+(\+\s+)?(bb\s+)?\(\d+\)\s*(&\d+\s+)?->\s*((?:<\d+>\s*)*)((?:\{-?\d+\}\s*)*)=.*")
+
+
+class _Link(NamedTuple):
+    """A link of SNDlib: its ends, capacity that is installed, capacities of modules, whether it has costs."""
+
+    line: int
+    source: str
+    target: str
+    installed: str
+    modules: Sequence[str]
+    costs: bool
+
+
+def sndlib(path: Path) -> Listing:
+    """Read a network of SNDlib in its native format: nodes, links, and capacities.
+
+    The capacity that is installed is a bandwidth. Where none is installed anywhere and each link can have one module,
+    its capacity is. Capacities have the unit of the demands, and are read as flits a cycle. Costs, demands and paths
+    are not read. Whether links are directed stands in SNDlib's model file.
+    Source: sndlib.put.poznan.pl, native format, version 1.0.
+    """
+    draft, section, links = Draft(path, directed=None), "", list[_Link]()
+    for line, text in lines_of(path, "#"):
+        words = " ".join(re.sub(r"([()])", r" \1 ", text).split())
+        if text.startswith("?SNDlib"):
+            if "type: network" not in text:
+                draft.fail(line, "a file of type network", text)
+        elif words == ")":
+            section = ""
+        elif section == "" and words.endswith("("):
+            section = words.removesuffix("(").strip()
+            draft.left |= {section: None} if section not in ("NODES", "LINKS", "META") else {}
+        elif section == "NODES":
+            if (node := NODE.fullmatch(words)) is None:
+                draft.fail(line, "a node and its place, as A ( 0.0 0.0 )", text)
+            draft.declare(node[1], line)
+        elif section == "LINKS":
+            if (found := LINK.fullmatch(words)) is None:
+                draft.fail(line, "a link as L1 ( A B ) 0.0 0.0 0.0 0.0 ( 40.0 1.0 )", text)
+            modules = found[8].split()
+            costs = any(re.search("[1-9]", cost) for cost in (*found.groups()[4:7], *modules[1::2]))
+            links.append(_Link(line, found[2], found[3], found[4], modules[::2], costs))
+        elif not section:
+            draft.fail(line, "a section, as NODES (", text)
+    if section or not links:
+        raise BadInput(f"{printable(path)}: expected NODES ( … ) and LINKS ( … ) of SNDlib, got the end of the file")
+    return _of_sndlib(draft, links)
+
+
+def sndlib_xml(path: Path) -> Listing:
+    """Read a network of SNDlib in XML, as `sndlib` reads its native format."""
+    draft, links, tree = Draft(path, directed=None), list[_Link](), xml_tree(path)
+    for node in tree.all("node"):
+        draft.declare(node.attribute(path, "id"), node.line)
+    for link in tree.all("link"):
+        ends = [link.said("source"), link.said("target")]
+        if not all(ends):
+            fail(path, link.line, "expected <source> and <target> of every <link>")
+        installed = link.child("preInstalledModule")
+        modules = [module.said("capacity") or "" for module in link.all("addModule")]
+        costs = any(re.search("[1-9]", cost.text) for cost in link.all("cost", "routingCost", "setupCost"))
+        capacity = "0" if installed is None else installed.said("capacity") or ""
+        links.append(_Link(link.line, ends[0] or "", ends[1] or "", capacity, modules, costs))
+    draft.left |= dict.fromkeys(
+        element.name for element in tree.inside if element.name not in ("meta", "networkStructure")
+    )
+    return _of_sndlib(draft, links)
+
+
+def _of_sndlib(draft: Draft, links: list[_Link]) -> Listing:
+    none = all(NUMBER.fullmatch(link.installed) and float(link.installed) == 0 for link in links)
+    single = none and all(len(link.modules) == 1 for link in links)
+    for link in links:
+        tail, head = draft.known(link.source, link.line), draft.known(link.target, link.line)
+        capacity = link.modules[0] if single else None if none else link.installed
+        draft.link(tail, head, link.line, bandwidth=capacity)
+    if single or not none:
+        what = "the only module of each link" if single else "what is installed"
+        draft.notes.append(f"bandwidths are capacities in the unit of the demands: {what}")
+    draft.left |= {"modules of links": None} if not single and any(link.modules for link in links) else {}
+    draft.left |= {"costs": None} if any(link.costs for link in links) else {}
+    draft.notes.append("whether links are directed is in SNDlib's model file; undirected unless directed=true")
+    return draft.listing()
+
+
+def repetita(path: Path) -> Listing:
+    """Read a topology of Repetita: directed links with an IGP weight, which is a cost, a bandwidth and a delay.
+
+    As in Repetita's own files, a bandwidth is in kb/s and a delay in µs. Labels of links and places of nodes are not
+    read.
+    Source: repetita.info.ucl.ac.be, Data Format.
+    """
+    draft, kind, left, heading = Draft(path, directed=True), "", 0, False
+    nodes: list[int] = []
+    for line, text in lines_of(path):
+        words = text.split()
+        if words[0] in ("NODES", "EDGES") and not left:
+            if len(words) != 2 or not words[1].isdigit() or len(words[1]) > 9:
+                draft.fail(line, "the number of nodes or edges", text)
+            kind, left, heading = words[0], int(words[1]), True
+        elif heading:
+            if words != (["label", "x", "y"] if kind == "NODES" else ["label", "src", "dest", "weight", "bw", "delay"]):
+                draft.fail(line, "the heading of Repetita's nodes or edges", text)
+            heading = False
+        elif kind == "NODES" and left and len(words) == 3:
+            nodes.append(draft.declare(words[0], line))
+            left -= 1
+        elif kind == "EDGES" and left and len(words) == 6:
+            if not all(
+                word.isascii() and word.isdigit() and len(word) < 10 and int(word) < len(nodes) for word in words[1:3]
+            ):
+                draft.fail(line, f"two nodes below {len(nodes)}", text)
+            tail, head = (nodes[int(word)] for word in words[1:3])
+            bandwidth, delay = f"{words[4]} kb/s", f"{words[5]} us"
+            draft.link(tail, head, line, cost=words[3], bandwidth=bandwidth, latency=delay)
+            left -= 1
+        else:
+            draft.fail(line, "nodes of 3 fields, then edges of 6, as many as NODES and EDGES say", text)
+    if left or heading or kind != "EDGES":
+        raise BadInput(
+            f"{printable(path)}: expected all nodes and EDGES that Repetita's file says, got the end of the file"
+        )
+    draft.notes.append("bw read in kb/s, delay in µs, as Repetita's own files have them; weight is the cost of a link")
+    draft.left |= {"labels of edges": None, "x, y": None}
+    return draft.listing()
+
+
+def brite(path: Path) -> Listing:
+    """Read a topology that BRITE generated: bandwidths in Mb/s, delays in ms, as ns-3 takes them, rounded to a ns.
+
+    An edge with the type or the sign of a directed one has one direction. Places, degrees, lengths and autonomous
+    systems are not read.
+    Source: BRITE's user manual, output format.
+    """
+    draft, section, directed = Draft(path), "", set[bool]()
+    counts: dict[str, int] = {}
+    seen = {"Nodes": 0, "Edges": 0}
+    for line, text in lines_of(path):
+        words = text.split()
+        if head := re.match(r"Topology: *\( *(\d{1,9}) Nodes?, *(\d{1,9}) Edges? *\)", text):
+            counts = {"Nodes": int(head[1]), "Edges": int(head[2])}
+        elif head := re.match(r"(Nodes|Edges): *\(", text):
+            section = head[1]
+        elif section == "Nodes" and len(words) >= 5:
+            draft.declare(words[0], line)
+            seen[section] += 1
+        elif section == "Edges" and len(words) >= 6:
+            if not all(map(NUMBER.fullmatch, words[3:6])):
+                draft.fail(line, "numbers as length, delay and bandwidth", text)
+            delay = Fraction(words[4])
+            rounded = round(delay, BRITE_DIGITS)
+            if delay != rounded:
+                draft.left["parts of a ns of delays"] = None
+            directed.add("_DIR" in text.upper() or words[-1] == "D")
+            tail, head_node = draft.known(words[1], line), draft.known(words[2], line)
+            speed = f"{words[5]} Mb/s" if float(words[5]) > 0 else None
+            time = f"{float(rounded):.{BRITE_DIGITS}f} ms" if rounded > 0 else None
+            draft.link(tail, head_node, line, bandwidth=speed, latency=time)
+            seen[section] += 1
+        elif section or not text.startswith("Model"):
+            draft.fail(line, "a node of 5 fields or more, or an edge of 6 or more, as BRITE writes them", text)
+    if counts != seen:
+        raise BadInput(f"{printable(path)}: expected as many nodes and edges as BRITE's first line says, got {seen}")
+    if len(directed) > 1:
+        raise BadInput(f"{printable(path)}: expected every edge directed, or none, got both")
+    draft.directed = directed == {True}
+    draft.left |= dict.fromkeys(("model", "places", "degrees", "lengths", "AS and type"))
+    return draft.listing()
+
+
+def rocketfuel(path: Path) -> Listing:
+    """Read Rocketfuel's weights.intra or latencies.intra: two routers and a number a line, in both directions.
+
+    The file's name says whether it is a weight, which is a cost, or a latency in ms.
+    """
+    draft = Draft(path, directed=True)
+    kinds = [kind for kind in ("weights", "latencies") if path.name.startswith(kind)]
+    if not kinds:
+        raise BadInput(
+            f"{printable(path)}: expected a file of Rocketfuel called weights… or latencies…, as its numbers are;"
+            " rename it"
+        )
+    for line, text in lines_of(path):
+        words = text.split()
+        if len(words) != 3 or not NUMBER.fullmatch(words[2]):
+            draft.fail(line, "two routers and a number", text)
+        tail, head = draft.node(words[0], line), draft.node(words[1], line)
+        if kinds == ["weights"]:
+            draft.link(tail, head, line, cost=words[2])
+        else:
+            draft.link(tail, head, line, latency=f"{words[2]} ms")
+    return draft.listing()
+
+
+def rocketfuel_map(path: Path) -> Listing:
+    """Read Rocketfuel's .cch: routers and the routers of the same provider that they have links to.
+
+    Links to other providers ({-1}), routers of these, places, backbone signs and names are not read.
+    """
+    draft, links = Draft(path, directed=True), list[tuple[str, str, int]]()
+    for line, text in lines_of(path, "#"):
+        match = ROUTER.fullmatch(text.strip())
+        if text.lstrip().startswith("-"):
+            draft.left["routers of other providers"] = None
+        elif match is None:
+            draft.fail(line, "a router as '1 @Paris bb (2) -> <2> <3> =name r0'", text)
+        else:
+            draft.declare(match[1], line)
+            links += [(match[1], other, line) for other in re.findall(r"<(\d+)>", match[6])]
+            draft.left |= {"links to other providers": None} if match[7] else {}
+            draft.left |= dict.fromkeys(("places", "names"))
+    for tail, head, line in links:
+        draft.link(draft.known(tail, line), draft.known(head, line), line)
+    return draft.listing()
+
+
+def as_relationships(path: Path) -> Listing:
+    """Read CAIDA's AS relationships, serial-1 and serial-2: a link for each pair of autonomous systems.
+
+    Who pays whom, which decides on routes between autonomous systems, and the source are not read.
+    """
+    draft = Draft(path)
+    for line, text in lines_of(path, "#"):
+        words = text.strip().split("|")
+        if len(words) not in (3, 4) or words[2] not in ("-1", "0", "1", "2") or not all(map(str.isdigit, words[:2])):
+            draft.fail(line, "two autonomous systems and their relationship, as 1|2|-1", text)
+        draft.link_once(draft.node(words[0], line), draft.node(words[1], line), line)
+    draft.left["relationships, and routing by them"] = None
+    return draft.listing()

@@ -1,0 +1,347 @@
+"""Readers of the text of graph libraries and public collections: KONECT, DL, GDF, TGF, LGF, VNA, LEDA, LGL, CAMINOS."""
+
+from __future__ import annotations
+
+import csv
+import re
+from pathlib import Path
+from typing import Any
+
+from torusweep.errors import BadInput, Refused, printable
+from torusweep.networks.families.graph_listing import Listing, named
+from torusweep.networks.families.graph_numbers import known_names
+from torusweep.networks.readers import NUMBER
+from torusweep.networks.readers.draft import Draft, lines_of
+from torusweep.networks.topology import default_memory
+
+NODE_BYTES = 256  # of a node by its name
+WORDS = re.compile(r'"([^"]*)"|([^\s"]+)')  # names with blanks stand in quotes
+
+
+def words_of(text: str) -> list[str]:
+    """The words of a line, without quotes."""
+    return [quoted or plain for quoted, plain in WORDS.findall(text)]
+
+
+def konect(path: Path) -> Listing:
+    """Read a network of KONECT (out.*): links, their weights or how often they are repeated.
+
+    The first line says whether links are directed (asym) or not (sym), or join two kinds of nodes (bip), which are
+    called left and right. Times are not read.
+    Source: KONECT's handbook, format of out.* files.
+    """
+    lines = lines_of(path)
+    line, text = next(lines, (1, ""))
+    kind = text.strip("% \t\r\n").split()
+    draft = Draft(path, directed=kind[:1] == ["asym"])
+    if len(kind) < 2 or kind[0] not in ("sym", "asym", "bip"):
+        draft.fail(line, "sym, asym or bip and a kind of weights, as in '% sym unweighted'", text)
+    for line, text in lines:
+        words = text.split()
+        if words[0].startswith("%"):
+            continue
+        if not 2 <= len(words) <= 4 or not all(map(NUMBER.fullmatch, words)):
+            draft.fail(line, "two nodes, a weight and a time, or less", text)
+        tail, head = (f"left {words[0]}", f"right {words[1]}") if kind[0] == "bip" else words[:2]
+        weight = words[2] if len(words) > 2 else None
+        numbers: dict[str, Any] = {"multiplicity": weight} if kind[1] == "positive" else {"weight": weight}
+        if kind[1] in ("unweighted", "signed", "multisigned"):
+            draft.left |= {"weights": None} if weight is not None else {}
+            numbers = {}
+        draft.left |= {"times": None} if len(words) > 3 else {}
+        draft.link(draft.node(tail, line), draft.node(head, line), line, **numbers)
+    return draft.listing()
+
+
+def ucinet(path: Path) -> Listing:
+    """Read UCINET's DL: edgelist1, nodelist1 or fullmatrix, with labels or numbers of nodes.
+
+    Entries of a matrix are weights, and links are directed unless each has its like in the other direction.
+    """
+    draft, mode, labels, count = Draft(path, directed=True), "head", list[str](), 0
+    head, rows = "", list[tuple[int, list[str]]]()
+    embedded = False
+    for line, text in lines_of(path):
+        section = re.match(
+            r"\s*(labels( embedded)?|data|row labels|column labels|matrix labels)\s*:?\s*(.*)", text, re.IGNORECASE
+        )
+        if section and (mode != "data" or section[1].lower() == "labels embedded"):
+            mode = section[1].lower()
+            embedded |= section[2] is not None
+            text = section[3]
+        words = words_of(text.replace(",", " "))
+        if mode == "head":
+            head += f" {text}"
+        elif mode == "labels":
+            labels += words
+        elif mode == "data" and words:
+            rows.append((line, words))
+        elif mode not in ("data", "labels embedded"):
+            draft.fail(line, "labels of nodes, and data", text)
+    said = {key.lower(): value.lower() for key, value in re.findall(r"(\w+)\s*=\s*(\w+)", head)}
+    number, form = said.get("n", ""), said.get("format", "fullmatrix")
+    if not (number.isascii() and number.isdigit() and len(number) < 9) or said.get("nm", "1") != "1":
+        draft.fail(1, "DL of one square matrix, as 'dl n=4 format=edgelist1'", head)
+    count = int(number)
+    if count > default_memory() // NODE_BYTES:
+        raise Refused(f"{printable(path)}: {count:,} nodes are more than this machine's memory can hold")
+    if embedded and form == "fullmatrix" and rows:
+        labels = rows.pop(0)[1]
+        rows = [(line, words[1:]) for line, words in rows]
+    if not embedded or labels:
+        if labels and len(labels) != count:
+            draft.fail(1, f"{count} labels", f"{len(labels)} of them")
+        for label in labels or map(str, range(1, count + 1)):
+            draft.declare(label, 1)
+    if form == "fullmatrix":
+        _add_matrix(draft, count, rows)
+    elif form in ("edgelist1", "nodelist1"):
+        _add_lists(draft, rows, pairs=form == "edgelist1", labels=labels, embedded=embedded)
+    else:
+        draft.fail(1, "the format edgelist1, nodelist1 or fullmatrix of DL", form)
+    if len(draft.names) != count:
+        draft.fail(1, f"{count} nodes", f"{len(draft.names)} of them")
+    return draft.listing()
+
+
+def _add_matrix(draft: Draft, count: int, rows: list[tuple[int, list[str]]]) -> None:
+    values = [(line, word) for line, words in rows for word in words]
+    if len(values) != count * count:
+        draft.fail(1, f"{count * count:,} entries of a matrix", f"{len(values):,} of them")
+    for place, (line, value) in enumerate(values):
+        if not NUMBER.fullmatch(value):
+            draft.fail(line, "a number", value)
+        if float(value):
+            draft.link(*divmod(place, count), line, weight=value)
+
+
+def _add_lists(
+    draft: Draft, rows: list[tuple[int, list[str]]], *, pairs: bool, labels: list[str], embedded: bool
+) -> None:
+    """Links: two nodes and a weight a line, or a node and its neighbours."""
+    for line, words in rows:
+        if pairs and len(words) not in (2, 3):
+            draft.fail(line, "two nodes and a weight or none", " ".join(words))
+        ends = words[:2] if pairs else words
+        if labels and not embedded:
+            if not all(word.isascii() and word.isdigit() and 0 < int(word[:9]) <= len(labels) for word in ends):
+                draft.fail(line, f"nodes 1 … {len(labels)}", " ".join(words))
+            ends = [labels[int(word[:9]) - 1] for word in ends]
+        first, *others = (draft.node(end, line) if embedded else draft.known(end, line) for end in ends)
+        for other in others:
+            draft.link(first, other, line, weight=words[2] if pairs and len(words) == 3 else None)
+
+
+def gdf(path: Path) -> Listing:
+    """Read GDF of GUESS: nodes by their names, and links with their numbers, where they are known.
+
+    Links are directed where the column `directed` says so, of all or of none.
+    """
+    draft, columns, kind = Draft(path), list[str](), ""
+    directed: set[bool] = set()
+    called: dict[str, str] = {}
+    for line, text in lines_of(path):
+        if head := re.match(r"\s*(nodedef|edgedef)\s*>\s*(.*)", text):
+            kind = head[1]
+            columns = [part.split()[0].lower() for part in head[2].split(",") if part.split()]
+            needed = ["name"] if kind == "nodedef" else ["node1", "node2"]
+            if columns[: len(needed)] != needed:
+                draft.fail(line, f"{', '.join(needed)} as first columns", text)
+            with named(path):
+                called = known_names(columns, draft.notes) if kind == "edgedef" else {}
+            read = {*needed, "directed", *called.values()}
+            draft.left |= dict.fromkeys(name for name in columns if name not in read)
+            continue
+        fields = [field.strip() for field in next(csv.reader([text.strip()], quotechar="'" if "'" in text else '"'))]
+        if not kind or not len(columns[:1]) <= len(fields) <= len(columns):
+            draft.fail(line, f"at most {len(columns)} fields, as in the heading", text)
+        row = dict(zip(columns, fields))
+        if kind == "nodedef":
+            draft.declare(row["name"], line)
+        else:
+            if "node2" not in row:
+                draft.fail(line, "two nodes", text)
+            directed.add(row.get("directed", "false").lower() == "true")
+            numbers = {known: row.get(name) or None for known, name in called.items()}
+            draft.link(draft.node(row["node1"], line), draft.node(row["node2"], line), line, **numbers)
+    if len(directed) > 1:
+        raise BadInput(f"{printable(path)}: expected every link directed, or none, got both; write both directions out")
+    draft.directed = directed == {True}
+    return draft.listing()
+
+
+def tgf(path: Path) -> Listing:
+    """Read the Trivial Graph Format: nodes and labels, a line #, directed links. Labels that differ are the names.
+
+    Labels of links are not read.
+    """
+    draft, links = Draft(path, directed=True), list[tuple[int, list[str]]]()
+    labels: dict[str, str] = {}
+    behind = False
+    for line, text in lines_of(path):
+        words = text.split(maxsplit=2 if behind else 1)
+        if words == ["#"] and not behind:
+            behind = True
+        elif not behind:
+            if words[0] in labels:
+                draft.fail(line, "each node once", words[0])
+            labels[words[0]] = words[1].strip() if len(words) > 1 else ""
+        elif len(words) < 2 or words[0] not in labels or words[1] not in labels:
+            draft.fail(line, 'two nodes that stand above # in TGF (format="edgelist" reads a list of links)', text)
+        else:
+            links.append((line, words))
+            draft.left |= {"labels of links": None} if len(words) > 2 else {}
+    if not behind:
+        raise BadInput(f"{printable(path)}: expected a line # between nodes and links of TGF, got none")
+    plain = all(labels.values()) and len({*labels.values()}) == len(labels)
+    numbers = {node: draft.declare(label if plain else node, 1) for node, label in labels.items()}
+    draft.left |= {"labels of nodes": None} if not plain and any(labels.values()) else {}
+    for line, words in links:
+        draft.link(numbers[words[0]], numbers[words[1]], line)
+    return draft.listing()
+
+
+def lgf(path: Path) -> Listing:
+    """Read LEMON's graph format: nodes by their labels, @arcs, which are directed, or @edges, and numbers of links.
+
+    Other maps and sections are not read.
+    Source: lemon.cs.elte.hu, LEMON graph format.
+    """
+    draft, section, columns, kinds = Draft(path), "", None, set[str]()
+    called: dict[str, str] = {}
+    for line, text in lines_of(path, "#"):
+        words = words_of(text)
+        if words[0].startswith("@"):
+            section, columns = words[0], None
+            kinds |= {section} & {"@arcs", "@edges"}
+            draft.left |= {section: None} if section not in ("@nodes", "@arcs", "@edges") else {}
+        elif section == "@nodes":
+            if columns is None:
+                columns = words
+                if "label" not in words:
+                    draft.fail(line, "a map label of nodes", text)
+                draft.left |= dict.fromkeys(f"{name} of nodes" for name in words if name != "label")
+            elif len(words) != len(columns):
+                draft.fail(line, f"{len(columns)} fields of a node", text)
+            else:
+                draft.declare(words[columns.index("label")], line)
+        elif section in ("@arcs", "@edges"):
+            if columns is None:
+                columns = [] if words == ["-"] else words
+                with named(path):
+                    called = known_names(columns, draft.notes)
+                draft.left |= dict.fromkeys(name for name in columns if name not in (*called.values(), "label"))
+            elif len(words) != len(columns) + 2:
+                draft.fail(line, f"two nodes and {len(columns)} fields of a link", text)
+            else:
+                row = dict(zip(columns, words[2:]))
+                numbers: dict[str, Any] = {known: row[name] for known, name in called.items()}
+                draft.link(draft.known(words[0], line), draft.known(words[1], line), line, **numbers)
+    if len(kinds) > 1:
+        raise BadInput(f"{printable(path)}: expected @arcs or @edges, got both; list each edge as two arcs")
+    draft.directed = kinds == {"@arcs"}
+    return draft.listing()
+
+
+def vna(path: Path) -> Listing:
+    """Read NetDraw's VNA: nodes, and ties, which are directed unless each has its like in the other direction.
+
+    The strength of a tie is a weight. Other columns, and how nodes are drawn, are not read.
+    """
+    draft, section, columns = Draft(path, directed=True), "", list[str]()
+    for line, text in lines_of(path):
+        words = words_of(text)
+        if words[0].startswith("*"):
+            section, columns = " ".join(words).lower(), []
+            draft.left |= {section: None} if section not in ("*node data", "*tie data") else {}
+        elif section not in ("*node data", "*tie data"):
+            continue
+        elif not columns:
+            columns = [word.lower() for word in words]
+            needed = 1 if section == "*node data" else 2
+            draft.left |= dict.fromkeys(
+                name for name in columns[needed:] if section == "*node data" or name != "strength"
+            )
+        elif len(words) != len(columns) or (section == "*tie data" and len(words) < 2):
+            draft.fail(line, f"{len(columns)} fields, as in the heading", text)
+        elif section == "*node data":
+            draft.declare(words[0], line)
+        else:
+            weight = words[columns.index("strength")] if "strength" in columns else None
+            draft.link(draft.node(words[0], line), draft.node(words[1], line), line, weight=weight)
+    return draft.listing()
+
+
+class _Rows:
+    """The lines of a file, taken one after the other."""
+
+    def __init__(self, draft: Draft, comment: str = "") -> None:
+        self.draft, self.lines = draft, lines_of(draft.path, comment)
+
+    def take(self, what: str) -> tuple[int, str]:
+        """The number and text of the next line. Raises BadInput at the end of the file."""
+        line, text = next(self.lines, (0, ""))
+        if not line:
+            raise BadInput(f"{printable(self.draft.path)}: expected {what}, got the end of the file")
+        return line, text.strip()
+
+    def numbers(self, what: str, word: str = "") -> tuple[int, list[int]]:
+        """The number of the next line, and the whole numbers in it, behind a word or none."""
+        line, text = self.take(what)
+        first, *others = text.split() if word else ("", *text.split())
+        if first != word or not others or not all(re.fullmatch(r"-?\d{1,9}", other, re.ASCII) for other in others):
+            self.draft.fail(line, what, text)
+        return line, [*map(int, others)]
+
+
+def leda(path: Path) -> Listing:
+    """Read LEDA's graph: nodes 1 … N, directed (-1) or not (-2). Labels of nodes and links are not read."""
+    draft = Draft(path)
+    rows = _Rows(draft, "#")
+    for what in ("LEDA.GRAPH", "a type of nodes of LEDA", "a type of links of LEDA"):
+        rows.take(what)
+    draft.directed = rows.numbers("-1 (directed) or -2")[1][0] == -1
+    for number in range(rows.numbers("the number of nodes")[1][0]):
+        draft.declare(str(number + 1), rows.take("as many nodes as LEDA's file says")[0])
+    for _ in range(rows.numbers("the number of links")[1][0]):
+        line, text = rows.take("as many links as LEDA's file says")
+        words = text.split(maxsplit=3)
+        if len(words) < 3:
+            draft.fail(line, "two nodes and the reversal of a link", text)
+        draft.link(draft.known(words[0], line), draft.known(words[1], line), line)
+    draft.left["labels"] = None
+    return draft.listing()
+
+
+def lgl(path: Path) -> Listing:
+    """Read the LGL format of igraph: a node behind #, then its neighbours, a line each, with a weight or none."""
+    draft, node = Draft(path), -1
+    for line, text in lines_of(path):
+        words = text.split()
+        if words[0] == "#" and len(words) == 2:
+            node = draft.node(words[1], line)
+        elif node < 0 or len(words) not in (1, 2) or words[0].startswith("#"):
+            draft.fail(line, "# and a node, then its neighbours", text)
+        else:
+            draft.link(node, draft.node(words[0], line), line, weight=words[1] if len(words) > 1 else None)
+    return draft.listing()
+
+
+def caminos(path: Path) -> Listing:
+    """Read CAMINOS' file of adjacencies: NODOS and GRADO, then N and a router, and its neighbours."""
+    draft = Draft(path, directed=True)
+    rows = _Rows(draft)
+    line, (count, *_) = rows.numbers("NODOS and the number of routers", "NODOS")
+    rows.numbers("GRADO and the most links of a router", "GRADO")
+    if count * NODE_BYTES > default_memory():
+        raise Refused(f"{printable(path)}: {count:,} nodes are more than this machine's memory can hold")
+    for router in range(count):
+        draft.declare(str(router), line)
+    for router in range(count):
+        line, named_routers = rows.numbers(f"N {router}", "N")
+        if named_routers != [router]:
+            draft.fail(line, f"N {router}", named_routers)
+        line, others = rows.numbers("the neighbours of a router")
+        for other in others:
+            draft.link(router, draft.known(str(other), line), line)
+    return draft.listing()
