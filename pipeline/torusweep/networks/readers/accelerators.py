@@ -39,10 +39,10 @@ def nccl(path: Path) -> Listing:
     for bus, (_, gpu) in gpus.items():
         for nvlink in gpu.all("nvlink"):
             count, target = nvlink.attribute(path, "count"), nvlink.attribute(path, "target").lower()
-            if not (count.isascii() and count.isdigit() and 0 < len(count) < 4 and int(count)):
-                draft.fail(nvlink.line, "a number of NVLinks", count)
-            links[bus, target] += int(count)
-            speeds[bus, target] = _speed(gpu, path), nvlink
+            links[bus, target] += draft.whole(count, nvlink.line, "a number of NVLinks", 1000, least=1)
+            capability = draft.whole(gpu.attribute(path, "sm"), gpu.line, "sm, a compute capability", 9999)
+            speed = next(speed for least, speed in NVLINKS.items() if capability >= least)
+            speeds[bus, target] = speed, nvlink
     for (bus, target), number in links.items():
         speed, nvlink = speeds[bus, target]
         kind = nvlink.attribute(path, "tclass")
@@ -60,15 +60,6 @@ def nccl(path: Path) -> Listing:
     read = {"system", "gpu", "nvlink"}
     draft.left |= dict.fromkeys(element.name for element in tree.all() if element.name not in read)
     return draft.listing()
-
-
-def _speed(gpu: Element, path: Path) -> str:
-    capability = gpu.attribute(path, "sm")
-    if not (capability.isascii() and capability.isdigit() and len(capability) < 5):
-        raise BadInput(
-            f"{printable(path)}:{gpu.line}: expected sm, a GPU's compute capability, got {printable(capability)[:9]}"
-        )
-    return next(speed for least, speed in NVLINKS.items() if int(capability) >= least)
 
 
 def nvidia_smi(path: Path) -> Listing:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from array import array
 from collections import Counter
 from collections.abc import Iterator
@@ -44,6 +45,12 @@ class Draft:
     def fail(self, line: int, expected: str, got: object) -> NoReturn:
         """Refuse what stands in a line. Raises BadInput."""
         fail(self.path, line, f"expected {expected}, got '{one_line(printable(got), SHOWN)}'")
+
+    def whole(self, text: str, line: int, what: str, most: int = 10**9, least: int = 0) -> int:
+        """A whole number, `least` … `most`. Raises BadInput."""
+        if not (text.isascii() and text.isdigit() and len(text) < 19 and least <= int(text) <= most):
+            self.fail(line, f"{what}, {least:,} … {most:,}", text)
+        return int(text)
 
     def node(self, name: str, line: int, *, host: bool = False) -> int:
         """The number of a node, which may be new. Raises BadInput for a name that cannot be printed, or none."""
@@ -152,3 +159,38 @@ def lines_of(path: Path, comment: str = "") -> Iterator[tuple[int, str]]:
         text = text.partition(comment)[0] if comment else text
         if text.strip():
             yield number, text
+
+
+class Rows:
+    """The lines of a file, taken one after the other as its counts say."""
+
+    def __init__(self, draft: Draft, comment: str = "") -> None:
+        self.draft, self.lines = draft, lines_of(draft.path, comment)
+
+    def take(self, what: str) -> tuple[int, str]:
+        """The number and text of the next line. Raises BadInput at the end of the file."""
+        line, text = next(self.lines, (0, ""))
+        if not line:
+            raise BadInput(f"{printable(self.draft.path)}: expected {what}, got the end of the file")
+        return line, text.strip()
+
+    def words(self, what: str, least: int, most: int | None = None) -> tuple[int, list[str]]:
+        """The number and the words of the next line, as many as said."""
+        line, text = self.take(what)
+        words = text.split()
+        if not least <= len(words) <= (least if most is None else most):
+            self.draft.fail(line, what, text)
+        return line, words
+
+    def numbers(self, what: str, word: str = "") -> tuple[int, list[int]]:
+        """The number of the next line, and the whole numbers in it, behind a word or none."""
+        line, text = self.take(what)
+        first, *others = text.split() if word else ("", *text.split())
+        if first != word or not others or not all(re.fullmatch(r"-?\d{1,9}", other, re.ASCII) for other in others):
+            self.draft.fail(line, what, text)
+        return line, [*map(int, others)]
+
+    def end(self) -> None:
+        """Refuse lines behind those that the counts say."""
+        for line, text in self.lines:
+            self.draft.fail(line, "as many lines as the file says, and its end", text)

@@ -11,13 +11,14 @@ from typing import NamedTuple
 from torusweep.errors import BadInput, printable
 from torusweep.networks.families.graph_listing import Listing, fail
 from torusweep.networks.readers import NUMBER
-from torusweep.networks.readers.draft import Draft, lines_of
+from torusweep.networks.readers.draft import Draft, Rows, lines_of
 from torusweep.networks.readers.markup import xml_tree
 
 NODE = re.compile(r"(\S+) \( \S+ \S+ \)( \( ?\))*")
 LINK = re.compile(r"(\S+) \( (\S+) (\S+) \) (\S+) (\S+) (\S+) (\S+) \(((?: \S+ \S+)*) ?\)")
 BRITE_DIGITS = 6  # of a delay in ms: it is read to a nanosecond
 ROUTER = re.compile(r"(-?\d+) @(\S*)\s+(\+\s+)?(bb\s+)?\(\d+\)\s*(&\d+\s+)?->\s*((?:<\d+>\s*)*)((?:\{-?\d+\}\s*)*)=.*")
+AS_NUMBER = re.compile(r"\d{1,10}", re.ASCII)
 
 
 class _Link(NamedTuple):
@@ -110,36 +111,24 @@ def repetita(path: Path) -> Listing:
     read.
     Source: repetita.info.ucl.ac.be, Data Format.
     """
-    draft, kind, left, heading = Draft(path, directed=True), "", 0, False
+    draft = Draft(path, directed=True)
+    rows = Rows(draft)
     nodes: list[int] = []
-    for line, text in lines_of(path):
-        words = text.split()
-        if words[0] in ("NODES", "EDGES") and not left:
-            if len(words) != 2 or not words[1].isdigit() or len(words[1]) > 9:
-                draft.fail(line, "the number of nodes or edges", text)
-            kind, left, heading = words[0], int(words[1]), True
-        elif heading:
-            if words != (["label", "x", "y"] if kind == "NODES" else ["label", "src", "dest", "weight", "bw", "delay"]):
-                draft.fail(line, "the heading of Repetita's nodes or edges", text)
-            heading = False
-        elif kind == "NODES" and left and len(words) == 3:
-            nodes.append(draft.declare(words[0], line))
-            left -= 1
-        elif kind == "EDGES" and left and len(words) == 6:
-            if not all(
-                word.isascii() and word.isdigit() and len(word) < 10 and int(word) < len(nodes) for word in words[1:3]
-            ):
-                draft.fail(line, f"two nodes below {len(nodes)}", text)
-            tail, head = (nodes[int(word)] for word in words[1:3])
+    for kind, heading in (("NODES", "label x y"), ("EDGES", "label src dest weight bw delay")):
+        _, (count, *_) = rows.numbers(f"{kind} and how many", kind)
+        fields = heading.split()
+        line, names = rows.words(heading, len(fields))
+        if names != fields:
+            draft.fail(line, heading, " ".join(names))
+        for _ in range(count):
+            line, words = rows.words(f"{heading}, as many lines as {kind} says", len(fields))
+            if kind == "NODES":
+                nodes.append(draft.declare(words[0], line))
+                continue
+            tail, head = (nodes[draft.whole(word, line, "a node", len(nodes) - 1)] for word in words[1:3])
             bandwidth, delay = f"{words[4]} kb/s", f"{words[5]} us"
             draft.link(tail, head, line, cost=words[3], bandwidth=bandwidth, latency=delay)
-            left -= 1
-        else:
-            draft.fail(line, "nodes of 3 fields, then edges of 6, as many as NODES and EDGES say", text)
-    if left or heading or kind != "EDGES":
-        raise BadInput(
-            f"{printable(path)}: expected all nodes and EDGES that Repetita's file says, got the end of the file"
-        )
+    rows.end()
     draft.notes.append("bw read in kb/s, delay in µs, as Repetita's own files have them; weight is the cost of a link")
     draft.left |= {"labels of edges": None, "x, y": None}
     return draft.listing()
@@ -152,40 +141,41 @@ def brite(path: Path) -> Listing:
     systems are not read.
     Source: BRITE's user manual, output format.
     """
-    draft, section, directed = Draft(path), "", set[bool]()
-    counts: dict[str, int] = {}
-    seen = {"Nodes": 0, "Edges": 0}
-    for line, text in lines_of(path):
-        words = text.split()
-        if head := re.match(r"Topology: *\( *(\d{1,9}) Nodes?, *(\d{1,9}) Edges? *\)", text):
-            counts = {"Nodes": int(head[1]), "Edges": int(head[2])}
-        elif head := re.match(r"(Nodes|Edges): *\(", text):
-            section = head[1]
-        elif section == "Nodes" and len(words) >= 5:
-            draft.declare(words[0], line)
-            seen[section] += 1
-        elif section == "Edges" and len(words) >= 6:
-            if not all(map(NUMBER.fullmatch, words[3:6])):
-                draft.fail(line, "numbers as length, delay and bandwidth", text)
-            delay = Fraction(words[4])
-            rounded = round(delay, BRITE_DIGITS)
-            if delay != rounded:
-                draft.left["parts of a ns of delays"] = None
-            directed.add("_DIR" in text.upper() or words[-1] == "D")
-            tail, head_node = draft.known(words[1], line), draft.known(words[2], line)
-            speed = f"{words[5]} Mb/s" if float(words[5]) > 0 else None
-            time = f"{float(rounded):.{BRITE_DIGITS}f} ms" if rounded > 0 else None
-            draft.link(tail, head_node, line, bandwidth=speed, latency=time)
-            seen[section] += 1
-        elif section or not text.startswith("Model"):
-            draft.fail(line, "a node of 5 fields or more, or an edge of 6 or more, as BRITE writes them", text)
-    if counts != seen:
-        raise BadInput(f"{printable(path)}: expected as many nodes and edges as BRITE's first line says, got {seen}")
+    draft, directed = Draft(path), set[bool]()
+    rows = Rows(draft)
+    rows.take("Topology: ( N Nodes, M Edges )")
+    rows.take("the model of BRITE")
+    for kind, fields in (("Nodes", 5), ("Edges", 6)):
+        line, text = rows.take(f"{kind}: ( N )")
+        if (head := re.match(rf"{kind}: *\( *(\d{{1,9}}) *\)", text, re.ASCII)) is None:
+            draft.fail(line, f"{kind}: ( N )", text)
+        for _ in range(int(head[1])):
+            line, words = rows.words(f"{head[1]} {kind.lower()} of BRITE, of {fields} fields or more", fields, 20)
+            if kind == "Nodes":
+                draft.declare(words[0], line)
+            else:
+                directed.add("_DIR" in words[-2].upper() or words[-1] == "D")
+                _add_brite(draft, line, words)
+    rows.end()
     if len(directed) > 1:
         raise BadInput(f"{printable(path)}: expected every edge directed, or none, got both")
     draft.directed = directed == {True}
     draft.left |= dict.fromkeys(("model", "places", "degrees", "lengths", "AS and type"))
     return draft.listing()
+
+
+def _add_brite(draft: Draft, line: int, words: list[str]) -> None:
+    """An edge of BRITE. A bandwidth or delay of 0 or less is none."""
+    if not all(map(NUMBER.fullmatch, words[3:6])):
+        draft.fail(line, "numbers as length, delay and bandwidth", " ".join(words))
+    delay = Fraction(words[4])
+    rounded = round(delay, BRITE_DIGITS)
+    draft.left |= {"parts of a ns of delays": None} if delay != rounded else {}
+    draft.left |= {"bandwidths of 0 or less": None} if float(words[5]) <= 0 else {}
+    draft.left |= {"delays of 0 or less": None} if rounded <= 0 else {}
+    speed = f"{words[5]} Mb/s" if float(words[5]) > 0 else None
+    time = f"{float(rounded):.{BRITE_DIGITS}f} ms" if rounded > 0 else None
+    draft.link(draft.known(words[1], line), draft.known(words[2], line), line, bandwidth=speed, latency=time)
 
 
 def rocketfuel(path: Path) -> Listing:
@@ -242,7 +232,11 @@ def as_relationships(path: Path) -> Listing:
     draft = Draft(path)
     for line, text in lines_of(path, "#"):
         words = text.strip().split("|")
-        if len(words) not in (3, 4) or words[2] not in ("-1", "0", "1", "2") or not all(map(str.isdigit, words[:2])):
+        if (
+            len(words) not in (3, 4)
+            or words[2] not in ("-1", "0", "1", "2")
+            or not all(map(AS_NUMBER.fullmatch, words[:2]))
+        ):
             draft.fail(line, "two autonomous systems and their relationship, as 1|2|-1", text)
         draft.link_once(draft.node(words[0], line), draft.node(words[1], line), line)
     draft.left["relationships, and routing by them"] = None

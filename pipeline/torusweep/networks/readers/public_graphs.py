@@ -11,7 +11,7 @@ from torusweep.errors import BadInput, Refused, printable
 from torusweep.networks.families.graph_listing import Listing, named
 from torusweep.networks.families.graph_numbers import known_names
 from torusweep.networks.readers import NUMBER
-from torusweep.networks.readers.draft import Draft, lines_of
+from torusweep.networks.readers.draft import Draft, Rows, lines_of
 from torusweep.networks.topology import default_memory
 
 NODE_BYTES = 256  # of a node by its name
@@ -80,9 +80,9 @@ def ucinet(path: Path) -> Listing:
             draft.fail(line, "labels of nodes, and data", text)
     said = {key.lower(): value.lower() for key, value in re.findall(r"(\w+)\s*=\s*(\w+)", head)}
     number, form = said.get("n", ""), said.get("format", "fullmatrix")
-    if not (number.isascii() and number.isdigit() and len(number) < 9) or said.get("nm", "1") != "1":
+    if not number or said.get("nm", "1") != "1":
         draft.fail(1, "DL of one square matrix, as 'dl n=4 format=edgelist1'", head)
-    count = int(number)
+    count = draft.whole(number, 1, "the number n of nodes")
     if count > default_memory() // NODE_BYTES:
         raise Refused(f"{printable(path)}: {count:,} nodes are more than this machine's memory can hold")
     if embedded and form == "fullmatrix" and rows:
@@ -124,9 +124,7 @@ def _add_lists(
             draft.fail(line, "two nodes and a weight or none", " ".join(words))
         ends = words[:2] if pairs else words
         if labels and not embedded:
-            if not all(word.isascii() and word.isdigit() and 0 < int(word[:9]) <= len(labels) for word in ends):
-                draft.fail(line, f"nodes 1 … {len(labels)}", " ".join(words))
-            ends = [labels[int(word[:9]) - 1] for word in ends]
+            ends = [labels[draft.whole(word, line, "a node", len(labels), least=1) - 1] for word in ends]
         first, *others = (draft.node(end, line) if embedded else draft.known(end, line) for end in ends)
         for other in others:
             draft.link(first, other, line, weight=words[2] if pairs and len(words) == 3 else None)
@@ -272,32 +270,10 @@ def vna(path: Path) -> Listing:
     return draft.listing()
 
 
-class _Rows:
-    """The lines of a file, taken one after the other."""
-
-    def __init__(self, draft: Draft, comment: str = "") -> None:
-        self.draft, self.lines = draft, lines_of(draft.path, comment)
-
-    def take(self, what: str) -> tuple[int, str]:
-        """The number and text of the next line. Raises BadInput at the end of the file."""
-        line, text = next(self.lines, (0, ""))
-        if not line:
-            raise BadInput(f"{printable(self.draft.path)}: expected {what}, got the end of the file")
-        return line, text.strip()
-
-    def numbers(self, what: str, word: str = "") -> tuple[int, list[int]]:
-        """The number of the next line, and the whole numbers in it, behind a word or none."""
-        line, text = self.take(what)
-        first, *others = text.split() if word else ("", *text.split())
-        if first != word or not others or not all(re.fullmatch(r"-?\d{1,9}", other, re.ASCII) for other in others):
-            self.draft.fail(line, what, text)
-        return line, [*map(int, others)]
-
-
 def leda(path: Path) -> Listing:
     """Read LEDA's graph: nodes 1 … N, directed (-1) or not (-2). Labels of nodes and links are not read."""
     draft = Draft(path)
-    rows = _Rows(draft, "#")
+    rows = Rows(draft, "#")
     for what in ("LEDA.GRAPH", "a type of nodes of LEDA", "a type of links of LEDA"):
         rows.take(what)
     draft.directed = rows.numbers("-1 (directed) or -2")[1][0] == -1
@@ -309,6 +285,7 @@ def leda(path: Path) -> Listing:
         if len(words) < 3:
             draft.fail(line, "two nodes and the reversal of a link", text)
         draft.link(draft.known(words[0], line), draft.known(words[1], line), line)
+    rows.end()
     draft.left["labels"] = None
     return draft.listing()
 
@@ -330,7 +307,7 @@ def lgl(path: Path) -> Listing:
 def caminos(path: Path) -> Listing:
     """Read CAMINOS' file of adjacencies: NODOS and GRADO, then N and a router, and its neighbours."""
     draft = Draft(path, directed=True)
-    rows = _Rows(draft)
+    rows = Rows(draft)
     line, (count, *_) = rows.numbers("NODOS and the number of routers", "NODOS")
     rows.numbers("GRADO and the most links of a router", "GRADO")
     if count * NODE_BYTES > default_memory():
@@ -344,4 +321,5 @@ def caminos(path: Path) -> Listing:
         line, others = rows.numbers("the neighbours of a router")
         for other in others:
             draft.link(router, draft.known(str(other), line), line)
+    rows.end()
     return draft.listing()

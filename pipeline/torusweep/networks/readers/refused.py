@@ -133,7 +133,7 @@ def _yaml(path: Path, what: str) -> dict[Any, Any]:
 
 
 def _whole(path: Path, name: str, text: str) -> int:
-    if not (text.isascii() and text.isdigit() and int(text[:9]) > 0 and len(text) < 9):
+    if not re.fullmatch(r"[1-9]\d{0,7}", text, re.ASCII):
         raise BadInput(f"{printable(path)}: expected a whole number above 0 as {name}, got '{printable(text)[:20]}'")
     return int(text)
 
