@@ -15,6 +15,7 @@ from torusweep_kernels.distance import Distances as NodeDistances
 from torusweep_kernels.distance import Task, all_pairs_distance
 
 from torusweep.networks.links import surviving_network
+from torusweep.networks.products import eccentricities, factors_of, pairs_at_each_distance
 from torusweep.networks.symmetry import Orbits, orbits
 from torusweep.networks.topology import Topology
 from torusweep.quantities import counted
@@ -22,6 +23,9 @@ from torusweep.questions.answer import Answer, Row
 from torusweep.questions.display import Fact, value_text
 from torusweep.questions.how import How
 from torusweep.questions.question import Askable
+
+# pairs of a source and a node from which a product's distances are put together from its factors (a tenth of a second)
+LONG_SEARCH = 1 << 26
 
 
 class DistanceNumbers(NamedTuple):
@@ -64,6 +68,9 @@ def terminal_distances(
     Parhami & Kwai 2004) and over the N(N−1) pairs of distinct terminals; 0 without pairs.
     """
     searches = searches_of(topology, orbits, use_symmetry=use_symmetry)
+    factors = _factors(topology, searches) if use_symmetry else None
+    if factors is not None:
+        return _of_product(factors, topology)
     found = [
         all_pairs_distance(
             task.ports, task.sources, task.groups, counted=task.counted, backend=backend, threads=threads
@@ -128,8 +135,26 @@ def distance_numbers(searches: Searches, distances: Sequence[NodeDistances]) -> 
             )
     while len(histogram) > 1 and not histogram[-1]:
         histogram.pop()
+    return _numbers(histogram, searches.terminals)
+
+
+def _factors(topology: Topology, searches: Searches) -> list[np.ndarray] | None:
+    """The factors of a product with equally many terminals at each node, where searches would take long; else None."""
+    sources = max((len(task.sources) for task in searches.tasks), default=0)
+    if sources * topology.nodes < LONG_SEARCH or len(topology.terminals) % topology.nodes:
+        return None
+    terminals = np.bincount(topology.terminals, minlength=topology.nodes)
+    return factors_of(topology) if (terminals == terminals[0]).all() else None
+
+
+def _of_product(factors: Sequence[np.ndarray], topology: Topology) -> DistanceNumbers:
+    each = len(topology.terminals) // topology.nodes
+    return _numbers([pairs * each**2 for pairs in pairs_at_each_distance(factors)], len(topology.terminals))
+
+
+def _numbers(histogram: list[int], terminals: int) -> DistanceNumbers:
     pairs, hops = sum(histogram), sum(distance * number for distance, number in enumerate(histogram))
-    distinct = pairs - searches.terminals
+    distinct = pairs - terminals
     return DistanceNumbers(
         histogram, len(histogram) - 1, hops / pairs if pairs else 0.0, hops / distinct if distinct else 0.0
     )
@@ -199,6 +224,9 @@ def distances(network: Topology, how: How) -> Distances:
     topology = surviving_network(network)
     group = orbits(topology, use_symmetry=how.use_symmetry)
     searches = searches_of(topology, group, use_symmetry=how.use_symmetry)
+    factors = _factors(topology, searches) if how.use_symmetry else None
+    if factors is not None:
+        return _answer(topology, _of_product(factors, topology), eccentricities(factors)[topology.terminals])
     farthest, found = np.zeros(topology.nodes, np.int32), []
     for task in searches.tasks:
         one = all_pairs_distance(
@@ -213,14 +241,18 @@ def distances(network: Topology, how: How) -> Distances:
         assert one.eccentricity is not None
         farthest[task.sources] = np.maximum(farthest[task.sources], one.eccentricity)
         found.append(one)
-    numbers = distance_numbers(searches, found)
+    farthest = farthest[group.representatives][group.member[topology.terminals]]
+    return _answer(topology, distance_numbers(searches, found), farthest)
+
+
+def _answer(topology: Topology, numbers: DistanceNumbers, farthest: np.ndarray) -> Distances:
     return Distances(
         topology.spelling,
         numbers.mean,
         numbers.mean_distinct,
         numbers.diameter,
         np.array(numbers.histogram, np.int64),
-        farthest[group.representatives][group.member[topology.terminals]],
+        farthest,
     )
 
 
