@@ -462,7 +462,7 @@ def test_links_of_numpy():
 
 
 # written by programs that are not here: each in their own form, in a test of its own
-IN_THEIR_OWN_TESTS = {"anynet", "dimacs", "ns3", "ibnetdiscover"} | {file.format for file in FILES}
+IN_THEIR_OWN_TESTS = {"anynet", "dimacs", "metis", "ns3", "ibnetdiscover"} | {file.format for file in FILES}
 
 
 def test_every_format_is_written_by_its_tool():

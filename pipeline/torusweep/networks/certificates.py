@@ -18,9 +18,9 @@ import numpy as np
 
 from torusweep.errors import BadInput
 from torusweep.networks.families.graph_files import files_of
-from torusweep.networks.families.graph_formats import text_lines
 from torusweep.networks.links import channel_orbits
 from torusweep.networks.readers import format_of
+from torusweep.networks.readers.fields import text_lines
 from torusweep.networks.spelling import parse
 from torusweep.networks.symmetry import orbits_under
 from torusweep.networks.topology import Topology

@@ -12,7 +12,7 @@ import scipy
 
 from torusweep.errors import BadInput, one_line
 from torusweep.networks.names import numbers_of, terminal_names
-from torusweep.networks.readers import NUMBER
+from torusweep.networks.readers.fields import NUMBER
 from torusweep.networks.topology import Topology, default_memory
 from torusweep.quantities import counted, rate_of
 from torusweep.tables.parquet import content_of, expect_valid, numbers, read_foreign

@@ -8,13 +8,13 @@ from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
 from pkgutil import resolve_name
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 from torusweep.errors import BadInput, Refused, printable, unreadable
 from torusweep.networks.families.graph_links import Graph, degree, graph_of, wire
 from torusweep.networks.families.graph_listing import Listing, named
 from torusweep.networks.families.graph_numbers import Weights, with_weights
-from torusweep.networks.readers import FORMATS, NOT_READ, SUFFIXES, format_of
+from torusweep.networks.readers import FORMATS, NOT_READ, SUFFIXES, Told, told_of
 from torusweep.networks.spelling import Spelling, file_of, parse
 from torusweep.networks.topology import Meaning, Plan, Wiring, default_memory
 
@@ -23,12 +23,16 @@ from torusweep.networks.topology import Meaning, Plan, Wiring, default_memory
 MEMORY_PER_BYTE = 16
 # an empty object of JSON takes 3 bytes in the file and 72 in memory; the others, as networkx and igraph write them,
 # took 13, 10, 7, 17 and 126 a byte
-MEMORY_PER_BYTE_OF = {"networkx-json": 32, "gml": 32, "dot": 64, "gexf": 32, "matrix": 64, "graph6": 192}
+MEMORY_PER_BYTE_OF = {"networkx-json": 32, "gml": 32, "dot": 64, "gexf": 32, "matrix": 64, "metis": 64, "graph6": 192}
 
 SMALL = 1 << 13  # bytes of files whose plans are remembered
 
 File = Annotated[str, Meaning("the file, relative to the current directory")]
 Format = Annotated[str | None, Meaning(f"{', '.join(FORMATS)}; where neither name nor contents tell")]
+Header = Annotated[
+    bool | None,
+    Meaning("the first line of an edge list is no link, but counts of nodes and links, or names of columns"),
+]
 Directed = Annotated[bool | None, Meaning("each line is a link in one direction; most formats say so themselves")]
 
 Weighing = Annotated[
@@ -37,7 +41,13 @@ Weighing = Annotated[
 ]
 
 
-def graph(path: File, format: Format = None, directed: Directed = None, weights: Weighing = None) -> Plan:
+def graph(
+    path: File,
+    format: Format = None,
+    directed: Directed = None,
+    weights: Weighing = None,
+    header: Header = None,
+) -> Plan:
     """A network from a file, in a format of networkx, igraph, Gephi, Graphviz, Pajek, SciPy, a simulator, a fabric.
 
     The path is relative to the current directory; where no other parameter is given, the path alone stands for
@@ -50,29 +60,39 @@ def graph(path: File, format: Format = None, directed: Directed = None, weights:
     equal class, bandwidth and latency are a link class. A weight may mean either, and `weights` says which.
 
     Constraints: a format that the contents or the suffix tell, or format="…": edgelist, adjlist, graphml, anynet,
-    networkx-json, parquet, gml, pajek, dot, gexf, graph6, matrix-market, npy, npz, matrix, dimacs, snap, konect,
-    ucinet, gdf, tgf, lgf, vna, leda, lgl, cytoscape, jgf, netjson, vis, ns3, caminos, miniedit, containerlab, slurm,
+    networkx-json, parquet, gml, pajek, dot, gexf, graph6, matrix-market, npy, npz, matrix, metis, dimacs, snap,
+    konect, ucinet, gdf, tgf, lgf, vna, leda, lgl, cytoscape, jgf, netjson, vis, ns3, caminos, miniedit, containerlab, slurm,
     slurm-yaml, ibnetdiscover, iblinkinfo, subnet-list, opareport, nccl, nvidia-smi, rocm-smi, sndlib, sndlib-xml,
     repetita, brite, rocketfuel, rocketfuel-map, as-relationships; directed must agree with the file.
     Source: the file.
     """
     file = Path(path)
     signature = _file_signature(file)
-    planned = _planned if signature[0] <= SMALL else _planned.__wrapped__
-    return planned(file, _reader(file, format), directed, signature, weights)
+    asked = Asked(file, _told(file, format), directed, signature, weights, header)
+    planned = _planned if asked.signature[0] <= SMALL else _planned.__wrapped__
+    return planned(asked)
+
+
+class Asked(NamedTuple):
+    """A file, and how it is read: the parameters of `graph`, the format that is told, the signature of the contents."""
+
+    file: Path
+    told: Told
+    directed: bool | None
+    signature: tuple[int, int]
+    weights: Weights | None
+    header: bool | None
 
 
 @lru_cache(maxsize=1 << 15)  # as many as a configuration can list
-def _planned(
-    file: Path, reader: str, directed: bool | None, signature: tuple[int, int], weights: Weights | None
-) -> Plan:
+def _planned(asked: Asked) -> Plan:
     """The plan of a file. It holds no links: a sweep asks for it several times, and files may be many."""
-    found = _read(file, reader, directed, signature, weights)
+    found, file = _read(asked), asked.file
 
     def links() -> Wiring:
-        if _file_signature(file) != signature:
+        if _file_signature(file) != asked.signature:
             raise BadInput(f"{printable(file)}: expected the file that was planned, got another; run the command again")
-        return wire(_read(file, reader, directed, signature, weights))
+        return wire(_read(asked))
 
     return Plan(
         nodes=found.nodes,
@@ -138,19 +158,27 @@ def check_files(spelling: str | Spelling, memory: int | None) -> None:
             )
 
 
-def _reader(path: Path, format: str | None) -> str:
+def _told(path: Path, format: str | None) -> Told:
+    """The format of a file. Raises BadInput where nothing tells it, or its contents fit two and nothing chooses."""
     try:
-        name = format_of(path) if format is None else format
+        told = told_of(path) if format is None else Told(format)
     except OSError as error:
         raise unreadable(path, error, "a readable file") from None
-    if name in FORMATS:
-        return name
-    if format is None and name in NOT_READ:
-        resolve_name("torusweep.networks.readers.refused:refuse")(path, name)
+    if told.name in NOT_READ:
+        resolve_name("torusweep.networks.readers.refused:refuse")(path, told.name)
     known = ", ".join(FORMATS)
-    if format is None:
+    if format is not None and told.name not in FORMATS:
+        raise BadInput(f"format={format!r}: expected one of {known}")
+    if told.name is None:
         raise BadInput(f'{printable(path)}: expected a graph file; say format="…", one of {known}')
-    raise BadInput(f"format={format!r}: expected one of {known}")
+    if told.others and not told.by:
+        raise BadInput(f"{printable(path)}: expected one format, got contents that fit {_either(told)}; say which")
+    return told
+
+
+def _either(told: Told) -> str:
+    """The formats that a file fits, as a user writes them."""
+    return " and ".join(f'format="{name}"' for name in (told.name, *told.others))
 
 
 def _file_signature(path: Path) -> tuple[int, int]:
@@ -166,14 +194,20 @@ def _file_signature(path: Path) -> tuple[int, int]:
 
 
 @lru_cache(maxsize=2)
-def _read(path: Path, reader: str, directed: bool | None, signature: tuple[int, int], weights: Weights | None) -> Graph:
+def _read(asked: Asked) -> Graph:
+    """The network of a file. A refusal names the other formats that its contents fit, where its suffix chose."""
+    path, told, directed = asked.file, asked.told, asked.directed
     try:
-        read: Callable[[Path], Listing] = resolve_name(FORMATS[reader].reader)
-        listing = read(path)
+        listing = _listing(asked)
         with named(path):
-            with_weights(listing, weights)
+            with_weights(listing, asked.weights)
     except OSError as error:
         raise unreadable(path, error, "a readable file") from None
+    if told.others:
+        others = " and ".join(f'format="{name}"' for name in told.others)
+        listing.notes.insert(
+            0, f"read as {told.name}, as {told.by} say{'s' if told.by[-1] == 'x' else ''}; {others} fits, too"
+        )
     if listing.unsaid and directed is None:
         raise BadInput(f"{printable(path)}: {listing.unsaid}")
     if listing.directed is not None and directed is not None and directed != listing.directed:
@@ -182,3 +216,20 @@ def _read(path: Path, reader: str, directed: bool | None, signature: tuple[int, 
             f" got directed={str(directed).lower()}"
         )
     return graph_of(path, listing, bool(listing.directed if directed is None else directed))
+
+
+def _listing(asked: Asked) -> Listing:
+    """What the reader of the format finds. Raises BadInput, with the other formats that the contents fit."""
+    told, file = asked.told, printable(asked.file)
+    read: Callable[..., Listing] = resolve_name(FORMATS[str(told.name)].reader)
+    if asked.header is not None and told.name != "edgelist":
+        raise BadInput(
+            f'{file}: expected header for an edge list, got {told.name}; leave it out, or say format="edgelist"'
+        )
+    try:
+        return read(asked.file) if asked.header is None else read(asked.file, header=asked.header)
+    except BadInput as refusal:
+        if not told.by:
+            raise
+        others = f"; its contents fit {' and '.join(told.others)}: say format=" if told.others else ""
+        raise type(refusal)(f"{refusal}{others}") from None

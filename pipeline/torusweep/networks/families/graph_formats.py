@@ -5,72 +5,90 @@ Each reader returns a `Listing` with the node numbers of the file. Errors name t
 
 from __future__ import annotations
 
-import csv
 import re
 from array import array
 from ast import literal_eval
 from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
-from torusweep.errors import BadInput, nearest, one_line, printable
-from torusweep.networks.families.graph_listing import (
-    ABSENT,
-    LARGEST,
-    SHOWN,
-    Listing,
-    ends_of,
-    fail,
-    named,
-    note_names,
-)
+from torusweep.errors import BadInput, one_line, printable
+from torusweep.networks.families.graph_listing import ABSENT, Listing, ends_of, named, note_names, note_unread
 from torusweep.networks.families.graph_numbers import ALSO_CALLED, KNOWN, WEIGHT, known_names, meaning_of, set_numbers
+from torusweep.networks.families.graph_tables import is_name, links_of_table, node_number, numbering
 from torusweep.networks.names import names_or_none
-from torusweep.networks.readers import NUMBER
-
-# a name in quotes, a tuple of Python, or a word
-WORD = re.compile(r"""\"([^\"]*)\"|'([^']*)'|(\([^()]*\))|([^\s,\"'()]+)""")
+from torusweep.networks.readers.counts import FirstLine, counts_of
+from torusweep.networks.readers.fields import (
+    NUMBER,
+    SHOWN,
+    check_quotes,
+    delimiter_of,
+    fail,
+    fields_of,
+    notes_on_signs,
+    text_lines,
+    words_of,
+)
 
 # nothing but two numbers a line, as most files have, and networkx's empty braces
 PLAIN = re.compile(rb"(?:[ \t]*[0-9]{1,18}[ \t,]+[0-9]{1,18}[ \t]*(?:\{\}[ \t]*)?\r?\n)+")
 PLAIN_BYTES = 1 << 20  # of files that are read whole
 
 
-def edge_list(path: Path) -> Listing:
+def edge_list(path: Path, header: bool | None = None) -> Listing:
     """Read an edge list: two nodes per line, separated by blanks or a comma; '#' and '%' begin comments.
 
     A third field, a number, is a weight; with a unit (100Gb/s, 5 ns) it is a bandwidth or latency; both may be there.
     Nodes are numbers, or names if the first line has one; names with blanks stand in quotes or, as Python's tuples, in
-    parentheses. Of the data that networkx writes behind an edge, in braces,
-    the numbers of links are read (`torusweep.networks.families.graph_numbers`). A first line `source,target` is the
-    heading of a CSV file, which may have other columns: numbers of links are read, an index and others are not.
+    parentheses. Of the data that networkx writes behind an edge, in braces, the numbers of links are read
+    (`torusweep.networks.families.graph_numbers`). A first line `source,target` is the heading of a table, which may
+    have other columns (`torusweep.networks.families.graph_tables`).
+
+    header  whether the first line is no link, but counts of nodes and links, or names; None: counts where nothing else
+            fits
     """
-    if path.stat().st_size <= PLAIN_BYTES and PLAIN.fullmatch(content := path.read_bytes()):  # ten times as fast
+    if header is None and path.stat().st_size <= PLAIN_BYTES and PLAIN.fullmatch(content := path.read_bytes()):
         ends = np.array(content.translate(None, b"{}").replace(b",", b" ").split()).astype(np.int64)
-        return Listing(ends[::2], ends[1::2])
+        if ends[0] < 2 or ends[1] != len(ends) // 2 - 1:  # which counts would say; ten times as fast
+            return Listing(ends[::2], ends[1::2])
+    counts = counts_of(path, header)
     listing = Listing()
-    numbered: Callable[[Path, int, str], int] = _number
+    numbered: Callable[[Path, int, str], int] = node_number
     names: dict[str, int] = {}
     data: dict[int, dict[str, Any]] = {}  # of a link: its weight, and what stands in braces
     lines = array("q")  # of the links
     opening: tuple[int, str] | None = None  # line and text of the first link
-    weighted, commas, told = False, False, None  # what the units of the first link say
-    for line, text in text_lines(path):
-        if opening is None and (places := ends_of(fields := _comma_separated(text))) is not None:
-            if len(fields) > 2:
-                return _of_columns(path, fields, places, line)
-            commas = "," in text
+    delimiter: str | None = None
+    weighted, told, inside = False, None, list[str]()  # what the units of the first link say; fields with # or %
+    skipped = counts.line if counts is not None else 0
+    for line, text in text_lines(path, inside):
+        if line <= skipped:
             continue
-        words, braces = _words(text)
-        if commas and not braces:  # names may have blanks
-            words = [word for word in _comma_separated(text) if word]
-        if opening is None and any(_is_name(word) for word in words[:2]):
-            numbered = _numbering(names)
-        weighted = len(words) == 3 and NUMBER.fullmatch(words[2]) is not None and (opening is None or weighted)
-        opening = opening or (line, text)
+        check_quotes(path, line, text)
+        if opening is None and header is not False:
+            mark = delimiter_of(text)
+            if (places := ends_of(fields := fields_of(text, mark))) is not None:
+                if len(fields) > 2:
+                    return links_of_table(path, fields, places, line, mark)
+                delimiter = mark
+                continue
+            if header and counts is None and not skipped:
+                skipped = line
+                continue
+        words, braces = words_of(text)
+        if delimiter is not None and delimiter in text and not braces:  # names may have blanks
+            words = [word for word in fields_of(text, delimiter) if word]
+        if opening is None and any(is_name(word) for word in words[:2]):
+            numbered = numbering(names)
+        if opening is None:
+            weighted = len(words) == 3 and NUMBER.fullmatch(words[2]) is not None
+            opening = (line, text)
+        if weighted and (len(words) != 3 or NUMBER.fullmatch(words[2]) is None):
+            got = one_line(printable(text.strip()), SHOWN)
+            fail(path, line, f"expected two nodes and a weight, a number, as on the lines before, got '{got}'")
         if weighted:
             data[len(listing.tails)] = {WEIGHT: words.pop()}
         quantities = _quantities(words[2:])
@@ -82,29 +100,49 @@ def edge_list(path: Path) -> Listing:
         if quantities:
             data[len(listing.tails)] = dict(quantities)
             words = words[:2]
-        if len(words) != 2 and ";" in text:
-            got = f"';' in '{one_line(printable(text.strip()), SHOWN)}'"
-            fail(path, line, f"expected a blank or a comma between nodes, got {got}; write commas in its place")
         if len(words) != 2:
-            fail(
-                path,
-                line,
-                f"expected two nodes, got {len(words)} fields between blanks or commas; a weight is read where every"
-                " line has one, a number, or a number with its unit (100Gb/s, 5ns); other columns go under a heading,"
-                " as source,target,bandwidth; isolated nodes go into an adjacency list",
-            )
+            _refuse_fields(path, line, text, words)
         listing.link(numbered(path, line, words[0]), numbered(path, line, words[1]))
         lines.append(line)
         if braces:
             data.setdefault(len(listing.tails) - 1, {}).update(_data(path, line, braces))
-    if opening is not None:
+    if opening is not None and header is None:
         _expect_link(path, *opening, listing, names)
     with named(path, lines):
-        called = known_names(dict.fromkeys(name for found in data.values() for name in found), listing.notes)
+        keys = dict.fromkeys(name for found in data.values() for name in found)
+        called = known_names(keys, listing.notes)
         rows = range(len(listing.tails))
         set_numbers(listing, {known: [data.get(row, {}).get(name) for row in rows] for known, name in called.items()})
+    note_unread(listing, {"data of links": keys.keys() - called.values()}, (*KNOWN, *ALSO_CALLED))
+    listing.notes += notes_on_signs(inside)
+    if counts is not None:
+        _note_counts(listing, counts, header)
     note_names(listing, names)
     return listing
+
+
+def _note_counts(listing: Listing, counts: FirstLine, header: bool | None) -> None:
+    """The nodes that the first line counts, and a note that it was taken for counts."""
+    if header is None:
+        listing.notes.append(f"first line read as counts: {counts.said}")
+    if counts.first is not None:
+        listing.nodes = np.arange(counts.first, counts.first + counts.nodes)
+    elif counts.nodes > counts.names:
+        listing.notes.append(f"{counts.nodes - counts.names:,} of {counts.nodes:,} nodes left out: no link names them")
+
+
+def _refuse_fields(path: Path, line: int, text: str, words: list[str]) -> NoReturn:
+    """Refuse a line that has not two nodes and what may stand behind them."""
+    if ";" in text:
+        got = f"';' in '{one_line(printable(text.strip()), SHOWN)}'"
+        fail(path, line, f"expected a blank or a comma between nodes, got {got}; write commas in its place")
+    fail(
+        path,
+        line,
+        f"expected two nodes, got {len(words)} fields between blanks or commas; a weight is read where every"
+        " line has one, a number, or a number with its unit (100Gb/s, 5ns); other columns go under a heading,"
+        " as source,target,bandwidth; isolated nodes go into an adjacency list",
+    )
 
 
 def _quantities(words: list[str]) -> dict[str, str]:
@@ -125,7 +163,7 @@ def _quantities(words: list[str]) -> dict[str, str]:
 def _expect_link(path: Path, line: int, text: str, listing: Listing, names: dict[str, int]) -> None:
     """Refuse a first line that looks like an unknown heading: two names that no other link has."""
     first, others = {listing.tails[0], listing.heads[0]}, (*listing.tails[1:], *listing.heads[1:])
-    if not names or not others or not first.isdisjoint(others) or not all(map(_is_name, islice(names, len(first)))):
+    if not names or not others or not first.isdisjoint(others) or not all(map(is_name, islice(names, len(first)))):
         return
     numbers = all(name.isdigit() for name in islice(names, len(first), None))
     if "," in text or numbers:
@@ -134,49 +172,8 @@ def _expect_link(path: Path, line: int, text: str, listing: Listing, names: dict
             path,
             line,
             f"expected a heading such as source,target, or a link, got '{shown}', whose names no other line has;"
-            " name the columns source,target, or list this link further down",
+            " name the columns source,target, or say header=true (no link) or header=false (a link)",
         )
-
-
-def _of_columns(path: Path, heading: list[str], places: list[int], line: int) -> Listing:
-    """The links of a CSV file whose heading has other columns, too."""
-    listing = Listing()
-    ends: list[list[str]] = [[], []]
-    with named(path):
-        called = {known: heading.index(name) for known, name in known_names(heading, listing.notes).items()}
-    values: dict[str, list[str | None]] = {known: [] for known in called}
-    rows: list[int] = []
-    for number, text in text_lines(path):
-        if number <= line:
-            continue
-        fields = _comma_separated(text)
-        if len(fields) != len(heading):
-            fail(path, number, f"expected {len(heading)} fields, as in the heading, got {len(fields)}")
-        rows.append(number)
-        for end, place in zip(ends, places):
-            end.append(fields[place])
-        for known, place in called.items():
-            values[known].append(fields[place] or None)
-    names: dict[str, int] = {}
-    numbered = _number if all(text.isdigit() for end in ends for text in end) else _numbering(names)
-    for number, tail, head in zip(rows, *ends):
-        if not tail or not head:
-            fail(path, number, "expected a node at both ends, got an empty field")
-        listing.link(numbered(path, number, tail), numbered(path, number, head))
-    with named(path, rows):
-        set_numbers(listing, {known: column for known, column in values.items() if any(column)})
-    read = {*places, *called.values()}
-    left = [name for place, name in enumerate(heading) if place not in read and name and not _is_index(name)]
-    if left:
-        near = next((found for name in left if (found := nearest(name, (*KNOWN, *ALSO_CALLED)))), "")
-        listing.notes.append(f"columns not read: {one_line(printable(', '.join(left)), SHOWN)}{near}")
-    note_names(listing, names)
-    return listing
-
-
-def _is_index(name: str) -> bool:
-    """Whether a column has the numbers of the rows, which pandas writes."""
-    return name.lower() in ("index", "unnamed: 0")
 
 
 def adjacency_list(path: Path) -> Listing:
@@ -187,13 +184,15 @@ def adjacency_list(path: Path) -> Listing:
     listing = Listing()
     numbered: Callable[[Path, int, str], int] | None = None
     names: dict[str, int] = {}
-    for line, words in _lines(path):
+    inside = list[str]()
+    for line, words in _lines(path, inside):
         if numbered is None:
-            numbered = _numbering(names) if any(map(_is_name, words)) else _number
+            numbered = numbering(names) if any(map(is_name, words)) else node_number
         node, *others = (numbered(path, line, word) for word in words)
         listing.name(node)
         for other in others:
             listing.link(node, other)
+    listing.notes += notes_on_signs(inside)
     note_names(listing, names)
     return listing
 
@@ -237,7 +236,7 @@ def anynet(path: Path) -> Listing:
     listing.terminals = [router_of[node] for node in sorted(router_of)]
     listing.terminal_names = names_or_none(sorted(router_of))
     if any(cycles != ABSENT for cycles in latencies):
-        listing.numbers["latency"] = np.array(latencies, np.int64)
+        listing.numbers["latency"], listing.usual = np.array(latencies, np.int64), ("latency",)
     if unused:
         listing.notes.append("latencies between nodes and routers not used: those between routers are")
     return listing
@@ -255,63 +254,22 @@ def _parse_ends(path: Path, line: int, words: list[str]) -> list[tuple[str, int,
                 line,
                 f"expected 'router' or 'node' and a number, got {' '.join(words[position : position + 2])!r}",
             )
-        end, cycles = _number(path, line, words[position + 1]), None
+        end, cycles = node_number(path, line, words[position + 1]), None
         position += 2
         if position < len(words) and words[position][0].isdigit() and ends:
-            cycles = _number(path, line, words[position])
+            cycles = node_number(path, line, words[position])
             position += 1
         ends.append((kind, end, cycles))
     return ends
 
 
-def _lines(path: Path) -> Iterator[tuple[int, list[str]]]:
+def _lines(path: Path, inside: list[str] | None = None) -> Iterator[tuple[int, list[str]]]:
     """Yield (line number, words, at least one) of every line that is neither empty nor a comment."""
-    for number, text in text_lines(path):
-        words = _words(text)[0]
+    for number, text in text_lines(path, inside):
+        words = words_of(text)[0]
         if not words:
             fail(path, number, f"expected nodes, got '{one_line(printable(text.strip()), SHOWN)}'")
         yield number, words
-
-
-def text_lines(path: Path) -> Iterator[tuple[int, str]]:
-    """Yield (line number, text) of every line that has something before a comment."""
-    with path.open("rb") as file:
-        for number, raw in enumerate(file, start=1):
-            if b"\0" in raw:
-                fail(path, number, "expected text, got a NUL byte: this is a binary file")
-            try:
-                text = raw.decode("utf-8-sig" if number == 1 else "utf-8")
-            except UnicodeDecodeError as error:
-                fail(
-                    path,
-                    number,
-                    f"expected UTF-8 text, got byte 0x{raw[error.start]:02x} at position {error.start + 1}",
-                )
-            text = text.partition("#")[0].partition("%")[0]
-            if text.lstrip().startswith("//"):
-                fail(path, number, "expected comments that begin with # or %, got one that begins with //; change them")
-            if text.replace(",", " ").strip():
-                yield number, text
-
-
-def _words(text: str) -> tuple[list[str], str]:
-    """(words of a line, separated by blanks or commas, without quotes; data in braces at its end)."""
-    text, brace, data = text.partition("{")
-    if not any(mark in text for mark in "\"'("):
-        return text.replace(",", " ").split(), brace + data.strip()
-    words = [next(part for part in found if part) for found in WORD.findall(text) if any(found)]
-    return words, brace + data.strip()
-
-
-def _comma_separated(text: str) -> list[str]:
-    """The fields of a line of CSV, or the words of a line without commas."""
-    if "," not in text:
-        return text.split()
-    try:
-        fields = next(csv.reader([text.strip()], skipinitialspace=True))
-    except csv.Error:  # of a carriage return within the line, or a field of more than 131,072 characters
-        fields = text.split(",")
-    return [field.strip() for field in fields]
 
 
 def _data(path: Path, line: int, text: str) -> dict[str, Any]:
@@ -323,24 +281,3 @@ def _data(path: Path, line: int, text: str) -> dict[str, Any]:
     if not isinstance(found, dict):
         fail(path, line, f"expected data in braces as networkx writes it, got {one_line(printable(text), SHOWN)}")
     return {name: value for name, value in found.items() if isinstance(name, str)}
-
-
-def _number(path: Path, line: int, word: str) -> int:
-    if not (word.isascii() and word.isdigit() and len(word) <= 19 and int(word) < LARGEST):
-        fail(path, line, f"expected a node's number (0 … 2⁶²), got {word[:40]!r}")
-    return int(word)
-
-
-def _is_name(word: str) -> bool:
-    return word[0].isalpha() or word[0] in "_("
-
-
-def _numbering(names: dict[str, int]) -> Callable[[Path, int, str], int]:
-    """A function that numbers names in the order in which they come."""
-
-    def number(path: Path, line: int, word: str) -> int:
-        if not word.isprintable():
-            fail(path, line, f"expected a node's name of printable characters, got {one_line(word, SHOWN)!r}")
-        return names.setdefault(word, len(names))
-
-    return number

@@ -17,13 +17,24 @@ from torusweep.networks.families.graph_listing import (
     ENDPOINTS,
     LINK_NUMBERS,
     SHOWN,
+    TITLES,
     Listing,
     class_names,
     fail,
     named,
+    note_unread,
     terminals_of,
 )
-from torusweep.networks.families.graph_numbers import OTHERS, QUANTITY, known_names, set_column, set_numbers
+from torusweep.networks.families.graph_numbers import (
+    ALSO_CALLED,
+    KNOWN,
+    OTHERS,
+    QUANTITY,
+    known_names,
+    note_silent,
+    set_column,
+    set_numbers,
+)
 from torusweep.networks.link_lists import bandwidth_of
 
 CHUNK = 2**16  # bytes read at a time
@@ -35,9 +46,9 @@ OF_THE_GRAPH = ("ports", "classes", "terminals")
 def graphml(path: Path) -> Listing:
     """Read the nodes (numbered in the order of the file) and edges of GraphML.
 
-    Data is read under these names only, as `torusweep export` writes it, whatever its type and capitals; other data and
-    GraphML's <port> are ignored: of edges the numbers port, target_port, link_class, target_link_class, multiplicity,
-    bandwidth (flits a cycle of one of parallel links), latency (cycles) and weight; of nodes the number
+    Data is read under these names only, as `torusweep export` writes it, whatever its type and capitals; a note names
+    other data, and GraphML's <port>: of edges the numbers port, target_port, link_class, target_link_class,
+    multiplicity, bandwidth (flits a cycle of one of parallel links), latency (cycles) and weight; of nodes the number
     endpoints, or terminals (SST's Merlin reads the first, too); of the graph ports (of a node), classes (names, a JSON
     list) and terminals (node of each, separated by blanks). Entity declarations, nested graphs and hyperedges are
     errors; no other file is read.
@@ -59,12 +70,16 @@ def graphml(path: Path) -> Listing:
 
 
 class _Key(NamedTuple):
-    """A declared <key>: its id, what it is of ("edge", "node", "graph" or "all"), name, and whether it has numbers."""
+    """A declared <key>: its id, what it is of ("edge", "node", "graph" or "all"), name, and whether it has numbers.
+
+    other  what yEd calls a key without a name
+    """
 
     id: str
     of: str
     name: str
     numeric: bool
+    other: str = ""
 
 
 class _Reader:
@@ -83,6 +98,7 @@ class _Reader:
         self.columns: dict[str, list[Any]] = {}  # of KNOWN; up to the last edge that has one; texts with units as texts
         self.endpoints: dict[int, int] = {}  # node → its number of terminals
         self.graph_data: dict[str, tuple[str, int]] = {}  # name → text, line
+        self.unread: dict[str, dict[str, None]] = {"edge": {}, "node": {}, "graph": {}}  # what is met, and not read
         self.inside: list[str] = []  # "graph", "node", "edge": elements whose data comes
         self.key: str | None = None  # what the <data> or <default> element being read has
         self.text: list[str] = []
@@ -121,17 +137,23 @@ class _Reader:
                 )
             source, target = (self._attribute(name, attributes, end) for end in ("source", "target"))
             self.edges.append((source, target, self.parser.CurrentLineNumber))
+            self.unread["edge"] |= dict.fromkeys(key for key in ("sourceport", "targetport") if key in attributes)
             self.inside.append(name)
         elif name == "hyperedge":
             self.fail("expected edges, got a hyperedge, which is not a link between two nodes")
         elif name == "key":
             of, called, kind = (attributes.get(key, "") for key in ("for", "attr.name", "attr.type"))
-            self.declared.append(_Key(attributes.get("id", ""), of, called, kind in NUMERIC))
+            other = attributes.get("yfiles.type", "")
+            self.declared.append(_Key(attributes.get("id", ""), of, called, kind in NUMERIC, other))
         elif name == "default" and self.declared and not self.graphs:
             self.key, self.text = name, []
         elif name == "data" and self.inside:
-            self.key = self.keys.get((self.inside[-1], attributes.get("key", "")))
-            self.text = []
+            given = attributes.get("key", "")
+            self.key, self.text = self.keys.get((self.inside[-1], given)), []
+            if self.key is None:
+                self.unread[self.inside[-1]][given] = None
+        elif name in ("port", "endpoint") and self.inside:
+            self.unread[self.inside[-1]][f"<{name}>"] = None
 
     def characters(self, text: str) -> None:
         if self.key is not None:
@@ -240,7 +262,29 @@ class _Reader:
         if "classes" in self.graph_data:
             listing.classes = self._classes(*self.graph_data["classes"])
         listing.terminals = self._terminals()
+        if (
+            self.endpoints
+            and "terminals" not in self.graph_data
+            and not any(of == "node" and key in self.defaults for of, key in self.keys)
+        ):
+            note_silent(listing, len(self.names) - len(self.endpoints))
+        self._note_unread(listing)
         return listing
+
+    def _note_unread(self, listing: Listing) -> None:
+        """Name the data that is met and not read; titles of the graph are none."""
+        called = {key.id: key.name or key.other or key.id for key in self.declared}
+        noted = " ".join(self.notes)
+        unread = {of: [called.get(key, key) for key in keys] for of, keys in self.unread.items()}
+        note_unread(
+            listing,
+            {
+                "data of links": [name for name in unread["edge"] if f"{name} of links not read" not in noted],
+                "data of nodes": unread["node"],
+                "data of the graph": [name for name in unread["graph"] if name.lower() not in TITLES],
+            },
+            (*KNOWN, *ALSO_CALLED),
+        )
 
     def _number(self, label: str, line: int) -> int:
         if label not in self.names:

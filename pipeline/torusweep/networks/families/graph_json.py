@@ -17,17 +17,28 @@ from torusweep.networks.families.graph_listing import (
     ENDPOINTS,
     LINK_NUMBERS,
     SHOWN,
+    TITLES,
     Listing,
     class_names,
     fail,
     named,
     note_names,
+    note_unread,
     terminals_of,
 )
-from torusweep.networks.families.graph_numbers import QUANTITY, known_names, set_column, set_numbers
+from torusweep.networks.families.graph_numbers import (
+    ALSO_CALLED,
+    KNOWN,
+    QUANTITY,
+    known_names,
+    note_silent,
+    set_column,
+    set_numbers,
+)
 from torusweep.networks.link_lists import MOST_BANDWIDTH
 
 CLASSES = ("link_class", "target_link_class")  # which `Network.to_networkx` names
+OF_THE_GRAPH = ("ports", "classes", "terminals", *TITLES)
 MOST = 2**31  # numbers of links and nodes are below
 
 
@@ -83,7 +94,28 @@ def node_link(path: Path) -> Listing:
             widths = [_width(path, name, link[key]) if key in link else nan for link in links]
             set_column(listing, name, np.array(widths, np.float64))
     _read_graph(path, document.get("graph", {}), nodes, numbers, listing)
+    _note_unread(document, nodes, links, {"source", "target", *called.values()}, listing)
     return listing
+
+
+def _note_unread(
+    document: dict[str, Any], nodes: list[dict[str, Any]], links: list[dict[str, Any]], read: set[str], listing: Listing
+) -> None:
+    """Name the data that is not read; `read` of links. The key of a multigraph's link only tells it from others."""
+    graph = document.get("graph", {})
+    keys = {"nodes", "edges" if "edges" in document else "links", "directed", "multigraph", "graph"}
+    read |= {"key"} if document.get("multigraph") else set()
+    of_nodes = {key: None for node in nodes for key in node if key not in ("id", *ENDPOINTS)}
+    note_unread(
+        listing,
+        {
+            "data of links": dict.fromkeys(key for link in links for key in link if key not in read),
+            "data of nodes": of_nodes,
+            "data of the graph": [key for key in graph if key not in OF_THE_GRAPH] if isinstance(graph, dict) else [],
+            "data of the file": [key for key in document if key not in keys],
+        },
+        (*KNOWN, *ALSO_CALLED),
+    )
 
 
 def parse_json(path: Path) -> Any:
@@ -134,6 +166,7 @@ def _read_graph(
         given = [next((node[key] for key in ENDPOINTS & node.keys()), 0) for node in nodes]
         counts = [_whole(path, "endpoints", value) for value in given]
         listing.terminals = terminals_of(path, np.array(counts, np.int64))
+        note_silent(listing, sum(not ENDPOINTS & node.keys() for node in nodes))
 
 
 def _is_text(value: Any) -> bool:

@@ -110,6 +110,8 @@ def graph_of(path: Path, listing: Listing, directed: bool) -> Graph:
         tails, heads = tails[keep], heads[keep]
     numbers = {name: column[keep] for name, column in listing.numbers.items()}
     links = _multiplicity(path, numbers, len(tails))
+    if links is not None:
+        _check_said(path, listing, "multiplicity", numbers["multiplicity"], notes)
     if "port" in numbers and not (missing := _without_ports(n, tails, heads, numbers, directed)):
         graph = _with_ports(path, listing, ListedLinks(n, directed, tails, heads, links, numbers), terminals, notes)
     else:
@@ -150,7 +152,7 @@ def _counted(path: Path, listing: Listing, links: ListedLinks, terminals: np.nda
         notes.append(f"{counted(repeated, 'link')} repeated, {reading}")
     if not listing.parallel:
         parallel = np.ones_like(parallel)
-    kinds, latency, weight = _numbers_of_arcs(path, links, arcs)
+    kinds, latency, weight = _numbers_of_arcs(path, listing, links, arcs, notes)
     degrees = np.bincount(arcs // n, minlength=n)
     port = np.arange(len(arcs)) - np.repeat(np.cumsum(degrees) - degrees, degrees)
     graph = Graph(
@@ -170,7 +172,7 @@ def _counted(path: Path, listing: Listing, links: ListedLinks, terminals: np.nda
 
 
 def _numbers_of_arcs(
-    path: Path, links: ListedLinks, arcs: np.ndarray
+    path: Path, listing: Listing, links: ListedLinks, arcs: np.ndarray, notes: list[str]
 ) -> tuple[LinkKinds | None, np.ndarray | None, np.ndarray | None]:
     """The kind, latency and weight of each arc, tail · N + head, ascending; None where none is said."""
     told = [name for name in (BANDWIDTH, "latency", COST) if name in links.numbers]
@@ -180,6 +182,8 @@ def _numbers_of_arcs(
     low, high = (links.tails, links.heads) if links.directed else np.sort([links.tails, links.heads], axis=0)
     pair = np.unique(low * n + high, return_inverse=True)[1].reshape(-1)
     numbers = {name: _said(links.numbers[name], pair) for name in told}
+    for name in told:
+        _check_said(path, listing, name, numbers[name], notes)
     ends = [(links.tails, links.heads)] if links.directed else [(links.tails, links.heads), (links.heads, links.tails)]
     place = np.concatenate([np.searchsorted(arcs, tails * n + heads) for tails, heads in ends])
 
@@ -198,7 +202,7 @@ def _numbers_of_arcs(
             )
         return found
 
-    weight = of_arcs(_weights(path, links.numbers.get(COST)))
+    weight = of_arcs(numbers.get(COST))
     if told == [COST]:
         return None, None, weight
     kinds = _kinds(path, np.zeros(len(links.tails), np.int64), ("link",), numbers)
@@ -212,14 +216,20 @@ def _listed(told: list[str]) -> str:
     return " and ".join({BANDWIDTH: "bandwidths", "latency": "latencies", COST: "weights"}[name] for name in told)
 
 
-def _weights(path: Path, column: np.ndarray | None) -> np.ndarray | None:
-    """Routing weights. Raises BadInput where some links have none."""
-    if column is not None and (missing := int(np.isnan(column).sum())):
-        raise BadInput(
-            f"{printable(path)}: expected a weight of every link, got {counted(missing, 'link')} without; add it,"
-            ' or say weights="none"'
-        )
-    return column
+def _check_said(path: Path, listing: Listing, name: str, column: np.ndarray, notes: list[str]) -> None:
+    """Note links without a number while others have one: they are taken as 1.
+
+    Raises BadInput where numbers have units, or are costs: nothing says what such a link has.
+    """
+    missing = int(((column == ABSENT) | (column != column)).sum())
+    if not missing or name in listing.usual:
+        return
+    if name in listing.units or name == COST:
+        what, remedy = ("weight", ', or say weights="none"') if name == COST else (name, "")
+        got = counted(missing, "link")
+        raise BadInput(f"{printable(path)}: expected a {what} of every link, got {got} without; add it{remedy}")
+    usual = {BANDWIDTH: "1 flit a cycle", "latency": "1 cycle", "multiplicity": "1 link"}.get(name, "class 0")
+    notes.append(f"{counted(missing, 'link')} without {name.replace('_', ' ')}, taken as {usual}")
 
 
 def _said(column: np.ndarray, pair: np.ndarray) -> np.ndarray:
@@ -291,7 +301,10 @@ def _with_ports(
         kinds = _kinds(path, kind, names, every)
         kind, names = kinds.link_class, kinds.classes
         latency = None if kinds.latency is None else kinds.latency
-    weight = _weights(path, numbers.get(COST))
+    weight = numbers.get(COST)
+    for name in (BANDWIDTH, "latency", COST, "link_class"):
+        if name in numbers:
+            _check_said(path, listing, name, numbers[name], notes)
     place = tail * width + port
     order = np.argsort(place, kind="stable")
     twice = np.flatnonzero(np.diff(place[order]) == 0)

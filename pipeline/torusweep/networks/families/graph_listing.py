@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import islice
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
-from torusweep.errors import BadInput, Refused, one_line, printable
+from torusweep.errors import BadInput, Refused, nearest, one_line, printable
 from torusweep.networks.names import order_of_names
+from torusweep.networks.readers.fields import SHOWN as SHOWN
+from torusweep.networks.readers.fields import fail as fail
 from torusweep.networks.topology import default_memory
 
 # names of the columns of a link's ends, in any capitals
@@ -23,7 +25,6 @@ HEADINGS = {
     *(("node1", "node2"), ("node_1", "node_2"), ("node_a", "node_b"), ("start", "end"), ("from_node", "to_node")),
     *(("source_node", "target_node"), ("src_node", "dst_node")),
 }
-SHOWN = 60  # characters of a wrong name that a message repeats
 LARGEST = 2**62  # node number; they are stored as int64
 ABSENT = -1  # in a column of numbers: this link has none
 # numbers that a format may give each link: the port at either end, its class there, how many parallel links it is, and
@@ -32,6 +33,15 @@ LINK_NUMBERS = ("port", "target_port", "link_class", "target_link_class", "multi
 BANDWIDTH = "bandwidth"  # the same, as a number that need not be whole: flits a cycle of one link
 COST = "cost"  # the same: what routing by weights adds up
 ENDPOINTS = {"endpoints", "terminals"}  # names of the number of terminals of a node
+TITLES = (
+    "name",
+    "label",
+    "title",
+    "comment",
+    "creator",
+    "description",
+    "version",
+)  # of a graph, which say nothing of it
 MOST_PARALLEL = 2**31 - 1  # links of one channel; they are stored as int32
 
 
@@ -65,6 +75,7 @@ class Listing:
     units         bits a second that a bandwidth of 1 stands for, and seconds that a latency of 1 does, where it says so
     unsaid        why `directed` must be said; empty: it need not
     mirrored      whether each link is listed from both ends
+    usual         of these columns: those whose missing numbers mean 1 in the format
     hosts_end     whether nodes with terminals are hosts that only end packets, as of `Plan`
     """
 
@@ -84,6 +95,7 @@ class Listing:
     units: dict[str, Fraction] = field(default_factory=dict)
     unsaid: str = ""
     mirrored: bool = False
+    usual: tuple[str, ...] = ()
     hosts_end: bool = False
 
     def link(self, tail: int, head: int) -> None:
@@ -114,6 +126,22 @@ def note_names(listing: Listing, names: dict[str, int]) -> None:
         listing.notes.append(f"named nodes numbered in the order of the file: {some}{more}")
 
 
+def note_unread(listing: Listing, unread: Mapping[str, Iterable[str]], known: Iterable[str] = ()) -> None:
+    """Add one note on what the file says and is not read: of what ("data of links", "columns") → its names.
+
+    known  names that are read, one of which may have been meant
+    """
+    parts = list[str]()
+    for of, names in unread.items():
+        left = list(dict.fromkeys(name for name in names if name))
+        if left:
+            near = next((found for name in left if (found := nearest(name, known))), "")
+            shown = one_line(printable(", ".join(left)), SHOWN)
+            parts.append(f"{of}{'' if parts else ' not read'}: {shown}{near}")
+    if parts:
+        listing.notes.append("; ".join(parts))
+
+
 def class_names(value: object) -> tuple[str, ...]:
     """Names of link classes from a list of texts; () where it is something else, which another program wrote."""
     if isinstance(value, list) and all(isinstance(name, str) and name.isprintable() for name in value):
@@ -140,8 +168,3 @@ def named(path: Path, lines: Sequence[int] = ()) -> Iterator[None]:
     except BadInput as refusal:
         line = f":{lines[refusal.row]}" if lines and refusal.row is not None else ""
         raise type(refusal)(f"{printable(path)}{line}: {refusal}") from None
-
-
-def fail(path: Path, line: int, reason: str) -> NoReturn:
-    """Refuse a file in one line, with the place."""
-    raise BadInput(f"{printable(path)}:{line}: {reason}")

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from functools import cache, partial, reduce
 from numbers import Real
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -20,14 +21,19 @@ from torusweep.networks.families.graph_listing import (
     MOST_PARALLEL,
     SHOWN,
     Listing,
+    terminals_of,
 )
 from torusweep.networks.link_lists import bandwidth_of
-from torusweep.quantities import common_part, rate, rate_of, time, time_of
+from torusweep.quantities import common_part, counted, rate, rate_of, time, time_of
 
 WEIGHT = "weight"  # a number of which the file does not say what it means
 KNOWN = (*LINK_NUMBERS, BANDWIDTH, WEIGHT)
 ALSO_CALLED = {"capacity": BANDWIDTH, "bw": BANDWIDTH, "delay": "latency", "weights": WEIGHT}
 OTHERS = ("port", "target_port", "link_class", "target_link_class")  # texts of these names are other programs'
+DIRECTIONS = {  # names of columns, and what their values say
+    "type": {"directed": True, "undirected": False},
+    "directed": {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False},
+}
 QUANTITY = re.compile(r"\s*[\d.].*[^\W\d_]\s*")  # a number and its unit
 Weights = Literal["bandwidth", "latency", "cost", "none"]
 
@@ -56,6 +62,30 @@ def known_names(names: Iterable[str], notes: list[str]) -> dict[str, str]:
         if name.strip().lower() != known and known != WEIGHT
     ]
     return found
+
+
+def direction_of(columns: Mapping[str, Sequence[Any]]) -> tuple[str | None, bool | None]:
+    """The column that says whether links are directed, and what it says; None where no column does.
+
+    It is Type, whose values are Directed or Undirected, as Gephi writes it, or directed, with true or false.
+    Raises BadInput where rows differ, or some say nothing.
+    """
+    for name, values in columns.items():
+        known = DIRECTIONS.get(name.strip().lower(), {})
+        texts = {None if value is None else str(value).strip().lower() for value in values}
+        if not known or not texts - {None} or not texts - {None} <= known.keys():
+            continue
+        said = {known[text] for text in texts - {None} if text is not None}
+        shown = one_line(printable(name), SHOWN)
+        if None in texts:
+            raise BadInput(f"{shown}: expected a direction in every row, got {values.count(None):,} without")
+        if len(said) > 1:
+            raise BadInput(
+                f"{shown}: expected every link directed, or none, got both; write an undirected link as two directed"
+                " ones, there and back"
+            )
+        return name, said.pop()
+    return None, None
 
 
 def whole_of(name: str, value: Any) -> int:
@@ -154,6 +184,23 @@ def set_numbers(listing: Listing, columns: Mapping[str, Sequence[Any]]) -> None:
             listing.notes.append(f"not read of links: {wrong}")
 
 
+def set_terminals(path: Path, listing: Listing, given: Sequence[Any]) -> None:
+    """Keep the number of terminals that each node has, None where it says none; nothing where no node has one.
+
+    Nodes without a number have no terminal, with a note where others have one.
+    """
+    if any(value is not None for value in given):
+        counts = [0 if value is None else whole_of("terminals", value) for value in given]
+        listing.terminals = terminals_of(path, np.array(counts, np.int64))
+        note_silent(listing, sum(value is None for value in given))
+
+
+def note_silent(listing: Listing, silent: int) -> None:
+    """Add a note on nodes that have no number of terminals, while others have."""
+    if silent:
+        listing.notes.append(f"{counted(silent, 'node')} without a number of terminals, taken as 0")
+
+
 def set_column(listing: Listing, name: str, column: np.ndarray) -> None:
     if name == WEIGHT:
         listing.weight = column
@@ -164,6 +211,8 @@ def set_column(listing: Listing, name: str, column: np.ndarray) -> None:
 def with_weights(listing: Listing, weights: Weights | None) -> None:
     """Give the weights of links the meaning that the user says. Raises BadInput where it is not said."""
     weight, listing.weight = listing.weight, None
+    if weight is None and weights not in (None, "none"):
+        raise BadInput(f'weights="{weights}": expected a file with weights of links, got none; leave it out')
     if weight is None or (weights != COST and (np.isnan(weight) | (weight == 1)).all()):
         return
     if weights is None:

@@ -19,8 +19,19 @@ from torusweep.networks.families.graph_listing import (
     class_names,
     ends_of,
     note_names,
+    note_unread,
 )
-from torusweep.networks.families.graph_numbers import WEIGHT, known_names, set_column, set_numbers
+from torusweep.networks.families.graph_numbers import (
+    ALSO_CALLED,
+    DIRECTIONS,
+    KNOWN,
+    WEIGHT,
+    direction_of,
+    known_names,
+    set_column,
+    set_numbers,
+)
+from torusweep.networks.families.graph_tables import is_index
 from torusweep.networks.link_lists import MOST_BANDWIDTH
 from torusweep.networks.topology import default_memory
 from torusweep.quantities import counted
@@ -78,7 +89,8 @@ def _listing(table: pa.Table, names: list[str], metadata: dict[str, str]) -> Lis
         listing.tails, listing.heads = (_nodes(end, column) for end, column in zip(ends, columns))
     else:
         listing.tails, listing.heads = _named(listing, columns)
-    for name, called in known_names(names, listing.notes).items():
+    known = known_names(names, listing.notes)
+    for name, called in known.items():
         if names.count(called) > 1:
             raise BadInput(f"expected one column {one_line(printable(called))}, got {names.count(called)}; remove one")
         column = table.column(called)
@@ -88,8 +100,21 @@ def _listing(table: pa.Table, names: list[str], metadata: dict[str, str]) -> Lis
             set_column(listing, name, _widths(name, column))
         elif column.null_count < len(column):  # decimals, texts, …
             set_numbers(listing, {name: [None if value != value else value for value in column.to_pylist()]})
+    typed = {name: table.column(name) for name in names if name.strip().lower() in DIRECTIONS}
+    direction, directed = direction_of({name: column.to_pylist() for name, column in typed.items()})
+    if directed is not None and listing.directed not in (None, directed):
+        raise BadInput(f"{direction}: expected what the metadata says, directed={listing.directed}, got {directed}")
+    listing.directed = listing.directed if directed is None else directed
+    read = {*ends, *known.values(), direction}
+    left = [name for name in names if name not in read and not is_index(name) and _is_there(table, name)]
+    note_unread(listing, {"columns": left}, (*KNOWN, *ALSO_CALLED))
     _read_metadata(listing, metadata)
     return listing
+
+
+def _is_there(table: pa.Table, name: str) -> bool:
+    """Whether any row has a value in a column; of two with the same name, one is enough."""
+    return any(table.column(place).null_count < len(table) for place in table.schema.get_all_field_indices(name))
 
 
 def _nodes(end: str, column: pa.ChunkedArray[Any]) -> np.ndarray:

@@ -7,12 +7,12 @@ line in FORMATS, and a function (path) → `Listing`.
 from __future__ import annotations
 
 import re
-from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
+from torusweep.networks.readers.detection import is_plain, is_square, lists_of
+
 HEAD = 1 << 16  # bytes that are looked at
-NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
 
 class FileFormat(NamedTuple):
@@ -77,9 +77,13 @@ FORMATS = {
         "torusweep.networks.readers.text:dimacs", ".gr .col .dimacs .max", rb"^p\s+(edge|col|sp|max|min)\s+\d+\s+\d+"
     ),
     "matrix": FileFormat("torusweep.networks.readers.text:matrix"),
+    "metis": FileFormat("torusweep.networks.readers.text:metis", ".graph .metis .chaco"),
     "snap": FileFormat("torusweep.networks.readers.text:snap", "", rb"\A#\s*(Und|D)irected graph\b"),
     "ns3": FileFormat(
-        "torusweep.networks.readers.fabrics:ns3", "", rb"^[ \t]*\d+\s+\d+\s+\d[\d.]*[kKMGT]?bps\s+\d[\d.]*(n|u|m)?s\s"
+        "torusweep.networks.readers.fabrics:ns3",
+        "",
+        rb"\A(?:\s|#[^\n]*\n)*+\d+[ \t]+\d+[ \t]+\d+[ \t]*\r?\n(?:[\d \t]*+\r?\n)*?"
+        rb"[ \t]*\d+[ \t]+\d+[ \t]+[\d.]+[kKMGT]?i?[bB](?:ps|/s|it/s)\s",
     ),
     "slurm": FileFormat(
         "torusweep.networks.readers.slurm:slurm", "", rb"^[ \t]*(?i:SwitchName|BlockName|BlockSizes|RingName)\s*="
@@ -155,6 +159,7 @@ NOT_READ = {
     "netlab": rb"^links:[ \t]*\n(?:[ \t]*-[^\n]*\n)",
     "goal": rb"\A(?:\s|/\*(?s:.*?)\*/|//[^\n]*\n)*+num_ranks\s+\d+",
 }
+LISTS = ("edgelist", "adjlist", "metis", "graph6", "matrix")  # whose lines are looked at
 SUFFIXES = {suffix: name for name, format in FORMATS.items() for suffix in format.suffixes.split()}
 _BEGINS = {
     name: re.compile(begins, re.MULTILINE)
@@ -163,40 +168,58 @@ _BEGINS = {
 }
 
 
+class Told(NamedTuple):
+    """What a file's contents and name tell of its format.
+
+    name    the format; None: nothing tells it
+    others  those that its contents fit as well, which would give another network
+    by      what chose among these: "its suffix" or "its contents"; empty: nothing does
+    """
+
+    name: str | None
+    others: tuple[str, ...] = ()
+    by: str = ""
+
+
 def format_of(path: Path) -> str | None:
     """The name of a file's format, None where neither its name nor its contents tell. Raises OSError."""
+    return told_of(path).name
+
+
+def told_of(path: Path) -> Told:
+    """What a file is: by what it begins with, else by the lists of text that it fits, else by its suffix.
+
+    Raises OSError.
+    """
     with path.open("rb") as file:
         head = file.read(HEAD)
         rest = bool(file.read(1))
     head = head.removeprefix(b"\xef\xbb\xbf")
     for name, begins in _BEGINS.items():
         if begins.search(head):
-            return name
-    named = SUFFIXES.get(path.suffix.lower())
-    if named is not None and path.suffix.lower() != ".csv":
-        return named
-    return _of_lines(head, rest, path.suffix.lower() == ".csv") or named
+            return Told(name)
+    suffix = path.suffix.lower()
+    named = SUFFIXES.get(suffix)
+    if named is not None and named not in _BEGINS and named not in LISTS:  # which nothing else tells
+        return Told(named)
+    fits = lists_of(path, head, rest, suffix)
+    if fits == ["matrix"] and suffix != ".csv" and not is_square(path, symmetric=named == "adjlist"):
+        fits = [] if named is not None else fits
+    if named == "adjlist" and fits:  # any words are one
+        by = "its contents" if fits[0] in ("metis", "graph6", "matrix") else "its suffix"
+        return Told(fits[0], (named,), by) if by == "its contents" else Told(named, _as_adjacencies(fits, head), by)
+    if named in fits:
+        return Told(named, tuple(name for name in fits if name != named), "its suffix")
+    if named == "metis":  # whose spoilt files look like lists of links, but for those with a node 0, or names
+        spoilt = is_plain(head, zero=False)
+    else:  # a spoilt file of another format hardly has numbers alone
+        spoilt = named is not None and named not in LISTS and not is_plain(head, zero=True)
+    if fits and not spoilt:
+        return Told(fits[0], tuple(fits[1:]))
+    return Told(named, tuple(fits), "its suffix")
 
 
-def _of_lines(head: bytes, rest: bool, with_heading: bool) -> str | None:
-    """A matrix, or a list of links, by its first lines; None: neither.
-
-    rest          whether the file goes on behind `head`
-    with_heading  whether the first line may have names of columns
-    """
-    try:
-        text = head.decode(errors="ignore")
-        lines = (re.split(r"[#%]|^\s*//", line, maxsplit=1)[0].strip() for line in text.splitlines())
-        rows = [re.split(r"\s*[,;\t]\s*|\s+", line) for line in islice(filter(None, lines), 4)]
-    except ValueError:
-        return None
-    if not rows or b"\0" in head:
-        return None
-    width = len(rows[0])
-    if with_heading and len(rows) > 1 and width > 1 and rows[0][:2] == ["", rows[1][0]]:  # a data frame, with its index
-        return "matrix"
-    numbers = all(len(row) == width and all(map(NUMBER.fullmatch, row)) for row in rows)
-    three = numbers and width == 3 == len(rows) and not rest and not any(float(row[i]) for i, row in enumerate(rows))
-    if (numbers and width > 3) or three:
-        return "matrix"
-    return "edgelist" if all(len(row) in (2, 3) for row in rows) else None
+def _as_adjacencies(fits: list[str], head: bytes) -> tuple[str, ...]:
+    """Other readings of an adjacency list; none where its first lines have a neighbour each, as links have."""
+    pairs = all(len(line.replace(b",", b" ").split()) <= 2 for line in head.splitlines()[:4])
+    return () if pairs or fits != ["edgelist"] else ("edgelist",)

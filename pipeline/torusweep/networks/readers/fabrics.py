@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
 from torusweep.errors import BadInput, Refused, one_line, printable
-from torusweep.networks.families.graph_formats import text_lines
-from torusweep.networks.families.graph_listing import SHOWN, Listing, fail, named, note_names, text_of
+from torusweep.networks.families.graph_listing import Listing, named, note_names, note_unread, text_of
 from torusweep.networks.families.graph_numbers import set_numbers
+from torusweep.networks.readers.fields import SHOWN, fail, text_lines
 from torusweep.networks.topology import default_memory
+from torusweep.quantities import counted
 
 MOST_NODES = 2 * 10**7  # of ns-3
 NODE_BYTES = 64
 # Gb/s of a lane, as the speed is called; 4xHDR is 200 Gb/s
 LANES = {"SDR": 2.5, "DDR": 5, "QDR": 10, "FDR10": 10, "FDR": 14, "EDR": 25, "HDR": 50, "NDR": 100, "XDR": 200}
-IB_NODE = re.compile(r'^(Switch|Ca|Rt|Router)\s+\d+\s+"([^"]+)"(?:\s*#\s*"([^"]*)")?')
+IB_NODE = re.compile(r'^(Switch|Ca|Rt|Router)\s+(\d{1,6})\s+"([^"]+)"(?:\s*#\s*"([^"]*)")?')
 IB_LINK = re.compile(r'^\[(\d+)\](?:\[[^\]]*\])?(?:\([^)]*\))?\s*"([^"]+)"\s*\[(\d+)\][^#]*(?:#(.*))?$')
+# what does the sums of SHARP in a switch: by its description, or at a port beyond those that cables go to, an odd one
+AGGREGATION = re.compile(r"\baggregation node\b|\bsharp\S* an\b", re.IGNORECASE)
+LEAST_PORTS = 36  # of a switch with such a port: Switch-IB 2 has 37, Quantum 41, Quantum-2 65
 IB_SPEED = re.compile(r"\b(\d+)x([SDQFEHNX]DR(?:10)?)\b")
 
 
@@ -27,7 +32,7 @@ def ns3(path: Path) -> Listing:
     """Read the topology of ns-3 as ASTRA-sim and HPCC have it: counts, the switches, a line for each link.
 
     A line has two nodes, a rate, a delay and an error rate, which is not read. All nodes that are no switches are
-    terminals.
+    hosts, which have a terminal and forward nothing.
     Source: astra-sim/astra-network-ns3, commit 8fd3604: scratch/common.h (SetupNetwork).
     """
     rows = [(line, text.split()) for line, text in text_lines(path)]
@@ -44,12 +49,13 @@ def ns3(path: Path) -> Listing:
     if len(named_switches) != switches:
         raise BadInput(f"{printable(path)}: expected {switches:,} switches, got {len(named_switches):,}")
     numbers = {str(node): node for node in range(nodes)} if nodes <= MOST_NODES else {}
-    listing, rates, delays = Listing(directed=False), list[str](), list[str]()
+    listing, rates, delays, failing = Listing(directed=False), list[str](), list[str](), 0
     for line, words in rows[place:]:
         if len(words) not in (4, 5) or words[0] not in numbers or words[1] not in numbers:
             shown = one_line(printable(" ".join(words)), SHOWN)
             fail(path, line, f"expected two nodes below {nodes:,}, a rate and a delay, got '{shown}'")
         listing.link(numbers[words[0]], numbers[words[1]])
+        failing += len(words) == 5 and re.fullmatch(r"[0.]+(e[+-]?\d+)?", words[4]) is None
         rates.append(words[2])
         delays.append(words[3])
     if len(rates) != links:
@@ -63,6 +69,7 @@ def ns3(path: Path) -> Listing:
     listing.terminals = np.setdiff1d(listing.nodes, [numbers[word] for word in named_switches])
     with named(path):
         set_numbers(listing, {"bandwidth": rates, "latency": delays})
+    note_unread(listing, {"ns-3": ["error rates"] if failing else []})
     return listing
 
 
@@ -91,7 +98,7 @@ def fabric_of(path: Path) -> Fabric:
         if match := re.match(r"(switchguid|caguid)=0x([0-9a-fA-F]+)", text):
             guid = int(match[2], 16)
         elif match := IB_NODE.match(text):
-            node = names[found.ids[match[2]]]
+            node = names[found.ids[match[3]]]
             if match[1] == "Switch":
                 switches[guid] = node
                 lids |= {int(lid): node for lid in re.findall(r"\blid (\d+)\b", text)}
@@ -99,7 +106,7 @@ def fabric_of(path: Path) -> Fabric:
             lids.setdefault(int(lid[1]), node)
     ports = {(names[end], port): names[other] for (end, port), (other, _) in found.ports.items()}
     uplinks: dict[str, str] = {}
-    for host in found.hosts:
+    for host in (*found.hosts, *found.devices):
         leads = [there for (here, _), there in ports.items() if here == names[host]]
         if len(leads) > 1:
             raise BadInput(
@@ -112,30 +119,41 @@ def fabric_of(path: Path) -> Fabric:
 
 
 class _Discovered(NamedTuple):
-    """ids: what the file calls nodes → their numbers; ports: (node, port) → (node, port); names and hosts of nodes."""
+    """ids: what the file calls nodes → their numbers; ports: (node, port) → (node, port); names of nodes.
+
+    hosts, devices  adapters, and those that do the sums of SHARP in switches
+    """
 
     ids: dict[str, int]
     ports: dict[tuple[int, int], tuple[int, int]]
     speeds: dict[tuple[int, int], str]
     names: list[str]
     hosts: list[int]
+    devices: list[int]
 
 
 def ibnetdiscover(path: Path) -> Listing:
-    """Read what ibnetdiscover prints of an InfiniBand fabric: switches, and adapters, which are terminals.
+    """Read what ibnetdiscover prints of an InfiniBand fabric: switches, and adapters, which are hosts with a terminal.
 
-    Nodes are called by their descriptions where these differ, else by type and GUID. Each link is listed at both
-    ends, with its ports and speed (4xHDR: 200 Gb/s).
+    Hosts forward nothing. SHARP's aggregation nodes, which are adapters within switches, have no terminal. Nodes are
+    called by their descriptions, those of equal ones by type and GUID. Each link is listed at both ends, with its
+    ports and speed (4xHDR: 200 Gb/s).
     Source: man page ibnetdiscover(8), "topology file format".
     """
-    ids, ports, speeds, names, hosts = _discovered(path)
+    ids, ports, speeds, names, hosts, devices = _discovered(path)
     listing = Listing(directed=False, nodes=np.arange(len(ids)))
     links = sorted((end, other) for end, other in ports.items() if end < other)
     for (tail, _), (head, _) in links:
         listing.link(tail, head)
     note_names(listing, {name: place for place, name in enumerate(names)})
-    listing.hosts_end = True
-    listing.terminals = np.array(sorted(hosts), np.int64) if hosts else None
+    listing.terminals = np.array(sorted(hosts), np.int64) if hosts or devices else None
+    listing.hosts_end = bool(hosts)
+    if devices:
+        shown = one_line(printable(", ".join(names[device] for device in devices)), SHOWN)
+        listing.notes.append(
+            f"{counted(len(devices), 'aggregation node')} of SHARP read as devices of switches, without a terminal:"
+            f" {shown}"
+        )
     with named(path):
         if any(end in speeds for end, _ in links):
             set_numbers(listing, {"bandwidth": [speeds.get(end) for end, _ in links]})
@@ -143,16 +161,19 @@ def ibnetdiscover(path: Path) -> Listing:
 
 
 def _discovered(path: Path) -> _Discovered:
-    ids, called, hosts = dict[str, int](), dict[int, str](), list[int]()
+    ids, called, adapters = dict[str, int](), dict[int, str](), list[int]()
+    sizes = dict[int, int]()  # switch → its number of ports
     ports: dict[tuple[int, int], tuple[int, int]] = {}
     speeds: dict[tuple[int, int], str] = {}
     node = -1
     for line, text in enumerate(text_of(path).split("\n"), 1):
         if found := IB_NODE.match(text):
-            node = ids.setdefault(found[2], len(ids))
-            called[node] = found[3] or ""
+            node = ids.setdefault(found[3], len(ids))
+            called[node] = found[4] or ""
             if found[1] == "Ca":
-                hosts.append(node)
+                adapters.append(node)
+            elif found[1] == "Switch":
+                sizes[node] = int(found[2])
         elif text.startswith("["):
             found = IB_LINK.match(text)
             if found is None or node < 0 or max(len(found[1]), len(found[3])) > 6:
@@ -163,9 +184,16 @@ def _discovered(path: Path) -> _Discovered:
                     fail(path, line, f"expected one neighbour at each port, got '{one_line(printable(text), SHOWN)}'")
             if speed := IB_SPEED.search(found[4] or ""):
                 speeds[min(here, there)] = f"{int(speed[1]) * LANES[speed[2]]:g} Gb/s"
-    names = [called.get(number) or name for name, number in ids.items()]
+    times = Counter(called.values())
+    names = [name if times[name := called.get(number, "")] == 1 and name else own for own, number in ids.items()]
     if len(set(names)) < len(names):
         names = list(ids)
     if any(not name.isprintable() for name in names):
         raise BadInput(f"{printable(path)}: expected descriptions of printable characters, got others")
-    return _Discovered(ids, ports, speeds, names, hosts)
+    within = {  # at the last port of a switch that has an odd number of them
+        node
+        for (switch, port), (node, _) in ports.items()
+        if port == sizes.get(switch) and port > LEAST_PORTS and port % 2
+    }
+    devices = [node for node in adapters if node in within or AGGREGATION.search(called[node])]
+    return _Discovered(ids, ports, speeds, names, [node for node in adapters if node not in set(devices)], devices)

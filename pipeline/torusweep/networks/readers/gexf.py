@@ -9,10 +9,11 @@ from xml.parsers import expat
 import numpy as np
 
 from torusweep.errors import BadInput, one_line, printable
-from torusweep.networks.families.graph_listing import SHOWN, Listing, fail, named, note_names, terminals_of
-from torusweep.networks.families.graph_numbers import known_names, set_numbers, whole_of
+from torusweep.networks.families.graph_listing import ENDPOINTS, Listing, named, note_names, note_unread
+from torusweep.networks.families.graph_numbers import ALSO_CALLED, KNOWN, known_names, set_numbers, set_terminals
+from torusweep.networks.readers.fields import SHOWN, fail
 
-TERMINALS = ("terminals", "endpoints")
+OF_EDGES = ("id", "source", "target", "type", "weight")  # attributes that say what a link is
 
 
 def gexf(path: Path) -> Listing:
@@ -45,9 +46,13 @@ class _Reader:
         self.links: list[tuple[str, str, int]] = []
         self.data: list[dict[str, Any]] = []
         self.inside: list[str] = []  # "node" and "edge"
+        self.unread: dict[str, dict[str, None]] = {"edge": {}, "node": {}}
+        self.defaults: dict[str, dict[str, str]] = {"edge": {}, "node": {}}  # title → what those without it have
+        self.declared, self.text = "", ""  # title of the attribute whose declaration, or text of the default, is read
         self.parser = expat.ParserCreate()
         self.parser.StartElementHandler = self.start
         self.parser.EndElementHandler = self.end
+        self.parser.CharacterDataHandler = self.characters
         self.parser.EntityDeclHandler = self.entity
 
     def entity(self, *_: object) -> None:
@@ -60,7 +65,8 @@ class _Reader:
         elif name == "attributes":
             self.of = given.get("class", "")
         elif name == "attribute":
-            self.titles[self.of, given.get("id", "")] = given.get("title", "")
+            self.declared, self.text = given.get("title") or given.get("id", ""), ""
+            self.titles[self.of, given.get("id", "")] = self.declared
         elif name == "node" and self.inside[-1:] != ["edge"]:
             if "node" in self.inside:
                 fail(self.path, line, "expected nodes side by side, got one within another")
@@ -69,19 +75,35 @@ class _Reader:
                 fail(self.path, line, f"expected nodes of different ids, got '{one_line(printable(label), SHOWN)}'")
             self.names[label] = len(self.names)
             self.nodes.append({})
+            own = {"id", *(["label"] if given.get("label", label) == label else [])}
+            self.unread["node"] |= dict.fromkeys(key for key in given if key not in own)
             self.inside.append(name)
         elif name == "edge":
             self.links.append((given.get("source", ""), given.get("target", ""), line))
             self.kinds.add(given.get("type", self.usual))
             self.data.append({key: given[key] for key in ("weight",) if key in given})
+            self.unread["edge"] |= dict.fromkeys(key for key in given if key not in OF_EDGES)
             self.inside.append(name)
         elif name == "attvalue" and self.inside:
             of = self.inside[-1]
-            title = self.titles.get((of, given.get("for", given.get("id", ""))), "")
+            key = given.get("for", given.get("id", ""))
+            title = self.titles.get((of, key)) or key
             (self.nodes if of == "node" else self.data)[-1].setdefault(title, given.get("value", ""))
+            if {"start", "end", "timestamp"} & given.keys():
+                self.unread[of]["times"] = None
+        elif name != "attvalues" and self.inside:
+            self.unread[self.inside[-1]][name] = None
+
+    def characters(self, text: str) -> None:
+        self.text += text if self.declared else ""
 
     def end(self, name: str) -> None:
-        if self.inside and name.rpartition(":")[2] == self.inside[-1]:
+        name = name.rpartition(":")[2]
+        if name == "default" and self.declared:
+            self.defaults.setdefault(self.of, {})[self.declared] = self.text.strip()
+        elif name == "attribute":
+            self.declared = ""
+        if self.inside and name == self.inside[-1]:
             self.inside.pop()
 
     def listing(self) -> Listing:
@@ -96,11 +118,18 @@ class _Reader:
                     fail(self.path, line, f"expected a listed node, got '{one_line(printable(end), SHOWN)}'")
             listing.link(self.names[source], self.names[target])
         note_names(listing, self.names)
+        self.nodes = [self.defaults["node"] | data for data in self.nodes]
+        self.data = [self.defaults["edge"] | data for data in self.data]
         with named(self.path):
-            called = known_names(dict.fromkeys(key for data in self.data for key in data), listing.notes)
+            keys = dict.fromkeys(key for data in self.data for key in data)
+            called = known_names(keys, listing.notes)
             set_numbers(listing, {name: [data.get(key) for data in self.data] for name, key in called.items()})
-            counts = [next((node[key] for key in TERMINALS if key in node), None) for node in self.nodes]
-            if any(count is not None for count in counts):
-                whole = [0 if count is None else whole_of("terminals", count) for count in counts]
-                listing.terminals = terminals_of(self.path, np.array(whole, np.int64))
+            counts = [next((node[key] for key in node if key.lower() in ENDPOINTS), None) for node in self.nodes]
+            set_terminals(self.path, listing, counts)
+        of_nodes = dict.fromkeys(key for node in self.nodes for key in node if key.lower() not in ENDPOINTS)
+        unread = {
+            "data of links": [*(key for key in keys if key not in called.values()), *self.unread["edge"]],
+            "data of nodes": [*of_nodes, *self.unread["node"]],
+        }
+        note_unread(listing, unread, (*KNOWN, *ALSO_CALLED))
         return listing

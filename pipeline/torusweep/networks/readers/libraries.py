@@ -12,6 +12,7 @@ import zlib
 from collections.abc import Callable, Sequence
 from io import BytesIO
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 from typing import Any
 
 import igraph
@@ -19,8 +20,24 @@ import numpy as np
 import scipy
 
 from torusweep.errors import BadInput, Refused, one_line, printable
-from torusweep.networks.families.graph_listing import SHOWN, Listing, named, note_names, text_of
-from torusweep.networks.families.graph_numbers import known_names, set_column, set_numbers
+from torusweep.networks.families.graph_listing import (
+    ENDPOINTS,
+    TITLES,
+    Listing,
+    named,
+    note_names,
+    note_unread,
+    text_of,
+)
+from torusweep.networks.families.graph_numbers import (
+    ALSO_CALLED,
+    KNOWN,
+    known_names,
+    set_column,
+    set_numbers,
+    set_terminals,
+)
+from torusweep.networks.readers.fields import SHOWN
 from torusweep.networks.topology import default_memory
 
 NODE_BYTES = 256  # of a node in igraph
@@ -29,47 +46,79 @@ DAMAGED = (
     *(ValueError, EOFError, MemoryError, KeyError, TypeError, IndexError, SyntaxError, AttributeError, RuntimeError),
     *(zipfile.BadZipFile, zlib.error, struct.error, tokenize.TokenError),
 )
+OTHER_SECTIONS = re.compile(
+    r"[ \t]*(\*(?:partition|vector|permutation|cluster|hierarchy))\b", re.IGNORECASE
+)  # of Pajek
 SPARSE = {"data", "indices", "indptr", "row", "col", "offsets", "format", "shape", "_is_array"}  # scipy.sparse.save_npz
 
 
 def gml(path: Path) -> Listing:
-    """Read GML by igraph. Nodes are called by their labels, or names, if all have different ones, else by their ids."""
-    graph = _read(path, igraph.Graph.Read_GML)
+    """Read GML by igraph. Nodes are called by their labels, or names, if all have different ones, else by their ids.
+
+    What stands in brackets within a node or link, such as its place in a picture, is not read.
+    """
+    graph, warned = _read(path, igraph.Graph.Read_GML)
+    nested = {of: re.findall(rf"Composite {of} attribute '([^']*)'", warned) for of in ("edge", "vertex", "graph")}
     for attribute in ("label", "name", "id"):
         names = graph.vs[attribute] if attribute in graph.vs.attributes() else [""]
         if attribute == "id":
             names = [int(name) for name in names if name != ""]
         names = [html.unescape(name) if isinstance(name, str) else name for name in names]
         if all(name not in ("", None) for name in names) and len(set(map(str, names))) == graph.vcount():
-            return _listing(path, graph, names)
-    return _listing(path, graph, [])
+            return _listing(path, graph, names, attribute, nested)
+    return _listing(path, graph, [], "", nested)
 
 
 def pajek(path: Path) -> Listing:
     """Read Pajek's network by igraph. Nodes are called by their labels, if these differ, else by their numbers, 1 … N.
 
-    Raises BadInput for arcs and edges in one file: some links would have one direction, others both.
+    Raises BadInput for arcs and edges in one file, where some links would have one direction, others both, and for
+    several networks. Partitions and vectors are not read.
     """
     text = text_of(path)
+    text, unread = _without_partitions(text)
     sections = [section.lower() for section in re.findall(r"^\s*\*(\w+)[^\n]*\n(?=\s*\d)", text, re.MULTILINE)]
     if any(s.startswith("arcs") for s in sections) and any(s.startswith("edges") for s in sections):
         raise BadInput(f"{printable(path)}: expected arcs or edges, got both; list each edge as two arcs")
-    vertices = re.search(r"^\s*\*vertices\s+(\d+)", text, re.MULTILINE | re.IGNORECASE)
-    if vertices is not None and int(vertices[1]) > min(2**31, default_memory() // NODE_BYTES):
-        raise Refused(f"{printable(path)}: {int(vertices[1]):,} nodes are more than this machine's memory can hold")
-    graph = _read(path, igraph.Graph.Read_Pajek)
+    vertices = re.findall(r"^\s*\*vertices\s+(\d+)", text, re.MULTILINE | re.IGNORECASE)
+    if len(vertices) > 1:
+        raise BadInput(f"{printable(path)}: expected one network, got {len(vertices)}; keep one of them in the file")
+    if vertices and int(vertices[0]) > min(2**31, default_memory() // NODE_BYTES):
+        raise Refused(f"{printable(path)}: {int(vertices[0]):,} nodes are more than this machine's memory can hold")
+    with NamedTemporaryFile("w", suffix=".net", encoding="utf-8") as file:
+        # igraph leaves out all that comes behind an empty line
+        file.write("".join(line + "\n" for line in text.splitlines() if line.strip()))
+        file.flush()
+        graph, warned = _read(path, igraph.Graph.Read_Pajek, file.name)
+    if "ignoring rest of file" in warned or "unknown section" in warned:
+        raise BadInput(f"{printable(path)}: expected Pajek's network, got: {one_line(printable(warned))}")
     names = [name or "" for name in graph.vs["name"]] if "name" in graph.vs.attributes() else []
-    if "" in names or len(set(names)) < graph.vcount():
+    labelled = "" not in names and len(set(names)) == graph.vcount()
+    if not labelled:
         names = list(range(1, graph.vcount() + 1))
-    return _listing(path, graph, names)
+    listing = _listing(path, graph, names, "name", {"edge": [], "vertex": [], "graph": []})
+    note_unread(listing, {"sections": unread})
+    return listing
 
 
-def _read(path: Path, reader: Callable[[str], Any]) -> Any:
+def _without_partitions(text: str) -> tuple[str, list[str]]:
+    """A file of Pajek without the sections that divide or weigh its nodes, and the names of these."""
+    parts = re.split(
+        r"^(?=[ \t]*\*(?:network|partition|vector|permutation|cluster|hierarchy)\b)", text, flags=re.M | re.I
+    )
+    left = [part for part in parts if not OTHER_SECTIONS.match(part)]
+    names = [found[1] for part in parts if (found := OTHER_SECTIONS.match(part))]
+    return "".join(left), names
+
+
+def _read(path: Path, reader: Callable[[str], Any], place: str = "") -> tuple[Any, str]:
+    """A graph, read from `place`, else from the path, and what igraph warned of. Raises BadInput with the path."""
     text_of(path)  # other bytes make igraph fail, or crash
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of attributes that are not read here
-            return reader(str(path))
+        with warnings.catch_warnings(record=True) as warned:
+            warnings.simplefilter("always")
+            graph = reader(place or str(path))
+            return graph, " ".join(str(warning.message) for warning in warned)
     except igraph.InternalError as error:
         reason = re.sub(r"^Error at [^ ]+: | -- .*$", "", one_line(error))
         raise BadInput(f"{printable(path)}: {one_line(printable(reason))}") from None
@@ -77,7 +126,12 @@ def _read(path: Path, reader: Callable[[str], Any]) -> Any:
         raise BadInput(f"{printable(path)}: expected a graph, got: {one_line(printable(error))}") from None
 
 
-def _listing(path: Path, graph: Any, names: Sequence[Any]) -> Listing:
+def _listing(path: Path, graph: Any, names: Sequence[Any], called_by: str, nested: dict[str, list[str]]) -> Listing:
+    """The listing of a graph of igraph.
+
+    called_by  the attribute that nodes are called by
+    nested     attributes that igraph leaves out: of "edge", "vertex" and "graph"
+    """
     listing = Listing(directed=bool(graph.is_directed()), nodes=np.arange(graph.vcount()))
     ends = np.array(graph.get_edgelist(), np.int64).reshape(-1, 2)
     listing.tails, listing.heads = ends[:, 0], ends[:, 1]
@@ -86,6 +140,18 @@ def _listing(path: Path, graph: Any, names: Sequence[Any]) -> Listing:
         called = known_names(graph.es.attributes(), listing.notes)
         columns = {known: [_value(value) for value in graph.es[name]] for known, name in called.items()}
         set_numbers(listing, {known: values for known, values in columns.items() if any(v is not None for v in values)})
+        counts: Sequence[Any] = next(
+            (graph.vs[name] for name in graph.vs.attributes() if name.lower() in ENDPOINTS), []
+        )
+        set_terminals(path, listing, [_value(count) for count in counts])
+    own = {called_by, "id", *(name for name in graph.vs.attributes() if name.lower() in ENDPOINTS)}
+    links = [name for name in graph.es.attributes() if name not in called.values()]
+    unread = {
+        "data of links": [*links, *nested["edge"]],
+        "data of nodes": [*(name for name in graph.vs.attributes() if name not in own), *nested["vertex"]],
+        "data of the graph": [*(name for name in graph.attributes() if name.lower() not in TITLES), *nested["graph"]],
+    }
+    note_unread(listing, unread, (*KNOWN, *ALSO_CALLED))
     return listing
 
 

@@ -5,20 +5,23 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Iterator
-from itertools import pairwise
+from itertools import islice, pairwise
 from pathlib import Path
 from typing import NoReturn
 
 import numpy as np
 
 from torusweep.errors import BadInput, Refused, one_line, printable
-from torusweep.networks.families.graph_formats import edge_list, text_lines
-from torusweep.networks.families.graph_listing import SHOWN, Listing, fail, named, note_names, text_of
-from torusweep.networks.families.graph_numbers import known_names, set_numbers
+from torusweep.networks.families.graph_formats import edge_list
+from torusweep.networks.families.graph_listing import ENDPOINTS, Listing, named, note_names, note_unread, text_of
+from torusweep.networks.families.graph_numbers import ALSO_CALLED, KNOWN, known_names, set_numbers, set_terminals
+from torusweep.networks.readers.counts import metis_of
+from torusweep.networks.readers.fields import SHOWN, fail, notes_on_signs, text_lines
 from torusweep.networks.readers.libraries import listing_of
 from torusweep.networks.topology import default_memory
 
 NODE_BYTES = 64
+SNAP_LINES = 20  # that comments stand on
 LIST = "a list of links with more columns needs a heading such as source,target"
 DOT_TOKEN = re.compile(
     r"""\s+|//[^\n]*|^\#[^\n]*|/\*.*?\*/"""
@@ -35,9 +38,11 @@ class _Dot:
         self.path, self.text = path, text_of(path)
         self.tokens = self._tokens()
         self.names: dict[str, int] = {}
-        self.called: dict[int, str] = {}  # the attribute name of a node, as igraph writes it
         self.links: list[tuple[int, int]] = []
         self.data: list[dict[str, str]] = []  # of each link
+        self.of_nodes: list[dict[str, str]] = []
+        self.of_graph: dict[str, str] = {}
+        self.usual: dict[str, dict[str, str]] = {"edge": {}, "node": {}, "graph": self.of_graph}  # of this subgraph
         self.take()
 
     def _tokens(self) -> Iterator[tuple[str, str, int]]:
@@ -98,6 +103,8 @@ class _Dot:
             if self.token == ":":
                 self.take()
                 self.name()
+        if name not in self.names:
+            self.of_nodes.append(dict(self.usual["node"]))
         return self.names.setdefault(name, len(self.names))
 
     def ends(self, depth: int) -> list[int]:
@@ -116,12 +123,12 @@ class _Dot:
             self.fail(self.token, self.place, "at most 50 levels of subgraphs")
         self.expect("{")
         inside: list[int] = []
-        usual: dict[str, str] = {}
+        outer = self.usual
+        self.usual = {of: dict(given) for of, given in outer.items()} | {"graph": self.of_graph}
         while self.token != "}" or self.kind == "id":
-            if self.kind == "id" and self.token.lower() in ("graph", "node", "edge"):
+            if self.kind == "id" and self.token.lower() in self.usual:
                 of = self.take().lower()
-                given = self.attributes()
-                usual.update(given if of == "edge" else {})
+                self.usual[of].update(self.attributes())
                 continue
             if self.token == ";" and self.kind == "mark":
                 self.take()
@@ -129,9 +136,10 @@ class _Dot:
             chain = [self.ends(depth)]
             if self.token == "=" and self.kind == "mark":  # an attribute of the graph
                 self.take()
-                self.name()
+                self.of_graph[next(name for name, node in self.names.items() if [node] == chain[0])] = self.name()
                 if not any(node in inside or any(node in link for link in self.links) for node in chain[0]):
                     self.names.popitem()
+                    self.of_nodes.pop()
                 continue
             while self.kind == "mark" and self.token in ("->", "--"):
                 if (self.token == "->") != self.directed:
@@ -140,11 +148,13 @@ class _Dot:
                 chain.append(self.ends(depth))
             given = self.attributes()
             inside += [node for nodes in chain for node in nodes]
-            if len(chain) == 1 and len(chain[0]) == 1 and "name" in given:
-                self.called[chain[0][0]] = given["name"]
+            if len(chain) == 1:
+                for node in chain[0]:
+                    self.of_nodes[node].update(given)
             for tails, heads in pairwise(chain):
                 self.links += [(tail, head) for tail in tails for head in heads]
-                self.data += [{**usual, **given}] * (len(tails) * len(heads))
+                self.data += [{**self.usual["edge"], **given}] * (len(tails) * len(heads))
+        self.usual = outer
         self.expect("}")
         return inside
 
@@ -165,12 +175,20 @@ class _Dot:
         for link in self.links:
             listing.link(*link)
         listing.nodes = np.arange(len(self.names))
-        called = [self.called.get(node, "") for node in range(len(self.names))]
+        called = [data.get("name", "") for data in self.of_nodes]  # as igraph writes it
         distinct = all(called) and len(set(called)) == len(called) and all(map(str.isprintable, called))
         note_names(listing, {name: node for node, name in enumerate(called)} if distinct else self.names)
         with named(self.path):
-            known = known_names(dict.fromkeys(key for data in self.data for key in data), listing.notes)
+            keys = dict.fromkeys(key for data in self.data for key in data)
+            known = known_names(keys, listing.notes)
             set_numbers(listing, {name: [data.get(key) for data in self.data] for name, key in known.items()})
+            counts = [next((data[key] for key in data if key in ENDPOINTS), None) for data in self.of_nodes]
+            set_terminals(self.path, listing, counts)
+        read = {*ENDPOINTS, *(["name"] if distinct else [])}
+        of_nodes = dict.fromkeys(key for data in self.of_nodes for key in data if key not in read)
+        links = [key for key in keys if key not in known.values()]
+        unread = {"data of links": links, "data of nodes": of_nodes, "data of the graph": self.of_graph}
+        note_unread(listing, unread, (*KNOWN, *ALSO_CALLED))
         return listing
 
 
@@ -238,12 +256,15 @@ def _sparse6(n: int, bits: np.ndarray) -> np.ndarray:
 
 
 def dimacs(path: Path) -> Listing:
-    """Read DIMACS: `p edge` (colouring), links `e u v`; `p sp`, `p max` (paths, flows), arcs `a u v number`.
+    """Read DIMACS: `p edge` (colouring), links `e u v`; `p sp`, `p max`, `p min` (paths, flows), arcs `a u v numbers`.
 
-    The number is the capacity of a flow's arc, read as bandwidth; that of a path's arc is a weight.
+    The number is the capacity of a flow's arc, read as bandwidth; that of a path's arc is a weight. Lines n, least
+    flows and costs are not read. Raises BadInput where links are missing that the line p counts; colourings may list
+    each from both ends.
     """
     listing = Listing()
-    problem, values, nodes = "", [], 0
+    problem, values, nodes, links = "", [], 0, 0
+    unread: dict[str, None] = {}
     for line, text in text_lines(path):
         kind, *words = text.split()
         if kind == "c":
@@ -251,47 +272,89 @@ def dimacs(path: Path) -> Listing:
         if kind == "p" and not problem and len(words) == 3 and words[0] in ("edge", "col", "sp", "max", "min"):
             problem = words[0]
             if not all(word.isascii() and word.isdigit() and len(word) < 10 for word in words[1:]):
-                fail(
-                    path, line, f"expected numbers of nodes and links, got '{one_line(printable(text.strip()), SHOWN)}'"
-                )
-            nodes = int(words[1])
+                fail(path, line, f"expected numbers of nodes and links, got '{_shown(text)}'")
+            nodes, links = int(words[1]), int(words[2])
             if nodes > default_memory() // NODE_BYTES:
                 raise Refused(f"{printable(path)}: {nodes:,} nodes are more than this machine's memory can hold")
         elif problem and kind in ("a", "e") and len(words) == (2 if kind == "e" else 3 if problem != "min" else 5):
             ends = [int(word) if word.isascii() and word.isdigit() and len(word) < 10 else 0 for word in words[:2]]
             if not all(1 <= end <= nodes for end in ends):
-                fail(path, line, f"expected nodes 1 … {nodes:,}, got '{one_line(printable(text.strip()), SHOWN)}'")
+                fail(path, line, f"expected nodes 1 … {nodes:,}, got '{_shown(text)}'")
             listing.link(*ends)
             values.append(words[3 if problem == "min" else 2] if kind == "a" else None)
-        elif not (problem and kind == "n"):
-            fail(
-                path,
-                line,
-                f"expected a line of DIMACS (c, p, n, e, a), got '{one_line(printable(text.strip()), SHOWN)}'",
-            )
+            unread |= dict.fromkeys(["least flows", "costs"]) if problem == "min" else {}
+        elif problem and kind == "n":
+            unread["lines n"] = None
+        else:
+            fail(path, line, f"expected a line of DIMACS (c, p, n, e, a), got '{_shown(text)}'")
     listing.nodes = np.arange(1, nodes + 1)
     listing.directed = problem not in ("edge", "col")
+    _check_count(path, listing, links, "the line p")
     with named(path):
         if any(value is not None for value in values):
             set_numbers(listing, {"weight" if problem == "sp" else "bandwidth": values})
+    note_unread(listing, {"DIMACS": unread})
     return listing
+
+
+def _shown(text: str) -> str:
+    return one_line(printable(text.strip()), SHOWN)
+
+
+def _check_count(path: Path, listing: Listing, links: int, where: str) -> None:
+    """Compare the number of links with that which the file says. Raises BadInput where it has fewer: it may be cut."""
+    listed = len(listing.tails)
+    if listed < links:
+        raise BadInput(
+            f"{printable(path)}: expected {links:,} links, as {where} says, got {listed:,}; get the whole file, or"
+            " correct the number"
+        )
+    pairs = {(min(ends), max(ends)) for ends in zip(listing.tails, listing.heads)} if listed > links else set()
+    if listed > links and (listing.directed or len(pairs) != links):
+        listing.notes.append(f"{where} says {links:,} links, the file lists {listed:,}")
 
 
 def snap(path: Path) -> Listing:
     """Read a list of links of SNAP (snap.stanford.edu), whose first line says whether it is directed.
 
-    Where each unordered pair of nodes is saved once, links have both directions.
+    Where each unordered pair of nodes is saved once, links have both directions. The numbers of nodes and links that
+    its comments say are compared with the list's.
     """
-    listing = edge_list(path)
+    listing = edge_list(path, header=False)
     with path.open("rb") as file:
-        first = file.readline(1 << 12).lower()
+        comments = [line for line in islice(file, SNAP_LINES) if line.startswith(b"#")]
+    first = comments[0].lower()
     listing.directed = b"undirected" not in first and b"each unordered pair" not in first
+    said = re.search(rb"Nodes:\s*(\d{1,12})\s+Edges:\s*(\d{1,12})", b"".join(comments))
+    if said is not None:
+        nodes, links = map(int, said.groups())
+        _check_count(path, listing, links, "its comment")
+        named_nodes = len({*listing.tails, *listing.heads})
+        if named_nodes != nodes:
+            listing.notes.append(f"its comment says {nodes:,} nodes, its links name {named_nodes:,}, which are read")
+    return listing
+
+
+def metis(path: Path) -> Listing:
+    """Read a graph of METIS or Chaco, nodes 1 … N, links of both directions (`torusweep.networks.readers.counts`).
+
+    Weights of links are read; weights and sizes of nodes are not.
+    """
+    graph = metis_of(path)
+    listing = Listing(graph.tails, graph.heads, np.arange(1, graph.nodes + 1), directed=False, mirrored=True)
+    if graph.weights is not None:
+        with named(path):
+            set_numbers(listing, {"weight": graph.weights.tolist()})
+    if graph.labelled:
+        listing.notes.append("first number of each line read as its node, as in Chaco; METIS has sizes of nodes there")
+    note_unread(listing, {"METIS": graph.unread})
     return listing
 
 
 def matrix(path: Path) -> Listing:
     """Read a matrix as text: N lines of N numbers; or as pandas writes a frame, with names above and before them."""
-    lines = [(number, text) for number, text in text_lines(path)]
+    inside = list[str]()
+    lines = list(text_lines(path, inside))
     heading = lines[0][1].strip("\ufeff").lstrip()[:1] in (",", ";") if lines else False
     rows = []
     for _, text in lines:
@@ -303,13 +366,18 @@ def matrix(path: Path) -> Listing:
     if len(set(names)) < len(names) or "" in names:
         raise BadInput(f"{printable(path)}: expected names that differ above the columns; rename one")
     width = len(rows) - heading
-    values = np.zeros((width, width))
+    values, empty = np.zeros((width, width)), 0
     for place, (line, row) in enumerate(zip(lines[heading:], rows[heading:])):
         numbers = row[heading:]
         if len(numbers) != width:
             fail(path, line[0], f"expected {width} numbers, as many as there are lines, got {len(numbers)}; {LIST}")
         try:
             values[place] = [float(word or 0) for word in numbers]
+            empty += numbers.count("")
         except ValueError:
             fail(path, line[0], f"expected numbers, got '{one_line(printable(line[1].strip()), SHOWN)}'")
-    return listing_of(path, values, names)
+    listing = listing_of(path, values, names)
+    listing.notes += notes_on_signs(inside)
+    if empty:
+        listing.notes.append(f"{empty:,} empty entries of the matrix read as no link")
+    return listing

@@ -1,0 +1,110 @@
+"""Lines, fields, quotes and comments of text files, for all readers of text."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NoReturn
+
+from torusweep.errors import BadInput, one_line, printable
+
+SHOWN = 60  # characters of a wrong name that a message repeats
+NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+# a quoted field, which begins where a field can; a sign that begins a comment; a sign within a field
+SIGN = re.compile(
+    r"""(?<![^\s,;({\[:=])(?:"(?:[^"]|"")*"|'[^']*'(?![^\s,;)}\]:]))|(?P<comment>(?<!\S)[#%])|(?P<inside>[#%])"""
+)
+# data in braces at the end of a line, where a field can begin, behind fields in quotes
+BRACES = re.compile(r"""(?<![^\s,])(?:"(?:[^"]|"")*"|'[^']*'(?![^\s,])|\([^()]*\)(?![^\s,])|(?P<braces>\{))""")
+# a name in quotes, a tuple of Python, or a word
+WORD = re.compile(r"""(?<![^\s,])(?:"([^"]*)"|'([^']*)'|(\([^()]*\)))(?![^\s,])|([^\s,]+)""")
+
+
+def text_lines(path: Path, inside: list[str] | None = None) -> Iterator[tuple[int, str]]:
+    """Yield (line number, text) of every line that has something before a comment.
+
+    # and % begin a comment at the beginning of a line and behind a blank, unless in quotes. Within a field they are
+    part of it: `inside` gets such fields, for `notes_on_signs`. Raises BadInput for comments that begin with // or ;.
+    """
+    with path.open("rb") as file:
+        for number, raw in enumerate(file, start=1):
+            if b"\0" in raw:
+                fail(path, number, "expected text, got a NUL byte: this is a binary file")
+            try:
+                text = raw.decode("utf-8-sig" if number == 1 else "utf-8")
+            except UnicodeDecodeError as error:
+                fail(
+                    path,
+                    number,
+                    f"expected UTF-8 text, got byte 0x{raw[error.start]:02x} at position {error.start + 1}",
+                )
+            if "#" in text or "%" in text:
+                text = without_comment(text, inside)
+            sign = text.split(maxsplit=1)[0][:2] if text.strip() else ""
+            if sign in ("//", ";", ";;"):
+                fail(
+                    path,
+                    number,
+                    f"expected comments that begin with # or %, got one that begins with {sign}; change them",
+                )
+            if text.replace(",", " ").strip():
+                yield number, text
+
+
+def without_comment(text: str, inside: list[str] | None = None) -> str:
+    """A line up to its comment; `inside` gets the field of the first sign that stands within one."""
+    for found in SIGN.finditer(text):
+        if found.lastgroup == "comment":
+            return text[: found.start()]
+        if found.lastgroup == "inside" and inside is not None:
+            before = re.split(r"[\s,]", text[: found.start()])[-1]
+            inside.append(before + re.split(r"[\s,]", text[found.start() :], maxsplit=1)[0])
+    return text
+
+
+def notes_on_signs(inside: list[str]) -> list[str]:
+    """A note on fields with a sign of comments in them, if there are any."""
+    if not inside:
+        return []
+    some = one_line(printable(inside[0]), SHOWN)
+    return [f"# and % within a field read as part of it, as in {some}: a comment begins behind a blank"]
+
+
+def words_of(text: str) -> tuple[list[str], str]:
+    """(words of a line, separated by blanks or commas, without quotes; data in braces at its end)."""
+    data = ""
+    if "{" in text:
+        brace = next((found.start() for found in BRACES.finditer(text) if found.lastgroup), len(text))
+        text, data = text[:brace], text[brace:].strip()
+    if not any(mark in text for mark in "\"'("):
+        return text.replace(",", " ").split(), data
+    return [next(part for part in found if part) for found in WORD.findall(text) if any(found)], data
+
+
+def fields_of(text: str, delimiter: str | None) -> list[str]:
+    """The fields of a line of a table between commas or tabs, without quotes; words, where the delimiter is None."""
+    if delimiter is None:
+        return words_of(text)[0] if '"' in text or "'" in text else text.split()
+    try:
+        fields = next(csv.reader([text.strip("\r\n ")], skipinitialspace=True, delimiter=delimiter))
+    except csv.Error:  # of a carriage return within the line, or a field of more than 131,072 characters
+        fields = text.split(delimiter)
+    return [field.strip() for field in fields]
+
+
+def delimiter_of(text: str) -> str | None:
+    """What stands between the fields of a line: a comma, a tab, or blanks, which is None."""
+    return next((mark for mark in (",", "\t") if mark in text), None)
+
+
+def check_quotes(path: Path, line: int, text: str) -> None:
+    """Refuse a line with a quote that does not end: fields of several lines are not read."""
+    if text.count('"') % 2 and re.search(r'(?<![^\s,])"', text):
+        fail(path, line, f"expected a closing quote on the line, got '{one_line(printable(text.strip()), SHOWN)}'")
+
+
+def fail(path: Path, line: int, reason: str) -> NoReturn:
+    """Refuse a file in one line, with the place."""
+    raise BadInput(f"{printable(path)}:{line}: {reason}")
