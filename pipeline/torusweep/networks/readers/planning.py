@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 from torusweep.errors import BadInput, printable
 from torusweep.networks.families.graph_listing import Listing, fail
-from torusweep.networks.readers import NUMBER
 from torusweep.networks.readers.draft import Draft, Rows, lines_of
+from torusweep.networks.readers.fields import NUMBER
 from torusweep.networks.readers.markup import xml_tree
 
 NODE = re.compile(r"(\S+) \( \S+ \S+ \)( \( ?\))*")

@@ -10,8 +10,8 @@ from typing import Any
 from torusweep.errors import BadInput, Refused, printable
 from torusweep.networks.families.graph_listing import Listing, named
 from torusweep.networks.families.graph_numbers import known_names
-from torusweep.networks.readers import NUMBER
 from torusweep.networks.readers.draft import Draft, Rows, lines_of
+from torusweep.networks.readers.fields import NUMBER
 from torusweep.networks.topology import default_memory
 
 NODE_BYTES = 256  # of a node by its name
