@@ -19,10 +19,11 @@ from torusweep import cli
 from torusweep.cli.questions import command_of
 from torusweep.errors import BadInput
 from torusweep.library.method import method_of
+from torusweep.networks.families import build
 from torusweep.networks.topology import Number, Topology, Whole
 from torusweep.questions import FUNCTIONS, QUESTIONS, question_named
 from torusweep.questions.answer import Record
-from torusweep.questions.how import How
+from torusweep.questions.how import How, Silence, cores
 from torusweep.questions.question import Question
 from torusweep.questions.stage import LazyNetwork
 from torusweep.stages import STAGES
@@ -235,3 +236,39 @@ def test_an_answer_is_told_where_only_its_computation_shows_that_no_certificate_
     done = CliRunner().invoke(cli.torusweep, arguments, standalone_mode=False)
     assert str(done.exception).startswith("--certificate: ")
     assert "lattice(matrix=" in done.output
+
+
+# --- what takes minutes says so at its start ------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("distances", {}),
+        ("describe", {}),
+        ("loads", {"routing": "minimal"}),
+        ("deadlock", {"routing": "up_down"}),
+        ("collective", {"operation": "all_reduce"}),
+    ],
+)
+def test_an_answer_that_takes_minutes_says_so_before_it_is_computed(name, values, monkeypatch):
+    """Also where stderr is a file. The estimate of a sweep's point grows with the network."""
+    question, said = question_named(name), []
+
+    class Listening(Silence):
+        def say(self, line: str) -> None:
+            said.append(line)
+
+    def ask(*_: object, **__: object) -> None:
+        said.append("computed")
+
+    given = {one.name: one.default for one in question.parameters} | values
+    small, large = (build(f"faulty(torus(k={k}, n=2), links=1, seed=1)") for k in (4, 64))
+    assert question.estimate(large, given) > 20 * question.estimate(small, given) > 0
+    monkeypatch.setattr(type(question), "ask", staticmethod(ask))
+    monkeypatch.setattr(type(question), "_taken", lambda self, values: {})
+    how = How(progress=Listening())
+    question.answer(small, how, values)
+    monkeypatch.setattr(type(question), "estimate", lambda self, network, values: 600.0 * cores())
+    question.answer(small, how, values)
+    assert said == ["computed", f"about 10 min on {cores()} core{'s' * (cores() > 1)}; Ctrl-C stops it", "computed"]

@@ -19,10 +19,11 @@ from pydantic import BeforeValidator, Field, create_model
 from torusweep.errors import BadInput, as_known
 from torusweep.networks.certificates import check_derived
 from torusweep.networks.topology import Plan, Topology
+from torusweep.quantities import counted, duration
 from torusweep.questions.answer import Answer
-from torusweep.questions.how import How, interruptible
+from torusweep.questions.how import How, cores, interruptible
 from torusweep.questions.parameters import Absent, NotSwept, Parameter, Several, Swept, grouped, parameters_of
-from torusweep.questions.stage import LazyNetwork, NetworkChoice, Rows, Section, Spellings, Stage, under
+from torusweep.questions.stage import LazyNetwork, NetworkChoice, Rows, Section, Spellings, Stage, attempt, under
 
 
 class Part(NamedTuple):
@@ -51,6 +52,7 @@ class File(NamedTuple):
     late: bool = False
 
 
+LONG_SECONDS = 60.0  # from which the time that an answer takes is said before it is computed
 CERTIFICATE = File(
     "what proves the answer, which certify/check.py checks (docs/certificates.md)", suffixes=(), late=True
 )
@@ -122,6 +124,10 @@ class Askable:
         """Whether NumPy answers sooner than Numba loads: the backend `auto` of a command then is NumPy."""
         return False
 
+    def estimate(self, network: Topology, values: Mapping[str, Any]) -> float:
+        """Seconds that the answer takes on one core, within a factor of about five; 0 where nothing is known."""
+        return 0.0
+
     def answer(
         self,
         asked: Topology | Sequence[Topology] | None,
@@ -144,6 +150,10 @@ class Askable:
             if certified:
                 self.check_certificate(network, {name: one.default for name, one in known.items()} | values)
             taken = self._taken(values)
+            if network is not None:
+                seconds = self.estimate(network, {name: one.default for name, one in known.items()} | values) / cores()
+                if seconds >= LONG_SECONDS:
+                    how.progress.say(f"about {duration(seconds)} on {counted(cores(), 'core')}; Ctrl-C stops it")
             with interruptible():
                 return type(self).ask(asked, how, **taken) if self.about else type(self).ask(how, **taken)
         except BadInput as refusal:
@@ -176,6 +186,17 @@ class Question(Askable, Stage):
         # a stage whose entries or requests have another form declares them itself
         self.Entry = getattr(type(self), "Entry", None) or (self.entry and self._entry())
         self.Request = getattr(type(self), "Request", None) or self._request()
+
+    def estimate(self, network: Topology, values: Mapping[str, Any]) -> float:
+        """As a sweep estimates its points; 0 for requests of another form."""
+        given = [values[one.name] if isinstance(values[one.name], tuple) else (values[one.name],) for one in self.swept]
+        names, point = [one.column for one in self.swept], LazyNetwork(network.spelling)
+        vars(point)["planned"] = network.spelling, network.plan
+        each = [
+            attempt(lambda one: self.seconds(point, self.Request(**dict(zip(names, one)))), one)
+            for one in product(*given)
+        ]
+        return sum(seconds for seconds in each if isinstance(seconds, float))
 
     # --- the configuration --------------------------------------------------------------------------
 

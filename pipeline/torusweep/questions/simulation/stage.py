@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -23,7 +22,7 @@ from torusweep.networks.topology import Meaning, Number, Topology, Whole
 from torusweep.quantities import counted, duration
 from torusweep.questions.answer import Records
 from torusweep.questions.display import value_text
-from torusweep.questions.how import How
+from torusweep.questions.how import How, cores
 from torusweep.questions.parameters import Absent, NotSwept, Option, Read
 from torusweep.questions.question import File, Question
 from torusweep.questions.simulation.columns import SIMULATION
@@ -242,7 +241,7 @@ def _expect_packets(network: Topology, rows: Sequence[dict[str, Any]]) -> None:
 def _announce(network: Topology, how: How, request: RunRequest) -> None:
     """Say what the runs will take, if that is long."""
     at_once = len(request.seeds) * max(len(request.loads), 1)
-    seconds = _seconds(network.nodes, request) / min(_cores(), at_once)
+    seconds = _seconds(network.nodes, request) / min(cores(), at_once)
     search = "the runs that find the saturation"
     runs = f"{counted(at_once, 'run')}{f' and {search}' if request.precision else ''}" if request.loads else search
     cycles = f"{request.parameters.cycles:,} cycles on {counted(network.nodes, 'node')}"
@@ -253,16 +252,12 @@ def _announce_workload(network: Topology, how: How, spelling: str, messages: Wor
     """Say what a workload will take at least, if that is long."""
     cycles = least_cycles(messages)
     runs = f"{counted(seeds, 'run')} of {spelling}, at least {cycles:,} cycles on {counted(network.nodes, 'node')}"
-    _say_duration(how, f"{runs}: at least about", NODE_CYCLE * network.nodes * cycles * seeds / min(_cores(), seeds))
+    _say_duration(how, f"{runs}: at least about", NODE_CYCLE * network.nodes * cycles * seeds / min(cores(), seeds))
 
 
 def _say_duration(how: How, what: str, seconds: float) -> None:
     if seconds >= ANNOUNCED_SECONDS:
-        how.progress.say(f"{what} {duration(seconds)} on {counted(_cores(), 'core')}")
-
-
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        how.progress.say(f"{what} {duration(seconds)} on {counted(cores(), 'core')}")
 
 
 def _seconds(nodes: int, request: RunRequest) -> float:

@@ -5,9 +5,9 @@ Distances between terminals in cycles, where links take different numbers of cyc
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy
@@ -17,7 +17,7 @@ from torusweep_kernels.distance import Task, all_pairs_distance
 from torusweep.networks.links import surviving_network
 from torusweep.networks.products import eccentricities, factors_of, pairs_at_each_distance
 from torusweep.networks.symmetry import Orbits, orbits
-from torusweep.networks.topology import Topology
+from torusweep.networks.topology import Topology, no_symmetries
 from torusweep.quantities import counted
 from torusweep.questions.answer import Answer, Row
 from torusweep.questions.display import Fact, value_text
@@ -26,6 +26,7 @@ from torusweep.questions.question import Askable
 
 # pairs of a source and a node from which a product's distances are put together from its factors (a tenth of a second)
 LONG_SEARCH = 1 << 26
+VISIT_SECONDS = 4e-11  # of a channel that a search from a source looks at, searches of many sources together
 
 
 class DistanceNumbers(NamedTuple):
@@ -259,6 +260,11 @@ def _answer(topology: Topology, numbers: DistanceNumbers, farthest: np.ndarray) 
 class DistancesQuestion(Askable):
     ask = staticmethod(distances)
     command = "distances"
+
+    def estimate(self, network: Topology, values: Mapping[str, Any]) -> float:
+        alike = network.plan.symmetries is not no_symmetries
+        return 0.0 if alike else VISIT_SECONDS * network.nodes**2 * max(network.plan.degree, 1)
+
     examples = (
         'distances "torus(k=8, n=2)"',
         'distances "faulty(torus(k=16, n=3), links=3, seed=1)" --json',

@@ -23,6 +23,7 @@ from torusweep.questions.stage import LazyNetwork, Section
 from torusweep.questions.static.bisection import INERTIA_NODES
 from torusweep.questions.static.certificate import static_certificates
 from torusweep.questions.static.columns import STATIC
+from torusweep.questions.static.distances import VISIT_SECONDS
 from torusweep.questions.static.fault_diameter import EXHAUSTIVE_WORK, SAMPLE_SETS, SAMPLE_WORK
 from torusweep.questions.static.record import MAX_PAIRS, MEASURES, lacking, measures_of, static_record
 from torusweep.questions.static.runs import PROVED, shape_of_static, static_of_block
@@ -198,7 +199,7 @@ def _seconds(planned: Plan, fault_nodes: int | None, chosen: str | Iterable[str]
     if planned.symmetries is no_symmetries:
         if "latencies" in measures and len(set(planned.latencies)) > 1:
             seconds += min(5e-8 * arcs * planned.nodes, LONGEST_LATENCIES)
-        seconds += 4e-11 * arcs * planned.nodes if {"distances", "latencies"} & set(measures) else 0.0
+        seconds += VISIT_SECONDS * arcs * planned.nodes if {"distances", "latencies"} & set(measures) else 0.0
         seconds += 6e-6 * arcs if "bisection" in measures and planned.nodes <= INERTIA_NODES else 0.0
     # its own routing from a node of each cell, or from every one
     if "own_routing" in measures and isinstance(planned.structure, Hierarchy):
