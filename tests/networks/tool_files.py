@@ -389,10 +389,15 @@ NETJSON = """{"type": "NetworkGraph", "protocol": "OLSR", "version": "0.6.6", "m
   {"source": "172.16.40.60", "target": "172.16.40.24", "cost": 2.0}]}
 """
 VIS = """{"nodes": [{"id": 1, "label": "a"}, {"id": 2}, {"id": 3}],
- "edges": [{"from": 1, "to": 2}, {"from": 2, "to": 3, "dashes": true}]}
+ "edges": [{"from": 1, "to": 2, "arrows": "to"}, {"from": 2, "to": 3, "dashes": true, "arrows": "to"}]}
 """
 D3 = """{"nodes": [{"name": "Myriel", "group": 1}, {"name": "Napoleon", "group": 1}],
  "links": [{"source": 1, "target": 0, "value": 1}]}
+"""
+GRAPHOLOGY = """{"options": {"type": "mixed", "multi": false}, "attributes": {"name": "g"},
+ "nodes": [{"key": "a"}, {"key": "b"}, {"key": "c"}],
+ "edges": [{"key": "e0", "source": "a", "target": "b", "attributes": {"colour": "red"}},
+  {"key": "e1", "source": "b", "target": "c"}]}
 """
 MINIEDIT = """{"application": {"startCLI": "0"}, "controllers": [{"opts": {"hostname": "c0"}}],
  "hosts": [{"number": "1", "opts": {"hostname": "h1"}}, {"number": "2", "opts": {"hostname": "h2"}}],
@@ -647,7 +652,20 @@ FILES = [
         notes=("not read: metric, protocol, version",),
     ),
     ToolFile(
-        "vis.json", "vis", VIS, {"1 2": Link(), "2 3": Link()}, notes=("not read: label of nodes, dashes of links",)
+        "vis.json",
+        "vis",
+        VIS,
+        {"1 2": Link(), "2 3": Link()},
+        directed=True,
+        notes=("not read: label of nodes, dashes of links",),
+    ),
+    ToolFile(
+        "graphology.json",
+        "networkx-json",
+        GRAPHOLOGY,
+        {"a b": Link(), "b c": Link()},
+        directed=True,
+        notes=("not read: colour of links",),
     ),
     ToolFile(
         "miserables.json",

@@ -38,7 +38,7 @@ def json_graph(path: Path) -> Listing:
     nodes = document.get("nodes")
     if "elements" in document:
         return _cytoscape(path, document)
-    if isinstance(graph, dict) and "nodes" in graph:
+    if isinstance(graph, dict) and "nodes" in graph and "nodes" not in document:
         return _jgf(path, graph)
     if isinstance(document.get("graphs"), list):
         _refuse(path, f"expected one graph, got {len(document['graphs'])}; keep one a file")
@@ -46,7 +46,7 @@ def json_graph(path: Path) -> Listing:
         return _netjson(path, document)
     if {"hosts", "switches", "links"} <= document.keys():
         return _miniedit(path, document)
-    if "from" in first and "to" in first:
+    if "from" in first and "to" in first and "source" not in first:
         return _plain(path, nodes, links, ("from", "to"), ("id",))
     if isinstance(nodes, list) and nodes and not any(isinstance(node, dict) and "id" in node for node in nodes):
         return _plain(path, nodes, links, ("source", "target"), ("key", "name"))
@@ -97,18 +97,31 @@ def _jgf(path: Path, graph: Json) -> Listing:
 def _netjson(path: Path, document: Json) -> Listing:
     """NetJSON's NetworkGraph: nodes by id, and links with a cost, which have both directions unless costs differ."""
     nodes, links = (_objects(path, key, document.get(key)) for key in ("nodes", "links"))
-    mirrored = {(str(link.get("source")), str(link.get("target"))) for link in links}
-    draft = Draft(path, directed=any((target, source) in mirrored for source, target in mirrored))
+    listed = {(str(link.get("source")), str(link.get("target"))) for link in links}
+    draft = Draft(path, directed=all((target, source) in listed for source, target in listed))
     draft.left |= dict.fromkeys(sorted(document.keys() & {"protocol", "version", "metric", "router_id"}))
     return _of_objects(draft, nodes, links, ("source", "target"), drop={"id", "source", "target"}, costs=True)
 
 
 def _plain(path: Path, nodes: Any, links: Any, ends: tuple[str, str], keys: tuple[str, ...]) -> Listing:
-    """vis.js (from, to), graphology (key), and D3's nodes without ids, which links call by place or name."""
+    """vis.js (from, to), graphology (key), and D3's nodes without ids, which links call by place or name.
+
+    Links of vis.js with arrows "to" have one direction, as those of graphology have that are not undirected.
+    """
     objects = _objects(path, "nodes", nodes)
     key = next((key for key in keys if all(key in node for node in objects)), "")
-    draft = Draft(path)
-    edges = _objects(path, "links or edges", links)
+    edges = [
+        {**_mapping(path, "attributes", link.get("attributes", {})), **link}
+        for link in _objects(path, "links or edges", links)
+    ]
+    kinds: set[bool | None]
+    if key == "key":
+        kinds = {not _flag(path, "undirected", link.get("undirected", False)) for link in edges}
+    else:
+        kinds = {{"": False, "to": True}.get(str(link.get("arrows", ""))) for link in edges}
+    if len(kinds) > 1 or None in kinds:
+        _refuse(path, "expected every link directed, or none, got both; write an undirected one as two, there and back")
+    draft = Draft(path, directed=kinds == {True})
     if key != "id" and all(isinstance(link.get(end), int) for link in edges for end in ends):
         names = [str(node.get(key, place)) for place, node in enumerate(objects)]
         names = names if len(set(names)) == len(names) else [*map(str, range(len(names)))]
@@ -118,9 +131,9 @@ def _plain(path: Path, nodes: Any, links: Any, ends: tuple[str, str], keys: tupl
         objects = [{**node, "id": name} for node, name in zip(objects, names)]
     elif key:
         objects = [{**node, "id": node[key]} for node in objects]
-    directed = {str(link.get("arrows", "")) for link in edges} - {""}
-    draft.left |= {"arrows": None} if directed else {}
-    return _of_objects(draft, objects, edges, ends, drop={"id", "key", "name", "arrows", *ends})
+    return _of_objects(
+        draft, objects, edges, ends, drop={"id", "key", "name", "arrows", "undirected", "attributes", *ends}
+    )
 
 
 def _miniedit(path: Path, document: Json) -> Listing:
