@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from fractions import Fraction
 from pathlib import Path
 
@@ -106,6 +107,36 @@ def test_the_spelling_that_a_refusal_gives_is_the_network(name):
             Fraction(5, 10**8),
             Fraction(5, 10**7),
         ]
+
+
+@pytest.mark.parametrize("heading", ["from to", "from,to", "import export", "graph topology", "links nodes", "label x"])
+def test_a_heading_of_a_list_of_links_is_no_tools_file(heading):
+    Path("links.csv").write_text(f"{heading}\n0 1\n1 2\n")
+    assert format_of(Path("links.csv")) == "edgelist"
+
+
+LONG = [
+    *(b"topology:\n" + line * 9_000 for line in (b" \n", b"\n", b" a\n")),
+    *(
+        word * 9_000
+        for word in (b"topology:\n\n", b"==(", b"<!--", b'"""', b"<?", b'{"edges":[{', b"links:\n\n", b"GPU0 X")
+    ),
+    *(
+        b"GPU0" + b"\n" * 60_000,
+        b"A," + b"1" * 60_000,
+        b"import a\n" + b"b\n" * 30_000,
+        b"1|2|" * 9_000,
+        b"a b\n" * 15_000,
+    ),
+]
+
+
+@pytest.mark.parametrize("content", LONG)
+def test_telling_a_format_takes_no_time(content):
+    Path("long.txt").write_bytes(content)
+    start = time.process_time()
+    format_of(Path("long.txt"))
+    assert time.process_time() - start < 0.5
 
 
 def test_every_format_has_a_row_in_the_docs_and_those_of_tools_a_file_here():

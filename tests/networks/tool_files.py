@@ -399,6 +399,27 @@ GRAPHOLOGY = """{"options": {"type": "mixed", "multi": false}, "attributes": {"n
  "edges": [{"key": "e0", "source": "a", "target": "b", "attributes": {"colour": "red"}},
   {"key": "e1", "source": "b", "target": "c"}]}
 """
+ZOO = """graph [
+  DateObtained "22/10/10"
+  Network "Arpanet"
+  node [
+    id 0
+    label "Roma"
+    Latitude 41.9
+  ]
+  node [
+    id 1
+    label "Milano"
+  ]
+  edge [
+    source 0
+    target 1
+    LinkSpeed "10"
+    LinkLabel "10 Gbit/s"
+    LinkSpeedRaw 10000000000.0
+  ]
+]
+"""
 MINIEDIT = """{"application": {"startCLI": "0"}, "controllers": [{"opts": {"hostname": "c0"}}],
  "hosts": [{"number": "1", "opts": {"hostname": "h1"}}, {"number": "2", "opts": {"hostname": "h2"}}],
  "switches": [{"number": "1", "opts": {"hostname": "s1", "switchType": "default"}}],
@@ -675,6 +696,13 @@ FILES = [
         notes=("not read: group of nodes, value of links",),
     ),
     ToolFile(
+        "Arpanet.gml",
+        "gml",
+        ZOO,
+        {"Roma Milano": Link()},
+        notes=("LinkSpeed, LinkLabel, LinkSpeedRaw",),
+    ),
+    ToolFile(
         "lab.mn",
         "miniedit",
         MINIEDIT,
@@ -689,7 +717,7 @@ REFUSED = [
     ("lstopo.xml", '<!DOCTYPE topology SYSTEM "hwloc2.dtd">\n<topology version="2.0">\n</topology>\n', "hwloc"),
     ("graph.xml", '<graphs version="1">\n  <graph id="0" pattern="4"/>\n</graphs>\n', "NCCL_TOPO_DUMP_FILE"),
     ("net.ned", "network Ring {\n  submodules:\n    a: Node;\n  connections:\n    a.p <--> b.p;\n}\n", "OMNeT++"),
-    ("merlin.py", '#!/usr/bin/env python\n"""Torus."""\nimport sst\n', "networkx.write_graphml"),
+    ("merlin.py", '#!/bin/python\n"""Torus."""\nimport sst\nr = sst.Component("r")\n', "networkx.write_graphml"),
     ("config.ini", "[root]\n\n[system.ruby.network]\ntype=GarnetNetwork\n", "gem5"),
     ("main.cfg", 'Configuration\n{\n\ttopology: Hamming { sides: [4, 4] },\n}\n', "CAMINOS"),
     ("lldp.txt", "-----\nLLDP neighbors:\n-----\nInterface:    eth0, via: LLDP, RID: 1\n", "lldpctl"),

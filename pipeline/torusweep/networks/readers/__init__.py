@@ -138,7 +138,7 @@ FORMATS = {
     "containerlab": FileFormat(
         "torusweep.networks.readers.containerlab:containerlab",
         "",
-        rb"^topology:[ \t]*(?:#[^\n]*)?\n(?:[ \t]+[^\n]*\n|[ \t]*\n)*?[ \t]+(nodes|links):",
+        rb"^topology:[ \t]*(?:#[^\n]*)?\n(?:[ \t]+[^\n]*\n|\n)*?[ \t]+(nodes|links):",
     ),
     "ibnetdiscover": FileFormat(
         "torusweep.networks.readers.fabrics:ibnetdiscover", ".ibnetdiscover", rb"^(switchguid|caguid|vendid)=0x"
@@ -149,7 +149,9 @@ NOT_READ = {
     "hwloc": ROOT + rb"topology\b",
     "nccl-graph": ROOT + rb"graphs\b",
     "omnetpp": rb"^[ \t]*submodules:",
-    "python": rb"\A(?:\s|#[^\n]*\n|\"\"\"(?s:.*?)\"\"\")*+(?:import|from)\s+[A-Za-z_]\w*(?:[ \t.,]|$)",
+    "python": rb"\A(?:\s|#[^\n]*\n|\"\"\"(?s:.*?)\"\"\")*+"
+    rb"(?:import|from)[ \t]+[\w.]+(?:[ \t]+import\b|[ \t]+as\b|,|[ \t]*$)"
+    rb"(?:[^\n]*\n)*?[^\n#(=]*[(=]",
     "garnet": rb"^\[system\.ruby\.network",
     "booksim-config": rb"^[ \t]*topology[ \t]*=[ \t]*\w+[ \t]*;",
     "astra-sim-network": rb"^npus_count[ \t]*:",

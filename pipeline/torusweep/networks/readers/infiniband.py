@@ -8,7 +8,7 @@ from pathlib import Path
 from torusweep.errors import BadInput, printable
 from torusweep.networks.families.graph_listing import Listing
 from torusweep.networks.readers.draft import Draft, lines_of
-from torusweep.networks.readers.fabrics import LANES
+from torusweep.networks.readers.fabrics import AGGREGATION, LANES
 
 # the rate of a lane as tools print it → its name
 LANE_RATES = {
@@ -55,7 +55,7 @@ def iblinkinfo(path: Path) -> Listing:
     called = [name for _, name, _ in nodes]
     of = {node: lid for lid, node in reversed(lids.items())}
     for node, (kind, name, line) in enumerate(nodes):
-        host = kind == "CA" and not name.endswith("Aggregation Node")
+        host = kind == "CA" and AGGREGATION.search(name) is None
         draft.declare(name if called.count(name) == 1 else f"{name} {of.get(node, node)}", line, host=host)
     ends: dict[tuple[int, str], tuple[int, str]] = {}
     for line, node, port_number, state, lid, other_port, name in links:
@@ -98,7 +98,7 @@ def subnet_list(path: Path) -> Listing:
     ends: set[tuple[str, str]] = set()
     for line, match in rows:
         one, other = (
-            draft.node(names[guid], line, host=kind == "CA" and "Aggregation Node" not in text)
+            draft.node(names[guid], line, host=kind == "CA" and AGGREGATION.search(text) is None)
             for kind, guid, text in ((match[1], match[2], match[3]), (match[5], match[6], match[7]))
         )
         if (match[2], match[4]) in ends and (match[6], match[8]) in ends:
