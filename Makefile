@@ -60,6 +60,7 @@ docs: .venv/ready-docs
 	$(BIN)/python -c "from torusweep.all_columns import markdown; print(markdown(), end=\"\")" > docs/tables.md
 	$(BIN)/python -c "from torusweep.sweeps.configuration.documentation import documentation; print(documentation(), end=\"\")" > docs/config.md
 	$(BIN)/python -c "from torusweep.sweeps.configuration.documentation import json_schema; print(json_schema(), end=\"\")" > config/schema.json
+	$(BIN)/python -c "from torusweep.questions.heeds import markdown; print(markdown(), end=\"\")" > docs/heeds.md
 	$(BIN)/python -m sphinx -c docs -d build/doctrees -W --keep-going -q . build/site
 
 # runs the gallery's commands, and writes what they print and draw

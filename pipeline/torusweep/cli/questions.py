@@ -28,7 +28,8 @@ from torusweep.errors import BadInput, one_line
 from torusweep.networks.families import build
 from torusweep.networks.signature import signature_of
 from torusweep.networks.spelling import Word, format_value
-from torusweep.questions.console import open_console
+from torusweep.questions.console import open_console, print_note
+from torusweep.questions.heeds import with_notes
 from torusweep.questions.how import How
 from torusweep.questions.parameters import AlsoCalled, Option, Parameter, Positional, Read
 from torusweep.questions.question import Askable
@@ -223,12 +224,16 @@ def command_of(question: Any) -> click.Command:
         if parts:
             as_text = table_text.as_json if as_json else table_text.as_csv
             click.echo("".join(as_text(getattr(answer, part)) for part in parts), nl=False)
+            for note in answer.notes_beside:
+                click.echo(note, err=True)
         elif as_json:
-            options.print_json(answer.json)
+            options.print_json(with_notes(answer.json, answer.unheeded))
         else:
             names, device = backends_and_device(backends_run(chosen, resolved))
             with open_console() as console:
                 answer.print(console, f"{names} on {device}" if "backend" in question.how else "")
+                for note in answer.notes_beside:
+                    print_note(console, note)
         write_files(True)
         if output is not None and not as_json:
             click.echo(f"\nwritten: {output}", err=True)

@@ -148,6 +148,6 @@ def routed(
     demand = np.zeros((len(ends), topology.nodes))
     np.add.at(demand, (row, source), units)
     width = topology.bandwidth
-    flits = None if width is None else np.maximum(np.rint(width * cycles_of(topology)), 1).astype(np.int32)
+    flits = None if width is None else np.maximum(np.rint(width * float(cycles_of(topology))), 1).astype(np.int32)
     found = minimal_loads(topology.ports, ends.astype(np.int32), demand=demand, capacity=flits, split="next-hops")
     return found.load[tail, port], hops

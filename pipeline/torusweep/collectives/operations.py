@@ -9,7 +9,7 @@ A network's channels and terminals, as the kernels of cuts and trees take them.
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import lcm
+from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
@@ -17,7 +17,7 @@ import scipy
 from torusweep_kernels.cuts import Channels, both_ways
 
 from torusweep.errors import BadInput, as_known, nearest
-from torusweep.networks.links import channel_matrix, flit_matrix, rows_of, with_reverse_channels
+from torusweep.networks.links import channel_matrix, fewest_cycles, flit_matrix, rows_of, with_reverse_channels
 from torusweep.networks.topology import Topology
 from torusweep.quantities import counted
 
@@ -75,9 +75,9 @@ def check_network(topology: Topology, operation: str, root: int = 0) -> None:
         )
 
 
-def cycles_of(topology: Topology) -> int:
-    """The cycles in which every channel carries a whole number of flits; 1 where no bandwidth is a fraction."""
-    return lcm(*(width.denominator for width in topology.plan.bandwidths))
+def cycles_of(topology: Topology) -> Fraction:
+    """The fewest cycles in which every channel carries a whole number of flits; 1 without bandwidths."""
+    return fewest_cycles(topology.plan.bandwidths)
 
 
 def alike(topology: Topology) -> bool:

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from fractions import Fraction
 from itertools import compress
-from math import lcm
+from math import gcd, lcm
 from typing import NamedTuple
 
 import numpy as np
@@ -37,22 +38,30 @@ def channel_matrix(topology: Topology) -> scipy.sparse.csr_array:
     return matrix
 
 
-def flit_matrix(topology: Topology) -> tuple[scipy.sparse.csr_array, int]:
+def fewest_cycles(bandwidths: Sequence[Fraction]) -> Fraction:
+    """The fewest cycles in which links of these bandwidths carry whole numbers of flits; 1 without any."""
+    common = gcd(*(width.numerator for width in bandwidths)) if bandwidths else 1
+    return Fraction(lcm(*(width.denominator for width in bandwidths)), common)
+
+
+def flit_matrix(topology: Topology) -> tuple[scipy.sparse.csr_array, Fraction]:
     """(int64[N, N] sparse, cycles): flits that each channel carries in so many cycles, all of them whole numbers.
+
+    The cycles are the fewest: links of 2 and 6 flits a cycle are those of 1 and 3 in half a cycle.
 
     Raises Refused where the numbers are too large for the kernels of cuts, whose arithmetic is of 64-bit whole numbers.
     """
     tail, head, port = topology.arcs
     widths = topology.plan.bandwidths
     if not widths:
-        return channel_matrix(topology), 1
-    cycles = lcm(*(width.denominator for width in widths))
+        return channel_matrix(topology), Fraction(1)
+    cycles = fewest_cycles(widths)
     whole = [int(width * cycles) for width in widths]
     parallel = 1 if topology.capacity is None else int(topology.capacity.max(initial=1))
     if max(whole) * parallel * max(len(tail), 1) * topology.nodes >= 2**62:
         raise Refused(
             f"{topology.spelling}: expected bandwidths that are whole numbers in some cycles, such that their sum fits"
-            f" into 64 bits, got {cycles:,} cycles; round the bandwidths to a smaller common denominator"
+            f" into 64 bits, got {cycles.numerator:,} cycles; round the bandwidths to a smaller common denominator"
         )
     weight = np.array(whole, np.int64)[topology.link_class[tail, port]]
     if topology.capacity is not None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from html import escape
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -18,13 +19,31 @@ from torusweep.tables.columns import Column, arrow_schema
 Row = dict[str, Any]
 
 
-class Answer:
+@dataclass(frozen=True, repr=False, eq=False)
+class WithNotes:
+    """What has notes beside it.
+
+    unheeded  by the spelling of each network that says more than the answer heeds: the note that names it
+    """
+
+    unheeded: Mapping[str, str] = field(default_factory=dict, kw_only=True)
+
+    @property
+    def notes_beside(self) -> list[str]:
+        """A line for each note."""
+        return [f"note: {note}" for note in self.unheeded.values()]
+
+
+class Answer(WithNotes):
     """What prints itself as lines, and shows in a notebook as a table: `heading` and `lines` say which.
 
     remarks   what whoever asked should know: one line each
+    heeded    attributes of the network (torusweep.questions.heeds) that this answer heeds, where its question does not
+              declare it for all
     """
 
     remarks: Sequence[str] = ()
+    heeded: Sequence[str] = ()
 
     @property
     def json(self) -> Any:
@@ -52,9 +71,17 @@ class Answer:
             print_note(console, f"computed by {computed_by}")
 
     def __repr__(self) -> str:
-        return text_of(self.heading(), self.lines())
+        return "\n".join([self.text(), *(f"  {note}" for note in self.notes_beside)])
 
     def _repr_html_(self) -> str:
+        return self.html() + "".join(f"<div>{escape(note)}</div>" for note in self.notes_beside)
+
+    def text(self) -> str:
+        """What is printed in Python, without the notes."""
+        return text_of(self.heading(), self.lines())
+
+    def html(self) -> str:
+        """What a notebook shows, without the notes."""
         return html_of(self.heading(), self.lines(), self._drawing())
 
     def _drawing(self) -> str:
@@ -143,8 +170,8 @@ class Records(Answer):
         """The main columns in which some row has a value."""
         return [name for name in self.main if any(row[name] is not None for row in self.rows)]
 
-    def __repr__(self) -> str:
+    def text(self) -> str:
         return rows_text(self.heading(), self.rows, self._shown())
 
-    def _repr_html_(self) -> str:
+    def html(self) -> str:
         return rows_html(self.heading(), self.rows, self._shown(), self.columns)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import field, make_dataclass
+from dataclasses import field, make_dataclass, replace
 from itertools import product
 from pathlib import Path
 from pkgutil import resolve_name
@@ -21,6 +21,7 @@ from torusweep.networks.certificates import check_derived
 from torusweep.networks.topology import Plan, Topology
 from torusweep.quantities import counted, duration
 from torusweep.questions.answer import Answer
+from torusweep.questions.heeds import Heeds, heeds, note_of
 from torusweep.questions.how import How, cores, interruptible
 from torusweep.questions.parameters import Absent, NotSwept, Parameter, Several, Swept, grouped, parameters_of
 from torusweep.questions.stage import LazyNetwork, NetworkChoice, Rows, Section, Spellings, Stage, attempt, under
@@ -74,6 +75,8 @@ class Askable:
     command   its name on the command line, and of the method or function
     method    the name of the method, where it is another
     about     "network": a method of `LazyNetwork`; nothing: a function of the package; "networks": both
+    heeds     what of a network the answer heeds (torusweep.questions.heeds); what else the network says is in a note
+    refuses   attributes of which a network that says them is refused
     how       what of `How` the answer's computation heeds: backend, symmetry
     examples  of its command, with what they show
     parts     see `Part`
@@ -88,6 +91,8 @@ class Askable:
     command: ClassVar[str] = ""
     method: ClassVar[str] = ""
     about: ClassVar[Literal["network", "networks", ""]] = "network"
+    heeds: ClassVar[Heeds] = {}
+    refuses: ClassVar[tuple[str, ...]] = ()
     how: ClassVar[tuple[str, ...]] = ("backend", "symmetry")
     examples: ClassVar[tuple[str, ...]] = ()
     parts: ClassVar[Mapping[str, Part]] = {}
@@ -155,13 +160,31 @@ class Askable:
                 if seconds >= LONG_SECONDS:
                     how.progress.say(f"about {duration(seconds)} on {counted(cores(), 'core')}; Ctrl-C stops it")
             with interruptible():
-                return type(self).ask(asked, how, **taken) if self.about else type(self).ask(how, **taken)
+                answer = type(self).ask(asked, how, **taken) if self.about else type(self).ask(how, **taken)
         except BadInput as refusal:
             words = re.sub("`(\\w+)`", lambda name: written(name[1]) if name[1] in known else name[0], str(refusal))
             words = f"{written(refusal.place[-1])}: {words}" if refusal.place else words
             if words == str(refusal):
                 raise
             raise type(refusal)(words) from None
+        networks = asked if isinstance(asked, Sequence) else [] if asked is None else [asked]
+        told = self.notes({network.spelling: network for network in networks}, values, answer.heeded)
+        return replace(answer, unheeded=told) if told else answer
+
+    def notes(
+        self, networks: Mapping[str, Plan | Topology], values: Mapping[str, Any], heeded: Sequence[str] = ()
+    ) -> dict[str, str]:
+        """By the spelling of each network that says more than the answer heeds: the note that names it.
+
+        networks   or their plans, by their spelling
+        values  of parameters by name; others are not given
+        heeded  attributes that this answer heeds besides
+        """
+        values = {one.name: one.default for one in self.parameters} | dict(values) | {"networks": len(networks)}
+        declared = {**self.heeds, **heeds(heeded)}
+        several = len(networks) > 1
+        found = {name: note_of(declared, one, values, name if several else "") for name, one in networks.items()}
+        return {name: note for name, note in found.items() if note}
 
     def _taken(self, values: Mapping[str, Any]) -> dict[str, Any]:
         return grouped(type(self).ask, self.skipped, values)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from numbers import Real
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from pydantic import BeforeValidator, Field, model_validator
 from rich.console import Console
@@ -34,6 +34,7 @@ from torusweep.questions.availability.request import (
     memory_of,
 )
 from torusweep.questions.console import Columns, print_heading, print_note, print_rows
+from torusweep.questions.heeds import heeds
 from torusweep.questions.how import How
 from torusweep.questions.parameters import Absent, NotSwept, Option, Read, Spelled
 from torusweep.questions.question import Question
@@ -209,6 +210,14 @@ class AvailabilityQuestion(Question):
     columns = AVAILABILITY
     ask = staticmethod(availability)
     command = "availability"
+    heeds: ClassVar = {
+        **heeds("direction, terminals"),
+        **heeds(
+            "bandwidth",
+            "with measures saturation or all_reduce",
+            lambda values: "saturation" in (names := measures_of(values["measures"])) or "all_reduce" in names,
+        ),
+    }
     entry = Failures
     Request = AvailabilityRequest
     how = ("backend",)

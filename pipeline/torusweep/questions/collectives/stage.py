@@ -18,13 +18,13 @@ from torusweep.collectives.optimum import Optimum, optimum
 from torusweep.errors import BadInput
 from torusweep.networks.names import number_of, terminal_names
 from torusweep.networks.topology import Meaning, Topology, Whole
-from torusweep.quantities import rate
 from torusweep.questions.answer import Records
 from torusweep.questions.collectives.columns import COLLECTIVES
 from torusweep.questions.collectives.compared import BANDWIDTH, LATENCY, attaining, compared, timing_of, together
 from torusweep.questions.collectives.record import collective_record
 from torusweep.questions.collectives.text import order_in_words, print_collective
 from torusweep.questions.display import value_text
+from torusweep.questions.heeds import given, heeds
 from torusweep.questions.how import How
 from torusweep.questions.parameters import Absent, InTables, NotSwept, Option, Positional, Spelled, Swept
 from torusweep.questions.question import CERTIFICATE, Question
@@ -51,6 +51,7 @@ class Collective(Records):
     order: str = field(default="", kw_only=True)
     attained_by: Sequence[str] = field(default=(), kw_only=True)
     remarks: Sequence[str] = field(default=(), kw_only=True)
+    heeded: Sequence[str] = field(default=(), kw_only=True)
     left_out: Mapping[str, str] = field(default_factory=dict, kw_only=True)
     columns = COLLECTIVES
     main = ("algorithm", "cycles", "bound_share", "bus_bandwidth", "steps", "latency_hops")
@@ -88,11 +89,11 @@ class Collective(Records):
     def print(self, console: Console, computed_by: str) -> None:
         print_collective(console, self.rows, self.left_out, self.order, self.attained_by)
 
-    def __repr__(self) -> str:
-        return "\n".join([super().__repr__(), *([f"  no algorithm: {self.without}"] if self.without else [])])
+    def text(self) -> str:
+        return "\n".join([super().text(), *([f"  no algorithm: {self.without}"] if self.without else [])])
 
-    def _repr_html_(self) -> str:
-        return super()._repr_html_() + (f"<div>no algorithm: {escape(self.without)}</div>" if self.without else "")
+    def html(self) -> str:
+        return super().html() + (f"<div>no algorithm: {escape(self.without)}</div>" if self.without else "")
 
 
 SHARED = (
@@ -196,11 +197,6 @@ def collective(
     found_ring = next((row["ring_order"] for row in rows if row["ring_order"] is not None), None)
     order = order_in_words(network, found_ring) if found_ring is not None and has_switches(network) else ""
     remarks = [SHARED] if len(np.unique(network.terminals)) < len(network.terminals) else []
-    said = network.plan.rate
-    if timing is not None and said is not None and timing.bandwidth != float(said / 8):
-        remarks.append(
-            f"the links' own unit is {rate(said)} for a flit a cycle; times are for {bandwidth}, as asked for"
-        )
     return Collective(
         rows,
         proved=(network, terminal, bounds),
@@ -208,6 +204,7 @@ def collective(
         left_out=left_out,
         order=order,
         remarks=remarks,
+        heeded=("unit",) if timing is not None and timing.bandwidth == float((network.plan.rate or 0) / 8) else (),
         attained_by=attaining(network, bounds, rows, left_out),
     )
 
@@ -217,6 +214,11 @@ class CollectivesQuestion(Question):
     columns = COLLECTIVES
     ask = staticmethod(collective)
     command = "collective"
+    heeds: ClassVar = {
+        **heeds("bandwidth, direction, terminals"),
+        **heeds("unit", "with `bytes` alone", lambda values: bool(values["bytes"]) and values["bandwidth"] is None),
+        **given("latency", "simulate"),
+    }
     phrase = "{operation}, {algorithm}"
     how = ("symmetry",)
     written: ClassVar = {"certificate": CERTIFICATE}

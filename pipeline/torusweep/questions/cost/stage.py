@@ -26,6 +26,7 @@ from torusweep.questions.cost.model import DEFAULT_MODEL, MODELS, cost_model, fi
 from torusweep.questions.cost.packing import AUTOMATIC, check_suits, spelling_of
 from torusweep.questions.cost.record import cost_record, widths_of
 from torusweep.questions.display import Fact, facts
+from torusweep.questions.heeds import BY_WEIGHT, heeds
 from torusweep.questions.how import How
 from torusweep.questions.parameters import InTables, NotSwept, Spelled
 from torusweep.questions.question import Aside, Question
@@ -276,6 +277,11 @@ class CostQuestion(Question):
     columns = COST
     ask = staticmethod(cost)
     command = "cost"
+    heeds: ClassVar = {
+        **heeds("bandwidth, direction, unit, clock, terminals"),
+        **BY_WEIGHT,
+        **heeds("latency", "of several networks", lambda values: values["networks"] > 1),
+    }
     about = "networks"
     how = ()
     phrase = "by {cost_model}, packed {packing}"

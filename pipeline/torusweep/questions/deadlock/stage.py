@@ -23,6 +23,7 @@ from torusweep.questions.deadlock.routing_case import check_virtual_channels, fo
 from torusweep.questions.deadlock.rules import MOST_ROUTERS, VIRTUAL_CHANNELS
 from torusweep.questions.deadlock.text import print_verdict, remedy_words
 from torusweep.questions.display import Fact, value_text
+from torusweep.questions.heeds import BY_LATENCY, BY_WEIGHT, heeds
 from torusweep.questions.how import How
 from torusweep.questions.parameters import Absent, NotSwept, Several, Spelled, Swept
 from torusweep.questions.question import CERTIFICATE, File, Question
@@ -239,6 +240,7 @@ class DeadlockQuestion(Question):
     columns = DEADLOCK
     ask = staticmethod(deadlock)
     command = "deadlock"
+    heeds: ClassVar = {**heeds("direction, terminals"), **BY_WEIGHT, **BY_LATENCY}
     how = ()
     written: ClassVar = {
         "certificate": CERTIFICATE,

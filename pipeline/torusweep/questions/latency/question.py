@@ -18,6 +18,7 @@ from torusweep.networks.links import channel_matrix, surviving_network
 from torusweep.networks.symmetry import orbits_under, proved_symmetries
 from torusweep.networks.topology import Meaning, Number, Plan, Topology, Whole
 from torusweep.questions.answer import Record, Records, Row
+from torusweep.questions.heeds import heeds
 from torusweep.questions.how import How
 from torusweep.questions.latency.columns import LATENCY
 from torusweep.questions.latency.normalisation import BISECTION, WIRING_VOLUME, Constraint, constraint
@@ -373,6 +374,8 @@ def _rows(columns: Columns) -> list[Row]:
 class LatencyQuestion(Askable):
     ask = staticmethod(latency)
     command = "latency"
+    heeds = heeds("direction, terminals")
+    refuses = ("bandwidth", "latency", "terminal rate", "forwarding")  # and terminals that are not one at each node
     about = "networks"
     how = ("backend",)
     examples = (

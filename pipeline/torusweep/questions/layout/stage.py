@@ -13,6 +13,7 @@ from torusweep.networks.topology import Topology
 from torusweep.quantities import counted
 from torusweep.questions.answer import Record
 from torusweep.questions.console import print_bars, print_facts, print_note
+from torusweep.questions.heeds import heeds
 from torusweep.questions.how import How
 from torusweep.questions.layout.columns import LAYOUT
 from torusweep.questions.layout.drawing import svg_layout, text_layout
@@ -145,6 +146,7 @@ class LayoutQuestion(Question):
     columns = LAYOUT
     ask = staticmethod(layout)
     command = "layout"
+    heeds = heeds("direction, unit, clock")
     phrase = "placed {placement}"
     how = ()
     written: ClassVar = {"svg": File("a drawing of the layout and its wires, as SVG,", suffixes=("", ".svg"))}

@@ -17,6 +17,7 @@ from torusweep.errors import Refused
 from torusweep.networks.topology import Meaning, Number, Topology
 from torusweep.questions.answer import Answer, Row
 from torusweep.questions.display import Fact, value_text
+from torusweep.questions.heeds import heeds
 from torusweep.questions.how import How
 from torusweep.questions.parameters import Absent
 from torusweep.questions.question import CERTIFICATE, Askable
@@ -130,6 +131,7 @@ def capacity(
 class CapacityQuestion(Askable):
     ask = staticmethod(capacity)
     command = "capacity"
+    heeds = heeds("bandwidth, direction, terminals")
     how = ("symmetry",)
     written: ClassVar = {"certificate": CERTIFICATE}
     examples = (

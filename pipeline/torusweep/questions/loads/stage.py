@@ -19,6 +19,7 @@ from torusweep.networks.topology import Meaning, Number, Plan, Topology, Whole, 
 from torusweep.quantities import rate, rate_of
 from torusweep.questions.answer import Record
 from torusweep.questions.display import Fact
+from torusweep.questions.heeds import BY_LATENCY, BY_WEIGHT, given, heeds
 from torusweep.questions.how import How
 from torusweep.questions.loads import exact, monte_carlo, source
 from torusweep.questions.loads.bounds import bounds_of
@@ -151,6 +152,11 @@ class Loads(Record):
         return replace(self, labels=labels)
 
     @property
+    def heeded(self) -> list[str]:  # type: ignore[override]  # a property in place of the attribute
+        """The unit of the links, where demands have one, too."""
+        return [] if self.found.rates is None else ["unit"]
+
+    @property
     def remarks(self) -> list[str]:  # type: ignore[override]  # a property in place of the attribute
         if self.found.senders is not None:
             return ["loads are for a flit a cycle of each sender, once on every link of its tree; paths are such trees"]
@@ -258,6 +264,12 @@ class LoadsQuestion(Question):
     columns = LOADS
     ask = staticmethod(loads)
     command = "loads"
+    heeds: ClassVar = {
+        **heeds("bandwidth, direction, terminals"),
+        **given("unit", "sends"),
+        **BY_WEIGHT,
+        **BY_LATENCY,
+    }
     phrase = "under {routing}, {traffic}"
     outermost = ("traffic",)
     parts: ClassVar = {"channels": Part("the load of every channel", without=("bounds",))}

@@ -21,6 +21,7 @@ from torusweep.networks.topology import Meaning, Topology, Whole, default_memory
 from torusweep.quantities import bandwidth_of, counted, seconds_of
 from torusweep.questions.answer import Answer, Row
 from torusweep.questions.display import rows_html, rows_text
+from torusweep.questions.heeds import given, heeds
 from torusweep.questions.how import How
 from torusweep.questions.placement.job import USUAL_SIZE, Job, job_of, job_of_axes, operations_in_words
 from torusweep.questions.placement.machine import Machine, bound_name, machine
@@ -121,10 +122,10 @@ class Placements(Answer):
         axes = axes_in_words(self.machine, list(self.job.axes), self.ranking.best[0])
         return f"{self.machine.topology.spelling}, {seconds_in_words(self.seconds)} a step: {axes}"
 
-    def __repr__(self) -> str:
+    def text(self) -> str:
         return rows_text(self.heading(), self.rows, list(self.rows[0]))
 
-    def _repr_html_(self) -> str:
+    def html(self) -> str:
         return rows_html(self.heading(), self.rows, list(self.rows[0]), ())
 
     def _value(self, placement: JobPlacement) -> dict[str, Any]:
@@ -310,6 +311,11 @@ def _square(matrix: np.ndarray) -> np.ndarray:
 class PlaceQuestion(Askable):
     ask = staticmethod(place)
     command = "place"
+    heeds: ClassVar = {
+        **given("bandwidth, direction, terminals", "tasks"),
+        **heeds("unit, clock", "without `tasks`", lambda values: values["tasks"] is None),
+    }
+    refuses = ("direction",)
     how = ()
     writes = (SUFFIXES, "the best order of the devices")
     written: ClassVar = {"demand": File("what each terminal sends, as CSV or Parquet for --traffic,", needs="tasks")}

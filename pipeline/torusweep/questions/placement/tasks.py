@@ -173,10 +173,10 @@ class TaskPlacement(Answer):
         if len(self.names) > SHOWN:
             print_note(console, f"and {len(self.names) - SHOWN:,} more: -o devices.json, --demand demand.csv or --json")
 
-    def __repr__(self) -> str:
+    def text(self) -> str:
         return rows_text(self.heading(), self.rows, list(self.rows[0]))
 
-    def _repr_html_(self) -> str:
+    def html(self) -> str:
         return rows_html(self.heading(), self.rows, list(self.rows[0]), ())
 
 

@@ -21,6 +21,7 @@ from torusweep.networks.topology import Meaning, Plan, Topology, no_symmetries
 from torusweep.quantities import counted
 from torusweep.questions.answer import Records
 from torusweep.questions.console import print_note
+from torusweep.questions.heeds import heeds
 from torusweep.questions.how import How
 from torusweep.questions.loads.channels import record_of
 from torusweep.questions.loads.exact import exact_loads
@@ -275,6 +276,7 @@ class ScreenQuestion(Question):
     columns = SCREEN
     ask = staticmethod(screen)
     command = "screen"
+    heeds = heeds("bandwidth, direction, terminals")
     about = "networks"
     entry = Screen
     Request = ScreenRequest

@@ -22,6 +22,7 @@ from torusweep.networks.topology import Meaning, Number, Topology, Whole
 from torusweep.quantities import counted, duration
 from torusweep.questions.answer import Records
 from torusweep.questions.display import value_text
+from torusweep.questions.heeds import BY_WEIGHT, heeds
 from torusweep.questions.how import How, cores
 from torusweep.questions.parameters import Absent, NotSwept, Option, Read
 from torusweep.questions.question import File, Question
@@ -286,6 +287,7 @@ class SimulationQuestion(Question):
     columns = SIMULATION
     ask = staticmethod(simulate)
     command = "simulate"
+    heeds: ClassVar = {**heeds("bandwidth, direction, latency, terminals"), **BY_WEIGHT}
     Request = SimulationRequest
     how = ("backend",)
     written: ClassVar = {"completions": File("when messages left and arrived, as CSV or Parquet,", needs="workload")}

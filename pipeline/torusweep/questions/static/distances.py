@@ -21,6 +21,7 @@ from torusweep.networks.topology import Topology, no_symmetries
 from torusweep.quantities import counted
 from torusweep.questions.answer import Answer, Row
 from torusweep.questions.display import Fact, value_text
+from torusweep.questions.heeds import heeds
 from torusweep.questions.how import How
 from torusweep.questions.question import Askable
 
@@ -260,15 +261,15 @@ def _answer(topology: Topology, numbers: DistanceNumbers, farthest: np.ndarray) 
 class DistancesQuestion(Askable):
     ask = staticmethod(distances)
     command = "distances"
-
-    def estimate(self, network: Topology, values: Mapping[str, Any]) -> float:
-        alike = network.plan.symmetries is not no_symmetries
-        return 0.0 if alike else VISIT_SECONDS * network.nodes**2 * max(network.plan.degree, 1)
-
+    heeds = heeds("direction, terminals")
     examples = (
         'distances "torus(k=8, n=2)"',
         'distances "faulty(torus(k=16, n=3), links=3, seed=1)" --json',
     )
+
+    def estimate(self, network: Topology, values: Mapping[str, Any]) -> float:
+        alike = network.plan.symmetries is not no_symmetries
+        return 0.0 if alike else VISIT_SECONDS * network.nodes**2 * max(network.plan.degree, 1)
 
 
 QUESTION = DistancesQuestion()

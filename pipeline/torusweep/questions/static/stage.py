@@ -16,6 +16,7 @@ from torusweep.networks.families.hierarchies import Hierarchy
 from torusweep.networks.topology import Plan, Topology, Whole, no_symmetries
 from torusweep.questions.answer import Record
 from torusweep.questions.console import print_note
+from torusweep.questions.heeds import Heeds, heeds
 from torusweep.questions.how import How
 from torusweep.questions.parameters import Absent, Spelled
 from torusweep.questions.question import CERTIFICATE, Question
@@ -134,6 +135,11 @@ class StaticQuestion(Question):
     ask = staticmethod(describe)
     command = "describe"
     method = "static"
+    heeds: ClassVar[Heeds] = {
+        **heeds("direction, unit, clock, terminals"),
+        **heeds("latency", "with measure latencies", lambda values: "latencies" in measures_of(values["measures"])),
+        **heeds("bandwidth, weight", "of symmetry alone", lambda values: values["measures"] == ("transitivity",)),
+    }
     entry = None
     shorter: ClassVar = {"no_picture": "Print the table only."}
     written: ClassVar = {"certificate": CERTIFICATE}

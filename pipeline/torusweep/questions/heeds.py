@@ -1,0 +1,194 @@
+"""What a network says of its links, hosts and time, and which answers leave it out.
+
+A question declares what its answer heeds (`Askable.heeds`). What a network says beside that stands as one note with the
+answer, whoever asks: command, library, JSON, and the plan of a sweep. The same declarations are printed as the matrix
+of docs/heeds.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from torusweep.networks.topology import Plan, Topology
+from torusweep.quantities import counted, rate, time
+from torusweep.questions import QUESTIONS, question_named
+
+ABOUT = """# What each answer heeds
+
+Made by `make docs` from what the questions declare (`heeds`). `tests/meaning/` holds every answer to it.
+
+A network says what its links carry and how long they take, in which units, who sends and who forwards. No question asks
+for all of it. The table says what each answer heeds.
+
+- **yes**: the answer depends on it. A condition such as *with `bytes`* says when.
+- **note**: the answer leaves it out. Where your network says it, one line stands below the numbers:
+  `note: this answer leaves out: latency (1 … 9 cycles)`. With `--json` it is in `notes`, in Python it is printed with
+  the answer and is in `answer.unheeded`. A network that does not say it gets no note.
+- **refused**: a network that says it is refused, with what to do.
+
+Names of nodes, the order of lines in a file, and the format of the file change no number."""
+
+
+class Attribute(NamedTuple):
+    """Something that a network may say.
+
+    meaning  for the matrix
+    said     what a plan says of it, in words; "" where it says nothing
+    arrays   the same of the arrays, where only they say it
+    """
+
+    meaning: str
+    said: Callable[[Plan], str] = lambda plan: ""
+    arrays: Callable[[Topology], str] = lambda topology: ""
+
+
+def _range(values: Iterable[Fraction | int], thing: str) -> str:
+    """Return '1 … 9 cycles', or '5 cycles' where all are equal."""
+    ordered = sorted(set(values))
+    ends = [f"{float(value):g}" for value in (ordered[0], ordered[-1])]
+    return f"{' … '.join(dict.fromkeys(ends))} {thing}{'' if ends == ['1', '1'] else 's'}"
+
+
+def _bandwidths(plan: Plan) -> str:
+    if set(plan.bandwidths) <= {1}:
+        return ""
+    if plan.rate is None:
+        return f"{_range(plan.bandwidths, 'flit')} a cycle"
+    ends = (rate(plan.rate * end) for end in (min(plan.bandwidths), max(plan.bandwidths)))
+    return " … ".join(dict.fromkeys(ends))
+
+
+def _latencies(plan: Plan) -> str:
+    if plan.link_latencies:
+        return "of each link"
+    return "" if set(plan.latencies) <= {1} else _range(plan.latencies, "cycle")
+
+
+def _terminals(topology: Topology) -> str:
+    nodes = len(np.unique(topology.terminals))
+    if nodes == len(topology.terminals) == topology.nodes:
+        return ""
+    return f"{len(topology.terminals):,} at {nodes:,} of {counted(topology.nodes, 'node')}"
+
+
+ATTRIBUTES = {
+    "bandwidth": Attribute("bandwidth of each link", _bandwidths),
+    "direction": Attribute("links of one direction", lambda plan: "links have one" if plan.directed else ""),
+    "unit": Attribute(
+        "what a flit a cycle is, as 100 Gb/s",
+        lambda plan: "" if plan.rate is None else f"1 flit a cycle is {rate(plan.rate)}",
+    ),
+    "latency": Attribute("latency of each link", _latencies),
+    "clock": Attribute(
+        "what a cycle is, as 5 ns", lambda plan: "" if plan.tick is None else f"a cycle is {time(plan.tick)}"
+    ),
+    "terminals": Attribute("how many terminals send and receive, and at which nodes", arrays=_terminals),
+    "terminal rate": Attribute(
+        "rate of a host: that of its own links",
+        lambda plan: "hosts send as fast as their links" if plan.hosts_end and not set(plan.bandwidths) <= {1} else "",
+    ),
+    "forwarding": Attribute("hosts forward nothing", lambda plan: "hosts forward nothing" if plan.hosts_end else ""),
+    "weight": Attribute("routing weight of each link", lambda plan: "of each link" if plan.weighted else ""),
+}
+
+
+class When(NamedTuple):
+    """When an answer heeds an attribute.
+
+    words   for the matrix, as in "with `bytes`"; "" always
+    holds   for the values of all parameters, and `networks`, how many are asked about
+    """
+
+    words: str
+    holds: Callable[[Mapping[str, Any]], bool]
+
+
+Heeds = Mapping[str, When]
+
+
+def heeds(
+    attributes: str | Sequence[str], words: str = "", holds: Callable[[Mapping[str, Any]], bool] = lambda values: True
+) -> Heeds:
+    """The declaration that some ATTRIBUTES are heeded, always or when a condition of the parameters holds.
+
+    attributes  their names; as a text, with commas between
+    words       the condition
+    """
+    names = attributes.split(", ") if isinstance(attributes, str) else attributes
+    return dict.fromkeys(names, When(words, holds))
+
+
+def given(attributes: str, *parameters: str) -> Heeds:
+    """The declaration that some ATTRIBUTES are heeded where one of these parameters is given."""
+    words = f"with {' or '.join(f'`{name}`' for name in parameters)}"
+    return heeds(attributes, words, lambda values: any(values[name] not in (None, ()) for name in parameters))
+
+
+def _weighted(by: str) -> Callable[[Mapping[str, Any]], bool]:
+    """Whether packets are routed by this number of links."""
+    return lambda values: "weighted" in (how := str(values["routing"])) and ("latency" in how) == (by == "latency")
+
+
+# of questions that take the routing `weighted`
+BY_WEIGHT: Heeds = heeds("weight", "with routing weighted", _weighted("weight"))
+BY_LATENCY: Heeds = heeds("latency", "with routing weighted(by=latency)", _weighted("latency"))
+
+
+def left_out(heeded: Heeds, network: Plan | Topology, values: Mapping[str, Any]) -> dict[str, str]:
+    """What a network says and an answer leaves out: the names of ATTRIBUTES, with what the network says of them.
+
+    heeded   by the question
+    network  of its plan alone, terminals are not known
+    values   of the parameters by name
+    """
+    plan = network if isinstance(network, Plan) else network.plan
+    found = {}
+    for name, attribute in ATTRIBUTES.items():
+        if not (name in heeded and heeded[name].holds(values)):
+            arrays = attribute.arrays(network) if isinstance(network, Topology) else ""
+            found[name] = attribute.said(plan) or arrays
+    return {name: words for name, words in found.items() if words}
+
+
+def note_of(heeded: Heeds, network: Plan | Topology, values: Mapping[str, Any], of: str = "") -> str:
+    """The note beside an answer; "" where it leaves nothing out. of: the network, where there are several."""
+    words = [f"{name} ({said})" for name, said in left_out(heeded, network, values).items()]
+    return f"this answer leaves out{f' of {of}' if of else ''}: {'; '.join(words)}" if words else ""
+
+
+def with_notes(found: Any, notes: Mapping[str, str]) -> Any:
+    """An answer as JSON, with the notes of its networks by their spelling: under `notes`, in each of its rows."""
+    if not notes:
+        return found
+    if isinstance(found, list):
+        return [with_notes(row, notes) for row in found]
+    note = notes.get(found.get("topology", ""), next(iter(notes.values())) if len(notes) == 1 else "")
+    if not note:
+        return found
+    there = found.get("notes") or ""
+    return found | {"notes": [*there, note] if isinstance(there, list) else "; ".join(filter(None, [there, note]))}
+
+
+def matrix(questions: Mapping[str, Any]) -> list[str]:
+    """The matrix questions × ATTRIBUTES as the lines of a table of Markdown. questions: by the names of commands."""
+    lines = [f"| | {' | '.join(ATTRIBUTES)} |", f"|---|{'---|' * len(ATTRIBUTES)}"]
+    for command, question in questions.items():
+        cells = []
+        for name in ATTRIBUTES:
+            left = "refused" if name in question.refuses else "note"
+            when: When | None = question.heeds.get(name)
+            cells.append(left if when is None else f"{when.words}, else {left}" if when.words else "yes")
+        lines.append(f"| `{command}` | {' | '.join(cells)} |")
+    return lines
+
+
+def markdown() -> str:
+    """docs/heeds.md: which question heeds what of a network. `make docs` writes it."""
+    questions = {name: question_named(name) for name in QUESTIONS}
+    about = {name: question for name, question in questions.items() if question.about}
+    meanings = [f"- **{name}**: {attribute.meaning}" for name, attribute in ATTRIBUTES.items()]
+    return "\n".join([*ABOUT.splitlines(), "", *meanings, "", *matrix(about), ""])
