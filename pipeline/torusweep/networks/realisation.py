@@ -25,16 +25,18 @@ def realise(spelling: str, family: str, plan: Plan, memory: int) -> Topology:
 
 
 def check_size(spelling: str, plan: Plan, memory: int) -> None:
-    """Raise Refused if the network has 2³¹ nodes or more, or needs more than `memory` bytes."""
-    if plan.nodes >= 2**31:
-        needs = f"{_count(plan.nodes)} nodes, about {_count(plan.bytes >> 30)} GiB"
-        raise Refused(
-            f"{spelling} has {needs}; node numbers are 32-bit, so at most {2**31 - 1:,} are possible:"
-            " choose smaller parameters"
-        )
+    """Raise Refused if the network has 2³¹ nodes or terminals or more, or needs more than `memory` bytes."""
+    for things, number in (("node", plan.nodes), ("terminal", plan.terminals or 0)):
+        if number >= 2**31:
+            needs = f"{_count(number)} {things}s, about {_count(plan.bytes >> 30)} GiB"
+            raise Refused(
+                f"{spelling} has {needs}; {things} numbers are 32-bit, so at most {2**31 - 1:,} are possible:"
+                " choose smaller parameters"
+            )
     if plan.bytes > memory:
         raise Refused(
-            f"{spelling} has {plan.nodes:,} nodes of up to {plan.degree:,} ports"
+            f"{spelling} has {plan.nodes:,} nodes of up to {_count(plan.degree)} ports"
+            f"{'' if plan.terminals is None else f' and {plan.terminals:,} terminals'}"
             f" and needs about {plan.bytes / 2**30:.1f} GiB; the limit is"
             f" {memory / 2**30:.1f} GiB: choose smaller parameters or raise limits.memory_gib"
         )

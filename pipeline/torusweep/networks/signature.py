@@ -15,11 +15,14 @@ import typing
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cache
+from math import log10
 from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin
 
 from torusweep.errors import BadInput, as_known, nearest
 from torusweep.networks.spelling import MAX_CHARACTERS, Spelling, Value, Word, file_of, format_value, parse
 from torusweep.networks.topology import Meaning, Plan, Whole
+
+MOST_WHOLE = 2**64 - 1  # a seed's; sizes are limited by memory
 
 
 class FamilyParameter(typing.NamedTuple):
@@ -61,8 +64,11 @@ def signature_of(function: Callable[..., Any]) -> tuple[FamilyParameter, ...]:
 def check_value(call: Spelling, parameter: FamilyParameter, value: Value) -> Value:
     """Return the value as the function takes it; a choice becomes a `Word`.
 
-    Raises BadInput for a value of the wrong type or out of range.
+    Raises BadInput for a value of the wrong type or out of range, and for a whole number of 64 bits or more.
     """
+    if (large := _largest(value)) > MOST_WHOLE:  # not shown: it may have thousands of digits
+        digits = int(large.bit_length() * log10(2)) + 1
+        raise BadInput(f"{call.name}: {parameter.name}: expected numbers below 2⁶⁴, got one of {digits:,} digits")
     choices = _choices(parameter.kind)
     if isinstance(value, Word):
         value = Word(as_known(value, choices))
@@ -78,6 +84,13 @@ def check_value(call: Spelling, parameter: FamilyParameter, value: Value) -> Val
     if isinstance(value, str) and value in choices:
         return Word(value)
     return value + 0.0 if isinstance(value, float) else value  # −0.0 is 0
+
+
+def _largest(value: Value | None) -> int:
+    """The largest whole number in a value, without its sign; 0 where it has none."""
+    if isinstance(value, list | dict):
+        return max(map(_largest, value.values() if isinstance(value, dict) else value), default=0)
+    return abs(value) if isinstance(value, int) else 0
 
 
 def completions(table: Mapping[str, Callable[..., Any]], begun: str, *, skip: int = 0) -> list[tuple[str, str]]:

@@ -141,6 +141,7 @@ class Plan:
     failed      links that its faults take, at most
     rate        bits a second that one flit a cycle stands for; None: not said
     tick        seconds that a cycle stands for; None: not said
+    terminals   number of terminals, where a family's parameters say it; None: one at each node, or as the arrays say
     joined      whether every node has one terminal and reaches every other, whatever the parameters: what is then
                 known of a traffic needs no arrays; False where the construction does not show it
     """
@@ -168,11 +169,12 @@ class Plan:
     link_latencies: bool = False
     weighted: bool = False
     hosts_end: bool = False
+    terminals: int | None = None
 
     @property
     def bytes(self) -> int:
         """Approximate memory, in bytes, of the arrays and one breadth-first search."""
-        return self.nodes * (self.degree * 16 + 64)
+        return self.nodes * (self.degree * 16 + 64) + 16 * (self.terminals or 0)
 
     def __getstate__(self) -> dict[str, Any]:
         """For pickle, which takes no functions of functions: in their place, what they return."""

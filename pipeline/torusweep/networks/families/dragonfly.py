@@ -91,12 +91,10 @@ def dragonfly(
         f"sides with the product {a}",
         "a group has a routers",
     )
-    members = np.arange(a)
-    inside = _rows(sides)
 
     def draw(_: int) -> list[ClassLinks]:
-        within = [_in_each_group(tail, head, a, count, kind) for kind, tail, head in inside]
-        return [*within, _global_links(members, h, a, count, arrangement, seed)]
+        within = [_in_each_group(tail, head, a, count, kind) for kind, tail, head in _rows(sides)]
+        return [*within, _global_links(np.arange(a), h, a, count, arrangement, seed)]
 
     rounds = a * h // (count - 1)
     return Plan(
@@ -108,6 +106,7 @@ def dragonfly(
         classes=_classes(len(sides)),
         structure=Grouped(a, count),
         joined=p == 1,
+        terminals=a * count * p,
     )
 
 
@@ -147,6 +146,7 @@ def megafly(
         degree=max(spines, leaves + min(h, rounds * (count - 1))),
         radices=(size, count),
         wire=Drawn(size * count, draw, terminals=terminals),
+        terminals=leaves * count * p,
         symmetries=lambda: [
             *_group_symmetries(size, count, arrangement, mirror=False)(),
             _turned_leaves(leaves, size, count),

@@ -57,10 +57,10 @@ def hyperx(radices: Radices, terminals: Terminals = 1, widths: Widths = None) ->
     sides = validate_radices(radices)
     wide = tuple([1] * len(sides) if widths is None else widths)
     require(
-        len(wide) == len(sides) and min(wide) >= 1,
+        len(wide) == len(sides) and 1 <= min(wide) <= max(wide) < 2**31,
         "widths",
         list(wide),
-        f"{len(sides)} values ≥ 1, as radices",
+        f"{len(sides)} values of 1 … 2³¹ − 1, as many as radices",
         "each dimension has one",
     )
     kinds = list(zip(sides, wide))
@@ -77,6 +77,7 @@ def hyperx(radices: Radices, terminals: Terminals = 1, widths: Widths = None) ->
         classes=class_names(len(sides)),
         structure=Hamming(sides),
         joined=terminals == 1,
+        terminals=prod(sides) * terminals,
     )
 
 
@@ -158,6 +159,7 @@ def slim_fly(q: Order, terminals: Terminals = 1) -> Plan:
         symmetries=lambda: _translations(finite_field(q), q),
         classes=("within a group", "between groups"),
         joined=terminals == 1,
+        terminals=2 * q * q * terminals,
     )
 
 
@@ -180,6 +182,7 @@ def polarfly(q: Order, terminals: Terminals = 1) -> Plan:
         symmetries=lambda: _rotations(finite_field(q), q),
         classes=("link",),
         joined=terminals == 1,
+        terminals=nodes * terminals,
     )
 
 
@@ -332,6 +335,7 @@ def xpander(degree: Degree, lift: Lift, terminals: Terminals = 1, seed: Seed = 0
         wire=Drawn(nodes, draw, ATTEMPTS, sites(nodes, terminals)),
         classes=("link",),
         joined=terminals == 1,
+        terminals=nodes * terminals,
     )
 
 
@@ -350,6 +354,7 @@ def _regular(nodes: int, degree: int, terminals: int, seed: int, *, name: str) -
         ),
         classes=("link",),
         joined=terminals == 1,
+        terminals=nodes * terminals,
     )
 
 

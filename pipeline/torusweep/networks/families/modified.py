@@ -196,7 +196,7 @@ def _named_links(topology: Plan, wiring: Wiring, ends: list[tuple[int, int]]) ->
 Concentrated = Annotated[
     Plan, Meaning("any network, written before the other parameters, as in concentrated(mesh(k=4, n=2), terminals=2)")
 ]
-Each = Annotated[int, Whole(1, "terminals of each router", 1 << 20)]
+Each = Annotated[int, Whole(1, "terminals of each router")]
 
 
 def concentrated(topology: Concentrated, terminals: Each) -> Plan:
@@ -207,8 +207,6 @@ def concentrated(topology: Concentrated, terminals: Each) -> Plan:
     Constraints: fewer than 2³¹ terminals.
     Source: Balfour & Dally 2006 (concentrated mesh).
     """
-    few = topology.nodes * terminals < 2**31
-    require(few, "terminals", terminals, "fewer than 2³¹ terminals in all", f"the network has {topology.nodes:,} nodes")
 
     def wire() -> Wiring:
         wiring = topology.wire()
@@ -216,7 +214,14 @@ def concentrated(topology: Concentrated, terminals: Each) -> Plan:
         return wiring._replace(terminals=terminals_of(routers, terminals))
 
     whole = None if topology.whole is None else concentrated(topology.whole, terminals)
-    return replace(topology, wire=wire, joined=topology.joined and terminals == 1, terminal_names=None, whole=whole)
+    return replace(
+        topology,
+        wire=wire,
+        joined=topology.joined and terminals == 1,
+        terminals=topology.nodes * terminals,  # or fewer, where some nodes have none
+        terminal_names=None,
+        whole=whole,
+    )
 
 
 def faulty_networks(values: dict[str, Any], parameter: str) -> Wirings:

@@ -183,6 +183,7 @@ def hamming_mesh(board: Board, boards: Boards, terminals: Terminals = 1) -> Plan
         degree=max(sum(min(side, 2) for side in board), *(min(side, 2) * count for side, count in zip(board, boards))),
         radices=(nodes,),
         wire=wire,
+        terminals=accelerators * terminals,
         symmetries=lambda: _board_symmetries(board, boards),
         classes=("board x", "board y", "switch"),
     )

@@ -68,6 +68,7 @@ def xgft(down: Down, up: Up) -> Plan:
         symmetries=lambda: _symmetries(m, w),
         classes=tuple(f"level {level}–{level + 1}" for level in range(1, len(m))) or ("none",),
         structure=Tree(m, w),
+        terminals=prod(m),
     )
 
 
