@@ -500,6 +500,7 @@ SEEDS = [
 for array in (np.eye(3)[::-1], np.array([[0, 1], [1, 2]])):
     SEEDS.append((lambda buffer: (np.save(buffer, array), buffer.getvalue())[1])(io.BytesIO()))
     SEEDS.append((lambda buffer: (np.savez(buffer, array), buffer.getvalue())[1])(io.BytesIO()))
+SEEDS += [file.text.encode() for file in FILES]
 
 
 @st.composite

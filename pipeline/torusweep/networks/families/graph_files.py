@@ -10,7 +10,7 @@ from pathlib import Path
 from pkgutil import resolve_name
 from typing import Annotated, NamedTuple
 
-from torusweep.errors import BadInput, Refused, printable, unreadable
+from torusweep.errors import BadInput, Refused, nearest, printable, unreadable
 from torusweep.networks.families.graph_links import Graph, degree, graph_of, wire
 from torusweep.networks.families.graph_listing import Listing, named
 from torusweep.networks.families.graph_numbers import Weights, with_weights
@@ -166,11 +166,13 @@ def _told(path: Path, format: str | None) -> Told:
         raise unreadable(path, error, "a readable file") from None
     if told.name in NOT_READ:
         resolve_name("torusweep.networks.readers.refused:refuse")(path, told.name)
-    known = ", ".join(FORMATS)
     if format is not None and told.name not in FORMATS:
-        raise BadInput(f"format={format!r}: expected one of {known}")
+        raise BadInput(f"format={format!r}: expected one of {', '.join(FORMATS)}{nearest(format, FORMATS)}")
     if told.name is None:
-        raise BadInput(f'{printable(path)}: expected a graph file; say format="…", one of {known}')
+        lists = ", ".join(name for name, known in FORMATS.items() if not known.begins)
+        raise BadInput(
+            f'{printable(path)}: expected a graph file; say format="…", one of {lists}; contents tell the others'
+        )
     if told.others and not told.by:
         raise BadInput(f"{printable(path)}: expected one format, got contents that fit {_either(told)}; say which")
     return told

@@ -12,12 +12,14 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from torusweep.errors import BadInput, one_line, printable
+from torusweep.errors import BadInput, Refused, one_line, printable
 from torusweep.networks.families.graph_listing import COST, LARGEST, SHOWN, Listing, fail, named, note_names, text_of
 from torusweep.networks.families.graph_numbers import set_numbers
+from torusweep.networks.topology import default_memory
 from torusweep.quantities import counted
 
 NOTED = 200  # characters of a note on what is not read
+MEMORY_PER_BYTE = 32  # of a file, while it is read
 OPTIONAL = {"multiplicity"}  # numbers that a link may leave out: it is one link
 
 
@@ -33,6 +35,11 @@ class Draft:
     """
 
     def __init__(self, path: Path, *, directed: bool | None = False) -> None:
+        if (size := path.stat().st_size) * MEMORY_PER_BYTE > default_memory():
+            raise Refused(
+                f"{printable(path)}: a file of {size / 2**30:.1f} GiB takes {MEMORY_PER_BYTE} times that in memory;"
+                " write its links as Parquet"
+            )
         self.path, self.directed = path, directed
         self.names: dict[str, int] = {}
         self.hosts: list[int] = []
