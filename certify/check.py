@@ -32,6 +32,13 @@ def expect(condition, why):
         raise Invalid(why)
 
 
+def once(pairs):
+    """An object of JSON whose keys differ; Python's reader would take the last of equal ones."""
+    found = dict(pairs)
+    expect(len(found) == len(pairs), "expected each key once")
+    return found
+
+
 def call(text):
     """(name, arguments) of a spelling such as torus(radices=[4, 4], directed=true), or of a bare name.
 
@@ -44,6 +51,12 @@ def call(text):
     known = text.isprintable() and given.get("directed", "true") in ("true", "false")
     expect(known and bare(text) in own, "expected name(key=value, …) as torusweep writes it")
     return tree.func.id, {key: value == "true" if value in ("true", "false") else value for key, value in given.items()}
+
+
+def box(k, n):
+    """n sides of k, which is at least 2 where there are several: no more than 15 make 32,768 nodes."""
+    expect(0 < n < 16, "expected 1 to 15 dimensions")
+    return [k] * n
 
 
 def derived(sides, steps, directed=False, fold=lambda digits: digits):
@@ -118,22 +131,23 @@ def reduced(vector, basis, order=None):
 
 def grid(k=None, n=None, radices=None, directed=False, closed=True):
     expect((radices is None) == (k is not None) == (n is not None), "expected k and n, or radices")
-    sides = radices or [k] * n
+    sides = radices or box(k, n)
     return derived(sides, lambda a: (i for i, side in enumerate(sides) if closed or a[i] + 1 < side), directed)
 
 
 def pruned(k, n, whole, base=0):
     """Dimensions `whole` have all their links; the others take turns along the dimension `base`."""
+    sides = box(k, n)
     turns = [i for i in range(n) if i not in whole]
     expect(len(turns) > 1 and k % len(turns) == 0, "expected dimensions that take turns evenly")
-    return derived([k] * n, lambda a: [*whole, turns[a[base] % len(turns)]])
+    return derived(sides, lambda a: [*whole, turns[a[base] % len(turns)]])
 
 
 def zigzag(k, n, kept, along=None):
     """Forwards in dimensions kept(digits) where digits `along`, or all others, are even in sum, else backwards."""
     expect(k % 2 == 0, "expected an even k")
     back = lambda a, i: sum(a[j] for j in along or range(n) if along or j != i) % 2  # noqa: E731
-    return derived([k] * n, lambda a: [~i if back(a, i) else i for i in kept(a)] + [2] * bool(along), not along)
+    return derived(box(k, n), lambda a: [~i if back(a, i) else i for i in kept(a)] + [2] * bool(along), not along)
 
 
 def quotient(basis, order=None):
@@ -143,6 +157,7 @@ def quotient(basis, order=None):
 
 def circulant(n, steps):
     """The lattice of the combinations of steps that lead back: n e_i, and steps_j e_i − steps_i e_j."""
+    expect(len(steps) <= 32, "expected at most 32 steps")
     expect(gcd(n, *steps) == 1 and min(steps) > 0 and max(steps) < n, "expected steps that lead to all nodes")
     every = range(len(steps))
     ties = [[steps[j] * (x == i) - steps[i] * (x == j) for x in every] for i in every for j in range(i)]
@@ -174,9 +189,10 @@ def modules(side, closed, n, levels, gates):
 
 def h3dt(m, n, levels, q, closed):
     """The gates of level l are the corners number (l − 2) 2^q … (l − 1) 2^q − 1 of the planes z = 0, 1, 2."""
+    fits = m > 2 and n > 1 and 0 <= q < 3 and 1 < levels <= 2 ** (2 - q) + 1
+    expect(fits, "expected as many levels as there are corners")
     corners = list(enumerate((x, y) for y in (0, m - 1) for x in (0, m - 1)))
     gates = [((*xy, 2 - i), 2 + number // 2**q, i) for number, xy in corners for i in range(3)]
-    expect(m > 2 and n > 1 and 1 < levels <= 2 ** (2 - q) + 1, "expected as many levels as there are corners")
     return modules([m] * 3, closed, n, levels, gates)
 
 
@@ -188,14 +204,18 @@ def tesh(m, levels, q):
 
 def graph(path, directed=False, format="edgelist"):
     """A file of lines "u v" or "u,v" with the nodes 0 … n − 1; a line that is there twice is two parallel links."""
+    expect(Path(path).is_file() and Path(path).stat().st_size <= 1 << 24, "expected a file of at most 16 MiB")
     other = r"(?!\A(#\s*(Und|D)irected graph|%%MatrixMarket))"  # no comments: they say that the file is no edge list
-    text = re.sub(other + "[#%].*", "", Path(path).read_bytes().decode("utf-8-sig")).replace(",", " ")
+    text = re.sub(other + r"(?<!\S)[#%].*", "", Path(path).read_bytes().decode("utf-8-sig")).replace(",", " ")
     lines = [line.split() for line in text.split("\n")]
     plain = all(len(line) in (0, 2) and re.fullmatch("[0-9]*", "".join(line)) for line in lines)
     expect(format == "edgelist" and plain, "expected lines of two numbers, without heading, weights or other columns")
     links = [(int(u), int(v)) for u, v in filter(None, lines)]
     nodes = {node for link in links for node in link}
-    expect(nodes == set(range(len(nodes))), "expected the nodes 0 … n − 1, each on some line")
+    expect(
+        len(nodes) <= 1 << 15 and nodes == set(range(len(nodes))),
+        "expected the nodes 0 … n − 1 of at most 32,768, each on some line",
+    )
     return Network(len(nodes), links, [len(nodes)], directed)
 
 
@@ -519,7 +539,7 @@ def listed(net, most, place, tables, sha256):
 def check(text):
     """What a certificate proves: its kind and claim. Raises Invalid."""
     try:
-        given = json.loads(text)
+        given = json.loads(text, object_pairs_hook=once)
         digest, kind, claim, proof = map(given.pop, ("digest", "kind", "claim", "proof"))
         content = json.dumps([kind, claim, proof], sort_keys=True)
         expect({*re.sub(r'"(\\.|[^"\\])*"', "", content)} <= {*"0123456789-[]{}:, nul"}, "expected whole numbers, text")
@@ -537,10 +557,14 @@ def check(text):
 def main(arguments=None):
     parser = argparse.ArgumentParser(description="Checks certificates of torusweep: docs/certificates.md.")
     parser.add_argument("files", nargs="+", type=Path, metavar="FILE")
-    parser.add_argument("--claim", default={}, type=json.loads, help="JSON of what one of them must say: kind, claim")
+    read = lambda text: json.loads(text, object_pairs_hook=once)  # noqa: E731
+    parser.add_argument("--claim", default={}, type=read, help="JSON of what one of them must say: kind, claim")
     options, said, failed = parser.parse_args(arguments), False, False
     for path in options.files:
-        text = path.read_text("utf-8", "replace") if path.is_file() else parser.error(f"{path}: no such file")
+        small = path.is_file() and path.stat().st_size <= 1 << 30
+        text = (
+            path.read_text("utf-8", "replace") if small else parser.error(f"{path}: expected a file of at most 1 GiB")
+        )
         for number, line in enumerate(filter(str.strip, text.splitlines()), 1):
             try:
                 proved = check(line)

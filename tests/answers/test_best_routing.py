@@ -29,7 +29,9 @@ def chosen(loads: list[dict]) -> tuple[str, str | None, str | None]:
     """The routing that the view, the page's machines and the table of equal cost take."""
     with duckdb.connect() as connection:
         connection.register("loads", pa.Table.from_pylist(loads))
-        ((first,),) = connection.execute(f"SELECT routing FROM loads ORDER BY {', '.join(BEST_FIRST)} LIMIT 1").fetchall()
+        ((first,),) = connection.execute(
+            f"SELECT routing FROM loads ORDER BY {', '.join(BEST_FIRST)} LIMIT 1"
+        ).fetchall()
     return first, _machines(loads), _equal_cost(loads)
 
 

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -55,7 +59,7 @@ TRIANGLE = {(0, 1): 1, (1, 2): 1, (0, 2): 1}
 # a file → its links, or what the refusal says
 EDGE_LISTS: dict[str, tuple[bytes, dict[tuple[int, int], int] | str]] = {
     "indented": (b"  0 1\n\t1 2\n 2 0  \n", TRIANGLE),
-    "comments": (b"# links\n0 1 # one\n% of three\n1 2%two\n   # more\n2 0\n", TRIANGLE),
+    "comments": (b"# links\n0 1 # one\n% of three\n1 2 %two\n   # more\n2 0\n", TRIANGLE),
     "byte order mark": (b"\xef\xbb\xbf0 1\n1 2\n2 0\n", TRIANGLE),
     "lines of Windows": (b"0 1\r\n1 2\r\n2 0\r\n", TRIANGLE),
     "commas": (b"0,1\n1, 2\n2 ,0\n,\n", TRIANGLE),
@@ -200,3 +204,44 @@ def test_a_spelling_is_read_as_torusweep_writes_it_or_not_at_all(
         Path(name).write_text("0 1\n1 2\n2 0\n", encoding="utf-8")
     with pytest.raises((check.Invalid, SyntaxError, TypeError)):  # of a certificate, each is a refusal
         check.network_of(spelling)
+
+
+@pytest.mark.parametrize(
+    "spelling",
+    [
+        'graph(path="/dev/zero")',
+        'graph(path="{fifo}")',
+        'graph(path="{folder}")',
+        'graph(path="{sparse}")',
+        "hypercube(n=1000000000)",
+        "torus(k=2, n=1000000000)",
+        "torus(k=0, n=4)",
+        "mesh(k=1, n=1000000000)",
+        "pruned_torus(k=4, n=1000000000)",
+        "directed_torus(k=2, n=1000000000)",
+        "h3dt(m=3, n=2, levels=2, q=-1000000000)",
+        f"circulant(n=32768, steps={list(range(1, 400))})",
+    ],
+)
+def test_a_network_without_bound_is_refused_at_once(spelling: str, tmp_path: Path):
+    """In a process of little memory: neither a device nor a pipe is read, and nothing large is made."""
+    os.mkfifo(tmp_path / "fifo")
+    with (tmp_path / "sparse").open("wb") as file:
+        file.truncate(1 << 40)
+    given = spelling.format(fifo=tmp_path / "fifo", folder=tmp_path, sparse=tmp_path / "sparse")
+    content = json.dumps(["capacity", {"topology": given}, {}], sort_keys=True)
+    certificate = {"kind": "capacity", "claim": {"topology": given}, "proof": {}}
+    certificate["digest"] = hashlib.sha256(content.encode()).hexdigest()
+    (tmp_path / "one.json").write_text(json.dumps(certificate))
+    limit = f"import resource; resource.setrlimit(resource.RLIMIT_AS, ({1 << 29}, {1 << 29}));"
+    checker = f"import runpy, sys; sys.argv[1:] = ['one.json']; runpy.run_path({check.__file__!r}, run_name='__main__')"
+    run = [sys.executable, "-I", "-c", f"{limit} {checker}"]
+    done = subprocess.run(run, cwd=tmp_path, capture_output=True, text=True, timeout=10)
+    assert (done.returncode, done.stderr) == (1, "")
+    assert "REFUSED: expected" in done.stdout
+
+
+@pytest.mark.parametrize("text", ['{"kind": "a", "kind": "b"}', '{"claim": {"topology": "a", "topology": "b"}}'])
+def test_a_key_that_stands_twice_is_refused(text: str):
+    with pytest.raises(check.Invalid, match="each key once"):
+        check.check(text)

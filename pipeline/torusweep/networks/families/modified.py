@@ -204,7 +204,6 @@ def concentrated(topology: Concentrated, terminals: Each) -> Plan:
 
     Every node that has terminals gets as many; those of a node have successive numbers. Switches stay without.
 
-    Constraints: fewer than 2³¹ terminals.
     Source: Balfour & Dally 2006 (concentrated mesh).
     """
 
