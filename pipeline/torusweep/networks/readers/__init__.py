@@ -158,6 +158,11 @@ NOT_READ = {
     "noxim": rb"^(?i:mesh_dim_x)[ \t]*:",
     "caminos-config": rb"^[ \t]*Configuration\s*\{",
     "lldp": rb"^LLDP neighbors:",
+    "hosts": rb"^[ \t]*(127\.0\.0\.1[ \t]+localhost\b|[^\s#]+[ \t]+(max_)?slots[ \t]*=[ \t]*\d)",
+    "graphviz-plain": rb"\Agraph [\d.]+ [\d.]+ [\d.]+\s",
+    "tulip": rb"\A\s*\(tlp\b",
+    "nvlink-status": rb"^GPU \d+: [^\n]*\n\s*Link \d+:",
+    "amd-smi": rb"^LINK TYPE TABLE:",
     "netlab": rb"^links:[ \t]*\n(?:[ \t]*-[^\n]*\n)",
     "goal": rb"\A(?:\s|/\*(?s:.*?)\*/|//[^\n]*\n)*+num_ranks\s+\d+",
 }

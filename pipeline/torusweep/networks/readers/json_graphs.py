@@ -16,6 +16,7 @@ from torusweep.networks.readers.draft import Draft
 
 NOT_NETWORKS = {  # a key of the whole → what such a file is, and what to do
     "lldp": "lldpcli's list of one host's neighbours; join the lists of all hosts as a list of links: host switch",
+    "objects": "a drawing by Graphviz (-Tjson); give the file in DOT that it was made from",
     "adjacency": "networkx's adjacency_data; write networkx.node_link_data",
     "children": "a tree of networkx or D3; write networkx.node_link_data",
     "traceEvents": "a trace of events, which is no network; `torusweep simulate NETWORK --workload` takes traces",
@@ -28,8 +29,9 @@ def json_graph(path: Path) -> Listing:
     document = parse_json(path)
     if not isinstance(document, dict):
         return node_link(path)
+    whole = "elements" in document or ("nodes" in document and document.keys() & {"links", "edges"})
     for key, what in NOT_NETWORKS.items():
-        if key in document and "nodes" not in document:
+        if key in document and not whole:
             _refuse(path, f"expected a network in JSON, got {what}")
     graph = document.get("graph", document.get("graphs"))
     graph = graph[0] if isinstance(graph, list) and len(graph) == 1 and "graphs" in document else graph
