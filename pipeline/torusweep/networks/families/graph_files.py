@@ -14,7 +14,7 @@ from torusweep.errors import BadInput, Refused, nearest, printable, unreadable
 from torusweep.networks.families.graph_links import Graph, degree, graph_of, wire
 from torusweep.networks.families.graph_listing import Listing, named
 from torusweep.networks.families.graph_numbers import Weights, with_weights
-from torusweep.networks.readers import FORMATS, NOT_READ, SUFFIXES, Told, told_of
+from torusweep.networks.readers import CONTENTS, FORMATS, NOT_READ, SUFFIXES, Told, told_of
 from torusweep.networks.spelling import Spelling, file_of, parse
 from torusweep.networks.topology import Meaning, Plan, Wiring, default_memory
 
@@ -198,18 +198,35 @@ def _file_signature(path: Path) -> tuple[int, int]:
 @lru_cache(maxsize=2)
 def _read(asked: Asked) -> Graph:
     """The network of a file. A refusal names the other formats that its contents fit, where its suffix chose."""
-    path, told, directed = asked.file, asked.told, asked.directed
+    told = asked.told
     try:
         listing = _listing(asked)
-        with named(path):
-            with_weights(listing, asked.weights)
+        return graph_of(asked.file, listing, bool(listing.directed if asked.directed is None else asked.directed))
     except OSError as error:
-        raise unreadable(path, error, "a readable file") from None
+        raise unreadable(asked.file, error, "a readable file") from None
+    except BadInput as refusal:
+        if not told.others:
+            raise
+        others = " or ".join(f'format="{name}"' for name in told.others)
+        raise type(refusal)(f"{refusal}; if it is no {told.name}, say {others}") from None
+
+
+def _listing(asked: Asked) -> Listing:
+    """What the reader of the format finds, with the meaning of weights and directions that the user says."""
+    path, told, directed = asked.file, asked.told, asked.directed
+    read: Callable[..., Listing] = resolve_name(FORMATS[str(told.name)].reader)
+    if asked.header is not None and told.name != "edgelist":
+        raise BadInput(
+            f"{printable(path)}: expected header for an edge list, got {told.name}; leave it out, or say"
+            ' format="edgelist"'
+        )
+    listing = read(path) if asked.header is None else read(path, header=asked.header)
+    with named(path):
+        with_weights(listing, asked.weights)
     if told.others:
         others = " and ".join(f'format="{name}"' for name in told.others)
-        listing.notes.insert(
-            0, f"read as {told.name}, as {told.by} say{'s' if told.by[-1] == 'x' else ''}; {others} fits, too"
-        )
+        says = "say" if told.by == CONTENTS else "says"
+        listing.notes.insert(0, f"read as {told.name}, as {told.by} {says}; {others} fits, too")
     if listing.unsaid and directed is None:
         raise BadInput(f"{printable(path)}: {listing.unsaid}")
     if listing.directed is not None and directed is not None and directed != listing.directed:
@@ -217,21 +234,4 @@ def _read(asked: Asked) -> Graph:
             f"{printable(path)}: expected directed={str(listing.directed).lower()}, as the file says,"
             f" got directed={str(directed).lower()}"
         )
-    return graph_of(path, listing, bool(listing.directed if directed is None else directed))
-
-
-def _listing(asked: Asked) -> Listing:
-    """What the reader of the format finds. Raises BadInput, with the other formats that the contents fit."""
-    told, file = asked.told, printable(asked.file)
-    read: Callable[..., Listing] = resolve_name(FORMATS[str(told.name)].reader)
-    if asked.header is not None and told.name != "edgelist":
-        raise BadInput(
-            f'{file}: expected header for an edge list, got {told.name}; leave it out, or say format="edgelist"'
-        )
-    try:
-        return read(asked.file) if asked.header is None else read(asked.file, header=asked.header)
-    except BadInput as refusal:
-        if not told.by:
-            raise
-        others = f"; its contents fit {' and '.join(told.others)}: say format=" if told.others else ""
-        raise type(refusal)(f"{refusal}{others}") from None
+    return listing

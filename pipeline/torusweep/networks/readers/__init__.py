@@ -33,7 +33,7 @@ FORMATS = {
     "edgelist": FileFormat("torusweep.networks.families.graph_formats:edge_list", ".edges .edgelist .el .csv .ncol"),
     "adjlist": FileFormat("torusweep.networks.families.graph_formats:adjacency_list", ".adj .adjlist"),
     "graphml": FileFormat(
-        "torusweep.networks.families.graph_graphml:graphml", ".graphml .xml", rb"\A\s*<[^\0]*<(\w+:)?graphml\b"
+        "torusweep.networks.families.graph_graphml:graphml", ".graphml .xml", rb"\A\s*<([^\0]*<)?(\w+:)?graphml\b"
     ),
     "anynet": FileFormat(
         "torusweep.networks.families.graph_formats:anynet", ".anynet", rb"^[ \t]*router\s+\d+\s+(node|router)\s+\d+"
@@ -55,7 +55,7 @@ FORMATS = {
     ),
     "networkx-json": FileFormat("torusweep.networks.readers.json_graphs:json_graph", ".json", rb'\A\s*\{\s*["}]'),
     "parquet": FileFormat("torusweep.networks.families.graph_parquet:parquet_links", ".parquet", rb"\APAR1"),
-    "gexf": FileFormat("torusweep.networks.readers.gexf:gexf", ".gexf", rb"\A\s*<[^\0]*<(\w+:)?gexf\b"),
+    "gexf": FileFormat("torusweep.networks.readers.gexf:gexf", ".gexf", rb"\A\s*<([^\0]*<)?(\w+:)?gexf\b"),
     "gml": FileFormat("torusweep.networks.readers.libraries:gml", ".gml", rb"^[ \t]*graph\s*\["),
     "pajek": FileFormat(
         "torusweep.networks.readers.libraries:pajek", ".net .paj", rb"^[ \t]*\*(?i:vertices|network)\b"
@@ -166,6 +166,7 @@ NOT_READ = {
     "netlab": rb"^links:[ \t]*\n(?:[ \t]*-[^\n]*\n)",
     "goal": rb"\A(?:\s|/\*(?s:.*?)\*/|//[^\n]*\n)*+num_ranks\s+\d+",
 }
+SUFFIX, CONTENTS = "its suffix", "its contents"
 LISTS = ("edgelist", "adjlist", "metis", "graph6", "matrix")  # whose lines are looked at
 SUFFIXES = {suffix: name for name, format in FORMATS.items() for suffix in format.suffixes.split()}
 _BEGINS = {
@@ -180,7 +181,7 @@ class Told(NamedTuple):
 
     name    the format; None: nothing tells it
     others  those that its contents fit as well, which would give another network
-    by      what chose among these: "its suffix" or "its contents"; empty: nothing does
+    by      what chose among these: SUFFIX or CONTENTS; empty: nothing does
     """
 
     name: str | None
@@ -207,23 +208,23 @@ def told_of(path: Path) -> Told:
             return Told(name)
     suffix = path.suffix.lower()
     named = SUFFIXES.get(suffix)
-    if named is not None and named not in _BEGINS and named not in LISTS:  # which nothing else tells
-        return Told(named)
     fits = lists_of(path, head, rest, suffix)
     if fits == ["matrix"] and suffix != ".csv" and not is_square(path, symmetric=named == "adjlist"):
         fits = [] if named is not None else fits
     if named == "adjlist" and fits:  # any words are one
-        by = "its contents" if fits[0] in ("metis", "graph6", "matrix") else "its suffix"
-        return Told(fits[0], (named,), by) if by == "its contents" else Told(named, _as_adjacencies(fits, head), by)
+        surer = fits[0] in ("metis", "graph6", "matrix")
+        return Told(fits[0], (named,), CONTENTS) if surer else Told(named, _as_adjacencies(fits, head), SUFFIX)
     if named in fits:
-        return Told(named, tuple(name for name in fits if name != named), "its suffix")
+        return Told(named, tuple(name for name in fits if name != named), SUFFIX)
     if named == "metis":  # whose spoilt files look like lists of links, but for those with a node 0, or names
         spoilt = is_plain(head, zero=False)
-    else:  # a spoilt file of another format hardly has numbers alone
-        spoilt = named is not None and named not in LISTS and not is_plain(head, zero=True)
+    elif named == "edgelist":  # one with a short line looks like an adjacency list
+        spoilt = fits == ["adjlist"]
+    else:  # a spoilt file of another format hardly has numbers alone, unless nothing but its suffix tells it
+        spoilt = named not in (None, *LISTS) and (named not in _BEGINS or not is_plain(head, zero=True))
     if fits and not spoilt:
         return Told(fits[0], tuple(fits[1:]))
-    return Told(named, tuple(fits), "its suffix")
+    return Told(named, tuple(fits), SUFFIX)
 
 
 def _as_adjacencies(fits: list[str], head: bytes) -> tuple[str, ...]:

@@ -32,7 +32,17 @@ def lists_of(path: Path, head: bytes, rest: bool, suffix: str) -> list[str]:
     if not rest and (match := GRAPH6.fullmatch(head)) and _is_graph6(match[1]):
         found.append("graph6")
     listed = _links_or_matrix(texts, rest, suffix == ".csv")
-    return found if listed is None or (listed == "matrix" and found) else [*found, listed]
+    if listed is not None and not (listed == "matrix" and found):
+        found.append(listed)
+    return [*found, "adjlist"] if "metis" not in found and _is_adjacency(head) else found
+
+
+def _is_adjacency(head: bytes) -> bool:
+    """Whether lines of whole numbers begin with different ones, and are of different lengths."""
+    rows = [without_comment(line).split() for line in head.decode(errors="ignore").splitlines()[:METIS_ROWS]]
+    rows = list(filter(None, rows))
+    whole = all(word.isascii() and word.isdigit() for row in rows for word in row)
+    return whole and len({row[0] for row in rows}) == len(rows) and len(set(map(len, rows))) > 1
 
 
 def is_square(path: Path, *, symmetric: bool) -> bool:
