@@ -410,3 +410,10 @@ def test_what_weights_mean_is_what_was_said():
     }
     assert plan["none"].weight is None
     assert not plan["none"].plan.bandwidths
+
+
+def test_graphs_in_memory_miss_numbers_alike():
+    network = ts.network(ring(bandwidth=2.0))
+    assert "1 link without bandwidth, taken as 1 flit a cycle" in network.notes
+    with pytest.raises(BadInput, match="expected a bandwidth of every link, got 1 link without"):
+        ts.network(ring(bandwidth="2 Gb/s"))

@@ -15,7 +15,7 @@ import scipy
 
 from torusweep.errors import BadInput, one_line
 from torusweep.networks.families.graph_listing import ENDPOINTS, Listing, terminals_of
-from torusweep.networks.families.graph_numbers import in_units, known_names, whole_of
+from torusweep.networks.families.graph_numbers import in_units, known_names, note_missing, whole_of
 from torusweep.networks.link_lists import LinkKinds, link_kinds, network_of_links
 from torusweep.networks.names import names_or_none, order_of_names
 from torusweep.networks.topology import Topology
@@ -217,6 +217,7 @@ def _kinds(columns: dict[str, list[Any]], notes: list[str]) -> LinkKinds | None:
             if value is not None and not (number and 0 < value < 2**31 and (not whole or value == int(value))):
                 what = "whole numbers of cycles" if whole else "flits a cycle above 0"
                 raise BadInput(f"attribute {name} of links: expected {what}, got {one_line(repr(value), 60)}")
+        note_missing(name, column.count(None), name in said.units, notes)
         absent = -1 if whole else np.nan
         filled = [absent if value is None else value for value in column]
         numbers[name] = np.array(filled, np.int64 if whole else np.float64)

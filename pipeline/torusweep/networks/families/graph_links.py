@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from torusweep.errors import BadInput, printable
-from torusweep.networks.families.graph_listing import ABSENT, BANDWIDTH, COST, MOST_PARALLEL, Listing
+from torusweep.networks.families.graph_listing import ABSENT, BANDWIDTH, COST, MOST_PARALLEL, Listing, named
+from torusweep.networks.families.graph_numbers import note_missing
 from torusweep.networks.link_lists import LinkKinds, link_kinds
 from torusweep.networks.names import names_or_none, order_of_names
 from torusweep.networks.topology import NO_PORT, Wiring
@@ -79,8 +80,8 @@ def graph_of(path: Path, listing: Listing, directed: bool) -> Graph:
 
     Raises BadInput for a file without nodes or without terminals, and for ports or numbers of links that cannot be.
     """
-    tails, heads, named = (np.asarray(numbers, np.int64) for numbers in (listing.tails, listing.heads, listing.nodes))
-    ids = np.unique(np.concatenate([tails, heads, named]))
+    tails, heads, listed = (np.asarray(numbers, np.int64) for numbers in (listing.tails, listing.heads, listing.nodes))
+    ids = np.unique(np.concatenate([tails, heads, listed]))
     n = len(ids)
     if not n:
         raise BadInput(f"{printable(path)}: expected links or nodes, got an empty file")
@@ -167,8 +168,8 @@ def _counted(path: Path, listing: Listing, links: ListedLinks, terminals: np.nda
     )._replace(latency=latency, weight=weight)
     if kinds is None:
         return graph
-    named = graph._replace(link_class=kinds.link_class, classes=kinds.classes)
-    return named._replace(bandwidths=kinds.bandwidths, latencies=kinds.latencies)
+    classed = graph._replace(link_class=kinds.link_class, classes=kinds.classes)
+    return classed._replace(bandwidths=kinds.bandwidths, latencies=kinds.latencies)
 
 
 def _numbers_of_arcs(
@@ -217,19 +218,11 @@ def _listed(told: list[str]) -> str:
 
 
 def _check_said(path: Path, listing: Listing, name: str, column: np.ndarray, notes: list[str]) -> None:
-    """Note links without a number while others have one: they are taken as 1.
-
-    Raises BadInput where numbers have units, or are costs: nothing says what such a link has.
-    """
+    """Note links without a number while others have one, or refuse them (`note_missing`), where it is not usual."""
     missing = int(((column == ABSENT) | (column != column)).sum())
-    if not missing or name in listing.usual:
-        return
-    if name in listing.units or name == COST:
-        what, remedy = ("weight", ', or say weights="none"') if name == COST else (name, "")
-        got = counted(missing, "link")
-        raise BadInput(f"{printable(path)}: expected a {what} of every link, got {got} without; add it{remedy}")
-    usual = {BANDWIDTH: "1 flit a cycle", "latency": "1 cycle", "multiplicity": "1 link"}.get(name, "class 0")
-    notes.append(f"{counted(missing, 'link')} without {name.replace('_', ' ')}, taken as {usual}")
+    if name not in listing.usual:
+        with named(path):
+            note_missing(name, missing, name in listing.units, notes)
 
 
 def _said(column: np.ndarray, pair: np.ndarray) -> np.ndarray:

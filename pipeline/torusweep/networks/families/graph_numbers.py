@@ -201,6 +201,19 @@ def note_silent(listing: Listing, silent: int) -> None:
         listing.notes.append(f"{counted(silent, 'node')} without a number of terminals, taken as 0")
 
 
+def note_missing(name: str, missing: int, units: bool, notes: list[str]) -> None:
+    """Note that links have no number while others have one, and as what they are taken.
+
+    Raises BadInput where numbers have units, or are costs: nothing says what such a link has.
+    """
+    if missing and (units or name == COST):
+        what, remedy = ("weight", ', or say weights="none"') if name == COST else (name, "")
+        raise BadInput(f"expected a {what} of every link, got {counted(missing, 'link')} without; add it{remedy}")
+    if missing:
+        usual = {BANDWIDTH: "1 flit a cycle", "latency": "1 cycle", "multiplicity": "1 link"}.get(name, "class 0")
+        notes.append(f"{counted(missing, 'link')} without {name.replace('_', ' ')}, taken as {usual}")
+
+
 def set_column(listing: Listing, name: str, column: np.ndarray) -> None:
     if name == WEIGHT:
         listing.weight = column
