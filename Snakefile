@@ -21,7 +21,7 @@ from torusweep.run.workflow import requested_sweep
 # configuration, folder, stages, derived tables, files, digests of code, options
 sweep = requested_sweep(workflow, config)
 FOLDER = sweep.declared  # a module's prefix is added to it, and is in sweep.folder
-CONFIG = FOLDER / "sweep.yaml" if sweep.is_module else sweep.config
+CONFIG = FOLDER / "sweep.yaml"  # a copy of the configuration, which is read once
 FILES = local(sweep.files)  # no prefix is added to these
 PART = (
     "{stage}/{part}" if sweep.in_parts else "{stage}"
@@ -57,16 +57,17 @@ if sweep.is_module:
             FOLDER / "benchmarks/configuration.tsv"
         localrule: True
         params:
-            digest=sweep.sweep.digest,
+            digests=sweep.digests,
         run:
             sweep.write(log)
 
 
 rule points:
     input:
-        CONFIG,
+        CONFIG if sweep.is_module else [],
         FILES,
     output:
+        [] if sweep.is_module else update(CONFIG),
         points=FOLDER / "points.parquet",
         manifest=update(FOLDER / "manifest.json"),  # every later step adds its entry
     log:
@@ -76,6 +77,7 @@ rule points:
     localrule: True
     params:
         code=list(sweep.code.values()),  # a point's key contains its stage's
+        digests=sweep.digests,  # of the configuration and its files
     run:
         sweep.make("points", log)
 

@@ -258,7 +258,7 @@ def test_a_job_on_a_cluster_asks_for_what_its_points_need(rings: Run):
 )
 def test_gpus_are_one_key(rings: Run, settings: str, backend: str, asked: dict[str, object]):
     rings.with_settings(settings)
-    requested = of_configuration(load(rings.config), str(rings.config), "results", {"backend": backend}, (True, True))
+    requested = of_configuration(load(rings.config), "results", {"backend": backend}, (True, True))
     assert requested.resources == asked
 
 

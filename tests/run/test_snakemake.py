@@ -27,6 +27,7 @@ from tests.run.rings import COMMAND, PRELOAD, Run, until
 ROOT = Path(__file__).parents[2]
 
 FILES = {
+    "sweep.yaml",
     "points.parquet",
     "static.parquet",
     "distances.parquet",
@@ -172,23 +173,22 @@ def test_a_research_object_has_the_tables_and_who_made_them(made: Run, crate: tu
     graph = {entity["@id"]: entity for entity in json.loads((folder / "ro-crate-metadata.json").read_text())["@graph"]}
     kept = {f"results/rings/{name}" for name in FILES | {"loads.parquet"}}
     files = {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
-    assert files >= kept | {"rings.yaml", "Snakefile", "ro-crate-metadata.json"}
+    assert files >= kept | {"Snakefile", "ro-crate-metadata.json"}
     assert {part["@id"] for part in graph["./"]["hasPart"]} == files - {"ro-crate-metadata.json"}
-    assert all((folder / name).read_bytes() == (made.home / name).read_bytes() for name in kept | {"rings.yaml"})
+    assert all((folder / name).read_bytes() == (made.home / name).read_bytes() for name in kept)
 
     def names(value: object) -> set[str]:
         return {one["@id"] for one in (value if isinstance(value, list) else [value])}
 
     actions = {key: one for key, one in graph.items() if one["@type"] == "CreateAction"}
     run = actions.pop("#action_workflow_run")
-    assert names(run["object"]) == {"rings.yaml"}
     assert graph["./"]["mainEntity"] == run["instrument"] == {"@id": "Snakefile"}
     jobs = {frozenset(names(one["result"])): one for one in actions.values()}
     assert {
         tuple(sorted(name.removeprefix("results/rings/") for name in result)): re.sub(r"_\d+$", "", one["name"])
         for result, one in jobs.items()
     } == {
-        ("manifest.json", "points.parquet"): "points",
+        ("manifest.json", "points.parquet", "sweep.yaml"): "points",
         ("static.parquet",): "stage",
         ("loads.parquet",): "stage",
         ("distances.parquet", "verification.parquet"): "derived",
@@ -198,7 +198,7 @@ def test_a_research_object_has_the_tables_and_who_made_them(made: Run, crate: tu
     made_by = {name: one for result, one in jobs.items() for name in result}
     for one in actions.values():  # what a job read was there before it began
         assert run["startTime"] <= one["startTime"] <= one["endTime"] <= run["endTime"]
-        read = names(one["object"]) - {"rings.yaml"}
+        read = names(one["object"])
         assert all(made_by[name]["endTime"] <= one["startTime"] for name in read), one["name"]
 
 
@@ -268,7 +268,9 @@ def test_plain_snakemake_knows_the_configuration_and_how(rings: Run):
     assert status == 0, said
     steps = [line.partition("torusweep step ")[2] for line in said.splitlines() if "torusweep step " in line]
     log = "elsewhere/rings/logs/static.log"
-    assert steps == [f"static --backend numpy --symmetry off --workers 0 --log {log} -- rings.yaml elsewhere/rings"]
+    assert steps == [
+        f"static --backend numpy --symmetry off --workers 0 --log {log} -- elsewhere/rings/sweep.yaml elsewhere/rings"
+    ]
     status, said = plain(rings, snakemake, "--configfile", "rings.yaml", "--dry-run", "--config", "bakend=numpy")
     assert status != 0
     assert "unknown key 'bakend' (did you mean 'backend'?)" in said
@@ -305,7 +307,7 @@ def test_the_slurm_profile_submits_a_small_table_as_one_job(rings: Run, tmp_path
     (job,) = [line for line in submitted if line.startswith("--wrap=")]
     assert f"--snakefile '{SNAKEFILE}' --target-jobs 'stage:stage=static,part=1-of-1' --allowed-rules stage" in job
     assert "'results=./results'" in job
-    assert "rings.yaml" in job.partition("--configfile")[2]
+    assert "results/rings/.run.yaml" in job.partition("--configfile")[2]
     assert (rings.folder / "points.parquet").exists(), "short steps run where Snakemake does"
 
 

@@ -23,16 +23,17 @@ def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def of(*configs: Path, nodes: int | None = None, **given: Any) -> workflow.RequestedSweep:
     settings = SimpleNamespace(configfiles=list(configs), config=given)
+    dag = SimpleNamespace(forcerun=frozenset())
     here = {"resource_settings": SimpleNamespace(nodes=nodes), "remote_exec": False, "subprocess_exec": False}
     here["modifier"] = SimpleNamespace(is_main_snakefile=lambda: True)
-    return workflow.requested_sweep(SimpleNamespace(config_settings=settings, **here), {})
+    return workflow.requested_sweep(SimpleNamespace(config_settings=settings, dag_settings=dag, **here), {})
 
 
 def test_the_rules_know_the_sweep(config: Path):
     given = {"results": "else where", "symmetry": True, "workers": 3}
     sweep = of(config, **given)
     assert given == {"results": "else where", "symmetry": True, "workers": 3}, "Snakemake's own"
-    assert (sweep.config, sweep.folder) == ("some.yaml", Path("else where/some"))
+    assert (sweep.config, sweep.folder) == ("else where/some/sweep.yaml", Path("else where/some"))
     assert sweep.options == "--symmetry on --workers 3"
     assert "loads" in sweep.stages
     assert "simulation" not in sweep.stages

@@ -11,12 +11,11 @@ from torusweep.networks.seed_runs import count_of
 from torusweep.questions.availability.stage import AvailabilityRequest
 from torusweep.questions.stage import LazyNetwork
 from torusweep.questions.static.stage import StaticRequest
-from torusweep.run.workflow import input_files
 from torusweep.stages import STAGES
 from torusweep.sweeps.configuration import load
 from torusweep.sweeps.expansion import SweepNetwork, expand
 from torusweep.sweeps.points import Point
-from torusweep.sweeps.requested_points import labels, requested_derived, requested_points
+from torusweep.sweeps.requested_points import input_files, labels, requested_derived, requested_points
 
 ROOT = Path(__file__).resolve().parents[2]
 CONFIGS = sorted([*ROOT.glob("config/*.yaml"), *ROOT.glob("config/papers/*.yaml")])

@@ -73,7 +73,7 @@ def run(
     """
     from torusweep.run import command
     from torusweep.sweeps.forecast import read_parts
-    from torusweep.tables import store
+    from torusweep.tables import current
 
     if str(config).startswith("-"):  # an option for Snakemake, which click takes for the argument
         config, snakemake_options = DEFAULT_CONFIG, (str(config), *snakemake_options)
@@ -90,7 +90,7 @@ def run(
         return
     status, folder = command.run(config, results, overrides=overrides, options=snakemake_options)
     if status == 0 and not command.is_dry(snakemake_options):
-        if not store.is_complete(folder):
+        if not current.is_complete(folder):
             click.echo(f"{folder}: made as far as Snakemake was asked to", err=True)
         elif as_json:
             options.print_json(command.outcome(folder))
@@ -137,11 +137,12 @@ def run_step(
     if chosen is not None:
         raise BadInput(f"--part: expected a stage, which has parts, got the step '{name}'; leave --part out")
     from torusweep.run.workflow import STEPS
+    from torusweep.sweeps.configuration import load
 
     if name not in STEPS:
         raise BadInput(f"unknown step '{name}'; expected one of {', '.join([*STAGES, *STEPS])}")
     with logged(log, name):
-        return STEPS[name](config, folder, overrides)
+        return STEPS[name](load(config), folder)
 
 
 def _given(**overrides: str | int | None) -> dict[str, Any]:

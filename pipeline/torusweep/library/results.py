@@ -24,7 +24,7 @@ from torusweep.answers.query import MEMORY_GIB, MOST_ROWS, TIME_LIMIT, no_result
 from torusweep.errors import BadInput, nearest, printable
 from torusweep.quantities import counted
 from torusweep.questions.display import Fact, aligned, html_of, rows_html, text_of
-from torusweep.tables import store
+from torusweep.tables import current, store
 from torusweep.tables.columns import Column
 
 if TYPE_CHECKING:
@@ -224,7 +224,7 @@ distances, loads, points, static, verification
     @property
     def complete(self) -> bool:
         """Whether the sweeps were made to their end."""
-        return all(map(store.is_complete, self.folders))
+        return all(map(current.is_complete, self.folders))
 
     def __getitem__(self, name: str) -> Table:
         """A table by its name. Raises BadInput for an unknown one, and for a file that is missing or was altered."""

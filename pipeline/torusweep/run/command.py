@@ -18,12 +18,12 @@ from torusweep.errors import BadInput, nearest, printable
 from torusweep.papers.verification import summary as verdicts
 from torusweep.quantities import counted
 from torusweep.run.child import Listener, Snakemake, speak
-from torusweep.run.workflow import CONFIGURATION, OVERRIDES, SNAKEFILE, input_files
+from torusweep.run.workflow import OVERRIDES, SNAKEFILE
 from torusweep.stages import STAGES
 from torusweep.sweeps.configuration import Sweep, load
 from torusweep.sweeps.forecast import LONG, Forecast, forecast
-from torusweep.sweeps.requested_points import requested_stages, weighed_points
-from torusweep.tables import provenance, store
+from torusweep.sweeps.requested_points import input_files, requested_stages, weighed_points
+from torusweep.tables import current, provenance, store
 
 QUIET = ["--quiet", "progress", "rules", "host", "reason"]
 # options that say how much may run, and where
@@ -35,6 +35,7 @@ ALTERED = re.compile(r"""[\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff]|:\s|\s\#|[:'"\s]
 DRY = {"-n", "--dry-run", "--dryrun"}
 CLOCK_SECONDS = 1.0  # by which clocks of a file system and of this machine may differ
 RUN_LOCK = ".run.lock"  # held by `torusweep run` from beginning to end
+READ = ".run.yaml"  # the configuration as a run has read it, for Snakemake: the file itself may be edited meanwhile
 
 
 def run(
@@ -63,10 +64,17 @@ def run(
     points = weighed_points(sweep, folder)
     with _hold(folder):
         _say_forecast(forecast(points, sweep.cluster_under(overrides)), sweep.sweep, config, folder, say)
-        _set_future_times_to_now([config, *map(Path, files), *folder.glob("[!.]*.*")], say)
-        command = [*_snakemake(config, results, overrides, options), *_failed(sweep, folder), *(options or QUIET)]
+        _set_future_times_to_now([*map(Path, files), *folder.glob("[!.]*.*")], say)
+        store.publish(folder / READ, sweep.text.encode())
+        command = [
+            *_snakemake(folder / READ, results, overrides, options),
+            *_failed(sweep, folder),
+            *(options or QUIET),
+        ]
         status = Snakemake(command, folder / store.LOCK, essential=not options, listener=listener).wait()
-        if status == 0 and not is_dry(options) and store.is_complete(folder):
+        if status == 0 and not is_dry(options) and (folder / store.CHECKED).exists():
+            if not current.holds(folder, sweep.digest):
+                raise BadInput(f"{folder / current.CONFIGURATION} changed while the sweep ran; run it again")
             store.check_tables(folder)  # one that nothing had to read again, too
     return status, folder
 
@@ -89,12 +97,10 @@ def write_configuration(sweep: Sweep, results: Path) -> Path:
     Raises BadInput for a folder that cannot be written, or that a run is using.
     """
     folder = results / sweep.sweep
-    path = folder / CONFIGURATION
+    path = folder / current.CONFIGURATION
     _check_paths(sweep, path, results)
-    content = sweep.text.encode()
     with _hold(folder):
-        if not path.exists() or path.read_bytes() != content:  # a file that is newer makes Snakemake begin again
-            store.publish(path, content)
+        current.publish_configuration(folder, sweep.text.encode())
     return path
 
 

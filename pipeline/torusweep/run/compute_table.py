@@ -25,7 +25,7 @@ from torusweep.run.tasks import LostWorkers
 from torusweep.sweeps.configuration import load
 from torusweep.sweeps.forecast import StagePart, cut
 from torusweep.sweeps.points import Point, networks_of, stage_digest
-from torusweep.tables import provenance, shards, store
+from torusweep.tables import current, provenance, shards, store
 from torusweep.tables.parquet import Streamed
 
 
@@ -40,6 +40,7 @@ def make_table(
     A run that was stopped by a signal returns 128 + signal, and publishes no table.
     """
     sweep = load(config)
+    store.manifest_of(folder, sweep.digest)
     estimates = _estimates(folder, name)
     if part is not None:
         estimates = cut(estimates, part.of)[part.number - 1]
@@ -78,16 +79,17 @@ def make_table(
         ]
         count = networks_of(failure.point for failure in computed.failed)
         if part is None:
-            _publish(name, folder, estimates, failed, count)
+            _publish(name, folder, estimates, failed, count, sweep.digest)
         else:
             content = {"points": networks_of(estimates), "failed": failed, "failed_points": count}
             store.publish(outcome_of(folder, name, part), json.dumps(content).encode())
     return 0
 
 
-def merge(name: str, folder: Path, parts: Sequence[StagePart]) -> int:
+def merge(name: str, folder: Path, parts: Sequence[StagePart], config: str) -> int:
     """A stage's table from the shards of its parts, and its part of the manifest.
 
+    config  digest of the configuration
     Raises BadInput where a part or a shard is missing. Then the outcomes of all parts are removed, so that the next run
     has the parts compute what is missing.
     """
@@ -108,7 +110,7 @@ def merge(name: str, folder: Path, parts: Sequence[StagePart]) -> int:
         )
     failed = [failure for failures, _ in outcomes for failure in failures]
     try:
-        _publish(name, folder, _estimates(folder, name), failed, sum(count for _, count in outcomes))
+        _publish(name, folder, _estimates(folder, name), failed, sum(count for _, count in outcomes), config)
     except BadInput:
         for part in parts:
             outcome_of(folder, name, part).unlink(missing_ok=True)
@@ -129,9 +131,13 @@ def _lock(folder: Path, stage: str, part: StagePart | None, *, beside: bool) -> 
 
 
 def _publish(
-    name: str, folder: Path, points: Iterable[Point], failed: list[dict[str, Any]], failed_points: int
+    name: str, folder: Path, points: Iterable[Point], failed: list[dict[str, Any]], failed_points: int, config: str
 ) -> None:
-    """A stage's table and its part of the manifest, from its shards. Raises BadInput where a point has no row."""
+    """A stage's table and its part of the manifest, from its shards.
+
+    config  digest of the configuration that requests it
+    Raises BadInput where a point has no row, and where the folder is another configuration's by now.
+    """
     points, schema, code = list(points), schema_of(name), stage_digest(name)
     whole = shards.read_shards(folder, name, schema).whole
     # points of an entry that are of the same networks: their rows follow each other network by network
@@ -139,11 +145,12 @@ def _publish(
     groups = [0, *accumulate(map(ne, alike, alike[1:]))] if alike else []
     found = shards.finished(whole, [point.wanted for point in points], schema, groups)
     if found.members + failed_points != networks_of(points):
+        current.expect_same(store.read_manifest(folder).get("config", {}).get("files", {}))
         raise BadInput(f"shards disappeared from {folder / 'shards'} while the sweep ran; run it again")
     origins = [{"sha256": shard.digest, "rows": shard.row_count, **shard.origin} for shard in found.shards]
-    store.amend_manifest(folder, name, code, {"shards": origins, "failed": failed})
+    store.amend_manifest(folder, name, code, {"shards": origins, "failed": failed}, config=config)
     rows = Streamed(schema, (part.drop_columns([shards.KEY, shards.MEMBER]) for part in found.tables))
-    store.publish_table(folder, name, rows, {"code": code})
+    store.publish_table(folder, name, rows, {"code": code}, config=config)
 
 
 def listed(folder: Path) -> dict[Point, tuple[str, float]]:

@@ -99,7 +99,8 @@ class Ending(NamedTuple):
 def run_batch(points: Sequence[Point], keys: Sequence[str], options: BatchOptions) -> BatchResult:
     """Compute points and publish them as one shard. Runs on a worker.
 
-    keys  the points' keys where the sweep was expanded; a point whose files differ here fails
+    keys  the points' keys where the sweep was expanded; a point whose files differ here, before or after it was
+          computed, fails: a row of a file that changed is not kept
     Raises BadInput where this worker runs other code, CannotWrite where the shard cannot be published.
     """
     if stage_digest(options.stage) != options.code:
@@ -114,8 +115,8 @@ def run_batch(points: Sequence[Point], keys: Sequence[str], options: BatchOption
     with resolved_backends() as resolved:
         every = rows_of_many([point for point, error in zip(points, wrong) if error is None], how)
     ran = backends_run(backend, resolved)
-    found = iter(every)
-    computed = [pair for point, error in zip(points, wrong) for pair in _parts(point, error or next(found))]
+    answers = iter(every)
+    computed = [pair for point, error in zip(points, wrong) for pair in _parts(point, error or next(answers))]
     lost = next((rows for _, rows in computed if isinstance(rows, GpuLost)), None)
     if lost is not None and this_worker.is_worker():
         this_worker.end_worker(f"{LOST} ({' '.join(str(lost).split())})")
@@ -128,7 +129,9 @@ def run_batch(points: Sequence[Point], keys: Sequence[str], options: BatchOption
         ]
     tables: list[pa.Table] = []
     failed: list[FailedPoint] = []
-    for point, rows in computed:
+    for point, found in computed:
+        # a row's key is made after it is computed
+        rows = found if isinstance(found, Exception) else attempt(_expect_keys, found, frozenset(keys))
         if isinstance(rows, BackendUnavailable):
             raise rows
         if isinstance(rows, Exception):
@@ -170,6 +173,13 @@ def _check_key(point: Point, key: str) -> None:
         raise BadInput(
             "a file that it names, or a library of this worker, differs from what the sweep was expanded with"
         )
+
+
+def _expect_keys(rows: pa.Table, keys: frozenset[str]) -> pa.Table:
+    """The rows. Raises BadInput where they have other keys than the sweep was expanded with."""
+    if not keys.issuperset(rows.column(shards.KEY).unique().to_pylist()):
+        raise BadInput("a file that it names changed while it was computed; run the sweep again")
+    return rows
 
 
 def compute(

@@ -1,6 +1,6 @@
 """What the Snakefile knows of a sweep, and the short steps that its rules call; the long one is run/compute_table.py.
 
-Every step takes the configuration's path, the sweep's folder and overrides, and returns an exit status.
+Every step takes the sweep, as its configuration was read once, and the sweep's folder, and returns an exit status.
 """
 
 from __future__ import annotations
@@ -19,26 +19,24 @@ import pyarrow as pa
 
 from torusweep.all_columns import TABLES, schema_of
 from torusweep.errors import BadInput, nearest, printable
-from torusweep.networks.families import files_of
 from torusweep.papers.verification import COMPARED, summary, verification_rows
-from torusweep.papers.verification.rows import FOLDER as EXPECTED
 from torusweep.quantities import counted
 from torusweep.run.compute_table import listed, merge, outcome_of
 from torusweep.run.progress import logged, tell
 from torusweep.sweeps.configuration import Sweep, load, of_mapping
-from torusweep.sweeps.configuration.schema import Family, Labelled
 from torusweep.sweeps.forecast import PartJob, StagePart, gpu_options, jobs, read_parts
 from torusweep.sweeps.points import estimates, stage_digest
 from torusweep.sweeps.requested_points import (
     DERIVED,
+    input_files,
+    named_files,
     points_table,
     requested_derived,
-    requested_files,
     requested_points,
     requested_stages,
     weighed_points,
 )
-from torusweep.tables import store
+from torusweep.tables import current, store
 from torusweep.tables.keys import program_digest
 from torusweep.tables.provenance import software
 
@@ -46,32 +44,39 @@ from torusweep.tables.provenance import software
 Overrides = dict[str, Any]
 
 
-def points(config: Path, folder: Path, overrides: Overrides) -> int:
-    """points.parquet and manifest.json: what the configuration requests. Other tables are removed."""
-    sweep = load(config)
+def points(sweep: Sweep, folder: Path) -> int:
+    """points.parquet, manifest.json, and the configuration's copy. Tables that others requested are removed.
+
+    Raises BadInput where a file that the configuration names changes meanwhile.
+    """
+    files = current.digests_of(named_files(sweep))
+    table = points_table(weighed_points(sweep, folder))
+    current.expect_same(files)
     about = {
         "sweep": sweep.sweep,
         "description": sweep.description,
         "papers": list(sweep.papers),
-        "config": {"sha256": sweep.digest, "text": sweep.text},
+        "config": {"sha256": sweep.digest, "text": sweep.text, "files": files},
         "software": software(),
     }
     requested = [*requested_stages(sweep), *requested_derived(sweep)]
     tables = {name: name in requested for name in TABLES.keys() - {"points"}}
-    store.publish_points(folder, points_table(weighed_points(sweep, folder)), about, tables)
+    store.publish_points(folder, table, about, tables)
+    current.publish_configuration(folder, sweep.text.encode())
     return 0
 
 
-def derived(config: Path, folder: Path, overrides: Overrides) -> int:
+def derived(sweep: Sweep, folder: Path) -> int:
     """All tables made of stages' tables, one after the other: verification compares the others' numbers, too."""
-    for name in requested_derived(load(config)):
-        STEPS[name](config, folder, overrides)
+    for name in requested_derived(sweep):
+        STEPS[name](sweep, folder)
+    current.expect_same(store.manifest_of(folder, sweep.digest)["config"].get("files", {}))
     return 0
 
 
-def derived_table(name: str, config: Path, folder: Path, overrides: Overrides) -> int:
+def derived_table(name: str, sweep: Sweep, folder: Path) -> int:
     """A table made of stages' tables."""
-    sweep, listed = load(config), store.read_manifest(folder)["tables"]
+    listed = store.manifest_of(folder, sweep.digest)["tables"]
     wanted = [stage for stage in DERIVED[name].stages if stage in requested_stages(sweep)]
     for stage in wanted:
         if stage not in listed:
@@ -80,35 +85,35 @@ def derived_table(name: str, config: Path, folder: Path, overrides: Overrides) -
                 " delete it and run the sweep again"
             )
     tables = {stage: store.open_file(folder / f"{stage}.parquet", schema_of(stage)) for stage in wanted}
-    store.publish_table(folder, name, DERIVED[name].rows(sweep, tables))
+    store.publish_table(folder, name, DERIVED[name].rows(sweep, tables), config=sweep.digest)
     return 0
 
 
-def verification(config: Path, folder: Path, overrides: Overrides) -> int:
+def verification(sweep: Sweep, folder: Path) -> int:
     """verification.parquet: the papers' numbers against ours. An unexplained row ends the run in the step `check`."""
-    papers = load(config).papers
-    listed = store.read_manifest(folder)["tables"]
-    names = [name for name in COMPARED if name in listed and papers]
+    listed = store.manifest_of(folder, sweep.digest)["tables"]
+    names = [name for name in COMPARED if name in listed and sweep.papers]
     tables = {name: store.open_current(folder / f"{name}.parquet", schema_of(name)) for name in names}
-    rows = verification_rows(tables, papers)
-    store.publish_table(folder, "verification", pa.Table.from_pylist(rows, schema=schema_of("verification")))
+    rows = pa.Table.from_pylist(verification_rows(tables, sweep.papers), schema=schema_of("verification"))
+    store.publish_table(folder, "verification", rows, config=sweep.digest)
     return 0
 
 
-def report(config: Path, folder: Path, overrides: Overrides) -> int:
+def report(sweep: Sweep, folder: Path) -> int:
     """report.html, and figures/*.svg: the papers' figures that the sweep has numbers for."""
     # only this step draws, and the drawing library takes long to import
     from torusweep.answers.page import write_report
     from torusweep.papers.figures import write_figures
 
+    store.manifest_of(folder, sweep.digest)
     write_figures(write_report(folder, folder / "report.html"), folder / "figures")
     return 0
 
 
-def check(config: Path, folder: Path, overrides: Overrides) -> int:
+def check(sweep: Sweep, folder: Path) -> int:
     """checked.txt: nothing failed, nothing is unexplained. Otherwise status 1 and a line for each; tables stay."""
+    failed = store.manifest_of(folder, sweep.digest).get("failed", [])
     rows = store.open_current(folder / "verification.parquet", schema_of("verification")).to_pylist()
-    failed = store.read_manifest(folder).get("failed", [])
     unexplained = [row for row in rows if row["verdict"] == "unexplained"]
     for failure in failed:
         tell(f"{failure['point']} failed: {failure['reason']}")
@@ -122,11 +127,11 @@ def check(config: Path, folder: Path, overrides: Overrides) -> int:
         tell(f"{counted(len(failed), 'point')} failed, {numbers}; the tables in {folder} are complete but for these")
         return 1
     counts = [f"{count} {verdict}" for verdict, count in summary(rows).items() if count]
-    store.publish(folder / "checked.txt", ((", ".join(counts) or "none were requested") + "\n").encode())
+    store.publish(folder / store.CHECKED, ((", ".join(counts) or "none were requested") + "\n").encode())
     return 0
 
 
-STEPS: dict[str, Callable[[Path, Path, Overrides], int]] = {
+STEPS: dict[str, Callable[[Sweep, Path], int]] = {
     "points": points,
     "derived": derived,
     **{name: partial(derived_table, name) for name in DERIVED},
@@ -139,7 +144,6 @@ STEPS: dict[str, Callable[[Path, Path, Overrides], int]] = {
 SNAKEFILE = Path(__file__).parent / "Snakefile"
 OVERRIDES = ("backend", "symmetry", "workers", "parts")  # how results are computed: none of these changes a result
 DEFAULT = "config/default.yaml"
-CONFIGURATION = "sweep.yaml"  # of a sweep that was given as a dictionary, in its folder
 
 
 class StepFailed(Exception):
@@ -150,8 +154,9 @@ class StepFailed(Exception):
 class RequestedSweep:
     """A sweep, as the rules need it.
 
-    sweep     what the configuration says
-    config    the path of its configuration
+    sweep     what the configuration says, which is read once
+    config    the path of its copy in the folder, which the steps read: a file that somebody edits while a run goes on
+              changes nothing of it
     folder    the sweep's results
     declared  the folder as the rules name it, to which Snakemake adds a module's prefix
     stages    the stages that it asks for; each makes the table of its name
@@ -184,6 +189,15 @@ class RequestedSweep:
     in_parts: bool
     is_module: bool = False
     captions: Path = Path(__file__).parent / "captions"
+
+    @property
+    def digests(self) -> list[str]:
+        """Of the configuration and of its files: Snakemake's own checksums are those of the end of a step.
+
+        A module's files may not be there yet; Snakemake compares the times of these.
+        """
+        files = [] if self.is_module else filter(os.path.isfile, self.files)
+        return [self.sweep.digest, *current.digests_of(files).values()]
 
     def tables(self, names: list[str]) -> list[Path]:
         """Files of tables, as the rules name them."""
@@ -258,21 +272,21 @@ class RequestedSweep:
         """Write the configuration of a module. Raises StepFailed after it said why."""
 
         def publish() -> int:
-            store.publish(Path(self.config), self.sweep.text.encode())
+            current.publish_configuration(self.folder, self.sweep.text.encode())
             return 0
 
         self._run("configuration", publish, log)
 
     def merge(self, stage: str, log: Any) -> None:
         """Make a stage's table of its parts, in this process. Raises StepFailed after it said why."""
-        self._run(f"merge {stage}", lambda: merge(stage, self.folder, list(self.jobs[stage])), log)
+        self._run(f"merge {stage}", lambda: merge(stage, self.folder, list(self.jobs[stage]), self.sweep.digest), log)
 
     def make(self, step: str, log: Any = None) -> None:
         """Run a short step in this process, which has imported what it needs. Raises StepFailed after it said why.
 
         log  Snakemake's, of a rule: the step appends what it says
         """
-        self._run(step, lambda: STEPS[step](Path(self.config), self.folder, {}), log)
+        self._run(step, lambda: STEPS[step](self.sweep, self.folder), log)
 
     def _run(self, step: str, run: Callable[[], int], log: Any) -> None:
         try:
@@ -309,7 +323,11 @@ def requested_sweep(workflow: Any, config: Mapping[str, Any]) -> RequestedSweep:
         if "parts" in given:
             given["parts"] = read_parts(str(given["parts"]), "--config: parts: ")
         sweep = load(Path(files[0]))
-        return of_configuration(sweep, files[0], str(given.pop("results", "results")), given, where_jobs_run(workflow))
+        requested = of_configuration(sweep, str(given.pop("results", "results")), given, where_jobs_run(workflow))
+        if not requested.spawned and workflow.dag_settings and not current.holds(requested.folder, sweep.digest):
+            # of another configuration: Snakemake, which compares times and what it remembers, may take it for made
+            workflow.dag_settings.forcerun = {*workflow.dag_settings.forcerun, "points"}
+        return requested
     except BadInput as refusal:
         from snakemake.exceptions import WorkflowError
 
@@ -324,12 +342,12 @@ def _of_module(workflow: Any, given: dict[str, Any]) -> RequestedSweep:
         raise BadInput("module: expected config: with the keys of a sweep's configuration (docs/config.md), got none")
     sweep = of_mapping(given)
     declared = results / sweep.sweep
-    file = Path(workflow.modifier.modify_path(str(declared / CONFIGURATION)))
-    requested = of_configuration(sweep, str(file), str(results), {}, where_jobs_run(workflow))
+    file = Path(workflow.modifier.modify_path(str(declared / current.CONFIGURATION)))
+    requested = of_configuration(sweep, str(results), {}, where_jobs_run(workflow))
     missing = [one for one in requested.files if not Path(one).exists()]
     if missing and (file.parent / store.MANIFEST).exists() and not requested.spawned:
         _tell_once(f"{missing[0]}: no such file yet; unless a rule makes it, Snakemake leaves {file.parent} as it is")
-    return replace(requested, folder=file.parent, is_module=True)
+    return replace(requested, config=str(file), folder=file.parent, is_module=True)
 
 
 _tell_once = cache(tell)  # Snakemake reads a module again for each `use rule … with`
@@ -345,14 +363,14 @@ def where_jobs_run(workflow: Any) -> tuple[bool, bool]:
 
 
 def of_configuration(
-    sweep: Sweep, config: str, results: str, overrides: dict[str, Any], where: tuple[bool, bool] = (False, False)
+    sweep: Sweep, results: str, overrides: dict[str, Any], where: tuple[bool, bool] = (False, False)
 ) -> RequestedSweep:
     """The rules' view of a configuration that was read; where: `where_jobs_run`."""
     stages = requested_stages(sweep)
     words = {name: value for name, value in overrides.items() if name != "parts"}
     return RequestedSweep(
         sweep=sweep,
-        config=config,
+        config=str(Path(results) / sweep.sweep / current.CONFIGURATION),
         folder=Path(results) / sweep.sweep,
         declared=Path(results) / sweep.sweep,
         stages=stages,
@@ -367,21 +385,6 @@ def of_configuration(
         # a Snakemake for one job is told its rule; without a cluster, that is a short step
         in_parts=any(where) or sweep.cluster_under(overrides).parts not in ("auto", 1),
     )
-
-
-def input_files(sweep: Sweep) -> list[str]:
-    """Files, besides the configuration, that results depend on: graphs and demands it names, its papers' numbers."""
-    files: list[str] = []
-    for entry in sweep.topologies:
-        if isinstance(entry, str):
-            files += map(str, files_of(entry))
-        elif isinstance(entry, Labelled):
-            files += [str(file) for spelling in entry.topology for file in files_of(spelling)]
-        elif isinstance(entry, Family) and entry.family == "graph":
-            paths = (entry.model_extra or {}).get("path", [])
-            files += [paths] if isinstance(paths, str) else paths
-    files += map(str, requested_files(sweep))
-    return [*dict.fromkeys(files), *(str(EXPECTED / f"{paper.lower()}.csv") for paper in sweep.papers)]
 
 
 def _word(value: Any) -> str:

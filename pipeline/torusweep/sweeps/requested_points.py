@@ -17,7 +17,8 @@ import pyarrow.compute as pc
 
 from torusweep.all_columns import schema_of
 from torusweep.errors import BadInput
-from torusweep.networks.families import build, plan
+from torusweep.networks.families import build, files_of, plan
+from torusweep.papers.verification.rows import FOLDER as EXPECTED
 from torusweep.papers.verification.rows import expected_requests, expected_topologies
 from torusweep.quantities import counted
 from torusweep.questions.cost.arithmetic import equal_cost
@@ -26,7 +27,7 @@ from torusweep.questions.static.columns import STATIC
 from torusweep.questions.static.record import lacking
 from torusweep.stages import STAGES, Stage
 from torusweep.sweeps.configuration import Sweep
-from torusweep.sweeps.configuration.schema import Labelled
+from torusweep.sweeps.configuration.schema import Family, Labelled
 from torusweep.sweeps.expansion import SweepNetwork, at, counted_requests, expand, expand_stage
 from torusweep.sweeps.forecast import disk_bytes
 from torusweep.sweeps.latency import USED, has_latency, latency_requests, latency_stages, latency_table
@@ -177,6 +178,26 @@ def requested_stages(sweep: Sweep) -> list[str]:
     requested |= expected_requests(sweep.papers).keys()
     requested |= {name for table in DERIVED.values() for name in table.needs(sweep)}
     return [name for name in STAGES if name in requested]
+
+
+def input_files(sweep: Sweep) -> list[str]:
+    """Files, besides the configuration, that results depend on: those that it names, its papers' numbers."""
+    return [*named_files(sweep), *(str(EXPECTED / f"{paper.lower()}.csv") for paper in sweep.papers)]
+
+
+def named_files(sweep: Sweep) -> list[str]:
+    """Graphs, demands, cost models, routing tables, messages: the files that a configuration names."""
+    files: list[str] = []
+    for entry in sweep.topologies:
+        if isinstance(entry, str):
+            files += map(str, files_of(entry))
+        elif isinstance(entry, Labelled):
+            files += [str(file) for spelling in entry.topology for file in files_of(spelling)]
+        elif isinstance(entry, Family) and entry.family == "graph":
+            paths = (entry.model_extra or {}).get("path", [])
+            files += [paths] if isinstance(paths, str) else paths
+    files += map(str, requested_files(sweep))
+    return [*dict.fromkeys(files)]
 
 
 def requested_files(sweep: Sweep) -> list[Path]:

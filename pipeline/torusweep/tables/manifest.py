@@ -58,10 +58,11 @@ class Failure(_Strict):
 
 
 class Configuration(_Strict):
-    """The configuration that the sweep was made from."""
+    """The configuration that the sweep was made from. files: digests of those that it names, by path."""
 
     sha256: str = ""
     text: str = ""
+    files: dict[str, Digest] = {}
 
 
 class Manifest(_Strict):

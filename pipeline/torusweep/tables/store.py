@@ -35,6 +35,7 @@ from torusweep.tables.parquet import Streamed, TableFile, parquet, read_rows, wr
 from torusweep.version import __version__
 
 MANIFEST = "manifest.json"
+CHECKED = "checked.txt"  # the last file that a run makes
 INDEX, VIEWS = "files.json", "lattices.duckdb"  # of a data set
 LARGE = 1 << 26  # bytes of a table from which some rows are read without the digest of all
 LOCK = ".lock"  # held by whoever computes points
@@ -127,24 +128,32 @@ def _sync_folder(folder: Path) -> None:
 # --- tables and their manifest -----------------------------------------------------------------
 
 
-def publish_table(folder: Path, name: str, table: pa.Table | Streamed, metadata: dict[str, str] | None = None) -> None:
+def publish_table(
+    folder: Path,
+    name: str,
+    table: pa.Table | Streamed,
+    metadata: dict[str, str] | None = None,
+    *,
+    config: str | None = None,
+) -> None:
     """Publish <name>.parquet and its digest. Its metadata names the version of torusweep.
 
     Nothing in the file depends on when, where or in what order it was computed.
 
     table      whole, or streamed: a row group or two are in memory at a time
     metadata   more of it
+    config     digest of the configuration that requests it: as of `manifest_of`
     """
     about = {"table": name, "generator": f"torusweep {__version__}", **(metadata or {})}
     path = folder / f"{name}.parquet"
     rows = _publish(path, lambda file: write_parquet(file, table, about))
-    _enter_table(folder, name, file_digest(path), rows)
+    _enter_table(folder, name, file_digest(path), rows, config)
 
 
-def _enter_table(folder: Path, name: str, digest: str, rows: int) -> None:
+def _enter_table(folder: Path, name: str, digest: str, rows: int, config: str | None = None) -> None:
     foot = footer_digest(folder / f"{name}.parquet")
     with provenance.wait_for(folder / provenance.MANIFEST):
-        manifest = read_manifest(folder) if (folder / MANIFEST).exists() else {}
+        manifest = manifest_of(folder, config) if config or (folder / MANIFEST).exists() else {}
         manifest.setdefault("tables", {})[name] = {"sha256": digest, "footer_sha256": foot, "rows": rows}
         _write_manifest(folder, manifest)
 
@@ -165,22 +174,30 @@ def publish_points(folder: Path, table: pa.Table, about: dict[str, Any], tables:
     """Publish points.parquet and what the manifest says of the sweep.
 
     about    the sweep's own entries: its name, configuration, software
-    tables   whether the sweep requests a table, by name. The others are removed, and those not in the manifest
+    tables   whether the sweep requests a table, by name. The others are removed, and those not in the manifest; of
+             another configuration or of other files, all are, and what says that a run came to its end
     """
     content = parquet(table, {"table": "points"})
-    publish(folder / "points.parquet", content)
     begin_manifest(folder, about, tables)
+    publish(folder / "points.parquet", content)
     _enter_table(folder, "points", digest(content), table.num_rows)
 
 
 def begin_manifest(folder: Path, about: dict[str, Any], tables: Mapping[str, bool]) -> None:
-    """Write what the manifest says of the sweep. It keeps its entries of the requested tables; others are removed."""
+    """Write what the manifest says of the sweep. It keeps its entries of the requested tables; others are removed.
+
+    Of another configuration, or of other files, it keeps nothing: no table of one is ever listed beside another's.
+    """
     requested = [name for name, wanted in tables.items() if wanted]
     with provenance.wait_for(folder / provenance.MANIFEST):
         try:
             before = read_manifest(folder)
         except BadInput:  # missing or damaged: its tables are made again, from the shards
             before = {}
+        if before.get("config", {}) != about.get("config", {}):
+            before = {}
+            for name in (CHECKED, "report.html"):
+                (folder / name).unlink(missing_ok=True)
         kept_tables = {name: entry for name, entry in before.get("tables", {}).items() if name in requested}
         kept = {
             "tables": kept_tables,
@@ -188,15 +205,30 @@ def begin_manifest(folder: Path, about: dict[str, Any], tables: Mapping[str, boo
             "shards": [entry for entry in before.get("shards", []) if entry["stage"] in requested],
             "failed": [entry for entry in before.get("failed", []) if entry["stage"] in requested],
         }
+        for name in tables.keys() - kept_tables.keys():
+            (folder / f"{name}.parquet").unlink(missing_ok=True)
         _write_manifest(folder, kept | about)
-    for name in tables.keys() - kept_tables.keys():
-        (folder / f"{name}.parquet").unlink(missing_ok=True)
 
 
-def amend_manifest(folder: Path, stage: str, code: str, part: dict[str, list[dict[str, Any]]]) -> None:
-    """Enter what a stage did: the digest of its code, and its shards and failures in place of earlier ones."""
+def manifest_of(folder: Path, config: str | None) -> dict[str, Any]:
+    """`read_manifest` of a configuration's digest. Raises BadInput where the folder is another configuration's."""
+    manifest = read_manifest(folder)
+    if config is not None and manifest.get("config", {}).get("sha256") != config:
+        raise BadInput(
+            f"{folder} has the points of another configuration than the one that is read; run the sweep again"
+        )
+    return manifest
+
+
+def amend_manifest(
+    folder: Path, stage: str, code: str, part: dict[str, list[dict[str, Any]]], *, config: str | None = None
+) -> None:
+    """Enter what a stage did: the digest of its code, and its shards and failures in place of earlier ones.
+
+    config  digest of the configuration that requests it: as of `manifest_of`
+    """
     with provenance.wait_for(folder / provenance.MANIFEST):
-        manifest = read_manifest(folder)
+        manifest = manifest_of(folder, config)
         manifest["stage"] = {**manifest.get("stage", {}), stage: code}
         for name, mine in part.items():
             manifest[name] = [entry for entry in manifest.get(name, []) if entry["stage"] != stage] + mine
@@ -318,11 +350,6 @@ def check_tables(folder: Path) -> None:
         except OSError as error:
             raise _unreadable(path, error) from None
         _expect(path, found, manifest)
-
-
-def is_complete(folder: Path) -> bool:
-    """Whether a sweep was made to its end. Options such as --until make less of it."""
-    return (folder / "checked.txt").exists()
 
 
 def _whole(path: Path, manifest: Callable[[], dict[str, Any]]) -> bytes:

@@ -79,7 +79,7 @@ class Asked(NamedTuple):
     file: Path
     told: Told
     directed: bool | None
-    signature: tuple[int, int]
+    signature: tuple[int, ...]
     weights: Weights | None
     header: bool | None
 
@@ -183,8 +183,11 @@ def _either(told: Told) -> str:
     return " and ".join(f'format="{name}"' for name in (told.name, *told.others))
 
 
-def _file_signature(path: Path) -> tuple[int, int]:
-    """Return (bytes, modification time in ns), the cache key of the contents. Raises BadInput if it is not a file."""
+def _file_signature(path: Path) -> tuple[int, ...]:
+    """The cache key of a file's contents: its size, and times and numbers that change with them.
+
+    A time of modification may be set; the one of the last change cannot. Raises BadInput if it is not a file.
+    """
     try:
         status = path.stat()
     except (OSError, ValueError) as error:
@@ -192,7 +195,7 @@ def _file_signature(path: Path) -> tuple[int, int]:
     if not stat.S_ISREG(status.st_mode):
         kind = "folder" if stat.S_ISDIR(status.st_mode) else "device or pipe"
         raise BadInput(f"{printable(path)}: expected a file, got a {kind}")
-    return status.st_size, status.st_mtime_ns
+    return status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino
 
 
 @lru_cache(maxsize=2)

@@ -1,0 +1,76 @@
+"""Of which configuration a folder's tables are: its copy in the folder, and the files that it names, say so.
+
+A run reads a configuration once. It copies its bytes into the folder, and every step reads the copy. The manifest has
+the digests of the copy and of the files that it names; a table of another configuration is never listed beside them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from torusweep.errors import BadInput, printable, unreadable
+from torusweep.tables import store
+
+CONFIGURATION = "sweep.yaml"
+
+
+def publish_configuration(folder: Path, content: bytes) -> None:
+    """Make a folder's copy of its configuration hold these bytes; one that does keeps its time."""
+    if _copied(folder) != store.digest(content):
+        store.publish(folder / CONFIGURATION, content)
+
+
+def holds(folder: Path, config: str) -> bool:
+    """Whether a folder's copy of a configuration, and the one that its tables are of, have this digest.
+
+    True of a folder whose manifest is missing or damaged: a run finds that by itself.
+    """
+    try:
+        manifest = store.read_manifest(folder)
+    except BadInput:
+        return True
+    return manifest.get("config", {}).get("sha256") == config == _copied(folder)
+
+
+def is_complete(folder: Path) -> bool:
+    """Whether a sweep was made to its end, of the configuration whose copy the folder has.
+
+    Options of Snakemake such as --until make less of it.
+    """
+    if not (folder / store.CHECKED).exists():
+        return False
+    try:
+        config = store.read_manifest(folder).get("config", {})
+    except BadInput:
+        return False
+    return holds(folder, str(config.get("sha256")))
+
+
+def digests_of(files: Iterable[str]) -> dict[str, str]:
+    """sha256 of the content of files. Raises BadInput for one that cannot be read."""
+    found = {}
+    for file in files:
+        try:
+            if not Path(file).is_file() and Path(file).exists():
+                raise ValueError("no regular file")  # a pipe would be waited for
+            found[file] = store.file_digest(Path(file))
+        except (OSError, ValueError) as error:
+            raise unreadable(Path(file), error, "a file") from None
+    return found
+
+
+def expect_same(files: Mapping[str, str]) -> None:
+    """Raise BadInput where a file has another digest (`digests_of`) than it had."""
+    for file, digest in digests_of(files).items():
+        if files[file] != digest:
+            raise BadInput(f"{printable(file)} changed while the sweep ran: nothing of it is kept; run the sweep again")
+
+
+def _copied(folder: Path) -> str:
+    """The digest of a folder's copy of its configuration; '' where there is none."""
+    path = folder / CONFIGURATION
+    try:
+        return store.file_digest(path) if path.is_file() else ""
+    except OSError:
+        return ""
