@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -14,7 +15,7 @@ from rich.console import Console
 from rich.text import Text
 
 from torusweep.answers.query import matching
-from torusweep.errors import BadInput
+from torusweep.errors import BadInput, one_line, printable
 from torusweep.networks.families import build
 from torusweep.networks.topology import Meaning, Topology, Whole
 from torusweep.quantities import counted
@@ -30,16 +31,16 @@ from torusweep.questions.how import How
 from torusweep.questions.loads.best import EQUAL
 from torusweep.questions.parameters import AlsoCalled, Read, Spelled
 from torusweep.questions.question import CERTIFICATE, Askable
-from torusweep.questions.screen.best import TIES, Best, Objective, best_lattices, keep_best, objectives, screened_before
+from torusweep.questions.screen.before import computed_anew, meets_bounds, of_data_set, screened_before
+from torusweep.questions.screen.best import Best, best_lattices, objectives
 from torusweep.questions.screen.bounds import front
 from torusweep.questions.screen.certificate import check_exhaustion, exhaustion_certificate
 from torusweep.questions.screen.columns import SCREEN
-from torusweep.questions.screen.dataset import DataSet
 from torusweep.questions.screen.lattices import DIMENSIONS, NODES, STEPS
-from torusweep.questions.screen.spaces import Circulants, Lattices, ScreenedSpace, Space, screen_lattices, screen_space
+from torusweep.questions.screen.spaces import Circulants, Lattices, Space, screen_space
 from torusweep.questions.screen.stage import network_row
 from torusweep.questions.stage import under
-from torusweep.tables.columns import Column
+from torusweep.tables.columns import Column, arrow_schema
 from torusweep.tables.store import INDEX
 
 OBJECTIVE = "torusweep.questions.screen.best:OBJECTIVES"
@@ -74,16 +75,21 @@ NOTES = (
 def proof(found: Best) -> str:
     """As in 'proved: least diameter of all 127 lattices (38 classes); attained by 4 lattices (1 class)'.
 
-    Under a condition, 'of the 20 classes that meet the condition, of all 127 lattices (38 classes)'.
+    Under a condition, 'of the 20 classes that meet the condition, of all 127 lattices (38 classes)'. Of a table or data
+    set whose digest nobody knows from elsewhere, 'best of this data set, sha256 …', unless the winner meets a bound.
     """
     goal = ", then ".join(map(str, found.objectives))
     thing = found.space.things
     compared, attained = _count(found.lattices, found.measured, thing), _count(found.attained, found.winners, thing)
+    if found.source and found.proved:
+        return f"proved: {goal} of all {thing}s of this size, whose bound it meets; {attained} in this {found.source}"
     everything = f"all {compared}" if found.lattices > 1 else f"the only {compared.removeprefix('1 ')}"
     if isinstance(found.space, Circulants):
         everything += f" of {counted(found.space.steps, 'step')}"
     kept = "class" if found.measured < found.lattices else thing
     met = "" if found.kept == found.measured else f"the {_plural(found.kept, kept)} that meet the condition, of "
+    if found.source:
+        return f"best of this {found.source}: {goal} of {met}{everything}; attained by {attained}"
     return f"proved: {goal} of {met}{everything}; attained by {attained}"
 
 
@@ -225,12 +231,22 @@ def best(
     ] = (),
     remote: Annotated[str, Meaning("address of a data set (torusweep dataset), of which a few ranges are read")]
     | None = None,
+    digest: Annotated[
+        str,
+        Meaning(
+            "sha256 of the data set's files.json, or of the table screen, known from elsewhere: others are refused"
+        ),
+    ]
+    | None = None,
 ) -> BestNetworks:
     """The best network of a size among all lattices: tori, twisted tori, circulants, crystal lattices.
 
     Every Cayley graph of an abelian group with n generators is a lattice graph Zⁿ/L. All of them are compared, one of
     each class of lattices that differ only in the names and directions of the dimensions. So the winner is proved to
     be the best. Beside it stand the networks that people know at that size, and the bounds of all graphs of its degree.
+
+    Winners of a table or data set that was made before are computed anew. That it has no better one is believed where
+    its digest is given, or seen where the winner meets a bound of all lattices; else it is the best of that data set.
 
     With steps of circulants, only circulant graphs are compared: those of a cyclic group. All connected ones are, one
     of each class that multiplication by a number without a common factor with the number of nodes makes.
@@ -251,24 +267,30 @@ def best(
     with under("cost_model"):
         # what is wrong with it is said before the search
         model = None if cost_model is None else readable(str(cost_model))
+    with under("digest"):
+        wanted = _digest(digest, (*results, *([] if remote is None else [remote])))
     found_before = [
-        _of_data_set(folder, space, chosen, where)
+        of_data_set(folder, space, chosen, wanted, whole=where is not None)
         if folder == remote or (Path(folder) / INDEX).exists()
-        else screened_before(Path(folder), space)
+        else screened_before(Path(folder), space, wanted)
         for folder in (*results, *([] if remote is None else [remote]))
     ]
-    before = next((parts for parts in found_before if parts is not None), None)
+    before = next((one for one in found_before if one is not None), None)
     with how.progress.share("lattices compared") as progress:
         found = best_lattices(
             space,
             chosen,
-            parts=before or screen_space(space, backend=how.backend),
+            parts=before.parts if before else screen_space(space, backend=how.backend),
             keep=lambda rows: rows if where is None else _kept(rows, where),
             show=show,
             progress=progress or (lambda share: None),
         )
-    if found.rows[0]["load"] is None:  # so that histograms and loads of thousands need not be read for a few
-        found = found._replace(rows=_measured_again(found.rows))
+    if before is not None:
+        rows = computed_anew(found.rows, space, before)
+        if where is not None and len(_kept(pa.Table.from_pylist(rows, schema=arrow_schema(SCREEN)), where)) < len(rows):
+            raise BadInput(f"{printable(before.name)}: its best rows, computed anew, do not meet the condition")
+        proved = before.known or meets_bounds(rows[0], space, chosen)
+        found = found._replace(rows=rows, source="" if before.known else before.source, proved=proved)
     if model is not None:
         _add_costs([*found.rows, *found.known, *others], model)
     none = {column.name: None for column in PRICES}
@@ -278,8 +300,8 @@ def best(
         *(row["name"] for row in found.known),
         *("beside" for _ in others),
     ]
-    rows = [none | row | {"network": name} for row, name in zip([*found.rows, *found.known, *others], names)]
-    return BestNetworks(rows, found=found, beside=others, priced=model)
+    shown = [none | row | {"network": name} for row, name in zip([*found.rows, *found.known, *others], names)]
+    return BestNetworks(shown, found=found, beside=others, priced=model)
 
 
 def _space(nodes: int, dimensions: int | None, circulant_steps: int | None) -> Space:
@@ -292,21 +314,17 @@ def _space(nodes: int, dimensions: int | None, circulant_steps: int | None) -> S
     return Circulants(circulant_steps, nodes)
 
 
-def _of_data_set(
-    address: Path | str, space: Space, chosen: tuple[Objective, ...], where: str | None
-) -> list[ScreenedSpace] | None:
-    """A size of a data set: the columns that choose and order the best; under a condition, all rows and columns."""
-    if where is not None:
-        return DataSet(address).whole(space)
-    by = [one.column for one in chosen]
-    return DataSet(address).whole(space, lambda rows: keep_best(rows, chosen), by, [*TIES, "matrix"])
-
-
-def _measured_again(rows: list[Row]) -> list[Row]:
-    """Records `SCREEN` of lattices of a size, from their matrices and the sizes of their classes."""
-    forms = np.array([row["matrix"] for row in rows], np.int32).reshape(-1, *[rows[0]["dimensions"]] * 2)
-    sizes = np.array([row["class_size"] for row in rows], np.int32)
-    return list(screen_lattices(forms, sizes, backend="numpy").to_pylist())
+def _digest(digest: str | None, given: tuple[Path | str, ...]) -> str:
+    """A digest that was given for a table or data set, '' for none. Raises BadInput for another text, or for none."""
+    if digest is None:
+        return ""
+    if not re.fullmatch("[0-9a-f]{64}", digest):
+        raise BadInput(
+            f"expected 64 hexadecimal digits, got '{one_line(printable(digest), 80)}'; sha256sum prints them"
+        )
+    if len(given) != 1:
+        raise BadInput(f"expected one folder of results or address, whose digest it is, got {len(given)}; name one")
+    return digest
 
 
 def _kept(rows: pa.Table, where: str) -> pa.Table:

@@ -19,7 +19,7 @@ from torusweep.answers.connection import quoted, write_views
 from torusweep.errors import BadInput
 from torusweep.quantities import counted
 from torusweep.questions.screen.columns import BEST, SCREEN
-from torusweep.questions.screen.dataset import FOLLOWING, DataFile, stored, stored_columns
+from torusweep.questions.screen.dataset import FOLLOWING, PART, PARTS, DataFile, part_digests, stored, stored_columns
 from torusweep.tables import store
 from torusweep.tables.columns import Column, arrow_schema
 from torusweep.tables.parquet import parquet, parquet_writer, row_groups
@@ -95,7 +95,7 @@ def write_dataset(results: Path, out: Path, address: str = "", largest: int = LA
         best = store.open_current(results / "best.parquet", arrow_schema(BEST))
         store.publish(out / "best.parquet", parquet(best, about))
         tables["best"] = ["best.parquet"]
-    listed = {**about, "files": [file._asdict() for file in files]}
+    listed = {**about, "files": [file.model_dump() for file in files]}
     store.publish(out / INDEX, json.dumps(listed, indent=1).encode() + b"\n")
     write_views(out / VIEWS, _views(tables).values())
     base = f"{address.rstrip('/')}/" if address else ""
@@ -124,7 +124,20 @@ def _write_files(tables: Iterator[pa.Table], out: Path, about: dict[str, str], l
         nonlocal writer
         writer.close()
         sink.close()
-        files.append(DataFile(path.name, path.stat().st_size, rows, store.file_digest(path), first, before))
+        content = path.read_bytes()
+        parts = part_digests(content)
+        store.publish(path.with_suffix(PARTS), parts)
+        files.append(
+            DataFile(
+                name=path.name,
+                bytes=len(content),
+                rows=rows,
+                sha256=store.digest(content),
+                parts=store.digest(parts),
+                first=first,
+                last=before,
+            )
+        )
         writer = None
 
     def write(table: pa.Table) -> None:
@@ -266,7 +279,8 @@ A row is made again from its spelling:
 {"| best.parquet | the winners of each size, networks that people know, the bound |" if with_best else ""}
 | {VIEWS} | DuckDB: views over them, with every column that torusweep's table screen has |
 | views.sql | the same as SQL, for the published files where their address is known |
-| {INDEX} | the files, their sizes and first and last (dimensions, nodes) |
+| {INDEX} | the files, their sizes, digests, and first and last (dimensions, nodes) |
+| lattices-*{PARTS} | digests of each {PART // 1024} KiB of a file, so that a part of it can be read and trusted |
 | croissant.json | the same for machines (MLCommons Croissant 1.0) |
 | {SUMS} | sha256 of every file: `sha256sum -c {SUMS}` |
 | LICENSE | the licence |
@@ -282,6 +296,8 @@ A row is made again from its spelling:
     torusweep best --nodes {size} --dimensions {dimensions} --remote {place}
 
 From another folder: `SET file_search_path = 'FOLDER'` in DuckDB. Readers fetch only the row groups of a size.
+Whoever publishes this folder says the sha256 of {INDEX} elsewhere, too: `best --digest` takes it, and it vouches for
+every part of every file.
 
 ## Columns
 

@@ -150,10 +150,13 @@ def dataset(results: Path, output: Path, address: str, as_json: bool) -> None:
       torusweep dataset results/atlas -o atlas-2026 --address https://example.org/atlas-2026
     """
     from torusweep.answers.dataset import write_dataset
+    from torusweep.tables import store
 
     files = write_dataset(results, output, address)
+    digest = store.file_digest(output / store.INDEX)
     if as_json:
-        options.print_json({"folder": str(output), "files": [file._asdict() for file in files]})
+        options.print_json({"folder": str(output), "sha256": digest, "files": [file.model_dump() for file in files]})
     else:
         rows, size, s = sum(file.rows for file in files), sum(file.bytes for file in files), "s" * (len(files) != 1)
         click.echo(f"{output}: {rows:,} classes in {len(files)} Parquet file{s}, {size / 1e6:,.1f} MB")
+        click.echo(f"sha256 of {store.INDEX}, for best --digest: {digest}")

@@ -1,13 +1,12 @@
 """The best lattices of a size: every class is measured and compared, so that the answer is a proof.
 
 The lattices that people know, of one size. The best lattices of every size that was screened whole, beside known
-networks and the bound: a small table. Design spaces that a sweep has screened: the rows of its table `screen`.
+networks and the bound: a small table.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,7 +19,6 @@ from torusweep.networks.families.algebra import Lattice, hermite
 from torusweep.quantities import counted
 from torusweep.questions.screen.columns import BEST, SCREEN
 from torusweep.questions.screen.spaces import Lattices, ScreenedSpace, Space, is_whole, lattices_of, screen_lattices
-from torusweep.tables import store
 from torusweep.tables.columns import arrow_schema
 
 TWISTED_BOXES = {2: ("rtt",), 3: ("pdtt", "ptt")}  # 2aⁿ nodes
@@ -117,6 +115,9 @@ class Best(NamedTuple):
     rows        records of the first winners (`SCREEN`)
     known       records of the networks people know at that size, with their names; `meets_condition` says whether
                 the best would be looked for among them
+    source      the table or data set that was believed, with its digest; '' where all was computed here, or whose
+                digest is known from elsewhere
+    proved      whether the first winner is the best of all: all were compared here, or it meets a bound of all
     """
 
     space: Space
@@ -128,6 +129,8 @@ class Best(NamedTuple):
     attained: int
     rows: list[dict[str, Any]]
     known: list[dict[str, Any]]
+    source: str = ""
+    proved: bool = True
 
 
 def objectives(minimise: Sequence[str], maximise: Sequence[str]) -> tuple[Objective, ...]:
@@ -277,15 +280,3 @@ def _of_size(space: Lattices, lattices: pa.Table) -> list[dict[str, Any]]:
 def _all_reduce(row: dict[str, Any]) -> float | None:
     """(N − 1) / links, as all nodes look alike (torusweep.collectives.optimum)."""
     return (row["nodes"] - 1) / row["links"] if row.get("links") else None
-
-
-def screened_before(folder: Path, space: Space) -> list[ScreenedSpace] | None:
-    """A whole design space as the table `screen` of a results folder has it; None where it does not.
-
-    Raises BadInput where the folder has no such table, or an altered one.
-    """
-    if folder.is_dir() and not (folder / "screen.parquet").exists():
-        raise BadInput(f"{folder}: expected a sweep with a section screen, got none; leave the folder out to compute")
-    where = {"dimensions": space.dimensions, "nodes": space.nodes}
-    rows = space.rows_among(store.open_current(folder / "screen.parquet", arrow_schema(SCREEN), where))
-    return [ScreenedSpace(rows, 1.0)] if is_whole(space, rows) else None

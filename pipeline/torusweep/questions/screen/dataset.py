@@ -1,33 +1,43 @@
 """A data set of lattices: compact columns, from which all columns `SCREEN` follow, read from a folder or by HTTP.
 
-A data set has an index, `files.json`, and Parquet files sorted by dimensions and nodes. Of a file, only the ranges of
-bytes that a size and its columns need are read: any server that answers range requests will do.
+A data set has an index, `files.json`, and Parquet files sorted by dimensions and nodes. Of a file, only the parts that
+a size and its columns need are read: any server that answers range requests will do. The index has the digest of each
+file's list of its parts' digests, so that nothing is used which was damaged on its way. Who writes another index
+writes other digests: only that of the index itself, known from elsewhere, says whose data set it is.
 """
 
 from __future__ import annotations
 
-import json
+import hashlib
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
+from http.client import HTTPException
 from pathlib import Path
-from typing import Any, NamedTuple
-from urllib.error import URLError
+from typing import Annotated, Any
+from urllib.error import HTTPError, URLError
 from urllib.request import Request, urlopen
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
-from torusweep.errors import BadInput, one_line
+from torusweep.errors import BadInput, one_line, printable
 from torusweep.questions.screen.columns import SCREEN
 from torusweep.questions.screen.spaces import Lattices, ScreenedSpace, Space
 from torusweep.tables.columns import Column, arrow_schema
+from torusweep.tables.manifest import Digest
 from torusweep.tables.parquet import may_have, parquet_file, spans
-from torusweep.tables.store import INDEX
+from torusweep.tables.store import INDEX, digest
 
-SECONDS = 30.0  # that a server may take for an answer
+SECONDS = 30.0  # that a server may take for its next bytes; whoever asks limits all of them together
+MOST_INDEX = 1 << 22  # bytes of an index
+MOST_FILE = 1 << 32  # bytes of a file
+PART = 1 << 16  # bytes of a file that have a digest of their own
+PARTS = ".parts"  # the list of these digests, of DIGEST bytes each, beside each file
+DIGEST = hashlib.sha256().digest_size
 TYPES = {  # of the stored columns, as small as their values are up to 65,536 nodes; others follow from them
     "topology": "string",
     "nodes": "int32",
@@ -103,52 +113,90 @@ def screen_rows(rows: pa.Table) -> pa.Table:
     return pa.Table.from_arrays(arrays, schema=arrow_schema(SCREEN))
 
 
-class DataFile(NamedTuple):
-    """A Parquet file of a data set. first, last: (dimensions, nodes) of its first and last row."""
+Size = tuple[Annotated[int, Field(ge=1, le=127)], Annotated[int, Field(ge=1, lt=1 << 31)]]
 
-    name: str
-    bytes: int
-    rows: int
-    sha256: str
-    first: tuple[int, int]
-    last: tuple[int, int]
+
+class DataFile(BaseModel):
+    """A Parquet file of a data set.
+
+    name         beside the index: no path
+    sha256       of its content
+    parts        sha256 of the list of its parts' digests
+    first, last  (dimensions, nodes) of its first and last row
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,99}\.parquet$")]
+    bytes: Annotated[int, Field(ge=12, le=MOST_FILE)]
+    rows: Annotated[int, Field(ge=1, lt=1 << 40)]
+    sha256: Digest
+    parts: Digest
+    first: Size
+    last: Size
+
+
+class Index(BaseModel):
+    """The content of `files.json`; other keys are left out."""
+
+    files: Annotated[list[DataFile], Field(min_length=1, max_length=10_000)]
+
+
+def part_digests(content: bytes | memoryview) -> bytes:
+    """The digests of a file's parts of PART bytes, one after the other."""
+    return b"".join(hashlib.sha256(content[at : at + PART]).digest() for at in range(0, len(content), PART))
 
 
 class DataSet:
     """A data set at an address: a folder, or http://… of one. Raises BadInput where there is none.
 
+    wanted    the digest of its index, known from elsewhere; '': any
+
+    digest    sha256 of its index, and so of all that it says
     files     its Parquet files, in order
     requests  ranges that were read, and bytes of them
     """
 
-    def __init__(self, address: str | Path) -> None:
+    def __init__(self, address: str | Path, wanted: str = "") -> None:
         self.address = str(address).rstrip("/")
         self.requests = [0, 0]
         with self._reading(INDEX):
-            listed = json.loads(self.read(INDEX))
-            self.files = [
-                DataFile(**{**one, "first": tuple(one["first"]), "last": tuple(one["last"])}) for one in listed["files"]
-            ]
+            content = self.read(INDEX, most=MOST_INDEX)
+            self.digest = digest(content)
+            if wanted and wanted != self.digest:
+                raise BadInput(
+                    f"{printable(self.address)}: expected the data set of sha256 {wanted}, got that of {self.digest};"
+                    " it is another one, or was altered"
+                )
+            self.files = TypeAdapter(Index).validate_json(content, strict=False).files
+            if len({one.name for one in self.files}) < len(self.files):
+                raise ValueError("a file that is listed twice")
 
     @property
     def remote(self) -> bool:
         """Whether it is read by HTTP."""
         return self.address.startswith(("http://", "https://"))
 
-    def read(self, name: str, begin: int = 0, end: int | None = None) -> bytes:
-        """The bytes of a file from one place to before another; to its end by default."""
+    def read(self, name: str, begin: int = 0, end: int | None = None, *, most: int = 0) -> bytes:
+        """The bytes of a file from one place to before another; all of it by default, which are `most` or fewer."""
+        limit = most if end is None else end - begin
         if not self.remote:
-            with (Path(self.address) / name).open("rb") as file:
+            path = Path(self.address) / name
+            if path.exists() and not path.is_file():
+                raise ValueError("no regular file")  # a pipe would be waited for
+            with path.open("rb") as file:
                 file.seek(begin)
-                content = file.read(-1 if end is None else end - begin)
+                content = file.read(limit + (end is None))
         else:
             ranges = {} if end is None else {"Range": f"bytes={begin}-{end - 1}"}
             with urlopen(Request(f"{self.address}/{name}", headers=ranges), timeout=SECONDS) as answer:
                 if end is not None and answer.status != 206:
                     raise OSError("the server answers no range requests")
-                content = answer.read()
-            if end is not None and len(content) != end - begin:
-                raise OSError("the server sent another range than was asked for")
+                content = answer.read(limit + 1)
+        if len(content) > limit:
+            raise ValueError(f"more than {limit:,} bytes")
+        if end is not None and len(content) < limit:
+            raise ValueError(f"{len(content):,} bytes of {limit:,} that were asked for")
         self.requests[0] += 1
         self.requests[1] += len(content)
         return content
@@ -186,11 +234,11 @@ class DataSet:
                         place += len(tables[-1])
         if not tables:
             return None
-        rows = screen_rows(pa.concat_tables(tables))
+        rows = pa.concat_tables(tables)
         here = np.flatnonzero(
             (rows["dimensions"].to_numpy() == space.dimensions) & (rows["nodes"].to_numpy() == space.nodes)
         )
-        of_size = rows.take(here)
+        of_size = screen_rows(rows.take(here))
         if pc.sum(of_size["class_size"]).as_py() != space.lattices:
             return None
         if reduce is None:
@@ -210,34 +258,73 @@ class DataSet:
         """Says in one line what cannot be read in a `with` block."""
         try:
             yield
-        except (OSError, ValueError, KeyError, TypeError, pa.ArrowException) as error:
-            reason = error.reason if isinstance(error, URLError) else error
-            raise BadInput(
-                f"{self.address}/{name}: expected a data set of 'torusweep dataset', got: {one_line(reason)}; name its"
-                " folder, or the address of its files.json on a server that answers range requests"
-            ) from None
+        # RecursionError: brackets without end
+        except (OSError, HTTPException, ValueError, RecursionError, pa.ArrowException) as error:
+            raise self.refusal(name, error) from None
+
+    def refusal(self, name: str, error: Exception) -> BadInput:
+        """What is said of a file that cannot be read."""
+        reason: Any = error.reason if isinstance(error, URLError) else error
+        if isinstance(error, HTTPError):
+            error.close()  # the connection of its answer
+        if isinstance(error, ValidationError):
+            first = error.errors(include_url=False)[0]
+            reason = f"{'.'.join(map(str, first['loc'])) or 'no JSON'}: {first['msg']}"
+        said = one_line(printable(reason)) or type(error).__name__
+        return BadInput(
+            f"{printable(self.address)}/{name}: expected a data set of 'torusweep dataset', got: {said}; name its"
+            " folder, or the address of its files.json on a server that answers range requests"
+        )
 
 
 class _OpenFile:
     """A file of a data set in memory, as far as it was read: its last bytes, with the Parquet footer, at once.
 
+    Bytes are there once the digest of their part is seen to be the one that the index vouches for.
     The bytes are Arrow's own (torusweep.tables.parquet.arrow_buffer says why); pages that were not read take no memory.
     """
 
     FOOT = 1 << 17
 
     def __init__(self, data: DataSet, file: DataFile) -> None:
-        self._data, self._file, self._foot = data, file, max(0, file.bytes - self.FOOT)
+        self._data, self._file = data, file
+        parts = -(-file.bytes // PART)
+        name = file.name.removesuffix(".parquet") + PARTS
+        self._digests = data.read(name, 0, parts * DIGEST)
+        if digest(self._digests) != file.parts:
+            raise ValueError(f"{name} was altered: its digest is not that of {INDEX}")
+        self._there = np.zeros(parts, bool)
         self._bytes = pa.allocate_buffer(file.bytes)
-        self._read(self._foot, file.bytes)
+        self._read(max(0, file.bytes - self.FOOT), file.bytes)
         self.parquet = parquet_file(self._bytes)
+        expected = arrow_schema(stored_columns())
+        if not self.parquet.schema_arrow.remove_metadata().equals(expected.remove_metadata()):
+            raise ValueError("other columns, or types of them, than a data set has")
+        if self.parquet.metadata.num_rows != file.rows:
+            raise ValueError(f"{self.parquet.metadata.num_rows:,} rows, where {INDEX} says {file.rows:,}")
 
     def rows(self, group: int, columns: Sequence[str]) -> pa.Table:
         """Columns of a row group, by few requests."""
         for begin, end in spans(self.parquet, group, columns):
-            if begin < self._foot:
-                self._read(begin, end)
-        return self.parquet.read_row_group(group, columns=list(columns))
+            self._read(begin, end)
+        rows = self.parquet.read_row_group(group, columns=list(columns))
+        for name in rows.column_names:
+            values = rows[name]
+            if values.null_count or (pa.types.is_list(values.type) and pc.list_flatten(values).null_count):
+                raise ValueError(f"a row without {name}")
+        return rows
 
     def _read(self, begin: int, end: int) -> None:
-        memoryview(self._bytes).cast("B")[begin:end] = self._data.read(self._file.name, begin, end)
+        """Have these bytes: the parts that they are in, as far as they are not there yet."""
+        if not 0 <= begin <= end <= self._file.bytes:
+            raise ValueError("a column that is outside of its file")
+        first, last = begin // PART, -(-end // PART)
+        missing = first + np.flatnonzero(~self._there[first:last])
+        for run in np.split(missing, np.flatnonzero(np.diff(missing) > 1) + 1):
+            if len(run):
+                here = slice(int(run[0]) * PART, min((int(run[-1]) + 1) * PART, self._file.bytes))
+                content = self._data.read(self._file.name, here.start, here.stop)
+                if part_digests(content) != self._digests[int(run[0]) * DIGEST : (int(run[-1]) + 1) * DIGEST]:
+                    raise ValueError("bytes that were altered: their digest is not the one that the index vouches for")
+                memoryview(self._bytes).cast("B")[here] = content
+                self._there[run] = True

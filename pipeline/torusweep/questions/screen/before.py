@@ -1,0 +1,198 @@
+"""Design spaces that were compared before, in a sweep's table or a data set, and how much of them is believed.
+
+Somebody may have sent either. Digests show damage; who alters a table alters its digests, too. So the winners are
+computed anew, and the others are believed only of a data set whose digest is known from elsewhere: without it, what is
+best of the table is best of all only where it meets a bound of all lattices.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import permutations, product
+from math import factorial, prod
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from torusweep.errors import BadInput, one_line, printable
+from torusweep.networks.families.algebra import hermite
+from torusweep.networks.topology import default_memory
+from torusweep.questions.screen import bounds
+from torusweep.questions.screen.best import EQUAL, TIES, Objective, keep_best
+from torusweep.questions.screen.columns import SCREEN
+from torusweep.questions.screen.dataset import DataSet
+from torusweep.questions.screen.lattices import circulant_forms
+from torusweep.questions.screen.spaces import (
+    Circulants,
+    Lattices,
+    ScreenedSpace,
+    Space,
+    circulant_spellings,
+    is_whole,
+    screen_lattices,
+)
+from torusweep.tables import store
+from torusweep.tables.apart import Answer, apart
+from torusweep.tables.columns import arrow_schema
+from torusweep.tables.store import INDEX
+
+STEPS_OF = re.compile(r"circulant\(n=\d{1,5}, steps=\[(\d{1,5}(?:, \d{1,5})*)\]\)")
+COMPARED = ("nodes", "dimensions", "class_size", "degree", "diameter", "distance_sum", "max_channel_load")
+BOUNDS = {"mean_distance": "distance_sum", "diameter": "diameter"}  # objectives with a bound of all lattices → columns
+
+
+class Before(NamedTuple):
+    """A space that was compared before.
+
+    parts   its rows, or the best of them
+    name    of the folder or address, for refusals
+    source  what it is, with its digest: "data set, sha256 …"
+    known   whether that digest is known from elsewhere
+    """
+
+    parts: list[ScreenedSpace]
+    name: str
+    source: str
+    known: bool
+
+
+def screened_before(folder: Path, space: Space, wanted: str = "") -> Before | None:
+    """A whole design space as the table `screen` of a results folder has it; None where it does not.
+
+    wanted  the table's digest, known from elsewhere; '': any
+    Raises BadInput where the folder has no such table, or an altered one.
+    """
+    if folder.is_dir() and not (folder / "screen.parquet").exists():
+        raise BadInput(f"{folder}: expected a sweep with a section screen, got none; leave the folder out to compute")
+    where = {"dimensions": space.dimensions, "nodes": space.nodes}
+    rows = space.rows_among(store.open_current(folder / "screen.parquet", arrow_schema(SCREEN), where))
+    digest = str(store.read_manifest(folder)["tables"]["screen"]["sha256"])
+    if wanted and wanted != digest:
+        raise BadInput(f"{folder}: expected the table screen of sha256 {wanted}, got that of {digest}")
+    if not is_whole(space, rows):
+        return None
+    return Before([ScreenedSpace(rows, 1.0)], str(folder), f"table screen, sha256 {digest}", bool(wanted))
+
+
+def of_data_set(
+    address: Path | str, space: Space, chosen: Sequence[Objective], wanted: str = "", *, whole: bool = False
+) -> Before | None:
+    """A size of a data set, read by a process of its own; None where it has not all of it.
+
+    chosen  what the rows are chosen by: others, and columns that choose nothing, are not read
+    wanted  the digest of the data set, known from elsewhere; '': any
+    whole   all rows and columns
+    Raises BadInput where there is no data set, another one, or a damaged one.
+    """
+    if not isinstance(space, Lattices):
+        return None
+    given = {
+        "address": str(address),
+        "size": (space.dimensions, space.nodes),
+        "chosen": [] if whole else list(chosen),
+        "wanted": wanted,
+    }
+    try:
+        found = apart("torusweep.questions.screen.before:read_data_set", given, memory=default_memory())
+    except ValueError as error:
+        raise BadInput(
+            f"{printable(address)}/{INDEX}: expected a data set of 'torusweep dataset', got: {one_line(error)}"
+        ) from None
+    if found.table is None:
+        return None
+    part = ScreenedSpace(found.table, 1.0, found.about["measured"])
+    return Before([part], str(address), f"data set, sha256 {found.about['digest']}", bool(wanted))
+
+
+def read_data_set(
+    _: bytes, *, address: str, size: tuple[int, int], chosen: Sequence[tuple[str, int]], wanted: str
+) -> Answer:
+    """What `of_data_set` asks its process for. No objective in `chosen`: all rows and columns."""
+    data, objectives = DataSet(address, wanted), [Objective(*one) for one in chosen]
+    reduce = (lambda rows: keep_best(rows, objectives)) if objectives else None
+    found = data.whole(Lattices(*size), reduce, [one.column for one in objectives], [*TIES, "matrix"])
+    if found is None:
+        return Answer({}, None)
+    (part,) = found
+    return Answer({"digest": data.digest, "measured": part.measured}, part.rows)
+
+
+def computed_anew(rows: Iterable[Mapping[str, Any]], space: Space, before: Before) -> list[dict[str, Any]]:
+    """Records `SCREEN` of a space's lattices, from their matrices or steps alone.
+
+    Raises BadInput where one is no lattice of the space, or has other numbers than the table says.
+    """
+    found = []
+    for row in rows:
+        where = f"{printable(before.name)}: {printable(one_line(row.get('topology') or row.get('matrix'), 80))}"
+        form, spelling = _lattice(row, space, where)
+        size = row["class_size"]
+        if size is not None and isinstance(space, Lattices):
+            size = class_size(form)
+        one = screen_lattices(
+            form[None],
+            None if size is None else np.array([size], np.int32),
+            spellings=None if spelling is None else pa.array([spelling]),
+            backend="numpy",
+        ).to_pylist()[0]
+        for column in COMPARED:
+            if row[column] is not None and not _equal(row[column], one[column]):
+                raise BadInput(
+                    f"{where}: the table says {column} {one_line(row[column], 40)}, computed anew it is {one[column]}:"
+                    " it is damaged or was altered; believe nothing of it"
+                )
+        found.append(one)
+    return found
+
+
+def _equal(said: Any, computed: Any) -> bool:
+    """Whether two numbers are the same; loads are sums of floats."""
+    if isinstance(said, float) and isinstance(computed, float):
+        return abs(said - computed) <= EQUAL * abs(computed)
+    return bool(said == computed)
+
+
+def _lattice(row: Mapping[str, Any], space: Space, where: str) -> tuple[np.ndarray, str | None]:
+    """The Hermite normal form of a row, int32[n, n], and a circulant's spelling. Raises BadInput for another thing."""
+    n = space.dimensions
+    if isinstance(space, Circulants):
+        steps = STEPS_OF.fullmatch(str(row["topology"]))
+        chosen = np.array([[int(step) for step in steps[1].split(", ")]] if steps else [[]], np.int32)
+        least, most = (0, 0) if not chosen.size else (int(chosen.min()), int(chosen.max()))
+        common = np.gcd.reduce([space.nodes, *chosen[0]])
+        if chosen.shape != (1, n) or not 1 <= least <= most <= space.nodes // 2 or common != 1:
+            raise BadInput(f"{where}: expected a connected circulant of {space}, got another network")
+        return circulant_forms(chosen, space.nodes)[0], str(circulant_spellings(chosen, space.nodes)[0])
+    entries = row["matrix"]
+    form = np.array(entries, np.int64).reshape(n, n) if len(entries) == n * n else np.zeros((n, n), np.int64)
+    sides = [int(side) for side in np.diagonal(form)]
+    upper = all(0 <= form[i, j] < sides[i] if j > i else form[i, j] == 0 for i in range(n) for j in range(n) if i != j)
+    if not upper or min(sides) < 1 or prod(sides) != space.nodes:
+        raise BadInput(f"{where}: expected a lattice of {space} in Hermite normal form, got another matrix")
+    return form.astype(np.int32), None
+
+
+def class_size(form: np.ndarray) -> int:
+    """How many lattices differ from one, int32[n, n], only in the names and directions of the dimensions."""
+    n = len(form)
+    columns = form.tolist()
+    images = {
+        hermite([[sign * entry for entry in columns[place]] for place, sign in zip(order, signs)]).columns
+        for order in permutations(range(n))
+        for signs in product((1, -1), repeat=n)
+        if signs[0] == 1  # turning all around leaves a lattice as it is
+    }
+    assert 2 ** (n - 1) * factorial(n) % len(images) == 0, "an orbit's size divides the group's"
+    return len(images)
+
+
+def meets_bounds(row: Mapping[str, Any], space: Space, chosen: Sequence[Objective]) -> bool:
+    """Whether no lattice of a space can be better in any of the objectives: a row attains what bounds them all."""
+    levels = bounds.lattice_levels(space.nodes, space.dimensions)
+    least = {"distance_sum": space.nodes * bounds.distance_sum(levels), "diameter": bounds.diameter(levels)}
+    return all(
+        one.sign > 0 and one.column in BOUNDS and row[BOUNDS[one.column]] == least[BOUNDS[one.column]] for one in chosen
+    )
