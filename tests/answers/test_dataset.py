@@ -178,7 +178,7 @@ def test_best_of_a_size_by_ranges_is_the_computed_one(folder, address, monkeypat
     computed = ts.best(**asked, show=100)
     monkeypatch.setattr("torusweep.answers.best.screen_space", None)  # nothing is computed
     place, handler = address
-    for given in ({"remote": place}, {"results": (folder,)}):
+    for given in ({"results": (place,)}, {"results": (folder,)}):
         found = ts.best(**asked, **given, show=100, digest=DataSet(folder).digest)
         assert found.heading() == computed.heading()
         for ours, theirs in zip(found.rows, computed.rows, strict=True):
@@ -206,11 +206,13 @@ def test_servers_and_folders_without_a_data_set_are_one_line(address, tmp_path):
     place, handler = address
     handler.whole = True
     with pytest.raises(BadInput, match="the server answers no range requests"):
-        ts.best(nodes=8, remote=place)
-    for wrong in (f"{place}/nowhere", "http://127.0.0.1:9", str(tmp_path)):
+        ts.best(nodes=8, results=(place,))
+    for wrong in (f"{place}/nowhere", "http://127.0.0.1:9"):
         with pytest.raises(BadInput, match="expected a data set of 'torusweep dataset', got: ") as refusal:
-            ts.best(nodes=8, remote=wrong)
+            ts.best(nodes=8, results=(wrong,))
         assert "\n" not in str(refusal.value)
+    with pytest.raises(BadInput, match="expected a sweep with a section screen, or a data set, got none"):
+        ts.best(nodes=8, results=(tmp_path,))
 
 
 def test_what_makes_no_data_set_is_refused(tmp_path, screen):

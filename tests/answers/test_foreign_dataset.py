@@ -32,7 +32,7 @@ from torusweep.questions.screen.best import Objective, best_table
 from torusweep.questions.screen.dataset import DataSet, part_digests
 from torusweep.questions.screen.spaces import Lattices, screen_space
 from torusweep.tables import apart, store
-from torusweep.tables.apart import Answer
+from torusweep.tables.apart import Sent
 
 SPACE = Lattices(2, 12)
 LEAST = (Objective("mean_distance", 1),)
@@ -60,7 +60,7 @@ def folder(written: Path, tmp_path: Path) -> Path:
 def here(monkeypatch: pytest.MonkeyPatch) -> None:
     """Reads in this very process, which is quicker; what would end it is asked for elsewhere."""
 
-    def call(function: str, given: dict[str, Any], content: bytes = b"", **_: object) -> Answer:
+    def call(function: str, given: dict[str, Any], content: bytes = b"", **_: object) -> Sent:
         assert function == "torusweep.questions.screen.before:read_data_set"
         return before.read_data_set(content, **json.loads(json.dumps(given)))
 
@@ -70,7 +70,7 @@ def here(monkeypatch: pytest.MonkeyPatch) -> None:
 def refused(address: Path | str, seconds: float = 60.0) -> str:
     began = time.monotonic()
     with pytest.raises(BadInput) as refusal:
-        ts.best(nodes=SPACE.nodes, dimensions=2, remote=str(address))
+        ts.best(nodes=SPACE.nodes, dimensions=2, results=(str(address),))
     assert "\n" not in str(refusal.value)
     assert time.monotonic() - began < seconds
     return str(refusal.value)
@@ -109,8 +109,8 @@ def test_the_digest_from_elsewhere_says_whose_data_set_it_is(written: Path, here
     assert digest == store.file_digest(written / "files.json")
     asked: dict[str, Any] = {"nodes": 14, "dimensions": 2, "maximise": ("saturation_load",)}
     computed = ts.best(**asked)
-    assert ts.best(**asked, remote=str(written), digest=digest).heading() == computed.heading()
-    said = ts.best(**asked, remote=str(written))
+    assert ts.best(**asked, results=(str(written),), digest=digest).heading() == computed.heading()
+    said = ts.best(**asked, results=(str(written),))
     assert (
         said.heading().splitlines()[1].startswith(f"best of this data set, sha256 {digest}: greatest saturation_load")
     )
@@ -118,7 +118,7 @@ def test_the_digest_from_elsewhere_says_whose_data_set_it_is(written: Path, here
     assert [row["topology"] for row in said] == [row["topology"] for row in computed]
     assert said.json["proved"] is False
     with pytest.raises(BadInput, match=f"expected the data set of sha256 {'0' * 64}, got that of {digest}"):
-        ts.best(**asked, remote=str(written), digest="0" * 64)
+        ts.best(**asked, results=(str(written),), digest="0" * 64)
 
 
 @pytest.mark.parametrize(
@@ -135,7 +135,7 @@ def test_digests_that_are_none(given: dict[str, str], said: str):
 
 def test_a_winner_that_meets_a_bound_is_proved_by_whomever(written: Path, here: None):
     """Of 13 nodes in two dimensions 1 + 4 + 8 are at distances 0, 1, 2: no lattice has less, whatever a table says."""
-    found = ts.best(nodes=13, dimensions=2, remote=str(written))
+    found = ts.best(nodes=13, dimensions=2, results=(str(written),))
     assert found[0]["distance_sum"] == 13 * (4 + 16)
     assert re.match(
         "proved: least mean_distance of all lattices of this size, whose bound it meets; ",
@@ -205,7 +205,7 @@ def test_nulls(folder: Path, here: None, column: str):
     if column != "topology":  # which is not read
         assert f"a row without {column}" in refused(folder)
     with pytest.raises(BadInput, match=f"a row without {column}"):
-        ts.best(nodes=SPACE.nodes, dimensions=2, remote=str(folder), where="degree = 4")
+        ts.best(nodes=SPACE.nodes, dimensions=2, results=(str(folder),), where="degree = 4")
 
 
 ALTERED: dict[str, Callable[[pa.Table], pa.Table]] = {
@@ -230,7 +230,7 @@ def test_names_are_no_code(folder: Path, here: None):
     rewritten(
         folder, lambda table: with_value(table, "topology", row_of_winner(table), 'graph(path="/dev/zero")\x1b[2J')
     )
-    found = ts.best(nodes=12, dimensions=2, remote=str(folder), where="degree = 4")
+    found = ts.best(nodes=12, dimensions=2, results=(str(folder),), where="degree = 4")
     assert found.topology.startswith("lattice(matrix=[[")
 
 
@@ -317,7 +317,7 @@ def flips(folder: Path, count: int, seed: int) -> None:
         for given in ({}, {"digest": digest}):
             said = ""
             try:
-                found = ts.best(nodes=SPACE.nodes, dimensions=2, remote=str(folder), **given)
+                found = ts.best(nodes=SPACE.nodes, dimensions=2, results=(str(folder),), **given)
             except BadInput as refusal:
                 said = str(refusal)
             assert "\n" not in said

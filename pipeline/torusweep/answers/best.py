@@ -31,7 +31,7 @@ from torusweep.questions.how import How
 from torusweep.questions.loads.best import EQUAL
 from torusweep.questions.parameters import AlsoCalled, Read, Spelled
 from torusweep.questions.question import CERTIFICATE, Askable
-from torusweep.questions.screen.before import computed_anew, meets_bounds, of_data_set, screened_before
+from torusweep.questions.screen.before import computed_anew, is_data_set, meets_bounds, of_data_set, screened_before
 from torusweep.questions.screen.best import Best, best_lattices, objectives
 from torusweep.questions.screen.bounds import front
 from torusweep.questions.screen.certificate import check_exhaustion, exhaustion_certificate
@@ -41,7 +41,6 @@ from torusweep.questions.screen.spaces import Circulants, Lattices, Space, scree
 from torusweep.questions.screen.stage import network_row
 from torusweep.questions.stage import under
 from torusweep.tables.columns import Column, arrow_schema
-from torusweep.tables.store import INDEX
 
 OBJECTIVE = "torusweep.questions.screen.best:OBJECTIVES"
 NETWORK = Column("network", "string", "", "best | as good | a known network's name, as in cube | beside")
@@ -226,11 +225,13 @@ def best(
     | None = None,
     show: Annotated[int, Whole(1, "how many of the winners to show")] = 5,
     results: Annotated[
-        tuple[Path | str, ...],
-        Meaning("folder of a sweep whose table screen answers, or of a data set; a size that it lacks is computed"),
+        tuple[str | Path, ...],
+        Meaning(
+            "folder of a sweep whose table screen answers, or folder or address of a data set (torusweep dataset), of"
+            " which a few parts are read; a size that it lacks is computed"
+        ),
+        AlsoCalled("remote"),
     ] = (),
-    remote: Annotated[str, Meaning("address of a data set (torusweep dataset), of which a few ranges are read")]
-    | None = None,
     digest: Annotated[
         str,
         Meaning(
@@ -268,12 +269,12 @@ def best(
         # what is wrong with it is said before the search
         model = None if cost_model is None else readable(str(cost_model))
     with under("digest"):
-        wanted = _digest(digest, (*results, *([] if remote is None else [remote])))
+        wanted = _digest(digest, results)
     found_before = [
         of_data_set(folder, space, chosen, wanted, whole=where is not None)
-        if folder == remote or (Path(folder) / INDEX).exists()
+        if is_data_set(folder)
         else screened_before(Path(folder), space, wanted)
-        for folder in (*results, *([] if remote is None else [remote]))
+        for folder in results
     ]
     before = next((one for one in found_before if one is not None), None)
     with how.progress.share("lattices compared") as progress:

@@ -27,7 +27,7 @@ SPARE = 1 << 30  # bytes that a child takes besides what it reads: its libraries
 DIED = "it ended the process that read it ({}): it is damaged, or was made to do so"
 
 
-class Answer(NamedTuple):
+class Sent(NamedTuple):
     """What a child found: numbers and texts, and a table (None where there is none)."""
 
     about: dict[str, Any]
@@ -36,10 +36,10 @@ class Answer(NamedTuple):
 
 def apart(
     function: str, arguments: Mapping[str, Any], content: bytes = b"", *, memory: int, seconds: float = SECONDS
-) -> Answer:
+) -> Sent:
     """Call a function in a process of its own.
 
-    function   "module:name" of one that takes the content and the arguments by name, and returns an Answer
+    function   "module:name" of one that takes the content and the arguments by name, and returns `Sent`
     arguments  that JSON can write
     content    bytes of the file, or none
     memory     bytes that what it reads may take
@@ -74,7 +74,7 @@ def apart(
         raise (Refused if about["limit"] else BadInput)(about["refused"])
     if "failed" in about:
         raise ValueError(about["failed"])
-    return Answer(about, pa.ipc.open_stream(pa.BufferReader(rest)).read_all() if rest else None)
+    return Sent(about, pa.ipc.open_stream(pa.BufferReader(rest)).read_all() if rest else None)
 
 
 def _serve() -> None:

@@ -18,11 +18,13 @@ import pyarrow.compute as pc
 import pyarrow.csv
 import pyarrow.parquet as pq
 
-from torusweep.errors import BadInput, Refused, one_line, unreadable
+from torusweep.errors import BadInput, Refused, one_line, printable, unreadable
 from torusweep.quantities import counted
+from torusweep.tables.apart import Sent, apart
 
 SCHEMA_VERSION = 1
 HOLE = 1 << 13  # bytes between columns that cost less to read than another request
+MOST_SECONDS = 600.0  # that reading a file may take
 ROW_GROUP = 1 << 16  # rows; a reader of some sizes or families skips the other groups
 
 
@@ -150,12 +152,23 @@ def parquet_writer(sink: Any, schema: pa.Schema, level: int | None = None) -> pq
 
 
 def foreign_table(content: bytes, memory: int, most_rows: int | None = None) -> pa.Table:
-    """Somebody else's Parquet file, which no manifest knows.
+    """Somebody else's Parquet file, which no manifest knows, read by a process of its own.
 
     memory     bytes that its rows may take: a few kilobytes can stand for billions of equal ones
     most_rows  that have a use; None: any number
-    Raises Refused for more, and pyarrow.ArrowException, OSError or ValueError where it is no Parquet file
-    or a damaged one.
+    Raises Refused for more, and ValueError where it is no Parquet file, a damaged one, or one that ends the process.
+    """
+    given = {"memory": memory, "most_rows": most_rows}
+    found = apart("torusweep.tables.parquet:decoded", given, content, memory=COPIES * memory, seconds=MOST_SECONDS)
+    if found.table is None:
+        raise ValueError("no table")
+    return found.table
+
+
+def decoded(content: bytes, *, memory: int, most_rows: int | None) -> Sent:
+    """What `foreign_table` asks its process for: texts stay in their dictionaries until their bytes are counted.
+
+    Raises Refused as it does, and pyarrow.ArrowException, OSError or ValueError where it is no Parquet file.
     """
     about = pq.read_metadata(pa.BufferReader(content))
     if most_rows is not None and about.num_rows > most_rows:
@@ -165,7 +178,35 @@ def foreign_table(content: bytes, memory: int, most_rows: int | None = None) -> 
             f"{about.num_rows:,} rows of {about.num_columns} columns"
             " are more than this machine's memory can hold: list fewer"
         )
-    return read_rows(content, checked=True)
+    types = pq.read_schema(pa.BufferReader(content))
+    texts = [field.name for field in types if pa.types.is_string(field.type) or pa.types.is_binary(field.type)]
+    with pq.ParquetFile(
+        pa.BufferReader(arrow_buffer(content)), page_checksum_verification=True, read_dictionary=texts
+    ) as file:
+        table = file.read()
+    left = memory
+    for place, field in enumerate(types):
+        column = table.column(place)
+        left -= _bytes_of(column)
+        if left < 0:
+            raise Refused(
+                f"the column {one_line(printable(field.name), 60)} is more than this machine's memory can hold:"
+                " leave it out, or list less"
+            )
+        if not column.type.equals(field.type):
+            table = table.set_column(place, field, column.cast(field.type))
+    return Sent({}, table)
+
+
+def _bytes_of(column: pa.ChunkedArray[Any]) -> int:
+    """Bytes of a column's values, each written out: those of a dictionary as often as rows have them."""
+    if not pa.types.is_dictionary(column.type):
+        return int(column.nbytes)
+    kind = column.type.value_type
+    if not (pa.types.is_string(kind) or pa.types.is_binary(kind) or pa.types.is_large_string(kind)):
+        return len(column) * 8
+    chunks: list[Any] = column.chunks
+    return sum(int(pc.sum(pc.binary_length(one.dictionary).take(one.indices)).as_py() or 0) for one in chunks)
 
 
 def read_rows(content: bytes | Any, *, checked: bool = False, where: Mapping[str, int] | None = None) -> pa.Table:

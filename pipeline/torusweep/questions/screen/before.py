@@ -23,7 +23,7 @@ from torusweep.networks.topology import default_memory
 from torusweep.questions.screen import bounds
 from torusweep.questions.screen.best import EQUAL, TIES, Objective, keep_best
 from torusweep.questions.screen.columns import SCREEN
-from torusweep.questions.screen.dataset import DataSet
+from torusweep.questions.screen.dataset import DataSet, is_remote
 from torusweep.questions.screen.lattices import circulant_forms
 from torusweep.questions.screen.spaces import (
     Circulants,
@@ -35,7 +35,7 @@ from torusweep.questions.screen.spaces import (
     screen_lattices,
 )
 from torusweep.tables import store
-from torusweep.tables.apart import Answer, apart
+from torusweep.tables.apart import Sent, apart
 from torusweep.tables.columns import arrow_schema
 from torusweep.tables.store import INDEX
 
@@ -66,7 +66,9 @@ def screened_before(folder: Path, space: Space, wanted: str = "") -> Before | No
     Raises BadInput where the folder has no such table, or an altered one.
     """
     if folder.is_dir() and not (folder / "screen.parquet").exists():
-        raise BadInput(f"{folder}: expected a sweep with a section screen, got none; leave the folder out to compute")
+        raise BadInput(
+            f"{folder}: expected a sweep with a section screen, or a data set, got none; leave the folder out to compute"
+        )
     where = {"dimensions": space.dimensions, "nodes": space.nodes}
     rows = space.rows_among(store.open_current(folder / "screen.parquet", arrow_schema(SCREEN), where))
     digest = str(store.read_manifest(folder)["tables"]["screen"]["sha256"])
@@ -75,6 +77,11 @@ def screened_before(folder: Path, space: Space, wanted: str = "") -> Before | No
     if not is_whole(space, rows):
         return None
     return Before([ScreenedSpace(rows, 1.0)], str(folder), f"table screen, sha256 {digest}", bool(wanted))
+
+
+def is_data_set(address: Path | str) -> bool:
+    """Whether a folder or an address is that of a data set, and not that of a sweep."""
+    return is_remote(address) or (Path(address) / INDEX).exists()
 
 
 def of_data_set(
@@ -109,15 +116,15 @@ def of_data_set(
 
 def read_data_set(
     _: bytes, *, address: str, size: tuple[int, int], chosen: Sequence[tuple[str, int]], wanted: str
-) -> Answer:
+) -> Sent:
     """What `of_data_set` asks its process for. No objective in `chosen`: all rows and columns."""
     data, objectives = DataSet(address, wanted), [Objective(*one) for one in chosen]
     reduce = (lambda rows: keep_best(rows, objectives)) if objectives else None
     found = data.whole(Lattices(*size), reduce, [one.column for one in objectives], [*TIES, "matrix"])
     if found is None:
-        return Answer({}, None)
+        return Sent({}, None)
     (part,) = found
-    return Answer({"digest": data.digest, "measured": part.measured}, part.rows)
+    return Sent({"digest": data.digest, "measured": part.measured}, part.rows)
 
 
 def computed_anew(rows: Iterable[Mapping[str, Any]], space: Space, before: Before) -> list[dict[str, Any]]:

@@ -142,6 +142,11 @@ class Index(BaseModel):
     files: Annotated[list[DataFile], Field(min_length=1, max_length=10_000)]
 
 
+def is_remote(address: str | Path) -> bool:
+    """Whether an address is read by HTTP."""
+    return str(address).startswith(("http://", "https://"))
+
+
 def part_digests(content: bytes | memoryview) -> bytes:
     """The digests of a file's parts of PART bytes, one after the other."""
     return b"".join(hashlib.sha256(content[at : at + PART]).digest() for at in range(0, len(content), PART))
@@ -175,7 +180,7 @@ class DataSet:
     @property
     def remote(self) -> bool:
         """Whether it is read by HTTP."""
-        return self.address.startswith(("http://", "https://"))
+        return is_remote(self.address)
 
     def read(self, name: str, begin: int = 0, end: int | None = None, *, most: int = 0) -> bytes:
         """The bytes of a file from one place to before another; all of it by default, which are `most` or fewer."""
