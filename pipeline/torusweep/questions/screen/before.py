@@ -67,7 +67,7 @@ def screened_before(folder: Path, space: Space, wanted: str = "") -> Before | No
     """
     if folder.is_dir() and not (folder / "screen.parquet").exists():
         raise BadInput(
-            f"{folder}: expected a sweep with a section screen, or a data set, got none; leave the folder out to compute"
+            f"{folder}: expected a sweep with a section screen, or a data set, got none; leave it out to compute"
         )
     where = {"dimensions": space.dimensions, "nodes": space.nodes}
     rows = space.rows_among(store.open_current(folder / "screen.parquet", arrow_schema(SCREEN), where))
