@@ -17,6 +17,7 @@ import scipy  # loads scipy.optimize when it is first used
 
 from torusweep.capacity.bounds import BisectionUse, WorstCase, best_half, effective_bisection, worst_permutation
 from torusweep.errors import BadInput, Refused, nearest
+from torusweep.networks.ends import split
 from torusweep.networks.links import channel_orbits
 from torusweep.networks.symmetry import orbits_under, proved_symmetries
 from torusweep.networks.topology import Topology
@@ -39,6 +40,8 @@ MAX_PAIRS = 1 << 24  # of root and channel
 
 class Commodities(NamedTuple):
     """Flows to roots. If the roots are sources, all arcs are reversed, and the flows run backwards.
+
+    N counts hosts that forward nothing twice (`torusweep.networks.ends`).
 
     tail, head   int32[A]       ends of the channels, in the order of `Topology.arcs`
     capacity     float64[A]     flits per cycle
@@ -97,18 +100,23 @@ def gather(topology: Topology, spelling: str, traffic: Traffic, *, use_symmetry:
         )
     demand = traffic.rows(roots) if by_source else traffic.columns(roots)
     demand[np.arange(len(roots)), roots] = 0
+    parted = split(topology)
+    head = parted.arrive[head]
+    demand = parted.arriving(demand) if by_source else parted.starting(demand)
+    roots = roots if by_source else parted.arrive[roots]
     demanding = demand.any(axis=1)
     roots, weights, demand = roots[demanding], nodes.sizes[has_demand][demanding].astype(np.float64), demand[demanding]
     capacity = np.ones(len(tail)) if topology.bandwidth is None else topology.bandwidth[tail, port]
     orbit = channel_orbits(topology, images)
     if by_source:
         tail, head = head, tail
-    hops = distances(tail, head, np.ones(len(tail)), roots, topology.nodes)
+    hops = distances(tail, head, np.ones(len(tail)), roots, parted.nodes)
     unreachable = float((weights[:, None] * np.where(np.isinf(hops), demand, 0)).sum())
     if unreachable:
         raise BadInput(
             f"capacity of {topology.spelling}: {unreachable / len(topology.terminals):.3g} of traffic {spelling}"
-            " has no path to its destination; choose a connected network ('torusweep describe' counts its components)"
+            f" has no path to its destination{', as hosts forward nothing' * (topology.ends is not None)};"
+            " choose a connected network ('torusweep describe' counts its components)"
         )
     return Commodities(tail, head, capacity, orbit, roots, weights, demand, hops)
 
@@ -340,7 +348,7 @@ def check_capacity(topology: Topology, traffic: str | GivenTraffic, *, use_symme
     """Raise as `capacity` does for all routes, without solving the program."""
     canonical, pattern = pattern_on(traffic, topology)
     flows = gather(topology, canonical, pattern.at_nodes(topology.terminals, topology.nodes), use_symmetry=use_symmetry)
-    leaving = np.bincount(flows.tail, minlength=topology.nodes)[flows.roots].sum()
+    leaving = np.bincount(flows.tail, minlength=flows.demand.shape[1])[flows.roots].sum()
     _checked_size(topology, canonical, "all", len(flows.roots), len(flows.roots) * len(flows.tail) - int(leaving))
 
 

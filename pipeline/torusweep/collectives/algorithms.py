@@ -16,6 +16,7 @@ from torusweep.collectives.axes import (
     by_dimension,
     may_have_axes,
 )
+from torusweep.collectives.cost import hops_of, messages_of
 from torusweep.collectives.operations import OPERATIONS, check_network, has_switches
 from torusweep.collectives.rings import ONE_EACH, ONE_WAY, one_way_ring, ring, rings
 from torusweep.collectives.schedule import Schedule, all_reduced, check_transfers, mirrored
@@ -188,6 +189,9 @@ def schedule_of(topology: Topology, operation: str, algorithm: str, *, root: int
             halves = 2 if operation == "all_reduce" else 1
             check_transfers(halves * ranks * (ranks - 1))
         found = _made(working, operation, ALGORITHMS[algorithm], root)
+        if working.ends is not None:
+            _, source, destination, _ = messages_of(found)
+            hops_of(working, working.terminals[source], working.terminals[destination])  # raises for one without a path
     except BadInput as refusal:
         raise _refused(algorithm, operation, topology.plan, topology.spelling, refusal) from None
     return found._replace(node=topology.terminals)

@@ -7,11 +7,13 @@ from typing import NamedTuple
 
 import numpy as np
 from torusweep_kernels.loads import minimal_loads
-from torusweep_kernels.trees import hops_from
 
 from torusweep.collectives.axes import link_keys
-from torusweep.collectives.operations import channels_of, cycles_of, has_switches
+from torusweep.collectives.operations import cycles_of, has_switches, hops_between
 from torusweep.collectives.schedule import Schedule
+from torusweep.errors import BadInput
+from torusweep.networks.ends import split
+from torusweep.networks.names import name_of
 from torusweep.networks.topology import Topology
 
 AT_ONCE = 1 << 24  # pairs of step and channel
@@ -133,21 +135,38 @@ def routed(
     """(float64[A] units over each channel, hops of the longest) of messages from node to node by minimal routing.
 
     Equally over all shortest paths where each node has a terminal. On other networks each node divides what it passes
-    on among the links that lead nearer, by their bandwidth, as switches do (weighted ECMP).
+    on among the links that lead nearer, by their bandwidth, as switches do (weighted ECMP). Raises BadInput for a
+    message that has no path, as hosts forward nothing.
     """
     tail, _, port = topology.arcs
     roots, row = np.unique(source, return_inverse=True)
-    distance = hops_from(channels_of(topology), roots)
-    hops = int(distance[row, destination].max())
+    hops = int(hops_of(topology, source, destination).max())
+    parted, units = split(topology), np.where(source == destination, 0, units)  # hosts that are split reach themselves
     if not has_switches(topology):
         demand = np.zeros((len(roots), topology.nodes))
         np.add.at(demand, (row, destination), units)
-        found = minimal_loads(topology.ports, roots.astype(np.int32), demand=demand, capacity=topology.capacity)
+        demand, capacity = parted.arriving(demand), parted.channels(topology.capacity)
+        found = minimal_loads(parted.ports, roots.astype(np.int32), demand=demand, capacity=capacity)
         return found.load[tail, port], hops
-    ends, row = np.unique(destination, return_inverse=True)
-    demand = np.zeros((len(ends), topology.nodes))
+    nodes, row = np.unique(destination, return_inverse=True)
+    demand = np.zeros((len(nodes), topology.nodes))
     np.add.at(demand, (row, source), units)
     width = topology.bandwidth
     flits = None if width is None else np.maximum(np.rint(width * float(cycles_of(topology))), 1).astype(np.int32)
-    found = minimal_loads(topology.ports, ends.astype(np.int32), demand=demand, capacity=flits, split="next-hops")
+    demand, roots, flits = parted.starting(demand), parted.arrive[nodes], parted.channels(flits)
+    found = minimal_loads(parted.ports, roots, demand=demand, capacity=flits, split="next-hops")
     return found.load[tail, port], hops
+
+
+def hops_of(topology: Topology, source: np.ndarray, destination: np.ndarray) -> np.ndarray:
+    """int32[M]: hops of messages from node to node. Raises BadInput where hosts that forward nothing leave no path."""
+    roots, row = np.unique(source, return_inverse=True)
+    hops: np.ndarray = hops_between(topology, roots)[row, destination]
+    lost = np.flatnonzero(hops < 0)
+    if len(lost):
+        one, other = (name_of(topology, int(nodes[lost[0]])) for nodes in (source, destination))
+        raise BadInput(
+            f"expected paths between all ranks that send to each other, got none from {one} to {other}, as hosts"
+            " forward nothing"
+        )
+    return hops

@@ -15,10 +15,12 @@ from typing import NamedTuple
 import numpy as np
 import scipy
 from torusweep_kernels.cuts import Channels, both_ways
+from torusweep_kernels.trees import hops_from
 
 from torusweep.errors import BadInput, as_known, nearest
+from torusweep.networks.ends import Split, split
 from torusweep.networks.links import channel_matrix, fewest_cycles, flit_matrix, rows_of, with_reverse_channels
-from torusweep.networks.topology import Topology
+from torusweep.networks.topology import NO_PORT, Topology
 from torusweep.quantities import counted
 
 
@@ -73,6 +75,28 @@ def check_network(topology: Topology, operation: str, root: int = 0) -> None:
             f"{name}: expected paths between all terminals, got {parts} parts without paths between them;"
             " choose a connected network ('torusweep describe' counts its components)"
         )
+
+
+def hops_between(topology: Topology, nodes: np.ndarray) -> np.ndarray:
+    """int32[S, N]: hops of a message from some nodes, int[S], to each node; −1 where there is no path.
+
+    No message passes a host that forwards nothing (`Topology.ends`).
+    """
+    if topology.ends is None:
+        return hops_from(channels_of(topology), nodes)
+    parted = split(topology)
+    return hops_of_split(parted, nodes)[:, parted.arrive]
+
+
+def hops_of_split(parted: Split, nodes: np.ndarray) -> np.ndarray:
+    """int32[S, N + H]: hops from some nodes of a split network; 0 from a host's start to its end, −1 without a path."""
+    tail, port = np.nonzero(parted.ports != NO_PORT)
+    first = np.searchsorted(tail, np.arange(parted.nodes + 1))
+    ones = np.ones(len(tail), np.int64)
+    hops = hops_from(Channels(first, parted.ports[tail, port], ones, ones), nodes)
+    own = np.flatnonzero(nodes < len(parted.arrive))
+    hops[own, parted.arrive[nodes[own]]] = 0
+    return hops
 
 
 def cycles_of(topology: Topology) -> Fraction:

@@ -18,6 +18,7 @@ from torusweep_kernels.loads import minimal_loads
 from torusweep.capacity import CLOSED, capacity
 from torusweep.collectives.operations import OPERATIONS, alike, channels_of, check_network, cycles_of, weight_of
 from torusweep.errors import Refused
+from torusweep.networks.ends import relaying
 from torusweep.networks.links import channel_matrix, flit_matrix, strengths, surviving_network
 from torusweep.networks.symmetry import orbits
 from torusweep.networks.topology import NO_PORT, Topology
@@ -99,12 +100,15 @@ class Optimum(NamedTuple):
 def optimum(topology: Topology, operation: str, *, root: int = 0, use_symmetry: bool = True) -> Optimum:
     """What no algorithm beats, and what theorems attain.
 
+    Ranks pass on what they get, also at hosts that forward nothing.
+
     root   of broadcast and reduce: a terminal
 
     Raises BadInput where fewer than two terminals, or an operation on a network in parts, make it meaningless;
     Refused where the network is too large.
     """
     check_network(topology, operation, root)
+    topology = relaying(topology)
     if operation == "all_to_all":
         return _all_to_all(topology, use_symmetry=use_symmetry)
     if OPERATIONS[operation].rooted:

@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Sequence
-from math import prod
+from math import inf, prod
 
 import numpy as np
 import scipy
-from torusweep_kernels.trees import hops_from
 
 from torusweep.collectives.axes import NOWHERE, AxisSteps, axes_of, link_keys
 from torusweep.collectives.cost import routed
-from torusweep.collectives.operations import alike, channels_of, has_switches
+from torusweep.collectives.operations import alike, channels_of, has_switches, hops_between
 from torusweep.collectives.ring_search import SEED, directed_ring, packed_rings, rotated
 from torusweep.collectives.schedule import Schedule, Transfers, check_transfers, schedule, together
 from torusweep.errors import BadInput
@@ -304,15 +303,19 @@ def order_of_ranks(topology: Topology) -> np.ndarray:
 
 
 def _busiest(topology: Topology, order: np.ndarray) -> float:
-    """Units over the busiest channel, over its bandwidth, if each rank sends one to the next; without rounding."""
-    tail, _, port = topology.arcs
-    load, _ = routed(topology, topology.terminals[order], topology.terminals[np.roll(order, -1)], np.ones(len(order)))
+    """Units over the busiest channel, over its bandwidth, if each rank sends one to the next; inf without a path."""
+    (tail, _, port), ends = topology.arcs, (topology.terminals[order], topology.terminals[np.roll(order, -1)])
+    try:
+        load, _ = routed(topology, *ends, np.ones(len(order)))
+    except BadInput:
+        return inf
     return round(float((load if topology.bandwidth is None else load / topology.bandwidth[tail, port]).max()), 9)
 
 
 def _nearest_next(topology: Topology) -> np.ndarray:
     nodes, row = np.unique(topology.terminals, return_inverse=True)
-    hops = hops_from(channels_of(topology), nodes)[:, topology.terminals]
+    hops = hops_between(topology, nodes)[:, topology.terminals]
+    hops[hops < 0] = hops.max() + 1  # no path
     far = hops.max() + 1
     order, left = [0], np.zeros(hops.shape[1], hops.dtype)  # `far` for those that have been visited
     while len(order) < len(left):

@@ -214,6 +214,14 @@ def _terminals(topology: Topology) -> str:
     return f"terminals; {counted(len(topology.terminals), 'terminal')} at nodes of their own become one at every node"
 
 
+def _hosts(topology: Topology) -> str:
+    if topology.ends is None:
+        return ""
+    return (
+        f"that {counted(int(topology.ends.sum()), 'host')} forward nothing; in what is written, packets may pass them"
+    )
+
+
 def _terminal_order(topology: Topology) -> str:
     return "" if in_node_order(topology) else "the order of the terminals; they are numbered node by node"
 
@@ -248,6 +256,7 @@ LOSSES: dict[str, Callable[[Topology], str]] = {
     "latencies": _latencies,
     "directions": _directions,
     "terminals": _terminals,
+    "hosts": _hosts,
     "terminal order": _terminal_order,
     "isolated nodes": _isolated,
     "names": _names,

@@ -53,6 +53,7 @@ def check_derived(topology: Topology) -> None:
     files = files_of(topology.spelling)
     plan = topology.plan
     plain = not plan.bandwidths and np.array_equal(topology.terminals, np.arange(topology.nodes))
+    plain &= topology.ends is None
     known = plain and topology.family in DERIVED
     known &= plan.names is None or plan.names == tuple(range(topology.nodes))
     given = parse(topology.spelling).arguments if files else {}
@@ -65,7 +66,8 @@ def check_derived(topology: Topology) -> None:
         raise BadInput(
             f"certificate of {topology.spelling}: expected a family that certify/check.py derives"
             f" ({', '.join(sorted(DERIVED))}) or an edge list of nodes 0 … N − 1, two numbers a line and no more,"
-            f" with a terminal at each node and links of one flit a cycle, got another{instead}"
+            " with a terminal at each node, which forwards packets, and links of one flit a cycle, got another"
+            f"{instead}"
         )
 
 

@@ -265,9 +265,12 @@ class Topology:
         hosts = np.zeros(self.nodes, bool)
         hosts[self.terminals] = True
         tail, head, _ = self.arcs
-        entered = np.bincount(head[hosts[head]], minlength=self.nodes)
-        left = np.bincount(tail[hosts[tail]], minlength=self.nodes)
-        return hosts if (hosts & (entered > 0) & (left > 0) & (entered + left > 2)).any() else None
+        into, out = hosts[head], hosts[tail]
+        entered, left = (np.bincount(own, minlength=self.nodes) for own in (head[into], tail[out]))
+        before = np.bincount(head[into], tail[into], self.nodes)
+        after = np.bincount(tail[out], head[out], self.nodes)
+        alone = (entered == 1) & (left == 1) & (before == after)
+        return hosts if (hosts & (entered > 0) & (left > 0) & ~alone).any() else None
 
     @property
     def links_by_class(self) -> list[tuple[Fraction, int]]:

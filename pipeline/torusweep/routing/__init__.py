@@ -31,6 +31,7 @@ from torusweep.routing.faults import as_far_as_joined, on_faulty
 from torusweep.routing.forms import LayeredRouting, Moves, Routes, Routing, SourceRouting, TableRouting
 from torusweep.routing.groups import by_group, valiant_by_group
 from torusweep.routing.hierarchical import hierarchical
+from torusweep.routing.hosts import expect_hosts_end
 from torusweep.routing.lattices import minimal_by_address, routing_record
 from torusweep.routing.tables.columns import table
 from torusweep.routing.valiant import valiant
@@ -102,16 +103,21 @@ def routing(spelling: str | GivenRouting, topology: Topology) -> tuple[str, Rout
                 f"routing {spelling.name} on {topology.spelling}: expected a routing of this network, got one of"
                 f" {spelling.form.topology.spelling}; make it for this network"
             )
+        try:
+            expect_hosts_end(spelling.form)
+        except BadInput as refusal:
+            raise BadInput(f"routing {spelling.name} on {topology.spelling}: {refusal}") from None
         return spelling.name, spelling.form
     _check_oblivious(spelling.partition("(")[0].strip())
     with naming_what_fits(topology):
         canonical, function, values = resolve(spelling, ROUTINGS, kind="routing", example=EXAMPLE, others=OTHER_NAMES)
     try:
-        if topology.plan.whole is None:
-            return canonical, function(topology, **values)
-        if function.__name__ in AS_IT_IS:
-            return canonical, as_far_as_joined(function(topology, **values))
-        return canonical, _on_faulty(topology, canonical)
+        if topology.plan.whole is not None and function.__name__ not in AS_IT_IS:
+            return canonical, _on_faulty(topology, canonical)
+        form = function(topology, **values)
+        expect_hosts_end(form)
+        divided = topology.plan.whole is not None or topology.ends is not None
+        return canonical, as_far_as_joined(form) if divided else form
     except BadInput as refusal:
         reason, about = str(refusal), f"routing {function.__name__} on {topology.spelling}: "
         raise type(refusal)(reason if reason.startswith(about) else about + reason) from None

@@ -9,10 +9,11 @@ from __future__ import annotations
 from typing import Annotated, Literal
 
 import numpy as np
-import scipy
 
 from torusweep.errors import BadInput, Refused
-from torusweep.networks.names import number_of
+from torusweep.networks.ends import first_forwarding, hops_from
+from torusweep.networks.names import name_of, number_of
+from torusweep.networks.spelling import format_value
 from torusweep.networks.topology import NO_PORT, Meaning, Topology, Whole, require
 from torusweep.routing.forms import MAX_PORTS, LayeredRouting, TableRouting, in_two_phases
 from torusweep.routing.paths import UNREACHED, shortest_paths
@@ -20,7 +21,7 @@ from torusweep.routing.tables.rows import TableRows, table_routing
 
 
 def minimal(topology: Topology) -> LayeredRouting:
-    """Equal shares of all shortest paths.
+    """Equal shares of all shortest paths; none passes a host that forwards nothing.
 
     Source: the balanced minimal routing of Cámara et al. 2010, sec. 5; shares as in betweenness (Freeman 1977).
     """
@@ -36,6 +37,10 @@ def minimal_ecmp(topology: Topology) -> LayeredRouting:
 
 
 def _shortest(topology: Topology, split: str) -> LayeredRouting:
+    if topology.ends is not None:  # a hop to a host is the last one
+        leads = topology.ports != NO_PORT
+        last = leads & topology.ends[topology.ports]
+        return in_two_phases(topology, leads & ~last, last, np.zeros_like(leads), split)
     nodes = np.arange(topology.nodes, dtype=np.int32)
     port = np.where(topology.ports == NO_PORT, NO_PORT, np.arange(topology.ports.shape[1])).astype(np.int16)
     return LayeredRouting(topology, topology.ports, port, nodes, nodes, nodes, 0, split)
@@ -44,12 +49,15 @@ def _shortest(topology: Topology, split: str) -> LayeredRouting:
 def lowest_port(topology: Topology) -> TableRouting:
     """The routing as a table, of a network that joins its terminals. On a torus it is dimension order."""
     goals = np.unique(topology.terminals).astype(np.int64)
-    away, _ = shortest_paths(minimal_ecmp(topology), goals)
+    routing = minimal_ecmp(topology)
+    to_go, _ = shortest_paths(routing, routing.finish[goals])
+    away = to_go[routing.start]
     waiting = (away > 0) & (away != UNREACHED)
+    waiting[goals, np.arange(len(goals))] = False
     found = []
     for port in range(topology.ports.shape[1]):
-        there = topology.ports[:, port]
-        nearer = waiting & (there != NO_PORT)[:, None] & (away[there] == away - 1)
+        there = routing.states[routing.start, port]
+        nearer = waiting & (there != NO_PORT)[:, None] & (to_go[there] == away - 1)
         node, goal = np.nonzero(nearer)
         waiting[node, goal] = False
         found.append((node, goals[goal], np.full(len(node), port)))
@@ -66,9 +74,10 @@ Split = Annotated[
 def up_down(topology: Topology, root: Root = 0, split: Split = "paths") -> LayeredRouting:
     """The shortest paths that do not go up (towards the root) after they have gone down.
 
-    The upper end of a link is the node nearer to the root; of two equally near, the lower-numbered one.
+    The upper end of a link is the node nearer to the root; of two equally near, the lower-numbered one. Hosts that
+    forward nothing are below all other nodes.
 
-    Constraint: bidirectional links that connect all terminals with the root; at most 127 ports a node.
+    Constraint: bidirectional links that connect all terminals with the root, which forwards; at most 127 ports a node.
     Source: Schroeder et al. 1991 (Autonet).
     """
     nodes, width = topology.ports.shape
@@ -84,7 +93,15 @@ def up_down(topology: Topology, root: Root = 0, split: Split = "paths") -> Layer
             f"routing up_down on {topology.spelling}: expected at most {MAX_PORTS} ports a node, got {width};"
             " choose another network"
         )
-    level = _levels(topology, top)
+    below = np.zeros(nodes, bool) if topology.ends is None else topology.ends
+    if below[top]:
+        root_of_all = format_value(name_of(topology, first_forwarding(topology)))
+        other = "choose minimal" if below.all() else f"say root={root_of_all}"
+        raise BadInput(
+            f"routing up_down on {topology.spelling}: expected a root that forwards packets, got"
+            f" {name_of(topology, top)}, a host that forwards none; {other}"
+        )
+    level = hops_from(topology, np.array([top]))[0]
     cut_off = topology.terminals[np.isinf(level[topology.terminals])]
     if len(cut_off):
         raise BadInput(
@@ -92,17 +109,8 @@ def up_down(topology: Topology, root: Root = 0, split: Split = "paths") -> Layer
             f" got none to node {cut_off[0]}; choose a connected network, and as root a node that works"
         )
     rank = np.empty(nodes, np.int64)
-    rank[np.lexsort((np.arange(nodes), level))] = np.arange(nodes)
+    rank[np.lexsort((np.arange(nodes), level, below))] = np.arange(nodes)
 
     leads = (topology.ports != NO_PORT) & np.isfinite(level)[:, None]
-    up = leads & (rank[topology.ports] < rank[:, None])
-    return in_two_phases(topology, up, leads & ~up, leads & ~up, split)
-
-
-def _levels(topology: Topology, root: int) -> np.ndarray:
-    """float64[N]: hops from the root, inf if there is no path."""
-    tail, head, _ = topology.arcs
-    links = scipy.sparse.coo_array(
-        (np.ones(len(tail), np.int8), (tail, head)), shape=(topology.nodes, topology.nodes)
-    ).tocsr()
-    return scipy.sparse.csgraph.dijkstra(links, unweighted=True, indices=root)
+    up = leads & (rank[topology.ports] < rank[:, None]) & ~below[topology.ports]
+    return in_two_phases(topology, up, leads & ~up, leads & ~up & ~below[:, None], split)

@@ -13,9 +13,9 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
-import scipy
 
 from torusweep.errors import BadInput, Refused
+from torusweep.networks.ends import joined
 from torusweep.networks.topology import NO_PORT, Topology
 from torusweep.routing.forms import AdaptiveRouting, LayeredRouting, Moves, Routes, Routing, SourceRouting, TableRouting
 from torusweep.routing.paths import UNREACHED, shortest_paths
@@ -55,14 +55,11 @@ def on_faulty(routing: Routing, topology: Topology) -> Routing:
 
 
 def as_far_as_joined(routing: Routing) -> Routing:
-    """Shortest paths of a network that faults have divided: pairs without a path are lost. Others as they are."""
+    """Shortest paths of a network that faults, or hosts that forward nothing, divide: pairs without a path are lost."""
     topology = routing.topology
     if not isinstance(routing, LayeredRouting) or routing.lost is not None:
         return routing
-    tail, head, _ = topology.arcs
-    links = scipy.sparse.coo_array((np.ones(len(tail), np.int8), (tail, head)), shape=(topology.nodes,) * 2)
-    part = scipy.sparse.csgraph.connected_components(links, connection="strong")[1][np.unique(topology.terminals)]
-    if not np.ptp(part):
+    if joined(topology, np.unique(topology.terminals)):
         return routing
     _expect_few_pairs(topology)
     return replace(routing, lost=_apart(routing, None))

@@ -203,7 +203,8 @@ def in_two_phases(
     states[one, :-1] = np.where(first, one[there], np.where(turn, two[there], NO_PORT))
     states[two, :-1] = np.where(second, two[there], NO_PORT)
     states[: 2 * nodes, -1] = np.tile(arrived, 2)
-    port = np.where(states == NO_PORT, NO_PORT, np.arange(width + 1)).astype(np.int8)
+    narrow = np.int8 if width < MAX_PORTS + 1 else np.int16
+    port = np.where(states == NO_PORT, NO_PORT, np.arange(width + 1)).astype(narrow)
     port[:, -1] = NO_PORT
     arcs = "next-hops" if split == "next_hops" else split
     return LayeredRouting(topology, states, port, np.tile(every, 3), one, arrived, 1, arcs)

@@ -52,7 +52,8 @@ def weighted(topology: Topology, by: By = "weight") -> TableRouting:
         goal, source = np.nonzero(away[:, goals] < 0)
         apart.append(goals[source] * topology.nodes + some[goal])
     lost = np.sort(np.concatenate(apart))
-    broken = lost if len(lost) and topology.plan.whole is not None else None
+    divided = topology.plan.whole is not None or topology.ends is not None
+    broken = lost if len(lost) and divided else None
     return table_routing(topology, joined(parts), lost=broken, partial=True)
 
 

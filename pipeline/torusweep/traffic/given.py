@@ -105,7 +105,8 @@ def delivered(topology: Topology, sent: Traffic, lost: np.ndarray, missing: np.n
     """(the traffic without that between pairs of nodes which have no route, what these are).
 
     sent            between terminals
-    lost, missing   int64[·], ascending, source · N + destination: broken by faults; without a row in a user's table
+    lost, missing   int64[·], ascending, source · N + destination: without a path, as faults break theirs, or as hosts
+                    that would join them forward nothing; without a row in a user's table
 
     Other demands stay as they are. Raises BadInput where a pair that the table lacks has a demand, and where nothing is
     left; Refused where there are too many terminals to write pairs out.
@@ -135,7 +136,10 @@ def delivered(topology: Topology, sent: Traffic, lost: np.ndarray, missing: np.n
     if not broken.any():
         return sent, found
     if broken.all():
-        raise BadInput("expected some traffic that has a route, got none: the faults break all; choose fewer faults")
+        why = "the faults break all; choose fewer faults"
+        if topology.ends is not None:
+            why = "hosts forward nothing, and no other path joins those who send to each other; choose another traffic"
+        raise BadInput(f"expected some traffic that has a route, got none: {why}")
     kept = ~broken
     size = len(terminals)
     own = scipy.sparse.csr_array((amount[kept], (place[kept], destination[kept])), shape=(size, size))

@@ -1,146 +1,27 @@
-"""What is measured after each draw of failures: a function of the survivors for each group of measures.
-
-What can fail: the links, the routers, or the cubes of a network.
-"""
+"""What is measured after each draw of failures: a function of the survivors for each group of measures."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping
-from math import prod
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 import numpy as np
-from torusweep_kernels.failures import Failures, Network, Parts, after_failures
+from torusweep_kernels.failures import Failures
 from torusweep_kernels.loads import minimal_loads
 from torusweep_kernels.threads import in_threads, thread_count
 
 from torusweep.collectives.optimum import optimum
-from torusweep.errors import BadInput, Refused, nearest
-from torusweep.networks.families import family_of
-from torusweep.networks.families.slices import CUBE
+from torusweep.errors import BadInput, Refused
+from torusweep.networks.ends import first_forwarding, split
 from torusweep.networks.links import network_after
-from torusweep.networks.topology import NO_PORT, Plan, Topology, addresses, node_index
+from torusweep.networks.names import name_of
+from torusweep.networks.topology import Topology
+from torusweep.questions.availability.failing import Failing, left_after, outcomes_of
 from torusweep.questions.deadlock.layers import layers
 from torusweep.questions.how import How
 from torusweep.routing import GivenRouting
-from torusweep.routing.any_network import lowest_port
-
-GRIDS = ("torus", "mesh", "slice", "pod_slice")  # families whose addresses are places in space
-PODS = ("cube_pod",)  # families whose last digit is the cube
-
-
-class Failing(NamedTuple):
-    """The network and its parts, for the kernel.
-
-    names   int64[M, K]  what each part is called: the two ends of a link, a router's node, the number of a cube
-    """
-
-    network: Network
-    parts: Parts
-    names: np.ndarray
-
-
-def failing_parts(topology: Topology, fails: str) -> Failing:
-    """The parts of a network that fail.
-
-    links    of two directions once, parallel links one by one
-    routers  nodes that work, with or without terminals
-    cubes    blocks of nodes that fail together (`cube_of_node`)
-    """
-    terminals = np.bincount(topology.terminals, minlength=topology.nodes)
-    network = Network(topology.ports, topology.capacity, terminals, topology.directed)
-    parts, names = FAILS[fails](topology)
-    return Failing(network, parts, names)
-
-
-def _links(topology: Topology) -> tuple[Parts, np.ndarray]:
-    width = topology.ports.shape[1]
-    tail, head, port = (array.astype(np.int64) for array in topology.arcs)
-    if not topology.directed:
-        once = tail < head
-        tail, head, port = tail[once], head[once], port[once]
-    channels = [tail * width + port]
-    if not topology.directed:
-        back = np.nonzero(topology.ports[head] == tail[:, None])[1]  # one each, also of no links at all
-        channels.append(head * width + back)
-    ways = np.stack(channels, axis=1)
-    names = np.stack([tail, head], axis=1)
-    if topology.capacity is not None:
-        each = np.repeat(np.arange(len(tail)), topology.capacity[tail, port])
-        ways, names = ways[each], names[each]
-    start = np.arange(len(ways) + 1) * ways.shape[1]
-    return Parts(start, ways.reshape(-1), False), names
-
-
-def _routers(topology: Topology) -> tuple[Parts, np.ndarray]:
-    working = np.flatnonzero(topology.works)
-    return Parts(np.arange(len(working) + 1), working, True), working[:, None]
-
-
-def _cubes(topology: Topology) -> tuple[Parts, np.ndarray]:
-    cube = cube_of_node(topology.spelling, topology.plan)
-    nodes = np.argsort(cube, kind="stable")
-    number, start = np.unique(cube[nodes], return_index=True)
-    return Parts(np.append(start, len(nodes)), nodes, True), number[:, None]
-
-
-FAILS: dict[str, Callable[[Topology], tuple[Parts, np.ndarray]]] = {
-    "links": _links,
-    "routers": _routers,
-    "cubes": _cubes,
-}
-
-
-def fails_of(names: Iterable[str]) -> list[str]:
-    """The kinds of parts of some names. Raises BadInput for an unknown one."""
-    found = list(dict.fromkeys(names))
-    for name in found:
-        if name not in FAILS:
-            raise BadInput(f"unknown part '{name}'{nearest(name, FAILS)}; expected {', '.join(FAILS)}")
-    return found
-
-
-def cube_count(spelling: str, plan: Plan) -> int:
-    """Cubes of a network. Raises BadInput for a network that has none."""
-    family = family_of(spelling)
-    if family in PODS:
-        return plan.radices[-1]
-    if family not in GRIDS:
-        raise BadInput(
-            f"cubes of {spelling}: expected one of {', '.join((*PODS, *GRIDS))}, whose nodes are blocks in space;"
-            " let routers fail instead"
-        )
-    if any(side % CUBE for side in plan.radices):
-        raise BadInput(
-            f"cubes of {spelling}: expected sides that are multiples of {CUBE},"
-            f" got {' × '.join(map(str, plan.radices))}; let routers fail instead"
-        )
-    return prod(side // CUBE for side in plan.radices)
-
-
-def cube_of_node(spelling: str, plan: Plan) -> np.ndarray:
-    """int64[N]: the cube of each node: of a pod its last digit, of a grid the block of 4 nodes along each dimension."""
-    cube_count(spelling, plan)
-    digits = addresses(plan.radices)
-    if family_of(spelling) in PODS:
-        return digits[:, -1].astype(np.int64)
-    return node_index(digits // CUBE, [side // CUBE for side in plan.radices]).astype(np.int64)
-
-
-def most_parts(plan: Plan, spelling: str, fails: str) -> int:
-    """As many as the plan shows, parallel links once. Raises as `cube_count`."""
-    if fails == "cubes":
-        return cube_count(spelling, plan)
-    return plan.nodes if fails == "routers" else plan.nodes * plan.degree // (1 if plan.directed else 2)
-
-
-def check_count(failing: Failing, fails: str, failures: int | None, spelling: str) -> None:
-    """Raise BadInput where more parts shall fail than there are."""
-    most = len(failing.names)
-    if failures is not None and failures > most:
-        raise BadInput(f"expected at most the {most:,} {fails} of {spelling} to fail, got {failures:,}; choose fewer")
-
+from torusweep.routing.any_network import lowest_port, up_down
 
 SECONDS = 4.0  # of a costly measure on one core, about, where no number of draws is given
 PATIENCE = 60.0  # the same of a measure that is cheap but on large networks
@@ -251,10 +132,7 @@ def connectivity(found: Survivors) -> Values:
 
 def distances(found: Survivors) -> Values:
     """Diameter and mean distance, over ordered pairs of surviving terminals, a terminal and itself included."""
-    network, parts, _ = found.failing
-    outcomes = after_failures(
-        network, parts, found.failures, backend=found.options.backend, threads=found.options.threads
-    )
+    outcomes, _ = outcomes_of(found.topology, found.failing, found.failures, found.options, distances=True)
     pairs = np.maximum(outcomes.surviving, 1).astype(float) ** 2
     joined = found.connected
     return {
@@ -268,20 +146,23 @@ def saturation(found: Survivors) -> Values:
     terminals, topology = found.failing.network.terminals, found.topology
 
     def of_draw(draw: int) -> float:
-        left, works = _left(found, draw)
+        left, works = left_after(topology, found.failing, found.failures, draw)
         network = network_after(topology, left, works)
-        weight = np.where(works, terminals, 0).astype(np.float64)
-        roots = np.flatnonzero(weight).astype(np.int32)
+        parted, weight = split(network), np.where(works, terminals, 0).astype(np.float64)
+        roots, demand = np.flatnonzero(weight).astype(np.int32), weight
+        if network.ends is not None:  # none of a host to itself, whose start and end are apart
+            demand = parted.arriving(np.tile(weight, (len(roots), 1)))
+            demand[np.arange(len(roots)), parted.arrive[roots]] = 0
         loads = minimal_loads(
-            network.ports,
+            parted.ports,
             roots,
             weight[roots] / weight.sum(),
-            demand=weight,
-            capacity=None if topology.capacity is None else np.maximum(left, 1),
+            demand=demand,
+            capacity=None if topology.capacity is None else parted.channels(np.maximum(left, 1)),
             backend=found.options.backend,
             threads=1,
         )
-        most = float(network.load_of(loads.load).max(initial=0.0))
+        most = float(network.load_of(loads.load[: network.nodes]).max(initial=0.0))
         return 1 / most if most else np.nan
 
     return {"saturation_load": _of_connected(found, of_draw)}
@@ -303,7 +184,18 @@ def all_reduce(found: Survivors) -> Values:
 def rerouting(found: Survivors) -> Values:
     """Whether up*/down* routes the survivors free of deadlock, with one virtual channel."""
     known = np.full(len(found.connected), np.nan) if found.topology.directed else found.connected.astype(float)
-    return {"deadlock_free": known}
+    if found.topology.ends is None or found.topology.directed:
+        return {"deadlock_free": known}
+
+    def of_draw(draw: int) -> float:
+        network = _network(found, draw)
+        try:  # hosts that forward nothing may join all terminals by parts that have no root in common
+            up_down(network, name_of(network, first_forwarding(network)))
+        except BadInput:
+            return 0.0
+        return 1.0
+
+    return {"deadlock_free": np.where(found.connected, _of_connected(found, of_draw), known)}
 
 
 def minimal_rerouting(found: Survivors) -> Values:
@@ -330,25 +222,8 @@ def _of_connected(found: Survivors, of_draw: Callable[[int], float]) -> np.ndarr
     return values
 
 
-def _left(found: Survivors, draw: int) -> tuple[np.ndarray, np.ndarray]:
-    """(int32[N, P]: parallel links that are left of each channel; bool[N]: nodes that work) after a draw."""
-    topology, parts = found.topology, found.failing.parts
-    start, part = found.failures
-    failed = part[start[draw] : start[draw + 1]]
-    member = np.concatenate([parts.member[:0], *(parts.member[parts.start[m] : parts.start[m + 1]] for m in failed)])
-    present = topology.ports != NO_PORT
-    left = np.where(present, 1 if topology.capacity is None else topology.capacity, 0).astype(np.int32)
-    works = np.ones(topology.nodes, bool)
-    if parts.of_nodes:
-        works[member] = False
-        left[~(works[:, None] & np.append(works, False)[topology.ports])] = 0
-    else:
-        np.subtract.at(left.reshape(-1), member, 1)
-    return left, works
-
-
 def _network(found: Survivors, draw: int) -> Topology:
-    return network_after(found.topology, *_left(found, draw))
+    return network_after(found.topology, *left_after(found.topology, found.failing, found.failures, draw))
 
 
 def _layers_seconds(size: DrawSize) -> float:

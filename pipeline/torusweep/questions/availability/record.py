@@ -10,19 +10,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy
-from torusweep_kernels.failures import Failures, after_failures
+from torusweep_kernels.failures import Failures
 
 from torusweep.errors import BadInput
 from torusweep.networks.topology import Topology
 from torusweep.questions.availability.columns import AVAILABILITY
+from torusweep.questions.availability.failing import Failing, check_count, failing_parts, outcomes_of
 from torusweep.questions.availability.measures import (
     MEASURES,
     QUANTITIES,
     UP_DOWN,
-    Failing,
     Survivors,
-    check_count,
-    failing_parts,
     size_of,
 )
 from torusweep.questions.availability.request import AvailabilityRequest, Draws, draws_of
@@ -168,11 +166,7 @@ def availability_rows(topology: Topology, request: AvailabilityRequest, options:
 
 def survivors(topology: Topology, failing: Failing, failures: Failures, options: How) -> Survivors:
     """The draws, and after which of them all surviving terminals, at least one, reach each other."""
-    network, parts, _ = failing
-    outcomes = after_failures(
-        network, parts, failures, distances=False, backend=options.backend, threads=options.threads
-    )
-    connected = (outcomes.surviving > 0) & (outcomes.surviving == outcomes.largest)
+    outcomes, connected = outcomes_of(topology, failing, failures, options, distances=False)
     return Survivors(topology, failing, failures, outcomes.largest, connected, options)
 
 

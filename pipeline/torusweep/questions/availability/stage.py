@@ -15,14 +15,11 @@ from torusweep.errors import BadInput
 from torusweep.networks.topology import Meaning, Plan, Topology, Whole
 from torusweep.questions.answer import Records, Row
 from torusweep.questions.availability.columns import AVAILABILITY
+from torusweep.questions.availability.failing import check_count, failing_parts, fails_of, most_parts
 from torusweep.questions.availability.measures import (
     MEASURES,
     USUAL,
     DrawSize,
-    check_count,
-    failing_parts,
-    fails_of,
-    most_parts,
 )
 from torusweep.questions.availability.record import availability_rows
 from torusweep.questions.availability.request import (

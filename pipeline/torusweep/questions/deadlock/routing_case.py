@@ -34,6 +34,7 @@ from torusweep.routing import routing as routing_on
 from torusweep.routing.faults import for_pairs, unrouted
 from torusweep.routing.forms import AdaptiveRouting
 from torusweep.routing.groups import progressive, ugal
+from torusweep.routing.hosts import expect_hosts_end
 from torusweep.routing.lattices import adaptive
 from torusweep.routing.tables.as_table import rows_of, table_of
 from torusweep.routing.tables.columns import columns_of
@@ -102,7 +103,9 @@ def resolve_routing(spelling: str | GivenRouting, topology: Topology) -> tuple[s
             spelling, ALL_ROUTINGS, kind="routing", example=EXAMPLE, others=OTHER_NAMES
         )
     if chooses(canonical) or canonical.partition("(")[0] == adaptive.__name__:
-        return canonical, function(topology, **values)
+        chosen = function(topology, **values)
+        expect_hosts_end(chosen)
+        return canonical, chosen
     name, form = routing_on(canonical, topology)  # names the routing in its refusals
     check_reachability(name, form)
     return name, form
@@ -186,7 +189,7 @@ def check_reachability(name: str, routing: Routing) -> None:
     Routings in directions and tables refuse it themselves.
     """
     topology = routing.topology
-    if not isinstance(routing, LayeredRouting) or routing.lost is not None:
+    if not isinstance(routing, LayeredRouting) or routing.lost is not None or topology.ends is not None:
         return
     tail, head, _ = topology.arcs
     links = scipy.sparse.csr_array((np.ones(len(tail), np.int8), (tail, head)), shape=(topology.nodes,) * 2)

@@ -28,6 +28,7 @@ from torusweep.questions.loads.source import source_flows
 from torusweep.questions.loads.trees import tree_loads
 from torusweep.routing import GivenRouting, Routing
 from torusweep.routing import routing as routing_on
+from torusweep.routing.any_network import minimal_ecmp
 from torusweep.routing.faults import unrouted
 from torusweep.routing.forms import LayeredRouting, TableRouting
 from torusweep.routing.paths import links_of_arcs
@@ -108,6 +109,9 @@ def shortest_hops(
     topology: Topology, traffic: Traffic, *, use_symmetry: bool, backend: str, threads: int | None
 ) -> float:
     """Hops of all flits over shortest paths: demands times distances, in float64."""
+    if topology.ends is not None:
+        options: dict[str, Any] = {"use_symmetry": use_symmetry, "backend": backend, "threads": threads}
+        return fsum(layered_flows(minimal_ecmp(topology), traffic, **options)[0].ravel().tolist())
     images = proved_symmetries(topology) if use_symmetry and traffic.symmetric else []
     nodes = orbits_under(topology.nodes, images)
     busy = traffic.received()[nodes.representatives] > 0

@@ -23,10 +23,10 @@ from torusweep_kernels.exchanges import (
     lower_load,
     routes_of,
 )
-from torusweep_kernels.trees import hops_from
 
-from torusweep.collectives.operations import channels_of
+from torusweep.collectives.operations import hops_between, hops_of_split
 from torusweep.errors import BadInput, Refused
+from torusweep.networks.ends import split
 from torusweep.networks.names import column_of, terminal_names
 from torusweep.networks.symmetry import orbits
 from torusweep.networks.topology import Topology
@@ -49,6 +49,7 @@ WINDOWS = ((0.75, 0.25), (0.5, 0.15), (1.5, 0.25))  # temperatures, in units of 
 MEETS = (
     "no placement has less: the largest demands of each task go to its nearest terminals (Gilmore 1962; Lawler 1963)"
 )
+NO_PATH = 1 << 24  # hops
 MET = 1e-9  # relative: rounding of sums
 SHOWN = 16  # tasks in the text
 
@@ -200,10 +201,13 @@ def place_tasks(network: Topology, how: How, named: NamedTasks, least: str, rest
             f"{network.spelling}: expected at most {MOST_PLACES:,} terminals, got {places:,}; all pairs have a distance"
             " in a table: choose a smaller network"
         )
-    between = hops_from(channels_of(network), np.arange(network.nodes))
+    between = hops_between(network, np.arange(network.nodes))
     distance = between[np.ix_(network.terminals, network.terminals)].astype(np.float64)
     if (distance < 0).any():
-        raise BadInput(f"{network.spelling}: expected paths between all terminals, got several parts; choose another")
+        why = ", as hosts forward nothing" * (network.ends is not None)
+        raise BadInput(
+            f"{network.spelling}: expected paths between all terminals, got several parts{why}; choose another"
+        )
     whole = np.zeros((places, places))
     whole[:number, :number] = matrix
     demand = demand_of(whole)
@@ -248,8 +252,20 @@ def _routes(network: Topology, between: np.ndarray) -> PlaceRoutes | None:
         return None
     ones = np.ones(len(tail))
     links = ones if network.capacity is None else network.capacity[tail, port].astype(np.float64)
-    bandwidth = ones if network.bandwidth is None else network.bandwidth[tail, port]
-    return routes_of(between, network.terminals, arcs, np.stack([links, bandwidth]), MOST_ROUTES)
+    width = np.stack([links, ones if network.bandwidth is None else network.bandwidth[tail, port]])
+    if network.ends is None:
+        return routes_of(between, network.terminals, arcs, width, MOST_ROUTES)
+    # each terminal has two places, where its messages start and where those to it end; all routes lead from the former
+    # to the latter
+    parted, places = split(network), len(network.terminals)
+    whole = hops_of_split(parted, np.arange(parted.nodes))
+    whole[whole < 0] = NO_PATH
+    both = np.concatenate([network.terminals, parted.arrive[network.terminals]])
+    found = routes_of(whole, both, np.stack([tail, parted.arrive[head]]), width, MOST_ROUTES)
+    if found is None:
+        return None
+    many = np.diff(found.first).reshape(2 * places, 2 * places)[:places, places:]
+    return found._replace(first=np.concatenate([np.zeros(1, np.int64), np.cumsum(many.ravel())]))
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from torusweep.errors import BadInput
+from torusweep.networks.ends import first_forwarding
 from torusweep.networks.names import name_of
 from torusweep.networks.spelling import format_value
 from torusweep.networks.topology import Topology
@@ -56,8 +57,11 @@ class RoutingChoice(NamedTuple):
 
 
 def default_routings(topology: Topology) -> tuple[str, ...]:
-    """The routings to try; with faults, those that look at the links which are left, up_down from a node that works."""
-    root = int(topology.works.argmax())
+    """The routings to try; with faults, those that look at the links which are left.
+
+    The root of up_down is a node that works and forwards.
+    """
+    root = first_forwarding(topology)
     own = {"up_down": f"up_down(root={format_value(name_of(topology, root))})"} if root else {}
     fitting = (name for name in DEFAULT_ROUTINGS if topology.plan.whole is None or name in AS_IT_IS)
     return tuple(own.get(name, name) for name in fitting)

@@ -43,15 +43,23 @@ STATIC = (
         "connected",
         "bool",
         "",
-        "every node reaches every other one; if false, distances are over pairs joined by a path",
+        "every node reaches every other one (every terminal, where hosts forward nothing); if false, distances are over"
+        " pairs joined by a path",
     ),
-    Column("components", "int64", "components", "components; strongly connected ones in a directed network", "less"),
+    Column(
+        "components",
+        "int64",
+        "components",
+        "components; strongly connected ones in a directed network; where hosts forward nothing, of the other nodes",
+        "less",
+    ),
     Column("cost", "int64", "hops x links", "diameter x degree_max", "less"),
     Column(
         "edge_connectivity",
         "int64",
         "links",
-        "least number of links whose removal disconnects the network (arc connectivity)",
+        "least number of links whose removal disconnects the network (arc connectivity); where hosts forward nothing,"
+        " a terminal from another",
         "more",
     ),
     Column(

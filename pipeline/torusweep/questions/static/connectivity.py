@@ -15,8 +15,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy
-from torusweep_kernels.cuts import both_ways, dominating_set, least_cut, spanning_tree
+from torusweep_kernels.cuts import Channels, both_ways, dominating_set, least_cut, spanning_tree
 
+from torusweep.networks.ends import parts, split
 from torusweep.networks.links import (
     LinkOrbits,
     Rows,
@@ -39,7 +40,9 @@ DOMINATING_SHARE = 10  # a dominating set has at least about a tenth of the node
 
 
 def components(topology: Topology, matrix: scipy.sparse.csr_array) -> int:
-    """Components of the network; strongly connected ones in a directed network."""
+    """Components of the network; strongly connected ones in a directed network (`torusweep.networks.ends.parts`)."""
+    if topology.ends is not None:
+        return parts(topology)
     return int(
         scipy.sparse.csgraph.connected_components(
             matrix, directed=topology.directed, connection="strong", return_labels=False
@@ -65,6 +68,8 @@ def edge_connectivity(
         return 0, SINGLE_NODE
     if not connected:
         return 0, NOT_CONNECTED
+    if topology.ends is not None:
+        return _between_hosts(topology)
     best = int(min(many.min() for many in (strengths(matrix) if topology.directed else (topology.degrees,))))
     simple = matrix.data.max() == 1
     if len(nodes.representatives) == 1 and simple:
@@ -80,11 +85,50 @@ def edge_connectivity(
     if not len(tails):
         return best, "theorem (one node next to all others: the least degree)"
     channels = both_ways(*with_reverse_channels(matrix) if topology.directed else (*out, matrix.data))
-    cut = least_cut(channels, tails, heads, enough=best, looks=FLOW_LOOKS)
-    if cut.pairs < len(tails):
-        reason = f"stopped after {cut.pairs:,} of {len(tails):,} minimum cuts"
+    return _cut_of_pairs(channels, (tails, heads), best)
+
+
+def _cut_of_pairs(channels: Channels, pairs: Pairs, best: int) -> tuple[int | None, str]:
+    """The least cut between any of some pairs, at most `best`, and its method."""
+    cut = least_cut(channels, *pairs, enough=best, looks=FLOW_LOOKS)
+    if cut.pairs < len(pairs[0]):
+        reason = f"stopped after {cut.pairs:,} of {len(pairs[0]):,} minimum cuts"
         return None, f"not computed: {reason}, the limit is {FLOW_LOOKS:,} channels looked at"
     return cut.links, MIN_CUT
+
+
+def _between_hosts(topology: Topology) -> tuple[int | None, str]:
+    """`edge_connectivity` where hosts forward nothing: between terminals, whose cuts need all pairs of them.
+
+    A physical link is never cut twice, as its two directions cannot both leave one set of the split network's nodes.
+    Hosts with the same links are alike: a pair of each two kinds, and one of each kind, stand for the others.
+    """
+    parted, (tail, head, port) = split(topology), topology.arcs
+    links = (
+        np.ones(len(tail), np.int64) if topology.capacity is None else topology.capacity[tail, port].astype(np.int64)
+    )
+    ends = tail, parted.arrive[head]
+    matrix = scipy.sparse.csr_array(scipy.sparse.coo_array((links, ends), shape=(parted.nodes,) * 2))
+    hosts = np.unique(topology.terminals)
+    best = int(min(many.min() for many in (strengths(matrix)[0][hosts], strengths(matrix)[1][parted.arrive[hosts]])))
+    if best == 1:
+        return 1, SINGLE_LINK
+    kinds: dict[tuple[bytes, ...], list[int]] = {}
+    into = scipy.sparse.csr_array(matrix.T)
+    for ways in (matrix, into):
+        ways.sort_indices()
+    for host, there in zip(hosts.tolist(), parted.arrive[hosts].tolist()):
+        rows = matrix[[host]], into[[there]]
+        kinds.setdefault(tuple(part.tobytes() for row in rows for part in (row.indices, row.data)), []).append(host)
+    some = [host for alike in kinds.values() for host in alike[:2]]
+    kind = [number for number, alike in enumerate(kinds.values()) for _ in alike[:2]]
+    first = [place == 0 or kind[place] != kind[place - 1] for place in range(len(some))]
+    one, other = np.nonzero(~np.eye(len(some), dtype=bool))
+    wanted = np.array(first)[one] & (np.array(first)[other] | (np.array(kind)[one] == np.array(kind)[other]))
+    if not topology.directed:
+        wanted &= one < other
+    tails, heads = np.array(some)[one[wanted]], parted.arrive[np.array(some)[other[wanted]]]
+    return _cut_of_pairs(both_ways(*with_reverse_channels(matrix)), (tails, heads), best)
 
 
 Pairs = tuple[np.ndarray, np.ndarray]  # (tails, heads)

@@ -14,6 +14,7 @@ import scipy
 from torusweep_kernels.distance import Distances as NodeDistances
 from torusweep_kernels.distance import Task, all_pairs_distance
 
+from torusweep.networks.ends import split
 from torusweep.networks.links import surviving_network
 from torusweep.networks.products import eccentricities, factors_of, pairs_at_each_distance
 from torusweep.networks.symmetry import Orbits, orbits
@@ -50,29 +51,40 @@ class Searches(NamedTuple):
     tasks      one for each binary digit of the largest number of terminals of a node
     weights    int64[G]  terminals that each source of a group stands for
     terminals  of the network
+    own        ordered pairs of terminals at one node that are found a hop apart instead of none: of hosts that forward
+               nothing, which are split
     """
 
     tasks: list[Task]
     weights: np.ndarray
     terminals: int
+    own: int = 0
 
 
 def terminal_distances(
-    topology: Topology, orbits: Orbits, *, use_symmetry: bool, backend: str, threads: int | None
+    topology: Topology,
+    orbits: Orbits,
+    *,
+    use_symmetry: bool,
+    backend: str,
+    threads: int | None,
+    routers: bool = False,
 ) -> DistanceNumbers:
     """Distances over all ordered pairs of terminals with a path between them.
 
     orbits         of the nodes, under proved automorphisms that keep the number of terminals
     use_symmetry   search from one node of each orbit instead of all nodes; the sums are the same
+    routers        count pairs of nodes, instead of terminals
 
     A node with several terminals counts that many times as source and as destination; two terminals of one node
     are 0 hops apart. Means are exact quotients, rounded once: over N² pairs (a node to itself counts as 0 hops;
     Parhami & Kwai 2004) and over the N(N−1) pairs of distinct terminals; 0 without pairs.
     """
-    searches = searches_of(topology, orbits, use_symmetry=use_symmetry)
-    factors = _factors(topology, searches) if use_symmetry else None
+    searches = searches_of(topology, orbits, use_symmetry=use_symmetry, routers=routers)
+    counted = replace(topology, terminals=np.arange(topology.nodes, dtype=np.int32)) if routers else topology
+    factors = _factors(counted, searches) if use_symmetry else None
     if factors is not None:
-        return _of_product(factors, topology)
+        return _of_product(factors, counted)
     found = [
         all_pairs_distance(
             task.ports, task.sources, task.groups, counted=task.counted, backend=backend, threads=threads
@@ -95,16 +107,21 @@ def router_distances(
 
     hops   those between terminals, which are the same where every node has one
     """
-    everyone = np.arange(topology.nodes, dtype=np.int32)
-    if np.array_equal(np.sort(topology.terminals), everyone):
+    if np.array_equal(np.sort(topology.terminals), np.arange(topology.nodes)):
         return hops
-    routers = replace(topology, terminals=everyone)
-    return terminal_distances(routers, orbits, use_symmetry=use_symmetry, backend=backend, threads=threads)
+    kernel: dict[str, Any] = {"backend": backend, "threads": threads}
+    return terminal_distances(topology, orbits, use_symmetry=use_symmetry, routers=True, **kernel)
 
 
-def searches_of(topology: Topology, orbits: Orbits, *, use_symmetry: bool) -> Searches:
+def searches_of(topology: Topology, orbits: Orbits, *, use_symmetry: bool, routers: bool = False) -> Searches:
     """The searches of `terminal_distances`, for networks whose distances are computed together (`many_distances`)."""
     terminals_at = np.bincount(topology.terminals, minlength=topology.nodes)
+    if routers:
+        terminals_at = np.ones_like(terminals_at)
+    parted, own = split(topology), 0
+    ports = topology.ports
+    if topology.ends is not None:
+        ports, own = parted.staying, int((terminals_at[topology.ends] ** 2).sum())
     sources = orbits.representatives if use_symmetry else np.arange(topology.nodes, dtype=np.int32)
     times = terminals_at[sources] * (orbits.sizes if use_symmetry else 1)
     sources, times = sources[times > 0], times[times > 0]
@@ -112,10 +129,10 @@ def searches_of(topology: Topology, orbits: Orbits, *, use_symmetry: bool) -> Se
     tasks = []
     # the kernel counts a destination at most once: one pass for each binary digit of its number of terminals
     for digit in range(int(terminals_at.max(initial=0)).bit_length()):
-        counted = (terminals_at >> digit) & 1 == 1
+        counted = parted.arriving((terminals_at >> digit) & 1 == 1)
         tasks.append(
             Task(
-                topology.ports,
+                ports,
                 sources.astype(np.int32),
                 groups.astype(np.int32),
                 None if counted.all() else counted,
@@ -123,7 +140,7 @@ def searches_of(topology: Topology, orbits: Orbits, *, use_symmetry: bool) -> Se
                 False,
             )
         )
-    return Searches(tasks, weights, len(topology.terminals))
+    return Searches(tasks, weights, int(terminals_at.sum()), own)
 
 
 def distance_numbers(searches: Searches, distances: Sequence[NodeDistances]) -> DistanceNumbers:
@@ -135,6 +152,9 @@ def distance_numbers(searches: Searches, distances: Sequence[NodeDistances]) -> 
             histogram[distance] += (
                 sum(int(weight) * int(pairs) for weight, pairs in zip(searches.weights, found[:, distance])) << digit
             )
+    if searches.own:
+        histogram[0] += searches.own
+        histogram[1] -= searches.own
     while len(histogram) > 1 and not histogram[-1]:
         histogram.pop()
     return _numbers(histogram, searches.terminals)
@@ -143,7 +163,7 @@ def distance_numbers(searches: Searches, distances: Sequence[NodeDistances]) -> 
 def _factors(topology: Topology, searches: Searches) -> list[np.ndarray] | None:
     """The factors of a product with equally many terminals at each node, where searches would take long; else None."""
     sources = max((len(task.sources) for task in searches.tasks), default=0)
-    if sources * topology.nodes < LONG_SEARCH or len(topology.terminals) % topology.nodes:
+    if sources * topology.nodes < LONG_SEARCH or len(topology.terminals) % topology.nodes or searches.own:
         return None
     terminals = np.bincount(topology.terminals, minlength=topology.nodes)
     return factors_of(topology) if (terminals == terminals[0]).all() else None
@@ -243,6 +263,11 @@ def distances(network: Topology, how: How) -> Distances:
         assert one.eccentricity is not None
         farthest[task.sources] = np.maximum(farthest[task.sources], one.eccentricity)
         found.append(one)
+    if topology.ends is not None:  # a host reaches its own end, which is split off, by a hop; others may be as near
+        beside = np.zeros(topology.nodes, bool)
+        tail, head, _ = topology.arcs
+        beside[tail[np.isin(head, topology.terminals)]] = True
+        farthest[topology.ends & (farthest == 1) & ~beside] = 0
     farthest = farthest[group.representatives][group.member[topology.terminals]]
     return _answer(topology, distance_numbers(searches, found), farthest)
 
@@ -308,14 +333,19 @@ def terminal_latencies(
     sources, times = sources[times > 0], times[times > 0]
     if len(orbits.representatives[terminals_at[orbits.representatives] > 0]) * max(len(tail), 1) > MOST_VISITS:
         return None
-    shape = topology.nodes, topology.nodes
+    parted = split(topology)
+    shape = parted.nodes, parted.nodes
     cycles_of = scipy.sparse.csr_array(
-        scipy.sparse.coo_array((topology.latency[tail, port].astype(np.float64), (tail, head)), shape=shape)
+        scipy.sparse.coo_array(
+            (topology.latency[tail, port].astype(np.float64), (tail, parted.arrive[head])), shape=shape
+        )
     )
     step, longest, total, pairs = max(1, AT_ONCE // topology.nodes), 0, 0, 0
     reached = np.flatnonzero(terminals_at)
     for first in range(0, len(sources), step):
-        found = scipy.sparse.csgraph.dijkstra(cycles_of, indices=sources[first : first + step])[:, reached]
+        some = sources[first : first + step]
+        found = scipy.sparse.csgraph.dijkstra(cycles_of, indices=some)[:, parted.arrive[reached]]
+        found[np.arange(len(some)), np.searchsorted(reached, some)] = 0
         joined = np.isfinite(found)
         whole = np.where(joined, found, 0).astype(np.int64)  # sums of whole numbers below 2^53 are exact
         longest = max(longest, int(whole.max(initial=0)))

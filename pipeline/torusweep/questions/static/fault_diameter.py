@@ -11,6 +11,7 @@ import numpy as np
 from torusweep_kernels.distance import all_pairs_distance
 
 from torusweep.errors import BadInput
+from torusweep.networks.ends import split
 from torusweep.networks.symmetry import Orbits
 from torusweep.networks.topology import NO_PORT, Topology
 
@@ -75,22 +76,26 @@ def fault_diameter(
             f"sampled: from a node of each of {len(sampled):,} of {len(sources):,} orbits, sets among its neighbours"
             f" and {drawn:,} drawn (Philox, seed {SAMPLE_SEED}); a lower bound"
         )
-    diameter = 0
+    diameter, parted, ports = 0, split(topology), topology.ports
     counted = None if is_terminal.all() else is_terminal
+    if topology.ends is not None:
+        ports, counted = parted.staying, parted.arriving(is_terminal)
     for lanes, removed in _batches(searches):
         histogram = all_pairs_distance(
-            topology.ports,
+            ports,
             lanes,
             np.zeros(len(lanes), np.int32),
             counted=counted,
-            removed=removed,
+            removed=removed if topology.ends is None else np.hstack([removed, parted.arrive[removed]]),
             backend=backend,
             threads=threads,
         ).histogram
         surviving = len(lanes) * int(is_terminal.sum()) - int(is_terminal[removed].sum())
         if int(histogram.sum()) < surviving:
             return FaultDiameter(None, tried, f"{method}; stopped at the first set that disconnects")
-        diameter = max(diameter, histogram.shape[1] - 1)
+        if topology.ends is not None:  # a host reaches its own end, which is split off, by a hop
+            histogram[0, :2] += len(lanes), -len(lanes)
+        diameter = max(diameter, int(np.flatnonzero(histogram[0]).max(initial=0)))
     return FaultDiameter(diameter, tried, method)
 
 

@@ -37,7 +37,8 @@ def table_of(routing: Routing, classes: np.ndarray | None = None, memory: str = 
     if isinstance(routing, TableRouting):
         return routing
     if isinstance(routing, LayeredRouting):
-        rows = joined(list(layered_rows(routing, None if routing.plain else _labels(routing))))
+        carries = not routing.plain and not (routing.topology.ends is not None and _sends_in_one_state(routing))
+        rows = joined(list(layered_rows(routing, _labels(routing) if carries else None)))
         return table_routing(routing.topology, rows, lost=routing.lost)
     if classes is None or int(classes.max()) == 0:
         classes = np.zeros((routing.phases * routing.passes, 2), np.int8)
@@ -95,6 +96,12 @@ def layered_rows(routing: LayeredRouting, label: np.ndarray | None) -> Iterator[
             at = routing.node[state].astype(np.int64)
             found.append(TableRows(at, some[goal[leads]], port, None, before, after, None, weight))
         yield joined(found)
+
+
+def _sends_in_one_state(routing: LayeredRouting) -> bool:
+    """Whether packets leave each node in one state at most, which then tells nothing."""
+    sends = ((routing.states != NO_PORT) & (routing.port != NO_PORT)).any(axis=1)
+    return int(np.bincount(routing.node[sends], minlength=1).max()) <= 1
 
 
 def _labels(routing: LayeredRouting) -> np.ndarray:

@@ -1,0 +1,179 @@
+"""What can fail: the links, the routers, or the cubes of a network. What is left after each draw of failures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from math import prod
+from typing import NamedTuple
+
+import numpy as np
+from torusweep_kernels.failures import Failures, Network, Outcomes, Parts, after_failures
+from torusweep_kernels.threads import in_threads, thread_count
+
+from torusweep.collectives.operations import hops_between
+from torusweep.errors import BadInput, nearest
+from torusweep.networks.families import family_of
+from torusweep.networks.families.slices import CUBE
+from torusweep.networks.links import network_after
+from torusweep.networks.topology import NO_PORT, Plan, Topology, addresses, node_index
+from torusweep.questions.how import How
+
+GRIDS = ("torus", "mesh", "slice", "pod_slice")  # families whose addresses are places in space
+PODS = ("cube_pod",)  # families whose last digit is the cube
+
+
+class Failing(NamedTuple):
+    """The network and its parts, for the kernel.
+
+    names   int64[M, K]  what each part is called: the two ends of a link, a router's node, the number of a cube
+    """
+
+    network: Network
+    parts: Parts
+    names: np.ndarray
+
+
+def failing_parts(topology: Topology, fails: str) -> Failing:
+    """The parts of a network that fail.
+
+    links    of two directions once, parallel links one by one
+    routers  nodes that work, with or without terminals
+    cubes    blocks of nodes that fail together (`cube_of_node`)
+    """
+    terminals = np.bincount(topology.terminals, minlength=topology.nodes)
+    network = Network(topology.ports, topology.capacity, terminals, topology.directed)
+    parts, names = FAILS[fails](topology)
+    return Failing(network, parts, names)
+
+
+def _links(topology: Topology) -> tuple[Parts, np.ndarray]:
+    width = topology.ports.shape[1]
+    tail, head, port = (array.astype(np.int64) for array in topology.arcs)
+    if not topology.directed:
+        once = tail < head
+        tail, head, port = tail[once], head[once], port[once]
+    channels = [tail * width + port]
+    if not topology.directed:
+        back = np.nonzero(topology.ports[head] == tail[:, None])[1]  # one each, also of no links at all
+        channels.append(head * width + back)
+    ways = np.stack(channels, axis=1)
+    names = np.stack([tail, head], axis=1)
+    if topology.capacity is not None:
+        each = np.repeat(np.arange(len(tail)), topology.capacity[tail, port])
+        ways, names = ways[each], names[each]
+    start = np.arange(len(ways) + 1) * ways.shape[1]
+    return Parts(start, ways.reshape(-1), False), names
+
+
+def _routers(topology: Topology) -> tuple[Parts, np.ndarray]:
+    working = np.flatnonzero(topology.works)
+    return Parts(np.arange(len(working) + 1), working, True), working[:, None]
+
+
+def _cubes(topology: Topology) -> tuple[Parts, np.ndarray]:
+    cube = cube_of_node(topology.spelling, topology.plan)
+    nodes = np.argsort(cube, kind="stable")
+    number, start = np.unique(cube[nodes], return_index=True)
+    return Parts(np.append(start, len(nodes)), nodes, True), number[:, None]
+
+
+FAILS: dict[str, Callable[[Topology], tuple[Parts, np.ndarray]]] = {
+    "links": _links,
+    "routers": _routers,
+    "cubes": _cubes,
+}
+
+
+def fails_of(names: Iterable[str]) -> list[str]:
+    """The kinds of parts of some names. Raises BadInput for an unknown one."""
+    found = list(dict.fromkeys(names))
+    for name in found:
+        if name not in FAILS:
+            raise BadInput(f"unknown part '{name}'{nearest(name, FAILS)}; expected {', '.join(FAILS)}")
+    return found
+
+
+def cube_count(spelling: str, plan: Plan) -> int:
+    """Cubes of a network. Raises BadInput for a network that has none."""
+    family = family_of(spelling)
+    if family in PODS:
+        return plan.radices[-1]
+    if family not in GRIDS:
+        raise BadInput(
+            f"cubes of {spelling}: expected one of {', '.join((*PODS, *GRIDS))}, whose nodes are blocks in space;"
+            " let routers fail instead"
+        )
+    if any(side % CUBE for side in plan.radices):
+        raise BadInput(
+            f"cubes of {spelling}: expected sides that are multiples of {CUBE},"
+            f" got {' × '.join(map(str, plan.radices))}; let routers fail instead"
+        )
+    return prod(side // CUBE for side in plan.radices)
+
+
+def cube_of_node(spelling: str, plan: Plan) -> np.ndarray:
+    """int64[N]: the cube of each node: of a pod its last digit, of a grid the block of 4 nodes along each dimension."""
+    cube_count(spelling, plan)
+    digits = addresses(plan.radices)
+    if family_of(spelling) in PODS:
+        return digits[:, -1].astype(np.int64)
+    return node_index(digits // CUBE, [side // CUBE for side in plan.radices]).astype(np.int64)
+
+
+def most_parts(plan: Plan, spelling: str, fails: str) -> int:
+    """As many as the plan shows, parallel links once. Raises as `cube_count`."""
+    if fails == "cubes":
+        return cube_count(spelling, plan)
+    return plan.nodes if fails == "routers" else plan.nodes * plan.degree // (1 if plan.directed else 2)
+
+
+def check_count(failing: Failing, fails: str, failures: int | None, spelling: str) -> None:
+    """Raise BadInput where more parts shall fail than there are."""
+    most = len(failing.names)
+    if failures is not None and failures > most:
+        raise BadInput(f"expected at most the {most:,} {fails} of {spelling} to fail, got {failures:,}; choose fewer")
+
+
+def left_after(topology: Topology, failing: Failing, failures: Failures, draw: int) -> tuple[np.ndarray, np.ndarray]:
+    """(int32[N, P]: parallel links that are left of each channel; bool[N]: nodes that work) after a draw."""
+    parts, (start, part) = failing.parts, failures
+    failed = part[start[draw] : start[draw + 1]]
+    member = np.concatenate([parts.member[:0], *(parts.member[parts.start[m] : parts.start[m + 1]] for m in failed)])
+    present = topology.ports != NO_PORT
+    left = np.where(present, 1 if topology.capacity is None else topology.capacity, 0).astype(np.int32)
+    works = np.ones(topology.nodes, bool)
+    if parts.of_nodes:
+        works[member] = False
+        left[~(works[:, None] & np.append(works, False)[topology.ports])] = 0
+    else:
+        np.subtract.at(left.reshape(-1), member, 1)
+    return left, works
+
+
+def outcomes_of(
+    topology: Topology, failing: Failing, failures: Failures, options: How, *, distances: bool
+) -> tuple[Outcomes, np.ndarray]:
+    """(what is left after each draw; bool[D]: whether all surviving terminals, at least one, reach each other).
+
+    Where hosts forward nothing, one draw is looked at after another, with distances anyway. `largest` are then the most
+    terminals that one of them reaches in both directions, itself included.
+    """
+    if topology.ends is None:
+        network, parts, _ = failing
+        backend, threads = options.backend, options.threads
+        found = after_failures(network, parts, failures, distances=distances, backend=backend, threads=threads)
+        return found, (found.surviving > 0) & (found.surviving == found.largest)
+
+    def of_draw(draw: int) -> tuple[int, ...]:
+        network = network_after(topology, *left_after(topology, failing, failures, draw))
+        hosts, many = np.unique(network.terminals, return_counts=True)
+        if not len(hosts):
+            return 0, 0, 0, 0, 0
+        hops = hops_between(network, hosts)[:, hosts]
+        both = (hops >= 0) & (hops.T >= 0)
+        away = np.maximum(hops, 0).astype(np.int64)
+        return int(many.sum()), int((both @ many).max()), int(many @ away @ many), int(away.max()), int(both.all())
+
+    drawn = in_threads(of_draw, range(len(failures.start) - 1), thread_count(options.threads))
+    *columns, joined = np.array(drawn, np.int64).reshape(-1, 5).T
+    return Outcomes(*columns), joined > 0
