@@ -208,7 +208,7 @@ class AvailabilityQuestion(Question):
     ask = staticmethod(availability)
     command = "availability"
     heeds: ClassVar = {
-        **heeds("direction, terminals"),
+        **heeds("direction, terminals, forwarding"),
         **heeds(
             "bandwidth",
             "with measures saturation or all_reduce",

@@ -215,7 +215,7 @@ class CollectivesQuestion(Question):
     ask = staticmethod(collective)
     command = "collective"
     heeds: ClassVar = {
-        **heeds("bandwidth, direction, terminals"),
+        **heeds("bandwidth, direction, terminals, forwarding"),
         **heeds("unit", "with `bytes` alone", lambda values: bool(values["bytes"]) and values["bandwidth"] is None),
         **given("latency", "simulate"),
     }

@@ -278,7 +278,7 @@ class CostQuestion(Question):
     ask = staticmethod(cost)
     command = "cost"
     heeds: ClassVar = {
-        **heeds("bandwidth, direction, unit, clock, terminals"),
+        **heeds("bandwidth, direction, unit, clock, terminals, forwarding"),
         **BY_WEIGHT,
         **heeds("latency", "of several networks", lambda values: values["networks"] > 1),
     }

@@ -240,7 +240,7 @@ class DeadlockQuestion(Question):
     columns = DEADLOCK
     ask = staticmethod(deadlock)
     command = "deadlock"
-    heeds: ClassVar = {**heeds("direction, terminals"), **BY_WEIGHT, **BY_LATENCY}
+    heeds: ClassVar = {**heeds("direction, terminals, forwarding"), **BY_WEIGHT, **BY_LATENCY}
     how = ()
     written: ClassVar = {
         "certificate": CERTIFICATE,

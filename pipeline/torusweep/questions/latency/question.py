@@ -374,7 +374,7 @@ def _rows(columns: Columns) -> list[Row]:
 class LatencyQuestion(Askable):
     ask = staticmethod(latency)
     command = "latency"
-    heeds = heeds("direction, terminals")
+    heeds = heeds("direction, terminals, forwarding")
     refuses = ("bandwidth", "latency", "terminal rate", "forwarding")  # and terminals that are not one at each node
     about = "networks"
     how = ("backend",)

@@ -131,7 +131,7 @@ def capacity(
 class CapacityQuestion(Askable):
     ask = staticmethod(capacity)
     command = "capacity"
-    heeds = heeds("bandwidth, direction, terminals")
+    heeds = heeds("bandwidth, direction, terminals, forwarding")
     how = ("symmetry",)
     written: ClassVar = {"certificate": CERTIFICATE}
     examples = (

@@ -265,7 +265,7 @@ class LoadsQuestion(Question):
     ask = staticmethod(loads)
     command = "loads"
     heeds: ClassVar = {
-        **heeds("bandwidth, direction, terminals"),
+        **heeds("bandwidth, direction, terminals, forwarding"),
         **given("unit", "sends"),
         **BY_WEIGHT,
         **BY_LATENCY,

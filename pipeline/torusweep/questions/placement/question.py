@@ -312,7 +312,7 @@ class PlaceQuestion(Askable):
     ask = staticmethod(place)
     command = "place"
     heeds: ClassVar = {
-        **given("bandwidth, direction, terminals", "tasks"),
+        **given("bandwidth, direction, terminals, forwarding", "tasks"),
         **heeds("unit, clock", "without `tasks`", lambda values: values["tasks"] is None),
     }
     refuses = ("direction",)

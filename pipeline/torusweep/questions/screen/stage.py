@@ -276,7 +276,7 @@ class ScreenQuestion(Question):
     columns = SCREEN
     ask = staticmethod(screen)
     command = "screen"
-    heeds = heeds("bandwidth, direction, terminals")
+    heeds = heeds("bandwidth, direction, terminals, forwarding")
     about = "networks"
     entry = Screen
     Request = ScreenRequest

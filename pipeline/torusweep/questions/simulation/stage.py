@@ -287,7 +287,7 @@ class SimulationQuestion(Question):
     columns = SIMULATION
     ask = staticmethod(simulate)
     command = "simulate"
-    heeds: ClassVar = {**heeds("bandwidth, direction, latency, terminals"), **BY_WEIGHT}
+    heeds: ClassVar = {**heeds("bandwidth, direction, latency, terminals, forwarding"), **BY_WEIGHT}
     Request = SimulationRequest
     how = ("backend",)
     written: ClassVar = {"completions": File("when messages left and arrived, as CSV or Parquet,", needs="workload")}

@@ -286,7 +286,7 @@ def _answer(topology: Topology, numbers: DistanceNumbers, farthest: np.ndarray) 
 class DistancesQuestion(Askable):
     ask = staticmethod(distances)
     command = "distances"
-    heeds = heeds("direction, terminals")
+    heeds = heeds("direction, terminals, forwarding")
     examples = (
         'distances "torus(k=8, n=2)"',
         'distances "faulty(torus(k=16, n=3), links=3, seed=1)" --json',

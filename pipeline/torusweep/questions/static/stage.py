@@ -136,7 +136,7 @@ class StaticQuestion(Question):
     command = "describe"
     method = "static"
     heeds: ClassVar[Heeds] = {
-        **heeds("direction, unit, clock, terminals"),
+        **heeds("direction, unit, clock, terminals, forwarding"),
         **heeds("latency", "with measure latencies", lambda values: "latencies" in measures_of(values["measures"])),
         **heeds("bandwidth, weight", "of symmetry alone", lambda values: values["measures"] == ("transitivity",)),
     }
