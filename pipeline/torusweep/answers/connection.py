@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import duckdb
 import pyarrow as pa
 
-from torusweep.errors import BadInput, printable
+from torusweep.errors import BadInput, one_line, printable
 from torusweep.questions.loads.best import BEST_FIRST
 from torusweep.tables import store
 from torusweep.tables.parquet import stored_schema
@@ -81,7 +81,11 @@ Folders = Path | str | Sequence[Path | str]  # of a sweep, or of several
 
 
 def folders_of(results: Folders) -> list[Path]:
-    return [Path(results)] if isinstance(results, Path | str) else [Path(one) for one in results]
+    listed = [results] if isinstance(results, Path | str) or not isinstance(results, Iterable) else list(results)
+    for one in listed:
+        if not isinstance(one, Path | str):
+            raise BadInput(f"expected a folder of results, or a list of several, got {one_line(repr(one), 60)}")
+    return [Path(one) for one in listed]
 
 
 class SealedFile:

@@ -40,7 +40,7 @@ from torusweep.answers.connection import (
     sweep_names,
     view,
 )
-from torusweep.errors import BadInput, Refused, RunsOn, printable
+from torusweep.errors import BadInput, Refused, RunsOn, one_line, printable
 
 LONGEST_WAIT = 86_400  # seconds
 TIME_LIMIT = 30.0  # seconds
@@ -73,6 +73,8 @@ def query(
     """
     if not 0 < time_limit <= LONGEST_WAIT:
         raise BadInput(f"time limit: expected more than 0 and at most {LONGEST_WAIT:,} seconds, got {time_limit}")
+    if not isinstance(sql, str):
+        raise BadInput(f"expected a SELECT as text, as in {_EXAMPLE}, got {one_line(repr(sql), 60)}")
     if not sql.strip():
         raise BadInput(f"expected one SELECT, as in {_EXAMPLE}, got nothing")
     if about is None and len(sql) > LONGEST:

@@ -66,9 +66,7 @@ def check_value(call: Spelling, parameter: FamilyParameter, value: Value) -> Val
 
     Raises BadInput for a value of the wrong type or out of range, and for a whole number of 64 bits or more.
     """
-    if (large := _largest(value)) > MOST_WHOLE:  # not shown: it may have thousands of digits
-        digits = int(large.bit_length() * log10(2)) + 1
-        raise BadInput(f"{call.name}: {parameter.name}: expected numbers below 2⁶⁴, got one of {digits:,} digits")
+    check_size_of_number(f"{call.name}: {parameter.name}", value)
     choices = _choices(parameter.kind)
     if isinstance(value, Word):
         value = Word(as_known(value, choices))
@@ -86,7 +84,14 @@ def check_value(call: Spelling, parameter: FamilyParameter, value: Value) -> Val
     return value + 0.0 if isinstance(value, float) else value  # −0.0 is 0
 
 
-def _largest(value: Value | None) -> int:
+def check_size_of_number(name: str, value: Any) -> None:
+    """Raise BadInput for a whole number of 64 bits or more, also in a list. It is not shown: it may be endless."""
+    if (large := _largest(value)) > MOST_WHOLE:
+        digits = int(large.bit_length() * log10(2)) + 1
+        raise BadInput(f"{name}: expected numbers below 2⁶⁴, got one of {digits:,} digits")
+
+
+def _largest(value: Any) -> int:
     """The largest whole number in a value, without its sign; 0 where it has none."""
     if isinstance(value, list | dict):
         return max(map(_largest, value.values() if isinstance(value, dict) else value), default=0)

@@ -24,6 +24,7 @@ from types import UnionType
 from typing import Annotated, Any, Literal, get_args, get_origin
 
 from torusweep.errors import BadInput, as_known, check_path, nearest, one_line
+from torusweep.networks.signature import check_size_of_number
 from torusweep.networks.topology import Meaning, Whole
 from torusweep.questions.stage import under
 
@@ -187,6 +188,7 @@ class Parameter(typing.NamedTuple):
         """A value given in Python as the question takes it. Raises BadInput for another type and out of range."""
         if value is None and self.optional:
             return None
+        check_size_of_number(self.name, value)
         if self.spelled is not None and isinstance(value, Path):
             value = str(value)
         if self.spelled is not None and self.spelled.given:

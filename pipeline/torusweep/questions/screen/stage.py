@@ -151,6 +151,7 @@ MORE_CLASSES = 1.3  # than if all were of the greatest size
 SMALL = 4096  # nodes of networks whose distances are computed together
 TOGETHER = 2**26  # bytes of such networks that are held at once
 ROW_BYTES = 700  # of a row in memory, twice: a part, and the whole
+MOST_SPACES = 100_000  # of an entry
 MOST_ROWS = 500_000  # of an answer, whose rows take about 4 kB each; a sweep has more
 
 EXAMPLES = {  # design space → the key of its numbers, and an entry
@@ -176,6 +177,8 @@ def spaces_of(
         raise ValueError(f"expected `{key}` and `nodes` of a design space, as in {example}")
     if each == "lattice" and family != "lattices":
         raise ValueError(f"expected `each` class or graph of {family}, got `each` lattice; write graph")
+    if (number := len(given[key]) * len(nodes)) > MOST_SPACES:
+        raise ValueError(f"expected at most {MOST_SPACES:,} design spaces, got {number:,}; choose fewer `nodes`")
     space = Circulants if family == "circulants" else Lattices
     return [space(number, size) for number in given[key] for size in nodes]
 
