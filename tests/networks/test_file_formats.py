@@ -496,6 +496,9 @@ SEEDS = [
     b",a,b\na,0,1\nb,1,0\n",
     b"0 1 1\n1 0 1\n1 1 0\n",
     b"0 1 2.5\n1 2 3\n",
+    b"% metis\n3 2 011 1\n7 2 4\n7 1 4 3 5\n7 2 5\n",
+    b"4 4\n0 1\n1 2\n2 3\n3 0\n",
+    b'Source,Target,Type,Weight\n"a#b",b,Directed,1.0\nb,"c",Directed,2\n',
 ]
 for array in (np.eye(3)[::-1], np.array([[0, 1], [1, 2]])):
     SEEDS.append((lambda buffer: (np.save(buffer, array), buffer.getvalue())[1])(io.BytesIO()))

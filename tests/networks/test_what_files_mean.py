@@ -192,6 +192,7 @@ def test_aggregation_nodes_are_devices(description):
 
 # file | contents | parameters | words that refuse it
 REFUSED: list[tuple[str, str | bytes, str, str]] = [
+    ("nodes.csv", "Id,Label,timeset\na,A,\nb,B,\n", "", "expected a table of links, got Gephi's table of nodes"),
     ("open.csv", 'source,target\n"a,b\n', "", "open.csv:2: expected a closing quote"),
     ("semi.edges", "; links\n0 1\n", "", "semi.edges:1: expected comments that begin with # or %"),
     ("slash.adj", "// links\n0 1\n", "", "slash.adj:1: expected comments that begin with # or %"),

@@ -57,7 +57,7 @@ def check_derived(topology: Topology) -> None:
     known = plain and topology.family in DERIVED
     known &= plan.names is None or plan.names == tuple(range(topology.nodes))
     given = parse(topology.spelling).arguments if files else {}
-    listed = given.get("format", "edgelist") == "edgelist" and "weights" not in given
+    listed = given.get("format", "edgelist") == "edgelist" and not {"weights", "header"} & given.keys()
     listed &= all(format_of(file) == "edgelist" and _is_plain(file) for file in files)
     if not known or not listed:
         instead = "; export its links as an edge list" if plain else ""

@@ -67,7 +67,8 @@ def edge_list(path: Path, header: bool | None = None) -> Listing:
     for line, text in text_lines(path, inside):
         if line <= skipped:
             continue
-        check_quotes(path, line, text)
+        if '"' in text:
+            check_quotes(path, line, text)
         if opening is None and header is not False:
             mark = delimiter_of(text)
             if (places := ends_of(fields := fields_of(text, mark))) is not None:
@@ -75,6 +76,8 @@ def edge_list(path: Path, header: bool | None = None) -> Listing:
                     return links_of_table(path, fields, places, line, mark)
                 delimiter = mark
                 continue
+            if {"id", "label"} <= {field.lower() for field in fields}:
+                fail(path, line, "expected a table of links, got Gephi's table of nodes; export the one of edges")
             if header and counts is None and not skipped:
                 skipped = line
                 continue

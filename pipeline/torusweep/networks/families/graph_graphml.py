@@ -133,7 +133,8 @@ class _Reader:
         elif name == "edge":
             if attributes.get("directed", str(self.directed).lower()) != str(self.directed).lower():
                 self.fail(
-                    "expected every edge directed, or none, got an edge that differs from the graph's edgedefault"
+                    "expected every edge directed, or none, got an edge that differs from the graph's edgedefault;"
+                    " write an undirected edge as two directed ones"
                 )
             source, target = (self._attribute(name, attributes, end) for end in ("source", "target"))
             self.edges.append((source, target, self.parser.CurrentLineNumber))

@@ -11,6 +11,7 @@ from torusweep.networks.readers.counts import metis_of
 from torusweep.networks.readers.fields import NUMBER, delimiter_of, fields_of, text_lines, without_comment
 
 ROWS = 4  # lines that tell a list of links, or a matrix
+HEAD_ROWS = 1024  # lines among which the first of METIS is
 METIS_ROWS = 64  # lines that are looked at before the whole file
 GRAPH6 = re.compile(rb"\s*([?-~]+|:[?-~]*|&[?-~]+)\s*")
 
@@ -103,7 +104,7 @@ def _is_graph6(content: bytes) -> bool:
 
 def _is_metis(path: Path, head: bytes) -> bool:
     """Whether a file has as many lines and neighbours as its first line says, each link at both of its nodes."""
-    rows = [row.split() for row in head.split(b"\n") if row.lstrip()[:1] != b"%"]
+    rows = [row.split() for row in head.split(b"\n", HEAD_ROWS)[:HEAD_ROWS] if row.lstrip()[:1] != b"%"]
     first = next((row for row in rows if row), [])
     if not 2 <= len(first) <= 4 or not all(word.isdigit() for word in first):
         return False

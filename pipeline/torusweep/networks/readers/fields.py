@@ -42,14 +42,14 @@ def text_lines(path: Path, inside: list[str] | None = None) -> Iterator[tuple[in
                 )
             if "#" in text or "%" in text:
                 text = without_comment(text, inside)
-            sign = text.split(maxsplit=1)[0][:2] if text.strip() else ""
-            if sign in ("//", ";", ";;"):
+            begun = text.lstrip()
+            if begun[:1] in ("/", ";") and (sign := begun.split(maxsplit=1)[0][:2]) in ("//", ";", ";;"):
                 fail(
                     path,
                     number,
                     f"expected comments that begin with # or %, got one that begins with {sign}; change them",
                 )
-            if text.replace(",", " ").strip():
+            if begun and begun.strip(", \t\r\n"):
                 yield number, text
 
 

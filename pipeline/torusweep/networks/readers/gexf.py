@@ -110,7 +110,10 @@ class _Reader:
         kinds = self.kinds or {self.usual}
         if len(kinds) > 1 or not kinds <= {"directed", "undirected", "mutual"}:
             shown = one_line(printable(" and ".join(sorted(kinds))), SHOWN)
-            raise BadInput(f"{printable(self.path)}: expected every edge directed, or none, got {shown}")
+            raise BadInput(
+                f"{printable(self.path)}: expected every edge directed, or none, got {shown}; write an undirected edge"
+                " as two directed ones"
+            )
         listing = Listing(directed=kinds == {"directed"}, nodes=np.arange(len(self.names)))
         for source, target, line in self.links:
             for end in (source, target):
