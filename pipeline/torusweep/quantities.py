@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from fractions import Fraction
-from math import gcd
+from math import floor, gcd, log10
 
 from torusweep.errors import BadInput, nearest, printable
 
@@ -133,6 +133,14 @@ def time(seconds: Fraction) -> str:
     """Return '5 µs': seconds in the largest unit that leaves one or more."""
     unit = next((unit for unit in ("s", "ms", "µs") if SECONDS[unit] <= seconds), "ns")
     return f"{float(seconds / SECONDS[unit]):,.6g} {unit}"
+
+
+def four_digits(number: float) -> str:
+    """Four digits or all of a whole number, without an exponent: '0.0758', '82.51', '257,822'."""
+    if number >= 1000:
+        return f"{number:,.0f}"
+    shown = f"{number:.4g}"
+    return f"{number:.{3 - floor(log10(number))}f}" if "e" in shown else shown
 
 
 def common_part(one: Fraction, other: Fraction) -> Fraction:

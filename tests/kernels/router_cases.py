@@ -208,6 +208,8 @@ def random_case(seed: int) -> tuple[Wiring, Router, tuple[np.ndarray, ...], Batc
     router = router._replace(input_speedup=int(rng.integers(1, 4)))
     if rng.random() < 0.5:
         wiring = wiring._replace(back=rng.integers(0, 12, to.shape).astype(np.int16))
+    if rng.random() < 0.5:
+        router = router._replace(injection_speedup=int(rng.integers(1, 4)))
     return wiring._replace(balanced=balanced), router, (direction, hops, phase), batch(nodes, packets)
 
 

@@ -342,8 +342,11 @@ class Network:
                         ):
                             able.append(v)
                 links = self.links(self.into[n][i]) if i < len(self.into[n]) else 1
+                most = links * self.router.input_speedup
+                if i >= self.transit and self.router.injection_speedup is not None:
+                    most = self.router.injection_speedup
                 in_turn = [v for v in able if v > self.last_vc[n, i]] + [v for v in able if v <= self.last_vc[n, i]]
-                nominations[n, i] = in_turn[: links * self.router.input_speedup]
+                nominations[n, i] = in_turn[:most]
                 for v in nominations[n, i]:
                     target = self.output[n, i, v][0]
                     bids.setdefault(("out of", n) if target is None else target[0], {}).setdefault(i, []).append(v)

@@ -98,6 +98,10 @@ SEVERAL_A_CYCLE: dict[str, tuple[Router, int, list[Packet], list[int], list[int]
     "two VCs of a port a cycle": (
         Router(2, 8, input_speedup=2), 1, [(0, 0, 0, 3), (0, 0, 1, 3)], [0, 0], [2 + 1, 2 + 3],
     ),
+    # … of injection ports alone; at node 1 a port of the channel sends one VC a cycle, and one flit is ejected.
+    "two VCs of an injection port a cycle": (
+        Router(2, 8, injection_speedup=2), 1, [(0, 0, 0, 3), (0, 0, 1, 3)], [0, 0], [2 + 1, 2 + 3],
+    ),
     # Both to node 1: the channel takes one of the two nominated, the first in turn; VCs are granted in 0 and 1. Turns:
     # 0, 2, 4 and 1, 3, 5.
     "two VCs of a port, one channel": (

@@ -50,9 +50,16 @@ def plain_messages(group: list[int], pattern: str) -> list[tuple[int, int]]:
     }[pattern]
 
 
-def plain_loads(row: list[int], size: int, pattern: str, nodes: int) -> tuple[Counter, int]:
+def unequal(ways: Ways) -> Ways:
+    """Links of different weights and latencies."""
+    number = np.arange(ways.step.size).reshape(ways.step.shape)
+    return ways._replace(weight=1 + number % 5, latency=number * 7 % 11)
+
+
+def plain_loads(row: list[int], size: int, pattern: str, ways_of: Ways) -> tuple[Counter, int, int]:
     load: Counter = Counter()
-    longest = 0
+    nodes, longest, slowest = len(ways_of.step), 0, 0
+    latency = np.ones(2 * nodes, int) if ways_of.latency is None else ways_of.latency.ravel()
     for first in range(0, nodes, size):
         for a, b in plain_messages(row[first : first + size], pattern):
             ways = [(1, (b - a) % nodes), (-1, (a - b) % nodes)]
@@ -60,28 +67,33 @@ def plain_loads(row: list[int], size: int, pattern: str, nodes: int) -> tuple[Co
             ways = [way for way in ways if way[1] == shortest]
             longest = max(longest, shortest)
             for sign, hops in ways:
-                for hop in range(hops):
-                    load[(a + sign * hop) % nodes * 2 + (sign < 0)] += 2 // len(ways)
-    return load, longest
+                links = [(a + sign * hop) % nodes * 2 + (sign < 0) for hop in range(hops)]
+                slowest = max(slowest, sum(int(latency[link]) for link in links))
+                for link in links:
+                    load[link] += 2 // len(ways)
+    return load, longest, slowest
 
 
 @pytest.mark.parametrize("backend", ["numpy", "numba"])
 @pytest.mark.parametrize("nodes", [9, 12])
-def test_loads_as_a_plain_loop(backend, nodes):
-    draw = np.random.default_rng(3)
+@pytest.mark.parametrize("kind", [lambda ways: ways, unequal], ids=["alike", "unequal"])
+def test_loads_as_a_plain_loop(backend, nodes, kind):
+    draw, ways = np.random.default_rng(3), kind(ring_ways(nodes))
     sizes = [size for size in range(1, nodes + 1) if nodes % size == 0]
     cases = [(size, pattern) for size in sizes for pattern in PATTERNS]
     rows = np.stack([draw.permutation(nodes) for _ in cases])
     found = busiest_links(
-        rows, np.array([size for size, _ in cases]), np.array([PATTERNS[p] for _, p in cases]), ring_ways(nodes),
+        rows, np.array([size for size, _ in cases]), np.array([PATTERNS[p] for _, p in cases]), ways,
         backend=backend,
     )  # fmt: skip
     for place, (size, pattern) in enumerate(cases):
-        load, longest = plain_loads(rows[place].tolist(), size, pattern, nodes)
+        units, longest, slowest = plain_loads(rows[place].tolist(), size, pattern, ways)
+        weight = np.ones(2 * nodes, int) if ways.weight is None else ways.weight.ravel()
+        load = {link: number * int(weight[link]) for link, number in units.items()}
         most = max(load.values(), default=0)
         assert found.load[place] == most
-        assert found.total[place] == load.total()
-        assert found.longest[place] == longest
+        assert found.total[place] == units.total()
+        assert (found.longest[place], found.slowest[place]) == (longest, slowest)
         assert found.link[place] == min((link for link, units in load.items() if units == most), default=-1)
 
 
@@ -91,9 +103,10 @@ def test_backends_and_numbers_of_threads_give_the_same():
     rows = np.stack([draw.permutation(nodes) for _ in range(200)])
     sizes = draw.choice([2, 3, 4, 6, 8, 12, 24], len(rows))
     patterns = draw.choice(list(PATTERNS.values()), len(rows))
-    first = busiest_links(rows, sizes, patterns, ring_ways(nodes), backend="numpy")
+    ways = unequal(ring_ways(nodes))
+    first = busiest_links(rows, sizes, patterns, ways, backend="numpy")
     for threads in (1, 3):
-        other = busiest_links(rows, sizes, patterns, ring_ways(nodes), backend="numba", threads=threads)
+        other = busiest_links(rows, sizes, patterns, ways, backend="numba", threads=threads)
         for a, b in zip(first, other):
             assert a.dtype == b.dtype
             assert np.array_equal(a, b)
@@ -101,7 +114,7 @@ def test_backends_and_numbers_of_threads_give_the_same():
 
 def test_no_divisions():
     found = busiest_links(np.zeros((0, RING), np.int32), np.zeros(0, int), np.zeros(0, int), ring_ways())
-    assert [array.tolist() for array in found] == [[], [], [], []]
+    assert [array.tolist() for array in found] == [[], [], [], [], []]
 
 
 @pytest.mark.parametrize(

@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 from torusweep.errors import BadInput, Refused
 from torusweep.networks.families import build
+from torusweep.networks.physical import LinkSpeed
 from torusweep.questions.placement.blocks import AxisPart, corners, lay, orders, size_of
 from torusweep.questions.placement.machine import JobOperation, Kind, least_bytes, machine
-from torusweep.questions.placement.ranking import JobPlacement, LinkSpeed, rank
+from torusweep.questions.placement.ranking import JobPlacement, rank
 
 from tests.placements.plain_slice import Slice, bucket_phases, ring_bytes
 from tests.placements.plain_twisted import Twisted, line_bucket

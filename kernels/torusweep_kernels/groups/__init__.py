@@ -33,6 +33,8 @@ class Ways(NamedTuple):
     units      int64[R]     what a message puts on each link of a route; the sum of a key's routes is the same for all
     direction  int8[R, T]   of each run
     hops       int16[R, T]  of each run
+    weight     int64[N, D]  what a unit adds to the load of each link, ≥ 0; None: 1. Links of less bandwidth have more
+    latency    int64[N, D]  of each link, ≥ 0; None: 1, so that a route's latency is its hops
     """
 
     step: np.ndarray
@@ -41,21 +43,25 @@ class Ways(NamedTuple):
     units: np.ndarray
     direction: np.ndarray
     hops: np.ndarray
+    weight: np.ndarray | None = None
+    latency: np.ndarray | None = None
 
 
 class Busiest(NamedTuple):
     """Of B divisions.
 
-    load     int64[B]  units on the busiest link, of all groups together
+    load     int64[B]  units on the busiest link times its weight, of all groups together
     link     int64[B]  that link, node · D + direction, the lowest of equal ones; -1 where nothing is sent
     total    int64[B]  units on all links
     longest  int32[B]  hops of the longest route
+    slowest  int64[B]  latency of the slowest route
     """
 
     load: np.ndarray
     link: np.ndarray
     total: np.ndarray
     longest: np.ndarray
+    slowest: np.ndarray
 
 
 def busiest_links(
@@ -79,6 +85,9 @@ def busiest_links(
     """
     divisions = np.ascontiguousarray(divisions, np.int32)
     sizes, patterns = np.asarray(sizes, np.int32), np.asarray(patterns, np.int8)
+    ways = ways._replace(
+        **{name: np.ones(ways.step.shape, np.int64) for name in ("weight", "latency") if getattr(ways, name) is None}
+    )
     check(divisions, sizes, patterns, ways)
     chosen = backends.resolve("numba" if backend in ("auto", "cupy") else backend)
     kernel = backends.implementation(__name__, chosen)
@@ -108,6 +117,10 @@ def check(divisions: np.ndarray, sizes: np.ndarray, patterns: np.ndarray, ways: 
     same = ways.direction.ndim == 2 and ways.direction.shape == ways.hops.shape and len(ways.hops) == routes
     expect(same, f"directions and hops of shape [{routes}, T]", f"{ways.direction.shape}, {ways.hops.shape}")
     within(expect, "directions", ways.direction, 0, directions - 1)
+    for name, array in (("weight", ways.weight), ("latency", ways.latency)):
+        fits = array is None or (array.shape == ways.step.shape and array.dtype == np.int64)
+        expect(fits, f"{name} int64 of shape {ways.step.shape}", None if array is None else (array.dtype, array.shape))
+        expect(array is None or array.min(initial=0) >= 0, f"{name} ≥ 0", None if array is None else array.min())
 
 
 __all__ = ["PATTERNS", "Busiest", "Ways", "busiest_links", "check"]

@@ -16,7 +16,11 @@ def busiest_links(divisions, sizes, patterns, ways, threads):
     """See `torusweep_kernels.groups.busiest_links`."""
     count = len(divisions)
     found = groups.Busiest(
-        np.zeros(count, np.int64), np.full(count, -1, np.int64), np.zeros(count, np.int64), np.zeros(count, np.int32)
+        np.zeros(count, np.int64),
+        np.full(count, -1, np.int64),
+        np.zeros(count, np.int64),
+        np.zeros(count, np.int32),
+        np.zeros(count, np.int64),
     )
 
     def block(first: int) -> None:
@@ -31,28 +35,30 @@ def busiest_links(divisions, sizes, patterns, ways, threads):
 @cached
 def _divisions(divisions, sizes, patterns, ways, found):
     """A block of divisions."""
-    carried = np.empty(ways.step.size, np.int64)
+    carried, weight = np.empty(ways.step.size, np.int64), ways.weight.ravel()
     for place in range(len(divisions)):
         carried[:] = 0
-        found.longest[place] = _messages(divisions[place], sizes[place], patterns[place], ways, carried)
+        longest, slowest = _messages(divisions[place], sizes[place], patterns[place], ways, carried)
+        found.longest[place], found.slowest[place] = longest, slowest
         most, total, link = np.int64(0), np.int64(0), -1
         for at in range(len(carried)):
             total += carried[at]
-            if carried[at] > most:
-                most, link = carried[at], at
+            if carried[at] * weight[at] > most:
+                most, link = carried[at] * weight[at], at
         found.load[place], found.link[place], found.total[place] = most, link, total
 
 
 @cached
 def _messages(nodes, size, pattern, ways, carried):
-    """Send the messages of all groups; return the hops of the longest route."""
-    longest = 0
+    """Send the messages of all groups; return the hops of the longest route, and the latency of the slowest."""
+    longest, slowest = 0, np.int64(0)
     for first in range(0, len(nodes), size):
         if pattern == PAIRS:
             for a in range(first, first + size):
                 for b in range(first, first + size):
                     if a != b:
-                        longest = max(longest, _send(nodes[a], nodes[b], ways, carried))
+                        hops, latency = _send(nodes[a], nodes[b], ways, carried)
+                        longest, slowest = max(longest, hops), max(slowest, latency)
             continue
         for i in range(size):
             here, there = nodes[first + i], nodes[first + (i + 1) % size]
@@ -60,24 +66,27 @@ def _messages(nodes, size, pattern, ways, carried):
                 continue
             closes = i == size - 1
             if not closes or pattern in (RING, NEXT):
-                longest = max(longest, _send(here, there, ways, carried))
+                hops, latency = _send(here, there, ways, carried)
+                longest, slowest = max(longest, hops), max(slowest, latency)
             if pattern == RING or (pattern == LINE and not closes) or (pattern == BROADCAST and i > 0):
-                longest = max(longest, _send(there, here, ways, carried))
-    return longest
+                hops, latency = _send(there, here, ways, carried)
+                longest, slowest = max(longest, hops), max(slowest, latency)
+    return longest, slowest
 
 
 @inlined
 def _send(source, destination, ways, carried):
-    """Add a message to the links of its routes; return the hops of the longest."""
-    longest, directions = 0, ways.step.shape[1]
+    """Add a message to the links of its routes; return the hops of the longest, and the latency of the slowest."""
+    longest, slowest, directions = 0, np.int64(0), ways.step.shape[1]
     key = ways.key[source, destination]
     for route in range(ways.first[key], ways.first[key + 1]):
-        at, length = source, 0
+        at, length, latency = source, 0, np.int64(0)
         for run in range(ways.hops.shape[1]):
             direction = ways.direction[route, run]
             for _ in range(ways.hops[route, run]):
                 carried[at * directions + direction] += ways.units[route]
+                latency += ways.latency[at, direction]
                 at = ways.step[at, direction]
             length += ways.hops[route, run]
-        longest = max(longest, length)
-    return longest
+        longest, slowest = max(longest, length), max(slowest, latency)
+    return longest, slowest

@@ -16,7 +16,9 @@ def busiest_links(divisions: np.ndarray, sizes: np.ndarray, patterns: np.ndarray
     """See `torusweep_kernels.groups.busiest_links`."""
     count, directions = len(divisions), ways.step.shape[1]
     load, total = np.zeros(count, np.int64), np.zeros(count, np.int64)
-    link, longest = np.full(count, -1, np.int64), np.zeros(count, np.int32)
+    link, longest, slowest = np.full(count, -1, np.int64), np.zeros(count, np.int32), np.zeros(count, np.int64)
+    assert ways.weight is not None
+    assert ways.latency is not None  # both are filled in before
     for place, (nodes, size, pattern) in enumerate(zip(divisions, sizes, patterns)):
         source, destination = messages(nodes.reshape(-1, size), pattern)
         if not len(source):
@@ -25,14 +27,17 @@ def busiest_links(divisions: np.ndarray, sizes: np.ndarray, patterns: np.ndarray
         ways_of = ways.first[key + 1] - ways.first[key]
         route = np.repeat(ways.first[key] - np.cumsum(ways_of) + ways_of, ways_of) + np.arange(ways_of.sum())
         at, carried = np.repeat(source, ways_of), np.zeros(len(ways.step) * directions, np.int64)
+        latency = np.zeros(len(at), np.int64)
         for direction, hops in zip(ways.direction[route].T, ways.hops[route].T):
             for hop in range(hops.max()):
                 going = np.flatnonzero(hops > hop)
                 np.add.at(carried, at[going].astype(np.int64) * directions + direction[going], ways.units[route[going]])
+                latency[going] += ways.latency[at[going], direction[going]]
                 at[going] = ways.step[at[going], direction[going]]
-        load[place], link[place], total[place] = carried.max(), carried.argmax(), carried.sum()
-        longest[place] = ways.hops[route].sum(axis=1, dtype=np.int32).max()
-    return groups.Busiest(load, link, total, longest)
+        weighted = carried * ways.weight.ravel()
+        load[place], link[place], total[place] = weighted.max(), weighted.argmax(), carried.sum()
+        longest[place], slowest[place] = ways.hops[route].sum(axis=1, dtype=np.int32).max(), latency.max()
+    return groups.Busiest(load, link, total, longest, slowest)
 
 
 def messages(members: np.ndarray, pattern: int) -> tuple[np.ndarray, np.ndarray]:

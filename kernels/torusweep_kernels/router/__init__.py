@@ -29,11 +29,11 @@ nodes decide on the state at its beginning:
    needs no VC; any number of packets is granted it at once.
 3. *Switch allocation* is separable, input first. Each input port nominates VCs that have a flit, a route and a credit
    (ejection needs none): the first `input_speedup` × capacity of its channel, in round-robin order after the VC that
-   sent last (where several sent, the last of these in that order; an injection port has capacity 1). Each output port
-   takes as many of the VCs nominated for it as its channel's capacity. It begins with the first input port in
-   round-robin order after the one that it took from last, takes its VCs in the order of nomination, and goes on with
-   the next port. Ejection takes `ejection_flits` of them. With `transit_first`, both allocations take an injection port
-   only where no channel's port requests.
+   sent last (where several sent, the last of these in that order); an injection port the first `injection_speedup`.
+   Each output port takes as many of the VCs nominated for it as its channel's capacity. It begins with the first input
+   port in round-robin order after the one that it took from last, takes its VCs in the order of nomination, and goes on
+   with the next port. Ejection takes `ejection_flits` of them. With `transit_first`, both allocations take an injection
+   port only where no channel's port requests.
 4. *Switch traversal.* Winners send a flit. It arrives at the other end at t + switch_delay + delay of the channel; an
    ejected flit is delivered at t + switch_delay. The sender gets its credit back at t + credit_delay + back of the
    channel. After a tail, the VC that the packet held is free for allocation at t + 1.

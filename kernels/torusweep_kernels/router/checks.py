@@ -79,8 +79,9 @@ def _check_router(router: Router) -> None:
     for name in ("route_delay", "vc_delay", "switch_delay"):
         expect(0 <= getattr(router, name) <= MOST_BUFFER, f"{name} of 0 … {MOST_BUFFER}", getattr(router, name))
     expect(1 <= router.credit_delay <= MOST_BUFFER, f"credit_delay of 1 … {MOST_BUFFER}", router.credit_delay)
-    for name in ("injection_flits", "ejection_flits", "input_speedup"):
-        expect(1 <= getattr(router, name) <= MOST_INPUTS, f"{name} of 1 … {MOST_INPUTS}", getattr(router, name))
+    for name in ("injection_flits", "ejection_flits", "input_speedup", "injection_speedup"):
+        number = getattr(router, name)
+        expect(number is None or 1 <= number <= MOST_INPUTS, f"{name} of 1 … {MOST_INPUTS}", number)
     expect(router.source_queue is None or router.source_queue >= 0, "source_queue ≥ 0 or None", router.source_queue)
     expect(
         not router.bubble or router.switching != SWITCHINGS[WORMHOLE],

@@ -34,6 +34,7 @@ from torusweep_kernels.router.task import (
     Router,
     Task,
     Wiring,
+    injecting,
     longest_back,
     most_into,
     sending,
@@ -241,7 +242,7 @@ def layout(
         share_of(nodes, shares)[wiring.to[wiring.to >= 0]], sending(width[wiring.to.ravel() >= 0], router), shares
     )
     largest = -(-nodes // shares)  # nodes of a share
-    entering, x = largest * injected * int(sending(1, router)), largest * inputs * vcs
+    entering, x = largest * injected * injecting(router), largest * inputs * vcs
     behind = router.buffer_flits // max(1, shortest) + 1  # packets in a buffer: part of one, and whole ones
     landing, leaving = pairs_of(wiring, router, shares)
     return {

@@ -30,10 +30,11 @@ class Router(NamedTuple):
                       all V
     bubble            bubble flow control of the escape VCs; not in wormhole switching
     transit_first     traffic in transit has priority over injection
-    injection_flits   ≥ 1, injection ports of a node, each of `input_speedup` flits a cycle
+    injection_flits   ≥ 1, injection ports of a node, each of `injection_speedup` flits a cycle
     ejection_flits    ≥ 1, flits a cycle and node
     source_queue      ≥ 0: packets that a node's source queue holds; None: any number. Not with messages
     input_speedup     ≥ 1, VCs of an input port that may send in the same cycle, a flit each; more than V is V
+    injection_speedup ≥ 1, the same of an injection port; None: `input_speedup`
     """
 
     virtual_channels: int
@@ -51,6 +52,7 @@ class Router(NamedTuple):
     ejection_flits: int = 1
     source_queue: int | None = None
     input_speedup: int = 1
+    injection_speedup: int | None = None
 
 
 class Wiring(NamedTuple):
@@ -227,6 +229,11 @@ def sending(width: np.ndarray | int, router: Router) -> np.ndarray:
     return np.minimum(np.asarray(width) * router.input_speedup, router.virtual_channels)
 
 
+def injecting(router: Router) -> int:
+    """VCs of an injection port that may send in the same cycle."""
+    return min(router.injection_speedup or router.input_speedup, router.virtual_channels)
+
+
 class Task:
     """The arguments of `simulate`, checked, and what follows from them.
 
@@ -280,7 +287,7 @@ class Task:
         back = np.zeros(wiring.to.size, np.int64) if wiring.back is None else wiring.back.ravel().astype(np.int64)
         self.back = np.where(self.feed >= 0, np.append(back, 0)[self.feed], 0)
         self.sending = sending(np.append(self.width, 0)[self.feed], router)
-        self.sending.reshape(self.nodes, -1)[:, self.transit :] = sending(1, router)
+        self.sending.reshape(self.nodes, -1)[:, self.transit :] = injecting(router)
 
     @property
     def experiments(self) -> list[Experiment]:

@@ -14,6 +14,7 @@ from torusweep.collectives.schedule import Schedule
 from torusweep.errors import BadInput
 from torusweep.networks.ends import split
 from torusweep.networks.names import name_of
+from torusweep.networks.physical import LinkSpeed
 from torusweep.networks.topology import Topology
 
 AT_ONCE = 1 << 24  # pairs of step and channel
@@ -25,6 +26,8 @@ class AlgorithmCost(NamedTuple):
     cycles     a flit of the operation's size: the busiest channel's of each step, summed over the steps
     steps      that follow each other
     hops       of the longest message of each step, summed over the steps
+    latency    of the links that the message of each step takes whose path is the slowest, summed, as `Topology.latency`
+               has them
     pipelined  whether the data go through all steps in pieces, at the same time
     load       float64[A]  flits over each channel, a flit of size, over its bandwidth; in the order of `Topology.arcs`
     ring       as of its schedule
@@ -33,33 +36,36 @@ class AlgorithmCost(NamedTuple):
     cycles: float
     steps: int
     hops: int
+    latency: int
     pipelined: bool
     load: np.ndarray
     ring: np.ndarray | None = None
 
-    def seconds(self, size: float, bandwidth: float, latency: float) -> float:
+    def seconds(self, size: float, speed: LinkSpeed) -> float:
         """Time for `size` bytes.
 
-        bandwidth  bytes/s of a link that carries a flit a cycle
-        latency    seconds of a message for each hop, what software takes included
-
-        A step takes its longest message's latency and its busiest channel's time. A pipeline of D steps and P pieces
+        A step takes its slowest message's latency and its busiest channel's time. A pipeline of D steps and P pieces
         takes P + D − 1 steps of a P-th of the data; P is the best number. Every step counts as full: with few pieces
         it is less, as a simulation of it shows, which is compared with what its first piece takes alone.
         """
-        transfer = self.cycles * size / bandwidth
+        wait, transfer = self.wait(speed), self.cycles * size / speed.bandwidth
         if not self.pipelined or self.steps < 2:
-            return self.hops * latency + transfer
-        pieces = self.pieces(size, bandwidth, latency)
-        return (pieces + self.steps - 1) * (latency * self.hops / self.steps + transfer / pieces)
+            return wait + transfer
+        pieces = self.pieces(size, speed)
+        return (pieces + self.steps - 1) * (wait / self.steps + transfer / pieces)
 
-    def pieces(self, size: float, bandwidth: float, latency: float) -> int:
+    def wait(self, speed: LinkSpeed) -> float:
+        """Seconds of all steps for no data."""
+        return speed.wait(self.hops, self.steps, self.latency)
+
+    def pieces(self, size: float, speed: LinkSpeed) -> int:
         """The best number of pieces of a pipeline, at most one a byte; 1 without a pipeline."""
         if not self.pipelined or self.steps < 2:
             return 1
-        if latency <= 0:
+        wait = self.wait(speed) / self.steps
+        if wait <= 0:
             return max(1, int(size))
-        best = (self.steps - 1) * self.cycles * size / bandwidth / (latency * self.hops / self.steps)
+        best = (self.steps - 1) * self.cycles * size / speed.bandwidth / wait
         low = isqrt(int(best))
         # P + b/P is least at √b: of whole numbers at ⌊√b⌋ up to b = P (P + 1), then at the next
         number = low if best <= low * (low + 1) else low + 1
@@ -79,8 +85,9 @@ def cost_of(topology: Topology, schedule: Schedule) -> AlgorithmCost:
     near = keys[channel] == pair
     steps = schedule.steps
     busiest, total = np.zeros(steps), np.zeros(len(keys))
-    hops = np.zeros(steps, np.int64)
+    hops, latency = np.zeros(steps, np.int64), np.zeros(steps, np.int64)
     np.maximum.at(hops, step[near], 1)
+    np.maximum.at(latency, step[near], 1 if topology.latency is None else topology.latency[tail, port][channel[near]])
     far = _FarMessages(topology, schedule)
     rows = max(1, AT_ONCE // max(len(keys), 1))
     for first in range(0, steps, rows):
@@ -92,16 +99,22 @@ def cost_of(topology: Topology, schedule: Schedule) -> AlgorithmCost:
         for number in np.unique(step[own][~direct]).tolist():
             some = slice(*np.searchsorted(step, [number, number + 1]).tolist())
             away = ~near[some]
-            routed, longest = far.loads(source[some][away], destination[some][away], units[some][away])
+            routed, longest, slowest = far.loads(source[some][away], destination[some][away], units[some][away])
             load[number - first] += routed
-            hops[number] = max(hops[number], longest)
+            hops[number], latency[number] = max(hops[number], longest), max(latency[number], slowest)
         load /= bandwidth
         busiest[first:last] = load.max(axis=1, initial=0.0)
         total += load.sum(axis=0)
     cycles = total.max(initial=0.0) if schedule.pipelined else busiest.sum()
     scale = 1 / schedule.units
     return AlgorithmCost(
-        float(cycles * scale), steps, int(hops.sum()), schedule.pipelined, total * scale, schedule.ring
+        float(cycles * scale),
+        steps,
+        int(hops.sum()),
+        int(latency.sum()),
+        schedule.pipelined,
+        total * scale,
+        schedule.ring,
     )
 
 
@@ -119,14 +132,40 @@ class _FarMessages:
 
     def __init__(self, topology: Topology, schedule: Schedule) -> None:
         self.topology, self.node = topology, schedule.node
-        self._known: dict[bytes, tuple[np.ndarray, int]] = {}
+        self._known: dict[bytes, tuple[np.ndarray, int, int]] = {}
 
-    def loads(self, source: np.ndarray, destination: np.ndarray, units: np.ndarray) -> tuple[np.ndarray, int]:
-        """(float64[A] units over each channel, hops of the longest message)."""
+    def loads(self, source: np.ndarray, destination: np.ndarray, units: np.ndarray) -> tuple[np.ndarray, int, int]:
+        """(float64[A] units over each channel, hops of the longest message, latency of the slowest)."""
         key = b"".join(part.tobytes() for part in (source, destination, units))
         if key not in self._known:
-            self._known[key] = routed(self.topology, self.node[source], self.node[destination], units)
+            ends = self.node[source], self.node[destination]
+            load, hops = routed(self.topology, *ends, units)
+            slowest = hops if self.topology.latency is None else slowest_path(self.topology, *ends)
+            self._known[key] = load, hops, slowest
         return self._known[key]
+
+
+def slowest_path(topology: Topology, source: np.ndarray, destination: np.ndarray) -> int:
+    """The largest latency of a path of fewest hops from one of the nodes to its destination, int[M] each.
+
+    Hosts that forward nothing begin and end paths alone.
+    """
+    roots, row = np.unique(source, return_inverse=True)
+    hops = hops_of(topology, source, destination)
+    tail, head, port = topology.arcs
+    assert topology.latency is not None
+    latency = topology.latency[tail, port].astype(np.int64)
+    if latency.min() == latency.max():
+        return int(hops.max() * latency[0])
+    distance = hops_between(topology, roots).copy()
+    distance[np.arange(len(roots)), roots] = 0
+    forwards = np.ones(len(tail), bool) if topology.ends is None else ~topology.ends[tail]
+    slowest = np.zeros(distance.shape, np.int64)
+    for hop in range(int(hops.max())):
+        onwards = (distance[:, tail] == hop) & (distance[:, head] == hop + 1)
+        place, arc = np.nonzero(onwards & (forwards | (hop == 0)))
+        np.maximum.at(slowest, (place, head[arc]), slowest[place, tail[arc]] + latency[arc])
+    return int(slowest[row, destination].max())
 
 
 def routed(

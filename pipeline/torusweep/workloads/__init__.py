@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from torusweep.errors import BadInput
+from torusweep.networks.physical import UNSAID, Clock
 from torusweep.networks.signature import resolve
 from torusweep.networks.spelling import Spelling
-from torusweep.workloads.files import file, named_file
-from torusweep.workloads.messages import Program, Workload
+from torusweep.workloads.files import file
+from torusweep.workloads.messages import Program, Target, Workload
 from torusweep.workloads.skeletons import all_to_all, cg, ft, integer_sort, lu, mg, ring_all_reduce
 from torusweep.workloads.traces import chakra, goal, rank_files
 
@@ -34,19 +35,20 @@ READERS = {"csv": "file", "parquet": "file", "goal": "goal", "et": "chakra"}  # 
 _SUFFIX = re.compile(rf"[^()]+\.({'|'.join(READERS)})", re.IGNORECASE)
 
 
-def workload(spelling: str, terminals: int, names: tuple[Any, ...] | None = None) -> tuple[str, Workload]:
+def workload(
+    spelling: str, terminals: int, names: tuple[Any, ...] | None = None, clock: Clock = UNSAID
+) -> tuple[str, Workload]:
     """Return (canonical spelling, messages) of a workload for a number of terminals.
 
     spelling   `cg`, `is(keys=65536)`, `file(path="messages.csv")`, `goal(path="app.goal", cycles_per_us=500)`, or just
                the name of the file
     names      of the terminals, which the messages of a file may have as tasks; None: they are numbers
+    clock      of the simulation, by which sizes in bytes become flits
     Raises BadInput if the name, a parameter or the file is wrong, or if there are too few terminals.
     """
     canonical_spelling, function, values = _resolve(spelling)
     try:
-        if function is file and names is not None:
-            return canonical_spelling, named_file(terminals, names, **values)
-        return canonical_spelling, function(terminals, **values)
+        return canonical_spelling, function(Target(terminals, names, clock), **values)
     except BadInput as refusal:
         raise type(refusal)(f"workload {canonical_spelling}: {refusal}") from None
 
@@ -54,6 +56,11 @@ def workload(spelling: str, terminals: int, names: tuple[Any, ...] | None = None
 def canonical(spelling: str) -> str:
     """The canonical spelling of a workload. Raises BadInput if the name or a parameter is wrong."""
     return _resolve(spelling)[0]
+
+
+def flit_bytes_of(spelling: str) -> int | None:
+    """Bytes of a flit that the spelling of a trace says; None: it says none. Raises BadInput as `canonical`."""
+    return _resolve(spelling)[2].get("flit_bytes")
 
 
 def files_of(spelling: str) -> list[Path]:
@@ -72,4 +79,4 @@ def _resolve(spelling: str) -> tuple[str, Callable[..., Workload], dict[str, Any
     return resolve(spelling, WORKLOADS, kind="workload", example='cg(order=1400) or file(path="messages.csv")')
 
 
-__all__ = ["WORKLOADS", "Program", "Workload", "canonical", "files_of", "workload"]
+__all__ = ["WORKLOADS", "Program", "Workload", "canonical", "files_of", "flit_bytes_of", "workload"]

@@ -18,10 +18,11 @@ from pyarrow import types
 
 from torusweep.errors import BadInput, Refused, nearest, one_line, printable
 from torusweep.networks.names import has_no_numbers, number_of
+from torusweep.networks.physical import FLIT_BYTES
 from torusweep.networks.topology import Meaning, default_memory
 from torusweep.quantities import counted
 from torusweep.tables.parquet import content_of, foreign_table
-from torusweep.workloads.messages import Workload, flits_of
+from torusweep.workloads.messages import Target, Workload
 
 
 def topological_order(dependencies: Sequence[Sequence[int]]) -> tuple[list[int], list[int]]:
@@ -214,14 +215,15 @@ class _Message(NamedTuple):
     depends_on: list[str]
 
 
-def file(terminals: int, path: File) -> Workload:
+def file(target: Target, path: File) -> Workload:
     """Messages from a CSV or Parquet file with the columns message, source, destination, flits or bytes, depends_on and
     delay; messages.csv alone is the same as path="messages.csv".
 
     message       a name without blanks, different for each message
     source, destination   tasks, whole numbers from 0; the number of tasks is the largest plus 1. On a network from a
                   file or a graph they are what it calls its nodes, unless a node has several terminals
-    flits, bytes  size of the message, in one of the two columns; a flit has 4 bytes. A message of a task to
+    flits, bytes  size of the message, in one of the two columns; a flit has 4 bytes unless
+                  the simulation says otherwise. A message of a task to
                   itself may have any size; it takes no time except its delay
     depends_on    names of the messages that must be delivered before, separated by blanks; optional
     delay         cycles from their delivery until the message is sent; optional
@@ -229,16 +231,8 @@ def file(terminals: int, path: File) -> Workload:
     be in any order.
     Source: the file.
     """
-    return named_file(terminals, None, path)
-
-
-def named_file(terminals: int, names: tuple[Any, ...] | None, path: str) -> Workload:
-    """`file` on a network whose terminals have names.
-
-    Where these are texts that are no numbers, whole numbers are tasks as well.
-    """
-    where = printable(Path(path))
-    messages = _read(Path(path), where, names)
+    terminals, where = target.terminals, printable(Path(path))
+    messages = _read(Path(path), where, target)
     tasks = 1 + max(max(one.source, one.destination) for one in messages)
     if tasks > terminals:
         far = next(one for one in messages if max(one.source, one.destination) == tasks - 1)
@@ -259,10 +253,10 @@ def named_file(terminals: int, names: tuple[Any, ...] | None, path: str) -> Work
     return Workload(tasks, source.astype(np.int32), destination.astype(np.int32), flits, delay, place[waits], names)
 
 
-def _read(path: Path, where: str, names: tuple[Any, ...] | None) -> list[_Message]:
+def _read(path: Path, where: str, target: Target) -> list[_Message]:
     head, columns, rows = rows_of(path, where)
     _check_columns(columns, head)
-    return [_message(row, names) for row in rows]
+    return [_message(row, target) for row in rows]
 
 
 def _check_columns(columns: Sequence[str], where: str) -> None:
@@ -280,8 +274,9 @@ def _check_columns(columns: Sequence[str], where: str) -> None:
         )
 
 
-def _message(row: Row, names: tuple[Any, ...] | None) -> _Message:
-    where, place, values = row
+def _message(row: Row, target: Target) -> _Message:
+    """Where tasks have names that are texts and no numbers, whole numbers are tasks as well."""
+    (where, place, values), names = row, target.names
 
     def whole(name: str, least: int, most: int) -> int:
         text = values[name]
@@ -303,7 +298,10 @@ def _message(row: Row, names: tuple[Any, ...] | None) -> _Message:
 
     source, destination = task("source"), task("destination")
     least = 0 if source == destination else 1
-    flits = whole("flits", least, MOST_FLITS) if "flits" in values else flits_of(whole("bytes", least, 4 * MOST_FLITS))
+    if "flits" in values:
+        flits = whole("flits", least, MOST_FLITS)
+    else:
+        flits = target.clock.flits(whole("bytes", least, FLIT_BYTES * MOST_FLITS))
     delay = whole("delay", 0, MOST_DELAY) if values.get("delay") else 0
     return _Message(
         where, place, values["message"], source, destination, flits, delay, values.get("depends_on", "").split()

@@ -3,17 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from torusweep.errors import BadInput, Refused
+from torusweep.networks.physical import UNSAID, Clock
 from torusweep.networks.topology import default_memory
 
 MESSAGE_BYTES = 180  # peak memory per message with its dependencies; measured: 120 to 136
 LISTED_BYTES = 250  # additional memory of a message that is added singly; measured: 340 together
 MOST_BLOCKS = 200_000  # two for an exchange; they take 10 s
-FLIT_BYTES = 4  # Cámara et al. 2010, sec. 6.1: phits of 4 bytes
+
+
+class Target(NamedTuple):
+    """What a workload knows of the network that it is for.
+
+    terminals  their number
+    names      what the network calls them; None: their numbers
+    clock      of the simulation: sizes in bytes become flits by it, and times become cycles
+    """
+
+    terminals: int
+    names: tuple[Any, ...] | None = None
+    clock: Clock = UNSAID
 
 
 class Workload(NamedTuple):
@@ -150,11 +163,6 @@ class Program:
         if self._messages:
             self._blocks.append((np.array(self._messages, np.int64), np.array(self._waits, np.int64).reshape(-1, 2)))
             self._messages, self._waits = [], []
-
-
-def flits_of(bytes_: float) -> int:
-    """Number of flits of a message of so many bytes, at least one."""
-    return max(1, -int(-bytes_ // FLIT_BYTES))
 
 
 def task_count(terminals: int, tasks: int | None) -> int:

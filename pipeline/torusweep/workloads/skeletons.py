@@ -14,22 +14,23 @@ from typing import Annotated
 import numpy as np
 
 from torusweep.errors import BadInput
+from torusweep.networks.physical import Clock
 from torusweep.networks.topology import Whole
-from torusweep.workloads.messages import Program, Workload, flits_of, power_of_2_tasks, task_count
+from torusweep.workloads.messages import Program, Target, Workload, power_of_2_tasks, task_count
 
 Tasks = Annotated[int | None, Whole(2, "tasks; by default one a terminal")]
 Flits = Annotated[int, Whole(1, "flits", 2**40)]
 Rounds = Annotated[int, Whole(1, "how often", 10**6)]
 
 
-def ring_all_reduce(terminals: int, flits: Flits = 1024, tasks: Tasks = None) -> Workload:
+def ring_all_reduce(target: Target, flits: Flits = 1024, tasks: Tasks = None) -> Workload:
     """All-reduce of a vector of `flits` on a ring of tasks: reduce-scatter, then all-gather.
 
     There are 2 (N − 1) steps; in each, a task sends ⌈flits/N⌉ flits to the next, after it has received those
     of the step before.
     Source: Patarasuk & Yuan 2009.
     """
-    number = task_count(terminals, tasks)
+    number = task_count(target.terminals, tasks)
     program, share = Program(number), -(-flits // number)
     program.check_rounds(2 * (number - 1), 1, number)
     for _ in range(2 * (number - 1)):
@@ -37,13 +38,13 @@ def ring_all_reduce(terminals: int, flits: Flits = 1024, tasks: Tasks = None) ->
     return program.workload()
 
 
-def all_to_all(terminals: int, flits: Flits = 64, rounds: Rounds = 1, tasks: Tasks = None) -> Workload:
+def all_to_all(target: Target, flits: Flits = 64, rounds: Rounds = 1, tasks: Tasks = None) -> Workload:
     """`flits` flits from every task to every other, posted at once; the next round begins when all have arrived.
 
     Task i sends to i + 1, i + 2, … in this order, so that no task is the first destination of several others.
     Source: Thakur, Rabenseifner & Gropp 2005 (MPICH's all-to-all of medium messages).
     """
-    number = task_count(terminals, tasks)
+    number = task_count(target.terminals, tasks)
     program = Program(number)
     program.check_rounds(rounds, 1, number * (number - 1))
     for _ in range(rounds):
@@ -74,7 +75,7 @@ DOUBLE = 8  # bytes
 
 
 def cg(
-    terminals: int,
+    target: Target,
     order: Annotated[int, Whole(2, "order of the matrix", 10**8)] = 14_000,
     rounds: Rounds = 1,
     tasks: Tasks = None,
@@ -89,10 +90,10 @@ def cg(
     Source: Bailey et al. 1991 (NAS Parallel Benchmarks); Cámara et al. 2010, sec. 7.5, replay a trace of it
     without stating its class.
     """
-    number = power_of_2_tasks(terminals, tasks)
+    number = power_of_2_tasks(target.terminals, tasks)
     bits = number.bit_length() - 1
     rows, columns = 1 << bits // 2, 1 << (bits + 1) // 2
-    segment = flits_of(DOUBLE * order / columns)
+    segment = target.clock.flits(DOUBLE * order / columns)
     program = Program(number)
     sums = columns.bit_length() - 1
     program.check_rounds(rounds, 3 * sums + 1, 3 * sums * number)
@@ -104,7 +105,7 @@ def cg(
             if transposed(task, rows, columns) != task
         )
         for _ in range(2):
-            within_rows(program, columns, flits_of(DOUBLE))
+            within_rows(program, columns, target.clock.flits(DOUBLE))
     return program.workload()
 
 
@@ -131,7 +132,7 @@ Side = Annotated[int, Whole(1, "points of the grid in this dimension", 1 << 16)]
 
 
 def integer_sort(
-    terminals: int,
+    target: Target,
     keys: Annotated[int, Whole(1, "keys", 1 << 40)] = 1 << 23,
     buckets: Annotated[int, Whole(1, "buckets", 1 << 24)] = 1024,
     rounds: Rounds = 1,
@@ -144,19 +145,19 @@ def integer_sort(
     are approximately evenly distributed.
     Source: Bailey et al. 1991 (NAS Parallel Benchmarks); collectives as in Thakur, Rabenseifner & Gropp 2005.
     """
-    number = power_of_2_tasks(terminals, tasks)
+    number = power_of_2_tasks(target.terminals, tasks)
     program = Program(number)
     doublings = number.bit_length() - 1
     program.check_rounds(rounds, doublings + 2, number * doublings + 2 * number * (number - 1))
     for _ in range(rounds):
-        recursive_doubling(program, flits_of(INTEGER * (buckets + TEST_KEYS)))
-        exchange_all(program, flits_of(INTEGER))
-        exchange_all(program, flits_of(INTEGER * keys / number**2))
+        recursive_doubling(program, target.clock.flits(INTEGER * (buckets + TEST_KEYS)))
+        exchange_all(program, target.clock.flits(INTEGER))
+        exchange_all(program, target.clock.flits(INTEGER * keys / number**2))
     return program.workload()
 
 
 def ft(
-    terminals: int, nx: Side = 256, ny: Side = 256, nz: Side = 128, rounds: Rounds = 1, tasks: Tasks = None
+    target: Target, nx: Side = 256, ny: Side = 256, nz: Side = 128, rounds: Rounds = 1, tasks: Tasks = None
 ) -> Workload:
     """The communication of NPB's FT: `rounds` transforms of nx × ny × nz complex numbers, in slabs on 2^m tasks.
 
@@ -165,14 +166,15 @@ def ft(
     begins the next transform when it has received all messages to it; no task waits for the checksum.
     Source: Bailey et al. 1991 (NAS Parallel Benchmarks, one-dimensional layout).
     """
-    number = power_of_2_tasks(terminals, tasks)
+    number = power_of_2_tasks(target.terminals, tasks)
     program = Program(number)
     program.check_rounds(rounds, number.bit_length(), (number + 1) * (number - 1))
     for _ in range(rounds):
-        exchange_all(program, flits_of(COMPLEX * nx * ny * nz / number**2))
+        exchange_all(program, target.clock.flits(COMPLEX * nx * ny * nz / number**2))
         distance = 1
         while distance < number:
-            program.exchange((task + distance, task, flits_of(COMPLEX)) for task in range(0, number, 2 * distance))
+            value = target.clock.flits(COMPLEX)
+            program.exchange((task + distance, task, value) for task in range(0, number, 2 * distance))
             distance *= 2
     return program.workload()
 
@@ -181,7 +183,7 @@ POINT = 5 * 8  # bytes: five doubles
 
 
 def lu(
-    terminals: int,
+    target: Target,
     side: Annotated[int, Whole(4, "points of the grid in each dimension", 4096)] = 64,
     rounds: Rounds = 1,
     tasks: Tasks = None,
@@ -195,7 +197,7 @@ def lu(
     with the four neighbours, first along columns of tasks, then along rows.
     Source: Bailey et al. 1991 (NAS Parallel Benchmarks; its exchange_1 and exchange_3).
     """
-    number = power_of_2_tasks(terminals, tasks)
+    number = power_of_2_tasks(target.terminals, tasks)
     bits = number.bit_length() - 1
     rows, columns = 1 << bits // 2, 1 << (bits + 1) // 2
     if side < columns:
@@ -204,7 +206,7 @@ def lu(
             " choose a larger grid or fewer tasks"
         )
     # an edge to the south is as long as the part of the grid is wide
-    south, east = flits_of(POINT * side / columns), flits_of(POINT * side / rows)
+    south, east = target.clock.flits(POINT * side / columns), target.clock.flits(POINT * side / rows)
     program = Program(number)
     edges = rows * (columns - 1) + (rows - 1) * columns  # between parts of the grid
     program.check_rounds(rounds, 2, 2 * (side - 2) * edges + 2 * edges)
@@ -236,7 +238,7 @@ def _sweep(program: Program, rows: int, columns: int, flits: tuple[int, int], wa
 
 
 def mg(
-    terminals: int,
+    target: Target,
     side: Annotated[int, Whole(4, "points of the grid in each dimension", 1 << 14)] = 256,
     rounds: Rounds = 1,
     tasks: Tasks = None,
@@ -251,7 +253,7 @@ def mg(
     part.
     Source: Bailey et al. 1991 (NAS Parallel Benchmarks; its comm3 in mg3P).
     """
-    number = power_of_2_tasks(terminals, tasks)
+    number = power_of_2_tasks(target.terminals, tasks)
     if side & (side - 1):
         raise BadInput(f"side={side}: expected a power of 2; choose {1 << side.bit_length() - 1}")
     bits = number.bit_length() - 1
@@ -268,11 +270,11 @@ def mg(
     program.check_rounds(rounds, len(parts), 2 * sum(parts))
     for _ in range(rounds):
         for level in levels:
-            exchange_faces(program, shape, level)
+            exchange_faces(program, shape, level, target.clock)
     return program.workload()
 
 
-def exchange_faces(program: Program, shape: tuple[int, ...], side: int) -> None:
+def exchange_faces(program: Program, shape: tuple[int, ...], side: int, clock: Clock) -> None:
     """Append the exchange of faces between the parts of a periodic grid of side³ points, dimension by dimension."""
     stride = [max(1, tasks // side) for tasks in shape]  # between tasks with a part
     weight = [1, shape[0], shape[0] * shape[1]]
@@ -286,7 +288,7 @@ def exchange_faces(program: Program, shape: tuple[int, ...], side: int) -> None:
     for axis in range(3):
         if parts[axis] == 1:
             continue
-        flits = flits_of(DOUBLE * side**2 * parts[axis] / (parts[0] * parts[1] * parts[2]))
+        flits = clock.flits(DOUBLE * side**2 * parts[axis] / (parts[0] * parts[1] * parts[2]))
         step, around = stride[axis] * weight[axis], shape[axis] * weight[axis]
         messages = []
         for place in places:

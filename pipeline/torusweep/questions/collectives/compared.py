@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,11 +19,12 @@ from torusweep.collectives.optimum import Optimum
 from torusweep.collectives.schedule import Schedule
 from torusweep.collectives.trees import MOST_PACKED
 from torusweep.errors import BadInput, Refused
-from torusweep.networks.topology import Topology
-from torusweep.quantities import bandwidth_of, byte_range, seconds_of
+from torusweep.networks.physical import LinkSpeed, unit_of, waiting_of
+from torusweep.networks.topology import Plan, Topology
+from torusweep.quantities import byte_range
 from torusweep.questions.collectives.record import record_of
 from torusweep.questions.simulation.parameters import MAX_CYCLES, Parameters
-from torusweep.questions.simulation.presets import ALL_FLITS, preset, round_trip
+from torusweep.questions.simulation.presets import ALL_FLITS, clock_for, preset, round_trip
 from torusweep.questions.simulation.runs import Experiment, run
 from torusweep.questions.simulation.setup import set_up
 from torusweep.questions.stage import under
@@ -80,7 +80,8 @@ def simulated(topology: Topology, schedule: Schedule, flits: int) -> Simulated:
     if moved > MOST_FLITS:
         raise Refused(f"{name}: expected at most {MOST_FLITS:,} flits in all messages, got {moved:.3g}; choose fewer")
     try:
-        setup = set_up(topology, replace(ROUTER, buffer_flits=max(BUFFER_FLITS, round_trip(topology, DEFAULT))))
+        buffers = max(BUFFER_FLITS, round_trip(topology, DEFAULT, clock_for(topology, None)))
+        setup = set_up(topology, replace(ROUTER, buffer_flits=buffers))
     except Refused:
         raise
     except BadInput:
@@ -179,24 +180,17 @@ def _waits(
 
 
 Row = dict[str, Any]
-BANDWIDTH, LATENCY = "50GB/s", "1us"
 
 
 class Timing(NamedTuple):
-    """sizes: bytes; bandwidth: bytes/s of a channel; latency: s of a message for each hop."""
+    """sizes: bytes; speed: of links, its latency that of a message for each hop."""
 
     sizes: list[int]
-    bandwidth: float
-    latency: float
+    speed: LinkSpeed
 
 
-def timing_of(
-    sizes: Iterable[str | int], bandwidth: str | None, latency: str | None, said: Fraction | None = None
-) -> Timing | None:
-    """What times are asked for; None without sizes. Raises BadInput for texts that are no quantities.
-
-    said  bits a second that a flit a cycle stands for in the network, where no bandwidth is given; None: not said
-    """
+def timing_of(sizes: Iterable[str | int], bandwidth: str | None, latency: str | None, plan: Plan) -> Timing | None:
+    """What times are asked for of a network; None without sizes. Raises BadInput for texts that are no quantities."""
     with under("bytes"):
         numbers = [number for size in sizes for number in byte_range(str(size))]
     for name, given in (("bandwidth", bandwidth), ("latency", latency)):
@@ -204,10 +198,10 @@ def timing_of(
             with under(name):
                 raise BadInput("expected together with `bytes`, got none; add `bytes`, as 1MiB:1GiB")
     with under("bandwidth"):
-        speed = float(said / 8) if said and bandwidth is None else bandwidth_of(bandwidth or BANDWIDTH)
+        unit = unit_of(plan, bandwidth)
     with under("latency"):
-        wait = seconds_of(latency or LATENCY)
-    return Timing(numbers, speed, wait) if numbers else None
+        speed = LinkSpeed(unit, *waiting_of(plan, latency))
+    return Timing(numbers, speed) if numbers else None
 
 
 def compared(
@@ -258,20 +252,20 @@ def _times(row: Row, cost: AlgorithmCost | None, timing: Timing | None) -> Row:
     if timing is None:
         return {}
     share = row["bus_bandwidth"] / row["algorithm_bandwidth"] if row["algorithm_bandwidth"] else None
-    _, bandwidth, latency = timing
-    times = []
+    speed, times = timing.speed, []
     for number in timing.sizes:
-        seconds = cost.seconds(number, bandwidth, latency) if cost else row["bound"] * number / bandwidth
+        seconds = cost.seconds(number, speed) if cost else row["bound"] * number / speed.bandwidth
         times.append(
             {
                 "bytes": number,
                 "seconds": seconds,
                 "algorithm_bandwidth": number / seconds,
                 "bus_bandwidth": None if share is None else share * number / seconds,
-                "pieces": cost.pieces(number, bandwidth, latency) if cost else None,
+                "pieces": cost.pieces(number, speed) if cost else None,
             }
         )
-    return {"bandwidth": bandwidth, "latency": latency, "times": times}
+    waits = {"latency": speed.latency, "latency_unit": speed.tick, "wait": cost.wait(speed) if cost else None}
+    return {"bandwidth": speed.bandwidth, **waits, "times": times}
 
 
 def attaining(network: Topology, bounds: Optimum, rows: Sequence[Row], left_out: Mapping[str, str]) -> list[str]:

@@ -17,14 +17,15 @@ from torusweep.collectives.operations import OPERATIONS, has_switches, operation
 from torusweep.collectives.optimum import Optimum, optimum
 from torusweep.errors import BadInput
 from torusweep.networks.names import number_of, terminal_names
+from torusweep.networks.physical import BANDWIDTH, LATENCY
 from torusweep.networks.topology import Meaning, Topology, Whole
 from torusweep.questions.answer import Records
 from torusweep.questions.collectives.columns import COLLECTIVES
-from torusweep.questions.collectives.compared import BANDWIDTH, LATENCY, attaining, compared, timing_of, together
+from torusweep.questions.collectives.compared import attaining, compared, timing_of, together
 from torusweep.questions.collectives.record import collective_record
 from torusweep.questions.collectives.text import order_in_words, print_collective
 from torusweep.questions.display import value_text
-from torusweep.questions.heeds import given, heeds
+from torusweep.questions.heeds import heeds
 from torusweep.questions.how import How
 from torusweep.questions.parameters import Absent, InTables, NotSwept, Option, Positional, Spelled, Swept
 from torusweep.questions.question import CERTIFICATE, Question
@@ -142,8 +143,11 @@ def collective(
     | None = None,
     latency: Annotated[
         str,
-        Meaning("of a message for each hop, software included, for the time of bytes"),
-        Absent(LATENCY),
+        Meaning(
+            "for the time of bytes: of a message for each hop, software included; where links say a latency of their"
+            " own, what software adds to each step"
+        ),
+        Absent(f"{LATENCY}; where links say theirs, those of the slowest message's path alone"),
         NotSwept(),
     ]
     | None = None,
@@ -174,7 +178,7 @@ def collective(
     terminal: int = number_of(terminal_names(network), 0 if root == "0" else root, "root")
     asked = [one.strip().lower() for one in algorithms or [EVERY]]
     chosen = [one for one in algorithms_for(name, asked) if one != OPTIMUM]
-    timing = timing_of(bytes or (), bandwidth, latency, network.plan.rate)
+    timing = timing_of(bytes or (), bandwidth, latency, network.plan)
     if simulate is not None and not chosen:
         with under("simulate"):
             raise BadInput("expected an algorithm, got the optimum alone; name one, as ring")
@@ -197,6 +201,11 @@ def collective(
     found_ring = next((row["ring_order"] for row in rows if row["ring_order"] is not None), None)
     order = order_in_words(network, found_ring) if found_ring is not None and has_switches(network) else ""
     remarks = [SHARED] if len(np.unique(network.terminals)) < len(network.terminals) else []
+    heeded = []
+    if timing is not None and timing.speed.bandwidth == float((network.plan.rate or 0) / 8):
+        heeded.append("unit")
+    if timing is not None and timing.speed.tick is not None:
+        heeded += ["latency", "clock"]
     return Collective(
         rows,
         proved=(network, terminal, bounds),
@@ -204,7 +213,7 @@ def collective(
         left_out=left_out,
         order=order,
         remarks=remarks,
-        heeded=("unit",) if timing is not None and timing.bandwidth == float((network.plan.rate or 0) / 8) else (),
+        heeded=heeded,
         attained_by=attaining(network, bounds, rows, left_out),
     )
 
@@ -217,7 +226,12 @@ class CollectivesQuestion(Question):
     heeds: ClassVar = {
         **heeds("bandwidth, direction, terminals, forwarding"),
         **heeds("unit", "with `bytes` alone", lambda values: bool(values["bytes"]) and values["bandwidth"] is None),
-        **given("latency", "simulate"),
+        **heeds(
+            "latency",
+            "with `simulate`, and with `bytes` where links say times",
+            lambda values: values["simulate"] is not None,
+        ),
+        **heeds("clock", "with `bytes`", lambda values: False),  # the answer knows
     }
     phrase = "{operation}, {algorithm}"
     how = ("symmetry",)

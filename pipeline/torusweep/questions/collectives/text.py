@@ -12,7 +12,7 @@ from torusweep.collectives.algorithms import EVERY, OPTIMUM, algorithms_for
 from torusweep.collectives.optimum import channels_in_words
 from torusweep.networks.names import terminal_names, texts_of
 from torusweep.networks.topology import Topology
-from torusweep.quantities import counted, size_as_given
+from torusweep.quantities import counted, four_digits, size_as_given
 from torusweep.questions.collectives.compared import Simulated
 from torusweep.questions.console import Columns, print_facts, print_note, print_rows
 
@@ -129,7 +129,10 @@ def _proof(best: Row) -> list[tuple[str, str]]:
 
 def _print_times(console: Console, rows: Sequence[Row]) -> None:
     best, *shown = rows
-    speed, wait = f"{best['bandwidth'] / 1e9:g} GB/s for a flit a cycle", f"{1e6 * best['latency']:g} µs a hop"
+    speed = f"{best['bandwidth'] / 1e9:g} GB/s for a flit a cycle"
+    wait = f"{1e6 * best['latency']:g} µs a {'hop' if best['latency_unit'] is None else 'step'}"
+    if best["latency_unit"] is not None:
+        wait = "the latencies of its links for each message" + (f", and {wait}" if best["latency"] else "")
     print_note(console, f"time in µs, and the fastest: {speed}, {wait}")
     names = [row["algorithm"] for row in shown]
     lines = []
@@ -145,6 +148,4 @@ def _print_times(console: Console, rows: Sequence[Row]) -> None:
 
 
 def _microseconds(seconds: float) -> str:
-    """Four digits, without an exponent."""
-    number = 1e6 * seconds
-    return f"{number:,.0f}" if number >= 1000 else f"{number:.4g}"
+    return four_digits(1e6 * seconds)

@@ -16,10 +16,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
+from torusweep.networks.physical import terminal_rates
 from torusweep.networks.topology import NO_PORT, Topology
 from torusweep.questions.loads.columns import CHANNEL_LOADS, CHANNEL_NAMES, CHANNEL_RATES, LOADS
 from torusweep.tables.columns import arrow_schema
-from torusweep.traffic import Phase
+from torusweep.traffic import Phase, Traffic
 from torusweep.traffic.given import NOTHING, Lost
 
 
@@ -147,8 +148,8 @@ class ChannelLoads:
     routing, traffic   canonical spellings
     load        float64[N, P]    of each port's channel, divided by its bandwidth; 0 where there is no channel
     mean_hops   float            hops per injected flit; one to its own source counts, with 0 or Valiant's way back
-    ejected     float            flits that the busiest terminal receives
-    sent        float            flits that the busiest terminal sends, where the mean one sends one
+    ejected     float            flits that the busiest terminal receives, over those that it can in a cycle
+    sent        float            flits that the busiest terminal sends, where the mean one sends one, likewise
     estimate    accuracy of sampled loads; None: the loads are exact
     collective  times of a collective operation, with exact loads
     stretch     mean_hops over that of shortest paths; None if not computed, or if nothing moves
@@ -188,6 +189,18 @@ class ChannelLoads:
         width = np.ones(len(tail)) if topology.bandwidth is None else topology.bandwidth[tail, port]
         capacity = width * float(unit)
         return ChannelRates(self.load[tail, port] * self.rate / float(unit) * capacity, capacity)
+
+
+def at_terminals(topology: Topology, traffic: Traffic) -> tuple[float, float]:
+    """(`ChannelLoads.ejected`, `ChannelLoads.sent`) of a traffic."""
+    if not topology.plan.hosts_end:
+        return float(traffic.received().max()), traffic.most_sent()
+    out, into = terminal_rates(topology)
+    flits = (traffic.received(), into), (traffic.sent(), out)
+    ejected, sent = (
+        float(np.divide(part, rate, out=np.zeros(len(rate)), where=rate > 0).max()) for part, rate in flits
+    )
+    return ejected, sent
 
 
 def record_of(loads: ChannelLoads, bounds: Bounds | None = None) -> dict[str, Any]:

@@ -28,14 +28,16 @@ LOADS = (
         "ejection_load",
         "double",
         "flits/cycle/terminal",
-        "injection rate at which the terminal that receives most receives one flit per cycle",
+        "injection rate at which the terminal that receives most receives one flit per cycle, or a host all that its"
+        " links bring",
         "more",
     ),
     Column(
         "injection_load",
         "double",
         "flits/cycle/terminal",
-        "injection rate, of the mean terminal, at which the terminal that sends most sends one flit per cycle",
+        "injection rate, of the mean terminal, at which the terminal that sends most sends one flit per cycle, or a"
+        " host all that its links carry",
         "more",
     ),
     Column(

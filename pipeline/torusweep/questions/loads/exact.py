@@ -23,7 +23,7 @@ from torusweep.errors import BadInput
 from torusweep.networks.links import channel_orbits
 from torusweep.networks.symmetry import Orbits, orbits_under, proved_symmetries
 from torusweep.networks.topology import NO_PORT, Topology
-from torusweep.questions.loads.channels import ROUNDING, ChannelLoads, collective
+from torusweep.questions.loads.channels import ROUNDING, ChannelLoads, at_terminals, collective
 from torusweep.questions.loads.source import source_flows
 from torusweep.questions.loads.trees import tree_loads
 from torusweep.routing import GivenRouting, Routing
@@ -305,8 +305,7 @@ def exact_loads(
         spelled,
         topology.load_of(load),
         0.0,
-        float(pattern.received().max()),
-        pattern.most_sent(),
+        *at_terminals(topology, pattern),
         collective=collective(pattern.phases, busiest) if pattern.phases else None,
         stretch=hops / shortest if shortest and trees is None else None,
         lost=lost,

@@ -24,7 +24,7 @@ from torusweep_kernels.walks import RandomPackets, Searches, sampled_walks
 
 from torusweep.errors import BadInput
 from torusweep.networks.topology import Topology
-from torusweep.questions.loads.channels import ChannelLoads, MaximumEstimate
+from torusweep.questions.loads.channels import ChannelLoads, MaximumEstimate, at_terminals
 from torusweep.questions.loads.exact import channels_of_arcs
 from torusweep.questions.loads.source import channels_of_directions
 from torusweep.routing import GivenRouting, LayeredRouting, SourceRouting
@@ -143,15 +143,13 @@ def sampled_loads(
         if relative_error is not None and estimate.stderr <= relative_error * load.max(initial=0.0):
             break
     hops = float(count.sum()) / done
-    ejected = float(pattern.received().max())
     return ChannelLoads(
         topology,
         canonical,
         spelled,
         load,
         hops,
-        ejected,
-        pattern.most_sent(),
+        *at_terminals(topology, pattern),
         estimate,
         lost=lost,
         rate=pattern.rate,

@@ -265,7 +265,7 @@ class LoadsQuestion(Question):
     ask = staticmethod(loads)
     command = "loads"
     heeds: ClassVar = {
-        **heeds("bandwidth, direction, terminals, forwarding"),
+        **heeds("bandwidth, direction, terminals, terminal rate, forwarding"),
         **given("unit", "sends"),
         **BY_WEIGHT,
         **BY_LATENCY,

@@ -241,14 +241,16 @@ MOST_AT_ONCE = 1 << 22  # node numbers in one call of the kernel: 16 MiB
 class Load(NamedTuple):
     """Of one pattern in all groups at once.
 
-    messages  on the busiest link
+    messages  on the busiest link, over its flits a cycle
     link      that link: node · D + direction
     hops      of the longest route
+    latency   of the slowest route, as `Topology.latency` has it
     """
 
     messages: float
     link: int
     hops: int
+    latency: int
 
 
 class Laid(NamedTuple):
@@ -259,10 +261,11 @@ class Laid(NamedTuple):
 
 
 class Side(NamedTuple):
-    """The rings of one side of a block, all of them at once: messages on the busiest link, hops of the longest."""
+    """The rings of one side of a block, all of them at once: as of `Load`."""
 
     messages: float
     hops: int
+    latency: int
 
 
 def lay(machine: Machine, wanted: dict[Block, set[str]], *, backend: str = "auto") -> dict[Block, list[Laid]]:
@@ -299,8 +302,8 @@ def loads_of(
     numbers = np.array([PATTERNS[pattern] for pattern in patterns])
     found = busiest_links(rows, np.array(sizes), numbers, machine.ways, backend=backend)
     return [
-        Load(units / machine.message, link, hops)
-        for units, link, hops in zip(found.load.tolist(), found.link.tolist(), found.longest.tolist())
+        Load(units / machine.message, link, hops, latency)
+        for units, link, hops, latency in zip(*(array.tolist() for array in (found.load, found.link, *found[3:])))
     ]
 
 
@@ -326,9 +329,9 @@ def sides(machine: Machine, blocks: Iterable[Block], *, backend: str = "auto") -
 def _side(machine: Machine, laid: Laid) -> Side | None:
     ring = laid.loads["ring"]
     if not machine.twisted or ring.hops == 1:
-        return Side(ring.messages, ring.hops)
+        return Side(ring.messages, ring.hops, ring.latency)
     line = laid.loads["line"]
-    return Side(2 * line.messages, 1) if line.hops == 1 else None
+    return Side(2 * line.messages, 1, line.latency) if line.hops == 1 else None
 
 
 def _batches(

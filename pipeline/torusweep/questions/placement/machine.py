@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from math import lcm, prod
 from typing import Literal, NamedTuple
@@ -17,6 +18,7 @@ from torusweep_kernels.groups import Ways
 
 from torusweep.errors import BadInput, Refused
 from torusweep.networks.families.algebra import Lattice, box
+from torusweep.networks.physical import LinkSpeed
 from torusweep.networks.topology import NO_PORT, Topology
 from torusweep.quantities import counted
 from torusweep.routing import SourceRouting
@@ -24,6 +26,7 @@ from torusweep.routing.dimension_order import dimension_order
 from torusweep.routing.lattices import routing_record
 
 MOST_NODES = 8192  # the table of all pairs then has 256 MiB; the largest slice of a known pod has 6,144 nodes
+MOST_SCALE = 10**6  # of the weights of links
 ROWS_AT_ONCE = 256  # of that table, while its keys are computed in 64 bits
 MOST_DIMENSIONS = 4  # the orders of a group's axes are written out
 
@@ -37,7 +40,7 @@ class Machine:
     rings     whether the wraparound of each dimension joins its ends; on a twisted slice, whether without a shift
     twisted   whether a wraparound shifts other dimensions
     ways      routes of all pairs: dimension order over a shortest displacement; equal ones carry equal shares
-    message   units that a message puts on each link, if all its routes take that link
+    message   what a message adds to the load of a link that carries a flit a cycle, if all its routes take it
     """
 
     topology: Topology
@@ -67,9 +70,18 @@ class Machine:
         return int(self.topology.degrees.min())
 
     @cached_property
-    def channels(self) -> int:
-        """Directed channels; a link has two."""
-        return int(self.topology.degrees.sum())
+    def bandwidths(self) -> np.ndarray:
+        """float64[N]: flits a cycle of the links of each node together, in either direction."""
+        topology = self.topology
+        return (topology.degrees if topology.bandwidth is None else topology.bandwidth.sum(axis=1)).astype(np.float64)
+
+    def width_of(self, link: int) -> float:
+        """Flits a cycle of a link, node · D + direction."""
+        if self.topology.bandwidth is None:
+            return 1.0
+        node, direction = divmod(link, self.ways.step.shape[1])
+        port = np.flatnonzero(self.topology.ports[node] == self.ways.step[node, direction])[0]
+        return float(self.topology.bandwidth[node, port])
 
     @cached_property
     def nearest(self) -> np.ndarray:
@@ -154,10 +166,39 @@ def _ways(routing: SourceRouting) -> tuple[Ways, int]:
     routes = routing.routes(np.arange(routing.keys))
     number = np.diff(routes.first)
     message = lcm(*set(number.tolist()))
-    step = np.where(routing.moves.port == NO_PORT, np.int32(NO_PORT), routing.moves.next)
+    port = routing.moves.port.astype(np.int64)
+    step = np.where(port == NO_PORT, np.int32(NO_PORT), routing.moves.next)
     units = np.repeat(message // number, number)
     first = np.asarray(routes.first, np.int64)
-    return Ways(step, key, first, units.astype(np.int64), routes.direction, routes.hops), message
+    weight, scale = _weights(routing.topology, port)
+    latency = routing.topology.latency
+    if latency is not None:
+        latency = np.where(port == NO_PORT, 0, np.take_along_axis(latency, np.maximum(port, 0), axis=1))
+        latency = latency.astype(np.int64)
+    ways = Ways(step, key, first, units.astype(np.int64), routes.direction, routes.hops, weight, latency)
+    return ways, message * scale
+
+
+def _weights(topology: Topology, port: np.ndarray) -> tuple[np.ndarray | None, int]:
+    """(int64[N, D], scale): `scale` over the bandwidth of each link, in whole numbers; None: 1 for all.
+
+    Raises Refused where these are too large.
+    """
+    if topology.bandwidth is None:
+        return None, 1
+    parallel = np.ones(1, np.int64) if topology.capacity is None else np.unique(topology.capacity)
+    links = topology.plan.bandwidths or (Fraction(1),)
+    widths = {float(width * int(many)): width * int(many) for width in links for many in parallel.tolist() if many}
+    scale = lcm(*(width.numerator for width in widths.values()))
+    if scale > MOST_SCALE:
+        raise Refused(
+            f"{topology.spelling}: expected bandwidths that are small whole multiples of another, got common multiples"
+            f" above {MOST_SCALE:,}; round the bandwidths"
+        )
+    known, place = np.unique(topology.bandwidth, return_inverse=True)
+    whole = np.array([int(scale / widths[width]) if width else 0 for width in known.tolist()], np.int64)
+    of_port = whole[place].reshape(topology.ports.shape)
+    return np.where(port == NO_PORT, 0, np.take_along_axis(of_port, np.maximum(port, 0), axis=1)), scale
 
 
 Kind = Literal["all_gather", "reduce_scatter", "all_reduce", "all_to_all", "broadcast", "permute", "exchange"]
@@ -202,24 +243,27 @@ class JobOperation(NamedTuple):
 class OperationCost(NamedTuple):
     """What one operation takes.
 
-    bytes      on the busiest link
-    steps      that follow each other, each after a latency
+    bytes      on the busiest link, over its flits a cycle
+    steps      that software begins one after another
     algorithm  "ring", "bucket", "direct", "pipeline"
+    latency    of the links of the steps that wait for each other, the slowest route of each
     """
 
     bytes: float
     steps: int
     algorithm: str
+    latency: int = 0
 
-    def seconds(self, bandwidth: float, latency: float) -> float:
-        return self.bytes / bandwidth + self.steps * latency
+    def seconds(self, links: LinkSpeed) -> float:
+        return self.bytes / links.bandwidth + links.wait(self.steps, self.steps, self.latency)
 
 
-def cost(operation: JobOperation, size: int, loads: Mapping[str, float]) -> OperationCost:
+def cost(operation: JobOperation, size: int, loads: Mapping[str, float], slowest: int = 1) -> OperationCost:
     """Of an operation by rings, or directly.
 
-    size   members of a group
-    loads  messages on the busiest link, by pattern
+    size     members of a group
+    loads    messages on the busiest link over its flits a cycle, by pattern
+    slowest  latency of the slowest route of the pattern
 
     all_gather, reduce_scatter: half of the data goes round the ring each way, (A − 1)/A · bytes/2 over each of its
     edges, in A − 1 steps; all_reduce: both, one after the other (Thakur, Rabenseifner & Gropp 2005; Patarasuk & Yuan
@@ -230,20 +274,24 @@ def cost(operation: JobOperation, size: int, loads: Mapping[str, float]) -> Oper
         return OperationCost(0.0, 0, "none")
     load = loads[PATTERN[kind]]
     if kind == "all_to_all":
-        return OperationCost(number / size * load, size - 1, "direct")
+        return OperationCost(number / size * load, size - 1, "direct", slowest)  # no message waits for another
     if kind in ("permute", "exchange"):
-        return OperationCost(number * load, 1, "direct")
+        return OperationCost(number * load, 1, "direct", slowest)
     if kind == "broadcast":
-        return OperationCost(number / 2 * load, size - 1, "pipeline")
+        return OperationCost(number / 2 * load, size - 1, "pipeline", (size - 1) * slowest)
     passes = 2 if kind == "all_reduce" else 1
-    return OperationCost(passes * number * (size - 1) / size / 2 * load, passes * (size - 1), "ring")
+    steps = passes * (size - 1)
+    return OperationCost(passes * number * (size - 1) / size / 2 * load, steps, "ring", steps * slowest)
 
 
-def bucket_cost(operation: JobOperation, factors: list[int], loads: list[float]) -> OperationCost | None:
+def bucket_cost(
+    operation: JobOperation, factors: list[int], loads: list[float], slowest: list[int]
+) -> OperationCost | None:
     """Of an all-gather, reduce-scatter or all-reduce on all sides of a block at once; None for other operations.
 
     factors  sides of the block, two or more
-    loads    messages on the busiest link of each side's rings, all of them at once
+    loads    messages on the busiest link of each side's rings over its flits a cycle, all of them at once
+    slowest  latency of the slowest route of each side's rings
 
     The data are divided into a part for each side. Part j is gathered along side j, then along the next, and so on, so
     that all sides are in use in each of the phases, which wait for each other. Along a side of a members, each of which
@@ -265,14 +313,15 @@ def bucket_cost(operation: JobOperation, factors: list[int], loads: list[float])
             shares[part] *= factors[side]
         total += most
     passes = 2 if operation.kind == "all_reduce" else 1
-    steps = sum(max(factors[(part + phase) % count] - 1 for part in range(count)) for phase in range(count))
-    return OperationCost(passes * total, passes * steps, "bucket")
+    steps = passes * count * (max(factors) - 1)  # all sides are in use in each phase
+    latency = passes * count * max((factor - 1) * of_one for factor, of_one in zip(factors, slowest))
+    return OperationCost(passes * total, steps, "bucket", latency)
 
 
 def least_bytes(operation: JobOperation, size: int, machine: Machine) -> float:
-    """Bytes on the busiest link that no placement and no routing can go below.
+    """Bytes on the busiest link, over its flits a cycle, that no placement and no routing can go below.
 
-    all_gather: every node receives all but its own part, (A − 1)/A · bytes, that with the fewest links, too.
+    all_gather: every node receives all but its own part, (A − 1)/A · bytes, that with the least bandwidth, too.
     reduce_scatter: every node sends as much. broadcast: every node receives all, or is the first and sends all.
     all_reduce: a group's members send 2 (A − 1)/A · bytes each in the mean (Patarasuk & Yuan 2009, where only members
     combine); all channels carry at least one hop of these. permute, exchange: likewise.
@@ -281,11 +330,11 @@ def least_bytes(operation: JobOperation, size: int, machine: Machine) -> float:
     if size == 1:
         return 0.0
     kind, number = operation.kind, operation.bytes
-    nodes, channels = machine.nodes, machine.channels
+    nodes, channels, least = machine.nodes, float(machine.bandwidths.sum()), float(machine.bandwidths.min())
     if kind in ("all_gather", "reduce_scatter"):
-        return number * (size - 1) / size / machine.fewest_ports
+        return number * (size - 1) / size / least
     if kind == "broadcast":
-        return number / machine.fewest_ports
+        return number / least
     if kind == "all_to_all":
         return number / size * int(machine.nearest[size - 1]) / channels
     each = {"all_reduce": 2 * (size - 1) / size, "permute": 1.0, "exchange": 2 * (size - 1) / size}[kind]

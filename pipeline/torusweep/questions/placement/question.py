@@ -17,15 +17,17 @@ from rich.console import Console
 from torusweep import documents
 from torusweep.errors import BadInput, Refused, one_line
 from torusweep.networks.names import order_of_names
+from torusweep.networks.physical import BANDWIDTH, LATENCY, LinkSpeed, remarks_on, unit_of, waiting_of
 from torusweep.networks.topology import Meaning, Topology, Whole, default_memory
-from torusweep.quantities import bandwidth_of, counted, seconds_of
+from torusweep.quantities import counted
 from torusweep.questions.answer import Answer, Row
 from torusweep.questions.display import rows_html, rows_text
 from torusweep.questions.heeds import given, heeds
 from torusweep.questions.how import How
+from torusweep.questions.parameters import Absent
 from torusweep.questions.placement.job import USUAL_SIZE, Job, job_of, job_of_axes, operations_in_words
 from torusweep.questions.placement.machine import Machine, bound_name, machine
-from torusweep.questions.placement.ranking import JobPlacement, LinkSpeed, Ranking, check_axes, rank
+from torusweep.questions.placement.ranking import JobPlacement, Ranking, check_axes, rank
 from torusweep.questions.placement.tasks import MOST_PLACES, NamedTasks, TaskPlacement, place_tasks
 from torusweep.questions.placement.text import (
     axes_in_words,
@@ -54,6 +56,7 @@ class Placements(Answer):
     ranking: Ranking
     took: float
     remarks: Sequence[str] = ()
+    heeded: Sequence[str] = ()
 
     @property
     def devices(self) -> np.ndarray:
@@ -95,6 +98,7 @@ class Placements(Answer):
             "axes": job.axes,
             "bandwidth": self.links.bandwidth,
             "latency": self.links.latency,
+            "latency_unit": self.links.tick,
             "compared": ranking.compared,
             "routed": ranking.routed,
             "took": self.took,
@@ -188,8 +192,18 @@ def place(
     ] = "hops",
     restarts: Annotated[int, Whole(0, "searches for a placement of tasks from a random one", 1000)] = 4,
     seed: Annotated[int, Whole(0, "of these searches", 2**31 - 1)] = 0,
-    bandwidth: Annotated[str, Meaning("of a link, in each direction")] = "50GB/s",
-    latency: Annotated[str, Meaning("of each step of a collective")] = "1us",
+    bandwidth: Annotated[
+        str,
+        Meaning("of a link that carries a flit a cycle, in each direction"),
+        Absent(f"what links with units say, else {BANDWIDTH}"),
+    ]
+    | None = None,
+    latency: Annotated[
+        str,
+        Meaning("of each step of a collective; where links say a latency of their own, what software adds to it"),
+        Absent(f"{LATENCY}; where links say theirs, those of the slowest message's path alone"),
+    ]
+    | None = None,
     top: Annotated[int, Whole(1, "placements to show", 100)] = 10,
 ) -> Placements | TaskPlacement:
     """Where to put the axes of a job on a slice, by comparing all placements; or tasks on any network, by exchanges.
@@ -224,9 +238,9 @@ def place(
             _alone(tasks=tasks, job=job, axes=axes)
             return place_tasks(network, how, _tasks(tasks), least, restarts, seed)
     with under("bandwidth"):
-        speed = bandwidth_of(bandwidth)
+        unit = unit_of(network.plan, bandwidth)
     with under("latency"):
-        links = LinkSpeed(speed, seconds_of(latency))
+        links = LinkSpeed(unit, *waiting_of(network.plan, latency))
     _alone(job=job, axes=axes)
     if job is not None:
         wanted = _job(job)
@@ -238,8 +252,11 @@ def place(
     begun = perf_counter()
     with how.progress.wait("placements compared"):
         ranking = rank(slice_of, wanted.axes, wanted.operations, links, top=top)
-    remarks = () if axes is None else (f"operations that are usual: {operations_in_words(wanted)}; a job says others",)
-    return Placements(slice_of, wanted, links, ranking, perf_counter() - begun, remarks)
+    remarks = remarks_on(network.plan, bandwidth)
+    if axes is not None:
+        remarks.append(f"operations that are usual: {operations_in_words(wanted)}; a job says others")
+    heeded = () if links.tick is None else ("latency",)
+    return Placements(slice_of, wanted, links, ranking, perf_counter() - begun, remarks, heeded)
 
 
 def _alone(**given: Any) -> None:
@@ -312,8 +329,10 @@ class PlaceQuestion(Askable):
     ask = staticmethod(place)
     command = "place"
     heeds: ClassVar = {
-        **given("bandwidth, direction, terminals, forwarding", "tasks"),
+        **heeds("bandwidth"),
+        **given("direction, terminals, forwarding", "tasks"),
         **heeds("unit, clock", "without `tasks`", lambda values: values["tasks"] is None),
+        **heeds("latency", "without `tasks`, where links say times", lambda values: False),  # the answer knows
     }
     refuses = ("direction",)
     how = ()

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from torusweep.errors import BadInput, Refused
+from torusweep.networks.physical import LinkSpeed
 from torusweep.questions.placement.blocks import (
     AxisPart,
     Block,
@@ -44,7 +45,7 @@ class OperationTime(NamedTuple):
     """What one operation of a job takes in a placement.
 
     seconds  of all its times
-    bytes    on the busiest link, of one time
+    bytes    on the busiest link, of one time; of all sides of a block, over their flits a cycle
     link     that link: node · D + direction; None of the bucket algorithm, which uses all sides of a block
     least    seconds of all its times that no placement can go below, latency left out
     hops     of the longest route
@@ -92,13 +93,6 @@ class Ranking(NamedTuple):
     row_major: JobPlacement
     compared: int
     routed: int
-
-
-class LinkSpeed(NamedTuple):
-    """bandwidth: of a link in one direction, bytes a second; latency: of a step, seconds."""
-
-    bandwidth: float
-    latency: float
 
 
 class _Option(NamedTuple):
@@ -225,21 +219,24 @@ class _Timing:
     ) -> OperationTime:
         """The phase of an operation on an order; the faster of ring and bucket."""
         pattern = PATTERN[operation.kind]
-        takes = cost(operation, size, {name: load.messages for name, load in loads.items()})
+        slowest = loads[pattern].latency if size > 1 else 0
+        takes = cost(operation, size, {name: load.messages for name, load in loads.items()}, slowest)
         if size == 1:
             return OperationTime(operation, takes.algorithm, 0.0, 0.0, None, 0.0, 0)
         link: int | None = loads[pattern].link
         hops = loads[pattern].hops
         if own and block:
-            other = bucket_cost(operation, [part.factor for part in block], [side.messages for side in own])
+            factors, messages = [part.factor for part in block], [side.messages for side in own]
+            other = bucket_cost(operation, factors, messages, [side.latency for side in own])
             if other is not None and self.seconds(other) < self.seconds(takes):
                 takes, link, hops = other, None, max(side.hops for side in own)
         least = operation.times * least_bytes(operation, size, self.machine) / self.links.bandwidth
         seconds = operation.times * self.seconds(takes)
-        return OperationTime(operation, takes.algorithm, seconds, takes.bytes, link, least, hops)
+        width = 1.0 if link is None else self.machine.width_of(link)
+        return OperationTime(operation, takes.algorithm, seconds, takes.bytes * width, link, least, hops)
 
     def seconds(self, takes: OperationCost) -> float:
-        return takes.seconds(self.links.bandwidth, self.links.latency)
+        return takes.seconds(self.links)
 
 
 class _Kept(NamedTuple):

@@ -8,12 +8,13 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
+from torusweep.networks.physical import LinkSpeed
 from torusweep.quantities import counted, duration, size, size_as_given
 from torusweep.questions.console import Columns, print_heading, print_note, print_rows
 from torusweep.questions.placement.blocks import Block, size_of
 from torusweep.questions.placement.job import Job
 from torusweep.questions.placement.machine import PATTERN, JobOperation, Machine
-from torusweep.questions.placement.ranking import JobPlacement, LinkSpeed, OperationTime, Ranking
+from torusweep.questions.placement.ranking import JobPlacement, OperationTime, Ranking
 
 
 def block_in_words(machine: Machine, block: Block | None, order: str) -> str:
@@ -88,6 +89,14 @@ def notes(
     return found
 
 
+def _wait(links: LinkSpeed) -> str:
+    """What a step of a collective waits for."""
+    wait = f"{links.latency * 1e6:g} µs a step of a collective"
+    if links.tick is None:
+        return wait
+    return "a step takes the latencies of its links" + (f", and {wait}" if links.latency else "")
+
+
 MOST_RANKS = 8  # shown of a group
 
 
@@ -126,9 +135,10 @@ def print_placements(
             console.print(Text(f"the first group of {name}: {_first_group(best, axis)}"))
     for note in notes(machine, job.axes, job.operations, ranking.best):
         print_note(console, f"Note: {note}.")
+    unit = "each way" if machine.topology.bandwidth is None else "for a flit a cycle"
     print_note(
         console,
-        f"Links of {links.bandwidth / 1e9:g} GB/s each way, {links.latency * 1e6:g} µs a step of a collective."
+        f"Links of {links.bandwidth / 1e9:g} GB/s {unit}, {_wait(links)}."
         " Ties: placements whose operations take the same. Bound: of any placement and routing, without latency.",
     )
 

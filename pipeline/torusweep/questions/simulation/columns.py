@@ -13,6 +13,15 @@ SIMULATION = (
     Column("buffer_flits", "int64", "flits", "buffer of every virtual channel", "less"),
     Column("packet_flits", "int64", "flits", "length of every packet; of a mix, the longest", "neither"),
     Column("packet_mix", "string", "", "lengths of packets and their shares, as in 1:0.5,5:0.5; null: one length"),
+    Column("flit_bytes", "int64", "bytes", "of a flit: sizes in bytes become flits by it", "neither"),
+    Column(
+        "cycle_ns",
+        "double",
+        "ns",
+        "length of a cycle, the time of a flit over a link that carries a flit a cycle; null where the network has no"
+        " units",
+        "neither",
+    ),
     Column(
         "input_speedup",
         "int64",

@@ -15,6 +15,7 @@ from typing import Annotated, Any, NamedTuple
 from pydantic import AfterValidator
 
 from torusweep.errors import BadInput, one_line
+from torusweep.networks.physical import FLIT_BYTES, MOST_FLIT_BYTES
 from torusweep.networks.topology import Meaning, Number, Whole
 from torusweep.questions.parameters import Absent, Several, Spelled, parameters_of
 from torusweep.questions.simulation.packets import MOST_FLITS, PLACEMENTS, Placement, lengths_of
@@ -90,6 +91,15 @@ class Parameters:
     ) = None
     packet_flits: (
         Annotated[int, Whole(1, "length of every packet, in flits", MOST_FLITS), Several(), OF_ROUTER] | None
+    ) = None
+    flit_bytes: (
+        Annotated[
+            int,
+            Whole(1, "bytes of a flit; with links in Gb/s, a cycle is the time of a flit", MOST_FLIT_BYTES),
+            Several(),
+            Absent(f"{FLIT_BYTES}, or as many as long links need"),
+        ]
+        | None
     ) = None
     packet_mix: Annotated[str, MIX, Absent("one length")] | None = None
     switching: Annotated[Switching, Meaning("switching technique"), OF_ROUTER] | None = None

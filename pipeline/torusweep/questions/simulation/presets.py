@@ -10,12 +10,14 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from torusweep.errors import BadInput, nearest
+from torusweep.networks.physical import UNSAID, Clock, clock_of, least_flit
 from torusweep.networks.topology import NO_PORT, Topology
 from torusweep.quantities import counted
 
 Switching = Literal["wormhole", "virtual-cut-through", "store-and-forward"]
 MOST_LATENCY = 10_000  # cycles over a link, for which the simulator remembers what is on its way
 ALL_CHANNELS, ALL_FLITS = 16, 63  # the most virtual channels of a port, and flits that a node ejects in a cycle
+HOST_CHANNELS = 4  # at least, where hosts send and receive at the rate of their links
 
 
 class Preset(NamedTuple):
@@ -121,29 +123,45 @@ def most_flits(topology: Topology) -> int:
     return 1 if topology.bandwidth is None else max(1, int(topology.bandwidth.max(initial=1)))
 
 
-def cycles_of(topology: Topology) -> tuple[np.ndarray, np.ndarray | None]:
+def clock_for(topology: Topology, flit_bytes: int | None) -> Clock:
+    """The clock of a simulation, with flits so long that the longest link takes no more cycles than it may.
+
+    flit_bytes   bytes of a flit; None: 4, or as many more as the links need
+    Raises BadInput for a longer link than the simulator takes.
+    """
+    longest = 1 if topology.latency is None else int(topology.latency.max(initial=1))
+    clock = clock_of(topology.plan, flit_bytes, MOST_LATENCY, longest)
+    cycles = clock.of_link(longest)
+    if cycles > MOST_LATENCY:
+        remedy = "choose a longer cycle"
+        if clock.rate is not None:
+            remedy = f"choose flit_bytes={least_flit(clock, longest, MOST_LATENCY):,} or more, or leave it out"
+        raise BadInput(
+            f"simulation of {topology.spelling}: expected links of at most {MOST_LATENCY:,} cycles, got {cycles:,};"
+            f" {remedy}"
+        )
+    return clock
+
+
+def cycles_of(topology: Topology, clock: Clock = UNSAID) -> tuple[np.ndarray, np.ndarray | None]:
     """(cycles over each channel, cycles beside a credit's first one back over it), int16[N, P]; None: 0 everywhere."""
-    if topology.latency is None:
+    cycles = clock.over_links(topology)
+    if cycles is None:
         return np.ones(topology.ports.shape, np.int16), None
-    there = np.where(topology.ports == NO_PORT, np.int16(1), topology.latency)
+    there = np.where(topology.ports == NO_PORT, 1, cycles).astype(np.int16)
     return there, there - np.int16(1)
 
 
-def round_trip(topology: Topology, router: Preset) -> int:
+def round_trip(topology: Topology, router: Preset, clock: Clock = UNSAID) -> int:
     """Flits of a virtual channel's buffer with which packets, one after another, use the longest link in every cycle.
 
     That is the cycles from sending a head until its credit is back: switch and link, route and virtual channel at the
     other end, and the credit over the same link. A virtual channel sends a flit a cycle, whatever the bandwidth. 0
     where every link takes a cycle, for which the router's own buffers are made.
-    Raises BadInput for a longer link than the simulator takes.
     """
-    if topology.latency is None:
+    over = clock.over_links(topology)
+    if over is None:
         return 0
-    cycles = int(topology.latency.max(initial=1))
-    if cycles > MOST_LATENCY:
-        raise BadInput(
-            f"simulation of {topology.spelling}: expected links of at most {MOST_LATENCY:,} cycles, got {cycles:,};"
-            " choose a longer cycle"
-        )
+    cycles = int(over.max(initial=1))
     credit = router.credit_delay - 1 + cycles  # the router's counts a link of one cycle
     return router.switch_delay + cycles + router.route_delay + router.vc_delay + credit

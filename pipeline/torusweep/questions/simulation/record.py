@@ -197,6 +197,7 @@ def _row(
     values = {
         **setup.inputs | ({} if packets_each is None else {"injection": None}),
         "packets_each": packets_each,
+        "cycle_ns": None if setup.clock.cycle is None else float(setup.clock.cycle * 10**9),
         "warm_up": found.warm_up,
         "seeds": list(seeds),
         "offered_load": load,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, replace
+from math import ceil
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,6 +12,7 @@ from torusweep_kernels.router import Router, Wiring
 
 from torusweep.errors import BadInput
 from torusweep.networks.names import terminal_names
+from torusweep.networks.physical import UNSAID, Clock, host_rates, terminal_rates
 from torusweep.networks.topology import NO_PORT, Topology
 from torusweep.questions.deadlock.record import least_rule
 from torusweep.questions.deadlock.rules import Rule
@@ -27,8 +29,11 @@ from torusweep.questions.simulation.injection import ArrivalTimes, process_of
 from torusweep.questions.simulation.packets import PacketLengths, lengths_of, one_length
 from torusweep.questions.simulation.parameters import CYCLES, MAX_BUFFER, MAX_CYCLES, Parameters
 from torusweep.questions.simulation.presets import (
+    ALL_CHANNELS,
     ALL_FLITS,
+    HOST_CHANNELS,
     Preset,
+    clock_for,
     cycles_of,
     flits_a_cycle,
     most_flits,
@@ -41,7 +46,7 @@ from torusweep.routing.faults import unrouted
 from torusweep.traffic import Traffic
 from torusweep.traffic import traffic as pattern_on
 from torusweep.traffic.given import NOTHING, Lost, delivered
-from torusweep.workloads import Workload
+from torusweep.workloads import Workload, flit_bytes_of
 from torusweep.workloads import workload as workload_on
 
 
@@ -53,6 +58,7 @@ class Setup(NamedTuple):
     routing     the routes that packets draw; with adaptive routing, those among which they choose hop by hop
     workload    messages that replace the traffic, or None
     choosing    between which routes packets choose on their way, or None
+    clock       of its cycles and flits
     lost        the pairs without a route; the traffic between them is left out of `traffic`
     """
 
@@ -64,6 +70,7 @@ class Setup(NamedTuple):
     router: Router
     workload: Workload | None = None
     choosing: Choosing | None = None
+    clock: Clock = UNSAID
     lost: Lost = NOTHING
 
     @property
@@ -80,8 +87,10 @@ class Setup(NamedTuple):
 
     @property
     def max_load(self) -> float:
-        """The load at which the busiest terminal injects a flit a cycle, or as much as it can generate."""
-        return min(1.0, self._arrivals().max_load) / float(self.traffic.sent().max())
+        """The load at which a terminal injects all that it may, a flit a cycle or its host's rate, or can generate."""
+        sent = self.traffic.sent()
+        most, sending = np.minimum(terminal_rates(self.topology)[0], self._arrivals().max_load), sent > 0
+        return float((most[sending] / sent[sending]).min())
 
     def _arrivals(self) -> ArrivalTimes:
         return ArrivalTimes(process_of(str(self.parameters.injection), self.topology), self.lengths.mean, 0, "auto")
@@ -104,7 +113,7 @@ class Setup(NamedTuple):
         if self.workload is not None:
             cycles = None if self.parameters.cycles == MAX_CYCLES else self.parameters.cycles
             values |= {"traffic": None, "injection": None, "cycles": cycles}
-        return values
+        return values | {"flit_bytes": self.clock.flit_bytes}
 
 
 class Shared(NamedTuple):
@@ -129,25 +138,27 @@ def set_up(
             f"simulation of {topology.spelling}: expected nodes that send, got none; choose a network with terminals"
         )
     requested = parameters.canonical()
-    router = preset(requested.router)
+    router, clock = preset(requested.router), clock_for(topology, flit_bytes_by(requested))
     traffic_name, traffic = pattern_on(requested.traffic, topology)
     messages = None
     if requested.workload is not None:
-        messages = workload_on(requested.workload, len(topology.terminals), terminal_names(topology))[1]
+        messages = workload_on(requested.workload, len(topology.terminals), terminal_names(topology), clock)[1]
     longest = requested.packet_mix and lengths_of(requested.packet_mix).longest
     switching = requested.switching or router.switching
     flits = longest or requested.packet_flits or router.packet_flits
     flits_a_cycle(topology)  # raises where the simulator cannot have such links
     links = most_flits(topology)
+    # twice as many, so that a host's channel does not wait for the head of the next packet
+    least = min(ALL_CHANNELS, max(HOST_CHANNELS, 2 * links)) if topology.plan.hosts_end else links
     shared = Shared({}, {}) if shared is None else shared
     manner = (
         *(requested.router, requested.routing, requested.vc_rule, requested.virtual_channels),
         *(switching, requested.allow_deadlock),
     )
     if manner not in shared.choices:
-        shared.choices[manner] = _choose(topology, requested, router, switching, links, skip_proof)
+        shared.choices[manner] = _choose(topology, requested, router, switching, least, skip_proof)
     choice = shared.choices[manner]
-    buffers = _buffers(requested, router, switching, flits, choice.rule, round_trip(topology, router))
+    buffers = _buffers(requested, router, switching, flits, choice.rule, round_trip(topology, router, clock))
     channels = choice.virtual_channels
     if channels < links:
         many = "flits a cycle" if topology.plan.bandwidths else "parallel links"
@@ -185,12 +196,14 @@ def set_up(
         transit_first=router.transit_first,
         source_queue=complete.source_queue,
         injection_flits=_injection_ports(topology),
-        ejection_flits=max(router.ejection_flits, min(ALL_FLITS, most_terminals(topology))),
+        ejection_flits=max(router.ejection_flits, _ejected(topology)),
         input_speedup=int(complete.input_speedup or 1),
+        injection_speedup=channels if topology.plan.hosts_end else None,
     )
-    if manner not in shared.wirings:
-        shared.wirings[manner] = _wiring(choice, escape)
-    wiring = shared.wirings[manner]
+    wired = (*manner, clock.latency)
+    if wired not in shared.wirings:
+        shared.wirings[wired] = _wiring(choice, escape, clock)
+    wiring = shared.wirings[wired]
     lost = NOTHING
     if messages is None:
         try:
@@ -199,7 +212,18 @@ def set_up(
             about = f"routing {choice.routing} on {topology.spelling}, traffic {traffic_name}"
             raise type(refusal)(f"{about}: {refusal}") from None
     form, between = choice.form, choice.choosing
-    return Setup(topology, complete, traffic, form, wiring, simulated_router, messages, between, lost)
+    return Setup(topology, complete, traffic, form, wiring, simulated_router, messages, between, clock, lost)
+
+
+def flit_bytes_by(parameters: Parameters) -> int | None:
+    """Bytes of a flit that the parameters, or their trace, ask for; None: neither does. Raises BadInput for two."""
+    given = parameters.flit_bytes
+    of_trace = None if parameters.workload is None else flit_bytes_of(parameters.workload)
+    if given is not None and of_trace not in (None, given):
+        raise BadInput(
+            f"flit_bytes={given}: expected {of_trace}, which the workload says, or none; leave out one of them"
+        )
+    return given or of_trace
 
 
 def most_terminals(topology: Topology) -> int:
@@ -208,9 +232,21 @@ def most_terminals(topology: Topology) -> int:
 
 
 def _injection_ports(topology: Topology) -> int:
-    """A port for each terminal of a node, as far as the kernel's ports of a node reach."""
+    """A port for each terminal of a node, as far as the kernel's ports of a node reach.
+
+    A host that only ends packets has two, so that the next packet is ready when the last flit of one leaves; its links
+    alone limit what it sends.
+    """
     into = int(np.bincount(topology.ports[topology.ports != NO_PORT], minlength=1).max())
-    return max(1, min(most_terminals(topology), ALL_FLITS - into))
+    least = 2 if topology.plan.hosts_end else 1
+    return max(1, min(max(most_terminals(topology), least), ALL_FLITS - into))
+
+
+def _ejected(topology: Topology) -> int:
+    """Flits a cycle that a node ejects: one for each of its terminals, or all that the links of a host bring."""
+    rates = host_rates(topology)
+    own = 0 if rates is None else ceil(rates[1].max(initial=0))
+    return min(ALL_FLITS, max(most_terminals(topology), own))
 
 
 def _choose(
@@ -254,7 +290,7 @@ def _has_deadlock_free_rule(topology: Topology, routing: str | GivenRouting) -> 
         return False
 
 
-def _wiring(choice: RoutingChoice, channels: int) -> Wiring:
+def _wiring(choice: RoutingChoice, channels: int, clock: Clock) -> Wiring:
     """The network, its datelines and the rule for the kernel; the rule's classes share `channels` virtual channels."""
     routing, rule = choice.form, choice.rule
     ports = routing.topology.ports
@@ -263,7 +299,7 @@ def _wiring(choice: RoutingChoice, channels: int) -> Wiring:
     else:  # a direction is a port
         port_of = np.where(ports == NO_PORT, NO_PORT, np.arange(ports.shape[1])).astype(np.int8)
         wrap = np.zeros(port_of.shape, bool)
-    delay, back = cycles_of(routing.topology)
+    delay, back = cycles_of(routing.topology, clock)
     both = not choice.adaptive and may_use_both_classes(routing, rule)
     capacity = flits_a_cycle(routing.topology)
     return Wiring(

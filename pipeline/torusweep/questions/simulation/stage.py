@@ -8,7 +8,7 @@ from functools import cached_property
 from itertools import product
 from math import ceil, prod
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import pyarrow as pa
 from pydantic import Field, create_model
@@ -18,6 +18,7 @@ from torusweep.errors import BadInput, Refused
 from torusweep.networks.families.dragonfly import Grouped
 from torusweep.networks.families.trees import Tree
 from torusweep.networks.names import terminal_names
+from torusweep.networks.physical import UNSAID, remarks_on_clock
 from torusweep.networks.topology import Meaning, Number, Topology, Whole
 from torusweep.quantities import counted, duration
 from torusweep.questions.answer import Records
@@ -29,10 +30,10 @@ from torusweep.questions.question import File, Question
 from torusweep.questions.simulation.columns import SIMULATION
 from torusweep.questions.simulation.packets import Completion
 from torusweep.questions.simulation.parameters import LOAD, Loads, Parameters, RunRequest, offered, request_of
-from torusweep.questions.simulation.presets import preset
+from torusweep.questions.simulation.presets import clock_for, preset
 from torusweep.questions.simulation.record import PRECISION, rows_together, simulation_records
-from torusweep.questions.simulation.setup import set_up
-from torusweep.questions.simulation.text import print_simulation
+from torusweep.questions.simulation.setup import flit_bytes_by, set_up
+from torusweep.questions.simulation.text import Timed, print_simulation, timed_on
 from torusweep.questions.stage import LazyNetwork, NetworkChoice, Rows, under
 from torusweep.traffic.given import check_reach
 from torusweep.workloads import Workload
@@ -42,6 +43,7 @@ from torusweep.workloads.messages import least_cycles
 if TYPE_CHECKING:
     from torusweep.charts import Drawing
 
+TimeUnit = Literal["cycles", "ns", "us", "ms", "s"]
 CUT = 2.5  # times the largest latency that is not of a saturated network: there the figure's axis ends
 
 
@@ -52,6 +54,7 @@ class Simulation(Records):
     messages: Workload | None = field(default=None, kw_only=True)
     done: Sequence[Completion] = field(default=(), kw_only=True)  # for each seed
     remarks: Sequence[str] = field(default=(), kw_only=True)
+    timed: Timed = field(default=Timed(UNSAID), kw_only=True)
     columns = SIMULATION
     main = (
         *("offered_load", "accepted_load", "accepted_load_error", "network_latency", "total_latency"),
@@ -93,7 +96,7 @@ class Simulation(Records):
         return pa.concat_tables(tables)
 
     def print(self, console: Console, computed_by: str) -> None:
-        print_simulation(console, self.rows)
+        print_simulation(console, self.rows, self.timed)
 
     def figure(self, *, dark: bool = False) -> Drawing:
         """Latency against offered load, with 95 % confidence intervals: an Altair chart, which a notebook shows.
@@ -172,6 +175,13 @@ def simulate(
         Option("--seed"),
         NotSwept(),
     ] = (0,),
+    time_unit: Annotated[
+        TimeUnit,
+        Meaning("unit of the latencies in the text; times need links with a bandwidth or latency in units"),
+        Absent("cycles, and µs beside them where a cycle has a length"),
+        NotSwept(),
+    ]
+    | None = None,
     parameters: Parameters = PRESET,
 ) -> Simulation:
     """Simulate flit by flit: accepted load and latency at each offered load, and where the network saturates.
@@ -190,13 +200,16 @@ def simulate(
     if not (load or saturation or packets_each or parameters.workload):
         raise BadInput("expected `load`, `saturation`, `packets_each` or `workload`, got none; for example `load` 0.2")
     request = RunRequest(parameters, load, seeds, (precision or PRECISION) if saturation else None)
-    messages: Workload | None = None
-    remarks: tuple[str, ...] = ()
+    flit_bytes = flit_bytes_by(parameters)
+    clock, messages = clock_for(network, flit_bytes), None
+    with under("time_unit"):
+        timed = timed_on(network, clock, time_unit)
+    remarks = tuple(f"note: {remark}" for remark in remarks_on_clock(network, clock, asked=flit_bytes is not None))
     shape = network.plan.structure
     done: list[Completion] = []
     if parameters.workload is not None:
-        spelling, messages = workload_on(parameters.workload, len(network.terminals), terminal_names(network))
-        remarks = tuple(f"note: {spelling}: {note}" for note in messages.notes)
+        spelling, messages = workload_on(parameters.workload, len(network.terminals), terminal_names(network), clock)
+        remarks += tuple(f"note: {spelling}: {note}" for note in messages.notes)
         _announce_workload(network, how, spelling, messages, len(seeds))
     elif not packets_each:
         _announce(network, how, request.canonical())
@@ -220,7 +233,7 @@ def simulate(
             *remarks,
             f"note: no routing is given, so up_down is taken, and much passes its root; compare {other}",
         )
-    return Simulation(rows, messages=messages, done=done, remarks=remarks)
+    return Simulation(rows, messages=messages, done=done, remarks=remarks, timed=timed)
 
 
 def _expect_packets(network: Topology, rows: Sequence[dict[str, Any]]) -> None:
@@ -287,7 +300,10 @@ class SimulationQuestion(Question):
     columns = SIMULATION
     ask = staticmethod(simulate)
     command = "simulate"
-    heeds: ClassVar = {**heeds("bandwidth, direction, latency, terminals, forwarding"), **BY_WEIGHT}
+    heeds: ClassVar = {
+        **heeds("bandwidth, direction, unit, latency, clock, terminals, terminal rate, forwarding"),
+        **BY_WEIGHT,
+    }
     Request = SimulationRequest
     how = ("backend",)
     written: ClassVar = {"completions": File("when messages left and arrived, as CSV or Parquet,", needs="workload")}

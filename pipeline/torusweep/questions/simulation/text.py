@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import ceil, floor, log10
-from typing import Any
+from typing import Any, NamedTuple
 
 from rich.console import Console
 from rich.text import Text
 
-from torusweep.quantities import counted
+from torusweep.errors import BadInput
+from torusweep.networks.physical import UNSAID, Clock
+from torusweep.networks.topology import Topology
+from torusweep.quantities import SECONDS, counted, four_digits
 from torusweep.questions.console import BAR_WIDTH, Columns, lost_facts, print_facts, print_note, print_rows
 from torusweep.questions.simulation.statistics import BATCHES
 
@@ -17,13 +20,64 @@ MAX_CHANNELS = 32  # printed of a cyclic wait; --json has all
 Row = dict[str, Any]
 
 
-def print_simulation(console: Console, rows: Sequence[Row]) -> None:
-    """Rows of the table `simulation` that differ in their load only."""
-    print_facts(console, rows[0]["topology"], _facts(rows[0]))
+CYCLES_ALONE = "cycles"
+
+
+class Timed(NamedTuple):
+    """How cycles are shown.
+
+    clock  of the simulation
+    unit   of latencies: "cycles" or a unit of time; None: cycles, and beside them µs where a cycle has a length
+    """
+
+    clock: Clock
+    unit: str | None = None
+
+    @property
+    def scale(self) -> float:
+        """What a number of cycles is multiplied by."""
+        if self.unit in (None, CYCLES_ALONE) or self.clock.cycle is None:
+            return 1.0
+        return float(self.clock.cycle / SECONDS[str(self.unit)])
+
+    @property
+    def beside(self) -> str | None:
+        """The unit beside cycles; None where they stand alone, or not at all."""
+        return "µs" if self.unit is None and self.clock.cycle is not None else None
+
+    def time(self, cycles: float) -> str:
+        """'257,822 cycles, 82.5 µs', or in the unit asked for."""
+        if self.unit not in (None, CYCLES_ALONE):
+            return f"{four_digits(cycles * self.scale)} {self.unit}"
+        shown = counted(cycles, "cycle", ",.10g")
+        return f"{shown}, {four_digits(self.micro(cycles))} µs" if self.beside else shown
+
+    def micro(self, cycles: float) -> float:
+        """Microseconds of so many cycles."""
+        return cycles * float((self.clock.cycle or 0) * 10**6)
+
+
+def timed_on(network: Topology, clock: Clock, unit: str | None) -> Timed:
+    """Raises BadInput for a unit of time where no cycle has a length."""
+    if unit not in (None, CYCLES_ALONE) and clock.cycle is None:
+        raise BadInput(
+            f"expected cycles on {network.spelling}, whose links say neither a bandwidth nor a latency in units, got"
+            f' {unit}; give them, as in with_links(…, bandwidths=["100 Gb/s"]), or leave it out'
+        )
+    return Timed(clock, unit)
+
+
+def print_simulation(console: Console, rows: Sequence[Row], timed: Timed | None = None) -> None:
+    """Rows of the table `simulation` that differ in their load only; timed: by default cycles alone."""
+    timed = timed or Timed(UNSAID)
+    print_facts(console, rows[0]["topology"], _facts(rows[0], timed))
     console.print()
     unclear = any(_maybe_saturated(row) or (row["saturated"] and _accepts(row)) for row in rows)
-    print_rows(console, rows, _columns(generated=unclear))
-    print_note(console, "loads in flits per cycle per terminal, latencies in cycles, ± half a 95 % confidence interval")
+    print_rows(console, rows, _columns(timed, generated=unclear))
+    unit = timed.unit or "cycles"
+    print_note(
+        console, f"loads in flits per cycle per terminal, latencies in {unit}, ± half a 95 % confidence interval"
+    )
     for verdict in sorted(NOTES.keys() & set(map(_verdict, rows))):
         print_note(console, f"{verdict}: {NOTES[verdict]}; more --cycles or seeds decide")
     for row in rows:
@@ -47,7 +101,7 @@ def print_simulation(console: Console, rows: Sequence[Row]) -> None:
             console.print(Text("\n".join(f"  {channel}" for channel in row["waiting"][:MAX_CHANNELS])))
 
 
-def _facts(row: Row) -> list[tuple[str, str]]:
+def _facts(row: Row, timed: Timed) -> list[tuple[str, str]]:
     """(name, value) of what was simulated; --json has every column."""
     buffers = f"{row['virtual_channels']} of {counted(row['buffer_flits'], 'flit')}"
     speedup = f", {row['input_speedup']} virtual channels of a port send at once" if row["input_speedup"] > 1 else ""
@@ -64,17 +118,20 @@ def _facts(row: Row) -> list[tuple[str, str]]:
         ("packets", _packets(row)),
         ("cycles", f"{cycles}, {seeds}"),
     ]
+    if said := str(timed.clock):
+        facts.append(("clock", said))
     if row["simulated_saturation"] is not None:
         precision = f"(at most {row['saturation_precision']:.2g} more)"
         facts.append(("saturates at", f"{row['simulated_saturation']:.4g} flits/cycle/terminal {precision}"))
     if row["refused_packets"]:
         facts.append(("refused", f"{counted(row['refused_packets'], 'packet')}, because the source queue was full"))
     if row["message_latency"] is not None:
-        p99 = f"99 % at most {row['p99_message_latency']:,}"
-        facts.append(("message latency", f"{counted(row['message_latency'], 'cycle', ',.6g')}, {p99}"))
+        p99 = f"99 % at most {timed.time(row['p99_message_latency'])}"
+        mean = timed.time(float(f"{row['message_latency']:.6g}"))
+        facts.append(("message latency", f"{mean}; {p99}" if timed.beside else f"{mean}, {p99}"))
     if row["offered_load"] is None:
         time = row["delivery_time"]
-        delivered = "not all within these cycles" if time is None else counted(time, "cycle", ",.10g")
+        delivered = "not all within these cycles" if time is None else timed.time(time)
         facts.append(("delivered after", delivered))
     return facts
 
@@ -138,31 +195,41 @@ def _cycles_enough(row: Row) -> int | None:
     return int(ceil(least / digit) * digit)
 
 
-def _estimate(row: Row, name: str, digits: int) -> str:
+def _estimate(row: Row, name: str, digits: int, scale: float = 1.0) -> str:
     """A value and its error, to two significant digits of the error and at most `digits` decimals."""
     if row[name] is None:
         return "–"
-    error = row[f"{name}_error"]
+    value, error = row[name] * scale, row[f"{name}_error"]
     if error is None:
-        return f"{row[name]:,.{digits}f}"
+        return f"{value:,.{digits}f}"
+    error *= scale
     if error > 0:
         digits = min(digits, max(0, 1 - floor(log10(error))))
-    return f"{row[name]:,.{digits}f}±{error:,.{digits}f}"
+    return f"{value:,.{digits}f}±{error:,.{digits}f}"
 
 
-def _columns(generated: bool) -> Columns:
+def _columns(timed: Timed, generated: bool) -> Columns:
     """generated: also the load that these runs generated, where it makes a verdict clear."""
-    return {"offered_load:.4g": "offered", **({"generated_load:.4g": "generated"} if generated else {}), **COLUMNS}
+    scale, digits = timed.scale, 2 if timed.scale == 1 else 4
 
+    def known(name: str, by: float) -> Callable[[Row], str | None]:
+        return lambda row: None if row[name] is None else four_digits(row[name] * by)
 
-COLUMNS: Columns = {
-    lambda row: _estimate(row, "accepted_load", 4): "accepted",
-    lambda row: _estimate(row, "network_latency", 2): "network\nlatency",
-    lambda row: _estimate(row, "total_latency", 2): "total\nlatency",
-    **{"p50_latency": "p50", "p99_latency": "p99"},
-    lambda row: _per_cent(row["max_channel_utilization"]): "busiest\nchannel",
-    _verdict: "verdict",
-}
+    quantiles: Columns = {"p50_latency": "p50", "p99_latency": "p99"}
+    if scale != 1:
+        quantiles = {known("p50_latency", scale): "p50", known("p99_latency", scale): "p99"}
+    micro: Columns = {known("total_latency", timed.micro(1)): "total,\nµs"} if timed.beside else {}
+    return {
+        "offered_load:.4g": "offered",
+        **({"generated_load:.4g": "generated"} if generated else {}),
+        lambda row: _estimate(row, "accepted_load", 4): "accepted",
+        lambda row: _estimate(row, "network_latency", digits, scale): "network\nlatency",
+        lambda row: _estimate(row, "total_latency", digits, scale): "total\nlatency",
+        **micro,
+        **quantiles,
+        lambda row: _per_cent(row["max_channel_utilization"]): "busiest\nchannel",
+        _verdict: "verdict",
+    }
 
 
 def _curve(rows: Sequence[Row]) -> str:

@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from torusweep.errors import BadInput, one_line, printable
+from torusweep.networks.physical import Clock
 from torusweep.networks.topology import Meaning
 from torusweep.quantities import counted
 from torusweep.workloads.files import SHOWN
-from torusweep.workloads.messages import FLIT_BYTES, Workload
+from torusweep.workloads.messages import Target, Workload
 from torusweep.workloads.traces.chakra_messages import Damaged, attributes_of, nodes_of
 from torusweep.workloads.traces.operations import (
     BARRIER,
@@ -32,6 +33,7 @@ from torusweep.workloads.traces.operations import (
     TraceOperation,
     check_memory,
     check_ranks,
+    clock_of_trace,
     cycles_of,
     trace_content,
 )
@@ -56,12 +58,12 @@ _NUMBERED = re.compile(r"(.+)\.0\.et")
 
 
 def chakra(
-    terminals: int,
+    target: Target,
     path: TraceFile,
     groups: Annotated[str | None, Meaning("JSON file of process groups and their ranks, as ASTRA-sim's")] = None,
     algorithm: Annotated[Algorithm, Meaning("of all_reduce, all_gather, reduce_scatter")] = "one_way_ring",
-    cycles_per_us: CyclesPerMicrosecond = 1000,
-    flit_bytes: FlitBytes = FLIT_BYTES,
+    cycles_per_us: CyclesPerMicrosecond = None,
+    flit_bytes: FlitBytes = None,
     eager_bytes: EagerBytes = None,
 ) -> Workload:
     """The messages of MLCommons Chakra execution traces, a file a rank; path is the first, as app.0.et alone.
@@ -79,13 +81,14 @@ def chakra(
     """
     where = printable(Path(path))
     files = rank_files(path)
-    check_ranks(len(files), terminals, where)
-    reader = _Reader(where, len(files), cycles_per_us)
+    check_ranks(len(files), target.terminals, where)
+    clock, notes = clock_of_trace(target, cycles_per_us, flit_bytes)
+    reader = _Reader(where, len(files), clock)
     if groups is not None:
         reader.read_groups(Path(groups))
     ranks = [reader.read(rank, file) for rank, file in enumerate(files)]
-    trace = Trace(where, ranks, reader.groups_of(ranks), reader.notes())
-    return replayed(trace, flit_bytes=flit_bytes, eager_bytes=eager_bytes, algorithm=str(algorithm))
+    trace = Trace(where, ranks, reader.groups_of(ranks), notes + reader.notes())
+    return replayed(trace, clock=clock, eager_bytes=eager_bytes, algorithm=str(algorithm))
 
 
 def rank_files(path: str) -> list[Path]:
@@ -106,8 +109,8 @@ def rank_files(path: str) -> list[Path]:
 class _Reader:
     """Reads the files of all ranks, and counts what is not replayed as it was."""
 
-    def __init__(self, where: str, ranks: int, cycles_per_us: int) -> None:
-        self.where, self.ranks, self.cycles_per_us = where, ranks, cycles_per_us
+    def __init__(self, where: str, ranks: int, clock: Clock) -> None:
+        self.where, self.ranks, self.clock = where, ranks, clock
         self.many = 0  # nodes so far
         self.groups: dict[str, list[int]] = {}
         self.different: Counter[tuple[str, str]] = Counter()  # a thing, and what is done with it
@@ -189,7 +192,7 @@ class _Reader:
             raise BadInput(f"{place}: expected a type of 0 … {COLLECTIVE_NODE}, got {node.type}; write a known one")
         if not node.duration_micros:
             self.different[UNTIMED] += 1
-        cycles = cycles_of(node.duration_micros * MICROSECOND, self.cycles_per_us, place)
+        cycles = cycles_of(node.duration_micros * MICROSECOND, self.clock, place)
         return TraceOperation(place, name, CALCULATION, cycles=cycles, lane=0 if on_host else 1)
 
     def _collective(self, attributes: dict[str, Any], node: Any, place: str) -> TraceCollective:

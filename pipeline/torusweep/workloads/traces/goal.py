@@ -7,8 +7,9 @@ from io import StringIO
 from pathlib import Path
 
 from torusweep.errors import BadInput, one_line, printable
+from torusweep.networks.physical import Clock
 from torusweep.workloads.files import MOST_DIGITS, SHOWN
-from torusweep.workloads.messages import FLIT_BYTES, Workload
+from torusweep.workloads.messages import Target, Workload
 from torusweep.workloads.traces.operations import (
     CALCULATION,
     MOST_BYTES,
@@ -23,6 +24,7 @@ from torusweep.workloads.traces.operations import (
     TraceOperation,
     check_memory,
     check_ranks,
+    clock_of_trace,
     cycles_of,
     trace_content,
 )
@@ -43,10 +45,10 @@ _EXPECTED = "num_ranks, rank N {, send, recv, calc, LABEL requires LABEL or }"
 
 
 def goal(
-    terminals: int,
+    target: Target,
     path: TraceFile,
-    cycles_per_us: CyclesPerMicrosecond = 1000,
-    flit_bytes: FlitBytes = FLIT_BYTES,
+    cycles_per_us: CyclesPerMicrosecond = None,
+    flit_bytes: FlitBytes = None,
     eager_bytes: EagerBytes = None,
 ) -> Workload:
     """The messages of a GOAL schedule, as LogGOPSim's tools write it; app.goal alone is the same as path="app.goal".
@@ -68,15 +70,16 @@ def goal(
         raise BadInput(
             f"{where}: expected a GOAL schedule as text, got other bytes; give the text that txt2bin reads"
         ) from None
-    trace = _Reader(where, terminals, cycles_per_us).read(text)
-    return replayed(trace, flit_bytes=flit_bytes, eager_bytes=eager_bytes)
+    clock, notes = clock_of_trace(target, cycles_per_us, flit_bytes)
+    trace = _Reader(where, target.terminals, clock, notes).read(text)
+    return replayed(trace, clock=clock, eager_bytes=eager_bytes)
 
 
 class _Reader:
     """Reads a schedule line by line."""
 
-    def __init__(self, where: str, terminals: int, cycles_per_us: int) -> None:
-        self.where, self.terminals, self.cycles_per_us = where, terminals, cycles_per_us
+    def __init__(self, where: str, terminals: int, clock: Clock, notes: list[str]) -> None:
+        self.where, self.terminals, self.clock, self.notes = where, terminals, clock, notes
         self.ranks: list[list[TraceOperation]] | None = None
         self.many = 0  # operations so far
         self.rank = -1  # whose block is open; −1: none is
@@ -97,7 +100,7 @@ class _Reader:
                 f"{self.where}:{number}: expected }} to end rank {self.rank}, which begins in line"
                 f" {self.opened[self.rank]}, got the end of the file; add it"
             )
-        return Trace(self.where, self.ranks, {}, [])
+        return Trace(self.where, self.ranks, {}, self.notes)
 
     def _line(self, line: str, place: str) -> None:
         if found := _NUMBER_OF_RANKS.fullmatch(line):
@@ -117,7 +120,7 @@ class _Reader:
         elif found := _REQUIRES.fullmatch(line):
             self.required.append((place, found[1], found[2], found[3]))
         elif found := _CALCULATION.fullmatch(line):
-            cycles = cycles_of(self._whole(found[2], place), self.cycles_per_us, place)
+            cycles = cycles_of(self._whole(found[2], place), self.clock, place)
             lane = self._whole(found[3] or "0", place)
             self._add(found[1], TraceOperation(place, "", CALCULATION, cycles=cycles, lane=lane))
         elif found := _MESSAGE.fullmatch(line):

@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Annotated, NamedTuple
 
 from torusweep.errors import BadInput, Refused, printable
+from torusweep.networks.physical import CYCLES_PER_MICROSECOND, FLIT_BYTES, MOST_FLIT_BYTES, Clock
 from torusweep.networks.topology import Meaning, Whole, default_memory
 from torusweep.tables.parquet import content_of
 from torusweep.workloads.files import MOST_DELAY, MOST_FLITS
-from torusweep.workloads.messages import FLIT_BYTES
+from torusweep.workloads.messages import Target
 
 CALCULATION, SEND, RECEIVE, COLLECTIVE = range(4)
 MOST_BYTES = MOST_FLITS * FLIT_BYTES
@@ -19,8 +20,13 @@ MICROSECOND = 1000  # nanoseconds
 MEMORY_PER_BYTE = 8  # peak memory per byte of a file, without its operations
 OPERATION_BYTES = 1500  # peak memory per operation, its steps in `replay` included; measured in tests/workloads
 
-CyclesPerMicrosecond = Annotated[int, Whole(1, "cycles of the network in a microsecond: its clock in MHz", 10**6)]
-FlitBytes = Annotated[int, Whole(1, "bytes of a flit", 1 << 20)]
+CyclesPerMicrosecond = Annotated[
+    int | None,
+    Whole(1, f"its clock in MHz; by default the network's, {CYCLES_PER_MICROSECOND:,} where it has no units", 10**6),
+]
+FlitBytes = Annotated[
+    int | None, Whole(1, f"bytes of a flit; by default the simulation's, {FLIT_BYTES}", MOST_FLIT_BYTES)
+]
 EagerBytes = Annotated[
     int | None,
     Whole(0, "longest message whose sender goes on at once; a longer one waits for its receive and is waited for"),
@@ -81,13 +87,24 @@ class Trace(NamedTuple):
     notes: list[str]
 
 
-def cycles_of(nanoseconds: int, cycles_per_us: int, place: str) -> int:
+def clock_of_trace(target: Target, cycles_per_us: int | None, flit_bytes: int | None) -> tuple[Clock, list[str]]:
+    """(the clock of a trace, notes): what the trace's spelling says comes before the network's own clock."""
+    own = target.clock
+    clock = own.with_cycles(cycles_per_us)._replace(flit_bytes=flit_bytes or own.flit_bytes)
+    if own.cycle is None or clock.cycle in (None, own.cycle):
+        return clock, []
+    return clock, [
+        f"cycles_per_us={cycles_per_us} counts for calculations, while {own}; without it both have the same clock"
+    ]
+
+
+def cycles_of(nanoseconds: int, clock: Clock, place: str) -> int:
     """Whole cycles of a time, rounded up. Raises BadInput for more than a message may be delayed."""
-    cycles = -(-nanoseconds * cycles_per_us // MICROSECOND)
+    cycles = clock.cycles(nanoseconds)
     if cycles > MOST_DELAY:
         raise BadInput(
             f"{place}: expected at most {MOST_DELAY:,} cycles of calculation, got {cycles:,};"
-            " choose fewer cycles_per_us"
+            " choose fewer cycles_per_us, or longer flits where the links have a bandwidth"
         )
     return cycles
 

@@ -17,6 +17,7 @@ from torusweep.collectives.algorithms import POWERS_OF_2, schedule_of
 from torusweep.collectives.cost import messages_of
 from torusweep.errors import BadInput, one_line
 from torusweep.networks.families import build
+from torusweep.networks.physical import Clock
 from torusweep.quantities import counted
 from torusweep.workloads.files import MOST_NAMED, SHOWN, topological_order, words_of_cycle
 from torusweep.workloads.messages import Workload
@@ -81,8 +82,8 @@ STEP_BYTES = 600  # peak memory per step of a collective, measured in tests/work
 BEGIN, MESSAGE, END = range(3)  # the steps of an operation
 
 
-def replayed(trace: Trace, *, flit_bytes: int, eager_bytes: int | None, algorithm: str = "one_way_ring") -> Workload:
-    """The messages of a trace. A message has the bytes of its send, in flits of flit_bytes, one at least.
+def replayed(trace: Trace, *, clock: Clock, eager_bytes: int | None, algorithm: str = "one_way_ring") -> Workload:
+    """The messages of a trace. A message has the bytes of its send, in flits of the clock, one at least.
 
     eager_bytes  longest message whose sender goes on at once; None: any
     algorithm    of the collectives (torusweep.workloads.traces.replay)
@@ -90,7 +91,7 @@ def replayed(trace: Trace, *, flit_bytes: int, eager_bytes: int | None, algorith
     Raises BadInput for a message without its receive or its send, for parts of a collective that do not agree, and
     for operations that wait for each other; Refused where there are too many steps.
     """
-    return _Replay(trace, flit_bytes, eager_bytes, algorithm).workload()
+    return _Replay(trace, clock, eager_bytes, algorithm).workload()
 
 
 class _Replay:
@@ -99,8 +100,8 @@ class _Replay:
     A step is a message from `source` to `destination`, or local. It takes `delay` cycles after those that it waits for.
     """
 
-    def __init__(self, trace: Trace, flit_bytes: int, eager_bytes: int | None, algorithm: str) -> None:
-        self.trace, self.flit_bytes, self.algorithm = trace, flit_bytes, algorithm
+    def __init__(self, trace: Trace, clock: Clock, eager_bytes: int | None, algorithm: str) -> None:
+        self.trace, self.clock, self.algorithm = trace, clock, algorithm
         self.eager_bytes = eager_bytes
         self.operations = list(chain.from_iterable(trace.ranks))
         self.first = [0, *accumulate(len(operations) for operations in trace.ranks)]
@@ -167,7 +168,7 @@ class _Replay:
                 one, message = self.operations[send], 3 * send + MESSAGE
                 others += one.bytes != self.operations[receive].bytes
                 self.destination[message] = channel[1]
-                self.flits[message] = self._flits(one.bytes)
+                self.flits[message] = self.clock.flits(one.bytes)
                 self.waits[message] = [3 * send + BEGIN]
                 self.waits[3 * receive + END].append(message)
                 if self.eager_bytes is not None and one.bytes > self.eager_bytes:
@@ -210,7 +211,7 @@ class _Replay:
         for messages in expanded(part.operation, len(members), part.bytes, root, self.algorithm):
             arriving: dict[int, list[int]] = defaultdict(list)
             for source, destination, size in messages:
-                message = self._add(members[source], members[destination], self._flits(size), [ready[source]])
+                message = self._add(members[source], members[destination], self.clock.flits(size), [ready[source]])
                 arriving[destination].append(message)
             for member, arrived in arriving.items():
                 ready[member] = self._add(members[member], members[member], 0, [ready[member], *arrived])
@@ -227,9 +228,6 @@ class _Replay:
         self.delay.append(0)
         self.waits.append(waits)
         return number
-
-    def _flits(self, size: int) -> int:
-        return max(1, -(-size // self.flit_bytes))
 
     def _contracted(self) -> Workload:
         """The workload without local steps that take no time and wait for one step at most."""
