@@ -42,7 +42,7 @@ NETWORKS = (
 # what must be given, beside what a member of a table needs
 REQUIRED: Mapping[str, Mapping[str, Any]] = {
     "collective": {"operation": "all_gather"},
-    "simulate": {"load": (0.05,), "cycles": 300},
+    "simulate": {"load": (0.2,), "cycles": 300},
     "availability": {"links": 1},
     "place": {"axes": "tp=4,dp=4"},
 }
@@ -78,6 +78,7 @@ BESIDE: Mapping[str, Mapping[str, Any]] = {
     "placement": {"load": (), "cycles": None, "workload": "ring_all_reduce(flits=64)"},
     "recursive_doubling": {"operation": "all_reduce"},
     "tree": {"operation": "broadcast"},
+    "bursts": {"cycles": 2000},
     "multicast": {"routing": "dimension_order"},
     "multicast_all": {"routing": "dimension_order"},
     "clustering": {"allow_deadlock": True},

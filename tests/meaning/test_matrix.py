@@ -53,7 +53,7 @@ def asked_about(number: int) -> Topology:
     case = CASES[number]
     for spelling in NETWORKS:
         network = build(spelling)
-        if "sends" in case.values:
+        if case.values.keys() & {"sends", "time_unit"}:
             network = SAID["unit"](network)[0]
         if "weighted" in str(case.values.get("routing")):
             network = SAID["weight"](network)[1]
