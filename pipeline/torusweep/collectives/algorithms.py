@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from torusweep.collectives.axes import (
     NO_AXES,
     all_to_all_bucket,
@@ -17,7 +19,8 @@ from torusweep.collectives.axes import (
     may_have_axes,
 )
 from torusweep.collectives.cost import hops_of, messages_of
-from torusweep.collectives.operations import OPERATIONS, check_network, has_switches
+from torusweep.collectives.in_network import trees_in_network
+from torusweep.collectives.operations import IN_NETWORK, OPERATIONS, check_network, has_switches
 from torusweep.collectives.rings import ONE_EACH, ONE_WAY, one_way_ring, ring, rings
 from torusweep.collectives.schedule import Schedule, all_reduced, check_transfers, mirrored
 from torusweep.collectives.trees import (
@@ -38,6 +41,7 @@ from torusweep.networks.links import reversed_network, surviving_network
 from torusweep.networks.topology import Plan, Topology
 
 Maker = Callable[..., Schedule]
+ALL_REDUCES = ("all_reduce", IN_NETWORK)
 OPTIMUM = "optimum"  # in place of an algorithm: the best of all
 BEST_KNOWN = "best_known"  # what stands in a table for it where a lower bound is all that is proved
 EVERY = "all"
@@ -45,7 +49,7 @@ OR_OPTIMUM = f", or {OPTIMUM}"  # what every refusal ends with: it has no such l
 # what the names of algorithms say about the networks that suit them
 POWERS_OF_2 = ("halving_doubling", "recursive_doubling")
 ON_AXES = ("by_dimension", "bucket")
-BOTH_WAYS = ("ring",)
+BOTH_WAYS = ("ring", "trees_in_network")
 ANY_NETWORK = "direct"  # it suits every network, and computes every operation
 
 
@@ -56,6 +60,7 @@ class Algorithm(NamedTuple):
     spread     of a broadcast from a root; its mirror image is a reduce
     exchange   of an all_to_all
     reduce_all of an all_reduce, where it is not made of two halves
+    in_network of an all_reduce in which switches add up, too; any other all_reduce is one
     """
 
     meaning: str
@@ -63,6 +68,7 @@ class Algorithm(NamedTuple):
     spread: Maker | None = None
     exchange: Maker | None = None
     reduce_all: Maker | None = None
+    in_network: Maker | None = None
 
     @property
     def operations(self) -> tuple[str, ...]:
@@ -71,6 +77,7 @@ class Algorithm(NamedTuple):
             "all_gather": self.gather,
             "reduce_scatter": self.gather,
             "all_reduce": self.gather or self.reduce_all,
+            IN_NETWORK: self.in_network or self.gather or self.reduce_all,
             "broadcast": self.spread,
             "reduce": self.spread,
             "all_to_all": self.exchange,
@@ -105,6 +112,10 @@ ALGORITHMS = {
         gather=gather_trees,
         spread=broadcast_trees,
         reduce_all=all_reduce_trees,
+    ),
+    "trees_in_network": Algorithm(
+        "up trees whose switches add up, and down them, as many as fit the links, in pieces",
+        in_network=trees_in_network,
     ),
 }
 
@@ -186,20 +197,23 @@ def schedule_of(topology: Topology, operation: str, algorithm: str, *, root: int
         if algorithm in ON_AXES and has_switches(topology):
             raise BadInput(ONE_EACH if may_have_axes(topology.plan, topology.spelling) else NO_AXES)
         if not OPERATIONS[operation].rooted and algorithm != "recursive_doubling":
-            halves = 2 if operation == "all_reduce" else 1
+            halves = 2 if operation in ALL_REDUCES else 1
             check_transfers(halves * ranks * (ranks - 1))
         found = _made(working, operation, ALGORITHMS[algorithm], root)
-        if working.ends is not None:
+        if working.ends is not None and not ALGORITHMS[algorithm].in_network:  # whose trees need no paths
             _, source, destination, _ = messages_of(found)
             hops_of(working, working.terminals[source], working.terminals[destination])  # raises for one without a path
     except BadInput as refusal:
         raise _refused(algorithm, operation, topology.plan, topology.spelling, refusal) from None
-    return found._replace(node=topology.terminals)
+    nodes = np.flatnonzero(topology.works).astype(np.int32)
+    return found._replace(node=nodes if ALGORITHMS[algorithm].in_network else topology.terminals)
 
 
 def _made(topology: Topology, operation: str, algorithm: Algorithm, root: int) -> Schedule:
     halves = algorithm.gather is not None and (algorithm.reduce_all is None or topology.directed)
-    if operation == "all_reduce" and not halves:
+    if algorithm.in_network is not None:
+        return _make(algorithm.in_network, topology)
+    if operation in ALL_REDUCES and not halves:
         return _make(algorithm.reduce_all, topology)
     if operation == "all_to_all":
         return _make(algorithm.exchange, topology)

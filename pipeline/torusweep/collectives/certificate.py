@@ -20,9 +20,10 @@ from torusweep_kernels.cuts import Channels, strength
 from torusweep_kernels.trees import Trees, pack_trees, shortest_path_trees
 
 from torusweep.capacity.certificate import flows_proof
-from torusweep.collectives.operations import OPERATIONS, channels_of
+from torusweep.collectives.operations import IN_NETWORK, OPERATIONS, channels_of
 from torusweep.collectives.optimum import Cut, Optimum, Partition
 from torusweep.collectives.trees import MOST_PACKED
+from torusweep.errors import BadInput
 from torusweep.networks.certificates import MOST_NUMBERS, Group, certificate, check_derived, group_of, links_of
 from torusweep.networks.symmetry import proved_symmetries
 from torusweep.networks.topology import Topology
@@ -37,6 +38,8 @@ def collective_certificate(topology: Topology, operation: str, root: int, bounds
 
     Raises BadInput for a network that the checker does not derive, Refused where a proof is too large.
     """
+    if operation == IN_NETWORK:
+        raise BadInput(f"certificate of {operation}: expected an operation without sums in switches; choose all_reduce")
     check_derived(topology)
     claim: dict[str, Any] = {"topology": topology.spelling, "operation": operation}
     claim["root"] = root if OPERATIONS[operation].rooted else None

@@ -23,6 +23,8 @@ from torusweep.networks.links import channel_matrix, fewest_cycles, flit_matrix,
 from torusweep.networks.topology import NO_PORT, Topology
 from torusweep.quantities import counted
 
+IN_NETWORK = "all_reduce_in_network"
+
 
 class OperationKind(NamedTuple):
     """meaning; bus: N → bus bandwidth over size per time, as in nccl-tests; rooted: whether it has a root."""
@@ -40,6 +42,9 @@ OPERATIONS = {
     "all_gather": OperationKind("every terminal gets the parts of all", _others),
     "reduce_scatter": OperationKind("every terminal gets its part of the sum of all vectors", _others),
     "all_reduce": OperationKind("every terminal gets the sum of all vectors", lambda terminals: 2 * _others(terminals)),
+    IN_NETWORK: OperationKind(
+        "the same where switches, too, add vectors up and copy sums", lambda terminals: 2 * _others(terminals)
+    ),
     "broadcast": OperationKind("every terminal gets the root's vector", lambda _: 1.0, rooted=True),
     "reduce": OperationKind("the root gets the sum of all vectors", lambda _: 1.0, rooted=True),
     "all_to_all": OperationKind("every terminal gets a part of its own from each", _others),

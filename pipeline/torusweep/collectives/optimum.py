@@ -16,7 +16,16 @@ from torusweep_kernels.cuts import RatioCut, least_ratio_cut, strength
 from torusweep_kernels.loads import minimal_loads
 
 from torusweep.capacity import CLOSED, capacity
-from torusweep.collectives.operations import OPERATIONS, alike, channels_of, check_network, cycles_of, weight_of
+from torusweep.collectives.in_network import MOST_NODES, packing_of
+from torusweep.collectives.operations import (
+    IN_NETWORK,
+    OPERATIONS,
+    alike,
+    channels_of,
+    check_network,
+    cycles_of,
+    weight_of,
+)
 from torusweep.errors import Refused
 from torusweep.networks.ends import relaying
 from torusweep.networks.links import channel_matrix, flit_matrix, strengths, surviving_network
@@ -30,6 +39,7 @@ TREES = "packing spanning trees (Edmonds 1973)"
 SPLIT = "packing trees (Edmonds 1973; Bang-Jensen, Frank & Jackson 1995)"
 PACKED = "packing undirected spanning trees (Nash-Williams 1961; Tutte 1961)"
 HALVES = "reduce-scatter and all-gather"
+CROSSES = "the narrowest cut, which each flit of the sum crosses"
 UNKNOWN = "whether it is attained is not known"
 MOST_ROUTED = 20_000  # terminals of an all-to-all over shortest paths; some seconds
 MOST_STRENGTH = 30_000_000  # pairs of node and channel; some seconds
@@ -113,8 +123,9 @@ def optimum(topology: Topology, operation: str, *, root: int = 0, use_symmetry: 
         return _all_to_all(topology, use_symmetry=use_symmetry)
     if OPERATIONS[operation].rooted:
         return _from_root(topology, operation, root)
-    if operation == "all_reduce":
-        found = _all_reduce(surviving_network(topology), use_symmetry=use_symmetry)
+    if operation in ("all_reduce", IN_NETWORK):
+        bounding = _all_reduce if operation == "all_reduce" else _all_reduce_in_network
+        found = bounding(surviving_network(topology), use_symmetry=use_symmetry)
         return found._replace(proof=_numbered(found.proof, topology))
     return _gathered(topology, reverse=operation == "reduce_scatter", use_symmetry=use_symmetry)
 
@@ -251,12 +262,35 @@ def _all_reduce(topology: Topology, *, use_symmetry: bool) -> Optimum:
     found = strength(channels)
     parts = int(found.part.max()) + 1
     time = float(Fraction(found.links * cycles_of(topology), found.trees))
-    tail, head, port = topology.arcs
-    crossing = found.part[tail] != found.part[head]
-    links = int(crossing.sum()) if topology.capacity is None else int(topology.capacity[tail, port][crossing].sum())
     flits = Fraction(2 * (parts - 1) * found.trees, found.links * cycles_of(topology))
-    partition = Partition(found.part, parts, links, flits)
+    partition = Partition(found.part, parts, _links_between(topology, found.part), flits)
     return Optimum(time, time, partition, _messages(topology, partition), PACKED)
+
+
+def _all_reduce_in_network(topology: Topology, *, use_symmetry: bool) -> Optimum:
+    """All-reduce where switches add up, too: 1 / c(S) for a set S of nodes, with terminals inside and outside.
+
+    Each flit of the sum crosses the cut in both directions, whoever adds up; or as of `_all_reduce`, for a partition
+    into sets that each have a terminal. Where each node has a terminal that adds up, switches are nothing new.
+    """
+    weight, channels = weight_of(topology), channels_of(topology)
+    if weight.all() and not topology.directed:
+        return _all_reduce(topology, use_symmetry=use_symmetry)
+    visits = 2.0 * FEW_PHASES * len(channels.to) * int((weight > 0).sum())
+    _check_work(topology, visits, "choose a smaller network")
+    narrowest = _narrowest(topology, weight)
+    found = Optimum(float(1 / narrowest.capacity), None, narrowest, CROSSES)
+    if topology.directed or topology.nodes > MOST_NODES:
+        return found
+    packing, cycles = packing_of(topology), cycles_of(topology)
+    found = found._replace(attained=float(cycles / packing.share.sum()), by="algorithm trees_in_network")
+    parts, crossing = int(packing.part.max()) + 1, packing.part[packing.links.one] != packing.part[packing.links.other]
+    flits = Fraction(2 * int(packing.links.room[crossing].sum()), cycles)
+    if parts < 2 or Fraction(2 * parts - 2) / flits <= 1 / narrowest.capacity:
+        return found
+    partition = Partition(packing.part.astype(np.int32), parts, _links_between(topology, packing.part), flits)
+    time = float((2 * parts - 2) / flits)
+    return found._replace(bound=time, proof=partition, because=_messages(topology, partition))
 
 
 def _symmetric_all_reduce(topology: Topology) -> Optimum:
@@ -266,6 +300,13 @@ def _symmetric_all_reduce(topology: Topology) -> Optimum:
     partition = Partition(np.arange(nodes, dtype=np.int32), nodes, 2 * topology.links, flits)
     time = float(2 * (nodes - 1) / flits)
     return Optimum(time, time, partition, f"{_messages(topology, partition)}, all nodes look alike", PACKED)
+
+
+def _links_between(topology: Topology, part: np.ndarray) -> int:
+    """Links between different parts, int[N], in both directions."""
+    tail, head, port = topology.arcs
+    crossing = part[tail] != part[head]
+    return int(crossing.sum() if topology.capacity is None else topology.capacity[tail, port][crossing].sum())
 
 
 def _messages(topology: Topology, partition: Partition) -> str:
@@ -301,8 +342,7 @@ def _bounded_all_reduce(topology: Topology, weight: np.ndarray, *, use_symmetry:
     narrowest = _narrowest(topology, weight)
     if 1 / narrowest.capacity <= counting:
         return counted_out
-    method = "the narrowest cut, which each flit of the sum crosses"
-    return counted_out._replace(bound=float(1 / narrowest.capacity), proof=narrowest, because=method)
+    return counted_out._replace(bound=float(1 / narrowest.capacity), proof=narrowest, because=CROSSES)
 
 
 def _narrowest(topology: Topology, weight: np.ndarray) -> Cut:

@@ -23,7 +23,7 @@ class Schedule(NamedTuple):
     """An algorithm of an operation on a network, as C chunks and T transfers.
 
     operation    what it computes
-    node         int32[R]  of each rank
+    node         int32[R]  of each rank; where switches add up, every node is one
     units        of the operation's size: its data are so many equal units
     size         int64[C]  units of each chunk
     home         int32[C]  rank that brings a chunk, or for which its sum is; ALL in an all_reduce

@@ -43,7 +43,7 @@ def gather_trees(topology: Topology) -> Schedule:
     if trees is None:
         _check_size(topology)
         trees = pack_trees(scaled, units)
-    return _down("all_gather", nodes, trees, nodes * rate.numerator)
+    return down_trees("all_gather", nodes, trees, nodes * rate.numerator)
 
 
 def broadcast_trees(topology: Topology, root: int) -> Schedule:
@@ -60,7 +60,7 @@ def broadcast_trees(topology: Topology, root: int) -> Schedule:
     source = np.zeros(nodes, np.int64)
     source[root] = 1
     width = least_ratio_cut(channels, source, np.delete(np.arange(nodes), root)).capacity
-    return _down("broadcast", nodes, pack_trees(channels, source * width), width)
+    return down_trees("broadcast", nodes, pack_trees(channels, source * width), width)
 
 
 def broadcast_tree(topology: Topology, root: int) -> Schedule:
@@ -73,7 +73,7 @@ def broadcast_tree(topology: Topology, root: int) -> Schedule:
     parent = np.full((1, topology.nodes), ROOT, np.int32)
     nearer = np.flatnonzero((distance[tail] + 1 == distance[channels.to]) & (channels.capacity > 0))
     parent[0, channels.to[nearer]] = tail[nearer]
-    return _down("broadcast", topology.nodes, Trees(np.array([root], np.int32), np.ones(1, np.int64), parent), 1)
+    return down_trees("broadcast", topology.nodes, Trees(np.array([root], np.int32), np.ones(1, np.int64), parent), 1)
 
 
 def all_reduce_trees(topology: Topology) -> Schedule:
@@ -101,7 +101,7 @@ def all_reduce_trees(topology: Topology) -> Schedule:
     units = np.zeros(nodes, np.int64)
     units[0] = 2 * found.trees
     trees = pack_trees(channels._replace(capacity=found.entering), units)
-    down = _down("broadcast", nodes, _from_the_middle(trees), 2 * found.trees)
+    down = down_trees("broadcast", nodes, from_the_middle(trees), 2 * found.trees)
     return all_reduced(mirrored(down), down)
 
 
@@ -113,7 +113,7 @@ def _check_size(topology: Topology) -> None:
         )
 
 
-def _down(operation: str, nodes: int, trees: Trees, units: int) -> Schedule:
+def down_trees(operation: str, nodes: int, trees: Trees, units: int) -> Schedule:
     """The schedule in which each chunk, one for each tree, goes down its tree, a level in a step."""
     check_transfers(len(trees.root) * (nodes - 1))
     depth = np.zeros(trees.parent.shape, np.int32)
@@ -129,8 +129,8 @@ def _down(operation: str, nodes: int, trees: Trees, units: int) -> Schedule:
     return schedule(operation, everyone, (units, trees.units), (trees.root, ALL), transfers, pipelined=True)
 
 
-def _from_the_middle(trees: Trees) -> Trees:
-    """The same undirected trees, each from the middle of a longest path in it."""
+def from_the_middle(trees: Trees) -> Trees:
+    """The same undirected trees, each from the middle of a longest path in it. They need not span all nodes."""
     parents, roots = trees.parent.copy(), trees.root.copy()
     for number, parent in enumerate(trees.parent):
         beside: list[list[int]] = [[] for _ in parent]
@@ -138,7 +138,7 @@ def _from_the_middle(trees: Trees) -> Trees:
             if above != ROOT:
                 beside[node].append(above)
                 beside[above].append(node)
-        _, far = _levels(beside, 0)
+        _, far = _levels(beside, int(roots[number]))
         before, end = _levels(beside, far)
         path = [end]
         while before[path[-1]] != ROOT:
@@ -175,7 +175,7 @@ def _broadcast_between_ranks(topology: Topology, root: int, *, double: bool) -> 
         place = np.arange(ranks - 1, 0, -1) if ranks % 2 else np.roll(np.arange(1, ranks), 1)
         of_place = np.append(0, place)
         parents.append(np.append(ROOT, np.argsort(of_place)[one[place]]))
-    return _down("broadcast", ranks, _of_ranks([order] * len(parents), parents), len(parents))
+    return down_trees("broadcast", ranks, _of_ranks([order] * len(parents), parents), len(parents))
 
 
 def _gather_between_ranks(topology: Topology) -> Schedule:
@@ -184,7 +184,9 @@ def _gather_between_ranks(topology: Topology) -> Schedule:
     ranks = len(order)
     check_transfers(ranks * (ranks - 1))
     parent = _in_order(ranks)
-    return _down("all_gather", ranks, _of_ranks([np.roll(order, -by) for by in range(ranks)], [parent] * ranks), ranks)
+    return down_trees(
+        "all_gather", ranks, _of_ranks([np.roll(order, -by) for by in range(ranks)], [parent] * ranks), ranks
+    )
 
 
 def _in_order(ranks: int) -> np.ndarray:

@@ -4,7 +4,12 @@ from torusweep.tables.columns import PURE, Column
 
 COLLECTIVES = (
     Column("topology", "string", "", "canonical spelling"),
-    Column("operation", "string", "", "all_gather, reduce_scatter, all_reduce, broadcast, reduce or all_to_all"),
+    Column(
+        "operation",
+        "string",
+        "",
+        "all_gather, reduce_scatter, all_reduce, all_reduce_in_network, broadcast, reduce or all_to_all",
+    ),
     Column(
         "algorithm",
         "string",

@@ -76,6 +76,8 @@ def simulated(topology: Topology, schedule: Schedule, flits: int) -> Simulated:
     would take too long.
     """
     name = f"simulation of {schedule.operation} on {topology.spelling}"
+    if not np.array_equal(schedule.node, topology.terminals):
+        raise BadInput(f"{name}: expected messages between terminals, got sums in switches; leave the simulation out")
     moved = float(schedule.size[schedule.chunk].sum()) * flits
     if moved > MOST_FLITS:
         raise Refused(f"{name}: expected at most {MOST_FLITS:,} flits in all messages, got {moved:.3g}; choose fewer")

@@ -11,9 +11,9 @@ import numpy as np
 from pydantic import create_model
 from rich.console import Console
 
-from torusweep.collectives.algorithms import EVERY, OPTIMUM, algorithms_for, check_suits
+from torusweep.collectives.algorithms import ALL_REDUCES, EVERY, OPTIMUM, algorithms_for, check_suits
 from torusweep.collectives.certificate import collective_certificate
-from torusweep.collectives.operations import OPERATIONS, has_switches, operation_of
+from torusweep.collectives.operations import IN_NETWORK, OPERATIONS, has_switches, operation_of
 from torusweep.collectives.optimum import Optimum, optimum
 from torusweep.errors import BadInput
 from torusweep.networks.names import number_of, terminal_names
@@ -159,6 +159,9 @@ def collective(
         NotSwept(),
     ]
     | None = None,
+    in_network: Annotated[
+        bool, Meaning(f"switches add up, too: all_reduce as the operation {IN_NETWORK}"), NotSwept()
+    ] = False,
 ) -> Collective:
     """What a collective operation takes: every algorithm that suits, beside what none can beat.
 
@@ -175,6 +178,11 @@ def collective(
     0.46875
     """
     name = operation_of(operation)
+    if in_network:
+        with under("in_network"):
+            if name not in ALL_REDUCES:
+                raise BadInput(f"expected with all_reduce only, got {name}; switches have nothing to add up in others")
+        name = IN_NETWORK
     terminal: int = number_of(terminal_names(network), 0 if root == "0" else root, "root")
     asked = [one.strip().lower() for one in algorithms or [EVERY]]
     chosen = [one for one in algorithms_for(name, asked) if one != OPTIMUM]
@@ -242,6 +250,7 @@ class CollectivesQuestion(Question):
         'collective "torus(k=8, n=2)" all_gather --bytes 1MiB:1GiB --bandwidth 50GB/s --latency 1us',
         'collective "faulty(torus(k=8, n=2), links=1, seed=1)" all_reduce --algorithm trees,ring',
         'collective "torus(k=4, n=2)" all_gather --algorithm bucket --simulate 256',
+        'collective "fat_tree(k=4, n=3)" all_reduce --in-network',
     )
     description = "collective operations whose bounds and algorithms are computed; without it, none"
     distinguishing = ("operation", "algorithm")
@@ -273,8 +282,8 @@ class CollectivesQuestion(Question):
         seconds = 3e-3 + 1e-7 * arcs
         if request.operation == "all_to_all":
             seconds += 5e-5 * arcs
-        else:  # maximum flows
-            seconds += (4e-9 if request.operation == "all_reduce" else 1e-9) * arcs * nodes
+        else:  # maximum flows, and trees of networks with switches
+            seconds += (4e-9 if request.operation in ALL_REDUCES else 1e-9) * arcs * nodes
         searched = request.algorithm == "rings" and network.plan.directed
         return seconds + (0.0 if request.algorithm == OPTIMUM else (2e-4 if searched else 2e-6) * arcs * nodes**0.5)
 

@@ -1,0 +1,201 @@
+"""All-reduce with sums in switches: every node adds up what comes up a tree, and copies the sum on its way down.
+
+Trees span the terminals, by way of any switches; a tree takes each of its links once in each direction. Which trees
+share the links best is a linear program over trees, to which the cheapest one at the program's prices is added as long
+as it pays (column generation). The cheapest tree is found by a heuristic (Mehlhorn 1988), so that the result is what is
+attained, not a bound; on networks without switches it is a spanning tree, and exact.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+import scipy
+from torusweep_kernels.trees import Trees
+
+from torusweep.collectives.operations import has_switches
+from torusweep.collectives.rings import ONE_WAY
+from torusweep.collectives.schedule import Schedule, all_reduced, mirrored
+from torusweep.collectives.trees import ROOT, all_reduce_trees, down_trees, from_the_middle
+from torusweep.errors import BadInput, Refused
+from torusweep.networks.links import flit_matrix
+from torusweep.networks.topology import Topology
+
+MOST_NODES = 1024  # with switches; about a minute
+MOST_ROUNDS = 300  # of the linear program
+PAYS = 1e-9  # relative, of a tree's price
+FEW = 2520  # parts of the data, of which trees take whole numbers if they can
+MANY = 1 << 30  # else
+Tree = tuple[int, ...]  # its links, ascending
+
+
+class Links(NamedTuple):
+    """Links of two directions: ends int64[E] each, one < other, and the flits int64[E] that each direction carries."""
+
+    one: np.ndarray
+    other: np.ndarray
+    room: np.ndarray
+
+
+class Packing(NamedTuple):
+    """Trees that share the links.
+
+    links
+    trees   that span the terminals
+    share   float64[T] flits of each, in the cycles of `flit_matrix`
+    part    int64[N]: of each node, a set that has a terminal; between these sets the trees lack room
+    """
+
+    links: Links
+    trees: list[Tree]
+    share: np.ndarray
+    part: np.ndarray
+
+
+def trees_in_network(topology: Topology) -> Schedule:
+    """All-reduce up and down trees that span the terminals, as many as fit the links. Its ranks are nodes.
+
+    Where each node has a terminal, they are those of `all_reduce_trees`.
+    """
+    if topology.directed:
+        raise BadInput(ONE_WAY)
+    if not has_switches(topology):
+        return all_reduce_trees(topology)
+    links, found, share, _ = packing_of(topology)
+    parts = _in_parts(share)
+    used = np.flatnonzero(parts)
+    rooted = [_parents(links, topology.nodes, found[place]) for place in used.tolist()]
+    trees = Trees(np.array([root for root, _ in rooted], np.int32), parts[used], np.array([each for _, each in rooted]))
+    down = down_trees("broadcast", topology.nodes, from_the_middle(trees), int(parts.sum()))
+    return all_reduced(mirrored(down), down)
+
+
+@lru_cache(maxsize=2)  # the bound asks for it, and the algorithm
+def packing_of(topology: Topology) -> Packing:
+    """As many flits as the trees that are found allow. Raises Refused for a network of too many nodes."""
+    if topology.nodes > MOST_NODES:
+        raise Refused(
+            f"trees_in_network on {topology.spelling}: expected at most {MOST_NODES:,} nodes, got {topology.nodes:,}"
+        )
+    matrix = scipy.sparse.triu(flit_matrix(topology)[0]).tocoo()
+    links = Links(matrix.row.astype(np.int64), matrix.col.astype(np.int64), matrix.data)
+    members = np.unique(topology.terminals)
+    trees, share, price = packed(links, topology.nodes, members)
+    return Packing(links, trees, share, _parts(links, topology.nodes, members, price))
+
+
+def packed(links: Links, nodes: int, members: np.ndarray) -> tuple[list[Tree], np.ndarray, np.ndarray]:
+    """(trees that span the members, float64[T] flits of each, float64[E] price of each link).
+
+    members   int[M] nodes, ascending, joined by links
+    """
+    known = dict.fromkeys(_from_each(links, nodes, members))
+    most = min(links.room[(links.one == node) | (links.other == node)].sum() for node in members.tolist())
+    while True:
+        trees = list(known)
+        place = np.concatenate([np.array(tree, np.int64) for tree in trees])
+        column = np.repeat(np.arange(len(trees)), [len(tree) for tree in trees])
+        takes = scipy.sparse.csr_array((np.ones(len(place)), (place, column)), shape=(len(links.one), len(trees)))
+        solved = scipy.optimize.linprog(-np.ones(len(trees)), A_ub=takes, b_ub=links.room, method="highs-ds")
+        assert solved.status == 0, solved.message
+        price = np.maximum(-solved.ineqlin.marginals, 0.0)
+        if -solved.fun >= most * (1 - PAYS) or len(trees) > nodes + MOST_ROUNDS:
+            return trees, solved.x, price
+        tree = _cheapest(links, nodes, members, price)
+        if tree in known or price[list(tree)].sum() > 1 - PAYS:
+            return trees, solved.x, price
+        known[tree] = None
+
+
+def _from_each(links: Links, nodes: int, members: np.ndarray) -> Iterator[Tree]:
+    """A tree of shortest paths out of every node that reaches the members, without branches that lead to none."""
+    numbers = np.arange(1, len(links.one) + 1)
+    graph = scipy.sparse.csr_array((numbers, (links.one, links.other)), shape=(nodes, nodes))
+    graph = (graph + graph.T).tocsr()
+    for root in range(nodes):
+        order, before = scipy.sparse.csgraph.breadth_first_order(graph, root, directed=False)
+        wanted = np.zeros(nodes, bool)
+        wanted[members] = True
+        if wanted[order].sum() < len(members):
+            continue
+        tree = []
+        for node in order[:0:-1].tolist():
+            if wanted[node]:
+                wanted[before[node]] = True
+                tree.append(int(graph[node, before[node]]) - 1)
+        yield tuple(sorted(tree))
+
+
+def _cheapest(links: Links, nodes: int, members: np.ndarray, price: np.ndarray) -> Tree:
+    """A tree that spans the members at about the least price: at most twice that (Mehlhorn 1988)."""
+    least = max(float(price.max()), 1.0) * 1e-12  # a link without a price is one nevertheless
+    graph = scipy.sparse.csr_array((price + least, (links.one, links.other)), shape=(nodes, nodes))
+    away, before, nearest = scipy.sparse.csgraph.dijkstra(
+        graph, directed=False, indices=members, min_only=True, return_predecessors=True
+    )
+    of_pair = {pair: place for place, pair in enumerate(zip(links.one.tolist(), links.other.tolist()))}
+    between = np.flatnonzero((nearest[links.one] != nearest[links.other]) & np.isfinite(away[links.one]))
+    length = away[links.one[between]] + price[between] + away[links.other[between]]
+    group = {int(member): int(member) for member in members}
+
+    def leader(member: int) -> int:
+        while group[member] != member:
+            group[member] = member = group[group[member]]
+        return member
+
+    tree = set()
+    for place in between[np.argsort(length, kind="stable")].tolist():
+        ends = int(links.one[place]), int(links.other[place])
+        first, second = (leader(int(nearest[end])) for end in ends)
+        if first == second:
+            continue
+        group[first] = second
+        tree.add(place)
+        for node in ends:
+            while node != nearest[node]:
+                above = int(before[node])
+                tree.add(of_pair[min(node, above), max(node, above)])
+                node = above
+    return tuple(sorted(tree))
+
+
+def _parts(links: Links, nodes: int, members: np.ndarray, price: np.ndarray) -> np.ndarray:
+    """int64[N]: a set of each node: those that links without a price join; sets without a member join the nearest."""
+    graph = scipy.sparse.csr_array((price + PAYS, (links.one, links.other)), shape=(nodes, nodes))
+    nearest = scipy.sparse.csgraph.dijkstra(
+        graph, directed=False, indices=members, min_only=True, return_predecessors=True
+    )[2]
+    kept = price <= PAYS
+    free = scipy.sparse.csr_array((np.ones(kept.sum()), (links.one[kept], links.other[kept])), shape=(nodes, nodes))
+    joined = scipy.sparse.csgraph.connected_components(free, directed=False)[1]
+    return np.unique(joined[nearest], return_inverse=True)[1]
+
+
+def _parents(links: Links, nodes: int, tree: Tree) -> tuple[int, np.ndarray]:
+    """(a root, int32[N] the node before each of the tree's, `ROOT` elsewhere)."""
+    beside: dict[int, list[int]] = {}
+    for place in tree:
+        one, other = int(links.one[place]), int(links.other[place])
+        beside.setdefault(one, []).append(other)
+        beside.setdefault(other, []).append(one)
+    root, parent = min(beside), np.full(nodes, ROOT, np.int32)
+    waiting = deque([root])
+    while waiting:
+        node = waiting.popleft()
+        for other in beside[node]:
+            if other != parent[node]:
+                parent[other] = node
+                waiting.append(other)
+    return root, parent
+
+
+def _in_parts(share: np.ndarray) -> np.ndarray:
+    """int64[T]: in the same proportions, whole numbers: exactly if few parts suffice."""
+    scale = np.arange(1, FEW + 1)[:, None] / share.sum()
+    off = np.abs(share * scale - np.rint(share * scale)).max(axis=1)
+    exact = np.flatnonzero(off < 1e-7)
+    return np.rint(share * scale[exact[0]] if len(exact) else share * (MANY / share.max())).astype(np.int64)
