@@ -92,7 +92,7 @@ def test_proofs_are_cuts_of_the_network(seed, operation):
     assert width == found.proof.capacity
     data = (
         1
-        if OPERATIONS[operation].rooted or operation == "all_reduce"
+        if OPERATIONS[operation].rooted or operation.startswith("all_reduce")
         else len(ends[operation == "reduce_scatter"]) / nodes
     )
     assert found.bound == pytest.approx(data / width)

@@ -274,7 +274,7 @@ def _all_reduce_in_network(topology: Topology, *, use_symmetry: bool) -> Optimum
     into sets that each have a terminal. Where each node has a terminal that adds up, switches are nothing new.
     """
     weight, channels = weight_of(topology), channels_of(topology)
-    if weight.all() and not topology.directed:
+    if weight.all():
         return _all_reduce(topology, use_symmetry=use_symmetry)
     visits = 2.0 * FEW_PHASES * len(channels.to) * int((weight > 0).sum())
     _check_work(topology, visits, "choose a smaller network")
