@@ -77,6 +77,7 @@ BESIDE: Mapping[str, Mapping[str, Any]] = {
     "workload": {"load": (), "cycles": None},
     "placement": {"load": (), "cycles": None, "workload": "ring_all_reduce(flits=64)"},
     "recursive_doubling": {"operation": "all_reduce"},
+    "trees_in_network": {"operation": "all_reduce_in_network"},
     "tree": {"operation": "broadcast"},
     "bursts": {"cycles": 2000},
     "multicast": {"routing": "dimension_order"},

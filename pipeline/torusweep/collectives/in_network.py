@@ -33,7 +33,7 @@ MANY = 1 << 30  # else
 Tree = tuple[int, ...]  # its links, ascending
 
 
-class Links(NamedTuple):
+class SharedLinks(NamedTuple):
     """Links of two directions: ends int64[E] each, one < other, and the flits int64[E] that each direction carries."""
 
     one: np.ndarray
@@ -50,7 +50,7 @@ class Packing(NamedTuple):
     part    int64[N]: of each node, a set that has a terminal; between these sets the trees lack room
     """
 
-    links: Links
+    links: SharedLinks
     trees: list[Tree]
     share: np.ndarray
     part: np.ndarray
@@ -82,13 +82,13 @@ def packing_of(topology: Topology) -> Packing:
             f"trees_in_network on {topology.spelling}: expected at most {MOST_NODES:,} nodes, got {topology.nodes:,}"
         )
     matrix = scipy.sparse.triu(flit_matrix(topology)[0]).tocoo()
-    links = Links(matrix.row.astype(np.int64), matrix.col.astype(np.int64), matrix.data)
+    links = SharedLinks(matrix.row.astype(np.int64), matrix.col.astype(np.int64), matrix.data)
     members = np.unique(topology.terminals)
     trees, share, price = packed(links, topology.nodes, members)
     return Packing(links, trees, share, _parts(links, topology.nodes, members, price))
 
 
-def packed(links: Links, nodes: int, members: np.ndarray) -> tuple[list[Tree], np.ndarray, np.ndarray]:
+def packed(links: SharedLinks, nodes: int, members: np.ndarray) -> tuple[list[Tree], np.ndarray, np.ndarray]:
     """(trees that span the members, float64[T] flits of each, float64[E] price of each link).
 
     members   int[M] nodes, ascending, joined by links
@@ -111,7 +111,7 @@ def packed(links: Links, nodes: int, members: np.ndarray) -> tuple[list[Tree], n
         known[tree] = None
 
 
-def _from_each(links: Links, nodes: int, members: np.ndarray) -> Iterator[Tree]:
+def _from_each(links: SharedLinks, nodes: int, members: np.ndarray) -> Iterator[Tree]:
     """A tree of shortest paths out of every node that reaches the members, without branches that lead to none."""
     numbers = np.arange(1, len(links.one) + 1)
     graph = scipy.sparse.csr_array((numbers, (links.one, links.other)), shape=(nodes, nodes))
@@ -130,7 +130,7 @@ def _from_each(links: Links, nodes: int, members: np.ndarray) -> Iterator[Tree]:
         yield tuple(sorted(tree))
 
 
-def _cheapest(links: Links, nodes: int, members: np.ndarray, price: np.ndarray) -> Tree:
+def _cheapest(links: SharedLinks, nodes: int, members: np.ndarray, price: np.ndarray) -> Tree:
     """A tree that spans the members at about the least price: at most twice that (Mehlhorn 1988)."""
     least = max(float(price.max()), 1.0) * 1e-12  # a link without a price is one nevertheless
     graph = scipy.sparse.csr_array((price + least, (links.one, links.other)), shape=(nodes, nodes))
@@ -163,7 +163,7 @@ def _cheapest(links: Links, nodes: int, members: np.ndarray, price: np.ndarray) 
     return tuple(sorted(tree))
 
 
-def _parts(links: Links, nodes: int, members: np.ndarray, price: np.ndarray) -> np.ndarray:
+def _parts(links: SharedLinks, nodes: int, members: np.ndarray, price: np.ndarray) -> np.ndarray:
     """int64[N]: a set of each node: those that links without a price join; sets without a member join the nearest."""
     graph = scipy.sparse.csr_array((price + PAYS, (links.one, links.other)), shape=(nodes, nodes))
     nearest = scipy.sparse.csgraph.dijkstra(
@@ -175,7 +175,7 @@ def _parts(links: Links, nodes: int, members: np.ndarray, price: np.ndarray) -> 
     return np.unique(joined[nearest], return_inverse=True)[1]
 
 
-def _parents(links: Links, nodes: int, tree: Tree) -> tuple[int, np.ndarray]:
+def _parents(links: SharedLinks, nodes: int, tree: Tree) -> tuple[int, np.ndarray]:
     """(a root, int32[N] the node before each of the tree's, `ROOT` elsewhere)."""
     beside: dict[int, list[int]] = {}
     for place in tree:
