@@ -247,6 +247,8 @@ def test_neighbours_of_nodes_with_several_terminals():
         ("transpose", "ring(k=12)", "expected a power of 2"),
         ("tornado", "hypercube(n=3)", "radices=[2, 2, 2]: expected a radix above 2"),
         ("tornado", "faulty(ring(k=8), nodes=1)", "expected one at each of the 8 nodes"),
+        ("ring_all_reduce", "concentrated(ring(k=4), terminals=2)", "expected one at each of the 4 nodes"),
+        ("all_reduce_by_dimension", "concentrated(torus(k=4, n=2), terminals=2)", "one at each of the 16 nodes"),
         ("nearest_neighbour", "faulty(ring(k=4), links=4)", "expected a link between two terminals"),
     ],
 )

@@ -162,6 +162,7 @@ def ring_all_reduce(topology: Topology, bidirectional: BothWays = False) -> Traf
 
     Source: Patarasuk & Yuan 2009 (ring all-reduce).
     """
+    _expect_one_each(topology)
     ring = hamiltonian_ring(topology)
     following = np.empty_like(ring)
     following[ring] = np.roll(ring, -1)
@@ -180,6 +181,7 @@ def all_reduce_by_dimension(topology: Topology, bidirectional: BothWays = False)
     Source: Chan et al. 2007 (bucket algorithms, one dimension after the other); on lattices the rings are cosets.
     """
     require(topology.nodes > 1, "nodes", topology.nodes, "two or more", "a single node has nothing to reduce")
+    _expect_one_each(topology)
     known = (*TORI, *MESHES, *LATTICES)
     if topology.family not in known:
         raise BadInput(
@@ -198,6 +200,12 @@ def all_reduce_by_dimension(topology: Topology, bidirectional: BothWays = False)
         scatter.append(Phase(f"reduce-scatter {name}", volume, ring - 1, traffic))
         gather.append(Phase(f"all-gather {name}", volume, ring - 1, traffic))
     return combine_phases([*scatter, *reversed(gather)])
+
+
+def _expect_one_each(topology: Topology) -> None:
+    one_each = np.array_equal(topology.terminals, np.arange(topology.nodes))
+    why = "a step of the ring is between nodes"
+    require(one_each, "terminals", len(topology.terminals), f"one at each of the {topology.nodes} nodes", why)
 
 
 def _round(following: np.ndarray, bidirectional: bool) -> Traffic:
