@@ -11,6 +11,7 @@ import numpy as np
 import scipy
 
 from torusweep.errors import BadInput, Refused
+from torusweep.networks.ends import split
 from torusweep.networks.names import name_of
 from torusweep.networks.topology import NO_PORT, Meaning, Topology
 from torusweep.routing.forms import TableRouting
@@ -88,29 +89,23 @@ def _costs(topology: Topology, by: str) -> np.ndarray:
 
 
 def _least_costs(topology: Topology, cost: np.ndarray, goals: np.ndarray) -> np.ndarray:
-    """[B, N], of the type of `cost`: the least cost of a path from every node to each goal, −1 where there is none.
-
-    A node that forwards nothing is two nodes here: number v sends, number N + v receives.
-    """
-    nodes = topology.nodes
-    tail, head, port = topology.arcs
-    ends = np.zeros(nodes, bool) if topology.ends is None else topology.ends
-    into = head + np.where(ends[head], nodes, 0)
-    of_arc = cost[tail, port]
+    """[B, N], of the type of `cost`: the least cost of a path from every node to each goal, −1 where there is none."""
+    (tail, _, port), parted = topology.arcs, split(topology)
+    into, of_arc = parted.ports[tail, port], cost[tail, port]
     order = np.lexsort((of_arc, tail, into))  # the cheapest of several links between two nodes first
     tail, into, of_arc = tail[order], into[order], of_arc[order]
     first = np.flatnonzero((np.diff(tail, prepend=-1) != 0) | (np.diff(into, prepend=-1) != 0))
     tail, into, of_arc = tail[first], into[first], of_arc[first]
-    starts = goals + np.where(ends[goals], nodes, 0)
+    starts = parted.arrive[goals]
     if cost.dtype != object:
-        links = scipy.sparse.csr_array((of_arc.astype(np.float64), (into, tail)), shape=(2 * nodes, 2 * nodes))
-        floats = scipy.sparse.csgraph.dijkstra(links, indices=starts)[:, :nodes]
+        links = scipy.sparse.csr_array((of_arc.astype(np.float64), (into, tail)), shape=(parted.nodes,) * 2)
+        floats = scipy.sparse.csgraph.dijkstra(links, indices=starts)[:, : topology.nodes]
         away = np.where(np.isinf(floats), -1, floats).astype(np.int64)
     else:
-        before: list[list[tuple[int, int]]] = [[] for _ in range(2 * nodes)]
+        before: list[list[tuple[int, int]]] = [[] for _ in range(parted.nodes)]
         for one, other, amount in zip(tail.tolist(), into.tolist(), of_arc.tolist()):
             before[other].append((one, amount))
-        away = np.array([_from(before, start)[:nodes] for start in starts.tolist()], object)
+        away = np.array([_from(before, start)[: topology.nodes] for start in starts.tolist()], object)
     away[np.arange(len(goals)), goals] = 0
     return away
 
