@@ -14,7 +14,7 @@ from torusweep.networks.families import build
 from torusweep.networks.readers import FORMATS, NOT_READ, format_of
 from torusweep.networks.topology import Topology
 
-from tests.networks.tool_files import FILES, REFUSED, Link, ToolFile, row_of
+from tests.networks.tool_files import FILES, IBLINKINFO, REFUSED, Link, ToolFile, row_of
 
 DOCS = Path(__file__).parents[2] / "docs" / "interchange.md"
 # formats that say how many links they have, or where these end: a file that is cut is never a smaller network
@@ -118,6 +118,16 @@ def test_what_a_message_advises_is_done():
     with pytest.raises(BadInput, match='format="edgelist"'):
         build("links.txt")
     assert [*links_of(build('graph(path="links.txt", format="edgelist")'))] == ["0 1", "1 0", "1 2", "2 1"]
+
+
+@pytest.mark.parametrize("place", range(len(IBLINKINFO.splitlines())))
+def test_a_link_of_infiniband_is_read_where_one_end_lists_it(place):
+    """All links of the file but those to the node whose header is left out, which are refused or read."""
+    lines = IBLINKINFO.splitlines(keepends=True)
+    if "==(" in lines[place]:
+        Path("fabric.txt").write_text("".join(lines[:place] + lines[place + 1 :]))
+        whole = next(file for file in FILES if file.name == "fabric.txt")
+        assert len(links_of(build("fabric.txt"))) == 2 * len(whole.links)
 
 
 @pytest.mark.parametrize("heading", ["from to", "from,to", "import export", "graph topology", "links nodes", "label x"])

@@ -63,9 +63,10 @@ def iblinkinfo(path: Path) -> Listing:
             draft.left["the kind of nodes that are only at the other end of links: read as adapters"] = None
         other = lids[lid] if lid in lids else draft.node(f"{name.strip()} {lid}", line, host=True)
         here, there = (node, port_number), (other, other_port)
+        first = here not in ends
         if ends.setdefault(here, there) != there or ends.setdefault(there, here) != here:
             draft.fail(line, "one neighbour at each port", name)
-        if here < there or lid not in lids:
+        if first:
             speed = ACTIVE.match(state)
             draft.link(node, other, line, bandwidth=_rate(draft, line, *(speed.groups() if speed else ("", state))))
     if down:

@@ -159,7 +159,10 @@ def gdf(path: Path) -> Listing:
         else:
             if "node2" not in row:
                 draft.fail(line, "two nodes", text)
-            directed.add(row.get("directed", "false").lower() == "true")
+            flag = row.get("directed", "false").lower()
+            if flag not in ("true", "false"):
+                draft.fail(line, "true or false as directed", flag)
+            directed.add(flag == "true")
             numbers = {known: row.get(name) or None for known, name in called.items()}
             draft.link(draft.node(row["node1"], line), draft.node(row["node2"], line), line, **numbers)
     if len(directed) > 1:
