@@ -479,7 +479,7 @@ FILES = [
         },
         hosts="node1_mlx5_0 node2_mlx5_0",
         ends=True,
-        notes=("1 ports that are down",),
+        notes=("ports that are down",),
     ),
     ToolFile(
         "ibdiagnet.lst",

@@ -68,54 +68,65 @@ def nvidia_smi(path: Path) -> Listing:
     Where a GPU would need more than 18 NVLinks and all pairs have equally many, an NVSwitch joins the GPUs. PCI paths
     (SYS, NODE, PHB, PXB, PIX), network cards and affinities are not read; the speed of an NVLink is not in the file.
     """
-    draft, rows, columns = Draft(path), dict[str, list[str]](), list[str]()
-    for line, text in lines_of(path):
-        words = ESCAPE.sub("", text).split()
-        if words and not columns:
-            columns = [word for word in words if re.fullmatch(r"GPU\d+", word)]
-            draft.left |= dict.fromkeys(word for word in words if re.fullmatch(r"(NIC|mlx|hns|bnxt)\w*", word))
-            draft.left |= dict.fromkeys(name for name in ("CPU Affinity", "NUMA Affinity") if name in text)
-            for gpu in columns:
-                draft.declare(gpu, line, host=True)
-        elif words and words[0] in columns:
-            if len(words) <= len(columns) or words[0] in rows or words[columns.index(words[0]) + 1] != "X":
-                draft.fail(line, f"a row of {len(columns)} fields, X at the GPU itself", " ".join(words))
-            rows[words[0]] = words[1 : len(columns) + 1]
-    if len(rows) != len(columns) or not columns:
-        raise BadInput(f"{printable(path)}: expected a row for each of {len(columns)} GPUs, got {len(rows)}")
-    counts: dict[tuple[int, int], int] = {}
-    for tail, gpu in enumerate(columns):
-        for head, kind in enumerate(rows[gpu]):
-            if rows[columns[head]][tail] != kind:
-                raise BadInput(
-                    f"{printable(path)}: expected the same links in both directions between {gpu} and {columns[head]}"
-                )
-            if found := re.fullmatch(r"NV(\d{1,3})", kind):
-                counts[tail, head] = int(found[1])
-            elif kind not in ("X", "SYS", "NODE", "PHB", "PXB", "PIX", "SOC"):
-                raise BadInput(
-                    f"{printable(path)}: expected NV# or a PCI path of nvidia-smi, got '{printable(kind)[:20]}'"
-                )
-            elif kind != "X":
-                draft.left[f"{kind} (PCI)"] = None
-    most = max((sum(counts.get((tail, head), 0) for head in range(len(rows))) for tail in range(len(rows))), default=0)
-    alike = len(counts) == len(rows) * (len(rows) - 1) and len({*counts.values()}) == 1
-    if not counts or (most > MOST_NVLINKS and not alike):
-        got = f"none; {PCI_ONLY}" if not counts else f"{most} of a GPU"
+    draft = Draft(path)
+    counts = _nvlinks(draft, _matrix(draft))
+    gpus = len(draft.names)
+    of_each = [sum(count for (tail, _), count in counts.items() if tail == gpu) for gpu in range(gpus)]
+    alike = len(counts) == gpus * (gpus - 1) and len({*counts.values()}) == 1
+    if not counts or (max(of_each) > MOST_NVLINKS and not alike):
+        got = f"{max(of_each)} of a GPU" if counts else f"none; {PCI_ONLY}"
         raise BadInput(f"{printable(path)}: expected 1 … {MOST_NVLINKS} NVLinks of each GPU, got {got}")
     draft.notes.append("the speed of an NVLink is not in the file: 1 flit a cycle each")
-    if most > MOST_NVLINKS:
+    if max(of_each) > MOST_NVLINKS:
         switch = draft.node("NVSwitch", 1)
-        for node in range(len(rows)):
-            draft.link(node, switch, 1, multiplicity=counts[0, 1])
-        draft.notes.append(f"{most} NVLinks of a GPU are too many: read as links to one NVSwitch")
-    else:
-        for (tail, head), count in counts.items():
-            if tail < head:
-                draft.link(tail, head, 1, multiplicity=count)
-        if alike and len(rows) > 2:
-            draft.notes.append("links between GPUs, not to an NVSwitch, which would look alike")
+        for gpu in range(gpus):
+            draft.link(gpu, switch, 1, multiplicity=counts[0, 1])
+        draft.notes.append(f"{max(of_each)} NVLinks of a GPU are too many: read as links to one NVSwitch")
+        return draft.listing()
+    for (tail, head), count in counts.items():
+        if tail < head:
+            draft.link(tail, head, 1, multiplicity=count)
+    if alike and gpus > 2:
+        draft.notes.append("links between GPUs, not to an NVSwitch, which would look alike")
     return draft.listing()
+
+
+def _matrix(draft: Draft) -> list[list[str]]:
+    """What joins each two GPUs, as nvidia-smi names it."""
+    rows: dict[str, list[str]] = {}
+    for line, text in lines_of(draft.path):
+        words = ESCAPE.sub("", text).split()
+        if words and not draft.names:
+            for gpu in (word for word in words if re.fullmatch(r"GPU\d+", word)):
+                draft.declare(gpu, line, host=True)
+            draft.left |= dict.fromkeys(word for word in words if re.fullmatch(r"(NIC|mlx|hns|bnxt)\w*", word))
+            draft.left |= dict.fromkeys(name for name in ("CPU Affinity", "NUMA Affinity") if name in text)
+        elif words and words[0] in draft.names:
+            place, gpus = draft.names[words[0]], len(draft.names)
+            if len(words) <= gpus or words[0] in rows or words[place + 1] != "X":
+                draft.fail(line, f"a row of {gpus} fields, X at the GPU itself", " ".join(words))
+            rows[words[0]] = words[1 : gpus + 1]
+    if len(rows) != len(draft.names) or not rows:
+        raise BadInput(f"{printable(draft.path)}: expected a row for each of {len(draft.names)} GPUs, got {len(rows)}")
+    return [rows[gpu] for gpu in draft.names]
+
+
+def _nvlinks(draft: Draft, rows: list[list[str]]) -> dict[tuple[int, int], int]:
+    """How many NVLinks there are between two GPUs, in both directions."""
+    counts: dict[tuple[int, int], int] = {}
+    for tail, row in enumerate(rows):
+        for head, kind in enumerate(row):
+            if rows[head][tail] != kind:
+                ends = f"GPUs {tail} and {head}"
+                raise BadInput(f"{printable(draft.path)}: expected the same in both directions between {ends}")
+            if nvlinks := re.fullmatch(r"NV(\d{1,3})", kind, re.ASCII):
+                counts[tail, head] = int(nvlinks[1])
+            elif kind not in ("X", "SYS", "NODE", "PHB", "PXB", "PIX", "SOC"):
+                got = printable(kind)[:20]
+                raise BadInput(f"{printable(draft.path)}: expected NV# or a PCI path of nvidia-smi, got '{got}'")
+            else:
+                draft.left |= {f"{kind} (PCI)": None} if kind != "X" else {}
+    return counts
 
 
 def rocm_smi(path: Path) -> Listing:

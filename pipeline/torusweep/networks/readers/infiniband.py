@@ -34,44 +34,48 @@ def iblinkinfo(path: Path) -> Listing:
     are down are left out. What `--line` prints does not tell adapters from switches, and is refused.
     Source: rdma-core, infiniband-diags/iblinkinfo.c.
     """
-    nodes = list[tuple[str, str, int]]()  # kind, description, line
-    lids: dict[str, int] = {}
-    links: list[tuple[int, int, str, str, str, str, str]] = []
-    draft, down = Draft(path), 0
-    for line, text in lines_of(path):
-        if head := HEAD.match(text):
-            nodes.append((head[1], head[2].strip(), line))
-        elif "==(" not in text:
-            continue
-        elif (port := PORT.match(text)) is None or not nodes:
-            draft.fail(line, "a node, and its ports below it, as iblinkinfo prints them without --line", text)
-        else:
-            if lids.setdefault(port[1], len(nodes) - 1) != len(nodes) - 1 and port[1] != "0":
-                draft.fail(line, "LIDs of one node each", text)
-            if port[4] is None or " Active/" not in port[3]:
-                down += 1
-            else:
-                links.append((line, len(nodes) - 1, port[2], port[3], port[4], port[5], port[6]))
+    draft = Draft(path)
+    nodes, ports = _ports(draft)
+    lids = {port[1]: node for _, node, port in reversed(ports) if port[1] != "0"}
     called = [name for _, name, _ in nodes]
-    of = {node: lid for lid, node in reversed(lids.items())}
+    lid_of = {node: lid for lid, node in lids.items()}
     for node, (kind, name, line) in enumerate(nodes):
         host = kind == "CA" and AGGREGATION.search(name) is None
-        draft.declare(name if called.count(name) == 1 else f"{name} {of.get(node, node)}", line, host=host)
+        draft.declare(name if called.count(name) == 1 else f"{name} {lid_of.get(node, node)}", line, host=host)
     ends: dict[tuple[int, str], tuple[int, str]] = {}
-    for line, node, port_number, state, lid, other_port, name in links:
-        if lid not in lids:
+    for line, node, port in ports:
+        _, lid, number, state, other_lid, other_number, name = port.group(0, 1, 2, 3, 4, 5, 6)
+        if lids.get(lid, node) != node:
+            draft.fail(line, "LIDs of one node each", lid)
+        if other_lid is None or " Active/" not in state:
+            draft.left["ports that are down"] = None
+            continue
+        if other_lid not in lids:
             draft.left["the kind of nodes that are only at the other end of links: read as adapters"] = None
-        other = lids[lid] if lid in lids else draft.node(f"{name.strip()} {lid}", line, host=True)
-        here, there = (node, port_number), (other, other_port)
+        other = lids[other_lid] if other_lid in lids else draft.node(f"{name.strip()} {other_lid}", line, host=True)
+        here, there = (node, number), (other, other_number)
         first = here not in ends
         if ends.setdefault(here, there) != there or ends.setdefault(there, here) != here:
             draft.fail(line, "one neighbour at each port", name)
         if first:
             speed = ACTIVE.match(state)
             draft.link(node, other, line, bandwidth=_rate(draft, line, *(speed.groups() if speed else ("", state))))
-    if down:
-        draft.left[f"{down} ports that are down"] = None
     return draft.listing(hosts_end=True)
+
+
+def _ports(draft: Draft) -> tuple[list[tuple[str, str, int]], list[tuple[int, int, re.Match[str]]]]:
+    """Nodes of iblinkinfo (kind, description, line), and ports below them (line, node, match of PORT)."""
+    nodes: list[tuple[str, str, int]] = []
+    ports: list[tuple[int, int, re.Match[str]]] = []
+    for line, text in lines_of(draft.path):
+        if head := HEAD.match(text):
+            nodes.append((head[1], head[2].strip(), line))
+        elif "==(" in text:
+            port = PORT.match(text)
+            if port is None or not nodes:
+                draft.fail(line, "a node, and its ports below it, as iblinkinfo prints them without --line", text)
+            ports.append((line, len(nodes) - 1, port))
+    return nodes, ports
 
 
 def _rate(draft: Draft, line: int, width: str, lane: str) -> str:

@@ -16,6 +16,7 @@ from torusweep.networks.topology import default_memory
 
 NODE_BYTES = 256  # of a node by its name
 WORDS = re.compile(r'"([^"]*)"|([^\s"]+)')  # names with blanks stand in quotes
+DL_SECTION = re.compile(r"\s*((?:row |column |matrix )?labels( embedded)?|data)\s*:?\s*(.*)", re.IGNORECASE)
 
 
 def words_of(text: str) -> list[str]:
@@ -58,26 +59,9 @@ def ucinet(path: Path) -> Listing:
 
     Entries of a matrix are weights, and links are directed unless each has its like in the other direction.
     """
-    draft, mode, labels, count = Draft(path, directed=True), "head", list[str](), 0
-    head, rows = "", list[tuple[int, list[str]]]()
-    embedded = False
-    for line, text in lines_of(path):
-        section = re.match(
-            r"\s*(labels( embedded)?|data|row labels|column labels|matrix labels)\s*:?\s*(.*)", text, re.IGNORECASE
-        )
-        if section and (mode != "data" or section[1].lower() == "labels embedded"):
-            mode = section[1].lower()
-            embedded |= section[2] is not None
-            text = section[3]
-        words = words_of(text.replace(",", " "))
-        if mode == "head":
-            head += f" {text}"
-        elif mode == "labels":
-            labels += words
-        elif mode == "data" and words:
-            rows.append((line, words))
-        elif mode not in ("data", "labels embedded"):
-            draft.fail(line, "labels of nodes, and data", text)
+    draft = Draft(path, directed=True)
+    head, labels, rows = _sections(draft)
+    embedded = labels is None
     said = {key.lower(): value.lower() for key, value in re.findall(r"(\w+)\s*=\s*(\w+)", head)}
     number, form = said.get("n", ""), said.get("format", "fullmatrix")
     if not number or said.get("nm", "1") != "1":
@@ -87,21 +71,44 @@ def ucinet(path: Path) -> Listing:
         raise Refused(f"{printable(path)}: {count:,} nodes are more than this machine's memory can hold")
     if embedded and form == "fullmatrix" and rows:
         labels = rows.pop(0)[1]
+        if labels != [words[0] for _, words in rows]:
+            draft.fail(1, "the labels of columns at the rows, too", " ".join(labels))
         rows = [(line, words[1:]) for line, words in rows]
-    if not embedded or labels:
-        if labels and len(labels) != count:
-            draft.fail(1, f"{count} labels", f"{len(labels)} of them")
+    if labels and len(labels) != count:
+        draft.fail(1, f"{count} labels", f"{len(labels)} of them")
+    if labels is not None:
         for label in labels or map(str, range(1, count + 1)):
             draft.declare(label, 1)
     if form == "fullmatrix":
         _add_matrix(draft, count, rows)
     elif form in ("edgelist1", "nodelist1"):
-        _add_lists(draft, rows, pairs=form == "edgelist1", labels=labels, embedded=embedded)
+        _add_lists(draft, rows, pairs=form == "edgelist1", labels=labels or [], embedded=embedded)
     else:
         draft.fail(1, "the format edgelist1, nodelist1 or fullmatrix of DL", form)
     if len(draft.names) != count:
         draft.fail(1, f"{count} nodes", f"{len(draft.names)} of them")
     return draft.listing()
+
+
+def _sections(draft: Draft) -> tuple[str, list[str] | None, list[tuple[int, list[str]]]]:
+    """The head of a file of DL, its labels (None: they are embedded in the data), and the rows of its data."""
+    mode, head, labels, embedded = "head", "", list[str](), False
+    rows: list[tuple[int, list[str]]] = []
+    for line, text in lines_of(draft.path):
+        section = DL_SECTION.match(text)
+        if section and (mode != "data" or section[2] is not None):
+            mode, text = section[1].lower(), section[3]
+            embedded |= section[2] is not None
+        words = words_of(text.replace(",", " "))
+        if mode == "head":
+            head += f" {text}"
+        elif mode == "labels":
+            labels += words
+        elif mode == "data" and words:
+            rows.append((line, words))
+        elif mode not in ("data", "labels embedded"):
+            draft.fail(line, "labels of nodes, and data", text)
+    return head, None if embedded else labels, rows
 
 
 def _add_matrix(draft: Draft, count: int, rows: list[tuple[int, list[str]]]) -> None:
