@@ -46,6 +46,7 @@ def test_a_network_too_large_for_the_gpu_goes_to_the_cpu(
     expected = rings.static()
     rings.forget()
     rings.config.write_text(NETWORKS + "cluster: {batch_seconds: 0.01, workers: 0}\n")
+    rings.here("points")
     monkeypatch.setattr(cuda, "AHEAD", 2)  # counters of many levels would be larger than the networks
     as_cupy(memory=20_000, free=2**20)
     assert rings.here("static", backend="cupy") == 0
