@@ -6,6 +6,8 @@ From which size a GPU is used with `auto` stands beside each kernel: `LARGE` in 
 from __future__ import annotations
 
 import importlib
+import sys
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -112,6 +114,28 @@ def when_compiling(tell: Callable[[], None]) -> None:
     _waiting[:] = [tell]
 
 
+@cache
+def numba() -> Any:
+    """Numba, which obeys its environment variables and no file of the working folder.
+
+    Numba reads `.numba_config.yaml` there when it is imported, and again for each function that it compiles; the file
+    may name a cache, whose pickles are then loaded. It reads none where it finds no reader of YAML when it is imported.
+    Where a program has imported Numba before, that program's way stays.
+    """
+    yaml = sys.modules.get("yaml")
+    sys.modules["yaml"] = None  # type: ignore[assignment]  # Python's way to say that there is none
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            made = importlib.import_module("numba")
+    finally:
+        del sys.modules["yaml"]
+        if yaml is not None:
+            sys.modules["yaml"] = yaml
+    warnings.filterwarnings("ignore", "A Numba config file is found but YAML")
+    return made
+
+
 _waiting: list[Callable[[], None]] = []
 _one_at_a_time = Lock()  # several threads may begin with a kernel
 
@@ -121,7 +145,7 @@ def _listen() -> None:
     with _one_at_a_time:
         if not _waiting:
             return
-        event = importlib.import_module("numba.core.event")
+        event = numba().core.event
         tell = _waiting.pop()
 
         class Once(event.Listener):  # type: ignore[name-defined, misc]  # a module imported by name

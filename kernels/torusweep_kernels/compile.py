@@ -17,11 +17,12 @@ from threading import Lock
 from typing import Any
 
 from llvmlite import ir
-from numba import config, extending, njit, types
-from numba.core import cgutils
 
-intrinsic: Any = extending.intrinsic  # Numba's type hint keeps the typing context in the signature
-settings: Any = config  # whose attributes are set when Numba is imported
+from torusweep_kernels.backend import numba
+
+intrinsic: Any = numba().extending.intrinsic  # Numba's type hint keeps the typing context in the signature
+settings: Any = numba().config  # whose attributes are set when Numba is imported
+njit, types, cgutils = numba().njit, numba().types, numba().core.cgutils
 BIT, INT32, INT64, DOUBLE = ir.IntType(1), ir.IntType(32), ir.IntType(64), ir.DoubleType()
 ONE = ir.Constant(INT64, 1)
 LINE = 64  # bytes of a cache line, mostly

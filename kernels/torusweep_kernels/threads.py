@@ -5,7 +5,9 @@ from __future__ import annotations
 from _thread import LockType, allocate_lock, start_new_thread
 from collections import deque
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from typing import TypeVar
+
+from torusweep_kernels.backend import numba
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -15,10 +17,7 @@ def thread_count(threads: int | None) -> int:
     """CPU threads to use: the requested number, by default all that Numba may use."""
     if threads:
         return threads
-    from numba import config  # not at the top: a process that computes nothing needs no compiler
-
-    settings: Any = config  # whose attributes are set when Numba is imported
-    return int(settings.NUMBA_NUM_THREADS)
+    return int(numba().config.NUMBA_NUM_THREADS)  # a process that computes nothing needs no compiler
 
 
 def in_threads(function: Callable[[Item], Result], items: Sequence[Item], threads: int) -> list[Result]:

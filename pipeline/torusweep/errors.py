@@ -12,6 +12,7 @@ from typing import Any
 
 MOST_COMPARED = 5000  # known names; a comparison takes up to 0.1 ms
 MOST_BYTES = 255  # of a file's name
+FOLDER = "TORUSWEEP_FOLDER"  # variable of a run's processes: the folder in which its command was called
 
 
 class BadInput(Exception):
@@ -73,8 +74,23 @@ def one_line(text: object, longest: int = 200) -> str:
 def unreadable(path: Path, error: Exception, what: str) -> BadInput:
     """The refusal of a file that cannot be opened, or read, as `what`: "a graph file"."""
     if isinstance(error, FileNotFoundError):
-        return BadInput(f"{printable(path)}: no such file; paths are relative to {Path.cwd()}")
+        return BadInput(f"{printable(path)}: no such file; paths are relative to {located('')}")
     return BadInput(f"{printable(path)}: expected {what}, got: {getattr(error, 'strerror', None) or error}")
+
+
+def located(path: str | os.PathLike[str]) -> Path:
+    """Where a file is that the user names: from the folder of his command, in whatever folder this process works.
+
+    A run's processes work in a folder of their own (torusweep.run.place); elsewhere the path stays as it is.
+    """
+    folder = os.environ.get(FOLDER)
+    return Path(folder, path) if folder else Path(path) if str(path) else Path.cwd()
+
+
+def called(path: Path) -> str:
+    """A file as the user names it, which `located` has found."""
+    folder = os.environ.get(FOLDER)
+    return os.path.relpath(path, folder) if folder and path.is_relative_to(folder) else str(path)
 
 
 def check_path(path: Path) -> None:

@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+from torusweep.run.consent import VARIABLE
 
 from tests.run.rings import Run
 
@@ -46,7 +47,8 @@ def start_scheduler(run: Run) -> tuple[subprocess.Popen[str], int]:
         pytest.skip("expected the command openssl, which makes the documented certificate; install it")
     subprocess.run(commands("openssl", {}), shell=True, cwd=run.home, check=True, capture_output=True)
     port = free_port()
-    run.with_settings(f"scheduler: 'tls://127.0.0.1:{port}', tls: {{ca: cert.pem, cert: cert.pem, key: key.pem}}")
+    run.with_settings(f"scheduler: 'tls://127.0.0.1:{port}'")
+    run.environment[VARIABLE] = f"tls://127.0.0.1:{port},cert.pem,cert.pem,key.pem"
     return run.start(commands("dask scheduler", {"8786": str(port)}), command=BASH, PATH=PATH), port
 
 

@@ -66,6 +66,26 @@ def test_a_disk_that_fills_up_in_the_middle(many: Run, clean_many: bytes):  # 14
         assert set(kept) < set(many.shards())
 
 
+@pytest.mark.faults
+def test_a_disk_that_fills_up_under_a_run(many: Run, clean_many: bytes):
+    """Snakemake's log and records are on it, too: what it says of them is no traceback."""
+    with disk(many.home / "results", "24m") as results:
+        run = many.start("run", "rings.yaml", "--workers", "2", fault="slow 0.05")
+        until(many.shards)
+        with contextlib.suppress(OSError), (results / "ballast").open("wb", buffering=0) as ballast:
+            while True:
+                ballast.write(bytes(4096))
+        said = run.communicate(timeout=280)[0]
+        assert run.returncode == 1, said
+        assert "No space left on device; make room" in said
+        assert "Traceback" not in said
+        assert "Logging error" not in said
+        (results / "ballast").unlink()
+        status, said = many.call("run", "rings.yaml", "--workers", "2")
+        assert status == 0, said
+        assert many.static() == clean_many
+
+
 def test_a_folder_that_cannot_be_written(rings: Run):  # 15
     with disk(rings.home / "results", "16m") as results:
         subprocess.run(["mount", "-o", "remount,ro", str(results)], check=True)

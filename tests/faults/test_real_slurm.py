@@ -280,7 +280,7 @@ def test_what_sbatch_refuses_and_what_fails_is_tried_again_in_a_job_of_its_own(
     log = rings.folder / "logs/static/3-of-3.log"
     options = ("--profile", PROFILE, "--workers", "0", "--parts", "3", "--set-resources", memory)
     run = rings.start("run", "rings.yaml", *options, PATH=f"{tmp_path}:{PATH}")
-    until((rings.home / ".snakemake/log").exists)
+    until(lambda: list(rings.folder.glob(".run-*/.snakemake/log")))
     with provenance.hold(rings.folder / ".lock-static-3-of-3"):
         until(lambda: log.exists() and "refused: " in log.read_text())
     said = run.communicate(timeout=280)[0]
@@ -292,7 +292,7 @@ def test_what_sbatch_refuses_and_what_fails_is_tried_again_in_a_job_of_its_own(
     assert kept == "what is finished is kept, and the same command goes on from here"
     assert said.count("error: Memory specification") == 3, "two retries"
     assert said.count("has been submitted with SLURM jobid") == 3, "of part 2 once, of part 3 twice"
-    (of_first,) = (rings.home / ".snakemake/slurm_logs/rule_stage/static_3-of-3").glob("*.log")
+    (of_first,) = rings.folder.glob(".run-*/.snakemake/slurm_logs/rule_stage/static_3-of-3/*.log")
     assert of_first.read_text().count("is in use by process") == 1, "no retries within a job"
     third = slurm.jobs(said)["rule_stage_wildcards_static_3-of-3"]
     assert (third["MinMemoryNode"], third["TimeLimit"], third["JobState"]) == ("2000M", "00:22:00", "COMPLETED")

@@ -227,6 +227,7 @@ def test_the_listener_hears_all_but_the_chatter(tmp_path: Path, in_a_thread: boo
         snakemake = child.Snakemake(
             [sys.executable, "-c", SPEAKER],
             tmp_path / ".lock",
+            tmp_path,
             essential=True,
             listener=lambda line: heard.append((line, threading.get_ident())),
         )

@@ -14,6 +14,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
+from torusweep.run.consent import VARIABLE
 
 from tests.run.rings import until
 
@@ -56,6 +57,11 @@ def certificates(folder: Path) -> dict[str, str]:
     return {name: str(folder / f"{name}.pem") for name in contents}
 
 
+def entry(address: str, tls: dict[str, str]) -> str:
+    """By which the user trusts a scheduler, with his certificates."""
+    return ",".join([address, *(tls[name] for name in ("ca", "cert", "key"))])
+
+
 class Elsewhere:
     """A real `dask scheduler` over TLS, and real `dask worker`s.
 
@@ -84,6 +90,7 @@ class Elsewhere:
         until(lambda: re.search(r"Scheduler at: +tls://\S+:\d+\n", self.log("scheduler0")))
         self.address = re.findall(r"Scheduler at: +(tls://\S+)", self.log("scheduler0"))[0]
         self.port = int(self.address.rpartition(":")[2])
+        os.environ[VARIABLE] = entry(self.address, self.tls)  # the user trusts it
 
     def _start(
         self, within: tuple[str, ...], kind: str, *arguments: str, **environment: str
@@ -111,13 +118,13 @@ class Elsewhere:
     @property
     def cluster(self) -> str:
         """The section of a configuration."""
-        tls = ", ".join(f"{name}: '{path}'" for name, path in self.tls.items())
-        return f"{{scheduler: '{self.address}', tls: {{{tls}}}, batch_seconds: 0.01}}"
+        return f"{{scheduler: '{self.address}', batch_seconds: 0.01}}"
 
     def config(self) -> str:
         return f"sweep: rings\ntopologies:\n  - {{family: ring, k: {{from: 3, to: 42}}}}\ncluster: {self.cluster}\n"
 
     def end(self) -> None:
+        os.environ.pop(VARIABLE, None)
         for process in self.processes:
             process.kill()
             process.wait()

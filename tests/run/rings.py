@@ -27,6 +27,7 @@ class Run:
         self.folder = home / "results" / "rings"
         self.config = home / "rings.yaml"
         self.config.write_text(RINGS)
+        self.environment: dict[str, str] = {}  # variables of what is started
         self._started: list[subprocess.Popen[str]] = []
 
     def with_settings(self, settings: str) -> None:
@@ -43,7 +44,7 @@ class Run:
         process = subprocess.Popen(
             [*command, *arguments],
             cwd=self.home,
-            env={**os.environ, **preload, **environment},
+            env={**os.environ, **preload, **self.environment, **environment},
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,

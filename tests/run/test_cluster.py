@@ -17,9 +17,10 @@ from torusweep.errors import BadInput
 from torusweep.run import tasks
 from torusweep.run import workers as cluster
 from torusweep.run import workers as slurm
+from torusweep.run.consent import VARIABLE
 from torusweep.sweeps.configuration.schema import Cluster, Slurm
 
-from tests.run.elsewhere import Elsewhere, certificates
+from tests.run.elsewhere import Elsewhere, certificates, entry
 from tests.run.fake_slurm import FakeSlurm
 from tests.run.rings import Run, told, until
 
@@ -225,16 +226,13 @@ def test_workers_without_our_code_are_found_out_before_work(rings: Run, elsewher
     assert rings.shards() == []
 
 
-def test_nobody_at_the_address_is_one_line_in_ten_seconds(tmp_path: Path):  # 27
+def test_nobody_at_the_address_is_one_line_in_ten_seconds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):  # 27
     with socket.socket() as nobody:
         nobody.bind(("127.0.0.1", 0))
         address = f"127.0.0.1:{nobody.getsockname()[1]}"
-        for settings in (
-            Cluster.model_validate({"scheduler": f"tls://{address}", "tls": certificates(tmp_path)}),
-            Cluster.model_validate(
-                {"scheduler": f"tls://{address}", "tls": {"ca": "no", "cert": "such", "key": "file"}}
-            ),
-        ):
+        settings = Cluster.model_validate({"scheduler": f"tls://{address}"})
+        for tls in (certificates(tmp_path), {"ca": "no", "cert": "such", "key": "file"}):
+            monkeypatch.setenv(VARIABLE, entry(f"tls://{address}", tls))
             start = time.monotonic()
             with (
                 pytest.raises(BadInput, match="cluster") as refusal,
@@ -314,7 +312,7 @@ def test_a_scheduler_that_does_not_answer_is_lost(monkeypatch: pytest.MonkeyPatc
 
 def test_no_worker_comes(elsewhere: Elsewhere, monkeypatch: pytest.MonkeyPatch):  # 26
     monkeypatch.setitem(cluster.JOIN_SECONDS, "scheduler", 1)
-    settings = Cluster.model_validate({"scheduler": elsewhere.address, "tls": elsewhere.tls})
+    settings = Cluster.model_validate({"scheduler": elsewhere.address})
     with (
         pytest.raises(BadInput, match="expected 1 workers within 1 s, got 0; start workers"),
         cluster.connect(settings, backend="numpy", tasks=1),

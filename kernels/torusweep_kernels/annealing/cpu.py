@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 import numpy as np
 from llvmlite import ir
-from numba import types
 
 from torusweep_kernels.annealing.reference import (
     BLOCK,
@@ -19,7 +18,7 @@ from torusweep_kernels.annealing.reference import (
     Wires,
     lifted,
 )
-from torusweep_kernels.compile import INT64, Vectors, cached, intrinsic
+from torusweep_kernels.compile import INT64, Vectors, cached, intrinsic, types
 from torusweep_kernels.philox.cpu import below, philox4x32
 
 WORD = 64

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from llvmlite import ir
-from numba import types
 
-from torusweep_kernels.compile import INT64, Vectors, intrinsic
+from torusweep_kernels.compile import INT64, Vectors, intrinsic, types
 
 LANES = 4  # limbs of a number; words of a row that are gathered at once, where there are several
 

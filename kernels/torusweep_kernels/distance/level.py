@@ -18,10 +18,8 @@ from typing import NamedTuple
 
 import numpy as np
 from llvmlite import ir
-from numba import types
-from numba.core import cgutils
 
-from torusweep_kernels.compile import INT64, ONE, UNROLLED, Vectors, cached, intrinsic
+from torusweep_kernels.compile import INT64, ONE, UNROLLED, Vectors, cached, cgutils, intrinsic, types
 from torusweep_kernels.distance.reference import WORD
 
 TILE = 32

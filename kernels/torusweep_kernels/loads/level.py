@@ -14,9 +14,8 @@ from contextlib import nullcontext
 from typing import Any
 
 from llvmlite import ir
-from numba import types
 
-from torusweep_kernels.compile import DOUBLE, INT32, INT64, ONE, Vectors, intrinsic
+from torusweep_kernels.compile import DOUBLE, INT32, INT64, ONE, Vectors, intrinsic, types
 
 Pair = tuple[Any, Any]
 

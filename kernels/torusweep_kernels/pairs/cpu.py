@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
-from torusweep_kernels.compile import cached, inlined
+from torusweep_kernels.compile import cached, inlined, njit
 from torusweep_kernels.pairs.reference import HALF, PAIRS, REJECTIONS, Tables
 from torusweep_kernels.philox.cpu import philox4x32, unit
 from torusweep_kernels.threads import in_threads, thread_count

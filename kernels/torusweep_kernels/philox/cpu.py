@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 from llvmlite import ir
-from numba import types
 
-from torusweep_kernels.compile import INT64, cached, intrinsic
+from torusweep_kernels.compile import INT64, cached, intrinsic, types
 from torusweep_kernels.philox import UNIT
 
 M0, M1 = np.uint64(0xD2511F53), np.uint64(0xCD9E8D57)

@@ -17,9 +17,8 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
-from torusweep_kernels.compile import cached
+from torusweep_kernels.compile import cached, njit
 from torusweep_kernels.distance.single_source import incoming_links
 from torusweep_kernels.philox.cpu import philox4x32
 from torusweep_kernels.threads import in_threads, thread_count

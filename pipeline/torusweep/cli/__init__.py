@@ -136,6 +136,8 @@ def main() -> None:
     """Run the command line; turn refusals into one line and an exit status."""
     from torusweep.errors import BadInput
 
+    # those are the working folder's: that of python -m, empty parts of PYTHONPATH, names that an editable install adds
+    sys.path[:] = [place for place in sys.path if os.path.isabs(place)]
     # what is imported stays; by default Python looks through many of these objects every 700 new ones
     gc.set_threshold(50_000)
     if hasattr(signal, "SIGPIPE") and sys.argv[1:2] not in (["run"], ["step"]):  # those have children to stop first

@@ -5,6 +5,7 @@ The command plan: what a sweep will take, before it runs.
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +29,11 @@ workers = click.option(
     type=options.Integer(min=0),
     help="Overrides the configuration's cluster.workers; 0 computes in one process.",
 )
+trust_scheduler = click.option(
+    "--trust-scheduler",
+    metavar="ADDRESS[,CA,CERT,KEY]",
+    help="The Dask scheduler of the configuration is yours: its answers may run code here. With PEM files for tls://.",
+)
 parts = click.option(
     "--parts", metavar="auto|N", help="Overrides the configuration's cluster.parts: jobs into which a stage is cut."
 )
@@ -46,6 +52,7 @@ parts = click.option(
 @symmetry
 @workers
 @parts
+@trust_scheduler
 @options.json_output
 @click.argument("snakemake_options", nargs=-1, type=click.UNPROCESSED)
 def run(
@@ -55,6 +62,7 @@ def run(
     symmetry: str | None,
     workers: int | None,
     parts: str | None,
+    trust_scheduler: str | None,
     as_json: bool,
     snakemake_options: tuple[str, ...],
 ) -> None:
@@ -71,7 +79,7 @@ def run(
       torusweep run config/default.yaml --dry-run
       torusweep run config/default.yaml --profile config/profiles/slurm
     """
-    from torusweep.run import command
+    from torusweep.run import command, consent
     from torusweep.sweeps.forecast import read_parts
     from torusweep.tables import current
 
@@ -79,6 +87,8 @@ def run(
         config, snakemake_options = DEFAULT_CONFIG, (str(config), *snakemake_options)
     options.quantity("--results", check_path, results)
     overrides = _given(backend=backend, symmetry=symmetry, workers=workers)
+    if trust_scheduler is not None:
+        os.environ[consent.VARIABLE] = trust_scheduler  # for the run's processes, too
     if parts is not None:
         overrides["parts"] = options.quantity("--parts", read_parts, parts)
     if snakemake_options and set(snakemake_options) <= command.DRY:

@@ -19,10 +19,9 @@ import math
 import re
 from collections.abc import Container, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Union
 
-from torusweep.errors import BadInput
+from torusweep.errors import BadInput, located
 
 Value = Union[int, float, bool, str, "list[Value]", "dict[int, Value]", "Spelling"]
 
@@ -106,7 +105,7 @@ def file_of(text: str, names: Container[str]) -> str | None:
     if "(" not in path and re.search(r"^\.|\.[A-Za-z]\w*$|/", path):
         return path
     try:
-        return path if Path(path).is_file() else None
+        return path if located(path).is_file() else None
     except (OSError, ValueError):  # a name that no file can have
         return None
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from torusweep.errors import BadInput
+from torusweep.errors import BadInput, located
 from torusweep.networks.realisation import realise
 from torusweep.networks.signature import resolve
 from torusweep.networks.topology import Topology, default_memory
@@ -169,7 +169,7 @@ def files_of(spelling: str | GivenRouting | None) -> list[Path]:
     if not isinstance(spelling, str) or spelling.partition("(")[0].strip() != table.__name__:
         return []
     _, _, values = resolve(spelling, ROUTINGS, kind="routing", example=EXAMPLE, others=OTHER_NAMES)
-    return [Path(str(values["path"]))]
+    return [located(str(values["path"]))]
 
 
 def own_routing(family: str) -> str | None:

@@ -18,6 +18,7 @@ from types import FrameType
 from typing import IO
 
 from torusweep.run import workflow
+from torusweep.run.place import environment
 from torusweep.run.progress import REPORTS
 from torusweep.tables import provenance
 
@@ -67,15 +68,16 @@ class Snakemake:
     """
 
     def __init__(
-        self, command: Sequence[str], computing: Path, *, essential: bool, listener: Listener | None = None
+        self, command: Sequence[str], computing: Path, place: Path, *, essential: bool, listener: Listener | None = None
     ) -> None:
         """How to run Snakemake.
 
         computing  the lock that a computing step holds
+        place      the folder in which it runs (torusweep.run.place)
         essential  drop Snakemake's chatter
         listener   called with each line, also the steps' reports of their progress, in the thread that waits
         """
-        self._command, self._computing, self._essential = command, computing, essential
+        self._command, self._computing, self._place, self._essential = command, computing, place, essential
         self._elsewhere = any(map(ELSEWHERE.match, command))
         self._listener, self._say = listener, listener or speak
         self._signals: list[int] = []
@@ -93,7 +95,8 @@ class Snakemake:
                 process_group=0,
                 stdout=subprocess.PIPE if self._listener else STDERR,
                 stderr=subprocess.PIPE if self._essential or self._listener or self._elsewhere else None,
-                env={**os.environ, REPORTS: "1"} if self._listener else None,
+                cwd=self._place,
+                env=environment() | ({REPORTS: "1"} if self._listener else {}),
             )
             status = self._listen(self._listener) if self._listener else self._wait_and_speak()
         finally:

@@ -8,6 +8,7 @@ import re
 import shlex
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -17,7 +18,9 @@ from torusweep.all_columns import schema_of
 from torusweep.errors import BadInput, nearest, printable
 from torusweep.papers.verification import summary as verdicts
 from torusweep.quantities import counted
+from torusweep.run import place as places
 from torusweep.run.child import Listener, Snakemake, speak
+from torusweep.run.consent import trusted
 from torusweep.run.workflow import OVERRIDES, SNAKEFILE
 from torusweep.stages import STAGES
 from torusweep.sweeps.configuration import Sweep, load
@@ -58,8 +61,10 @@ def run(
     written; at the end, for a table that somebody altered.
     """
     say = listener or speak
-    _check_options(options)
+    options = _checked_options(options)
     sweep, folder = _checked(config, results)
+    if sweep.cluster.scheduler:
+        trusted(sweep.cluster.scheduler)
     files = input_files(sweep)
     points = weighed_points(sweep, folder)
     with _hold(folder):
@@ -71,7 +76,8 @@ def run(
             *_failed(sweep, folder),
             *(options or QUIET),
         ]
-        status = Snakemake(command, folder / store.LOCK, essential=not options, listener=listener).wait()
+        with places.new_place(folder.absolute(), folder) as place:
+            status = Snakemake(command, folder / store.LOCK, place, essential=not options, listener=listener).wait()
         if status == 0 and not is_dry(options) and (folder / store.CHECKED).exists():
             if not current.holds(folder, sweep.digest):
                 raise BadInput(f"{folder / current.CONFIGURATION} changed while the sweep ran; run it again")
@@ -109,8 +115,11 @@ def pending(config: Path, results: Path, overrides: Mapping[str, Any]) -> list[s
 
     Raises BadInput for a wrong configuration or folder, and where Snakemake refuses.
     """
-    command = [*_snakemake(config, results, overrides, ()), *_failed(*_checked(config, results)), "--summary"]
-    done = subprocess.run(command, capture_output=True, text=True)
+    sweep, folder = _checked(config, results)
+    command = [*_snakemake(config, results, overrides, ()), *_failed(sweep, folder), "--summary"]
+    with tempfile.TemporaryDirectory() as place:
+        places.take_records(folder.absolute(), folder, Path(place))
+        done = subprocess.run(command, capture_output=True, text=True, cwd=place, env=places.environment())
     if done.returncode != 0:
         raise BadInput(f"Snakemake refuses: {' '.join(done.stderr.split())}")
     rows = [line.split("\t") for line in done.stdout.splitlines()]
@@ -126,10 +135,10 @@ def _checked(config: Path, results: Path) -> tuple[Sweep, Path]:
 
 def _check_paths(sweep: Sweep, config: Path, results: Path) -> None:
     """Raise BadInput for names that Snakemake would take for something else."""
-    _check_names([str(config), str(results), *input_files(sweep)])
-    if ALTERED.search(str(results)):
+    _check_names(os.path.abspath(path) for path in (str(config), str(results), *input_files(sweep)))
+    if ALTERED.search(whole := os.path.abspath(results)):
         raise BadInput(
-            f"{printable(str(results))}: expected a folder without control characters, ': ' or ' #', and none of : ' \""
+            f"{printable(whole)}: expected a folder without control characters, ': ' or ' #', and none of : ' \""
             " or a blank at its end"
         )
 
@@ -143,7 +152,7 @@ def _say_forecast(expected: Forecast, sweep: str, config: Path, folder: Path, sa
 
 def _snakemake(config: Path, results: Path, overrides: Mapping[str, Any], options: Sequence[str]) -> list[str]:
     """Snakemake's command line. The results folder's lock replaces Snakemake's, which locks the working directory."""
-    given = {"results": os.path.join(os.curdir, results), **overrides}
+    given = {"results": os.path.abspath(results), **overrides}
     cores = [] if any(option.startswith(PLACED) for option in options) else ["--cores", "all"]
     return [
         *(sys.executable, "-P", "-m", "snakemake", "--snakefile", str(SNAKEFILE)),
@@ -160,9 +169,7 @@ def _failed(sweep: Sweep, folder: Path) -> list[str]:
         failed = {entry["stage"] for entry in store.read_manifest(folder).get("failed", [])}
     except BadInput:
         return []
-    tables = [
-        os.path.join(os.curdir, folder, f"{stage}.parquet") for stage in requested_stages(sweep) if stage in failed
-    ]
+    tables = [str(folder.absolute() / f"{stage}.parquet") for stage in requested_stages(sweep) if stage in failed]
     return ["--forcerun", *tables] if tables else []
 
 
@@ -208,16 +215,19 @@ def _check_names(paths: Iterable[str]) -> None:
             )
 
 
-def _check_options(options: Sequence[str]) -> None:
-    """Refuse in one line an option that nobody has, and those that this command itself gives Snakemake."""
+def _checked_options(options: Sequence[str]) -> list[str]:
+    """Snakemake's options with absolute paths. Refuses in one line an option that nobody has, and those that this
+    command itself gives Snakemake.
+    """
     if not options:
-        return
-    from snakemake.cli import get_argument_parser  # takes a second to import
-
-    known = re.findall(r"(?<![\w-])--[\w-]+", get_argument_parser().format_help())
+        return []
+    found = places.options_of_snakemake()
+    known = [name for one in found for name in one.names if name.startswith("--")]
     ours = [f"--{name}" for name in (*OVERRIDES, "results", "json")]
     for option in options:
         name = option.partition("=")[0]
+        if name == "-d" or (len(name) > 4 and "--directory".startswith(name)):
+            raise BadInput(f"{name}: expected none, as a run has a working folder of its own; leave it out")
         if OURS.match(option):
             raise BadInput(
                 f"{option}: expected the configuration as the first argument, and --results, --backend, --symmetry or"
@@ -228,6 +238,7 @@ def _check_options(options: Sequence[str]) -> None:
                 f"unknown option {name}{nearest(name, [*ours, *known])}; 'torusweep run --help' lists ours,"
                 " 'snakemake --help' the others"
             )
+    return places.with_absolute_paths(options, found)
 
 
 def _set_future_times_to_now(files: Iterable[Path], say: Listener) -> None:

@@ -40,6 +40,7 @@ from torusweep_kernels.backend import resolve
 
 from torusweep.errors import BadInput, one_line
 from torusweep.quantities import counted
+from torusweep.run.consent import trusted
 from torusweep.run.tasks import Patience, Workers, code_version
 from torusweep.sweeps.forecast import gpu_options, usable_cores
 
@@ -362,12 +363,9 @@ def _local(settings: Any, tasks: int, folder: str, stack: contextlib.ExitStack) 
 
 
 def _join(settings: Any) -> Client:
-    tls = settings.tls
-    security = None
-    if tls is not None:
-        security = Security(
-            tls_ca_file=str(tls.ca), tls_client_cert=str(tls.cert), tls_client_key=str(tls.key), require_encryption=True
-        )
+    """A client of a scheduler that the user trusts. Raises BadInput where he does not, or where none answers."""
+    files = dict(zip(("tls_ca_file", "tls_client_cert", "tls_client_key"), trusted(settings.scheduler).files))
+    security = Security(**files, require_encryption=True) if files else None
     try:
         return Client(settings.scheduler, security=security, timeout=CONNECT_SECONDS, set_as_default=False)
     except (OSError, TypeError, ValueError) as error:  # TimeoutError and TLS errors are OSErrors

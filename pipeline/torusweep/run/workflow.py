@@ -5,6 +5,7 @@ Every step takes the sweep, as its configuration was read once, and the sweep's 
 
 from __future__ import annotations
 
+import logging
 import os
 import shlex
 import sys
@@ -18,7 +19,7 @@ from typing import Any
 import pyarrow as pa
 
 from torusweep.all_columns import TABLES, schema_of
-from torusweep.errors import BadInput, nearest, printable
+from torusweep.errors import FOLDER, BadInput, nearest, printable
 from torusweep.papers.verification import COMPARED, summary, verification_rows
 from torusweep.quantities import counted
 from torusweep.run.compute_table import listed, merge, outcome_of
@@ -307,10 +308,14 @@ def requested_sweep(workflow: Any, config: Mapping[str, Any]) -> RequestedSweep:
 
     Of a module, the `config` of the module: a configuration, and the folder `results`.
     """
+    if FOLDER in os.environ:
+        logging.raiseExceptions = False  # where its log's disk is full, Snakemake would say so by a traceback a line
     try:
         if not workflow.modifier.is_main_snakefile():
             return _of_module(workflow, dict(config))
-        files = [os.path.relpath(path) for path in workflow.config_settings.configfiles] or [DEFAULT]
+        # `torusweep run` gives absolute paths, and runs Snakemake in a folder of its own
+        called = os.path.abspath if FOLDER in os.environ else os.path.relpath
+        files = [called(path) for path in workflow.config_settings.configfiles] or [DEFAULT]
         if len(files) > 1:
             raise BadInput(f"expected one --configfile, got {len(files)}: {', '.join(files)}; a sweep is one file")
         given = dict(workflow.config_settings.config or {})

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from torusweep.all_columns import schema_of
-from torusweep.errors import BadInput
+from torusweep.errors import BadInput, called, located
 from torusweep.networks.families import build, files_of, plan
 from torusweep.papers.verification.rows import FOLDER as EXPECTED
 from torusweep.papers.verification.rows import expected_requests, expected_topologies
@@ -182,7 +182,10 @@ def requested_stages(sweep: Sweep) -> list[str]:
 
 def input_files(sweep: Sweep) -> list[str]:
     """Files, besides the configuration, that results depend on: those that it names, its papers' numbers."""
-    return [*named_files(sweep), *(str(EXPECTED / f"{paper.lower()}.csv") for paper in sweep.papers)]
+    return [
+        *(str(located(file)) for file in named_files(sweep)),
+        *(str(EXPECTED / f"{paper.lower()}.csv") for paper in sweep.papers),
+    ]
 
 
 def named_files(sweep: Sweep) -> list[str]:
@@ -190,13 +193,13 @@ def named_files(sweep: Sweep) -> list[str]:
     files: list[str] = []
     for entry in sweep.topologies:
         if isinstance(entry, str):
-            files += map(str, files_of(entry))
+            files += map(called, files_of(entry))
         elif isinstance(entry, Labelled):
-            files += [str(file) for spelling in entry.topology for file in files_of(spelling)]
+            files += [called(file) for spelling in entry.topology for file in files_of(spelling)]
         elif isinstance(entry, Family) and entry.family == "graph":
             paths = (entry.model_extra or {}).get("path", [])
             files += [paths] if isinstance(paths, str) else paths
-    files += map(str, requested_files(sweep))
+    files += map(called, requested_files(sweep))
     return [*dict.fromkeys(files)]
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from torusweep.errors import BadInput, printable, unreadable
+from torusweep.errors import BadInput, located, printable, unreadable
 from torusweep.tables import store
 
 CONFIGURATION = "sweep.yaml"
@@ -52,9 +52,10 @@ def digests_of(files: Iterable[str]) -> dict[str, str]:
     found = {}
     for file in files:
         try:
-            if not Path(file).is_file() and Path(file).exists():
+            path = located(file)
+            if not path.is_file() and path.exists():
                 raise ValueError("no regular file")  # a pipe would be waited for
-            found[file] = store.file_digest(Path(file))
+            found[file] = store.file_digest(path)
         except (OSError, ValueError) as error:
             raise unreadable(Path(file), error, "a file") from None
     return found

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from torusweep.errors import BadInput
+from torusweep.errors import BadInput, located
 from torusweep.networks.signature import resolve
 from torusweep.networks.topology import Plan, Topology
 from torusweep.traffic.by_plan import suits
@@ -105,7 +105,7 @@ def suits_by_plan(spelling: str, plan: Plan) -> bool:
 def files_of(spelling: str) -> list[Path]:
     """Every file that the spelling of a pattern names. Raises BadInput if the name or a parameter is wrong."""
     _, pattern, values = _resolve(spelling)
-    return [Path(values["path"])] if pattern is demand else []
+    return [located(values["path"])] if pattern is demand else []
 
 
 def _resolve(spelling: str) -> tuple[str, Callable[..., Traffic], dict[str, Any]]:

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import scipy
 
-from torusweep.errors import BadInput, one_line
+from torusweep.errors import BadInput, located, one_line
 from torusweep.networks.names import numbers_of, terminal_names
 from torusweep.networks.readers.fields import NUMBER
 from torusweep.networks.topology import Topology, default_memory
@@ -36,9 +36,11 @@ def demand(topology: Topology, path: str) -> Traffic:
     """
     terminals = len(topology.terminals)
     most = max(MOST_ROWS, terminals**2)
-    table: pa.Table | np.ndarray | None = _of_noxim(Path(path))
+    table: pa.Table | np.ndarray | None = _of_noxim(located(path))
     if table is None:
-        table = read_foreign(Path(path), what="demand file", columns=COLUMNS, most_rows=most, memory=default_memory())
+        table = read_foreign(
+            located(path), what="demand file", columns=COLUMNS, most_rows=most, memory=default_memory()
+        )
     if isinstance(table, np.ndarray):
         return from_pairs(_square(table, terminals))
     columns = {name: column_of(table, name) for name in COLUMNS}

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from torusweep.errors import BadInput
+from torusweep.errors import BadInput, located
 from torusweep.networks.physical import UNSAID, Clock
 from torusweep.networks.signature import resolve
 from torusweep.networks.spelling import Spelling
@@ -68,8 +68,8 @@ def files_of(spelling: str) -> list[Path]:
     _, function, values = _resolve(spelling)
     if function is chakra:
         groups = values.get("groups")
-        return rank_files(values["path"]) + ([] if groups is None else [Path(groups)])
-    return [Path(values["path"])] if "path" in values else []
+        return rank_files(values["path"]) + ([] if groups is None else [located(groups)])
+    return [located(values["path"])] if "path" in values else []
 
 
 def _resolve(spelling: str) -> tuple[str, Callable[..., Workload], dict[str, Any]]:

@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import types
 
-from torusweep.errors import BadInput, Refused, nearest, one_line, printable
+from torusweep.errors import BadInput, Refused, located, nearest, one_line, printable
 from torusweep.networks.names import has_no_numbers, number_of
 from torusweep.networks.physical import FLIT_BYTES
 from torusweep.networks.topology import Meaning, default_memory
@@ -232,7 +232,7 @@ def file(target: Target, path: File) -> Workload:
     Source: the file.
     """
     terminals, where = target.terminals, printable(Path(path))
-    messages = _read(Path(path), where, target)
+    messages = _read(located(path), where, target)
     tasks = 1 + max(max(one.source, one.destination) for one in messages)
     if tasks > terminals:
         far = next(one for one in messages if max(one.source, one.destination) == tasks - 1)

@@ -10,7 +10,7 @@ from pathlib import Path
 from pkgutil import resolve_name
 from typing import Annotated, NamedTuple
 
-from torusweep.errors import BadInput, Refused, nearest, printable, unreadable
+from torusweep.errors import BadInput, Refused, located, nearest, printable, unreadable
 from torusweep.networks.families.graph_links import Graph, degree, graph_of, wire
 from torusweep.networks.families.graph_listing import Listing, named
 from torusweep.networks.families.graph_numbers import Weights, with_weights
@@ -66,7 +66,7 @@ def graph(
     sndlib-xml, repetita, brite, rocketfuel, rocketfuel-map, as-relationships; directed must agree with the file.
     Source: the file.
     """
-    file = Path(path)
+    file = located(path)
     signature = _file_signature(file)
     asked = Asked(file, _told(file, format), directed, signature, weights, header)
     planned = _planned if asked.signature[0] <= SMALL else _planned.__wrapped__
@@ -129,7 +129,7 @@ def files_of(spelling: str | Spelling) -> list[Path]:
         if isinstance(value, Spelling):
             found += files_of(value)
         elif call.name == "graph" and key == "path" and isinstance(value, str):
-            found.append(Path(value))
+            found.append(located(value))
     return found
 
 

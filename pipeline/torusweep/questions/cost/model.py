@@ -15,7 +15,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from torusweep import documents
-from torusweep.errors import BadInput, nearest, one_line, printable
+from torusweep.errors import BadInput, located, nearest, one_line, printable
 
 Price = Annotated[float, Field(ge=0, le=1e12)]
 Offset = Annotated[float, Field(ge=-1e12, le=1e12)]  # of a line fitted to prices: may be below 0
@@ -168,7 +168,7 @@ def canonical(name: str) -> str:
 
 def file_of(name: str) -> Path:
     """The file of a model, by its canonical name."""
-    return MODELS.get(name) or Path(name)
+    return MODELS.get(name) or located(name)
 
 
 def cost_model(name: str) -> CostModel:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from torusweep.errors import BadInput, one_line
+from torusweep.errors import BadInput, located, one_line
 from torusweep.networks.names import column_of, name_of, numbers_of
 from torusweep.networks.topology import NO_PORT, Topology, default_memory
 from torusweep.quantities import counted
@@ -43,11 +42,11 @@ def table(topology: Topology, path: str) -> TableRouting:
     Constraint: a row for every packet that is injected, on all its way, and no loop.
     Source: the file.
     """
-    dumped = rows_of_dump(topology, Path(path), default_memory())
+    dumped = rows_of_dump(topology, located(path), default_memory())
     if dumped is not None:
         return table_routing(topology, dumped, partial=True)
     found = read_foreign(
-        Path(path), what="routing table", columns=COLUMNS, most_rows=MOST_ROWS, memory=default_memory()
+        located(path), what="routing table", columns=COLUMNS, most_rows=MOST_ROWS, memory=default_memory()
     )
     if isinstance(found, np.ndarray):
         return table_routing(topology, rows_of_matrix(topology, found), partial=True)

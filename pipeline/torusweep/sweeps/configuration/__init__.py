@@ -20,7 +20,7 @@ from ruamel.yaml import YAML
 
 from torusweep import documents
 from torusweep.documents import DEEPEST, LARGEST, RANGES, Document, Place, shown, spelled
-from torusweep.errors import BadInput, nearest, printable
+from torusweep.errors import BadInput, located, nearest, printable
 from torusweep.sweeps.configuration import documentation
 from torusweep.sweeps.configuration.schema import Sweep
 
@@ -90,7 +90,7 @@ def load(path: str | Path) -> Sweep:
     Raises BadInput as `path:line:column: key: expected …, got …`. Whether the networks exist is
     checked by `torusweep.sweeps.expansion.expand`.
     """
-    content = documents.read_bytes(Path(path), "configuration file", documents.RANGES)
+    content = documents.read_bytes(located(path), "configuration file", documents.RANGES)
     return _checked(documents.parse(content, printable(path)), content)
 
 

@@ -6,7 +6,6 @@ family with values, lists and ranges, or as a requirement that every family is a
 
 from __future__ import annotations
 
-import ipaddress
 import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -23,7 +22,7 @@ from pydantic import (
 )
 
 from torusweep.documents import Place, spelled
-from torusweep.errors import BadInput
+from torusweep.errors import BadInput, one_line
 from torusweep.questions import question_named
 from torusweep.questions.stage import Bounds, Section, Spellings
 from torusweep.stages import STAGES
@@ -34,7 +33,17 @@ FaultNodes = Annotated[int, Field(ge=FAULTS.minimum, le=FAULTS.maximum)] | None
 PAPERS = ("P98", "P04", "D90", "C10", "R05")
 _ADDRESS = re.compile(r"(?P<protocol>tls|tcp)://(?P<host>\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9.-]+):(?P<port>\d{1,5})")
 MOST_PARTS = 10_000  # of a stage
-_FIELD = r"^[\w.,:@+=/%-]+$"  # a word in a job script: no blank, quote or line break
+_WORD = r"[\w.,:@+=/%][\w.,:@+=/%-]*"  # in a job script: no blank, quote, line break, and no option
+# Options of sbatch that ask for resources. Others set a job's environment, run something, or write files: a
+# configuration, which may come from anybody, has none of them, nor a part of a name, which sbatch would complete
+_WITH_VALUE = (
+    "account|begin|constraint|core-spec|cores-per-socket|cpus-per-gpu|cpus-per-task|deadline|distribution|exclude|gpus|"
+    "gpus-per-node|gpus-per-socket|gpus-per-task|gres|gres-flags|hint|licenses|mem|mem-per-cpu|mem-per-gpu|mincpus|nice|"
+    "nodelist|nodes|ntasks|ntasks-per-core|ntasks-per-node|ntasks-per-socket|partition|prefer|priority|qos|reservation|"
+    "signal|sockets-per-node|switches|threads-per-core|time|time-min|tmp|wckey"
+)
+_ALONE = "contiguous|exclusive|nice|no-requeue|overcommit|oversubscribe|requeue"
+_DIRECTIVE = rf"--({_WITH_VALUE})[= ]{_WORD}|--({_ALONE})(={_WORD})?|-[ACGLNbcnpqtwx] ?{_WORD}"
 
 
 class Labelled(Section):
@@ -130,14 +139,6 @@ Entry = Annotated[
 ]
 
 
-class Tls(Section):
-    """Certificates of workers, scheduler and this process; paths are relative to the working directory."""
-
-    ca: str = Field(description="file of the certificate authority, PEM")
-    cert: str = Field(description="file of this side's certificate, PEM")
-    key: str = Field(description="file of this side's private key, PEM")
-
-
 class Slurm(Section):
     """Workers started as Slurm jobs by dask-jobqueue."""
 
@@ -147,14 +148,28 @@ class Slurm(Section):
     walltime: str = Field(
         "01:00:00", pattern=r"^(\d+-)?\d{1,3}:\d{2}:\d{2}$", description="time of a job, as hours:minutes:seconds"
     )
-    queue: str | None = Field(None, pattern=_FIELD, description="partition: one word")
-    account: str | None = Field(None, pattern=_FIELD, description="account to charge: one word")
+    queue: str | None = Field(None, pattern=f"^{_WORD}$", description="partition: one word")
+    account: str | None = Field(None, pattern=f"^{_WORD}$", description="account to charge: one word")
     interface: str | None = Field(
-        None, pattern=r"^[\w.-]+$", description="network interface over which workers are reached, as in ib0"
+        None, pattern=r"^\w[\w.-]*$", description="network interface over which workers are reached, as in ib0"
     )
-    directives: tuple[Annotated[str, Field(pattern=r"^--?[\w.,:@+=/% -]+$")], ...] = Field(
-        (), strict=False, description="further #SBATCH options, as in --constraint=epyc"
+    directives: tuple[str, ...] = Field(
+        (),
+        strict=False,
+        description="further #SBATCH options that ask for resources, as in --constraint=epyc, of "
+        + f"{_WITH_VALUE}|{_ALONE}".replace("|", ", "),
     )
+
+    @field_validator("directives")
+    @classmethod
+    def _of_resources(cls, directives: tuple[str, ...]) -> tuple[str, ...]:
+        for directive in directives:
+            if not re.fullmatch(_DIRECTIVE, directive):
+                raise ValueError(
+                    "expected options of sbatch that ask for resources (docs/config.md lists them), got"
+                    f" {one_line(directive, 60)!r}; give sbatch others in its variables, as SBATCH_EXPORT"
+                )
+        return directives
 
 
 class Cluster(Section):
@@ -212,15 +227,22 @@ class Cluster(Section):
     scheduler: str | None = Field(
         None,
         description=(
-            "address of a running Dask scheduler, as in tls://host:8786; null: torusweep starts its own cluster"
+            "address of a running Dask scheduler, as in tls://host:8786; you must say that you trust it"
+            " (torusweep run --trust-scheduler); null: torusweep starts its own cluster"
         ),
     )
-    tls: Tls | None = Field(None, description="certificates for a tls:// scheduler")
-    insecure: bool = Field(
-        False,
-        description="permit an unencrypted scheduler on another machine: anyone on the network can then run code here",
-    )
     slurm: Slurm | None = Field(None, description="start workers as Slurm jobs")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _no_consent(cls, given: Any) -> Any:
+        """Refuse the keys by which a configuration once said what is the user's to say (torusweep.run.consent)."""
+        for key in {"tls", "insecure"} & given.keys() if isinstance(given, dict) else ():
+            raise ValueError(
+                f"expected no '{key}', as a configuration may come from anybody; say it where you run it:"
+                " --trust-scheduler ADDRESS or ADDRESS,CA,CERT,KEY"
+            )
+        return given
 
     @model_validator(mode="after")
     def _one_place(self) -> Cluster:
@@ -235,12 +257,6 @@ class Cluster(Section):
                 "scheduler: expected an address such as tls://host:8786 or tcp://127.0.0.1:8786,"
                 f" got {self.scheduler!r}"
             )
-        if address["protocol"] == "tls" and self.tls is None:
-            raise ValueError("expected tls: {ca: …, cert: …, key: …} with a tls:// scheduler, got none")
-        if address["protocol"] == "tcp" and not is_loopback(address["host"]) and not self.insecure:
-            raise ValueError(
-                f"expected tls:// or insecure: true for a scheduler on another machine, got {self.scheduler!r}"
-            )
         return self
 
     def check_parts(self) -> None:
@@ -249,14 +265,6 @@ class Cluster(Section):
             raise ValueError(
                 f"expected parts or workers elsewhere (scheduler, slurm), got both; leave parts: {self.parts} out"
             )
-
-
-def is_loopback(host: str) -> bool:
-    """True for an address that only this machine reaches."""
-    try:
-        return ipaddress.ip_address(host.strip("[]")).is_loopback
-    except ValueError:
-        return host == "localhost"
 
 
 class Limits(Section):

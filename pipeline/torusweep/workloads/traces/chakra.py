@@ -8,7 +8,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Annotated, Any
 
-from torusweep.errors import BadInput, one_line, printable
+from torusweep.errors import BadInput, located, one_line, printable
 from torusweep.networks.physical import Clock
 from torusweep.networks.topology import Meaning
 from torusweep.quantities import counted
@@ -85,7 +85,7 @@ def chakra(
     clock, notes = clock_of_trace(target, cycles_per_us, flit_bytes)
     reader = _Reader(where, len(files), clock)
     if groups is not None:
-        reader.read_groups(Path(groups))
+        reader.read_groups(located(groups))
     ranks = [reader.read(rank, file) for rank, file in enumerate(files)]
     trace = Trace(where, ranks, reader.groups_of(ranks), notes + reader.notes())
     return replayed(trace, clock=clock, eager_bytes=eager_bytes, algorithm=str(algorithm))
@@ -93,7 +93,7 @@ def chakra(
 
 def rank_files(path: str) -> list[Path]:
     """The files of all ranks, beside that of rank 0. Raises BadInput where the name is not that of a rank 0's file."""
-    first = Path(path)
+    first = located(path)
     found = _NUMBERED.fullmatch(first.name)
     if found is None:
         raise BadInput(

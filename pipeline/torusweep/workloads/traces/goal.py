@@ -6,7 +6,7 @@ import re
 from io import StringIO
 from pathlib import Path
 
-from torusweep.errors import BadInput, one_line, printable
+from torusweep.errors import BadInput, located, one_line, printable
 from torusweep.networks.physical import Clock
 from torusweep.workloads.files import MOST_DIGITS, SHOWN
 from torusweep.workloads.messages import Target, Workload
@@ -63,7 +63,7 @@ def goal(
     Hoefler, Siebert & Lumsdaine 2009 (GOAL); Hoefler, Schneider & Lumsdaine 2010 (LogGOPSim).
     """
     where = printable(Path(path))
-    content = trace_content(Path(path), "a GOAL schedule")
+    content = trace_content(located(path), "a GOAL schedule")
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:

@@ -1,0 +1,71 @@
+"""Which Dask schedulers the user trusts. What they answer is unpickled: whoever answers can run code here.
+
+A configuration may come from anybody. So it may name a scheduler, and no more: the user says that he trusts it, and
+which certificates to use, by an entry ADDRESS or ADDRESS,CA,CERT,KEY. It stands on the command line (`torusweep run
+--trust-scheduler`), in the variable TORUSWEEP_TRUST_SCHEDULER, or is a line of a file of his own, `schedulers` in
+torusweep's folder of his configuration folder. tls:// needs the files, tcp:// is not encrypted.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from torusweep.errors import BadInput, located, printable
+
+VARIABLE = "TORUSWEEP_TRUST_SCHEDULER"
+MOST_BYTES = 1 << 20  # of the user's file
+
+
+class Trusted(NamedTuple):
+    """A scheduler that the user trusts, and the PEM files of its authority, our certificate and key, if it has TLS."""
+
+    address: str
+    files: tuple[str, ...] = ()
+
+
+def own_file() -> Path:
+    """The user's own list, an entry a line; lines that begin with # are skipped. Paths are relative to its folder."""
+    return Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "torusweep" / "schedulers"
+
+
+def trusted(address: str) -> Trusted:
+    """The entry of a scheduler that a configuration names. Raises BadInput, which says how to give one."""
+    for text, source, folder in _entries():
+        entry = _entry(text, source, folder)
+        if entry.address.rstrip("/") == address.rstrip("/"):
+            return entry
+    files = ",CA,CERT,KEY" if address.startswith("tls:") else ""
+    raise BadInput(
+        "cluster.scheduler: expected an address that you trust, as a scheduler's answers may run code here, got"
+        f" {address}; if it is yours, add --trust-scheduler {address}{files} to 'torusweep run', or write"
+        f" {address}{files} into {VARIABLE} or {own_file()}"
+    )
+
+
+def _entries() -> Iterator[tuple[str, str, Path]]:
+    """Every entry, where it stands, and the folder from which its paths begin."""
+    if os.environ.get(VARIABLE):
+        yield os.environ[VARIABLE], f"--trust-scheduler, {VARIABLE}", located("")
+    path = own_file()
+    try:
+        with path.open(encoding="utf-8") as file:
+            lines = file.read(MOST_BYTES).splitlines()
+    except (OSError, ValueError):
+        return
+    for line in lines:
+        if line.strip() and not line.lstrip().startswith("#"):
+            yield line, str(path), path.parent
+
+
+def _entry(text: str, source: str, folder: Path) -> Trusted:
+    """An entry. Raises BadInput where it is none."""
+    address, *files = (part.strip() for part in text.split(","))
+    if len(files) not in (0, 3) or "://" not in address or (address.startswith("tls:") and not files):
+        raise BadInput(
+            f"{source}: expected tcp://HOST:PORT, or tls://HOST:PORT,CA,CERT,KEY with three PEM files, got"
+            f" '{printable(text)}'; write it so"
+        )
+    return Trusted(address, tuple(str(folder / Path(file).expanduser()) for file in files))

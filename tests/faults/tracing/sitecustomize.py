@@ -1,0 +1,32 @@
+"""Python imports this when it starts, where this folder is in PYTHONPATH: an audit hook of a process and its children.
+
+What they open, list, compile, execute or import below the folder TRACED is a line of the file TRACE.
+"""
+
+import os
+import sys
+
+EVENTS = {"open", "os.listdir", "os.scandir", "compile", "exec", "import", "ctypes.dlopen"}
+BELOW = os.path.join(os.environ["TRACED"], "")
+LOG = os.open(os.environ["TRACE"], os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+
+
+def _name(event, arguments):
+    if event == "exec":
+        return arguments[0].co_filename
+    return arguments[1] if event in ("compile", "import") else arguments[0]
+
+
+def _hook(event, arguments):
+    if event in EVENTS:
+        name = _name(event, arguments)
+        if isinstance(name, bytes):
+            name = os.fsdecode(name)
+        if isinstance(name, (str, os.PathLike)):
+            name = os.fspath(name) or ("." if event.startswith("os.") else "<nothing>")
+            whole = os.path.abspath(name) if not name.startswith("<") else name
+            if f"{whole}/".startswith(BELOW):
+                os.write(LOG, f"{event}\t{whole[len(BELOW) :]}\n".encode(errors="replace"))
+
+
+sys.addaudithook(_hook)
