@@ -45,13 +45,14 @@ Switch	41 "S-0003"		# "spine-1" enhanced port 0 lid 3 lmc 0
 [1]	"S-0001"[31] 		# "leaf-1" lid 1 4xHDR
 [2]	"S-0002"[31] 		# "leaf-2" lid 2 4xHDR
 """
+LIDS: dict[str | int, int] = {11: 11, 12: 12, 13: 13, 14: 14, "a0": 100, "a1": 101}  # of adapters
 for number, name, switch, port in (
     *((11, "nodeA mlx5_0", 1, 1), (12, "nodeB mlx5_0", 1, 2), (13, "nodeC mlx5_0", 2, 1), (14, "nodeD mlx5_0", 2, 2)),
     *(("a0", "Mellanox Technologies Aggregation Node", 1, 41), ("a1", "{description}", 2, 41)),
 ):
     SHARP += (
         f'\ncaguid=0x00{number}\nCa	1 "H-00{number}"		# "{name}"\n'
-        f'[1](00{number}) 	"S-000{switch}"[{port}]		# lid 1 lmc 0 "leaf-{switch}" lid {switch} 4xHDR\n'
+        f'[1](00{number}) 	"S-000{switch}"[{port}]		# lid {LIDS[number]} lmc 0 "leaf-{switch}" lid {switch} 4xHDR\n'
     )
 RING = "2 4\n1 3\n2 4\n1 3\n"
 GEPHI = "Source,Target,Type,Id,Label,timeset,Weight\n" + "".join(
@@ -190,6 +191,29 @@ def test_aggregation_nodes_are_devices(description):
     assert {"leaf-1", "spine-1"} <= set(topology.plan.names)
 
 
+# the port of each switch that leads to each LID
+TABLES_OF_SWITCHES = {
+    "leaf-1": {11: 1, 12: 2, 13: 31, 14: 31, 100: 41, 101: 31},
+    "leaf-2": {11: 31, 12: 31, 13: 1, 14: 2, 100: 31, 101: 41},
+    "spine-1": {11: 1, 12: 1, 13: 2, 14: 2, 100: 1, 101: 2},
+}
+
+
+def test_forwarding_tables_lead_past_aggregation_nodes():
+    """Each host sends to itself over 0 links, to its neighbour over 2, to two over 4: 2.5 on average."""
+    Path("sharp.ibnet").write_text(SHARP.replace("{description}", "Aggregation Node"))
+    text = ""
+    for number, (switch, ports) in enumerate(TABLES_OF_SWITCHES.items(), 1):
+        text += f"Unicast lids [0x0-0x65] of switch Lid {number} guid 0x{number:016x} ({switch}):\n  Lid  Out\n"
+        text += "".join(
+            f"0x{lid:04x} {port:03d} : (Channel Adapter portguid 0x1: 'x')\n" for lid, port in ports.items()
+        )
+    Path("lfts.txt").write_text(text)
+    network, routing = ts.network("sharp.ibnet"), 'table(path="lfts.txt")'
+    assert network.loads(routing=routing).mean_hops == pytest.approx(2.5)
+    assert network.deadlock(routing=routing).acyclic
+
+
 # file | contents | parameters | words that refuse it
 REFUSED: list[tuple[str, str | bytes, str, str]] = [
     ("nodes.csv", "Id,Label,timeset\na,A,\nb,B,\n", "", "expected a table of links, got Gephi's table of nodes"),
@@ -211,7 +235,7 @@ REFUSED: list[tuple[str, str | bytes, str, str]] = [
     ("cut.mtx", "%%MatrixMarket matrix coordinate pattern symmetric\n3 3 3\n2 1\n", "", "cut.mtx: expected a matrix"),
     ("two.net", "*Network A\n*Vertices 2\n*Edges\n1 2\n*Network B\n*Vertices 2\n*Edges\n1 2\n", "", "got 2; keep one"),
     ("ragged.edges", "0 1 5\n1 2\n", "", "ragged.edges:2: expected two nodes and a weight, a number, as on the lines"),
-    ("h.gml", "graph [ ]", ", header=true", 'expected header for an edge list, got gml; leave it out, or say format="'),
+    ("h.gml", "graph [ ]", ", header=true", 'expected header for an edge list only, got gml; leave it out'),
     ("none.edges", "0 1\n1 2\n", ', weights="cost"', "expected a file with weights of links, got none"),
     ("ring.txt", "4 4\n" + RING, "", 'got contents that fit format="metis" and format="edgelist"'),
     ("spoilt.gml", "a b\nb c\n", "", '; if it is no gml, say format="edgelist"'),
@@ -371,30 +395,36 @@ TWICE = both("2 4", "1 3", "2 4", "1 3")  # the lines of RING as links
 MATRIX = io.BytesIO()
 np.save(MATRIX, np.triu(np.ones((3, 3)), 1))
 
-# file | contents | what its refusal advises → the links that follow
-ADVICE: list[tuple[str, str | bytes, dict[str, Counter[tuple[str, str]]]]] = [
-    ("ospf.graphml", OSPF, {f'weights="{by}"': TRIANGLE for by in ("bandwidth", "latency", "cost", "none")}),
-    ("nm.edges", "5 4\n0 1\n1 2\n2 3\n3 4\n", {"header=true": PATH, "header=false": PATH + both("5 4")}),
-    ("tri.npy", MATRIX.getvalue(), {"directed=true": one_way("0 1", "0 2", "1 2"), "directed=false": TRIANGLE}),
-    ("ring.txt", "4 4\n" + RING, {'format="metis"': CYCLE, 'format="edgelist", header=false': TWICE}),
-    ("ring.edges", "4 4\n" + RING, {"header=true": TWICE, "header=false": TWICE, 'format="metis"': CYCLE}),
-    ("left.csv", "left,right\na,b\nb,c\n", {"header=true": both("a b", "b c"), "header=false": both(
+# file | contents | parameters | what its refusal advises → the links that follow
+ADVICE: list[tuple[str, str | bytes, str, dict[str, Counter[tuple[str, str]]]]] = [
+    ("ospf.graphml", OSPF, "", {f'weights="{by}"': TRIANGLE for by in ("bandwidth", "latency", "cost", "none")}),
+    ("ospf.graphml", OSPF, ', weights="none", directed=true', {"directed=false": TRIANGLE}),
+    ("gap.edges", "a b {'weight': 2}\nb c {}\n", ', weights="cost"', {'weights="none"': both("a b", "b c")}),
+    ("nm.edges", "5 4\n0 1\n1 2\n2 3\n3 4\n", "", {"header=true": PATH, "header=false": PATH + both("5 4")}),
+    ("few.edges", "5 4\n0 1\n1 2\n", ", header=true", {"header=false": both("5 4", "0 1", "1 2")}),
+    ("left.csv", "left,right\na,b\nb,c\n", "", {"header=true": both("a b", "b c"), "header=false": both(
         "left right", "a b", "b c")}),
+    ("tri.npy", MATRIX.getvalue(), "", {"directed=true": one_way("0 1", "0 2", "1 2"), "directed=false": TRIANGLE}),
+    ("ring.txt", "4 4\n" + RING, "", {'format="metis"': CYCLE, 'format="edgelist", header=false': TWICE}),
+    ("ring.edges", "4 4\n" + RING, "", {"header=true": TWICE, "header=false": TWICE, 'format="metis"': CYCLE}),
+    ("list.tgf", "0 1\n1 2\n#\n2 3\n", "", {'format="edgelist"': both("0 1", "1 2", "2 3")}),
+    ("names.gml", "a b\nb c\n", "", {'format="edgelist"': both("a b", "b c")}),
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("name", "content", "advised"), ADVICE, ids=[row[0] for row in ADVICE])
-def test_advice_works_when_followed(name, content, advised):
+@pytest.mark.parametrize(("name", "content", "options", "advised"), ADVICE, ids=[f"{r[0]}{r[2]}" for r in ADVICE])
+def test_advice_works_when_followed(name, content, options, advised):
+    """Each option that a refusal names, without those that it was about, gives the network that is meant."""
     with pytest.raises(BadInput) as refusal:
-        build(written(name, content))
+        build(written(name, content, options))
     said = str(refusal.value)
     named = set(re.findall(r'\b(?:format|weights)="[\w-]+"|\b(?:header|directed)=(?:true|false)', said))
-    named |= {f'weights="{each}"' for each in re.findall(r'"(\w+)" \(|or "(\w+)"', said) for each in each if each}
-    if "weights=" not in said:
-        named = {each for each in named if not each.startswith("weights")}
-    assert {option.split(",")[0] for option in advised} == named
+    if "may mean either" in said:
+        named |= {f'weights="{each}"' for each in re.findall(r'(?:, | or )"(\w+)"', said)}
+    assert {option.split(",")[0] for option in advised} == named - set(options.split(", "))
     for option, links in advised.items():
-        assert arcs_by_name(build(f'graph(path="{name}", {option})')) == links, option
+        rest = [given for given in options.split(", ") if given and given.split("=")[0] != option.split("=")[0]]
+        assert arcs_by_name(build(f'graph(path="{name}", {", ".join([option, *rest])})')) == links, option
 
 
 def test_what_weights_mean_is_what_was_said():

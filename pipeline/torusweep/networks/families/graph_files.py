@@ -219,10 +219,7 @@ def _listing(asked: Asked) -> Listing:
     path, told, directed = asked.file, asked.told, asked.directed
     read: Callable[..., Listing] = resolve_name(FORMATS[str(told.name)].reader)
     if asked.header is not None and told.name != "edgelist":
-        raise BadInput(
-            f"{printable(path)}: expected header for an edge list, got {told.name}; leave it out, or say"
-            ' format="edgelist"'
-        )
+        raise BadInput(f"{printable(path)}: expected header for an edge list only, got {told.name}; leave it out")
     listing = read(path) if asked.header is None else read(path, header=asked.header)
     with named(path):
         with_weights(listing, asked.weights)
