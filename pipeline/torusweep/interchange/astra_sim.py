@@ -183,7 +183,7 @@ def _command(files: list[Path]) -> str:
 FORMAT = Format(
     "ASTRA-sim: the topology of its ns-3 backend, and of its analytical one where that can hold it",
     "",
-    frozenset({"terminals", "terminal order", "bandwidths", "latencies"}),
+    frozenset({"terminals", "terminal order", "bandwidths", "latencies", "units"}),
     write,
     _command,
     simulates=True,

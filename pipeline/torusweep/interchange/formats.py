@@ -18,7 +18,7 @@ from torusweep.errors import BadInput
 from torusweep.networks.links import channel_matrix
 from torusweep.networks.names import named
 from torusweep.networks.topology import NO_PORT, Topology
-from torusweep.quantities import counted
+from torusweep.quantities import counted, rate, time
 
 
 class LinkTable(NamedTuple):
@@ -200,6 +200,14 @@ def _bandwidths(topology: Topology) -> str:
     return "bandwidths of links; each carries as much as any other" if topology.plan.bandwidths else ""
 
 
+def _units(topology: Topology) -> str:
+    """What the numbers of links stand for."""
+    plan = topology.plan
+    said = [] if plan.rate is None else [f"a flit a cycle is {rate(plan.rate)}"]
+    said += [] if plan.tick is None else [f"a latency of 1 is {time(plan.tick)}"]
+    return f"units of links: {', '.join(said)}" if said else ""
+
+
 def _latencies(topology: Topology) -> str:
     return "latencies of links" if topology.plan.latencies else ""
 
@@ -254,6 +262,7 @@ LOSSES: dict[str, Callable[[Topology], str]] = {
     "parallel": _parallel,
     "bandwidths": _bandwidths,
     "latencies": _latencies,
+    "units": _units,
     "directions": _directions,
     "terminals": _terminals,
     "hosts": _hosts,

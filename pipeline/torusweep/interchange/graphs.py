@@ -89,7 +89,7 @@ GRAPHML = Format(
     "XML of networkx, igraph, Gephi and yEd",
     ".graphml",
     frozenset({"ports", "classes", "parallel", "directions", "terminals", "terminal order", "isolated nodes"})
-    | {"bandwidths", "latencies", "names"},
+    | {"bandwidths", "latencies", "units", "names"},
     write_graphml,
     lambda files: f"torusweep describe {files[0]}",
 )

@@ -304,7 +304,7 @@ def write_sst(topology: Topology, folder: Path) -> list[Path]:
 SST = Format(
     "SST's Merlin: GraphML and a Python configuration (topology anytopo)",
     "",
-    frozenset({"terminals"}),
+    frozenset({"terminals", "units"}),
     write_sst,
     lambda files: folder_command(files, f"sst {SST_CONFIGURATION}"),
     simulates=True,
