@@ -125,7 +125,12 @@ def heeds(
 def given(attributes: str, *parameters: str) -> Heeds:
     """The declaration that some ATTRIBUTES are heeded where one of these parameters is given."""
     words = f"with {' or '.join(f'`{name}`' for name in parameters)}"
-    return heeds(attributes, words, lambda values: any(values[name] not in (None, ()) for name in parameters))
+    return heeds(attributes, words, lambda values: any(_is_given(values[name]) for name in parameters))
+
+
+def _is_given(value: Any) -> bool:
+    """Whether a parameter's value, which may be an array, is more than None or an empty tuple."""
+    return value is not None and not (isinstance(value, tuple) and not value)
 
 
 def _weighted(by: str) -> Callable[[Mapping[str, Any]], bool]:
