@@ -41,27 +41,29 @@ def with_latencies(topology: Topology, *cycles: int) -> Topology:
     return with_plan(topology, latencies=tuple(cycles[kind % len(cycles)] for kind in range(number)))
 
 
-def one_way(topology: Topology) -> list[Topology]:
-    """The network without one direction of a link, of three links, as long as all nodes still reach each other."""
-    found = []
+def one_way(topology: Topology) -> Topology:
+    """The network without one direction of as many links as it can lose while all nodes still reach each other."""
+    ports = topology.ports.copy()
     tails, _, at = topology.arcs
     for arc in np.random.default_rng(1).permutation(len(tails)).tolist():
-        tail, port = tails[arc], at[arc]
-        ports = topology.ports.copy()
-        ports[tail, port] = NO_PORT
+        lost, ports[tails[arc], at[arc]] = ports[tails[arc], at[arc]], NO_PORT
         rows, columns = np.nonzero(ports != NO_PORT)
         links = scipy.sparse.coo_array((np.ones(len(rows)), (rows, ports[rows, columns])), shape=(len(ports),) * 2)
-        if scipy.sparse.csgraph.connected_components(links, connection="strong")[0] == 1:
-            capacity = None if topology.capacity is None else np.where(ports == NO_PORT, 0, topology.capacity)
-            found.append(replace(with_plan(topology, directed=True, structure=None), ports=ports, capacity=capacity))
-        if len(found) == 3:
-            break
-    return found
+        if scipy.sparse.csgraph.connected_components(links, connection="strong")[0] > 1:
+            ports[tails[arc], at[arc]] = lost
+    capacity = None if topology.capacity is None else np.where(ports == NO_PORT, 0, topology.capacity)
+    return replace(graph_of(topology, directed=True), ports=ports, capacity=capacity)
+
+
+def graph_of(topology: Topology, **changes: object) -> Topology:
+    """The network as if it were read from a file: of no construction."""
+    found = with_plan(topology, structure=None, radices=(topology.nodes,), joined=False, bisection=None, **changes)
+    return replace(found, family="graph", spelling=f"graph(nodes={topology.nodes}, links={topology.links})")
 
 
 def hosts(topology: Topology) -> Topology:
     """The network whose nodes with terminals, the second half of them, are hosts that forward nothing."""
-    found = with_plan(topology, hosts_end=True, joined=False)
+    found = graph_of(topology, hosts_end=True)
     return replace(found, terminals=np.arange(topology.nodes // 2, topology.nodes, dtype=np.int32))
 
 
@@ -82,15 +84,15 @@ SAID: Mapping[str, Callable[[Topology], list[Topology]]] = {
     "clock": lambda one: [
         with_plan(one, tick=number * NANOSECOND, notes=(f"a cycle is {number} ns",)) for number in (10, 1000)
     ],
-    "direction": lambda one: [*one_way(one), one],
+    "direction": lambda one: [one_way(one), graph_of(one)],
     "forwarding": lambda one: [hosts(one), replace(hosts(one), plan=replace(hosts(one).plan, hosts_end=False))],
-    "terminal rate": lambda one: [
-        with_bandwidths(hosts(one), 2),
-        replace(with_bandwidths(hosts(one), 2), plan=replace(with_bandwidths(hosts(one), 2).plan, hosts_end=False)),
-    ],
+    "terminal rate": lambda one: [with_bandwidths(hosts(one), width) for width in (2, 4)],
     "weight": lambda one: [weights(one, far) for far in (1.0, 3.0)],
     "terminals": lambda one: [
-        one,
-        replace(with_plan(one, joined=False), terminals=np.append(one.terminals[1:], one.terminals[-1:])),
+        graph_of(one),
+        *(
+            replace(graph_of(one), terminals=terminals)
+            for terminals in (np.append(one.terminals[1:], one.terminals[-1:]), one.terminals[::-1][:-2].copy())
+        ),
     ],
 }

@@ -138,6 +138,24 @@ def test_the_same_quantities_in_other_units_change_nothing(case: Case):
     assert moves(*found) == []
 
 
+@pytest.mark.parametrize(
+    ("question", "values"),
+    [
+        ("collective", {"operation": "all_reduce", "bytes": "1MiB", "latency": "0"}),
+        ("place", {"axes": "tp=4,dp=4", "latency": "0"}),
+    ],
+)
+def test_a_unit_twice_as_large_halves_times(question: str, values: dict[str, Any]):
+    """Or the answer's note names the unit that it leaves out."""
+    network = with_bandwidths(build("torus(k=4, n=2)"), 1, 2)
+    one, two = (ask(question, with_plan(network, rate=Fraction(rate)), **values) for rate in (10**11, 2 * 10**11))
+    if "unit (" in " ".join(one.notes_beside):
+        return
+    times = {place: value for place, value in numbers(one).items() if place.endswith("seconds")}
+    assert times
+    assert {place: 2 * numbers(two)[place] for place in times} == pytest.approx(times)
+
+
 @pytest.mark.parametrize("values", [{"bytes": "1MiB"}, {"bytes": "1KiB", "algorithms": ("direct",)}])
 def test_a_unit_twice_as_large_for_half_the_numbers_takes_as_long(values: dict[str, Any]):
     network = with_plan(build("torus(k=4, n=2)"), rate=Fraction(100 * 10**9), tick=Fraction(1, 10**8))

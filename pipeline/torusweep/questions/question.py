@@ -21,7 +21,7 @@ from torusweep.networks.certificates import check_derived
 from torusweep.networks.topology import Plan, Topology
 from torusweep.quantities import counted, duration
 from torusweep.questions.answer import Answer
-from torusweep.questions.heeds import Heeds, heeds, note_of
+from torusweep.questions.heeds import Heeds, heeds, left_out, note_of
 from torusweep.questions.how import How, cores, interruptible
 from torusweep.questions.parameters import Absent, NotSwept, Parameter, Several, Swept, grouped, parameters_of
 from torusweep.questions.stage import LazyNetwork, NetworkChoice, Rows, Section, Spellings, Stage, attempt, under
@@ -324,8 +324,17 @@ class Question(Askable, Stage):
         spelled = [(one.spelled.files, getattr(request, one.column)) for one in self.swept if one.spelled is not None]
         return [file for files, text in reversed(spelled) if files and text for file in resolve_name(files)(text)]
 
+    def values_in(self, request: Any) -> dict[str, Any]:
+        """The values of parameters that a request has."""
+        return {one.name: getattr(request, one.column) for one in self.swept if hasattr(request, one.column)}
+
+    def unheeded(self, plan: Plan, request: Any) -> list[str]:
+        """The attributes (torusweep.questions.heeds) that a network says and the rows of a request leave out."""
+        defaults = {one.name: one.default for one in self.parameters}
+        return list(left_out(self.heeds, plan, defaults | self.values_in(request) | {"networks": 1}))
+
     def rows(self, network: LazyNetwork, request: Any, how: How) -> Rows:
-        values = {one.name: getattr(request, one.column) for one in self.swept}
+        values = self.values_in(request)
         asked = [network.topology] if self.about == "networks" else network.topology
         found = type(self).ask(asked, how, **self._taken(values)).json
         return found if isinstance(found, list) else [found]

@@ -19,13 +19,12 @@ from torusweep.quantities import counted, duration, size
 from torusweep.questions.display import aligned
 from torusweep.stages import STAGES
 from torusweep.sweeps.configuration.schema import MOST_PARTS, Cluster
+from torusweep.sweeps.left_out import notes_of
 from torusweep.sweeps.points import MOST_NETWORKS, Point, networks_of
 
 LEAST_SECONDS = 0.05  # a batch's way to a worker and its shard's way to the disk take some hundredths of a second
 MOST_POINTS = 1_000  # in a batch: what a dead run can lose of very cheap points
 PATIENCE = 20.0  # times its estimate a batch may take: estimates are right within a factor of about five
-
-
 SHARD_BYTES = 24_000  # of a shard or table without its rows: the columns' names, units and meanings
 PAGE_BYTES = 6_000_000  # of the report, the figures and the manifest
 FEW_SHARDS = 30  # of a stage: batches become smaller towards its end, and those of dead workers are halved
@@ -299,6 +298,7 @@ class Forecast(NamedTuple):
     memory      bytes of the largest point
     disk        bytes of the results' folder, rather too many
     expensive   the most expensive points with their seconds, the longest first
+    notes       what the networks say and tables leave out (torusweep.sweeps.left_out)
     """
 
     stages: tuple[StageForecast, ...]
@@ -307,6 +307,7 @@ class Forecast(NamedTuple):
     memory: int
     disk: int
     expensive: tuple[tuple[Point, float], ...]
+    notes: tuple[str, ...] = ()
 
     @property
     def points(self) -> int:
@@ -340,6 +341,7 @@ def forecast(estimates: Mapping[Point, float], cluster: Cluster) -> Forecast:
         memory=max((point.memory for point in estimates), default=0),
         disk=disk_bytes(estimates, cluster.batch_seconds),
         expensive=tuple(heapq.nlargest(MOST, estimates.items(), key=lambda item: item[1])),
+        notes=notes_of(estimates),
     )
 
 
@@ -377,7 +379,7 @@ def text(sweep: str, forecast: Forecast) -> str:
             f"  {duration(seconds):>8}  {point.stage}  {shorten(str(point), WIDTH, placeholder=' …')}"
             for point, seconds in forecast.expensive
         ]
-    return "\n".join(lines)
+    return "\n".join([*lines, *(f"note: {note}" for note in forecast.notes)])
 
 
 def record(sweep: str, forecast: Forecast) -> dict[str, Any]:
@@ -389,6 +391,7 @@ def record(sweep: str, forecast: Forecast) -> dict[str, Any]:
         "workers": forecast.workers,
         "memory": forecast.memory,
         "disk": forecast.disk,
+        "notes": list(forecast.notes),
         "stages": [stage._asdict() for stage in forecast.stages],
         "expensive": [
             {"stage": point.stage, "point": str(point), "seconds": seconds} for point, seconds in forecast.expensive

@@ -360,6 +360,9 @@ class SimulationQuestion(Question):
     def files(self, request: SimulationRequest) -> list[Path]:
         return super().files(request_of(request.simulation).parameters)
 
+    def values_in(self, request: SimulationRequest) -> dict[str, Any]:
+        return vars(request_of(request.simulation).parameters)
+
     def row_count(self, network: LazyNetwork, request: SimulationRequest) -> int:
         """A row for each load; one for a workload, or for the saturation alone."""
         return len(request_of(request.simulation).loads) or 1

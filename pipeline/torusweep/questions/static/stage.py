@@ -138,7 +138,11 @@ class StaticQuestion(Question):
     heeds: ClassVar[Heeds] = {
         **heeds("direction, unit, clock, terminals, forwarding"),
         **heeds("latency", "with measure latencies", lambda values: "latencies" in measures_of(values["measures"])),
-        **heeds("bandwidth, weight", "of symmetry alone", lambda values: values["measures"] == ("transitivity",)),
+        **heeds(
+            "bandwidth, weight",
+            "of symmetry alone",
+            lambda values: measures_of(values["measures"]) == ("transitivity",),
+        ),
     }
     entry = None
     shorter: ClassVar = {"no_picture": "Print the table only."}

@@ -1,0 +1,93 @@
+"""The note on what an answer leaves out: for each who asks, where the network says it, and nowhere else."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import torusweep as ts
+from torusweep.errors import BadInput
+from torusweep.networks.families import build
+from torusweep.questions import question_named
+from torusweep.questions.how import How
+
+from tests.faults.command_line import torusweep
+
+SLOW = "with_links(ring(k=5), latencies=[9])"
+FAST = 'with_links(ring(k=5), bandwidths=["100 Gb/s"])'
+BEGINS = "this answer leaves out"
+
+
+@pytest.mark.parametrize(
+    ("question", "network", "options", "said"),
+    [
+        ("distances", SLOW, (), "latency (9 cycles)"),
+        (
+            "distances",
+            'with_links(torus(k=3, n=2), latencies=["5 ns", "15 ns"])',
+            (),
+            "latency (1 … 3 cycles); clock (a cycle is 5 ns)",
+        ),
+        ("distances", "with_links(mesh(k=3, n=2), bandwidths=[1, 4])", (), "bandwidth (1 … 4 flits a cycle)"),
+        (
+            "capacity",
+            'with_links(mesh(k=3, n=2), bandwidths=["100 Gb/s", "400 Gb/s"])',
+            (),
+            "unit (1 flit a cycle is 100 Gb/s)",
+        ),
+        (
+            "deadlock",
+            'with_links(mesh(k=3, n=2), bandwidths=["100 Gb/s", "400 Gb/s"])',
+            (),
+            "bandwidth (100 Gb/s … 400 Gb/s); unit (1 flit a cycle is 100 Gb/s)",
+        ),
+        ("loads", FAST, (), "unit (1 flit a cycle is 100 Gb/s)"),
+        ("loads", FAST, ("--sends", "10Gb/s"), ""),
+        ("layout", "concentrated(ring(k=5), terminals=2)", (), "terminals (10 at 5 of 5 nodes)"),
+        ("loads", "directed_torus(k=4, n=2)", (), ""),
+        ("distances", "ring(k=5)", (), ""),
+    ],
+)
+def test_one_line_below_the_numbers_and_notes_in_json(question: str, network: str, options: tuple[str, ...], said: str):
+    text = torusweep(question, network, *options).out
+    noted = [line.removeprefix("note: ") for line in text.splitlines() if BEGINS in line]
+    assert noted == ([f"{BEGINS}: {said}"] if said else [])
+    assert text.splitlines()[-1:] == [f"note: {one}" for one in noted] or not noted
+    notes = json.loads(torusweep(question, network, *options, "--json").out).get("notes") or ""
+    assert notes.endswith(noted[0]) if noted else BEGINS not in notes
+
+
+def test_several_networks_are_told_apart():
+    found = ts.screen([SLOW, FAST, "ring(k=5)"])
+    assert found.unheeded == {
+        SLOW: f"{BEGINS} of {SLOW}: latency (9 cycles)",
+        FAST: f"{BEGINS} of {FAST}: unit (1 flit a cycle is 100 Gb/s)",
+    }
+    assert repr(found).splitlines()[-1] == f"  note: {found.unheeded[FAST]}"
+
+
+def test_a_plan_of_a_sweep_says_which_tables_leave_out_what(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    Path("a.yaml").write_text(
+        f"sweep: a\ntopologies: ['{SLOW}', '{FAST}', 'ring(k=5)']\nloads: [{{routing: minimal, traffic: uniform}}]\n"
+    )
+    assert torusweep("plan", "a.yaml").out.endswith("\nnote: loads leaves out latency (1 network), unit (1 network)\n")
+
+
+@pytest.mark.parametrize(
+    ("question", "attribute"), [("latency", "bandwidth"), ("latency", "latency"), ("place", "direction")]
+)
+def test_what_is_refused_is_refused(question: str, attribute: str):
+    network = {
+        "bandwidth": "with_links(torus(k=4, n=2), bandwidths=[2])",
+        "latency": SLOW,
+        "direction": "directed_torus(k=4, n=2)",
+    }
+    asked = question_named(question)
+    assert attribute in asked.refuses
+    built = build(network[attribute])
+    with pytest.raises(BadInput):
+        asked.answer(
+            [built] if asked.about == "networks" else built, How(), {"axes": "tp=16"} if question == "place" else {}
+        )
