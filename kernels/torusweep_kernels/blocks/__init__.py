@@ -14,7 +14,9 @@ from torusweep_kernels.threads import thread_count
 
 __all__ = ["Block", "Task", "edge_connectivity", "measure_networks"]
 
-LARGE = 2 * 10**7  # pairs of two nodes of a block from which auto uses a GPU (estimated)
+# pairs of two nodes of a block from which auto uses a GPU for loads (estimated). Distances alone take an H200 longer
+# than 16 cores at 64 to 4,096 nodes (benchmarks/README.md)
+LARGE = 2 * 10**7
 
 
 class Block(NamedTuple):
@@ -55,8 +57,8 @@ def measure_networks(
     terminals  int32[B, N]     terminals of each node; 1 each by default
     capacity   int32[B, N, P]  ≥ 1, parallel links that each channel stands for; 1 by default
     loads      compute the loads, too, which takes ten times as long
-    backend    auto, numpy, numba or cupy; results are the same to the bit. auto: cupy for 2·10⁷ pairs of two nodes and
-               more where there is a GPU, otherwise numba
+    backend    auto, numpy, numba or cupy; results are the same to the bit. auto: cupy for loads of 2·10⁷ pairs of two
+               nodes and more where there is a GPU, otherwise numba
     threads    CPU threads of numba; by default all that it may use. The result does not depend on it
 
     Loads are those of `torusweep_kernels.loads.minimal_loads` with `exact`, to the bit: demands spread equally over all
@@ -78,7 +80,7 @@ def measure_networks(
     check(ports, terminals, capacity, threads, "measure_networks")
     task = Task(ports, None if terminals is None or (terminals == 1).all() else terminals, capacity, loads)
     networks, nodes = ports.shape[:2]
-    chosen = backends.resolve(backend, large=networks * nodes * nodes >= LARGE)
+    chosen = backends.resolve(backend, large=loads and networks * nodes * nodes >= LARGE)
     if not networks or not nodes:
         load = np.zeros(ports.shape) if loads else None
         hops = np.zeros(networks) if loads else None
