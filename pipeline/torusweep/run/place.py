@@ -144,7 +144,7 @@ def _moved(record: dict[str, Any], before: str, now: str) -> dict[str, Any]:
 
 def _folder_of(place: Path) -> str:
     """The sweep's folder when a place was made."""
-    return (_content(place / OF) or b"").decode(errors="replace") or str(place.parent)
+    return (_content(place / OF) or b"")[:4096].decode(errors="replace") or str(place.parent)
 
 
 def _content(path: Path) -> bytes | None:
