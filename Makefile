@@ -31,9 +31,11 @@ test-faults: .venv/ready-dev
 test-slow: .venv/ready-dev
 	$(BIN)/python -m pytest -m slow --timeout 1800 tests
 
-# kills a sweep at random for half an hour: make soak SOAK="--minutes 5 --seed 3"
+# kills a sweep at random for half an hour, then asks of 98,000 altered inputs, for some hours:
+# make soak SOAK="--minutes 5 --seed 3" MUTATIONS="--count 5000 --seed 3"
 soak: .venv/ready-dev
 	$(BIN)/python tests/faults/soak.py $(SOAK)
+	$(BIN)/python -m tests.faults.mutations $(MUTATIONS)
 
 # peers live in an environment of their own: make bench BENCH="--only distance loads --large"
 bench: .venv-bench/ready

@@ -22,12 +22,26 @@ MESSAGES = st.lists(
     max_size=6,
 ).map(
     lambda rows: (
-        "message,source,destination,flits,after\n"
+        "message,source,destination,flits,depends_on\n"
         + "".join(f"m{number},{s},{d},{flits},{after}\n" for number, (s, d, flits, after) in enumerate(rows))
     ).encode()
 )
 WORKLOADS = MESSAGES | mixed(
-    *(b"message", b"source", b"destination", b"flits", b"after", b",", b"0", b"1", b"-1", b"1e9", b"nan", b'"', b"m0"),
+    *(
+        b"message",
+        b"source",
+        b"destination",
+        b"flits",
+        b"depends_on",
+        b",",
+        b"0",
+        b"1",
+        b"-1",
+        b"1e9",
+        b"nan",
+        b'"',
+        b"m0",
+    ),
     b"message,source,destination,flits\nm0,0,1,",
 )
 
