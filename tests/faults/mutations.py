@@ -362,7 +362,7 @@ def _results(chance: random.Random) -> tuple[dict[str, bytes], list[str]]:
     return files, [*asked, "--results", "results/any"]
 
 
-# kind → what makes one of its inputs, and how often it is drawn: what takes long is drawn less
+# kind: what makes one of its inputs, and how often it is drawn: what takes long is drawn less
 KINDS: dict[str, tuple[Callable[[random.Random], tuple[dict[str, bytes], list[str]]], int]] = {
     "configuration": (_configuration, 6),
     "command": (_command, 6),

@@ -305,8 +305,8 @@ def _read(path: Path) -> NamedTasks:
         if end.null_count:
             raise BadInput(f"{name}: expected a task in every row, got {counted(end.null_count, 'row')} without")
         if pa.types.is_floating(end.type):
-            number = end.to_numpy()
-            expect_valid(name, np.isfinite(number), number, "a number or a name of a task")
+            values = end.to_numpy()
+            expect_valid(name, np.isfinite(values), values, "a number or a name of a task")
     ends = [first.to_pylist(), second.to_pylist()]
     listed = list(dict.fromkeys(name for pair in zip(*ends) for name in pair))
     order = order_of_names(listed)
