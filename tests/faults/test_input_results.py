@@ -284,5 +284,19 @@ def test_columns_of_other_types_are_refused(drawn: tuple[str, list[Edit], str]) 
     assert "static.parquet: column " in said.err
 
 
+@pytest.mark.parametrize("reader", ["static", "report", "step verification"])
+@pytest.mark.parametrize("place", [0.1, 0.99], ids=["page", "footer"])
+def test_a_damaged_table_whose_digest_fits_is_refused(reader: str, place: float) -> None:
+    fresh()
+    path = FOLDER / "static.parquet"
+    whole = path.read_bytes()
+    footer = len(whole) - 8 - int.from_bytes(whole[-8:-4], "little")
+    at = footer + 1 if place > 0.5 else int(place * footer)
+    content = whole[:at] + bytes(byte ^ 255 for byte in whole[at : at + 40]) + whole[at + 40 :]
+    path.write_bytes(content)
+    enter("tables", "", "static", content, store.open_table(TEMPLATE / "static.parquet").num_rows)
+    ask(reader)
+
+
 def test_a_family_that_is_a_number_is_drawn() -> None:
     a_table(("static", [Edit("value", 1, float("nan"))], "plot"))

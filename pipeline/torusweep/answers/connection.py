@@ -21,7 +21,7 @@ import pyarrow as pa
 from torusweep.errors import BadInput, one_line, printable
 from torusweep.questions.loads.best import BEST_FIRST
 from torusweep.tables import store
-from torusweep.tables.parquet import stored_schema
+from torusweep.tables.parquet import readable, stored_schema
 
 DEEPEST = 200  # expressions within each other: more could overflow the stack
 _CLOSED: dict[str, Any] = {
@@ -143,7 +143,10 @@ def sweep_names(folders: Sequence[Path]) -> list[str]:
 def stored_table(parts: dict[str, Path]) -> Stored:
     """A table of some sweeps. Raises BadInput where a file was altered, and where columns or their types differ."""
     contents = {name: store.read_table(path) for name, path in parts.items()}
-    schemas = {name: stored_schema(content) for name, (content, _) in contents.items()}
+    schemas: dict[str, pa.Schema] = {}
+    for name, (content, _) in contents.items():
+        with readable(parts[name]):
+            schemas[name] = stored_schema(content)
     first, *others = parts
     schema = schemas[first]
     for other in others:

@@ -5,6 +5,7 @@ Somebody else's tables and matrices, CSV or Parquet, read with limits, and refus
 
 from __future__ import annotations
 
+import contextlib
 import operator
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import reduce
@@ -67,12 +68,25 @@ def row_groups(empty: pa.Table, parts: Iterable[pa.Table]) -> Iterator[pa.Table]
         yield left.combine_chunks()
 
 
-class TableFile:
-    """A Parquet file's rows, of which what is asked for is read. It holds the file's bytes, or its path."""
+@contextlib.contextmanager
+def readable(path: Path) -> Iterator[None]:
+    """Refuse a table that is no Parquet file, though its digest is its manifest's: whoever altered one altered both."""
+    try:
+        yield
+    except (OSError, pa.ArrowException) as error:
+        raise BadInput(f"{path} is damaged ({one_line(error)}): delete it and run the sweep again") from None
 
-    def __init__(self, file: bytes | Path) -> None:
-        self._content = arrow_buffer(file) if isinstance(file, bytes) else file
-        self.schema, self._rows = self._file.schema_arrow, int(self._file.metadata.num_rows)
+
+class TableFile:
+    """A Parquet file's rows, of which what is asked for is read. It holds the file's bytes, or its path.
+
+    path: what refusals call it. All raise BadInput where it is damaged.
+    """
+
+    def __init__(self, file: bytes | Path, path: Path = Path("the table")) -> None:
+        self._content, self._path = arrow_buffer(file) if isinstance(file, bytes) else file, path
+        with readable(path):
+            self.schema, self._rows = self._file.schema_arrow, int(self._file.metadata.num_rows)
 
     @property
     def _file(self) -> pq.ParquetFile:
@@ -84,13 +98,16 @@ class TableFile:
 
     def read(self, columns: Sequence[str]) -> pa.Table:
         """Some columns of all rows."""
-        return self._file.read(list(columns))
+        with readable(self._path):
+            return self._file.read(list(columns))
 
     def groups(self, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
         """All rows, some ROW_GROUP at a time. columns: None for all"""
         file = self._file
         for number in range(file.num_row_groups):
-            yield file.read_row_group(number, None if columns is None else list(columns))
+            with readable(self._path):
+                rows = file.read_row_group(number, None if columns is None else list(columns))
+            yield rows
 
     def take(self, places: np.ndarray) -> pa.Table:
         """The rows at these places, int64[…], in their order."""
@@ -102,7 +119,8 @@ class TableFile:
             end = begin + file.metadata.row_group(number).num_rows
             own = ordered[np.searchsorted(ordered, begin) : np.searchsorted(ordered, end)] - begin
             if len(own):
-                found.append(file.read_row_group(number).take(arrow_places(own)))
+                with readable(self._path):
+                    found.append(file.read_row_group(number).take(arrow_places(own)))
             begin = end
         back = np.empty(len(order), np.int64)
         back[order] = np.arange(len(order))

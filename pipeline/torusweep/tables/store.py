@@ -31,7 +31,7 @@ import pyarrow as pa
 from torusweep.errors import BadInput, Refused
 from torusweep.tables import provenance
 from torusweep.tables.manifest import checked
-from torusweep.tables.parquet import Streamed, TableFile, parquet, read_rows, write_parquet
+from torusweep.tables.parquet import Streamed, TableFile, parquet, read_rows, readable, write_parquet
 from torusweep.version import __version__
 
 MANIFEST = "manifest.json"
@@ -290,7 +290,9 @@ def open_table(path: Path, where: Mapping[str, int] | None = None) -> pa.Table:
         except (OSError, pa.ArrowException):
             pass  # what is wrong is said of the whole file
         raise BadInput(f"{path} was altered: its digest is not its manifest's; delete it and run the sweep again")
-    return read_rows(_whole(path, lambda: read_manifest(path.parent)), where=where)
+    content = _whole(path, lambda: read_manifest(path.parent))
+    with readable(path):
+        return read_rows(content, where=where)
 
 
 def _foot(path: Path) -> str:
@@ -315,9 +317,10 @@ def open_file(path: Path, schema: pa.Schema) -> TableFile:
     """The same of a table of which not all is read at once; one of LARGE bytes stays in its file."""
     if path.is_file() and path.stat().st_size >= LARGE:
         _expect(path, file_digest(path), read_manifest(path.parent))
-        file = TableFile(path)
+        content: bytes | Path = path
     else:
-        file = TableFile(_whole(path, lambda: read_manifest(path.parent)))
+        content = _whole(path, lambda: read_manifest(path.parent))
+    file = TableFile(content, path)
     _expect_columns(path, file.schema, schema)
     return file
 
