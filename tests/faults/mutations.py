@@ -466,7 +466,7 @@ def ended(asked: Asked, folder: Path) -> str:
     out = (folder / "said.out").read_text("utf-8", "replace") if (folder / "said.out").exists() else ""
     shutil.rmtree(folder, ignore_errors=True)
     status = os.waitstatus_to_exitcode(how)
-    last = (err.strip().splitlines() or [""])[-1][:300]
+    last = " / ".join(err.strip().splitlines()[-2:])[-400:]
     if status in (-signal.SIGALRM, -signal.SIGXCPU, -signal.SIGKILL):
         return f"hangs: {last}"
     if status < 0:

@@ -135,10 +135,12 @@ def _first(error: ValidationError, document: Document) -> str:
             break
     kind, parent = detail["type"], place
     if kind in ("extra_forbidden", "invalid_key"):
-        (line, column), parent = document.keys.get(place, document.values[place]), place[:-1]
+        name = str(detail["loc"][-1])  # a number beyond 64 bits has no place of its own
+        line, column = document.keys.get(place, document.values[place])
+        parent = place[:-1] if place and str(place[-1]) == name else place
         siblings = documentation.at(parent)
         known = [] if siblings is None else [key for key in siblings.inside() if key]
-        message = f"unknown key '{place[-1]}'{nearest(str(place[-1]), known)}; keys here are {', '.join(known)}"
+        message = f"unknown key '{name}'{nearest(name, known)}; keys here are {', '.join(known)}"
     elif kind == "missing":
         line, column = document.values[place]
         message = f"missing key '{detail['loc'][-1]}': {_meaning((*place, detail['loc'][-1]))}"
