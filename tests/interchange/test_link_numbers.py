@@ -184,7 +184,7 @@ def test_attributes_of_networkx(kind):
         expected |= {(v, u): numbers for (u, v), numbers in expected.items()}
     assert found == expected
     assert "weight not used" in " ".join(network.topology.plan.notes)
-    assert "bandwidth" not in " ".join(network.topology.plan.notes)
+    assert "1 link without bandwidth, taken as 1" in " ".join(network.topology.plan.notes)  # its weight is none
     again = ts.network(network.to_networkx())
     assert np.array_equal(again.topology.bandwidth, network.topology.bandwidth)
     assert np.array_equal(again.topology.latency, network.topology.latency)
