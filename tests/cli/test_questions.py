@@ -259,8 +259,9 @@ def test_an_answer_that_takes_minutes_says_so_before_it_is_computed(name, values
         def say(self, line: str) -> None:
             said.append(line)
 
-    def ask(*_: object, **__: object) -> None:
+    def ask(*_: object, **__: object) -> Record:
         said.append("computed")
+        return Record({})
 
     given = {one.name: one.default for one in question.parameters} | values
     small, large = (build(f"faulty(torus(k={k}, n=2), links=1, seed=1)") for k in (4, 64))

@@ -16,6 +16,7 @@ from torusweep.collectives.optimum import optimum
 from torusweep.collectives.schedule import Transfers
 from torusweep.errors import BadInput, Refused
 from torusweep.networks.families import build
+from torusweep.networks.physical import LinkSpeed
 
 from tests.collectives.player import check
 from tests.stages.static.networks import as_networkx, network
@@ -161,12 +162,12 @@ def test_trees_of_two_hundred_and_fifty_six_nodes():
     ("size", "bandwidth", "latency"), [(1, 1.0, 1.0), (1000, 2.0, 3.0), (10**6, 8.0, 0.5), (7, 3.0, 0.0)]
 )
 def test_the_best_number_of_pieces(size, bandwidth, latency):
-    cost = AlgorithmCost(0.25, 9, 9, True, np.zeros(0))
+    cost = AlgorithmCost(0.25, 9, 9, 9, True, np.zeros(0))
     times = {
         pieces: (pieces + 8) * (latency + 0.25 * size / bandwidth / pieces)
         for pieces in range(1, min(size, 20_000) + 1)
     }
-    assert cost.seconds(size, bandwidth, latency) == pytest.approx(min(times.values()))
+    assert cost.seconds(size, LinkSpeed(bandwidth, latency)) == pytest.approx(min(times.values()))
 
 
 @pytest.mark.parametrize(

@@ -111,5 +111,5 @@ def test_a_small_file_of_very_many_rows_is_refused_unread(tmp_path: Path, monkey
     said = torusweep("loads", "ring(k=4)", "--traffic", f'demand(path="{path}")')
     assert not settled(said)
     assert "2,000,000 rows of 3 columns are more than this machine's memory can hold" in said.err
-    monkeypatch.setattr(demands, "default_memory", lambda: 3 * (many * 3 * 8))
+    monkeypatch.setattr(demands, "default_memory", lambda: 3 * (many * 3 * 9))  # with which values are there
     assert settled(torusweep("loads", "ring(k=4)", "--traffic", f'demand(path="{path}")', "--json"))

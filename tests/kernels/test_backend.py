@@ -186,11 +186,11 @@ def test_threads_that_begin_together_listen_once(monkeypatch: pytest.MonkeyPatch
     registered: list[str] = []
     events = SimpleNamespace(Listener=object, register=lambda kind, _: registered.append(kind))
 
-    def slow(_: str) -> SimpleNamespace:
+    def slow() -> SimpleNamespace:
         time.sleep(0.05)
-        return events
+        return SimpleNamespace(core=SimpleNamespace(event=events))
 
-    monkeypatch.setattr(backend.importlib, "import_module", slow)
+    monkeypatch.setattr(backend, "numba", slow)
     backend.when_compiling(lambda: None)
     with ThreadPoolExecutor(4) as pool:
         assert list(pool.map(lambda _: backend.resolve("numba"), range(4))) == ["numba"] * 4

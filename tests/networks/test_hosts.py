@@ -220,7 +220,9 @@ def test_messages_of_algorithms(seed: int):
             wanted = defaultdict[int, dict[Any, float]](lambda: defaultdict(float))
             for step, source, destination, units in zip(*(column.tolist() for column in messages_of(schedule))):
                 one, other = (int(schedule.node[rank]) for rank in (source, destination))
-                for channel, share in plain.by_next_hops(pairs.get((one, other), [])).items():
+                link = [[(one, other)]] if one != other else []  # of trees of switches
+                paths = pairs.get((one, other), link)
+                for channel, share in plain.by_next_hops(paths).items():
                     wanted[step][channel] += units * share
             found, measured = cost_of(topology, schedule), measured + 1
             total = sum((Counter(step) for step in map(Counter, wanted.values())), Counter())

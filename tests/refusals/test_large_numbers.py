@@ -40,5 +40,5 @@ def test_a_query_of_another_type_is_refused(sql, folder, words):
 
 def test_a_range_of_design_spaces_is_not_written_out():
     space = {"family": "lattices", "dimensions": 3, "nodes": {"from": 2, "to": 2**31 - 1}}
-    with pytest.raises(ts.BadInput, match="at most 100,000 design spaces, got 2,147,483,646"):
+    with pytest.raises(ts.BadInput, match="at most 1,000,000 design spaces, got 2,147,483,646"):
         ts.sweep({"sweep": "a", "screen": [space]})

@@ -132,7 +132,7 @@ def test_any_number_of_parts_gives_the_same_bytes(rings: Run, whole: bytes, part
     for name in names:
         compute(rings, str(name))
     assert not (rings.folder / "static.parquet").exists(), "parts make no table"
-    assert merge("static", rings.folder, names) == 0
+    assert merge("static", rings.folder, names, load(rings.config).digest) == 0
     assert rings.static() == whole
     assert not list(rings.folder.glob(".lock-*"))
     manifest = json.loads((rings.folder / "manifest.json").read_bytes())
@@ -159,19 +159,19 @@ def test_a_missing_part_or_shard_is_told_and_the_next_run_has_all_parts_again(ri
     compute(rings, "1/3")
     compute(rings, "3/3")
     with pytest.raises(BadInput, match=r"1 part of 3 of static missing or damaged, as .*2-of-3\.json; run the sweep"):
-        merge("static", rings.folder, parts)
+        merge("static", rings.folder, parts, load(rings.config).digest)
     outcome_of(rings.folder, "static", parts[1]).write_text("{")
     with pytest.raises(BadInput, match=r"2-of-3\.json"):
-        merge("static", rings.folder, parts)
+        merge("static", rings.folder, parts, load(rings.config).digest)
     compute(rings, "2/3")
     rings.shards()[0].unlink()
     with pytest.raises(BadInput, match="shards disappeared"):
-        merge("static", rings.folder, parts)
+        merge("static", rings.folder, parts, load(rings.config).digest)
     assert not list(rings.folder.glob("parts/static/*.json"))
     assert not (rings.folder / "static.parquet").exists()
     for part in ("1/3", "2/3", "3/3"):
         compute(rings, part)
-    merge("static", rings.folder, parts)
+    merge("static", rings.folder, parts, load(rings.config).digest)
     assert rings.static() == whole
 
 
@@ -181,7 +181,7 @@ def test_a_failed_point_of_a_part_stands_in_the_manifest(rings: Run, monkeypatch
     rings.here("points")
     for part in ("1/2", "2/2"):
         compute(rings, part)
-    merge("static", rings.folder, [StagePart(1, 2), StagePart(2, 2)])
+    merge("static", rings.folder, [StagePart(1, 2), StagePart(2, 2)], load(rings.config).digest)
     assert rings.failed() == dict.fromkeys(("ring(k=9)", "ring(k=41)"), "ZeroDivisionError: a made-up defect")
 
 
@@ -228,7 +228,7 @@ def test_the_log_says_why_a_step_ended(rings: Run):
     log = rings.home / "deep" / "one.log"
     with pytest.raises(BadInput):
         run_step("static", rings.config, rings.folder, {}, None, log)
-    assert re.search(r"Z refused: .*points\.parquet is missing", log.read_text())
+    assert re.search(r"Z refused: .*rings: expec", log.read_text())
 
 
 def test_a_job_on_a_cluster_asks_for_what_its_points_need(rings: Run):
@@ -269,7 +269,7 @@ def test_a_part_without_the_gpu_that_it_should_have_is_computed_by_numba(
     log = rings.home / "part.log"
     assert run_step("static", rings.config, rings.folder, {"workers": 0, "backend": "cupy"}, "1/1", log) == 0
     assert "expected a GPU that CuPy can use, found none; Numba computes this part" in log.read_text()
-    assert merge("static", rings.folder, [StagePart(1, 1)]) == 0
+    assert merge("static", rings.folder, [StagePart(1, 1)], load(rings.config).digest) == 0
     assert rings.static() == whole
     manifest = json.loads((rings.folder / "manifest.json").read_bytes())
     assert {shard["backend"] for shard in manifest["shards"]} == {"numba"}

@@ -83,7 +83,7 @@ def test_the_papers_loads_come_last_and_once(tmp_path: Path):
 
 def test_symmetric_patterns_are_those_that_say_so():
     topology = build("torus(k=4, n=2)")
-    others = {"demand", "group_shift"}  # which need a file, or groups
+    others = {"demand", "group_shift", "multicast", "multicast_all"}  # which need a file, groups, or copies of flits
     assert {name for name in PATTERNS if name not in others and traffic(name, topology)[1].symmetric} == set(SYMMETRIC)
 
 

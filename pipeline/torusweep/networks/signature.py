@@ -84,18 +84,20 @@ def check_value(call: Spelling, parameter: FamilyParameter, value: Value) -> Val
     return value + 0.0 if isinstance(value, float) else value  # −0.0 is 0
 
 
-def check_size_of_number(name: str, value: Any) -> None:
-    """Raise BadInput for a whole number of 64 bits or more, also in a list. It is not shown: it may be endless."""
-    if (large := _largest(value)) > MOST_WHOLE:
+def check_size_of_number(name: str, value: Any, most: int = MOST_WHOLE) -> None:
+    """Raise BadInput for a whole number above `most`, also in a list. It is not shown: it may be endless."""
+    if isinstance(value, int | list | dict) and (large := _largest(value)) > most:
         digits = int(large.bit_length() * log10(2)) + 1
         raise BadInput(f"{name}: expected numbers below 2⁶⁴, got one of {digits:,} digits")
 
 
 def _largest(value: Any) -> int:
     """The largest whole number in a value, without its sign; 0 where it has none."""
+    if isinstance(value, int):
+        return abs(value)
     if isinstance(value, list | dict):
         return max(map(_largest, value.values() if isinstance(value, dict) else value), default=0)
-    return abs(value) if isinstance(value, int) else 0
+    return 0
 
 
 def completions(table: Mapping[str, Callable[..., Any]], begun: str, *, skip: int = 0) -> list[tuple[str, str]]:

@@ -28,6 +28,8 @@ from torusweep.networks.signature import check_size_of_number
 from torusweep.networks.topology import Meaning, Whole
 from torusweep.questions.stage import under
 
+MOST_SHOWN = 10**40  # larger numbers are refused by their digits alone
+
 
 @dataclass(frozen=True)
 class Spelled:
@@ -188,7 +190,7 @@ class Parameter(typing.NamedTuple):
         """A value given in Python as the question takes it. Raises BadInput for another type and out of range."""
         if value is None and self.optional:
             return None
-        check_size_of_number(self.name, value)
+        check_size_of_number(self.name, value, MOST_SHOWN)
         if self.spelled is not None and isinstance(value, Path):
             value = str(value)
         if self.spelled is not None and self.spelled.given:

@@ -150,6 +150,7 @@ class CostModels(Answer):
     """The cost models that come with the program."""
 
     def __init__(self, values: Mapping[str, Any]) -> None:
+        super().__init__()
         self.models = {name: cost_model(name) for name in MODELS}
 
     @property

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from torusweep.errors import BadInput, one_line, printable
+from torusweep.errors import BadInput, check_path, one_line, printable
 from torusweep.networks.families.algebra import hermite
 from torusweep.networks.topology import default_memory
 from torusweep.questions.screen import bounds
@@ -34,6 +34,7 @@ from torusweep.questions.screen.spaces import (
     is_whole,
     screen_lattices,
 )
+from torusweep.questions.stage import under
 from torusweep.tables import store
 from torusweep.tables.apart import Sent, apart
 from torusweep.tables.columns import arrow_schema
@@ -81,7 +82,11 @@ def screened_before(folder: Path, space: Space, wanted: str = "") -> Before | No
 
 def is_data_set(address: Path | str) -> bool:
     """Whether a folder or an address is that of a data set, and not that of a sweep."""
-    return is_remote(address) or (Path(address) / INDEX).exists()
+    if is_remote(address):
+        return True
+    with under("results"):
+        check_path(Path(address))
+    return (Path(address) / INDEX).exists()
 
 
 def of_data_set(

@@ -151,7 +151,7 @@ MORE_CLASSES = 1.3  # than if all were of the greatest size
 SMALL = 4096  # nodes of networks whose distances are computed together
 TOGETHER = 2**26  # bytes of such networks that are held at once
 ROW_BYTES = 700  # of a row in memory, twice: a part, and the whole
-MOST_SPACES = 100_000  # of an entry
+MOST_SPACES = 1_000_000  # of an entry
 MOST_ROWS = 500_000  # of an answer, whose rows take about 4 kB each; a sweep has more
 
 EXAMPLES = {  # design space → the key of its numbers, and an entry
