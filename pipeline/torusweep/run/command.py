@@ -73,7 +73,7 @@ def run(
         store.publish(folder / READ, sweep.text.encode())
         command = [
             *_snakemake(folder / READ, results, overrides, options),
-            *_failed(sweep, folder),
+            *_forced(sweep, folder),
             *(options or QUIET),
         ]
         with places.new_place(folder.absolute(), folder) as place:
@@ -116,7 +116,7 @@ def pending(config: Path, results: Path, overrides: Mapping[str, Any]) -> list[s
     Raises BadInput for a wrong configuration or folder, and where Snakemake refuses.
     """
     sweep, folder = _checked(config, results)
-    command = [*_snakemake(config, results, overrides, ()), *_failed(sweep, folder), "--summary"]
+    command = [*_snakemake(config, results, overrides, ()), *_forced(sweep, folder), "--summary"]
     with tempfile.TemporaryDirectory() as place:
         places.take_records(folder.absolute(), folder, Path(place))
         done = subprocess.run(command, capture_output=True, text=True, cwd=place, env=places.environment())
@@ -163,14 +163,18 @@ def _snakemake(config: Path, results: Path, overrides: Mapping[str, Any], option
     ]
 
 
-def _failed(sweep: Sweep, folder: Path) -> list[str]:
-    """Options by which points that failed the last time are tried again. Names come from our stages only."""
+def _forced(sweep: Sweep, folder: Path) -> list[str]:
+    """Options by which points that failed the last time are tried again, and those of another configuration dropped.
+
+    Names come from our stages only. Without records of its own, Snakemake takes any points that are there for made.
+    """
     try:
         failed = {entry["stage"] for entry in store.read_manifest(folder).get("failed", [])}
     except BadInput:
         return []
-    tables = [str(folder.absolute() / f"{stage}.parquet") for stage in requested_stages(sweep) if stage in failed]
-    return ["--forcerun", *tables] if tables else []
+    forced = [str(folder.absolute() / f"{stage}.parquet") for stage in requested_stages(sweep) if stage in failed]
+    forced += [] if current.holds(folder, sweep.digest) else ["points"]
+    return ["--forcerun", *forced] if forced else []
 
 
 def is_dry(options: Sequence[str]) -> bool:
