@@ -226,12 +226,12 @@ def test_an_edit_while_a_run_starts(rings: Run, clean: dict[str, Path]):
     edited_at_any_moment(rings, clean, 1, 1.0)
 
 
-@pytest.mark.faults
+@pytest.mark.slow
 def test_twenty_edits_at_any_moment(rings: Run, clean: dict[str, Path]):
     edited_at_any_moment(rings, clean, EDITS, 12.0)
 
 
-@pytest.mark.faults
+@pytest.mark.slow
 def test_an_edit_of_the_copy_itself(rings: Run, clean: dict[str, Path]):
     """The folder's own file is run, and edited meanwhile."""
     chance = random.Random(SEED)
@@ -250,7 +250,7 @@ def test_an_edit_of_the_copy_itself(rings: Run, clean: dict[str, Path]):
         assert is_right(rings.folder, clean)
 
 
-@pytest.mark.faults
+@pytest.mark.slow
 def test_sixty_kills_while_the_configuration_changes(rings: Run, clean: dict[str, Path]):
     chance = random.Random(SEED)
     for number in range(KILLS):
@@ -265,7 +265,7 @@ def test_sixty_kills_while_the_configuration_changes(rings: Run, clean: dict[str
                 undisturbed(rings, text, clean)
 
 
-@pytest.mark.faults
+@pytest.mark.slow
 def test_twenty_full_disks(rings: Run, clean: dict[str, Path]):
     chance = random.Random(SEED)
     with disk(rings.home / "results", "24m") as results:
@@ -285,7 +285,7 @@ def test_twenty_full_disks(rings: Run, clean: dict[str, Path]):
             undisturbed(rings, text, clean)
 
 
-@pytest.mark.faults
+@pytest.mark.slow
 def test_two_runs_in_one_folder_of_two_configurations(rings: Run, clean: dict[str, Path]):
     other = rings.home / "other.yaml"
     rings.config.write_text(A)
@@ -303,7 +303,7 @@ def test_two_runs_in_one_folder_of_two_configurations(rings: Run, clean: dict[st
             assert (rings.folder / current.CONFIGURATION).read_text() == B
 
 
-@pytest.mark.faults
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [("--dry-run",), ("--summary",), ("--until", "points")])
 def test_less_than_a_run_calls_nothing_complete(rings: Run, clean: dict[str, Path], options: tuple[str, ...]):
     undisturbed(rings, A, clean)

@@ -238,7 +238,7 @@ def test_a_command_opens_only_what_the_user_names(base: Path, tmp_path: Path):
 RUN = "import torusweep as ts; ts.sweep('s.yaml').run(workers=2, progress=False)"
 
 
-@pytest.mark.faults
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "command",
     [
@@ -296,7 +296,7 @@ def can_trace() -> bool:
         return False
 
 
-@pytest.mark.faults
+@pytest.mark.slow
 @pytest.mark.skipif(not can_trace(), reason="expected strace, and leave to trace; install it")
 def test_the_kernel_sees_no_other_file_opened(tmp_path: Path):
     """Arrow, DuckDB and igraph open files past Python; a name that is looked up for the first time is a new trap."""

@@ -25,7 +25,7 @@ PARTLY = {
     "describe": ("bandwidth", "latency", "weight"),  # symmetries keep them; hops and bisection width do not heed them
 }
 CASES = [case for question in about_networks() for case in cases(question)]
-# a part of them by turns in `make test`, three times as many in `make test-faults`, the rest in `make test-slow`
+# a part of them by turns in `make test`, the rest in `make test-slow`
 OFTEN = 23
 
 
@@ -66,12 +66,12 @@ def asked_about(number: int) -> Topology:
 
 
 def trials() -> Iterator[object]:
-    """(case, attribute): all of a question's first case; of others one in OFTEN is quick, and three are not slow."""
+    """(case, attribute): all of a question's first case; of others one in OFTEN is quick."""
     for number, case in enumerate(CASES):
         first = number == 0 or CASES[number - 1].question != case.question
         for place, attribute in enumerate(SAID):
-            turn = 0 if first else (number + place) % OFTEN
-            marks = () if turn == 0 else (pytest.mark.faults if turn <= 3 else pytest.mark.slow,)
+            quick = first or (number + place) % OFTEN == 0
+            marks = () if quick else (pytest.mark.slow,)
             yield pytest.param(number, attribute, id=f"{case}-{attribute}".replace("/", " "), marks=marks)
 
 

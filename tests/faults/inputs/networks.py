@@ -87,7 +87,8 @@ def a_graph(content: bytes) -> None:
         said = torusweep("describe", f'graph(path="any.{suffix}")', "--json")
         if settled(said) and suffix == "edges":
             record = json.loads(said.out)
-            assert (record["nodes"], record["links"], record["components"]) == plainly(content)
+            if not content.lstrip().startswith(b"<"):  # XML is told by its contents, and has properties of its own
+        assert (record["nodes"], record["links"], record["components"]) == plainly(content)
 
 
 def plainly(content: bytes) -> tuple[int, int, int]:
