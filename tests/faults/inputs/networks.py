@@ -88,7 +88,7 @@ def a_graph(content: bytes) -> None:
         if settled(said) and suffix == "edges":
             record = json.loads(said.out)
             if not content.lstrip().startswith(b"<"):  # XML is told by its contents, and has properties of its own
-        assert (record["nodes"], record["links"], record["components"]) == plainly(content)
+                assert (record["nodes"], record["links"], record["components"]) == plainly(content)
 
 
 def plainly(content: bytes) -> tuple[int, int, int]:
