@@ -228,7 +228,7 @@ def test_the_log_says_why_a_step_ended(rings: Run):
     log = rings.home / "deep" / "one.log"
     with pytest.raises(BadInput):
         run_step("static", rings.config, rings.folder, {}, None, log)
-    assert re.search(r"Z refused: .*rings: expec", log.read_text())
+    assert re.search(r"Z refused: .*rings: expected a folder of results, got nothing of this name", log.read_text())
 
 
 def test_a_job_on_a_cluster_asks_for_what_its_points_need(rings: Run):

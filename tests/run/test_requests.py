@@ -10,6 +10,7 @@ from torusweep.networks.families import build
 from torusweep.questions.cost.model import MODELS, cost_model
 from torusweep.questions.deadlock.stage import DeadlockRequest
 from torusweep.questions.loads.stage import LoadsRequest
+from torusweep.run import command
 from torusweep.stages import STAGES
 from torusweep.sweeps.configuration import load
 from torusweep.sweeps.expansion import expand, expand_stage
@@ -17,6 +18,7 @@ from torusweep.sweeps.points import Point
 from torusweep.sweeps.requested_points import requested_derived, requested_points
 from torusweep.traffic import PATTERNS, SYMMETRIC, traffic
 
+from tests.run.rings import Run
 from tests.run.test_stages import ASKED, LOADED
 
 
@@ -155,3 +157,11 @@ def test_what_is_measured_of_every_network(tmp_path: Path, section: str, measure
     derived = requested_derived(load(tmp_path / "my.yaml"))
     assert ("distances" in derived) == distances
     assert ("equal_cost" in derived) == (measures == {None})
+
+
+def test_points_of_another_configuration_are_forced_without_a_record_of_snakemake(rings: Run):
+    """Steps by hand leave none: the run of another configuration took the points that were there for made."""
+    rings.here("points")
+    assert command._forced(load(rings.config), rings.folder) == []
+    rings.config.write_text(rings.config.read_text() + "loads: [{traffic: uniform, nodes: {to: 8}}]\n")
+    assert command._forced(load(rings.config), rings.folder) == ["--forcerun", "points"]
