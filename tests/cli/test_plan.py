@@ -39,7 +39,7 @@ def test_a_dry_run_speaks_of_the_sweep_and_writes_nothing(config: Path, tmp_path
     done = CliRunner().invoke(torusweep, ["run", str(config), "--results", str(results), "--dry-run"])
     assert done.exit_code == 0, done.output
     assert done.output.startswith("few: 6 points, about ")
-    assert "a run would make: points.parquet" in done.output
+    assert "a run would make: sweep.yaml, points.parquet" in done.output
     assert "Snakemake" not in done.output
     assert not results.exists()
 

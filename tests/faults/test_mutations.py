@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -49,8 +50,8 @@ def test_many_more_altered_inputs():
         ("sys.stderr.write('torusweep: no\\nand why\\n'); raise SystemExit(2)", "status 2, 2 lines"),
         ("sys.stderr.write('torusweep: \\x1b[2J\\n'); raise SystemExit(2)", "status 2, 1 lines"),
         ("raise SystemExit(1)", "status 1, 0 lines"),
-        ("1 / 0", "traceback: ZeroDivisionError"),
-        ("bytearray(4 << 30)", "traceback: MemoryError"),
+        ("1 / 0", "traceback: .*ZeroDivisionError"),
+        ("bytearray(4 << 30)", "traceback: .*MemoryError"),
         ("os.abort()", "dies of SIGABRT"),
         ("signal.alarm(1); time.sleep(9)", "hangs"),
     ],
@@ -58,7 +59,7 @@ def test_many_more_altered_inputs():
 def test_how_a_child_ends_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, body: str, verdict: str):
     monkeypatch.setattr(mutations.cli, "main", lambda: exec(body, vars(mutations)))
     asked = mutations.Asked("command", 0, {"a/b": b"x"}, ["describe"])
-    assert mutations.ended(asked, tmp_path / "child").startswith(verdict)
+    assert re.match(verdict, mutations.ended(asked, tmp_path / "child"))
 
 
 def test_a_number_always_makes_the_same_input():

@@ -133,9 +133,9 @@ COMMANDS: list[tuple[list[str], str]] = [
     (["step", "points", *STEP], "s.yaml g.edges d.csv"),
     (["step", "static", *STEP], "s.yaml g.edges"),
     (["step", "loads", *STEP], "s.yaml g.edges d.csv"),
-    (["step", "derived", *STEP], "s.yaml"),
-    (["step", "report", *STEP], ""),
-    (["step", "check", *STEP], ""),
+    (["step", "derived", *STEP], "s.yaml g.edges d.csv"),  # their digests, again
+    (["step", "report", *STEP], "s.yaml"),
+    (["step", "check", *STEP], "s.yaml"),
     (["query", "SELECT topology, diameter FROM static", *RESULTS], ""),
     (["pareto", "--minimise", "diameter", *RESULTS], ""),
     (["compare", "results/s", "results/s"], ""),
