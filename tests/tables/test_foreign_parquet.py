@@ -60,7 +60,8 @@ def test_a_text_that_many_rows_repeat_takes_no_memory(tmp_path: Path):
     note = pa.DictionaryArray.from_arrays(pa.array([0] * 20_000, pa.int32()), pa.array(["x" * 10**6]))
     content_of(pa.table({"note": note}), tmp_path / "large.parquet")
     asked = (
-        "import resource, sys; from pathlib import Path; from torusweep.errors import Refused; from torusweep.tables import parquet\n"
+        "import resource, sys; from pathlib import Path\n"
+        "from torusweep.errors import Refused; from torusweep.tables import parquet\n"
         f"try: parquet.foreign_table(Path(sys.argv[1]).read_bytes(), {MEMORY})\n"
         "except Refused: print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"
     )
