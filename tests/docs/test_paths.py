@@ -1,4 +1,4 @@
-"""Files that CONTRIBUTING, the architecture, docstrings and comments name exist: a newcomer is sent to no file that moved."""
+"""Files named in CONTRIBUTING, the architecture, docstrings and comments exist: none of them has moved away."""
 
 from __future__ import annotations
 
