@@ -15,6 +15,8 @@ from collections import defaultdict
 from pathlib import Path
 
 import pytest
+import torusweep
+import torusweep_kernels
 
 TRACING = Path(__file__).parent / "tracing"
 CONSOLE = Path(sys.executable).parent / "torusweep"
@@ -221,6 +223,14 @@ def call(base: Path, trace: Path, *command: str, given: str = "") -> str:
     return done.stdout + done.stderr
 
 
+def test_an_editable_install_puts_no_relative_name_into_the_path():
+    """As it does where a package has a folder without an `__init__.py`."""
+    roots = [Path(package.__path__[0]) for package in (torusweep, torusweep_kernels)]
+    held = {file.parent for root in roots for file in root.rglob("*") if file.is_file()}
+    data = [folder for folder in held if "__pycache__" not in folder.parts and not (folder / "__init__.py").exists()]
+    assert data == []
+
+
 def test_a_command_opens_only_what_the_user_names(base: Path, tmp_path: Path):
     """One process runs all commands: its imports are looked for in a folder full of traps, too."""
     trace = tmp_path / "trace"
@@ -238,7 +248,7 @@ def test_a_command_opens_only_what_the_user_names(base: Path, tmp_path: Path):
 RUN = "import torusweep as ts; ts.sweep('s.yaml').run(workers=2, progress=False)"
 
 
-@pytest.mark.slow
+@pytest.mark.faults
 @pytest.mark.parametrize(
     "command",
     [
@@ -261,7 +271,9 @@ def test_a_run_obeys_nothing_of_its_folder(tmp_path: Path, command: tuple[str, .
     assert (made / "checked.txt").exists() == ("--dry-run" not in command)
 
 
-NAMED = re.compile(r'"((?:[^"\\]|\\.)*)"')
+# a name in a call, and the folder from which it begins, where the call has one: AT_FDCWD</its/own>, or 7</of/a/number>
+NAMED = re.compile(r'(?:(?:(AT_FDCWD)|\d+)<([^>]*)>, )?"((?:[^"\\]|\\.)*)"')
+ONE_NAME = {"execve", "getcwd", "readlink", "readlinkat"}  # then come arguments, or what a link says
 HARMLESS = {".numba_config.yaml"}  # Numba asks whether it is there, and has no reader for it
 
 
@@ -269,6 +281,7 @@ def of_kernel(log: Path, base: Path) -> tuple[set[str], set[str]]:
     """Files below the base that processes opened or executed, and names there that they looked up, as strace says."""
     opened, named = set[str](), set[str]()
     begun: dict[str, str] = {}
+    folders: defaultdict[str, str] = defaultdict(lambda: f"{base}/a/work")  # in which processes are
     for line in log.read_text(errors="replace").splitlines():
         process, _, words = line.partition(" ")
         words = words.strip()
@@ -277,15 +290,17 @@ def of_kernel(log: Path, base: Path) -> tuple[set[str], set[str]]:
             continue
         if words.startswith("<... "):
             words = begun.pop(process, "") + words.partition("resumed>")[2]
-        call = words.partition("(")[0]
-        for name in NAMED.findall(words.partition("(")[2])[:2]:
-            whole = os.path.normpath(os.path.join(base / "a/work", name))
+        call, _, words = words.partition("(")
+        for is_here, folder, name in NAMED.findall(words)[: 1 if call in ONE_NAME else 2]:
+            if is_here:
+                folders[process] = folder
+            whole = os.path.normpath(os.path.join(folder or folders[process], name))
+            if call == "chdir" and words.endswith(" = 0"):
+                folders[process] = whole
             if f"{whole}/".startswith(f"{base}/a/work/") and whole != f"{base}/a/work":
                 named.add(os.path.relpath(whole, base))
                 if call in ("open", "openat", "execve") and " = -1 " not in words:
                     opened.add(os.path.relpath(whole, base))
-            if call == "execve":
-                break  # what follows are its arguments
     return opened, named
 
 
@@ -296,15 +311,20 @@ def can_trace() -> bool:
         return False
 
 
-@pytest.mark.slow
+@pytest.mark.faults
 @pytest.mark.skipif(not can_trace(), reason="expected strace, and leave to trace; install it")
 def test_the_kernel_sees_no_other_file_opened(tmp_path: Path):
     """Arrow, DuckDB and igraph open files past Python; a name that is looked up for the first time is a new trap."""
     base = trapped(tmp_path / "base")
-    asked = ["strace", "-f", "-qq", "-e", "trace=%file", "-e", "signal=none", "-o", str(tmp_path / "calls")]
+    asked = ["strace", "-f", "-y", "-qq", "-e", "trace=%file", "-e", "signal=none", "-o", str(tmp_path / "calls")]
     given = json.dumps([words for words, _ in COMMANDS])
     call(base, tmp_path / "trace", *asked, sys.executable, str(TRACING / "commands.py"), given=given)
     opened, named = of_kernel(tmp_path / "calls", base)
-    own = {*FILES, "r.csv", "g.graphml", "page.html", "plot.svg", "results", "ring(k=4)", *HARMLESS}
+    own = {
+        *FILES,
+        "results",
+        *HARMLESS,
+        *(word for words, _ in COMMANDS for word in words),
+    }  # "ring(k=4)" may be a file
     assert not_results(opened) <= own - HARMLESS
     assert not_results(named) <= own

@@ -1,0 +1,1 @@
+"""The papers' numbers, a CSV file each."""

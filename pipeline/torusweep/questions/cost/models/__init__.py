@@ -1,0 +1,1 @@
+"""Prices, a YAML file each."""

@@ -1,0 +1,1 @@
+"""What Snakemake's report says of its files."""
