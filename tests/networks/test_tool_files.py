@@ -52,9 +52,9 @@ def in_both_directions(file: ToolFile) -> dict[str, Link]:
 @pytest.mark.parametrize("file", FILES, ids=[file.name for file in FILES])
 @pytest.mark.parametrize("renamed", [False, True], ids=["", "as.dat"])
 def test_a_file_is_the_network_that_its_tool_means(file, renamed):
-    """Under a name that says nothing, too, but for Rocketfuel's, whose names say what the numbers are, and LGL."""
+    """Under a name that says nothing, too, but for Rocketfuel's, whose names say what the numbers are, LGL and SIF."""
     path = Path(file.name)
-    if renamed and file.format not in ("rocketfuel", "lgl"):
+    if renamed and file.format not in ("rocketfuel", "lgl", "sif"):
         path = Path("as.dat")
     path.write_text(file.text, encoding="utf-8")
     assert format_of(path) == file.format
@@ -170,10 +170,19 @@ def test_every_format_has_a_row_in_the_docs_and_those_of_tools_a_file_here():
     assert len({file.format for file in FILES}) >= 30
 
 
-@pytest.mark.parametrize("file", FILES, ids=[file.name for file in FILES])
-def test_the_table_of_true_files_in_the_docs(file):
-    Path(file.name).write_text(file.text, encoding="utf-8")
-    assert row_of(file, build(file.name)) in DOCS.read_text()
+def test_every_format_says_in_the_docs_what_its_reader_was_checked_against():
+    table = DOCS.read_text().partition("| source | of |\n|---|---|\n")[2].partition("\n\n")[0]
+    listed = [name for row in table.splitlines() for name in row.split("|")[2].strip().split(", ")]
+    assert sorted(listed) == sorted(FORMATS)
+
+
+def test_the_table_of_true_files_in_the_docs():
+    """One row for each file here, in this order, and no other: nodes, links, units and notes."""
+    rows = DOCS.read_text().partition("| file | format | nodes |")[2].partition("\n\n")[0].splitlines()[2:]
+    for file in FILES:
+        Path(file.name).write_text(file.text, encoding="utf-8")
+    assert rows == [row_of(file, build(file.name)) for file in FILES]
+    assert len(rows) >= 20
 
 
 @pytest.mark.parametrize("file", FILES, ids=[file.name for file in FILES])

@@ -89,6 +89,30 @@ NCCL = """<?xml version="1.0"?>
 </system>
 """
 
+# two GPUs of four, as a job that uses no others writes them
+TWO_OF_FOUR = """<system version="1">
+  <cpu numaid="0" arch="x86_64" vendor="AuthenticAMD" familyid="175" modelid="1">
+    <pci busid="0001:00:00.0" class="0x030200" link_speed="" link_width="0">
+      <gpu dev="0" sm="80" rank="0" gdr="1">
+        <nvlink target="0002:00:00.0" count="4" tclass="0x030200"/>
+        <nvlink target="0003:00:00.0" count="4" tclass="0x030200"/>
+      </gpu>
+    </pci>
+    <pci busid="0002:00:00.0" class="0x030200" link_speed="" link_width="0">
+      <gpu dev="1" sm="80" rank="1" gdr="1">
+        <nvlink target="0001:00:00.0" count="4" tclass="0x030200"/>
+        <nvlink target="0002:00:00.0" count="4" tclass="0x030200"/>
+      </gpu>
+    </pci>
+  </cpu>
+</system>
+"""
+SELF = TWO_OF_FOUR.replace('<nvlink target="0002', '<nvlink target="0001', 1).replace(
+    '<nvlink target="0001:00:00.0" count="4" tclass="0x030200"/>\n        <nvlink target="0002',
+    '<nvlink target="0002',
+)
+PARTS = TWO_OF_FOUR.replace("      </gpu>\n", '      </gpu>\n      <gpu dev="7" sm="80" rank="7" gdr="1"/>\n', 1)
+
 NVSWITCH = """<system version="1">
   <cpu numaid="0" arch="x86_64" vendor="AuthenticAMD" familyid="143" modelid="49">
     <pci busid="0000:07:00.0" class="0x030200" link_speed="16.0 GT/s PCIe" link_width="16">
@@ -147,6 +171,44 @@ ROCM = "\n".join(
     ]
 )
 
+ROCM_PARTS = "\n".join(
+    [
+        matrix_of_rocm("Weight between two GPUs", "0 13 41/13 0 41/41 41 0"),
+        matrix_of_rocm("Hops between two GPUs", "0 1 1/1 0 1/1 1 0"),
+        matrix_of_rocm("Link Type between two GPUs", "0 XGMI XGMI/XGMI 0 XGMI/XGMI XGMI 0"),
+    ]
+)
+
+# the ends of a link may disagree; n2 has a line at its switch only
+IBNET = """#
+# Topology file: generated on Tue Jun  5 14:15:10 2007
+#
+# Max of 3 hops discovered
+
+Non-Chassis Nodes
+
+vendid=0x8f1
+devid=0x5a06
+sysimgguid=0x5442ba00003000
+switchguid=0x5442ba00003080(5442ba00003080)
+Switch\t24 "S-005442ba00003080"\t\t# "leaf1" base port 0 lid 6 lmc 0
+[22]\t"H-0008f10403961354"[1](8f10403961355) \t\t# "n1 HCA-1" lid 4 4xSDR
+[10]\t"S-0008f10400410015"[1]\t\t# "leaf2" lid 3 4xSDR
+[8][ext 3]\t"H-0008f10403960558"[2](8f1040396055a) \t\t# "n2 HCA-1" lid 14 2xHDR
+
+vendid=0x8f1
+devid=0x5a05
+switchguid=0x8f10400410015(8f10400410015)
+Switch\t8 "S-0008f10400410015"\t\t# "leaf2" base port 0 lid 3 lmc 0
+[1]\t"S-005442ba00003080"[10]\t\t# "leaf1" lid 6 1xSDR
+
+vendid=0x2c9
+devid=0x5a44
+caguid=0x8f10403961354
+Ca\t2 "H-0008f10403961354"\t\t# "n1 HCA-1"
+[1](8f10403961355) \t"S-005442ba00003080"[22]\t\t# lid 4 lmc 1 "leaf1" lid 6 4xSDR
+"""
+
 IBLINKINFO = """CA: node1 mlx5_0:
       0x0002c90300001a01      4    1[  ] ==( 4X       25.78125 Gbps Active/  LinkUp)==>       1    1[  ] "leaf1" ( )
 CA: node2 mlx5_0:
@@ -185,6 +247,31 @@ LST = "\n".join(
     ]
 )
 
+# as OpenSM writes it: -SM where the subnet manager runs; the reverse of each link; no name for a speed of HDR
+SUBNET = "\n".join(
+    [
+        f"{end_of_lst('CA-SM', '0002c903000000b1', 'n1 HCA-1', '0001', '01')} "
+        f"{end_of_lst('SW', '0002c903000000b0', '', '0003', '01')} PHY=4x LOG=INI SPD=??",
+        f"{end_of_lst('SW', '0002c903000000b0', '', '0003', '01')} "
+        f"{end_of_lst('CA-SM', '0002c903000000b1', 'n1 HCA-1', '0001', '01')} PHY=4x LOG=INI SPD=??",
+        f"{end_of_lst('CA', '0002c903000000b2', 'n2 HCA-1', '0002', '01')} "
+        f"{end_of_lst('SW', '0002c903000000b0', '', '0003', '02')} PHY=4x LOG=ACT SPD=??",
+        f"{end_of_lst('CA', '0002c903000000b3', 'n3 HCA-1', '0004', '01')} "
+        f"{end_of_lst('SW', '0002c903000000b0', '', '0003', '03')} PHY=4x LOG=DWN SPD=2.5",
+        "",
+    ]
+)
+
+OPA_PART = """Link Summary
+5967 Links in Fabric:
+Rate NodeGUID          Port Type Name
+100g 0x00117501010b8ea4   1 FI   node1 hfi1_0
+    PortDetails: left
+<->  0x00117501026a5683   4 SW   leaf
+1 Matching Links Found
+-------------------------------------------------------------------------------
+"""
+
 OPA = """Link Summary
 2 Links in Fabric:
 Rate NodeGUID          Port Type Name
@@ -219,6 +306,23 @@ LINKS (
 
 DEMANDS (
   D1 ( A C ) 1 10.00 UNLIMITED
+)
+"""
+
+SNDLIB_UNIT = """?SNDlib native format; type: network; version: 1.0
+META (
+  granularity = 6month
+  time = 2004
+  unit = MBITPERSEC
+)
+NODES (
+  Atlanta ( -84.38 33.75 )
+  Houston ( -95.35 29.76 )
+  Denver ( -104.98 39.74 )
+)
+LINKS (
+  Atlanta_Houston ( Atlanta Houston ) 9920.00 0.00 0.00 0.00 ( 40000.00 133.00 80000.00 200.00 )
+  Houston_Denver ( Houston Denver ) 2480.00 0.00 0.00 0.00 ( 40000.00 133.00 )
 )
 """
 
@@ -270,6 +374,20 @@ Nodes: ( 3 )
 Edges: ( 2 )
 0\t0\t1\t20.0\t0.066712819039\t10.0\t-1\t-1\tE_RT\tU
 1\t1\t2\t20.0\t0.133425638079\t20.0\t-1\t-1\tE_RT\tU
+"""
+
+BOTTOM_UP = """Topology: ( 3 Nodes, 2 Edges )
+Model (6 - BottomUp): 12 2 2 4 10.0 1024.0
+Model (1 - RTWaxman):  3 1000 100 1  2  0.15000000596046448 0.20000000298023224 1 1 10.0 1024.0
+
+Nodes: ( 3 )
+0\t313\t828\t1\t1\t111\tRT_NODE
+1\t292\t419\t2\t2\t108\tRT_NODE
+2\t574\t798\t1\t1\t108\tRT_NODE
+
+Edges: ( 2 )
+0\t0\t1\t516.0484473380382\t1.7213523341472392\t0.041371581036266175\t111\t108\tE_AS_BORDER\tU
+1\t1\t2\t198.3053201505194\t0.5\t10.0\t108\t108\tE_RT\tU
 """
 
 CCH = """1 @Paris,+France + bb (2) &1 -> <2> <3> {-1} =par1.example.net r0
@@ -378,6 +496,10 @@ SLURM_YAML = """---
 CYJS = """{"format_version": "1.0", "generated_by": "cytoscape-3.10", "data": {"name": "net"},
  "elements": {"nodes": [{"data": {"id": "62", "name": "a"}, "position": {"x": 1, "y": 2}}, {"data": {"id": "63"}}],
   "edges": [{"data": {"id": "70", "source": "62", "target": "63", "capacity": 4, "interaction": "pp"}}]}}
+"""
+CYTOSCAPE_DATA = """{"data": [], "directed": true, "multigraph": false, "elements": {
+ "nodes": [{"data": {"id": "a", "value": "a", "name": "a"}}, {"data": {"id": "b", "value": "b", "name": "b"}}],
+ "edges": [{"data": {"source": "a", "target": "b"}}]}}
 """
 JGF = """{"graph": {"directed": false, "type": "lab", "nodes": {"s1": {"label": "one"}, "s2": {}, "s3": {}},
  "edges": [{"source": "s1", "target": "s2", "metadata": {"latency": 3}},
@@ -498,6 +620,53 @@ FILES = [
         ends=True,
     ),
     ToolFile(
+        "two.xml",
+        "nccl",
+        TWO_OF_FOUR,
+        {"GPU0 GPU1": Link(4, 160 * G)},
+        notes=("NVLinks to GPUs that the file does not list", "NVLinks from a GPU to itself"),
+    ),
+    ToolFile(
+        "opensm-subnet.lst",
+        "subnet-list",
+        SUBNET,
+        {"0002c903000000b1 0002c903000000b0": Link(), "0002c903000000b2 0002c903000000b0": Link()},
+        hosts="0002c903000000b1 0002c903000000b2 0002c903000000b3",
+        ends=True,
+        notes=("not read: speeds, which OpenSM writes as ??, links that are down",),
+    ),
+    ToolFile(
+        "part.txt",
+        "opareport",
+        OPA_PART,
+        {"node1_hfi1_0 leaf": Link(1, 100 * G)},
+        hosts="node1_hfi1_0",
+        ends=True,
+        notes=("the report counts 5,967 links, and lists 1", "not read: PortDetails"),
+    ),
+    ToolFile(
+        "fabric.ibnet",
+        "ibnetdiscover",
+        IBNET,
+        {
+            "n1_HCA-1 leaf1": Link(1, 10 * G),
+            "leaf1 leaf2": Link(1, G * 5 // 2),
+            "n2_HCA-1 leaf1": Link(1, 100 * G),
+        },
+        hosts="n1_HCA-1 n2_HCA-1",
+        ends=True,
+        notes=("1 link with another speed at each end, the slower is read",),
+    ),
+    ToolFile(
+        "incast.txt",
+        "ns3",
+        "4 1 3\n0\n0 1 100Gbps 0.001ms 0\n0 2 100Gbps 0.001ms 0\n0 3 25Gbps 0.001ms 0\n0 9 25Gbps 0.001ms 0\n",
+        {"0 1": Link(1, 100 * G, us(1)), "0 2": Link(1, 100 * G, us(1)), "0 3": Link(1, 25 * G, us(1))},
+        hosts="1 2 3",
+        ends=True,
+        notes=("ns-3 not read: 1 line behind the links",),
+    ),
+    ToolFile(
         "topology.yaml",
         "slurm-yaml",
         SLURM_YAML,
@@ -540,6 +709,13 @@ FILES = [
         notes=("capacities in the unit of the demands", "undirected unless directed=true", "not read: DEMANDS, costs"),
     ),
     ToolFile(
+        "abilene.txt",
+        "sndlib",
+        SNDLIB_UNIT,
+        {"Atlanta Houston": Link(1, 9920 * M), "Houston Denver": Link(1, 2480 * M)},
+        notes=("what is installed", "not read: modules of links, costs"),
+    ),
+    ToolFile(
         "network.xml",
         "sndlib-xml",
         SNDLIB_XML,
@@ -565,6 +741,19 @@ FILES = [
         BRITE,
         {"0 1": Link(1, 10 * M, us("66.713")), "1 2": Link(1, 20 * M, us("133.426"))},
         notes=("parts of a ns of delays",),
+    ),
+    ToolFile(
+        "levels.brite",
+        "brite",
+        BOTTOM_UP,
+        {"0 1": Link(1, 41372, us("1721.352")), "1 2": Link(1, 10 * M, us(500))},
+        notes=("parts of a b/s of bandwidths",),
+    ),
+    ToolFile(
+        "1239_weights.txt",
+        "rocketfuel",
+        "London217 Paris,+France18 4\nParis,+France18 London217 4\n",
+        {"London217 Paris,+France18": Link(1, None, None, 4)},
     ),
     ToolFile(
         "weights.intra",
@@ -617,6 +806,14 @@ FILES = [
         {"ann bob": Link(), "bob carl": Link(), "carl dora_d": Link()},
     ),
     ToolFile(
+        "values.dl",
+        "ucinet",
+        "dl n=3 format=edgelist1\nlabels embedded:\ndata:\nGeorge sally\nSALLY jim 1.0\njim george\n",
+        {"George sally": Link(), "sally jim": Link(), "jim George": Link()},
+        directed=True,
+        notes=("2 links without a value, which DL takes as 1",),
+    ),
+    ToolFile(
         "matrix.txt",
         "ucinet",
         "DL N=3\nLABELS EMBEDDED\nDATA:\n  a b c\na 0 1 0\nb 0 0 1\nc 1 0 0\n",
@@ -659,6 +856,22 @@ FILES = [
     ),
     ToolFile(
         "net.cyjs", "cytoscape", CYJS, {"62 63": Link(1, 4)}, notes=("not read: name of nodes, interaction of links",)
+    ),
+    ToolFile(
+        "cytoscape.json",
+        "cytoscape",
+        CYTOSCAPE_DATA,
+        {"a b": Link()},
+        directed=True,
+        notes=("not read: value of nodes, name of nodes",),
+    ),
+    ToolFile(
+        "pathways.sif",
+        "sif",
+        "a\tpp\tb\tc c\nb\tpd\td\na\tpp\tb\na\tpd\tb\ne\n",
+        {"a b": Link(2), "a c_c": Link(), "b d": Link()},
+        hosts="a b c_c d e",
+        notes=("not read: kinds of links",),
     ),
     ToolFile("lab.json", "jgf", JGF, {"s1 s2": Link(1, None, Fraction(3)), "s2 s3": Link(1, None, Fraction(1))}),
     ToolFile(
@@ -755,6 +968,17 @@ REFUSED = [
     ("noxim.yaml", "topology: MESH\nmesh_dim_x: 4\nmesh_dim_y: 3\n", "'mesh(radices=[4, 3])'"),
     ("blocks.conf", "BlockName=b1 Nodes=n[01-18]\nBlockSizes=18\n", "topology/block"),
     ("flat.yaml", "- topology: t\n  flat: true\n", "flat, which names nodes that are near, and no links"),
+    ("net.xml", '<?xml version="1.0"?>\n<graph xmlns="http://www.cs.rpi.edu/XGMML"/>\n', ".cyjs or GraphML"),
+    ("parts.txt", ROCM_PARTS, "expected whole GPUs, got partitions of one, GPU0 and GPU1 (weight 13)"),
+    ("self.xml", SELF, "got NVLinks from a GPU to itself"),
+    ("mlopart.xml", PARTS, "expected one <gpu> of each <pci>"),
+    ("regions.yaml", TORUS_YAML.replace("nodes: n[0-5]", "regions: []"), "got regions; list the nodes"),
+    ("out.flows", "% sym dynamic\n1 2 1 100\n1 2 -1 200\n", "weights of a kind of KONECT whose links stay"),
+    ("absent.dl", "dl n=3 diagonal=absent\ndata:\n1 0\n1 1\n0 1\n", "expected DL whose matrix has its diagonal"),
+    ("idless.gml", "graph [ node [ id 2 ] node [ ] ]\n", "expected an id of every node of GML"),
+    ("short.sif", "a b\nb c\n", "a node, the kind of a link and nodes"),
+    ("old.gw", LEDA.replace("-2\n", "", 1), "-1 (directed) or -2, as LEDA's files have it, got '3'"),
+    ("both.intra", "Paris,+F1 Lyon,+F2 3\n", "weights or latencies in the name of a file of Rocketfuel"),
     (
         "pci.txt",
         "\tGPU0\tGPU1\tCPU Affinity\nGPU0\t X \tPIX\t0-7\nGPU1\tPIX\t X \t0-7\n",

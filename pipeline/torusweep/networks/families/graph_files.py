@@ -61,9 +61,10 @@ def graph(
 
     Constraints: a format that the contents or the suffix tell, or format="…": edgelist, adjlist, graphml, anynet,
     networkx-json, parquet, gml, pajek, dot, gexf, graph6, matrix-market, npy, npz, matrix, metis, dimacs, snap,
-    konect, ucinet, gdf, tgf, lgf, vna, leda, lgl, cytoscape, jgf, netjson, vis, ns3, caminos, miniedit, containerlab,
-    slurm, slurm-yaml, ibnetdiscover, iblinkinfo, subnet-list, opareport, nccl, nvidia-smi, rocm-smi, sndlib,
-    sndlib-xml, repetita, brite, rocketfuel, rocketfuel-map, as-relationships; directed must agree with the file.
+    konect, ucinet, gdf, tgf, lgf, vna, leda, lgl, sif, cytoscape, jgf, netjson, vis, ns3, caminos, miniedit,
+    containerlab, slurm, slurm-yaml, ibnetdiscover, iblinkinfo, subnet-list, opareport, nccl, nvidia-smi, rocm-smi,
+    sndlib, sndlib-xml, repetita, brite, rocketfuel, rocketfuel-map, as-relationships; directed must agree with the
+    file.
     Source: the file.
     """
     file = located(path)

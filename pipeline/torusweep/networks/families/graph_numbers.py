@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from fractions import Fraction
 from functools import cache, partial, reduce
 from numbers import Real
@@ -23,7 +24,7 @@ from torusweep.networks.families.graph_listing import (
     Listing,
     terminals_of,
 )
-from torusweep.networks.link_lists import bandwidth_of
+from torusweep.networks.link_lists import MOST_BANDWIDTH, bandwidth_of
 from torusweep.quantities import common_part, counted, rate, rate_of, time, time_of
 
 WEIGHT = "weight"  # a number of which the file does not say what it means
@@ -34,6 +35,7 @@ DIRECTIONS = {  # names of columns, and what their values say
     "type": {"directed": True, "undirected": False},
     "directed": {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False},
 }
+EXPONENT = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)[eE][+-]?\d{1,3}", re.ASCII)
 QUANTITY = re.compile(r"\s*[\d.].*[^\W\d_]\s*")  # a number and its unit
 Weights = Literal["bandwidth", "latency", "cost", "none"]
 
@@ -105,9 +107,12 @@ def width_of(name: str, value: Any) -> float:
     try:
         if isinstance(value, bool):
             raise ValueError
-        return float(bandwidth_of(value.strip() if isinstance(value, str) else float(value)))
+        plain = not isinstance(value, str) or EXPONENT.fullmatch(value.strip())
+        return float(bandwidth_of(float(value) if plain else value.strip()))
     except (BadInput, ValueError, TypeError, OverflowError):
         what = "flits a cycle above 0" if name == BANDWIDTH else "numbers above 0"
+        with suppress(ValueError, TypeError, OverflowError):
+            what += f", 10⁻⁶ … {MOST_BANDWIDTH:,}" if float(value) > 0 else ""
         raise BadInput(f"{name}: expected {what}, got {one_line(printable(value), SHOWN)}") from None
 
 

@@ -99,7 +99,9 @@ FORMATS = {
         "torusweep.networks.readers.accelerators:rocm_smi", "", rb"^=+ (Weight|Hops|Link Type) between two GPUs =+"
     ),
     "iblinkinfo": FileFormat("torusweep.networks.readers.infiniband:iblinkinfo", "", rb"==\([^\n]{0,80}\)==>"),
-    "subnet-list": FileFormat("torusweep.networks.readers.infiniband:subnet_list", ".lst", rb"^\{ (CA|SW|Rt)\s+Ports:"),
+    "subnet-list": FileFormat(
+        "torusweep.networks.readers.infiniband:subnet_list", ".lst", rb"^\{ (CA|SW|Rt)(-SM)?\s+Ports:"
+    ),
     "opareport": FileFormat(
         "torusweep.networks.readers.infiniband:opareport",
         "",
@@ -112,7 +114,7 @@ FORMATS = {
     "rocketfuel": FileFormat(
         "torusweep.networks.readers.planning:rocketfuel",
         ".intra",
-        rb"\A[A-Z][^\s,]*,[+ ]?[^\s,]*\d[ \t]+[A-Z][^\s,]*,[+ ]?[^\s,]*\d[ \t]+[\d.]+\s",
+        rb"\A(?=[^\n]{1,200},\+)[A-Z]\S*\d[ \t]+[A-Z]\S*\d[ \t]+[\d.]+\s",
     ),
     "rocketfuel-map": FileFormat("torusweep.networks.readers.planning:rocketfuel_map", ".cch", rb"^-?\d+ @[^\n]*->"),
     "as-relationships": FileFormat(
@@ -134,6 +136,7 @@ FORMATS = {
     ),
     "leda": FileFormat("torusweep.networks.readers.public_graphs:leda", ".lgr", rb"\A(?:#[^\n]*\n|\s)*+LEDA\.GRAPH\b"),
     "lgl": FileFormat("torusweep.networks.readers.public_graphs:lgl", ".lgl"),
+    "sif": FileFormat("torusweep.networks.readers.public_graphs:sif", ".sif"),
     "caminos": FileFormat("torusweep.networks.readers.public_graphs:caminos", "", rb"\ANODOS\s+\d+\s+GRADO\b"),
     "containerlab": FileFormat(
         "torusweep.networks.readers.containerlab:containerlab",
@@ -161,6 +164,7 @@ NOT_READ = {
     "hosts": rb"^[ \t]*(127\.0\.0\.1[ \t]+localhost\b|[^\s#]+[ \t]+(max_)?slots[ \t]*=[ \t]*\d)",
     "graphviz-plain": rb"\Agraph [\d.]+ [\d.]+ [\d.]+\s",
     "tulip": rb"\A\s*\(tlp\b",
+    "xgmml": ROOT + rb"graph\b[^>]*XGMML",
     "nvlink-status": rb"^GPU \d+: [^\n]*\n\s*Link \d+:",
     "amd-smi": rb"^LINK TYPE TABLE:",
     "netlab": rb"^links:[ \t]*\n(?:[ \t]*-[^\n]*\n)",

@@ -16,6 +16,7 @@ NVLINKS = {100: "40.1", 90: "20.6", 87: "20", 86: "12", 70: "20", 60: "18", 0: "
 GPU_CLASS, NVSWITCH_CLASS = "0x03", "0x068000"  # PCI classes, as they begin
 MOST_NVLINKS = 18  # of a GPU: H100, B200
 XGMI_HOP = 15  # weight of one XGMI link, as Linux's amdkfd gives it
+XGMI_WITHIN = 13  # weight within a socket: of partitions of a GPU
 ESCAPE = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 PCI_ONLY = "GPUs that only PCI joins have no links of their own; write a list of links"
 
@@ -25,8 +26,9 @@ def nccl(path: Path) -> Listing:
 
     A node is called GPU and its number `dev`. NVLinks between two nodes are parallel links, as fast as NCCL takes them
     to be by the GPU's compute capability. PCI, processors and network cards are not read. GPUs forward, as NCCL lets
-    them. Raises BadInput where the two ends of an NVLink differ.
-    Source: NCCL, src/graph/xml.cc and topo.cc.
+    them. As in NCCL, NVLinks to GPUs that the file does not list join nothing, as those do that other processes use.
+    Raises BadInput where the two ends of an NVLink differ, and for partitions of a GPU.
+    Source: NCCL, src/graph/xml.cc and topo.cc (ncclTopoAddNvLinks), topo.h (ncclTopoNVLinkBw).
     """
     draft, tree = Draft(path), xml_tree(path)
     gpus: dict[str, tuple[int, Element]] = {}
@@ -34,11 +36,19 @@ def nccl(path: Path) -> Listing:
     for pci in tree.all("pci"):
         for gpu in (element for element in pci.inside if element.name == "gpu"):
             called = f"GPU{gpu.attribute(path, 'dev')}"
+            if pci.attribute(path, "busid").lower() in gpus:
+                draft.fail(gpu.line, "one <gpu> of each <pci>, no partitions of it", called)
             gpus[pci.attribute(path, "busid").lower()] = draft.declare(called, gpu.line, host=True), gpu
     links = Counter[tuple[str, str]]()
     for bus, (_, gpu) in gpus.items():
         for nvlink in gpu.all("nvlink"):
             count, target = nvlink.attribute(path, "count"), nvlink.attribute(path, "target").lower()
+            if target == bus:
+                draft.left["NVLinks from a GPU to itself"] = None
+                continue
+            if target not in gpus and nvlink.attribute(path, "tclass").startswith(GPU_CLASS):
+                draft.left["NVLinks to GPUs that the file does not list"] = None
+                continue
             links[bus, target] += draft.whole(count, nvlink.line, "a number of NVLinks", 1000, least=1)
             capability = draft.whole(gpu.attribute(path, "sm"), gpu.line, "sm, a compute capability", 9999)
             speed = next(speed for least, speed in NVLINKS.items() if capability >= least)
@@ -48,15 +58,14 @@ def nccl(path: Path) -> Listing:
         kind = nvlink.attribute(path, "tclass")
         if target in gpus and (links[target, bus] != number or speeds[target, bus][0] != speed):
             draft.fail(nvlink.line, "as many NVLinks, as fast, at both ends", f"{number} to {target}")
-        if target not in gpus and kind.startswith(GPU_CLASS):
-            draft.fail(nvlink.line, "a GPU of the file as target", target)
         if target in gpus and bus > target:
             continue
         called = "NVSwitch" if kind.startswith(NVSWITCH_CLASS) else "CPU"
         other = gpus[target][0] if target in gpus else draft.node(f"{called} {target}", nvlink.line)
         draft.link(gpus[bus][0], other, nvlink.line, multiplicity=number, bandwidth=f"{speed} GB/s")
     if not links:
-        raise BadInput(f"{printable(path)}: expected NVLinks in NCCL's topology, got none; {PCI_ONLY}")
+        got = ", ".join(draft.left) if draft.left else f"none; {PCI_ONLY}"
+        raise BadInput(f"{printable(path)}: expected NVLinks between GPUs in NCCL's topology, got {got}")
     read = {"system", "gpu", "nvlink"}
     draft.left |= dict.fromkeys(element.name for element in tree.all() if element.name not in read)
     return draft.listing()
@@ -132,9 +141,11 @@ def _nvlinks(draft: Draft, rows: list[list[str]]) -> dict[tuple[int, int], int]:
 def rocm_smi(path: Path) -> Listing:
     """Read `rocm-smi --showtopo`: GPUs, which are terminals, and an XGMI link of each pair that one hop joins.
 
-    Such a pair has the link type XGMI and the weight 15. How many XGMI links are bundled, PCIe, hops and NUMA are not
-    read.
-    Source: Linux, drivers/gpu/drm/amd/amdkfd/kfd_crat.c (KFD_CRAT_XGMI_WEIGHT).
+    Such a pair has the link type XGMI and the weight 15, which is that of one hop; two hops weigh 30, while the table
+    of hops says 1 of every pair that XGMI joins. How many XGMI links are bundled, PCIe, hops and NUMA are not read.
+    Partitions of GPUs, which weigh 13 within a GPU and share its links, are refused.
+    Source: Linux, drivers/gpu/drm/amd/amdkfd/kfd_crat.c (KFD_CRAT_XGMI_WEIGHT, KFD_CRAT_INTRA_SOCKET_WEIGHT);
+    rocm_smi_lib, src/rocm_smi.cc (rsmi_topo_get_link_type).
     """
     draft, tables, current = Draft(path), dict[str, dict[str, list[str]]](), ""
     columns = list[str]()
@@ -161,6 +172,9 @@ def rocm_smi(path: Path) -> Listing:
         )
     for tail, gpu in enumerate(columns):
         for head in range(tail):
+            if kinds[gpu][head] == "XGMI" and weights[gpu][head] == str(XGMI_WITHIN):
+                got = f"partitions of one, {columns[head]} and {gpu} (weight {XGMI_WITHIN})"
+                raise BadInput(f"{printable(path)}: expected whole GPUs, got {got}; ask rocm-smi of GPUs in mode SPX")
             if kinds[gpu][head] == "XGMI" and weights[gpu][head] == str(XGMI_HOP):
                 draft.link(head, tail, 1)
     if not len(draft):

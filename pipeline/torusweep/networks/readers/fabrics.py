@@ -33,6 +33,7 @@ def ns3(path: Path) -> Listing:
 
     A line has two nodes, a rate, a delay and an error rate, which is not read. All nodes that are no switches are
     hosts, which have a terminal and forward nothing.
+    Of a file with more lines than its first one counts, ns-3 reads as many as counted.
     Source: astra-sim/astra-network-ns3, commit 8fd3604: scratch/common.h (SetupNetwork).
     """
     rows = [(line, text.split()) for line, text in text_lines(path)]
@@ -50,7 +51,7 @@ def ns3(path: Path) -> Listing:
         raise BadInput(f"{printable(path)}: expected {switches:,} switches, got {len(named_switches):,}")
     numbers = {str(node): node for node in range(nodes)} if nodes <= MOST_NODES else {}
     listing, rates, delays, failing = Listing(directed=False), list[str](), list[str](), 0
-    for line, words in rows[place:]:
+    for line, words in rows[place : place + links]:
         if len(words) not in (4, 5) or words[0] not in numbers or words[1] not in numbers:
             shown = one_line(printable(" ".join(words)), SHOWN)
             fail(path, line, f"expected two nodes below {nodes:,}, a rate and a delay, got '{shown}'")
@@ -69,7 +70,9 @@ def ns3(path: Path) -> Listing:
     listing.terminals = np.setdiff1d(listing.nodes, [numbers[word] for word in named_switches])
     with named(path):
         set_numbers(listing, {"bandwidth": rates, "latency": delays})
-    note_unread(listing, {"ns-3": ["error rates"] if failing else []})
+    beyond = len(rows) - place - links
+    left = [*(["error rates"] if failing else []), *([f"{counted(beyond, 'line')} behind the links"] if beyond else [])]
+    note_unread(listing, {"ns-3": left})
     return listing
 
 
@@ -121,12 +124,14 @@ def fabric_of(path: Path) -> Fabric:
 class _Discovered(NamedTuple):
     """ids: what the file calls nodes → their numbers; ports: (node, port) → (node, port); names of nodes.
 
+    speeds          Gb/s of each link, by its lower end; differ: ends at which the speed is another than at the other
     hosts, devices  adapters, and those that do the sums of SHARP in switches
     """
 
     ids: dict[str, int]
     ports: dict[tuple[int, int], tuple[int, int]]
-    speeds: dict[tuple[int, int], str]
+    speeds: dict[tuple[int, int], float]
+    differ: set[tuple[int, int]]
     names: list[str]
     hosts: list[int]
     devices: list[int]
@@ -136,11 +141,12 @@ def ibnetdiscover(path: Path) -> Listing:
     """Read what ibnetdiscover prints of an InfiniBand fabric: switches, and adapters, which are hosts with a terminal.
 
     Hosts forward nothing. SHARP's aggregation nodes, which are adapters within switches, have no terminal. Nodes are
-    called by their descriptions, those of equal ones by type and GUID. Each link is listed at both ends, with its
-    ports and speed (4xHDR: 200 Gb/s).
+    called by their descriptions, those of equal ones by type and GUID (H-…: an adapter). Each link is listed at both
+    ends, with its ports and speed (4xHDR: 200 Gb/s). Where the ends say different speeds, the slower is read, with a
+    note.
     Source: man page ibnetdiscover(8), "topology file format".
     """
-    ids, ports, speeds, names, hosts, devices = _discovered(path)
+    ids, ports, speeds, differ, names, hosts, devices = _discovered(path)
     listing = Listing(directed=False, nodes=np.arange(len(ids)))
     links = sorted((end, other) for end, other in ports.items() if end < other)
     for (tail, _), (head, _) in links:
@@ -156,34 +162,42 @@ def ibnetdiscover(path: Path) -> Listing:
         )
     with named(path):
         if any(end in speeds for end, _ in links):
-            set_numbers(listing, {"bandwidth": [speeds.get(end) for end, _ in links]})
+            rates = [f"{speeds[end]:g} Gb/s" if end in speeds else None for end, _ in links]
+            set_numbers(listing, {"bandwidth": rates})
+    if differ:
+        listing.notes.append(f"{counted(len(differ), 'link')} with another speed at each end, the slower is read")
     return listing
 
 
 def _discovered(path: Path) -> _Discovered:
-    ids, called, adapters = dict[str, int](), dict[int, str](), list[int]()
+    ids, called, others = dict[str, int](), dict[int, str](), dict[int, str]()
     sizes = dict[int, int]()  # switch → its number of ports
     ports: dict[tuple[int, int], tuple[int, int]] = {}
-    speeds: dict[tuple[int, int], str] = {}
+    speeds: dict[tuple[int, int], float] = {}
+    differ = set[tuple[int, int]]()
     node = -1
     for line, text in enumerate(text_of(path).split("\n"), 1):
         if found := IB_NODE.match(text):
             node = ids.setdefault(found[3], len(ids))
             called[node] = found[4] or ""
-            if found[1] == "Ca":
-                adapters.append(node)
-            elif found[1] == "Switch":
+            if found[1] == "Switch":
                 sizes[node] = int(found[2])
         elif text.startswith("["):
             found = IB_LINK.match(text)
             if found is None or node < 0 or max(len(found[1]), len(found[3])) > 6:
                 fail(path, line, f"expected a port and its neighbour, got '{one_line(printable(text), SHOWN)}'")
             here, there = (node, int(found[1])), (ids.setdefault(found[2], len(ids)), int(found[3]))
+            if description := re.search(r'"([^"]*)"', found[4] or ""):
+                others.setdefault(there[0], description[1])
             for end, other in ((here, there), (there, here)):
                 if ports.setdefault(end, other) != other:
                     fail(path, line, f"expected one neighbour at each port, got '{one_line(printable(text), SHOWN)}'")
             if speed := IB_SPEED.search(found[4] or ""):
-                speeds[min(here, there)] = f"{int(speed[1]) * LANES[speed[2]]:g} Gb/s"
+                end, rate = min(here, there), int(speed[1]) * LANES[speed[2]]
+                differ |= {end} if speeds.get(end, rate) != rate else set()
+                speeds[end] = min(rate, speeds.get(end, rate))
+    called = others | called  # a node of which the file has nothing but its links is called as at their other ends
+    adapters = [node for name, node in ids.items() if name.startswith("H-")]
     times = Counter(called.values())
     names = [name if times[name := called.get(number, "")] == 1 and name else own for own, number in ids.items()]
     if len(set(names)) < len(names):
@@ -195,5 +209,7 @@ def _discovered(path: Path) -> _Discovered:
         for (switch, port), (node, _) in ports.items()
         if port == sizes.get(switch) and port > LEAST_PORTS and port % 2
     }
-    devices = [node for node in adapters if node in within or AGGREGATION.search(called[node])]
-    return _Discovered(ids, ports, speeds, names, [node for node in adapters if node not in set(devices)], devices)
+    devices = [node for node in adapters if node in within or AGGREGATION.search(called.get(node, ""))]
+    return _Discovered(
+        ids, ports, speeds, differ, names, [node for node in adapters if node not in set(devices)], devices
+    )

@@ -14,15 +14,19 @@ from torusweep.networks.readers.fabrics import AGGREGATION, LANES
 LANE_RATES = {
     **{"2.5": "SDR", "5": "DDR", "5.0": "DDR", "10": "QDR", "10.0": "QDR", "14": "FDR", "14.0625": "FDR"},
     **{"25": "EDR", "25.78125": "EDR", "50": "HDR", "53.125": "HDR", "100": "NDR", "106.25": "NDR"},
-    **{"200": "XDR", "212.5": "XDR"},
+    **{"200": "XDR", "212.5": "XDR", "FDR10": "FDR10"},
 }
 HEAD = re.compile(r"(Switch|CA|Router): +(?:0x[0-9a-f]+ +)?(.*):\s*$")
 PORT = re.compile(r'\s+(?:0x[0-9a-f]+ +)?(\d+) +(\d+)\[ *\d*\] +==\((.*?)\)==> +(?:(\d+) +(\d+)\[ *\d*\] )?.*?"(.*)"')
 ACTIVE = re.compile(r" *(\d+)X +([\d.]+) Gbps .*Active/")
 LST = re.compile(
-    r"\{ (\w+)\s+Ports:.*?NodeGUID:(\w+) .*?\{(.*?)\} LID:\w+ PN:(\w+) \}\s*"
-    r"\{ (\w+)\s+Ports:.*?NodeGUID:(\w+) .*?\{(.*?)\} LID:\w+ PN:(\w+) \}\s*(?:PHY=(\d+)x LOG=(\w+) SPD=([\d.]+))?"
+    r"\{ (CA|SW|Rt)(?:-SM)? Ports:.*?NodeGUID:(\w+) .*?\{(.*?)\} LID:\w+ PN:(\w+) \}\s*"
+    r"\{ (CA|SW|Rt)(?:-SM)? Ports:.*?NodeGUID:(\w+) .*?\{(.*?)\} LID:\w+ PN:(\w+) \}\s*"
+    r"(?:PHY=(\S+) LOG=(\w+)(?: SPD=(\S+))?)?\s*"
 )
+UP = (None, "ACT", "ARM", "INI")  # states of a link that is there
+UNKNOWN = "??"  # a width or speed that OpenSM does not name
+OPA_COUNT = re.compile(r"\s*(\d{1,9}) (?:[\w-]+ )*Links in Fabric")
 OPA = re.compile(r"(<->|(\d+(?:\.\d+)?)g(?: +\d+)?)\s+(0x[0-9a-f]+)\s+(\d+)\s+(FI|SW)\s+(.*?)\s*$")
 
 
@@ -90,12 +94,15 @@ def _rate(draft: Draft, line: int, width: str, lane: str) -> str:
 def subnet_list(path: Path) -> Listing:
     """Read a .lst of ibdiagnet or OpenSM: a link a line, with its width and speed a lane. Adapters are terminals.
 
-    Nodes are called by their descriptions where these differ, else by their GUIDs.
+    Nodes are called by their descriptions where these differ, else by their GUIDs. The node at which the subnet manager
+    runs has the type CA-SM or SW-SM. Links that are down are left out. OpenSM writes ?? for widths and speeds newer
+    than EDR, which are not read.
+    Source: OpenSM, opensm/osm_dump.c (dump_topology_node); ibutils, ibdm/datamodel/Fabric.cpp (parseSubnetLine).
     """
     draft = Draft(path)
     rows = []
     for line, text in lines_of(path, "#"):
-        match = LST.match(text.strip())
+        match = LST.fullmatch(text.strip())
         if match is None:
             draft.fail(line, "{ CA … } { SW … } PHY=4x LOG=ACT SPD=25, as ibdiagnet lists links", text.strip())
         rows.append((line, match))
@@ -109,18 +116,34 @@ def subnet_list(path: Path) -> Listing:
         if (match[2], match[4]) in ends and (match[6], match[8]) in ends:
             continue
         ends |= {(match[2], match[4]), (match[6], match[8])}
-        if match[10] not in (None, "ACT"):
-            draft.left["links that are not active"] = None
-        else:
-            rate = _rate(draft, line, match[9], match[11].removesuffix(".0")) if match[9] else None
-            draft.link(one, other, line, bandwidth=rate)
+        if match[10] not in UP:
+            draft.left["links that are down"] = None
+            continue
+        rate = None
+        if UNKNOWN in (match[9], match[11]):
+            draft.left["speeds, which OpenSM writes as ??"] = None
+        elif match[9] and match[11]:
+            rate = _rate(draft, line, match[9].removesuffix("x"), match[11].removesuffix(".0"))
+        draft.link(one, other, line, bandwidth=rate)
     return draft.listing(hosts_end=True)
 
 
 def opareport(path: Path) -> Listing:
-    """Read the links that `opareport -o links` prints of Omni-Path: FI, which are terminals, and SW, switches."""
+    """Read the links that `opareport -o links` prints of Omni-Path: FI, which are terminals, and SW, switches.
+
+    Details of ports and cables, which -d prints below a link, are not read. A note says where the report counts other
+    links than it lists, as it does for a part of the fabric.
+    Source: opa-ff, IbaTools/opareport/opareport.c (ShowLinksReport, ShowLinkPortBriefSummary).
+    """
     draft, other, rate = Draft(path), -1, ""
-    rows = [(line, match) for line, text in lines_of(path) if (match := OPA.match(text.strip()))]
+    rows, counted_links = list[tuple[int, re.Match[str]]](), 0
+    for line, text in lines_of(path):
+        if match := OPA.match(text.strip()):
+            rows.append((line, match))
+        elif match := OPA_COUNT.match(text):
+            counted_links = int(match[1])
+        elif match := re.match(r"\s+(\w+): ", text):
+            draft.left[match[1]] = None
     names = _called({match[3]: match[6] for _, match in rows})
     for place, (line, match) in enumerate(rows):
         if (match[1] == "<->") != bool(place % 2):
@@ -131,6 +154,8 @@ def opareport(path: Path) -> Listing:
         other, rate = node, match[2]
     if len(rows) % 2 or not rows:
         raise BadInput(f"{printable(path)}: expected links with two ends each, as opareport -o links prints them")
+    if counted_links and counted_links != len(draft):
+        draft.notes.append(f"the report counts {counted_links:,} links, and lists {len(draft):,}")
     return draft.listing(hosts_end=True)
 
 

@@ -56,7 +56,12 @@ def json_graph(path: Path) -> Listing:
 
 
 def _cytoscape(path: Path, document: Json) -> Listing:
-    """Cytoscape.js, and what Cytoscape exports as .cyjs: nodes and edges whose data has id, source and target."""
+    """Cytoscape.js, and what Cytoscape exports as .cyjs: nodes and edges whose data has id, source and target.
+
+    networkx's cytoscape_data says whether links are directed; Cytoscape, which draws an edge from its source to its
+    target, does not.
+    Source: js.cytoscape.org, "Elements JSON"; networkx, readwrite/json_graph/cytoscape.py.
+    """
     elements = document["elements"]
     if isinstance(elements, dict):
         groups = [elements.get("nodes", []), elements.get("edges", [])]
@@ -65,7 +70,7 @@ def _cytoscape(path: Path, document: Json) -> Listing:
         groups = [[element for data, element in every if ("source" in data) == edge] for edge in (False, True)]
     nodes, edges = ([_data(path, one) for one in _objects(path, "elements", group)] for group in groups)
     nested = [node for node in nodes if node.get("parent") is not None]
-    draft = Draft(path)
+    draft = Draft(path, directed=_flag(path, "directed", document.get("directed", False)))
     draft.left |= {"parents of nodes": None} if nested else {}
     return _of_objects(draft, nodes, edges, ("source", "target"), drop={"id", "source", "target", "parent"})
 

@@ -56,13 +56,16 @@ def gml(path: Path) -> Listing:
     """Read GML by igraph. Nodes are called by their labels, or names, if all have different ones, else by their ids.
 
     What stands in brackets within a node or link, such as its place in a picture, is not read.
+    Source: M. Himsolt, GML: a portable graph file format (1996): directed 1, else undirected; ids are whole numbers.
     """
     graph, warned = _read(path, igraph.Graph.Read_GML)
     nested = {of: re.findall(rf"Composite {of} attribute '([^']*)'", warned) for of in ("edge", "vertex", "graph")}
     for attribute in ("label", "name", "id"):
         names = graph.vs[attribute] if attribute in graph.vs.attributes() else [""]
         if attribute == "id":
-            names = [int(name) for name in names if name != ""]
+            if any(name in ("", None) or name != name for name in names):
+                raise BadInput(f"{printable(path)}: expected an id of every node of GML, got a node without")
+            names = [int(name) for name in names]
         names = [html.unescape(name) if isinstance(name, str) else name for name in names]
         if all(name not in ("", None) for name in names) and len(set(map(str, names))) == graph.vcount():
             return _listing(path, graph, names, attribute, nested)
@@ -73,7 +76,8 @@ def pajek(path: Path) -> Listing:
     """Read Pajek's network by igraph. Nodes are called by their labels, if these differ, else by their numbers, 1 … N.
 
     Raises BadInput for arcs and edges in one file, where some links would have one direction, others both, and for
-    several networks. Partitions and vectors are not read.
+    several networks. Partitions and vectors are not read; several relations and times are refused.
+    Source: Pajek's manual (mrvar.fdv.uni-lj.si/pajek/pajekman.pdf); igraph, src/io/pajek-parser.y.
     """
     text = text_of(path)
     text, unread = _without_partitions(text)

@@ -16,7 +16,8 @@ from torusweep.networks.readers.markup import xml_tree
 
 NODE = re.compile(r"(\S+) \( \S+ \S+ \)( \( ?\))*")
 LINK = re.compile(r"(\S+) \( (\S+) (\S+) \) (\S+) (\S+) (\S+) (\S+) \(((?: \S+ \S+)*) ?\)")
-BRITE_DIGITS = 6  # of a delay in ms: it is read to a nanosecond
+BRITE_DIGITS = 6  # of a delay in ms, which is read to a nanosecond, and of a bandwidth in Mb/s, read to a bit a second
+SNDLIB_UNITS = {"MBITPERSEC": " Mb/s"}
 ROUTER = re.compile(r"(-?\d+) @(\S*)\s+(\+\s+)?(bb\s+)?\(\d+\)\s*(&\d+\s+)?->\s*((?:<\d+>\s*)*)((?:\{-?\d+\}\s*)*)=.*")
 AS_NUMBER = re.compile(r"\d{1,10}", re.ASCII)
 
@@ -36,11 +37,12 @@ def sndlib(path: Path) -> Listing:
     """Read a network of SNDlib in its native format: nodes, links, and capacities.
 
     The capacity that is installed is a bandwidth. Where none is installed anywhere and each link can have one module,
-    its capacity is. Capacities have the unit of the demands, and are read as flits a cycle. Costs, demands and paths
-    are not read. Whether links are directed stands in SNDlib's model file.
-    Source: sndlib.put.poznan.pl, native format, version 1.0.
+    its capacity is. Capacities have the unit of the demands: Mb/s where META says MBITPERSEC, else they are read as
+    flits a cycle. Costs, demands and paths are not read. Whether links are directed stands in SNDlib's model file.
+    Source: sndlib.put.poznan.pl, native format, version 1.0: of a link "( source target ) pre_installed_capacity
+    pre_installed_capacity_cost routing_cost setup_cost ( {module_capacity module_cost}* )".
     """
-    draft, section, links = Draft(path, directed=None), "", list[_Link]()
+    draft, section, links, unit = Draft(path, directed=None), "", list[_Link](), ""
     for line, text in lines_of(path, "#"):
         words = " ".join(re.sub(r"([()])", r" \1 ", text).split())
         if text.startswith("?SNDlib"):
@@ -51,6 +53,8 @@ def sndlib(path: Path) -> Listing:
         elif section == "" and words.endswith("("):
             section = words.removesuffix("(").strip()
             draft.left |= {section: None} if section not in ("NODES", "LINKS", "META") else {}
+        elif section == "META" and words.startswith("unit = "):
+            unit = words.split()[2]
         elif section == "NODES":
             if (node := NODE.fullmatch(words)) is None:
                 draft.fail(line, "a node and its place, as A ( 0.0 0.0 )", text)
@@ -65,7 +69,7 @@ def sndlib(path: Path) -> Listing:
             draft.fail(line, "a section, as NODES (", text)
     if section or not links:
         raise BadInput(f"{printable(path)}: expected NODES ( … ) and LINKS ( … ) of SNDlib, got the end of the file")
-    return _of_sndlib(draft, links)
+    return _of_sndlib(draft, links, unit)
 
 
 def sndlib_xml(path: Path) -> Listing:
@@ -85,16 +89,21 @@ def sndlib_xml(path: Path) -> Listing:
     draft.left |= dict.fromkeys(
         element.name for element in tree.inside if element.name not in ("meta", "networkStructure")
     )
-    return _of_sndlib(draft, links)
+    meta = tree.child("meta")
+    return _of_sndlib(draft, links, "" if meta is None else meta.said("unit") or "")
 
 
-def _of_sndlib(draft: Draft, links: list[_Link]) -> Listing:
+def _of_sndlib(draft: Draft, links: list[_Link], unit: str) -> Listing:
+    """The network. unit: of capacities and demands, as the file calls it; empty: it does not say."""
     none = all(NUMBER.fullmatch(link.installed) and float(link.installed) == 0 for link in links)
     single = none and all(len(link.modules) == 1 for link in links)
     for link in links:
         tail, head = draft.known(link.source, link.line), draft.known(link.target, link.line)
         capacity = link.modules[0] if single else None if none else link.installed
-        draft.link(tail, head, link.line, bandwidth=capacity)
+        speed = None if capacity is None else f"{capacity}{SNDLIB_UNITS.get(unit, '')}"
+        draft.link(tail, head, link.line, bandwidth=speed)
+    if unit not in SNDLIB_UNITS and unit:
+        draft.left[f"the unit {unit} of capacities"] = None
     if single or not none:
         what = "the only module of each link" if single else "what is installed"
         draft.notes.append(f"bandwidths are capacities in the unit of the demands: {what}")
@@ -138,8 +147,8 @@ def brite(path: Path) -> Listing:
     """Read a topology that BRITE generated: bandwidths in Mb/s, delays in ms, as ns-3 takes them, rounded to a ns.
 
     An edge with the type or the sign of a directed one has one direction. Places, degrees, lengths and autonomous
-    systems are not read.
-    Source: BRITE's user manual, output format.
+    systems are not read. A hierarchy has a line for the model of each level.
+    Source: BRITE's user manual, output format; the units as ns-3 takes them, src/brite/helper/brite-topology-helper.cc.
     """
     draft, directed = Draft(path), set[bool]()
     rows = Rows(draft)
@@ -147,6 +156,8 @@ def brite(path: Path) -> Listing:
     rows.take("the model of BRITE")
     for kind, fields in (("Nodes", 5), ("Edges", 6)):
         line, text = rows.take(f"{kind}: ( N )")
+        while text.startswith("Model ("):  # of each level, below that of the hierarchy
+            line, text = rows.take(f"{kind}: ( N )")
         if (head := re.match(rf"{kind}: *\( *(\d{{1,9}}) *\)", text, re.ASCII)) is None:
             draft.fail(line, f"{kind}: ( N )", text)
         for _ in range(int(head[1])):
@@ -168,26 +179,30 @@ def _add_brite(draft: Draft, line: int, words: list[str]) -> None:
     """An edge of BRITE. A bandwidth or delay of 0 or less is none."""
     if not all(map(NUMBER.fullmatch, words[3:6])):
         draft.fail(line, "numbers as length, delay and bandwidth", " ".join(words))
-    delay = Fraction(words[4])
-    rounded = round(delay, BRITE_DIGITS)
-    draft.left |= {"parts of a ns of delays": None} if delay != rounded else {}
-    draft.left |= {"bandwidths of 0 or less": None} if float(words[5]) <= 0 else {}
-    draft.left |= {"delays of 0 or less": None} if rounded <= 0 else {}
-    speed = f"{words[5]} Mb/s" if float(words[5]) > 0 else None
-    time = f"{float(rounded):.{BRITE_DIGITS}f} ms" if rounded > 0 else None
-    draft.link(draft.known(words[1], line), draft.known(words[2], line), line, bandwidth=speed, latency=time)
+    delay, bandwidth = Fraction(words[4]), Fraction(words[5])
+    time, speed = round(delay, BRITE_DIGITS), round(bandwidth, BRITE_DIGITS)
+    draft.left |= {"parts of a ns of delays": None} if delay != time else {}
+    draft.left |= {"parts of a b/s of bandwidths": None} if bandwidth != speed else {}
+    draft.left |= {"bandwidths of 0 or less": None} if speed <= 0 else {}
+    draft.left |= {"delays of 0 or less": None} if time <= 0 else {}
+    numbers = {
+        name: f"{float(value):.{BRITE_DIGITS}f} {unit}" if value > 0 else None
+        for name, value, unit in (("bandwidth", speed, "Mb/s"), ("latency", time, "ms"))
+    }
+    draft.link(draft.known(words[1], line), draft.known(words[2], line), line, **numbers)
 
 
 def rocketfuel(path: Path) -> Listing:
     """Read Rocketfuel's weights.intra or latencies.intra: two routers and a number a line, in both directions.
 
     The file's name says whether it is a weight, which is a cost, or a latency in ms.
+    Source: rocketfuel maps, weights-dist; ns-3, src/topology-read (weights); FNSS, parse_rocketfuel_isp_latency (ms).
     """
     draft = Draft(path, directed=True)
-    kinds = [kind for kind in ("weights", "latencies") if path.name.startswith(kind)]
-    if not kinds:
+    kinds = [kind for kind in ("weights", "latencies") if kind in path.name.lower()]
+    if len(kinds) != 1:
         raise BadInput(
-            f"{printable(path)}: expected a file of Rocketfuel called weights… or latencies…, as its numbers are;"
+            f"{printable(path)}: expected weights or latencies in the name of a file of Rocketfuel, as its numbers are;"
             " rename it"
         )
     for line, text in lines_of(path):
@@ -206,6 +221,7 @@ def rocketfuel_map(path: Path) -> Listing:
     """Read Rocketfuel's .cch: routers and the routers of the same provider that they have links to.
 
     Links to other providers ({-1}), routers of these, places, backbone signs and names are not read.
+    Source: rocketfuel maps: "uid @loc [+] [bb] (num_neigh) [&ext] -> <nuid-1> … {-euid} … =name[!] rn".
     """
     draft, links = Draft(path, directed=True), list[tuple[str, str, int]]()
     for line, text in lines_of(path, "#"):

@@ -1,4 +1,4 @@
-"""Readers of the text of graph libraries and public collections: KONECT, DL, GDF, TGF, LGF, VNA, LEDA, LGL, CAMINOS."""
+"""Readers of text of graph libraries and collections: KONECT, DL, GDF, TGF, LGF, VNA, LEDA, LGL, SIF, CAMINOS."""
 
 from __future__ import annotations
 
@@ -13,8 +13,21 @@ from torusweep.networks.families.graph_numbers import known_names
 from torusweep.networks.readers.draft import Draft, Rows, lines_of
 from torusweep.networks.readers.fields import NUMBER
 from torusweep.networks.topology import default_memory
+from torusweep.quantities import counted
 
 NODE_BYTES = 256  # of a node by its name
+KONECT_WEIGHTS = (
+    *(
+        "unweighted",
+        "positive",
+        "posweighted",
+        "signed",
+        "multisigned",
+        "weighted",
+        "multiweighted",
+        "multiposweighted",
+    ),
+)
 WORDS = re.compile(r'"([^"]*)"|([^\s"]+)')  # names with blanks stand in quotes
 DL_SECTION = re.compile(r"\s*((?:row |column |matrix )?labels( embedded)?|data)\s*:?\s*(.*)", re.IGNORECASE)
 
@@ -28,8 +41,8 @@ def konect(path: Path) -> Listing:
     """Read a network of KONECT (out.*): links, their weights or how often they are repeated.
 
     The first line says whether links are directed (asym) or not (sym), or join two kinds of nodes (bip), which are
-    called left and right. Times are not read.
-    Source: KONECT's handbook, format of out.* files.
+    called left and right. Times are not read. Networks whose links come and go (dynamic) are refused.
+    Source: KONECT's handbook (konect.cc), format of out.* files, and its page "Edge weights"; from its manual only.
     """
     lines = lines_of(path)
     line, text = next(lines, (1, ""))
@@ -37,6 +50,8 @@ def konect(path: Path) -> Listing:
     draft = Draft(path, directed=kind[:1] == ["asym"])
     if len(kind) < 2 or kind[0] not in ("sym", "asym", "bip"):
         draft.fail(line, "sym, asym or bip and a kind of weights, as in '% sym unweighted'", text)
+    if kind[1] not in KONECT_WEIGHTS:
+        draft.fail(line, f"weights of a kind of KONECT whose links stay, {', '.join(KONECT_WEIGHTS)}", kind[1])
     for line, text in lines:
         words = text.split()
         if words[0].startswith("%"):
@@ -57,13 +72,17 @@ def konect(path: Path) -> Listing:
 def ucinet(path: Path) -> Listing:
     """Read UCINET's DL: edgelist1, nodelist1 or fullmatrix, with labels or numbers of nodes.
 
-    Entries of a matrix are weights, and links are directed unless each has its like in the other direction.
+    Entries of a matrix are weights, and links are directed unless each has its like in the other direction. Capitals do
+    not tell labels apart. A link without a value has the value 1, as the manual says; a note counts them.
+    Source: UCINET's help, "DL language" (analytictech.com/ucinet/help/hs5000.htm), and "Data > Export > DL".
     """
     draft = Draft(path, directed=True)
     head, labels, rows = _sections(draft)
     embedded = labels is None
     said = {key.lower(): value.lower() for key, value in re.findall(r"(\w+)\s*=\s*(\w+)", head)}
     number, form = said.get("n", ""), said.get("format", "fullmatrix")
+    if "diagonal" in head.lower():
+        draft.fail(1, "DL whose matrix has its diagonal", head)
     if not number or said.get("nm", "1") != "1":
         draft.fail(1, "DL of one square matrix, as 'dl n=4 format=edgelist1'", head)
     count = draft.whole(number, 1, "the number n of nodes")
@@ -71,7 +90,7 @@ def ucinet(path: Path) -> Listing:
         raise Refused(f"{printable(path)}: {count:,} nodes are more than this machine's memory can hold")
     if embedded and form == "fullmatrix" and rows:
         labels = rows.pop(0)[1]
-        if labels != [words[0] for _, words in rows]:
+        if _alike(labels) != _alike([words[0] for _, words in rows]):
             draft.fail(1, "the labels of columns at the rows, too", " ".join(labels))
         rows = [(line, words[1:]) for line, words in rows]
     if labels and len(labels) != count:
@@ -88,6 +107,11 @@ def ucinet(path: Path) -> Listing:
     if len(draft.names) != count:
         draft.fail(1, f"{count} nodes", f"{len(draft.names)} of them")
     return draft.listing()
+
+
+def _alike(labels: list[str]) -> list[str]:
+    """Labels as UCINET compares them, which writes all in capitals."""
+    return [label.upper() for label in labels]
 
 
 def _sections(draft: Draft) -> tuple[str, list[str] | None, list[tuple[int, list[str]]]]:
@@ -126,21 +150,29 @@ def _add_lists(
     draft: Draft, rows: list[tuple[int, list[str]]], *, pairs: bool, labels: list[str], embedded: bool
 ) -> None:
     """Links: two nodes and a weight a line, or a node and its neighbours."""
+    weighted = pairs and any(len(words) == 3 for _, words in rows)
+    without = sum(len(words) == 2 for _, words in rows) if weighted else 0
+    if without:
+        draft.notes.append(f"{counted(without, 'link')} without a value, which DL takes as 1")
+    called = {label.upper(): label for label in reversed(draft.names)}
     for line, words in rows:
         if pairs and len(words) not in (2, 3):
             draft.fail(line, "two nodes and a weight or none", " ".join(words))
         ends = words[:2] if pairs else words
         if labels and not embedded:
             ends = [labels[draft.whole(word, line, "a node", len(labels), least=1) - 1] for word in ends]
+        if embedded:
+            ends = [called.setdefault(end.upper(), end) for end in ends]
         first, *others = (draft.node(end, line) if embedded else draft.known(end, line) for end in ends)
         for other in others:
-            draft.link(first, other, line, weight=words[2] if pairs and len(words) == 3 else None)
+            draft.link(first, other, line, weight=(words[2] if len(words) == 3 else "1") if weighted else None)
 
 
 def gdf(path: Path) -> Listing:
     """Read GDF of GUESS: nodes by their names, and links with their numbers, where they are known.
 
-    Links are directed where the column `directed` says so, of all or of none.
+    Links are directed where the column `directed` says so, of all or of none; without it they are not.
+    Source: GUESS's manual, GDF; Gephi, ImporterGDF.java.
     """
     draft, columns, kind = Draft(path), list[str](), ""
     directed: set[bool] = set()
@@ -182,6 +214,8 @@ def tgf(path: Path) -> Listing:
     """Read the Trivial Graph Format: nodes and labels, a line #, directed links. Labels that differ are the names.
 
     Labels of links are not read.
+    Source: yEd's manual, "Trivial Graph Format"; from its manual only: it calls edges neither directed nor undirected,
+    and yEd draws them from the first node to the second.
     """
     draft, links = Draft(path, directed=True), list[tuple[int, list[str]]]()
     labels: dict[str, str] = {}
@@ -213,7 +247,7 @@ def lgf(path: Path) -> Listing:
     """Read LEMON's graph format: nodes by their labels, @arcs, which are directed, or @edges, and numbers of links.
 
     Other maps and sections are not read.
-    Source: lemon.cs.elte.hu, LEMON graph format.
+    Source: lemon.cs.elte.hu, LEMON graph format; files that JGraphT's LemonExporter writes.
     """
     draft, section, columns, kinds = Draft(path), "", None, set[str]()
     called: dict[str, str] = {}
@@ -255,6 +289,7 @@ def vna(path: Path) -> Listing:
     """Read NetDraw's VNA: nodes, and ties, which are directed unless each has its like in the other direction.
 
     The strength of a tie is a weight. Other columns, and how nodes are drawn, are not read.
+    Source: NetDraw's guide, "VNA data file format"; files of Gephi's ImporterVNA and ExporterVNA.
     """
     draft, section, columns = Draft(path, directed=True), "", list[str]()
     for line, text in lines_of(path):
@@ -281,12 +316,18 @@ def vna(path: Path) -> Listing:
 
 
 def leda(path: Path) -> Listing:
-    """Read LEDA's graph: nodes 1 … N, directed (-1) or not (-2). Labels of nodes and links are not read."""
+    """Read LEDA's graph: nodes 1 … N, directed (-1) or not (-2). Labels of nodes and links are not read.
+
+    Source: LEDA's writer (graph::write), and networkx, readwrite/leda.py.
+    """
     draft = Draft(path)
     rows = Rows(draft, "#")
     for what in ("LEDA.GRAPH", "a type of nodes of LEDA", "a type of links of LEDA"):
         rows.take(what)
-    draft.directed = rows.numbers("-1 (directed) or -2")[1][0] == -1
+    line, (kind, *_) = rows.numbers("-1 (directed) or -2")
+    if kind not in (-1, -2):
+        draft.fail(line, "-1 (directed) or -2, as LEDA's files have it", kind)
+    draft.directed = kind == -1
     for number in range(rows.numbers("the number of nodes")[1][0]):
         draft.declare(str(number + 1), rows.take("as many nodes as LEDA's file says")[0])
     for _ in range(rows.numbers("the number of links")[1][0]):
@@ -301,7 +342,10 @@ def leda(path: Path) -> Listing:
 
 
 def lgl(path: Path) -> Listing:
-    """Read the LGL format of igraph: a node behind #, then its neighbours, a line each, with a weight or none."""
+    """Read the LGL format of igraph: a node behind #, then its neighbours, a line each, with a weight or none.
+
+    Source: igraph, src/io/lgl.c (igraph_read_graph_lgl).
+    """
     draft, node = Draft(path), -1
     for line, text in lines_of(path):
         words = text.split()
@@ -311,6 +355,29 @@ def lgl(path: Path) -> Listing:
             draft.fail(line, "# and a node, then its neighbours", text)
         else:
             draft.link(node, draft.node(words[0], line), line, weight=words[1] if len(words) > 1 else None)
+    return draft.listing()
+
+
+def sif(path: Path) -> Listing:
+    """Read Cytoscape's SIF: a node, the kind of a link and nodes that it leads to, a line each, or a node alone.
+
+    Names and kinds are divided by tabs where the file has a tab, else by blanks. Links have both directions, and their
+    kinds are not read: links of different kinds are parallel links, those of one kind are one link.
+    Source: Cytoscape's manual, "Supported Network File Formats: SIF Format"; from its manual only.
+    """
+    draft, rows, seen = Draft(path), [*lines_of(path)], set[tuple[int, str, int]]()
+    mark = "\t" if any("\t" in text for _, text in rows) else None
+    for line, text in rows:
+        words = [word.strip() for word in text.strip().split(mark)]
+        if len(words) == 2:
+            draft.fail(line, "a node, the kind of a link and nodes, or a node alone", text)
+        node = draft.node(words[0], line)
+        draft.left |= {"kinds of links": None} if words[1:] else {}
+        for word in words[2:]:
+            link = node, words[1], draft.node(word, line)
+            if link not in seen:
+                draft.link(node, link[2], line)
+            seen.add(link)
     return draft.listing()
 
 

@@ -45,6 +45,7 @@ KNOWN = {
     "hosts": Foreign("a list of hosts, as of MPI or /etc/hosts", f"it names no links; {LIST}"),
     "graphviz-plain": Foreign("a drawing by Graphviz (-Tplain)", "give the file in DOT that it was made from"),
     "tulip": Foreign("a graph in Tulip's TLP", "let Tulip export it as GML"),
+    "xgmml": Foreign("a network in XGMML", "let Cytoscape export it as .cyjs or GraphML"),
     "nvlink-status": Foreign("NVLinks without their other ends", "`nvidia-smi topo -m` names both"),
     "amd-smi": Foreign("tables of amd-smi", "`rocm-smi --showtopo` is read"),
     "netlab": Foreign("a lab of netlab", "`netlab create` writes clab.yml, which is read"),

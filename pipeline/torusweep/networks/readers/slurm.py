@@ -61,8 +61,8 @@ def _joined(path: Path) -> Iterator[tuple[int, str]]:
 def slurm_yaml(path: Path) -> Listing:
     """Read one topology of Slurm's topology.yaml: a tree, rings, or a 3D torus.
 
-    Of several, the one that is cluster_default is read. In a torus, nodes go from x to z. Blocks and flat
-    topologies name no links and are refused.
+    Of several, the first that is cluster_default is read. In a torus, nodes go from x to z. Blocks and flat
+    topologies name no links and are refused, as are regions of a torus, whose other cells have no node.
     Source: man page topology.yaml(5).
     """
     document = parse(read_bytes(path, "topology.yaml of Slurm", "write the links as a list"), printable(path))
@@ -132,6 +132,10 @@ def _add_torus(draft: Draft, document: Document, place: tuple[str | int, ...], e
     sides = [int(dims[axis]) for axis in "xyz" if type(dims.get(axis)) is int] if isinstance(dims, dict) else []
     if len(sides) < 3 or not all(1 <= side < MOST_HOSTS for side in sides):
         raise document.refused((*place, "dims"), f"expected x, y and z above 0 as dims, got {shown(dims)}")
+    if "regions" in entry:
+        raise document.refused(
+            (*place, "regions"), "expected nodes of every cell of a torus, got regions; list the nodes"
+        )
     x, y, z = sides
     line = document.values[place][0]
     names = hosts_of(draft.path, line, entry.get("nodes"))
