@@ -91,3 +91,18 @@ def test_what_is_refused_is_refused(question: str, attribute: str):
         asked.answer(
             [built] if asked.about == "networks" else built, How(), {"axes": "tp=16"} if question == "place" else {}
         )
+
+
+@pytest.mark.parametrize(
+    ("question", "times"),
+    [("loads", 1), ("capacity", 1), ("simulate", 1), ("distances", 0), ("describe", 1), ("place", 1)],
+)
+def test_a_number_that_was_assumed_is_said_once_by_all_who_heed_it(question: str, times: int, tmp_path: Path):
+    """One of four links of a ring has no bandwidth. `distances` leaves bandwidths out, and says so."""
+    path = tmp_path / "ring.csv"
+    path.write_text("source,target,bandwidth\n0,1,2\n1,2,2\n2,3,2\n3,0,\n")
+    options = {"simulate": ("--load", "0.1", "--cycles", "300"), "place": ("--axes", "tp=2,dp=2")}.get(question, ())
+    asked = (f'graph(path="{path}")', *options)
+    words = "1 link without bandwidth, taken as 1 flit a cycle"
+    assert torusweep(question, *asked).out.count(words) == times
+    assert torusweep(question, *asked, "--json").out.count(words) == times

@@ -27,10 +27,14 @@ for all of it. The table says what each answer heeds.
 - **yes**: the answer depends on it. A condition such as *with `bytes`* says when.
 - **note**: the answer leaves it out. Where your network says it, one line stands below the numbers:
   `note: this answer leaves out: latency (1 … 9 cycles)`. With `--json` it is in `notes`, in Python it is printed with
-  the answer and is in `answer.unheeded`. A network that does not say it gets no note.
+  the answer and is in `answer.unheeded`. A network that does not say it gets no note. Before it stands what was taken
+  for a number that the network's file does not give, where the answer depends on it.
 - **refused**: a network that says it is refused, with what to do.
 
 Names of nodes, the order of lines in a file, and the format of the file change no number."""
+
+
+ASSUMED = ", taken as "  # in notes on numbers that a file gives of some links or nodes only
 
 
 class Attribute(NamedTuple):
@@ -159,10 +163,20 @@ def left_out(heeded: Heeds, network: Plan | Topology, values: Mapping[str, Any])
     return {name: words for name, words in found.items() if words}
 
 
-def note_of(heeded: Heeds, network: Plan | Topology, values: Mapping[str, Any], of: str = "") -> str:
-    """The note beside an answer; "" where it leaves nothing out. of: the network, where there are several."""
-    words = [f"{name} ({said})" for name, said in left_out(heeded, network, values).items()]
-    return f"this answer leaves out{f' of {of}' if of else ''}: {'; '.join(words)}" if words else ""
+def note_of(
+    heeded: Heeds, network: Plan | Topology, values: Mapping[str, Any], of: str = "", *, assumed: bool = True
+) -> str:
+    """The note beside an answer; "" where it leaves nothing out, and depends on no number that was missing.
+
+    of       the network, where there are several
+    assumed  whether to say what was taken for missing numbers; False: the answer has all notes of the file
+    """
+    left = left_out(heeded, network, values)
+    plan = network if isinstance(network, Plan) else network.plan
+    taken = [note for note in plan.notes if assumed and ASSUMED in note and not any(name in note for name in left)]
+    words = [f"{name} ({said})" for name, said in left.items()]
+    out = [f"this answer leaves out{f' of {of}' if of else ''}: {'; '.join(words)}"] if words else []
+    return "; ".join([*taken, *out])
 
 
 def with_notes(found: Any, notes: Mapping[str, str]) -> Any:

@@ -76,6 +76,7 @@ class Askable:
     method    the name of the method, where it is another
     about     "network": a method of `LazyNetwork`; nothing: a function of the package; "networks": both
     heeds     what of a network the answer heeds (torusweep.questions.heeds); what else the network says is in a note
+    notes_of_files  whether its answer has the notes of a network's file itself
     refuses   attributes of which a network that says them is refused
     how       what of `How` the answer's computation heeds: backend, symmetry
     examples  of its command, with what they show
@@ -92,6 +93,7 @@ class Askable:
     method: ClassVar[str] = ""
     about: ClassVar[Literal["network", "networks", ""]] = "network"
     heeds: ClassVar[Heeds] = {}
+    notes_of_files: ClassVar[bool] = False
     refuses: ClassVar[tuple[str, ...]] = ()
     how: ClassVar[tuple[str, ...]] = ("backend", "symmetry")
     examples: ClassVar[tuple[str, ...]] = ()
@@ -183,7 +185,10 @@ class Askable:
         values = {one.name: one.default for one in self.parameters} | dict(values) | {"networks": len(networks)}
         declared = {**self.heeds, **heeds(heeded)}
         several = len(networks) > 1
-        found = {name: note_of(declared, one, values, name if several else "") for name, one in networks.items()}
+        found = {
+            name: note_of(declared, one, values, name if several else "", assumed=not self.notes_of_files)
+            for name, one in networks.items()
+        }
         return {name: note for name, note in found.items() if note}
 
     def _taken(self, values: Mapping[str, Any]) -> dict[str, Any]:

@@ -122,7 +122,7 @@ FORMATS = {
     ),
     "konect": FileFormat("torusweep.networks.readers.public_graphs:konect", "", rb"\A%\s*(sym|asym|bip)\s+\w+"),
     "ucinet": FileFormat(
-        "torusweep.networks.readers.public_graphs:ucinet", ".dl", rb"\A\s*(?i:dl)\s+(?i:n|nr|nc|nm|format)\s*="
+        "torusweep.networks.readers.ucinet:ucinet", ".dl", rb"\A\s*(?i:dl)\s+(?i:n|nr|nc|nm|format)\s*="
     ),
     "gdf": FileFormat("torusweep.networks.readers.public_graphs:gdf", ".gdf", rb"\A\s*nodedef\s*>"),
     "tgf": FileFormat(

@@ -278,6 +278,7 @@ class CostQuestion(Question):
     columns = COST
     ask = staticmethod(cost)
     command = "cost"
+    notes_of_files = True
     heeds: ClassVar = {
         **heeds("bandwidth, direction, unit, clock, terminals, forwarding"),
         **BY_WEIGHT,

@@ -146,6 +146,7 @@ class LayoutQuestion(Question):
     columns = LAYOUT
     ask = staticmethod(layout)
     command = "layout"
+    notes_of_files = True
     heeds = heeds("direction, unit, clock")
     phrase = "placed {placement}"
     how = ()

@@ -331,6 +331,7 @@ def _square(matrix: np.ndarray) -> np.ndarray:
 class PlaceQuestion(Askable):
     ask = staticmethod(place)
     command = "place"
+    notes_of_files = True
     heeds: ClassVar = {
         **heeds("bandwidth"),
         **given("direction, terminals, forwarding", "tasks"),

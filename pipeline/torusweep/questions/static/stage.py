@@ -135,6 +135,7 @@ class StaticQuestion(Question):
     ask = staticmethod(describe)
     command = "describe"
     method = "static"
+    notes_of_files = True
     heeds: ClassVar[Heeds] = {
         **heeds("direction, unit, clock, terminals, forwarding"),
         **heeds("latency", "with measure latencies", lambda values: "latencies" in measures_of(values["measures"])),

@@ -1,0 +1,115 @@
+"""Reader of DL, the data language of UCINET."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from torusweep.errors import Refused, printable
+from torusweep.networks.families.graph_listing import Listing
+from torusweep.networks.readers.draft import Draft, lines_of
+from torusweep.networks.readers.fields import NUMBER
+from torusweep.networks.readers.public_graphs import NODE_BYTES, words_of
+from torusweep.networks.topology import default_memory
+from torusweep.quantities import counted
+
+DL_SECTION = re.compile(r"\s*((?:row |column |matrix )?labels( embedded)?|data)\s*:?\s*(.*)", re.IGNORECASE)
+
+
+def ucinet(path: Path) -> Listing:
+    """Read UCINET's DL: edgelist1, nodelist1 or fullmatrix, with labels or numbers of nodes.
+
+    Entries of a matrix are weights, and links are directed unless each has its like in the other direction. Capitals do
+    not tell labels apart. A link without a value has the value 1, as the manual says; a note counts them.
+    Source: UCINET's help, "DL language" (analytictech.com/ucinet/help/hs5000.htm), and "Data > Export > DL".
+    """
+    draft = Draft(path, directed=True)
+    head, labels, rows = _sections(draft)
+    embedded = labels is None
+    said = {key.lower(): value.lower() for key, value in re.findall(r"(\w+)\s*=\s*(\w+)", head)}
+    number, form = said.get("n", ""), said.get("format", "fullmatrix")
+    if "diagonal" in head.lower():
+        draft.fail(1, "DL whose matrix has its diagonal", head)
+    if not number or said.get("nm", "1") != "1":
+        draft.fail(1, "DL of one square matrix, as 'dl n=4 format=edgelist1'", head)
+    count = draft.whole(number, 1, "the number n of nodes")
+    if count > default_memory() // NODE_BYTES:
+        raise Refused(f"{printable(path)}: {count:,} nodes are more than this machine's memory can hold")
+    if embedded and form == "fullmatrix" and rows:
+        labels = rows.pop(0)[1]
+        if _alike(labels) != _alike([words[0] for _, words in rows]):
+            draft.fail(1, "the labels of columns at the rows, too", " ".join(labels))
+        rows = [(line, words[1:]) for line, words in rows]
+    if labels and len(labels) != count:
+        draft.fail(1, f"{count} labels", f"{len(labels)} of them")
+    if labels is not None:
+        for label in labels or map(str, range(1, count + 1)):
+            draft.declare(label, 1)
+    if form == "fullmatrix":
+        _add_matrix(draft, count, rows)
+    elif form in ("edgelist1", "nodelist1"):
+        _add_lists(draft, rows, pairs=form == "edgelist1", labels=labels or [], embedded=embedded)
+    else:
+        draft.fail(1, "the format edgelist1, nodelist1 or fullmatrix of DL", form)
+    if len(draft.names) != count:
+        draft.fail(1, f"{count} nodes", f"{len(draft.names)} of them")
+    return draft.listing()
+
+
+def _alike(labels: list[str]) -> list[str]:
+    """Labels as UCINET compares them, which writes all in capitals."""
+    return [label.upper() for label in labels]
+
+
+def _sections(draft: Draft) -> tuple[str, list[str] | None, list[tuple[int, list[str]]]]:
+    """The head of a file of DL, its labels (None: they are embedded in the data), and the rows of its data."""
+    mode, head, labels, embedded = "head", "", list[str](), False
+    rows: list[tuple[int, list[str]]] = []
+    for line, text in lines_of(draft.path):
+        section = DL_SECTION.match(text)
+        if section and (mode != "data" or section[2] is not None):
+            mode, text = section[1].lower(), section[3]
+            embedded |= section[2] is not None
+        words = words_of(text.replace(",", " "))
+        if mode == "head":
+            head += f" {text}"
+        elif mode == "labels":
+            labels += words
+        elif mode == "data" and words:
+            rows.append((line, words))
+        elif mode not in ("data", "labels embedded"):
+            draft.fail(line, "labels of nodes, and data", text)
+    return head, None if embedded else labels, rows
+
+
+def _add_matrix(draft: Draft, count: int, rows: list[tuple[int, list[str]]]) -> None:
+    values = [(line, word) for line, words in rows for word in words]
+    if len(values) != count * count:
+        draft.fail(1, f"{count * count:,} entries of a matrix", f"{len(values):,} of them")
+    for place, (line, value) in enumerate(values):
+        if not NUMBER.fullmatch(value):
+            draft.fail(line, "a number", value)
+        if float(value):
+            draft.link(*divmod(place, count), line, weight=value)
+
+
+def _add_lists(
+    draft: Draft, rows: list[tuple[int, list[str]]], *, pairs: bool, labels: list[str], embedded: bool
+) -> None:
+    """Links: two nodes and a weight a line, or a node and its neighbours."""
+    weighted = pairs and any(len(words) == 3 for _, words in rows)
+    without = sum(len(words) == 2 for _, words in rows) if weighted else 0
+    if without:
+        draft.notes.append(f"{counted(without, 'link')} without a value, which DL takes as 1")
+    called = {label.upper(): label for label in reversed(draft.names)}
+    for line, words in rows:
+        if pairs and len(words) not in (2, 3):
+            draft.fail(line, "two nodes and a weight or none", " ".join(words))
+        ends = words[:2] if pairs else words
+        if labels and not embedded:
+            ends = [labels[draft.whole(word, line, "a node", len(labels), least=1) - 1] for word in ends]
+        if embedded:
+            ends = [called.setdefault(end.upper(), end) for end in ends]
+        first, *others = (draft.node(end, line) if embedded else draft.known(end, line) for end in ends)
+        for other in others:
+            draft.link(first, other, line, weight=(words[2] if len(words) == 3 else "1") if weighted else None)
