@@ -49,6 +49,11 @@ def test_quick_commands_are_found():
     assert sum(map(is_quick, SHOWN.values())) >= 9
 
 
+def test_the_way_of_a_row_is_true():
+    text = (DOCS / "the-way-of-a-row.md").read_text()
+    assert failures_of_python(text, "the-way-of-a-row.md") == 0
+
+
 @pytest.mark.faults
 @pytest.mark.parametrize("document", DOCUMENTS)
 def test_a_document_is_true(document, tmp_path, monkeypatch):
