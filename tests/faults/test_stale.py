@@ -24,11 +24,12 @@ from tests.faults.test_files import disk
 from tests.run.rings import Run
 
 A, B = (
-    f"sweep: rings\ntopologies:\n  - {{family: ring, k: {{from: {first}, to: 9}}}}\nloads: [{{}}]\n"
-    "cluster: {batch_seconds: 0.01}\n"
+    f"sweep: rings\ntopologies:\n  - {{family: ring, k: {{from: {first}, to: 9}}}}\ncluster: {{batch_seconds: 0.01}}\n"
     for first in (3, 4)
 )
-STEPS = ("points", "static", "loads", "derived", "check")
+STEPS = ("points", "static", "derived", "check")
+# of the runs below most is spent on starting Python: the command, Snakemake, the step that computes, the page
+RUN = "run", "rings.yaml", "--workers", "0", "--backend", "numpy"
 EDITS, KILLS, DISKS, SEED = 20, 60, 20, 52
 
 
@@ -190,90 +191,99 @@ def test_a_graph_of_the_same_size_and_time_is_read_again(rings: Run, graph: Path
 # --- the command, disturbed at random --------------------------------------------------------------------
 
 
-def undisturbed(run: Run, text: str, clean: dict[str, Path]) -> None:
-    """The next run of a configuration ends well, and makes its tables."""
+def in_parts(first: int, part: int, whole: int) -> pytest.MarkDecorator:
+    """A first part for `make test-faults`, and the rest for `make test-slow`, in parts that may run side by side."""
+    parts = [pytest.param(first, SEED, marks=pytest.mark.faults)]
+    for begin in range(first, whole, part):
+        parts.append(pytest.param(min(part, whole - begin), SEED + begin, marks=pytest.mark.slow))
+    return pytest.mark.parametrize(("count", "seed"), parts)
+
+
+@pytest.fixture(scope="module")
+def seconds(tmp_path_factory: pytest.TempPathFactory, clean: dict[str, Path]) -> float:
+    """That a run takes on this machine, now."""
+    return undisturbed(Run(tmp_path_factory.mktemp("timed")), A, clean)
+
+
+def undisturbed(run: Run, text: str, clean: dict[str, Path]) -> float:
+    """The next run of a configuration ends well, and makes its tables. Its seconds."""
     run.config.write_text(text)
-    status, said = run.call("run", "rings.yaml", "--workers", "0")
+    begin = time.monotonic()
+    status, said = run.call(*RUN)
     assert status == 0, said
     assert is_right(run.folder, clean)
     assert (run.folder / current.CONFIGURATION).read_text() == text
+    return time.monotonic() - begin
 
 
-def edited_at_any_moment(run: Run, clean: dict[str, Path], edits: int, longest: float) -> None:
-    chance = random.Random(SEED)
-    for number in range(edits):
+@in_parts(1, 4, EDITS)
+def test_edits_at_any_moment(rings: Run, clean: dict[str, Path], seconds: float, count: int, seed: int):
+    chance = random.Random(seed)
+    for number in range(count):
         before, after = ((A, B), (B, A))[number % 2]
-        run.config.write_text(before)
-        process = run.start("run", "rings.yaml", "--workers", "0")
-        time.sleep(chance.uniform(0, longest))
+        rings.config.write_text(before)
+        process = rings.start(*RUN)
+        time.sleep(chance.uniform(0, seconds))
         # as editors do: in place, or by a new file of the same name; with an older time, as a copy that keeps it
         if chance.random() < 0.5:
-            run.config.write_text(after)
+            rings.config.write_text(after)
         else:
-            new = run.home / "new.yaml"
+            new = rings.home / "new.yaml"
             new.write_text(after)
             os.utime(new, (0, 0))
-            new.replace(run.config)
+            new.replace(rings.config)
         said = process.communicate(timeout=280)[0]
         assert process.returncode == 0, said
-        assert is_right(run.folder, clean)
+        assert is_right(rings.folder, clean)
         if chance.random() < 0.3:
             continue  # the next run is of what this one was of
-        undisturbed(run, after, clean)
-
-
-def test_an_edit_while_a_run_starts(rings: Run, clean: dict[str, Path]):
-    edited_at_any_moment(rings, clean, 1, 1.0)
+        undisturbed(rings, after, clean)
 
 
 @pytest.mark.slow
-def test_twenty_edits_at_any_moment(rings: Run, clean: dict[str, Path]):
-    edited_at_any_moment(rings, clean, EDITS, 12.0)
-
-
-@pytest.mark.slow
-def test_an_edit_of_the_copy_itself(rings: Run, clean: dict[str, Path]):
+def test_an_edit_of_the_copy_itself(rings: Run, clean: dict[str, Path], seconds: float):
     """The folder's own file is run, and edited meanwhile."""
     chance = random.Random(SEED)
     undisturbed(rings, A, clean)
     copy = rings.folder / current.CONFIGURATION
     for after in (B, A, B, A):
-        process = rings.start("run", str(copy), "--workers", "0")
-        time.sleep(chance.uniform(0, 8))
+        process = rings.start("run", str(copy), *RUN[2:])
+        time.sleep(chance.uniform(0, seconds))
         copy.write_text(after)
         said = process.communicate(timeout=280)[0]
         assert process.returncode in (0, 1, 2), said
         assert not is_right(rings.folder, clean) or process.returncode == 0, said
-        status, said = rings.call("run", str(copy), "--workers", "0")
+        status, said = rings.call("run", str(copy), *RUN[2:])
         assert status == 0, said
         assert copy.read_text() == after
         assert is_right(rings.folder, clean)
 
 
-@pytest.mark.slow
-def test_sixty_kills_while_the_configuration_changes(rings: Run, clean: dict[str, Path]):
-    chance = random.Random(SEED)
-    for number in range(KILLS):
+@in_parts(3, 19, KILLS)
+def test_kills_while_the_configuration_changes(
+    rings: Run, clean: dict[str, Path], seconds: float, count: int, seed: int
+):
+    chance = random.Random(seed)
+    for number in range(1, count + 1):
         rings.config.write_text(chance.choice((A, B)))
-        run = rings.start("run", "rings.yaml", "--workers", "0")
-        time.sleep(chance.uniform(0, 12))
+        run = rings.start(*RUN)
+        time.sleep(chance.uniform(0, seconds))
         rings.end()
         assert run.returncode in (0, -9)
         is_right(rings.folder, clean) if rings.folder.exists() else None
-        if number % 10 == 9:
-            for text in (A, B):
-                undisturbed(rings, text, clean)
+        if number % 10 == 0 or number == count:
+            undisturbed(rings, chance.choice((A, B)), clean)
 
 
-@pytest.mark.slow
-def test_twenty_full_disks(rings: Run, clean: dict[str, Path]):
-    chance = random.Random(SEED)
+@in_parts(1, 5, DISKS)
+def test_full_disks(rings: Run, clean: dict[str, Path], seconds: float, count: int, seed: int):
+    chance = random.Random(seed)
     with disk(rings.home / "results", "24m") as results:
-        for number in range(DISKS):
+        for number in range(count):
             text = (A, B)[number % 2]
             rings.config.write_text(text)
-            run = rings.start("run", "rings.yaml", "--workers", "0")
-            time.sleep(chance.uniform(0, 10))
+            run = rings.start(*RUN)
+            time.sleep(chance.uniform(0, seconds))
             with contextlib.suppress(OSError), (results / "ballast").open("wb", buffering=0) as ballast:
                 while True:
                     ballast.write(bytes(4096))
@@ -285,15 +295,24 @@ def test_twenty_full_disks(rings: Run, clean: dict[str, Path]):
             undisturbed(rings, text, clean)
 
 
-@pytest.mark.slow
-def test_two_runs_in_one_folder_of_two_configurations(rings: Run, clean: dict[str, Path]):
+@pytest.mark.parametrize(
+    "parts",
+    [
+        pytest.param((0.3,), marks=pytest.mark.faults),
+        pytest.param((0.0, 0.1, 0.5, 0.9), marks=pytest.mark.slow),
+    ],
+)
+def test_two_runs_in_one_folder_of_two_configurations(
+    rings: Run, clean: dict[str, Path], seconds: float, parts: tuple[float, ...]
+):
+    """The second begins when a part of the first one's time is over."""
     other = rings.home / "other.yaml"
     rings.config.write_text(A)
     other.write_text(B)
-    for seconds in (0.0, 0.5, 2.0, 5.0, 8.0):
-        first = rings.start("run", "rings.yaml", "--workers", "0")
-        time.sleep(seconds)
-        second = rings.start("run", "other.yaml", "--workers", "0")
+    for part in parts:
+        first = rings.start(*RUN)
+        time.sleep(part * seconds)
+        second = rings.start("run", "other.yaml", *RUN[2:])
         said = [process.communicate(timeout=280)[0] for process in (first, second)]
         ended = [process.returncode for process in (first, second)]
         assert sorted(ended) in ([0, 0], [0, 2]), said

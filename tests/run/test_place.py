@@ -139,15 +139,17 @@ def test_pipes_links_and_vast_files_are_no_records(home: Path, monkeypatch: pyte
 def test_a_place_whose_run_was_killed_stays_without_its_records(home: Path):
     """Jobs that it left in a cluster's queue begin there."""
     folder = home / "results/rings"
-    with place.new_place(folder, Path("results/rings")) as first:
+    with place.new_place(folder, Path("results/rings"), queued=True) as first:
         pass
-    with place.new_place(folder, Path("results/rings")) as second:
+    with place.new_place(folder, Path("results/rings"), queued=True) as second:
         assert not first.exists()
     (second / place.ENDED).unlink()
-    with place.new_place(folder, Path("results/rings")):
+    with place.new_place(folder, Path("results/rings")) as third:
+        assert (third / place.ENDED).exists(), "no queue has a job of it: a kill leaves nothing that stays"
         assert [path.name for path in second.iterdir()] == [place.OF]
     (folder / ".run-link").symlink_to(home)
     with place.new_place(folder, Path("results/rings")):
+        assert not third.exists()
         assert (folder / "static.parquet").exists()
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from snakemake.exceptions import WorkflowError
-from torusweep.run import workflow
+from torusweep.run import place, workflow
 
 PAPERS = "sweep: some\ntopologies: ['ring(k=5)']\npapers: [P04]\nloads: [{traffic: [uniform]}]\n"
 
@@ -23,10 +23,9 @@ def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def of(*configs: Path, nodes: int | None = None, **given: Any) -> workflow.RequestedSweep:
     settings = SimpleNamespace(configfiles=list(configs), config=given)
-    dag = SimpleNamespace(forcerun=frozenset())
     here = {"resource_settings": SimpleNamespace(nodes=nodes), "remote_exec": False, "subprocess_exec": False}
     here["modifier"] = SimpleNamespace(is_main_snakefile=lambda: True)
-    return workflow.requested_sweep(SimpleNamespace(config_settings=settings, dag_settings=dag, **here), {})
+    return workflow.requested_sweep(SimpleNamespace(config_settings=settings, **here), {})
 
 
 def test_the_rules_know_the_sweep(config: Path):
@@ -41,6 +40,18 @@ def test_the_rules_know_the_sweep(config: Path):
     assert sweep.code.keys() == {*sweep.stages, "tables"}
     assert [Path(name).name for name in sweep.files] == ["p04.csv"]
     assert sweep.tables(["static"]) == [Path("else where/some/static.parquet")]
+
+
+def test_tables_of_another_configuration_without_a_record_are_said(config: Path, capfd: pytest.CaptureFixture[str]):
+    """Plain Snakemake takes them for made; `torusweep run` forces them."""
+    folder = Path("results/some")
+    folder.mkdir(parents=True)
+    (folder / "manifest.json").write_text('{"tables": {}, "config": {"sha256": "another"}}')
+    of(config)
+    assert "of which Snakemake knows nothing: --forcerun points" in capfd.readouterr().out
+    place._write(Path(place.RECORDS), "results/some/points.parquet", {"record_format_version": 6})
+    of(config)
+    assert capfd.readouterr().out == ""
 
 
 def test_verification_comes_after_all_tables_that_it_compares():

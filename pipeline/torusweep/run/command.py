@@ -76,7 +76,8 @@ def run(
             *_forced(sweep, folder),
             *(options or QUIET),
         ]
-        with places.new_place(folder.absolute(), folder) as place:
+        queued = bool(options or sweep.cluster.slurm or "SNAKEMAKE_PROFILE" in os.environ)
+        with places.new_place(folder.absolute(), folder, queued=queued) as place:
             status = Snakemake(command, folder / store.LOCK, place, essential=not options, listener=listener).wait()
         if status == 0 and not is_dry(options) and (folder / store.CHECKED).exists():
             if not current.holds(folder, sweep.digest):

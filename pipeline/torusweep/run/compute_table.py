@@ -21,7 +21,6 @@ from torusweep.errors import BadInput
 from torusweep.quantities import counted
 from torusweep.run import driver
 from torusweep.run.progress import tell
-from torusweep.run.tasks import LostWorkers
 from torusweep.sweeps.configuration import load
 from torusweep.sweeps.forecast import StagePart, cut
 from torusweep.sweeps.points import Point, networks_of, stage_digest
@@ -66,10 +65,7 @@ def make_table(
         for complaint in before.complaints:
             tell(complaint)
         done = shards.members_of(before.whole)
-        try:
-            computed = driver.compute(estimates, done, options, cluster)
-        except LostWorkers as lost:
-            raise BadInput(f"{lost}; torusweep run {config} --results {folder.parent}") from None
+        computed = driver.compute(estimates, done, options, cluster)
         if computed.stopped:
             tell(f"{name} stopped; what is finished is kept")
             return 128 + computed.stopped

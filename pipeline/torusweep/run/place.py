@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 from torusweep.errors import FOLDER, BadInput, located, printable
 
 PLACES = ".run-*"  # in a sweep's folder
-OF, ENDED = "folder", "ended"  # files in a place: the sweep's folder when its run began; it ended by itself
+OF, ENDED = "folder", "ended"  # files in a place: the sweep's folder when its run began; nothing begins here any more
 RECORDS, BEGUN = ".snakemake/metadata", ".snakemake/incomplete"
 MOST_BYTES = 64 << 20  # of a record; one that lists 100,000 graph files has a quarter
 TEXTS = "rule", "code", "shellcmd", "software_stack_hash"  # of a record
@@ -51,24 +51,26 @@ print(json.dumps([fields(one) for one in get_argument_parser()._actions if one.o
 
 
 @contextlib.contextmanager
-def new_place(folder: Path, called: Path) -> Iterator[Path]:
+def new_place(folder: Path, called: Path, *, queued: bool = False) -> Iterator[Path]:
     """A new folder to run Snakemake in, with the records of earlier runs, for a `with` block under the folder's lock.
 
     folder  of the sweep, absolute
     called  the same as the user calls it: so did Snakemake's records when it ran in the user's working folder
+    queued  whether its jobs may wait in a cluster's queue: they begin in the folder, which stays if the run is killed
     Raises BadInput where the folder cannot be written.
     """
     earlier = earlier_places(folder)
     try:
         place = Path(tempfile.mkdtemp(prefix=PLACES[:-1], dir=folder))
         (place / OF).write_text(str(folder))
+        if not queued:
+            (place / ENDED).touch()
         take_records(folder, called, place)
     except OSError as error:
         raise BadInput(
             f"cannot write in {folder}: {error.strerror}; make room, or choose another folder with --results"
         ) from None
     for one in earlier:
-        # a run that was killed may have left jobs in a cluster's queue, which begin in its folder
         shutil.rmtree(one if (one / ENDED).exists() else one / ".snakemake", ignore_errors=True)
     yield place
     with contextlib.suppress(OSError):

@@ -23,6 +23,7 @@ from torusweep.errors import FOLDER, BadInput, nearest, printable
 from torusweep.papers.verification import COMPARED, summary, verification_rows
 from torusweep.quantities import counted
 from torusweep.run.compute_table import listed, merge, outcome_of
+from torusweep.run.place import RECORDS, record_of
 from torusweep.run.progress import logged, tell
 from torusweep.sweeps.configuration import Sweep, load, of_mapping
 from torusweep.sweeps.forecast import PartJob, StagePart, gpu_options, jobs, read_parts
@@ -329,9 +330,10 @@ def requested_sweep(workflow: Any, config: Mapping[str, Any]) -> RequestedSweep:
             given["parts"] = read_parts(str(given["parts"]), "--config: parts: ")
         sweep = load(Path(files[0]))
         requested = of_configuration(sweep, str(given.pop("results", "results")), given, where_jobs_run(workflow))
-        if not requested.spawned and workflow.dag_settings and not current.holds(requested.folder, sweep.digest):
-            # of another configuration: Snakemake, which compares times and what it remembers, may take it for made
-            workflow.dag_settings.forcerun = {*workflow.dag_settings.forcerun, "points"}
+        made = str((folder := requested.folder) / "points.parquet")
+        known = requested.spawned or FOLDER in os.environ or record_of(Path(RECORDS), made) is not None
+        if not known and not current.holds(folder, sweep.digest):
+            tell(f"{folder} has tables of another configuration, of which Snakemake knows nothing: --forcerun points")
         return requested
     except BadInput as refusal:
         from snakemake.exceptions import WorkflowError
