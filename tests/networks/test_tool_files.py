@@ -109,17 +109,6 @@ def test_the_spelling_that_a_refusal_gives_is_the_network(name):
         ]
 
 
-def test_what_a_message_advises_is_done():
-    """directed=true where SNDlib's model file says so; format="edgelist" for links with # alone in a line."""
-    Path("ring.snd").write_text(next(file.text for file in FILES if file.name == "ring.snd"))
-    network = build('graph(path="ring.snd", directed=true)')
-    assert [*links_of(network)] == ["A B", "B C", "C D", "D A"]
-    Path("links.txt").write_text("0 1\n#\n1 2\n")
-    with pytest.raises(BadInput, match='format="edgelist"'):
-        build("links.txt")
-    assert [*links_of(build('graph(path="links.txt", format="edgelist")'))] == ["0 1", "1 0", "1 2", "2 1"]
-
-
 @pytest.mark.parametrize("place", range(len(IBLINKINFO.splitlines())))
 def test_a_link_of_infiniband_is_read_where_one_end_lists_it(place):
     """All links of the file but those to the node whose header is left out, which are refused or read."""

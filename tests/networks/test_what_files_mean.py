@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 import networkx as nx
-import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -383,48 +382,13 @@ def test_one_note_names_what_is_not_read(format):
     assert set(re.findall(r"\b(?:colour|lanes|floor|region)\b", notes[0])) == named
 
 
-# --- advice ------------------------------------------------------------------------------------------------
+# --- weights -----------------------------------------------------------------------------------------------
 
 OSPF = (
     '<graphml><key id="w" for="edge" attr.name="weight" attr.type="int"/><graph edgedefault="undirected"><node id="0"/>'
     '<node id="1"/><node id="2"/><edge source="0" target="1"><data key="w">1</data></edge><edge source="1" target="2">'
     '<data key="w">1</data></edge><edge source="0" target="2"><data key="w">10</data></edge></graph></graphml>'
 )
-TRIANGLE = both("0 1", "1 2", "0 2")
-TWICE = both("2 4", "1 3", "2 4", "1 3")  # the lines of RING as links
-MATRIX = io.BytesIO()
-np.save(MATRIX, np.triu(np.ones((3, 3)), 1))
-
-# file | contents | parameters | what its refusal advises → the links that follow
-ADVICE: list[tuple[str, str | bytes, str, dict[str, Counter[tuple[str, str]]]]] = [
-    ("ospf.graphml", OSPF, "", {f'weights="{by}"': TRIANGLE for by in ("bandwidth", "latency", "cost", "none")}),
-    ("ospf.graphml", OSPF, ', weights="none", directed=true', {"directed=false": TRIANGLE}),
-    ("gap.edges", "a b {'weight': 2}\nb c {}\n", ', weights="cost"', {'weights="none"': both("a b", "b c")}),
-    ("nm.edges", "5 4\n0 1\n1 2\n2 3\n3 4\n", "", {"header=true": PATH, "header=false": PATH + both("5 4")}),
-    ("few.edges", "5 4\n0 1\n1 2\n", ", header=true", {"header=false": both("5 4", "0 1", "1 2")}),
-    ("left.csv", "left,right\na,b\nb,c\n", "", {"header=true": both("a b", "b c"), "header=false": both(
-        "left right", "a b", "b c")}),
-    ("tri.npy", MATRIX.getvalue(), "", {"directed=true": one_way("0 1", "0 2", "1 2"), "directed=false": TRIANGLE}),
-    ("ring.txt", "4 4\n" + RING, "", {'format="metis"': CYCLE, 'format="edgelist", header=false': TWICE}),
-    ("ring.edges", "4 4\n" + RING, "", {"header=true": TWICE, "header=false": TWICE, 'format="metis"': CYCLE}),
-    ("list.tgf", "0 1\n1 2\n#\n2 3\n", "", {'format="edgelist"': both("0 1", "1 2", "2 3")}),
-    ("names.gml", "a b\nb c\n", "", {'format="edgelist"': both("a b", "b c")}),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("name", "content", "options", "advised"), ADVICE, ids=[f"{r[0]}{r[2]}" for r in ADVICE])
-def test_advice_works_when_followed(name, content, options, advised):
-    """Each option that a refusal names, without those that it was about, gives the network that is meant."""
-    with pytest.raises(BadInput) as refusal:
-        build(written(name, content, options))
-    said = str(refusal.value)
-    named = set(re.findall(r'\b(?:format|weights)="[\w-]+"|\b(?:header|directed)=(?:true|false)', said))
-    if "may mean either" in said:
-        named |= {f'weights="{each}"' for each in re.findall(r'(?:, | or )"(\w+)"', said)}
-    assert {option.split(",")[0] for option in advised} == named - set(options.split(", "))
-    for option, links in advised.items():
-        rest = [given for given in options.split(", ") if given and given.split("=")[0] != option.split("=")[0]]
-        assert arcs_by_name(build(f'graph(path="{name}", {", ".join([option, *rest])})')) == links, option
 
 
 def test_what_weights_mean_is_what_was_said():

@@ -241,7 +241,10 @@ def with_weights(listing: Listing, weights: Weights | None) -> None:
     if weights == "none":
         listing.notes.append("weight of links not read")
     elif weights in listing.numbers:
-        raise BadInput(f'weights="{weights}": expected a file without {weights}, got one that has it beside weight')
+        raise BadInput(
+            f'weights="{weights}": expected a file without {weights}, got one that has it beside weight; say'
+            ' weights="none", or remove one of the two'
+        )
     elif weights in (BANDWIDTH, COST):
         listing.numbers[weights] = weight
     else:

@@ -103,7 +103,11 @@ def _listing(table: pa.Table, names: list[str], metadata: dict[str, str]) -> Lis
     typed = {name: table.column(name) for name in names if name.strip().lower() in DIRECTIONS}
     direction, directed = direction_of({name: column.to_pylist() for name, column in typed.items()})
     if directed is not None and listing.directed not in (None, directed):
-        raise BadInput(f"{direction}: expected what the metadata says, directed={listing.directed}, got {directed}")
+        kinds = {True: "links of one direction", False: "links of both directions"}
+        raise BadInput(
+            f"{direction}: expected {kinds[listing.directed]}, as the metadata says, got {kinds[directed]}; remove the"
+            " column"
+        )
     listing.directed = listing.directed if directed is None else directed
     read = {*ends, *known.values(), direction}
     left = [name for name in names if name not in read and not is_index(name) and _is_there(table, name)]
