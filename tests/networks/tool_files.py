@@ -111,6 +111,16 @@ SELF = TWO_OF_FOUR.replace('<nvlink target="0002', '<nvlink target="0001', 1).re
     '<nvlink target="0001:00:00.0" count="4" tclass="0x030200"/>\n        <nvlink target="0002',
     '<nvlink target="0002',
 )
+HOSTS = TWO_OF_FOUR.replace("0002:00:00.0", "0001:00:00.0")
+PCI = """<system version="1">
+  <cpu numaid="0" arch="x86_64" vendor="AuthenticAMD" familyid="23" modelid="49">
+    <pci busid="ffff:ff:01.0" class="0x060400" link_speed="16 GT/s" link_width="16">
+      <pci busid="0003:00:00.0" class="0x030200" link_speed="16 GT/s" link_width="16"/>
+      <pci busid="0103:00:00.0" class="0x020700" link_speed="16 GT/s" link_width="16"/>
+    </pci>
+  </cpu>
+</system>
+"""
 PARTS = TWO_OF_FOUR.replace("      </gpu>\n", '      </gpu>\n      <gpu dev="7" sm="80" rank="7" gdr="1"/>\n', 1)
 
 NVSWITCH = """<system version="1">
@@ -971,6 +981,8 @@ REFUSED = [
     ("net.xml", '<?xml version="1.0"?>\n<graph xmlns="http://www.cs.rpi.edu/XGMML"/>\n', ".cyjs or GraphML"),
     ("parts.txt", ROCM_PARTS, "expected whole GPUs, got partitions of one, GPU0 and GPU1 (weight 13)"),
     ("self.xml", SELF, "got NVLinks from a GPU to itself"),
+    ("ndv4.xml", PCI, "NCCL finds the NVLinks of such a file as it runs"),
+    ("hosts.xml", HOSTS, "each busid once, in the topology of one host"),
     ("mlopart.xml", PARTS, "expected one <gpu> of each <pci>"),
     ("regions.yaml", TORUS_YAML.replace("nodes: n[0-5]", "regions: []"), "got regions; list the nodes"),
     ("out.flows", "% sym dynamic\n1 2 1 100\n1 2 -1 200\n", "weights of a kind of KONECT whose links stay"),

@@ -18,6 +18,7 @@ MOST_NVLINKS = 18  # of a GPU: H100, B200
 XGMI_HOP = 15  # weight of one XGMI link, as Linux's amdkfd gives it
 XGMI_WITHIN = 13  # weight within a socket: of partitions of a GPU
 ESCAPE = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
+NO_GPUS = "NCCL finds the NVLinks of such a file as it runs; let it write all of them: NCCL_TOPO_DUMP_FILE"
 PCI_ONLY = "GPUs that only PCI joins have no links of their own; write a list of links"
 
 
@@ -34,10 +35,13 @@ def nccl(path: Path) -> Listing:
     gpus: dict[str, tuple[int, Element]] = {}
     speeds: dict[tuple[str, str], tuple[str, Element]] = {}
     for pci in tree.all("pci"):
-        for gpu in (element for element in pci.inside if element.name == "gpu"):
+        of_pci = [element for element in pci.inside if element.name == "gpu"]
+        if len(of_pci) > 1:
+            draft.fail(of_pci[1].line, "one <gpu> of each <pci>, no partitions of it", len(of_pci))
+        for gpu in of_pci:
             called = f"GPU{gpu.attribute(path, 'dev')}"
             if pci.attribute(path, "busid").lower() in gpus:
-                draft.fail(gpu.line, "one <gpu> of each <pci>, no partitions of it", called)
+                draft.fail(gpu.line, "each busid once, in the topology of one host", pci.attributes["busid"])
             gpus[pci.attribute(path, "busid").lower()] = draft.declare(called, gpu.line, host=True), gpu
     links = Counter[tuple[str, str]]()
     for bus, (_, gpu) in gpus.items():
@@ -64,7 +68,7 @@ def nccl(path: Path) -> Listing:
         other = gpus[target][0] if target in gpus else draft.node(f"{called} {target}", nvlink.line)
         draft.link(gpus[bus][0], other, nvlink.line, multiplicity=number, bandwidth=f"{speed} GB/s")
     if not links:
-        got = ", ".join(draft.left) if draft.left else f"none; {PCI_ONLY}"
+        got = ", ".join(draft.left) if draft.left else f"none; {PCI_ONLY if gpus else NO_GPUS}"
         raise BadInput(f"{printable(path)}: expected NVLinks between GPUs in NCCL's topology, got {got}")
     read = {"system", "gpu", "nvlink"}
     draft.left |= dict.fromkeys(element.name for element in tree.all() if element.name not in read)
