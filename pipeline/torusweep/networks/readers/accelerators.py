@@ -80,6 +80,7 @@ def nvidia_smi(path: Path) -> Listing:
 
     Where a GPU would need more than 18 NVLinks and all pairs have equally many, an NVSwitch joins the GPUs. PCI paths
     (SYS, NODE, PHB, PXB, PIX), network cards and affinities are not read; the speed of an NVLink is not in the file.
+    Source: the legend of `nvidia-smi topo -m`; outputs of DGX-1, HGX A100 and HGX H100.
     """
     draft = Draft(path)
     counts = _nvlinks(draft, _matrix(draft))

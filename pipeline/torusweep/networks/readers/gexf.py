@@ -22,6 +22,7 @@ def gexf(path: Path) -> Listing:
     Attributes of links are read as those of GraphML are (`torusweep.networks.families.graph_graphml`), the attribute
     weight, too; of nodes their number of terminals. Entity declarations, mixed directions and nodes within nodes are
     errors.
+    Source: gexf.net, GEXF 1.2 and 1.3; files of Gephi's tests.
     """
     reader = _Reader(path)
     try:

@@ -83,7 +83,10 @@ def _data(path: Path, element: Json) -> Json:
 
 
 def _jgf(path: Path, graph: Json) -> Listing:
-    """JSON Graph Format: nodes, a mapping (version 2) or a list, and edges with source and target."""
+    """JSON Graph Format: nodes, a mapping (version 2) or a list, and edges with source and target.
+
+    Source: jsongraphformat.info, version 2; from its manual only.
+    """
     if "hyperedges" in graph:
         _refuse(path, "expected edges between two nodes, got hyperedges of the JSON Graph Format")
     nodes = graph["nodes"]
@@ -102,7 +105,10 @@ def _jgf(path: Path, graph: Json) -> Listing:
 
 
 def _netjson(path: Path, document: Json) -> Listing:
-    """NetJSON's NetworkGraph: nodes by id, and links with a cost, which have both directions unless costs differ."""
+    """NetJSON's NetworkGraph: nodes by id, and links with a cost, which have both directions unless costs differ.
+
+    Source: netjson.org, RFC, NetworkGraph; from its manual only.
+    """
     nodes, links = (_objects(path, key, document.get(key)) for key in ("nodes", "links"))
     listed = {(str(link.get("source")), str(link.get("target"))) for link in links}
     draft = Draft(path, directed=all((target, source) in listed for source, target in listed))
@@ -144,7 +150,10 @@ def _plain(path: Path, nodes: Any, links: Any, ends: tuple[str, str], keys: tupl
 
 
 def _miniedit(path: Path, document: Json) -> Listing:
-    """MiniEdit's file for Mininet: hosts, which only end packets, switches, and links, with bw in Mb/s and delay."""
+    """MiniEdit's file for Mininet: hosts, which only end packets, switches, and links, with bw in Mb/s and delay.
+
+    Source: mininet, examples/miniedit.py (loadTopology), and mininet/link.py (TCIntf: bw in Mb/s).
+    """
     draft = Draft(path)
     for kind in ("hosts", "switches", "controllers"):
         for node in _objects(path, kind, document.get(kind, [])):

@@ -177,7 +177,10 @@ def _name(path: Path, listing: Listing, names: Sequence[Any]) -> None:
 
 
 def matrix_market(path: Path) -> Listing:
-    """Read a Matrix Market file by SciPy: a link for each entry that is not 0."""
+    """Read a Matrix Market file by SciPy: a link for each entry that is not 0.
+
+    Source: math.nist.gov/MatrixMarket/formats.html; scipy.io.mmread.
+    """
     content = text_of(path).encode() + b"\n"  # SciPy 1.17 crashes on NUL, on a last line without end, and without rows
     try:
         rows, columns, entries, *_ = scipy.io.mminfo(BytesIO(content))

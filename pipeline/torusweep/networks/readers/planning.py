@@ -244,6 +244,7 @@ def as_relationships(path: Path) -> Listing:
     """Read CAIDA's AS relationships, serial-1 and serial-2: a link for each pair of autonomous systems.
 
     Who pays whom, which decides on routes between autonomous systems, and the source are not read.
+    Source: CAIDA, README of as-relationships (serial-1, serial-2).
     """
     draft = Draft(path)
     for line, text in lines_of(path, "#"):

@@ -281,7 +281,10 @@ def sif(path: Path) -> Listing:
 
 
 def caminos(path: Path) -> Listing:
-    """Read CAMINOS' file of adjacencies: NODOS and GRADO, then N and a router, and its neighbours."""
+    """Read CAMINOS' file of adjacencies: NODOS and GRADO, then N and a router, and its neighbours.
+
+    Source: caminos-lib, src/topology/mod.rs (write_adjacencies_to_file).
+    """
     draft = Draft(path, directed=True)
     rows = Rows(draft)
     line, (count, *_) = rows.numbers("NODOS and the number of routers", "NODOS")

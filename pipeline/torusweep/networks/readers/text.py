@@ -196,6 +196,7 @@ def dot(path: Path) -> Listing:
     """Read a graph in DOT, the language of Graphviz: nodes by their names, links with their attributes, subgraphs.
 
     Where all nodes have different attributes `name`, as igraph writes them, they are called by these.
+    Source: graphviz.org, "DOT Language".
     """
     return _Dot(path).listing()
 
@@ -261,6 +262,7 @@ def dimacs(path: Path) -> Listing:
     The number is the capacity of a flow's arc, read as bandwidth; that of a path's arc is a weight. Lines n, least
     flows and costs are not read. Raises BadInput where links are missing that the line p counts; colourings may list
     each from both ends.
+    Source: DIMACS challenges: graph colouring, network flows (1990), shortest paths (challenge 9), file formats.
     """
     listing = Listing()
     problem, values, nodes, links = "", [], 0, 0
