@@ -152,7 +152,7 @@ def _plain(path: Path, nodes: Any, links: Any, ends: tuple[str, str], keys: tupl
 def _miniedit(path: Path, document: Json) -> Listing:
     """MiniEdit's file for Mininet: hosts, which only end packets, switches, and links, with bw in Mb/s and delay.
 
-    Source: mininet, examples/miniedit.py (loadTopology), and mininet/link.py (TCIntf: bw in Mb/s).
+    Source: Mininet: MiniEdit (loadTopology), and its class TCIntf, whose bw is in Mb/s.
     """
     draft = Draft(path)
     for kind in ("hosts", "switches", "controllers"):
