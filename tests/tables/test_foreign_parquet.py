@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import subprocess
 import sys
@@ -61,12 +62,47 @@ def test_a_text_that_many_rows_repeat_takes_no_memory(tmp_path: Path):
     content_of(pa.table({"note": note}), tmp_path / "large.parquet")
     asked = (
         "import resource, sys; from pathlib import Path\n"
-        "from torusweep.errors import Refused; from torusweep.tables import parquet\n"
+        "from torusweep.errors import Refused; from torusweep.tables import apart, parquet\n"
         f"try: parquet.foreign_table(Path(sys.argv[1]).read_bytes(), {MEMORY})\n"
-        "except Refused: print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"
+        "except Refused: apart.end(); print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"
     )
     found = subprocess.run([sys.executable, "-c", asked, tmp_path / "large.parquet"], capture_output=True, text=True)
-    assert int(found.stdout) < 1 << 20, "KiB"
+    assert 0 < int(found.stdout) < 1 << 20, "KiB"
+
+
+KEPT = """
+import os
+from torusweep.tables import apart
+
+def asked(name):
+    found = apart.apart(f"noting:{name}", {}, b"", memory=1 << 20).about
+    return found["seen"], found["parent"]
+
+first = asked("note")
+assert asked("note") == first and first[0] == 1, "one process, which keeps nothing of a file"
+fork = os.fork()
+if fork == 0:
+    own = asked("note")
+    os._exit(0 if own[0] == 1 and own != first else 1)
+assert os.waitpid(fork, 0)[1] == 0, "a fork of ours has its own"
+assert asked("note") == first
+try:
+    asked("end")
+except ValueError as error:
+    assert "(SIGABRT)" in str(error)
+assert asked("note")[0] == 1, "another one"
+assert asked("note") != first
+"""
+
+
+def test_one_process_is_kept_and_no_file_is_read_in_it(tmp_path: Path):
+    (tmp_path / "noting.py").write_text(
+        "import os\nfrom torusweep.tables.apart import Sent\nseen = []\ndef end(content): os.abort()\n"
+        "def note(content):\n  seen.append(1)\n  return Sent({'seen': len(seen), 'parent': os.getppid()}, None)\n"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    done = subprocess.run([sys.executable, "-c", KEPT], env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
 
 
 def test_a_file_that_ends_the_process_which_reads_it_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
