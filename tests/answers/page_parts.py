@@ -12,6 +12,7 @@ HOSTILE = '</script><script>alert("&1")</script>'
 MANIFEST: dict[str, Any] = {
     "sweep": "small",
     "config": {"sha256": "c0ffee", "text": f"sweep: small # {HOSTILE}\n"},
+    "notes": [f"loads leaves out latency (1 network){HOSTILE}"],
     "software": {"torusweep": "0.1.0", "commit": "abc+", "python": "3.12", "packages": {"numpy": "2.1"}},
     "shards": [
         {"sha256": "aa", "backend": "numba", "device": "a CPU", "host": "one", "seconds": 1.25},

@@ -115,6 +115,7 @@ def test_everything_is_in_the_page(page: Page, static: list[dict[str, Any]]) -> 
         "Unexplained",
         "multiple of 4 only",
         "waits",
+        f"Note: {MANIFEST['notes'][0]}.",
         "Pictures",
         "numpy 2.1",
         "abc+",

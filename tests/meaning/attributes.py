@@ -87,7 +87,7 @@ SAID: Mapping[str, Callable[[Topology], list[Topology]]] = {
     "direction": lambda one: [one_way(one), graph_of(one)],
     "forwarding": lambda one: [hosts(one), replace(hosts(one), plan=replace(hosts(one).plan, hosts_end=False))],
     "terminal rate": lambda one: [with_bandwidths(hosts(one), width) for width in (2, 4)],
-    "weight": lambda one: [weights(one, far) for far in (1.0, 3.0)],
+    "weight": lambda one: [weights(one, far) for far in (1.0, 9.0)],
     "terminals": lambda one: [
         graph_of(one),
         *(

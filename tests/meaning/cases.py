@@ -38,6 +38,7 @@ NETWORKS = (
     "pdtt(a=4)",
     "circulant(n=8, steps=[1, 3])",
     "pruned_torus(k=4, n=3)",
+    "mesh(k=5, n=1)",
 )
 # what must be given, beside what a member of a table needs
 REQUIRED: Mapping[str, Mapping[str, Any]] = {
@@ -80,6 +81,8 @@ BESIDE: Mapping[str, Mapping[str, Any]] = {
     "trees_in_network": {"operation": "all_reduce_in_network"},
     "tree": {"operation": "broadcast"},
     "bursts": {"cycles": 2000},
+    "time_unit": {"cycles": 2000},
+    "monte-carlo": {"packets": 200},
     "multicast": {"routing": "dimension_order"},
     "multicast_all": {"routing": "dimension_order"},
     "clustering": {"allow_deadlock": True},

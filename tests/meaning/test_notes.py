@@ -11,6 +11,7 @@ from torusweep.errors import BadInput
 from torusweep.networks.families import build
 from torusweep.questions import question_named
 from torusweep.questions.how import How
+from torusweep.run import command
 
 from tests.faults.command_line import torusweep
 
@@ -67,12 +68,28 @@ def test_several_networks_are_told_apart():
     assert repr(found).splitlines()[-1] == f"  note: {found.unheeded[FAST]}"
 
 
-def test_a_plan_of_a_sweep_says_which_tables_leave_out_what(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_sweep_says_which_tables_leave_out_what(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """In its plan, its manifest, what a run prints last, and its results in Python; tests/answers has its page."""
     monkeypatch.chdir(tmp_path)
+    names = f"['{SLOW}', '{FAST}', 'concentrated(ring(k=5), terminals=2)', 'ring(k=5)']"
     Path("a.yaml").write_text(
-        f"sweep: a\ntopologies: ['{SLOW}', '{FAST}', 'ring(k=5)']\nloads: [{{routing: minimal, traffic: uniform}}]\n"
+        f"sweep: a\ntopologies: {names}\nloads: [{{routing: minimal, traffic: uniform}}]\n"
+        "layout: [{placement: folded}]\n"
     )
-    assert torusweep("plan", "a.yaml").out.endswith("\nnote: loads leaves out latency (1 network), unit (1 network)\n")
+    notes = [
+        "loads leaves out latency (1 network), unit (1 network)",
+        "layout leaves out latency (1 network), terminals (1 network)",
+    ]
+    lines = [f"note: {note}" for note in notes]
+    assert torusweep("plan", "a.yaml").out.splitlines()[-2:] == lines
+    folder = Path("a")
+    for step in ("points", "static", "loads", "layout", "derived", "verification", "check"):
+        torusweep("step", step, "a.yaml", "a", "--workers", "0")
+    assert command.outcome(folder)["notes"] == ts.results(folder).manifest["notes"] == notes
+    assert [line for line in command.summary(folder).splitlines() if line.startswith("note")] == lines
+    assert [
+        line.split("note", 1)[1].strip() for line in repr(ts.results(folder)).splitlines() if "note" in line
+    ] == notes
 
 
 @pytest.mark.parametrize(
@@ -106,3 +123,18 @@ def test_a_number_that_was_assumed_is_said_once_by_all_who_heed_it(question: str
     words = "1 link without bandwidth, taken as 1 flit a cycle"
     assert torusweep(question, *asked).out.count(words) == times
     assert torusweep(question, *asked, "--json").out.count(words) == times
+
+
+def test_what_latency_refuses_other_questions_answer():
+    """As its refusal says; the mean over the links of a torus of 4 × 4 is 32/15 hops."""
+    network = "with_links(torus(k=4, n=2), latencies=[2])"
+    said = torusweep("latency", network)
+    assert (said.status, said.out) == (2, "")
+    assert "'torusweep simulate', and without load 'torusweep describe --measures latencies'" in said.err
+    found = json.loads(torusweep("describe", network, "--measures", "latencies", "--json").out)
+    assert found["latency_mean"] == pytest.approx(2 * 32 / 15)
+    slow, fast = (
+        json.loads(torusweep("simulate", one, "--load", "0.1", "--cycles", "2000", "--json").out)
+        for one in (network, "torus(k=4, n=2)")
+    )
+    assert slow[0]["network_latency"] > fast[0]["network_latency"] + 1.5

@@ -53,9 +53,9 @@ def some(every: list[Any], often: int) -> list[object]:
 
 
 SCALES = {"cycles/flit": -1, "flits/cycle": -1, "flits/cycle/terminal": 1}  # of columns in this unit
-GROWS = ("throughput", "algorithm_bandwidth", "bus_bandwidth", "cut_bandwidth")
+GROWS = ("throughput", "capacity", "algorithm_bandwidth", "bus_bandwidth", "cut_bandwidth")
 NODES = ("busiest_link", "cut_nodes", "ring_order")
-FALLS = ("seconds", "time", "busiest_link", "value", "in_order")
+FALLS = ("load", "seconds", "time", "busiest_link", "value", "in_order")
 
 
 def power(question: str, place: str) -> int | None:

@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
-from itertools import permutations
+from itertools import combinations, permutations
 from pathlib import Path
 from typing import Any
 
@@ -46,7 +46,11 @@ SPINE = [*RAILS, (6, 8), (7, 8)]
 
 
 def both_ways(links: list[tuple[int, int]], nodes: int) -> Topology:
-    return plain.network(nodes, [*links, *((v, u) for u, v in links)], {}, [0, 1, 2, 3], directed=False)
+    return of_hosts(links, nodes, [0, 1, 2, 3])
+
+
+def of_hosts(links: list[tuple[int, int]], nodes: int, hosts: list[int]) -> Topology:
+    return plain.network(nodes, [*links, *((v, u) for u, v in links)], {}, hosts, directed=False)
 
 
 def written(folder: Path, links: list[tuple[int, int]], nodes: int) -> str:
@@ -91,6 +95,33 @@ def test_distances_and_cuts(seed: int, directed: bool):
     cuts = [nx.maximum_flow_value(graph, one, plain.to(topology, other)) for one, other in plain.pairs(topology)]
     assert row["edge_connectivity"] == min(cuts)
     assert row["connected"] is (min(cuts) > 0) is (row["components"] == 1)
+
+
+TAIL = [(0, 2), (0, 3), (1, 2), (1, 3), (2, 3), (3, 4), (4, 5), (5, 6), (6, 7)]  # halves that part no hosts: one link
+
+
+@pytest.mark.parametrize("seed", ["tail", *SEEDS])
+def test_bounds_of_the_bisection_width_hold_for_all_halves(seed: int | str):
+    """Halves are of nodes: they need not part hosts, whose cuts are no bound."""
+    topology = plain.fabric(seed) if isinstance(seed, int) else of_hosts(TAIL, 8, [0, 1])
+    arcs = list(zip(*(ends.tolist() for ends in topology.arcs[:2])))
+    halves = map(set, combinations(range(topology.nodes), topology.nodes // 2))
+    width = min(sum(u in half and v not in half for u, v in arcs) for half in halves)
+    row = static_record(topology, measures="bisection")
+    assert row["bisection_lower"] <= width <= row["bisection_upper"]
+
+
+@pytest.mark.parametrize(
+    ("links", "hosts", "vertex", "edge"),
+    [
+        ([(node, (node + 1) % 8) for node in range(8)], [0, 2, 4, 6], False, True),  # a host between any two switches
+        ([(node, (node + 1) % 8) for node in range(8)], [0, 1, 4, 5], False, False),
+        ([(node, (node + 1) % 8) for node in range(8)], list(range(8)), True, True),
+    ],
+)
+def test_hosts_and_switches_are_not_alike(links: list[tuple[int, int]], hosts: list[int], vertex: bool, edge: bool):
+    row = static_record(of_hosts(links, 8, hosts), measures="transitivity")
+    assert (row["vertex_transitive"], row["edge_transitive"]) == (vertex, edge)
 
 
 @pytest.mark.parametrize("name", ["minimal", "minimal_ecmp", "up_down"])

@@ -310,9 +310,9 @@ distances, loads, points, static, verification
 
     def _rows(self) -> list[Fact]:
         rows = self._counts()
-        return [
-            (name, counted(rows[name], "row") if name in rows else "a row for each network", "") for name in self.tables
-        ]
+        notes = [("note", note, "") for folder in self.folders for note in store.read_manifest(folder).get("notes", [])]
+        counts = ((name, counted(rows[name], "row") if name in rows else "a row for each network") for name in self)
+        return [*((name, count, "") for name, count in counts), *notes]
 
     def _table(self, name: str, rows: Any, meanings: dict[str, tuple[str, str]] | None = None) -> Table:
         return Table(name, rows, self._connection, meanings or {})

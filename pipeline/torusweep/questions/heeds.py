@@ -29,7 +29,7 @@ for all of it. The table says what each answer heeds.
   `note: this answer leaves out: latency (1 … 9 cycles)`. With `--json` it is in `notes`, in Python it is printed with
   the answer and is in `answer.unheeded`. A network that does not say it gets no note. Before it stands what was taken
   for a number that the network's file does not give, where the answer depends on it.
-- **refused**: a network that says it is refused, with what to do.
+- **refused**: a network that says it is refused, with what to do; *yes, or refused*: some of such networks.
 
 Names of nodes, the order of lines in a file, and the format of the file change no number."""
 
@@ -79,6 +79,10 @@ def _terminals(topology: Topology) -> str:
     return f"{len(topology.terminals):,} at {nodes:,} of {counted(topology.nodes, 'node')}"
 
 
+def _terminals_planned(plan: Plan) -> str:
+    return "" if plan.terminals in (None, plan.nodes) else f"{plan.terminals:,} at {counted(plan.nodes, 'node')}"
+
+
 ATTRIBUTES = {
     "bandwidth": Attribute("bandwidth of each link", _bandwidths),
     "direction": Attribute("links of one direction", lambda plan: "links have one" if plan.directed else ""),
@@ -90,7 +94,9 @@ ATTRIBUTES = {
     "clock": Attribute(
         "what a cycle is, as 5 ns", lambda plan: "" if plan.tick is None else f"a cycle is {time(plan.tick)}"
     ),
-    "terminals": Attribute("how many terminals send and receive, and at which nodes", arrays=_terminals),
+    "terminals": Attribute(
+        "how many terminals send and receive, and at which nodes", _terminals_planned, arrays=_terminals
+    ),
     "terminal rate": Attribute(
         "rate of a host: that of its own links",
         lambda plan: "hosts send as fast as their links" if plan.hosts_end and not set(plan.bandwidths) <= {1} else "",
@@ -151,7 +157,7 @@ def left_out(heeded: Heeds, network: Plan | Topology, values: Mapping[str, Any])
     """What a network says and an answer leaves out: the names of ATTRIBUTES, with what the network says of them.
 
     heeded   by the question
-    network  of its plan alone, terminals are not known
+    network  of its plan alone, terminals are known where a family's parameters say them
     values   of the parameters by name
     """
     plan = network if isinstance(network, Plan) else network.plan
@@ -159,7 +165,7 @@ def left_out(heeded: Heeds, network: Plan | Topology, values: Mapping[str, Any])
     for name, attribute in ATTRIBUTES.items():
         if not (name in heeded and heeded[name].holds(values)):
             arrays = attribute.arrays(network) if isinstance(network, Topology) else ""
-            found[name] = attribute.said(plan) or arrays
+            found[name] = arrays or attribute.said(plan)
     return {name: words for name, words in found.items() if words}
 
 
@@ -200,7 +206,8 @@ def matrix(questions: Mapping[str, Any]) -> list[str]:
         for name in ATTRIBUTES:
             left = "refused" if name in question.refuses else "note"
             when: When | None = question.heeds.get(name)
-            cells.append(left if when is None else f"{when.words}, else {left}" if when.words else "yes")
+            always = "yes" if left == "note" else "yes, or refused"
+            cells.append(left if when is None else f"{when.words}, else {left}" if when.words else always)
         lines.append(f"| `{command}` | {' | '.join(cells)} |")
     return lines
 

@@ -77,7 +77,7 @@ class Askable:
     about     "network": a method of `LazyNetwork`; nothing: a function of the package; "networks": both
     heeds     what of a network the answer heeds (torusweep.questions.heeds); what else the network says is in a note
     notes_of_files  whether its answer has the notes of a network's file itself
-    refuses   attributes of which a network that says them is refused
+    refuses   attributes of which networks that say them are refused: those heeded of which some are, others always
     how       what of `How` the answer's computation heeds: backend, symmetry
     examples  of its command, with what they show
     parts     see `Part`

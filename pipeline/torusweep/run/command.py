@@ -184,15 +184,26 @@ def is_dry(options: Sequence[str]) -> bool:
 
 
 def outcome(folder: Path) -> dict[str, Any]:
-    """What a finished run wrote, as `torusweep run --json` says it: tables with their rows, the page, the verdicts."""
-    tables = {name: entry["rows"] for name, entry in sorted(store.read_manifest(folder)["tables"].items())}
+    """What a finished run wrote, as `torusweep run --json` says it: tables with their rows, the page, the verdicts.
+
+    notes   what networks say and tables leave out
+    """
+    manifest = store.read_manifest(folder)
+    tables = {name: entry["rows"] for name, entry in sorted(manifest["tables"].items())}
     rows = store.open_current(folder / "verification.parquet", schema_of("verification")).to_pylist()
-    return {"results": str(folder), "rows": tables, "report": str(folder / "report.html"), "verdicts": verdicts(rows)}
+    return {
+        "results": str(folder),
+        "rows": tables,
+        "report": str(folder / "report.html"),
+        "verdicts": verdicts(rows),
+        "notes": manifest.get("notes", []),
+    }
 
 
 def summary(folder: Path) -> str:
-    """What a finished run wrote, the papers' verdicts, and what to type next."""
-    tables = store.read_manifest(folder)["tables"]
+    """What a finished run wrote, what its tables leave out, the papers' verdicts, and what to type next."""
+    manifest = store.read_manifest(folder)
+    tables = manifest["tables"]
     lines = [f"{folder / name}.parquet   {counted(entry['rows'], 'row')}" for name, entry in sorted(tables.items())]
     query = "SELECT topology, diameter, cost FROM static ORDER BY cost LIMIT 5"
     if not tables["static"]["rows"]:
@@ -204,6 +215,7 @@ def summary(folder: Path) -> str:
         [
             *lines,
             f"{folder / 'report.html'}",
+            *(f"note: {note}" for note in manifest.get("notes", [])),
             f"papers' numbers: {(folder / 'checked.txt').read_text().strip()}",
             f'next: torusweep query "{query}" --results {shlex.quote(str(folder))}',
         ]

@@ -27,6 +27,7 @@ from torusweep.run.place import RECORDS, record_of
 from torusweep.run.progress import logged, tell
 from torusweep.sweeps.configuration import Sweep, load, of_mapping
 from torusweep.sweeps.forecast import PartJob, StagePart, gpu_options, jobs, read_parts
+from torusweep.sweeps.left_out import notes_of
 from torusweep.sweeps.points import estimates, stage_digest
 from torusweep.sweeps.requested_points import (
     DERIVED,
@@ -52,12 +53,14 @@ def points(sweep: Sweep, folder: Path) -> int:
     Raises BadInput where a file that the configuration names changes meanwhile.
     """
     files = current.digests_of(named_files(sweep))
-    table = points_table(weighed_points(sweep, folder))
+    weighed = weighed_points(sweep, folder)
+    table = points_table(weighed)
     current.expect_same(files)
     about = {
         "sweep": sweep.sweep,
         "description": sweep.description,
         "papers": list(sweep.papers),
+        "notes": list(notes_of(weighed)),
         "config": {"sha256": sweep.digest, "text": sweep.text, "files": files},
         "software": software(),
     }

@@ -20,11 +20,13 @@ MOST_POINTS = 20_000  # that are looked at: plans of so many take a second
 def notes_of(points: Iterable[Point]) -> tuple[str, ...]:
     """A line for each table whose rows leave something out: 'loads leaves out latency (3 networks), unit (2 networks)'.
 
-    A design space has no plan, and says nothing that a row leaves out.
+    A design space has no plan, and says nothing that a row leaves out. Where there are more than MOST_POINTS, the line
+    says so.
     """
+    waiting = iter(points)
     plans: dict[str, Plan | Exception] = {}
     networks: defaultdict[str, defaultdict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
-    for point in islice(points, MOST_POINTS):
+    for point in islice(waiting, MOST_POINTS):
         question, spelled = STAGES[point.stage], first_of(point.topology)
         if spelled not in plans:
             plans[spelled] = attempt(lambda name: LazyNetwork(name).plan, spelled)
@@ -32,7 +34,8 @@ def notes_of(points: Iterable[Point]) -> tuple[str, ...]:
         if isinstance(planned, Plan) and isinstance(question, Question):
             for name in question.unheeded(planned, point.request):
                 networks[point.stage][name].add(point.topology)
-    return tuple(f"{stage} leaves out {_listed(said)}" for stage, said in networks.items())
+    limit = f", of the first {MOST_POINTS:,} points" if next(waiting, None) is not None else ""
+    return tuple(f"{stage} leaves out {_listed(said)}{limit}" for stage, said in networks.items())
 
 
 def _listed(said: Mapping[str, set[str]]) -> str:

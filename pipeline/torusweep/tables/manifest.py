@@ -66,11 +66,12 @@ class Configuration(_Strict):
 
 
 class Manifest(_Strict):
-    """manifest.json. stage: the digest of the code of each stage."""
+    """manifest.json. stage: the digest of the code of each stage. notes: torusweep.sweeps.left_out."""
 
     sweep: str = "networks"
     description: str = ""
     papers: list[str] = []
+    notes: list[str] = []
     config: Configuration = Configuration()
     software: Software = Software()
     stage: dict[Name, str] = {}

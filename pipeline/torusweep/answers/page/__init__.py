@@ -119,8 +119,10 @@ def _json(data: Any) -> str:
 
 
 def _lead(manifest: Mapping[str, Any]) -> str:
+    """What the sweep is about, and what its tables leave out."""
     description = manifest.get("description") or "Distances, symmetry and cost of interconnection networks."
-    return f'<p class="lead">{escape(str(description))}</p>'
+    notes = (f'<p class="note">Note: {escape(note)}.</p>' for note in manifest.get("notes", []))
+    return "\n".join([f'<p class="lead">{escape(str(description))}</p>', *notes])
 
 
 def _tiles(networks: StoredRows) -> str:

@@ -87,11 +87,16 @@ def across_both_ways(topology: Topology, static: Numbers) -> Numbers:
 
 
 def check_links(spelling: str, plan: Plan) -> None:
-    """Raise ValueError for links of other bandwidths or latencies than the models assume."""
+    """Raise ValueError for links of other bandwidths or latencies than the models assume.
+
+    They have no place for them: a flit is as wide as the budget makes all channels of a network, so that neither the
+    width of one of them nor a number of cycles or seconds on a wire has a meaning beside it.
+    """
     if plan.bandwidths or plan.latencies:
         raise ValueError(
-            f"{spelling}: expected links of one flit a cycle and one cycle, which the models assume, got other ones;"
-            " choose the network without them"
+            f"{spelling}: expected links of one flit a cycle and one cycle, got other ones: in the models the budget"
+            " decides the width of all channels, and a hop takes the switch delay; choose the network without them, or"
+            " 'torusweep simulate', and without load 'torusweep describe --measures latencies'"
         )
 
 
@@ -375,7 +380,7 @@ class LatencyQuestion(Askable):
     ask = staticmethod(latency)
     command = "latency"
     heeds = heeds("direction, terminals, forwarding")
-    refuses = ("bandwidth", "latency", "terminal rate", "forwarding")  # and terminals that are not one at each node
+    refuses = ("bandwidth", "latency", "terminals", "terminal rate", "forwarding")
     about = "networks"
     how = ("backend",)
     examples = (

@@ -247,7 +247,7 @@ def whole_group(topology: Topology) -> list[np.ndarray] | None:
     """Generators, int32[N] each, of the whole automorphism group, by BLISS; None if the network is too large.
 
     Where channels are of several kinds (`Topology.kinds`), a node of the colour of its kind subdivides each channel
-    (each link, if bidirectional).
+    (each link, if bidirectional). Hosts that forward nothing have a colour of their own.
     """
     n = topology.nodes
     if n > GROUP_NODES or topology.ports.shape[1] * topology.ports.size > GROUP_CELLS:
@@ -257,7 +257,7 @@ def whole_group(topology: Topology) -> list[np.ndarray] | None:
     channels = kind_matrix(topology).tocoo()
     once = slice(None) if topology.directed else channels.row < channels.col
     tail, head, kind = channels.row[once], channels.col[once], channels.data[once]
-    colour = np.zeros(n, np.int64)
+    colour = np.zeros(n, np.int64) if topology.ends is None else -topology.ends.astype(np.int64)
     if kind.max(initial=1) > 1:
         middle = n + np.arange(len(tail))
         tail, head = np.append(tail, middle), np.append(middle, head)
@@ -292,6 +292,8 @@ def _compare_nodes(topology: Topology, matrix: scipy.sparse.csr_array, nodes: Or
     degrees = np.column_stack(strengths(matrix))[nodes.representatives]
     if (degrees != degrees[0]).any():
         return False, DEGREES
+    if topology.ends is not None and len(np.unique(topology.ends[nodes.representatives])) > 1:
+        return False, "hosts forward nothing, other nodes do"
 
     def levels(node: int) -> bytes:
         """The number of nodes for each distance and number of shortest paths."""

@@ -147,7 +147,8 @@ def _latencies(network: Measured) -> Iterable[Any]:
 
 
 def _bisection(network: Measured) -> Iterable[Any]:
-    needed = network.topology.plan.bisection is None  # a theorem needs no other bound
+    # a theorem needs no other bound; where hosts forward nothing, the cuts that count need not part the nodes in halves
+    needed = network.topology.plan.bisection is None and network.topology.ends is None
     least = network.connectivity[0] if needed else None
     return bisection_bounds(network.topology, network.matrix, network.images, edge_connectivity=least)
 
