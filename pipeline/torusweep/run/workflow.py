@@ -54,7 +54,6 @@ def points(sweep: Sweep, folder: Path) -> int:
     """
     files = current.digests_of(named_files(sweep))
     weighed = weighed_points(sweep, folder)
-    table = points_table(weighed)
     current.expect_same(files)
     about = {
         "sweep": sweep.sweep,
@@ -64,9 +63,8 @@ def points(sweep: Sweep, folder: Path) -> int:
         "config": {"sha256": sweep.digest, "text": sweep.text, "files": files},
         "software": software(),
     }
-    requested = [*requested_stages(sweep), *requested_derived(sweep)]
-    tables = {name: name in requested for name in TABLES.keys() - {"points"}}
-    store.publish_points(folder, table, about, tables)
+    asked = {*requested_stages(sweep), *requested_derived(sweep)}
+    store.publish_points(folder, points_table(weighed), about, {name: name in asked for name in {*TABLES} - {"points"}})
     current.publish_configuration(folder, sweep.text.encode())
     return 0
 
