@@ -53,6 +53,8 @@ REFUSED = [
     Row("ospf.graphml", OSPF, ', weights="none", directed=true', {"directed=false": TRIANGLE}),
     Row("gap.edges", "a b {'weight': 2}\nb c {}\n", ', weights="cost"', {'weights="none"': both("a b", "b c")}),
     Row("none.edges", "a b\nb c\n", ', weights="cost"', {"": both("a b", "b c")}),
+    Row("signed.net", "*Vertices 3\n*Edges\n1 2 -1\n2 3 1\n", "", {'weights="none"': both("1 2", "2 3")}),
+    Row("signed.csv", "source,target,weight\na,b,0\nb,c,2\n", "", {'weights="none"': both("a b", "b c")}),
     Row("beside.edges", BESIDE, ', weights="bandwidth"', {'weights="none"': both("0 1", "1 2")}),
     Row("nm.edges", "5 4\n0 1\n1 2\n2 3\n3 4\n", "", {"header=true": PATH, "header=false": PATH + both("5 4")}),
     Row("few.edges", "5 4\n0 1\n1 2\n", ", header=true", {"header=false": both("5 4", "0 1", "1 2")}),

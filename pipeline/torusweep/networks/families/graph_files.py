@@ -222,7 +222,7 @@ def _listing(asked: Asked) -> Listing:
     if asked.header is not None and told.name != "edgelist":
         raise BadInput(f"{printable(path)}: expected header for an edge list only, got {told.name}; leave it out")
     listing = read(path) if asked.header is None else read(path, header=asked.header)
-    with named(path):
+    with named(path, listing.lines):
         with_weights(listing, asked.weights)
     if told.others:
         others = " and ".join(f'format="{name}"' for name in told.others)

@@ -111,6 +111,7 @@ def edge_list(path: Path, header: bool | None = None) -> Listing:
             data.setdefault(len(listing.tails) - 1, {}).update(_data(path, line, braces))
     if opening is not None and header is None:
         _expect_link(path, *opening, listing, names)
+    listing.lines = lines
     with named(path, lines):
         keys = dict.fromkeys(name for found in data.values() for name in found)
         called = known_names(keys, listing.notes)

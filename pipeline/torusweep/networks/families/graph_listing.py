@@ -68,6 +68,8 @@ class Listing:
     numbers       columns of LINK_NUMBERS, BANDWIDTH and COST that the file has, a number for each link, ABSENT where it
                   has none (NaN where it has no bandwidth or cost)
     weight        float64[L], a number of each link whose meaning the file does not say, NaN where it has none
+    wrong_weight  the refusal of a weight, which holds unless weights are not read; None: all are numbers above 0
+    lines         of the links, for that refusal; empty: they are not known
     width         ports of a node, used or not; None: the format does not say
     classes       names of the link classes
     names         what the file calls the nodes 0, 1, …; None: their numbers
@@ -87,6 +89,8 @@ class Listing:
     parallel: bool = True
     numbers: dict[str, np.ndarray] = field(default_factory=dict)
     weight: np.ndarray | None = None
+    wrong_weight: BadInput | None = None
+    lines: Sequence[int] = ()
     width: int | None = None
     classes: tuple[str, ...] = ()
     names: tuple[Any, ...] | None = None

@@ -184,9 +184,12 @@ def set_numbers(listing: Listing, columns: Mapping[str, Sequence[Any]]) -> None:
             found = read_each(values, partial(width_of if wide else whole_of, name), np.nan if wide else ABSENT)
             set_column(listing, name, np.array(found, np.float64 if wide else np.int64))
         except BadInput as wrong:
-            if name not in OTHERS:
+            if name == WEIGHT:
+                listing.wrong_weight = wrong
+            elif name not in OTHERS:
                 raise
-            listing.notes.append(f"not read of links: {wrong}")
+            else:
+                listing.notes.append(f"not read of links: {wrong}")
 
 
 def set_terminals(path: Path, listing: Listing, given: Sequence[Any]) -> None:
@@ -229,6 +232,13 @@ def set_column(listing: Listing, name: str, column: np.ndarray) -> None:
 def with_weights(listing: Listing, weights: Weights | None) -> None:
     """Give the weights of links the meaning that the user says. Raises BadInput where it is not said."""
     weight, listing.weight = listing.weight, None
+    if (wrong := listing.wrong_weight) is not None:
+        if weights == "none":
+            listing.notes.append("weight of links not read")
+            return
+        refusal = BadInput(f'{wrong}; say weights="none" to leave weights out')
+        refusal.row = wrong.row
+        raise refusal
     if weight is None and weights not in (None, "none"):
         raise BadInput(f'weights="{weights}": expected a file with weights of links, got none; leave it out')
     if weight is None or (weights != COST and (np.isnan(weight) | (weight == 1)).all()):

@@ -97,7 +97,12 @@ def _listing(table: pa.Table, names: list[str], metadata: dict[str, str]) -> Lis
         if name in LINK_NUMBERS and pa.types.is_integer(column.type):
             listing.numbers[name] = _whole(name, column)
         elif name in (BANDWIDTH, WEIGHT) and _is_number(column.type):
-            set_column(listing, name, _widths(name, column))
+            try:
+                set_column(listing, name, _widths(name, column))
+            except BadInput as wrong:
+                if name != WEIGHT:
+                    raise
+                listing.wrong_weight = wrong
         elif column.null_count < len(column):  # decimals, texts, …
             set_numbers(listing, {name: [None if value != value else value for value in column.to_pylist()]})
     typed = {name: table.column(name) for name in names if name.strip().lower() in DIRECTIONS}
@@ -168,7 +173,9 @@ def _widths(name: str, column: pa.ChunkedArray[Any]) -> np.ndarray:
     wrong = column.is_valid().to_numpy(zero_copy_only=False) & ~((numbers > 0) & (numbers <= MOST_BANDWIDTH))
     if wrong.any():
         what = "flits a cycle above 0" if name == BANDWIDTH else "numbers above 0"
-        raise BadInput(f"{name}: expected {what}, got {numbers[int(np.argmax(wrong))]}")
+        first = numbers[int(np.argmax(wrong))]
+        what += f", up to {MOST_BANDWIDTH:,}" if first > 0 else ""
+        raise BadInput(f"{name}: expected {what}, got {first}")
     return numbers
 
 

@@ -36,6 +36,7 @@ def links_of_table(path: Path, heading: list[str], places: list[int], line: int,
         table.append(fields)
     at = {name: heading.index(name) for name in heading}
     columns = {name: [fields[place] or None for fields in table] for name, place in at.items()}
+    listing.lines = rows
     with named(path, rows):
         called = known_names(heading, listing.notes)
         set_numbers(listing, {known: columns[name] for known, name in called.items() if any(columns[name])})

@@ -130,6 +130,7 @@ class Draft:
         costs = self._columns.pop(COST, None)
         if costs is not None:
             listing.numbers[COST] = np.array([self._cost(*row) for row in zip(self._lines, costs)])
+        listing.lines = self._lines
         with named(self.path, self._lines):
             set_numbers(listing, self._columns)
         if self.left:
