@@ -31,7 +31,7 @@ test-faults: .venv/ready-dev
 test-slow: .venv/ready-dev
 	$(BIN)/python -m pytest -m slow --timeout 1800 tests
 
-# kills a sweep at random for half an hour, then asks of 98,000 altered inputs, for some hours:
+# kills a sweep at random for half an hour, then asks of 95,000 altered inputs, for an hour:
 # make soak SOAK="--minutes 5 --seed 3" MUTATIONS="--count 5000 --seed 3"
 soak: .venv/ready-dev
 	$(BIN)/python tests/faults/soak.py $(SOAK)

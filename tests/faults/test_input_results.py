@@ -142,7 +142,7 @@ ASKED = {
     "schema": ("query", "--schema"),
     "report": ("report", "-o", "page.html"),
     "verify": ("verify", "--json"),
-    "pareto": ("pareto", "--minimise", "cost", "--maximise", "saturation_load", "--routing", "minimal", "--json"),
+    "pareto": ("pareto", "--minimise", "cost", "--maximise", "saturation_load", "--traffic", "all", "--json"),
     "plot": ("plot", "nodes", "mean_distance", "-o", "plot.svg"),
 }
 READERS = st.sampled_from([*ASKED, *(f"step {name}" for name in STEPS)])

@@ -307,7 +307,7 @@ def _read(path: Path) -> NamedTasks:
         if pa.types.is_floating(end.type):
             values = end.to_numpy()
             expect_valid(name, np.isfinite(values), values, "a number or a name of a task")
-    ends = [first.to_pylist(), second.to_pylist()]
+    ends = [_named(name, end).to_pylist() for name, end in zip(COLUMNS, (first, second))]
     listed = list(dict.fromkeys(name for pair in zip(*ends) for name in pair))
     order = order_of_names(listed)
     names = tuple(listed if order is None else [listed[place] for place in order])
@@ -317,6 +317,16 @@ def _read(path: Path) -> NamedTasks:
     matrix = np.zeros((len(names), len(names)))
     np.add.at(matrix, tuple([number[name] for name in end] for end in ends), amount)
     return NamedTasks(names, _square(matrix))
+
+
+def _named(name: str, column: pa.ChunkedArray[Any]) -> pa.ChunkedArray[Any]:
+    """Numbers and texts as they are, and what else is read of a CSV (dates, true and false) as texts."""
+    if pa.types.is_integer(column.type) or pa.types.is_floating(column.type):
+        return column
+    try:
+        return column.cast(pa.string())
+    except pa.ArrowException as error:
+        raise BadInput(f"{name}: expected numbers, or names in UTF-8, got: {one_line(error)}") from None
 
 
 def _square(matrix: np.ndarray) -> np.ndarray:
