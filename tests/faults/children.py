@@ -46,9 +46,13 @@ def read_apart_by_forks() -> None:
 def _forked(command: Sequence[str], **pipes: int) -> subprocess.Popen[bytes]:
     """As Popen([python, "-P", "-m", module], …)."""
 
+    before = set(os.listdir("/proc/self/fd"))
+
     def serve() -> None:
         os._exit = _exit  # which tests.faults.command_line replaces
-        os.closerange(3, 1024)  # with the pipe on which Popen waits for a new program
+        for file in set(os.listdir("/proc/self/fd")) - before:  # the pipe on which Popen waits for a new program
+            with contextlib.suppress(OSError):
+                os.close(int(file))
         with contextlib.suppress(BaseException):
             runpy.run_module(command[-1], run_name="__main__")
         os._exit(1)

@@ -347,8 +347,11 @@ def inputs(count: int, seed: int, only: list[str] | None = None) -> Iterator[Ask
 # --- the survey ----------------------------------------------------------------------------------
 
 
-def load() -> None:
-    """Make what is altered, and ask all of it, so that children need not load or compile what answers."""
+def load(only: list[str] | None) -> None:
+    """Make what is altered, and ask all of it, so that children need not load or compile what answers.
+
+    Not a run, which starts processes of its own, nor a page or plot: V8 has threads, which no child would have.
+    """
     sys.dont_write_bytecode = False  # the page's script is then bundled once, by the first report
     read_apart_by_forks()
     os.makedirs("template", exist_ok=True)
@@ -374,8 +377,8 @@ def load() -> None:
     write_dataset(folder, Path("template/dataset"))
     for module in UNASKED:
         importlib.import_module(module)
-    for whole in [whole for kind, (_, _, often) in KINDS.items() if often for whole in wholes(kind)]:
-        if whole.command[0] in ("report", "plot"):  # their V8 has threads, which no child of this process would have
+    for whole in [whole for kind in only or KINDS for whole in wholes(kind)]:
+        if whole.command[0] in ("run", "report", "plot"):
             continue
         with tempfile.TemporaryDirectory() as place, contextlib.chdir(place):
             for name, content in whole.files.items():
@@ -398,7 +401,7 @@ def survey(
     done = wrong = 0
     found: dict[str, collections.Counter[str]] = collections.defaultdict(collections.Counter)
     with tempfile.TemporaryDirectory(prefix="mutations-") as home, contextlib.chdir(home):
-        load()
+        load(only)
         asked = inputs(count, seed, only)
         while lot := list(itertools.islice(asked, LOT)):
             for one, how in zip(lot, list(judged(lot, Path(home) / "child"))):
