@@ -44,8 +44,8 @@ def ask(question: str, network: Topology, **values: Any) -> Any:
 
 
 def some(every: list[Any], often: int) -> list[object]:
-    """All of them: one in `often` in `make test`, the others in `make test-slow`."""
-    marks = [() if number % often == 0 else pytest.mark.slow for number in range(len(every))]
+    """All of them: one in `often` in `make test`, the others in `make test-faults`."""
+    marks = [() if number % often == 0 else pytest.mark.faults for number in range(len(every))]
     return [pytest.param(one, id=str(one).replace("/", " "), marks=mark) for one, mark in zip(every, marks)]
 
 
