@@ -554,6 +554,11 @@ def check(text):
     return {"kind": kind, **claim}
 
 
+def shown(text):
+    """Escape what a terminal obeys or an encoding lacks, such as half of a surrogate pair, as JSON does."""
+    return "".join(one if one.isprintable() else json.dumps(one)[1:-1] for one in text)
+
+
 def main(arguments=None):
     parser = argparse.ArgumentParser(description="Checks certificates of torusweep: docs/certificates.md.")
     parser.add_argument("files", nargs="+", type=Path, metavar="FILE")
@@ -569,12 +574,12 @@ def main(arguments=None):
             try:
                 proved = check(line)
                 said |= options.claim.items() <= proved.items()
-                print(f"valid: {json.dumps(proved, ensure_ascii=False)}")
+                print(shown(f"valid: {json.dumps(proved, ensure_ascii=False)}"))
             except Invalid as why:
-                print(f"{path}:{number}: REFUSED: {why}")
+                print(shown(f"{path}:{number}: REFUSED: {why}"))
                 failed = True
     if not failed and not said:
-        print(f"REFUSED: nothing proves {json.dumps(options.claim, ensure_ascii=False)}")
+        print(shown(f"REFUSED: nothing proves {json.dumps(options.claim, ensure_ascii=False)}"))
     return failed or not said
 
 

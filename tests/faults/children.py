@@ -23,7 +23,8 @@ from torusweep.tables import apart
 
 from certify import check
 
-SECONDS, BYTES = 20, 3 << 30  # of processor time, and of memory beside that of the loaded process, for one input
+# of processor time (a first answer may compile for half a minute) and of memory beside the loaded process, for an input
+SECONDS, BYTES = 60, 3 << 30
 TRACEBACK = 99  # status of an input that raised
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import re
 import subprocess
 import sys
@@ -93,3 +95,17 @@ def test_what_was_found_is_settled(
     Path(name).write_bytes(content)
     said = torusweep("place", "mesh(radices=[4, 2])", *given, "--json")
     assert settled(said) == (status == 0), said
+
+
+@pytest.mark.parametrize("claimed", ["\ud800", "\x1b[2J", "\u202e"])
+def test_what_a_certificate_claims_is_printable(tmp_path: Path, capsys: pytest.CaptureFixture[str], claimed: str):
+    path = tmp_path / "any.json"
+    assert settled(torusweep("describe", "ring(k=5)", "--certificate", str(path)))
+    given = json.loads(path.read_text().splitlines()[0])
+    given["claim"] |= dict.fromkeys(given["claim"].keys() - {"topology"}, claimed)
+    signed = json.dumps([given["kind"], given["claim"], given["proof"]], sort_keys=True)
+    path.write_text(json.dumps(given | {"digest": hashlib.sha256(signed.encode()).hexdigest()}))
+    assert children.check.main([str(path)])
+    said = capsys.readouterr().out
+    assert json.dumps(claimed)[1:-1] in said
+    assert all(one.isprintable() or one == "\n" for one in said), said
