@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 import pyarrow as pa
-from torusweep.networks.blocks import block_of
+from torusweep.networks.blocks import block_of_run
 from torusweep.networks.seed_runs import SeedRun
 from torusweep.questions.how import How
 from torusweep.questions.loads.stage import LoadsRequest
@@ -42,7 +42,7 @@ def races(*, large: bool, threads: int | None) -> Iterator[Race]:
 
 def ours(side: int, number: int, threads: int, compared: int) -> np.ndarray:
     """(diameter, mean distance of two nodes, greatest load, nodes at distance 1) of all networks; some are compared."""
-    block = block_of(f"faulty(torus(k={side}, n=2), links=2)", "seed", range(number))
+    block = block_of_run(SeedRun(f"faulty(torus(k={side}, n=2), links=2", 0, number - 1))
     found = measure_networks(block.ports, block.terminals, threads=threads)
     assert found.load is not None
     hops, pairs = found.histogram @ np.arange(found.histogram.shape[1]), found.histogram[:, 1:].sum(axis=1)
@@ -73,7 +73,7 @@ def theirs(side: int, failures: list[set[int]]) -> np.ndarray:
 
 def failed_links(side: int, number: int) -> list[set[int]]:
     """The places in `igraph_loop.torus` of the links that fail with each seed."""
-    block = block_of(f"faulty(torus(k={side}, n=2), links=2)", "seed", range(number))
+    block = block_of_run(SeedRun(f"faulty(torus(k={side}, n=2), links=2", 0, number - 1))
     links = torus(side)
     return [
         {place for place, (tail, head) in enumerate(links) if head not in ports[tail]} for ports in block.ports.tolist()

@@ -12,8 +12,9 @@ from typing import Any, NamedTuple
 from unittest.mock import patch
 
 import numpy as np
-from torusweep.networks.blocks import Block, block_of
+from torusweep.networks.blocks import Block, block_of_run
 from torusweep.networks.families import build
+from torusweep.networks.seed_runs import SeedRun
 from torusweep.questions.screen.lattices import representatives
 from torusweep.questions.search.wanted import Wanted, random_graph
 from torusweep.routing import routing
@@ -338,7 +339,7 @@ def blocks(spelling: str, networks: int) -> Case:
 
     @cache
     def made() -> Block:
-        return block_of(f"faulty({spelling}, links=2)", "seed", range(networks))
+        return block_of_run(SeedRun(f"faulty({spelling}, links=2", 0, networks - 1))
 
     def run(backend: str, threads: int | None) -> Answer:
         some = made()

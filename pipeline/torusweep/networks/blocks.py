@@ -1,33 +1,28 @@
-"""Blocks of networks: the arrays for many values of a parameter, by a builder or one by one, and of several such."""
+"""Blocks of networks: the arrays for many seeds, by a builder or one by one, and of several such."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from torusweep.errors import BadInput, Refused
-from torusweep.networks.families import FAMILIES, bind, build, built, parameters, plan
-from torusweep.networks.families.cubes import grids
+from torusweep.networks.families import bind, build, built, parameters, plan
 from torusweep.networks.families.dragonfly import dragonfly, megafly
 from torusweep.networks.families.grids import drawn_networks
 from torusweep.networks.families.low_diameter import jellyfish, random_regular, xpander
 from torusweep.networks.families.modified import faulty_networks
-from torusweep.networks.seed_runs import SEED, seed_run
-from torusweep.networks.signature import FamilyParameter, check_value
-from torusweep.networks.spelling import Spelling, Value, format_value, parse
+from torusweep.networks.seed_runs import SEED, SeedRun, seed_run
+from torusweep.networks.spelling import parse
 from torusweep.networks.topology import NO_PORT, Plan, Topology, Wirings
 
 DRAWN = (random_regular, jellyfish, xpander, dragonfly, megafly)
-# family → a function that takes its arguments, of which the named parameter is a list of values, and returns the arrays
-# of all of them; None where it has no way to do so for that parameter
-BUILDERS: dict[str, Callable[[dict[str, Any], str], Wirings | None]] = {
+# family → a function that takes its arguments, with a range of seeds for the seed, and returns the arrays of all of its
+# networks; None where one by one says more of what is wrong
+BUILDERS: dict[str, Callable[[dict[str, Any]], Wirings | None]] = {
     "faulty": faulty_networks,
-    "torus": partial(grids, wrap=True),
-    "mesh": partial(grids, wrap=False),
     **{family.__name__: partial(drawn_networks, family) for family in DRAWN},
 }
 
@@ -60,86 +55,34 @@ class Block(NamedTuple):
         return next(filter(None, self.plans), None)
 
 
-def block_of(spelling: str | Spelling, parameter: str, values: Sequence[Value]) -> Block:
-    """The networks of a spelling with each of the values of a parameter, which it need not have.
+def block_of_run(run: SeedRun) -> Block:
+    """The networks of a run of seeds. What a single network is refused for stands in `Block.refused`.
 
-        block_of("faulty(torus(k=4, n=2), links=2)", "seed", range(1000))
-        block_of("torus()", "radices", [[8, 8], [16, 4], [4, 4, 4]])
-
-    Raises BadInput for a name or a parameter that does not exist, a value of the wrong type or out of range, or
-    networks of different sizes; Refused for a network that needs too much memory. What a single network is refused for
-    stands in `Block.refused`.
+    Raises BadInput for a name or a parameter that does not exist, or a value of the wrong type or out of range; Refused
+    for a network that needs too much memory.
     """
-    call = parse(spelling) if isinstance(spelling, str) else spelling
-    if not len(values):
-        return one_by_one([])
-    calls = Calls(call, parameter, values)
-    builder = BUILDERS.get(calls.name)
-    wired = None if builder is None else builder({**calls.fixed, parameter: calls.values}, parameter)
-    spellings = list(map(calls.spelling, calls.values))
+    spellings = list(run.spellings)
+    first = parse(spellings[0])
+    _, values = bind(first)
+    builder = BUILDERS.get(first.name)
+    if builder is None:
+        return one_by_one(spellings)
+    if first.inner is not None:
+        values[parameters(first.name)[0].name] = plan(first.inner)
+    wired = builder(values | {SEED: range(run.first, run.last + 1)})
     if wired is None:
         return one_by_one(spellings)
-    first = next((place for place in range(len(values)) if place not in wired.refused), None)
-    planned = None if first is None else plan(spellings[first])[1]
+    exists = [place not in wired.refused for place in range(run.size)]
+    planned = plan(spellings[exists.index(True)])[1] if any(exists) else None
     return Block(
         spellings,
         wired.ports,
         wired.link_class,
         wired.capacity,
         wired.terminals,
-        [None if place in wired.refused else planned for place in range(len(values))],
+        [planned if there else None for there in exists],
         {place: BadInput(f"{spellings[place]}: {reason}") for place, reason in wired.refused.items()},
     )
-
-
-class Calls:
-    """A call with each of many values of a parameter, checked as the family's signature has them.
-
-    fixed   the other arguments; a network as (canonical spelling, plan)
-    values  of the parameter
-    """
-
-    def __init__(self, call: Spelling, parameter: str, values: Sequence[Value]) -> None:
-        call = replace(call, name=call.name.lower(), arguments={**call.arguments, parameter: values[0]})
-        if call.name not in FAMILIES:
-            plan(call)  # says which there are
-        _, given = bind(call)
-        known = parameters(call.name)
-        self.name, self.fixed = call.name, dict(given)
-        self.parameter = next(one for one in known if one.name == parameter)
-        if self.parameter.kind is Plan:
-            raise BadInput(f"{call}: expected a parameter with values, got '{parameter}', which is a network")
-        for one in known:
-            if one.kind is Plan:
-                own = call.inner if call.inner is not None else call.arguments[one.name]
-                assert isinstance(own, Spelling)
-                self.fixed[one.name] = plan(own)
-        self.values = self.checked(call, values)
-        names = [one.name for one in known if one.name in given]
-        shown = [self.shown(one, self.fixed[one.name]) for one in known if one.name in given]
-        place = names.index(parameter)
-        self.before, self.after = shown[:place], shown[place + 1 :]
-
-    def checked(self, call: Spelling, values: Sequence[Value]) -> Sequence[Any]:
-        """The values as the family takes them. Raises BadInput for one of the wrong type or out of range."""
-        if isinstance(values, range) and self.parameter.kind is int:
-            for end in (values[0], values[-1]):
-                check_value(call, self.parameter, end)
-            return values
-        return [check_value(call, self.parameter, value) for value in values]
-
-    def shown(self, parameter: FamilyParameter, value: Any) -> str:
-        """The argument in the canonical spelling; empty where it has the default."""
-        if parameter.kind is Plan:
-            return str(value[0])
-        if value == parameter.default and isinstance(value, bool) == isinstance(parameter.default, bool):
-            return ""
-        return f"{parameter.name}={format_value(value)}"
-
-    def spelling(self, value: Any) -> str:
-        """The canonical spelling with a value."""
-        arguments = *self.before, self.shown(self.parameter, value), *self.after
-        return f"{self.name}({', '.join(filter(None, arguments))})"
 
 
 def one_by_one(spellings: Sequence[str]) -> Block:
@@ -175,7 +118,7 @@ def block_of_networks(networks: Iterable[tuple[str, Plan]], memory: int | None =
         if run is None:
             found.append(alone(built(topology, planned, memory)))
         else:
-            found.append(block_of(f"{run.before})", SEED, range(run.first, run.last + 1)))
+            found.append(block_of_run(run))
     return joined(found)
 
 

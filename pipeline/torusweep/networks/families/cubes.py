@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import prod
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 
-from torusweep.errors import BadInput
 from torusweep.networks.families.algebra import box
 from torusweep.networks.families.grids import (
     ClassLinks,
@@ -29,7 +28,7 @@ from torusweep.networks.families.grids import (
     wiring,
     wiring_of_links,
 )
-from torusweep.networks.topology import NO_PORT, Meaning, Plan, Whole, Wiring, Wirings
+from torusweep.networks.topology import Meaning, Plan, Whole, Wiring
 
 Radix = Annotated[int, Whole(2, "radix: nodes along each dimension")]
 Dimensions = Annotated[int, Whole(1, "number of dimensions", maximum=30)]
@@ -143,58 +142,6 @@ def grid_steps(sides: Sequence[int], *, directed: bool, wrap: Sequence[bool]) ->
             columns.append(column)
             classes.append(dimension)
     return wiring(columns, classes)
-
-
-def grids(values: dict[str, Any], parameter: str, *, wrap: bool) -> Wirings | None:
-    """The arrays of `torus` (wrap) or `mesh` with many radices; to the bit those of each one alone."""
-    if parameter != "radices":
-        return None
-    refused, sides = {}, []
-    for place, radices in enumerate(values["radices"]):
-        try:
-            sides.append(sides_of(values.get("k"), values.get("n"), radices))
-        except BadInput as refusal:
-            refused[place] = str(refusal)
-            sides.append(())
-    sizes = {prod(own) for own in sides if own}
-    if len(sizes) > 1:
-        raise BadInput(f"expected networks of one size in a block, got {min(sizes)} … {max(sizes)} nodes")
-    padded = np.ones((len(sides), max(map(len, sides), default=0)), np.int64)
-    for place, own in enumerate(sides):
-        padded[place, : len(own)] = own
-    ports, kind = grid_blocks(padded, sizes.pop() if sizes else 0, directed=values.get("directed", False), wrap=wrap)
-    ports[list(refused)] = NO_PORT
-    return Wirings(ports, kind, None, None, refused)
-
-
-def grid_blocks(sides: Any, nodes: int, *, directed: bool, wrap: bool, xp: Any = np) -> tuple[Any, Any]:
-    """(ports int32[B, N, P], link_class int8[B, N, P]) of `grid_steps` for many boxes of one size, round all dimensions
-    or none.
-
-    sides   int64[B, n] of the array library xp, whose product is `nodes`; 1 = no such dimension
-    """
-    index, stride = xp.arange(nodes)[None], xp.ones((len(sides), 1), np.int64)
-    columns, exists = [], []
-    for dimension in range(sides.shape[1]):
-        side = sides[:, dimension, None]
-        place = index // stride % side
-        for step in (1,) if directed else (1, -1):
-            column = index + ((place + step) % side - place) * stride
-            if not wrap:
-                column = xp.where((side > 2) & (place == (side - 1 if step == 1 else 0)), NO_PORT, column)
-            columns.append(column)
-            exists.append(side[:, 0] > (1 if step == 1 else 2))
-        stride = stride * side
-    if not columns:
-        return xp.zeros((len(sides), nodes, 0), np.int32), xp.zeros((len(sides), nodes, 0), np.int8)
-    present = xp.stack(exists, axis=1)
-    order = xp.argsort(~present, axis=1, kind="stable")  # ports that exist first
-    width = int(present.sum(axis=1).max())
-    ports = xp.where(present[:, None], xp.stack(columns, axis=2), NO_PORT)
-    kinds = xp.where(present, xp.repeat(xp.arange(sides.shape[1]), 1 if directed else 2), 0)
-    ports = xp.take_along_axis(ports, order[:, None, :], axis=2)[:, :, :width].astype(np.int32)
-    kinds = xp.take_along_axis(kinds, order, axis=1)[:, :width].astype(np.int8)
-    return ports, xp.broadcast_to(kinds[:, None], ports.shape)
 
 
 CubeDimensions = Annotated[int, Whole(3, "dimensions of the cube, and nodes of each ring", maximum=26)]

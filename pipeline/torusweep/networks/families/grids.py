@@ -182,14 +182,12 @@ class Drawn:
         return Wiring(found.ports[0], found.link_class[0], capacity, self.terminals and self.terminals())
 
 
-def drawn_networks(family: Callable[..., Plan], values: dict[str, Any], parameter: str) -> Wirings | None:
-    """The arrays of a family whose networks are `Drawn`, for many seeds; None for another parameter."""
-    if parameter != "seed":
-        return None
+def drawn_networks(family: Callable[..., Plan], values: dict[str, Any]) -> Wirings | None:
+    """The arrays of a family whose networks are `Drawn`, for many seeds; None where other parameters are refused."""
     drawn = []
-    for seed in values[parameter]:
+    for seed in values["seed"]:
         try:
-            wire = family(**values | {parameter: seed}).wire
+            wire = family(**values | {"seed": seed}).wire
         except BadInput:
             return None  # of other parameters: no network of these is
         assert isinstance(wire, Drawn)

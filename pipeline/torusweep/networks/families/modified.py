@@ -223,10 +223,10 @@ def concentrated(topology: Concentrated, terminals: Each) -> Plan:
     )
 
 
-def faulty_networks(values: dict[str, Any], parameter: str) -> Wirings:
-    """The arrays of `faulty`, one parameter of which has many values; to the bit those of each one alone."""
+def faulty_networks(values: dict[str, Any]) -> Wirings:
+    """The arrays of `faulty` for many seeds; to the bit those of each one alone."""
     spelled, topology = values["topology"]
-    number = len(values[parameter])
+    number = len(values["seed"])
     numbers = {
         name: np.broadcast_to(np.asarray(values.get(name, 0), np.int64), number).copy()
         for name in ("links", "nodes", "seed")
