@@ -16,7 +16,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from torusweep.errors import BadInput
-from torusweep.library.records import loads_record
+from torusweep.library.network import network
 from torusweep.networks.families import build
 from torusweep.networks.topology import Topology
 from torusweep.questions.simulation.parameters import Parameters
@@ -67,7 +67,7 @@ class Saturated(NamedTuple):
 
 def saturated(topology: Topology, routing: str, traffic: str) -> Saturated:
     """The bound of a case, and where routers saturate."""
-    loads = loads_record(topology, routing=routing, traffic=traffic)
+    loads = network(topology).loads(routing, traffic).record
     bound = min(load for load in (loads["saturation_load"], loads["ejection_load"]) if load is not None)
     plain, rule = simulated(topology, replace(PLAIN, routing=routing, traffic=traffic), bound)
     if plain >= ENOUGH * bound:

@@ -53,8 +53,6 @@ cost, latency       networks at equal cost: what they carry for their price; the
 network             a network: a spelling (`torusweep topologies` lists the families), a file, or a graph in memory
 Network             what `network` returns; its methods compute, and return what prints itself and shows in a notebook
 Topology            a network's arrays, `Network.topology`: the neighbour of every node through every port
-static_record       size, distances, connectivity, bisection and symmetry of a network: its row of the table `static`
-loads_record        the load of the busiest channel under a routing and a traffic pattern: its row of the table `loads`
 load_configuration  a validated sweep from a YAML file
 sweep               a sweep, from a YAML file or a dictionary: `plan` says what it takes, `run` computes it
 results             the results in a sweep's folder: tables as Arrow, pandas, Polars and DuckDB, and the manifest
@@ -82,7 +80,6 @@ if TYPE_CHECKING:
     from torusweep.answers.query import query
     from torusweep.errors import BadInput, Refused, RunFailed
     from torusweep.library.network import Network, network
-    from torusweep.library.records import loads_record, static_record
     from torusweep.library.results import Results, Table
     from torusweep.library.sweep import Sweep
     from torusweep.library.sweep import SweepPlan as Plan
@@ -100,11 +97,9 @@ __all__ = [
     "Table",
     "Topology",
     "load_configuration",
-    "loads_record",
     "network",
     "query",
     "results",
-    "static_record",
     "sweep",
     *FUNCTIONS,
 ]
@@ -119,10 +114,8 @@ _PLACES = {
     "Table": "torusweep.library.results:Table",
     "Topology": "torusweep.networks.topology:Topology",
     "load_configuration": "torusweep.sweeps.configuration:load",
-    "loads_record": "torusweep.library.records:loads_record",
     "network": "torusweep.library.network:network",
     "query": "torusweep.answers.query:query",
-    "static_record": "torusweep.library.records:static_record",
 }
 
 

@@ -21,12 +21,12 @@ from torusweep.charts import Axis
 from torusweep.charts.drawing import Chart
 from torusweep.cli.report import plot as command
 from torusweep.errors import BadInput
-from torusweep.library.records import loads_record
 from torusweep.networks.families import build
 from torusweep.questions.static.record import static_record
 from torusweep.tables import store
 
 from tests.answers import vega_lite
+from tests.records import loads_record
 
 NAMES = (
     "torus(k=4, n=2)",

@@ -9,12 +9,12 @@ from torusweep import charts as figures
 from torusweep.answers import page as report
 from torusweep.answers.page.machines import compared, machines_section
 from torusweep.charts.section import Chapter
-from torusweep.library.records import loads_record
 from torusweep.networks.families import build
 from torusweep.questions.static.record import static_record
 
 from tests.answers import vega_lite
 from tests.answers.page_parts import HOSTILE, MANIFEST, Page
+from tests.records import loads_record
 
 CASES = {
     "torus(k=4, n=2)": (("minimal", "uniform"), ("dimension_order", "shift"), ("valiant", "shift")),

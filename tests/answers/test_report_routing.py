@@ -11,7 +11,6 @@ import pytest
 from torusweep import charts as figures
 from torusweep.answers import page as report
 from torusweep.charts.section import FIRST_ROWS, Chapter
-from torusweep.library.records import loads_record
 from torusweep.networks.families import build
 from torusweep.questions.deadlock import section as deadlock
 from torusweep.questions.loads import section as loads_section
@@ -21,6 +20,7 @@ from torusweep.questions.static.record import static_record
 from tests.answers import vega_lite
 from tests.answers.page_parts import HOSTILE, MANIFEST, Page, unpacked
 from tests.answers.page_rows import verdict
+from tests.records import loads_record
 
 Rows = list[dict[str, Any]]
 

@@ -68,8 +68,8 @@ def test_distances_are_those_of_networkx(spelling: str) -> None:
     assert found.mean == sum(every) / len(every)
     assert found.diameter == max(every)
     assert found.eccentricities.tolist() == [max(lengths[node].values()) for node in net.terminals.tolist()]
-    assert found.mean == net.static().mean_distance == ts.static_record(net)["mean_distance"]
-    assert ts.static_record(spelling) == ts.static_record(net.topology) == net.static().record == ts.static_record(net)
+    assert found.mean == net.static().mean_distance == ts.network(net.topology).static().mean_distance
+    assert ts.network(spelling).static().record == net.static().record
 
 
 def test_distances_of_directed_and_unconnected_graphs() -> None:
@@ -101,7 +101,6 @@ def test_loads_of_a_matrix_are_those_of_a_plain_loop(club: ts.Network, sparse: b
 def test_the_methods_return_the_rows_of_the_command_line() -> None:
     """The commands' own tests compare these rows with oracles."""
     net = ts.network("torus(k=4, n=2)")
-    assert ts.loads_record(net, routing="valiant", traffic="tornado") == net.loads("valiant", "tornado").record
     sampled = net.loads(method="monte-carlo", packets=640, seed=3)
     assert (sampled.packets, sampled.seed) == (640, 3)
     bounded = net.loads("dimension_order", "transpose", bounds=True)

@@ -11,7 +11,6 @@ import pyarrow as pa
 import pytest
 import torusweep as ts
 from torusweep.errors import BadInput, Refused
-from torusweep.library.records import loads_record
 from torusweep.networks.families import build, plan
 from torusweep.papers.verification import verification_rows
 from torusweep.questions.latency.columns import LATENCY
@@ -25,6 +24,7 @@ from torusweep.tables.store import open_table
 
 from tests.models.composed import best_dimension, mean_latency
 from tests.models.latency_sweep import load_sweep, of, run, said
+from tests.records import loads_record
 
 P04 = "model: parhami-kwai-2004, message_bits: [96, 384]"
 SWEEP = f"""

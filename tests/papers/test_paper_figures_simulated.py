@@ -6,13 +6,14 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from torusweep.library.records import loads_record
 from torusweep.networks.families import build
 from torusweep.papers.figures import drawable
 from torusweep.papers.verification import verification_rows
 from torusweep.papers.verification.quantities import is_simulated
 from torusweep.questions.simulation.parameters import Parameters
 from torusweep.questions.simulation.record import simulation_records
+
+from tests.records import loads_record
 
 pytestmark = pytest.mark.slow
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import pytest
 from torusweep.all_columns import VERIFICATION
-from torusweep.library.records import loads_record
 from torusweep.networks.families import build, plan
 from torusweep.papers.verification import VERDICTS, judge, summary, verification_rows
 from torusweep.papers.verification.quantities import is_simulated
 from torusweep.papers.verification.rows import PAPERS, Expected, expected_requests, expected_topologies, load_expected
 from torusweep.questions.static.columns import STATIC
 from torusweep.questions.static.record import static_record
+
+from tests.records import loads_record
 
 ROWS = load_expected(PAPERS)
 

@@ -8,12 +8,12 @@ from itertools import pairwise, product
 import numpy as np
 import pytest
 from torusweep.errors import BadInput, Refused
-from torusweep.library.records import loads_record
 from torusweep.networks.families import build
 from torusweep.questions.deadlock.record import deadlock_record
 from torusweep.questions.loads.exact import exact_loads
 from torusweep.questions.loads.monte_carlo import sampled_loads
 
+from tests.records import loads_record
 from tests.routing.plain_routes import by_way_of_a_group, shortest_by_group
 
 

@@ -9,7 +9,6 @@ import networkx
 import numpy as np
 import pytest
 from torusweep.errors import BadInput, Refused
-from torusweep.library.records import loads_record
 from torusweep.networks.families import build, plan
 from torusweep.networks.families.algebra import kernel
 from torusweep.questions.screen.best import Objective, best_lattices, form_of
@@ -25,6 +24,7 @@ from torusweep.questions.screen.spaces import Circulants, circulant_spellings, s
 from torusweep.questions.static.record import static_record
 
 from tests.kernels.plain_circulants import orbits
+from tests.records import loads_record
 
 
 def rows_of(nodes: int, steps: int, *, classes: bool = True) -> list[dict]:

@@ -11,7 +11,6 @@ import networkx
 import numpy as np
 import pytest
 from torusweep.errors import BadInput, Refused
-from torusweep.library.records import loads_record
 from torusweep.networks.families import build, plan
 from torusweep.networks.families.algebra import hermite
 from torusweep.questions.screen import bounds
@@ -21,6 +20,7 @@ from torusweep.questions.screen.spaces import Lattices, screen_lattices, screen_
 from torusweep.questions.static.record import static_record
 
 from tests.kernels.plain_lattices import plain_graph
+from tests.records import loads_record
 
 
 def best(nodes: int, dimensions: int, chosen: Sequence[Objective], **options: Any) -> Best:

@@ -14,7 +14,6 @@ from typing import Any
 import pytest
 from playwright import sync_api
 from torusweep.answers import page as report
-from torusweep.library.records import loads_record
 from torusweep.networks.families import build
 from torusweep.questions.layout.record import layout_record
 from torusweep.questions.static.record import static_record
@@ -22,6 +21,7 @@ from torusweep.questions.static.record import static_record
 from tests.answers.browser.opened import DESKTOP, HOSTILE_NAME, Opened
 from tests.answers.page_parts import MANIFEST
 from tests.answers.page_rows import curve, verdict
+from tests.records import loads_record
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 CHROMIUM = os.environ.get("TORUSWEEP_CHROMIUM") or next(filter(None, map(shutil.which, NAMES)), None)

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from torusweep.library.records import loads_record
 from torusweep.networks.families import build
 from torusweep.papers.figures import drawable
 from torusweep.papers.verification import verification_rows
@@ -15,6 +14,7 @@ from torusweep.questions.latency.table import ModelInputs, dally_columns, networ
 from torusweep.questions.static.record import static_record
 
 from tests.papers.figures.values import CLASSES, RADICES, Row
+from tests.records import loads_record
 
 TWISTED = tuple(f"{family}(a={a})" for family in ("rt", "rtt", "pt", "ptt", "pdtt") for a in (2, 4, 5, 8, 16))
 RAHMAN = ("hypercube(n=12)", "mesh(k=64, n=2)", "ccc(n=9)", "tesh(m=2, levels=3, q=0)")

@@ -11,7 +11,6 @@ import networkx
 import numpy as np
 import pytest
 from torusweep.errors import BadInput
-from torusweep.library.records import loads_record
 from torusweep.networks.families import build
 from torusweep.questions.availability.record import availability_rows
 from torusweep.questions.availability.request import AvailabilityRequest, measures_of
@@ -19,6 +18,7 @@ from torusweep.questions.how import How
 from torusweep.questions.static.record import static_record
 
 from tests.collectives.test_best_known import narrowest_partition
+from tests.records import loads_record
 from tests.stages.availability import oracle
 
 CHEAP = "connectivity, distances"

@@ -8,12 +8,13 @@ import json
 import pytest
 from click.testing import CliRunner
 from torusweep import cli
-from torusweep.library.records import loads_record
 from torusweep.networks.families import build
 from torusweep.questions.loads.channels import channel_table
 from torusweep.questions.loads.exact import exact_loads
 from torusweep.routing import ROUTINGS
 from torusweep.traffic import PATTERNS
+
+from tests.records import loads_record
 
 
 def torusweep(*arguments):

@@ -7,13 +7,13 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from torusweep.capacity import capacity
-from torusweep.library.records import loads_record
 from torusweep.networks.families import build
 from torusweep.questions.loads.bounds import bounds_of, representative_channels
 from torusweep.questions.loads.exact import exact_loads
 from torusweep.questions.loads.monte_carlo import sampled_loads
 from torusweep.routing import routing
 
+from tests.records import loads_record
 from tests.routing.plain_routes import routes_between
 
 WIDE = {

@@ -11,13 +11,13 @@ import networkx as nx
 import numpy as np
 import pytest
 from torusweep.errors import BadInput
-from torusweep.library.records import loads_record
 from torusweep.networks.families import build
 from torusweep.questions.loads import exact
 from torusweep.questions.loads.channels import channel_table, record_of
 from torusweep.questions.loads.exact import exact_loads
 from torusweep.traffic import PATTERNS, Traffic, traffic
 
+from tests.records import loads_record
 from tests.stages.static.networks import as_networkx, network
 from tests.traffic.test_multicast import MULTICAST
 

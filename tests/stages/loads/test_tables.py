@@ -8,12 +8,12 @@ import duckdb
 import pyarrow as pa
 import pytest
 from torusweep.all_columns import schema_of
-from torusweep.library.records import loads_record
 from torusweep.networks.families import build
 from torusweep.questions.loads.channels import channel_table, record_of
 from torusweep.questions.loads.columns import CHANNEL_LOADS, LOADS
 from torusweep.questions.loads.exact import exact_loads
 
+from tests.records import loads_record
 from tests.stages.static.networks import as_networkx
 
 

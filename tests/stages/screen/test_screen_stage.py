@@ -10,7 +10,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from torusweep.errors import BadInput, Refused
-from torusweep.library.records import loads_record
 from torusweep.networks.families import build, plan
 from torusweep.networks.symmetry import is_automorphism
 from torusweep.questions.how import How
@@ -27,6 +26,8 @@ from torusweep.sweeps.points import Point, estimates, keyed, rows_of_many
 from torusweep.sweeps.requested_points import requested_points
 from torusweep.tables.parquet import ROW_GROUP, parquet
 from torusweep_kernels.distance import many_distances
+
+from tests.records import loads_record
 
 NETWORKS = [
     "mesh(k=4, n=2)",

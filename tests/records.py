@@ -1,4 +1,4 @@
-"""Rows of the tables as dicts, of one network: a `Network`, a `Topology`, or what `network` makes one of."""
+"""A row of the table `loads` as a dict, of one network, for tests that make tables of their own."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from torusweep.library.network import network as made
 from torusweep.networks.topology import Topology
 from torusweep.questions.how import How
 from torusweep.questions.loads.stage import loads
-from torusweep.questions.static.record import static_record as _static_record
 from torusweep.routing.tables.objects import routing_of
 from torusweep.traffic.given import traffic_of
 
@@ -20,25 +19,6 @@ class Sample(NamedTuple):
     packets: int
     seed: int = 0
     relative_error: float | None = None
-
-
-def static_record(
-    network: Network | Topology | str,
-    *,
-    backend: str = "auto",
-    use_symmetry: bool = True,
-    fault_nodes: int | None = None,
-    threads: int | None = None,
-) -> dict[str, Any]:
-    """The row of the table `static` for one network, as Python values without NaN.
-
-    use_symmetry  search from one node of each proved orbit instead of from every node; the row is the same
-    fault_nodes   number of node faults for fault_diameter; None leaves that column null
-    Raises BadInput where fault_nodes does not fit the network.
-    """
-    return _static_record(
-        _topology(network), backend=backend, use_symmetry=use_symmetry, fault_nodes=fault_nodes, threads=threads
-    )
 
 
 def loads_record(
