@@ -25,7 +25,7 @@ from tests.measures import measures, modules, repeated_classes
 MODULES = modules()
 # A limit never rises in the commit that needs it, nor in the ten before. An ability pays by a deletion, or has a page
 # in docs/decisions that names its lines (17 and 18: 6,300 beyond 82,424). What shrinks takes its limit with it.
-LIMITS = {"lines": 88_500, "arrows": 363, "command line and library, lines": 3_180}
+LIMITS = {"lines": 88_660, "arrows": 360, "command line and library, lines": 3_110}
 SLACK = 0.03
 # pareto asks of rows what best asks of lattices
 OTHERS = {"pareto", "front_of"}
@@ -300,3 +300,15 @@ def test_a_family_says_its_kind():
 def _module(name: str, text: str):
     some = next(iter(MODULES.values()))
     return type(some)(f"torusweep.{name}", some.path, ast.parse(text), 1)
+
+
+# folders of tests that are about all rooms, or hold what tests read
+OF_ALL_ROOMS = {"benchmarks", "certify", "docs", "faults", "kernels", "meaning", "packaging", "refusals"}
+
+
+def test_tests_stand_where_the_code_stands():
+    root = Path(__file__).resolve().parents[1]
+    folders = {str(path.parent.relative_to(root / "tests")) for path in root.glob("tests/**/test_*.py")} - {"."}
+    rooms = {name for name in folders if name.split("/")[0] not in OF_ALL_ROOMS}
+    wrong = {name for name in rooms if not (root / "pipeline/torusweep" / name).is_dir()}
+    assert wrong == {"answers/browser", "networks/cases"}  # a browser's fixtures; files that were read wrongly once

@@ -6,7 +6,7 @@ import numpy as np
 from torusweep.networks.families import build
 from torusweep.traffic import traffic
 
-from tests.stages.static.networks import network
+from tests.questions.static.networks import network
 
 KITE = [(0, 1), (0, 2), (1, 3), (1, 4), (2, 5), (3, 6), (4, 6), (5, 6), (6, 7)]
 MAKERS = {

@@ -18,7 +18,7 @@ from torusweep.networks.families import build
 from tests.capacity.networks import MAKERS, demands, make
 from tests.capacity.test_throughput import best_over_routes, commodities
 from tests.certify.show import check
-from tests.stages.static.networks import as_networkx, network, random_network
+from tests.questions.static.networks import as_networkx, network, random_network
 
 LONG = float("inf")
 

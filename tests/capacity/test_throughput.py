@@ -21,7 +21,7 @@ from torusweep.networks.symmetry import proved_symmetries
 from torusweep.networks.topology import Plan, Wiring
 
 from tests.capacity.networks import MAKERS, between_nodes, demands, make
-from tests.stages.static.networks import as_networkx, random_network
+from tests.questions.static.networks import as_networkx, random_network
 
 
 def commodities(topology, spelling, *, use_symmetry=True):

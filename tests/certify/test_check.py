@@ -162,7 +162,7 @@ CASES: dict[str, tuple[Callable[[], str], tuple[Any, ...]]] = {
     "bisection of an odd mesh": (static("mesh(k=3, n=2)", 1), ("4", "4")),
     "symmetry of a CCC": (static("ccc(n=3)", 0), ("1", "1")),
     "symmetry of a mesh": (static("mesh(k=4, n=2)", 0), ("3", "3")),  # corners, edges, inner nodes
-    # Σ_{d | N} d lattices in two dimensions; 21/8: tests/screening
+    # Σ_{d | N} d lattices in two dimensions; 21/8: tests/questions/screen
     "best of two dimensions": (best(32, 2), (63, 21, "21/8")),
     # six neighbours, and one node two hops away
     "best of three dimensions": (best(8, 3), (155, None, "1")),

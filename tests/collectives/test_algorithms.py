@@ -19,7 +19,7 @@ from torusweep.networks.families import build
 from torusweep.networks.physical import LinkSpeed
 
 from tests.collectives.player import check
-from tests.stages.static.networks import as_networkx, network
+from tests.questions.static.networks import as_networkx, network
 
 UNSUITABLE = ("a power of 2", "Hamiltonian cycle", "rings and lines", "links in both directions")
 PAIRS = [(name, operation) for name, algorithm in ALGORITHMS.items() for operation in algorithm.operations]

@@ -20,7 +20,7 @@ from torusweep.errors import BadInput
 from torusweep.networks.families import build
 
 from tests.collectives.test_packed_trees import Arc, trees
-from tests.stages.static.networks import network
+from tests.questions.static.networks import network
 
 Link = tuple[int, int, int]
 

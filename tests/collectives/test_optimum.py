@@ -14,7 +14,7 @@ from torusweep.networks.families import build
 from torusweep.networks.realisation import realise
 from torusweep.networks.topology import Plan, Wiring
 
-from tests.stages.static.networks import as_networkx, network, random_network
+from tests.questions.static.networks import as_networkx, network, random_network
 
 # network, operation, cycles per flit of the operation's size
 KNOWN = [

@@ -14,7 +14,7 @@ from scipy.optimize import linprog
 from torusweep.collectives.optimum import UNKNOWN, optimum
 from torusweep.errors import BadInput
 
-from tests.stages.static.networks import network
+from tests.questions.static.networks import network
 
 Arc = tuple[int, int]
 

@@ -8,7 +8,7 @@ from torusweep.collectives.rings import disjoint_rings, ring_of
 from torusweep.errors import BadInput
 from torusweep.networks.families import build
 
-from tests.stages.static.networks import as_networkx
+from tests.questions.static.networks import as_networkx
 
 # network, hops between neighbours of the ring, disjoint rings (0: no Hamiltonian cycle)
 RINGS = [

@@ -22,7 +22,7 @@ from torusweep.errors import BadInput
 from torusweep.networks.families import build
 
 from tests.collectives.player import check
-from tests.stages.static.networks import network
+from tests.questions.static.networks import network
 
 CASES = Path(__file__).parents[1] / "cases"
 ON_SWITCHES = ("one_way_ring", "ring", "halving_doubling", "recursive_doubling", "direct", "tree", "trees")

@@ -15,7 +15,7 @@ from torusweep.networks.families import build
 from torusweep.networks.symmetry import proved_symmetries
 from torusweep.traffic import PATTERNS, traffic
 
-from tests.stages.static.networks import network
+from tests.questions.static.networks import network
 from tests.traffic.test_multicast import MULTICAST
 
 # --- the patterns as plain loops over their definitions (Dally & Towles 2004, Cámara et al. 2010, ours) ------

@@ -2,7 +2,7 @@
 
 To add a rule: write a function from a routing (and parameters, annotated like those of a family) to a
 `Rule`; describe the rule in the first line of its docstring and name the source in the last; list it in
-RULES; add a row to the tests in tests/stages/deadlock/.
+RULES; add a row to the tests in tests/questions/deadlock/.
 """
 
 from __future__ import annotations

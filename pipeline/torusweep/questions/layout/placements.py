@@ -2,7 +2,7 @@
 
 To add a placement: write a function from a grid of digits (and parameters, annotated like those of a
 family) to coordinates; describe it in the first line of its docstring and name the source in the last;
-list it in PLACEMENTS; add a row to the tests in tests/stages/layout/.
+list it in PLACEMENTS; add a row to the tests in tests/questions/layout/.
 """
 
 from __future__ import annotations

@@ -1,1 +1,0 @@
-"""Tests of torusweep.questions.cost."""
