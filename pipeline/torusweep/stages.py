@@ -7,10 +7,12 @@ from typing import Any
 
 from torusweep.questions.stage import Stage
 
+MODULES = "torusweep.questions.{}.stage"  # of a stage, by its name
+
 
 @cache
 def _stage(name: str) -> Any:
-    return resolve_name(f"torusweep.questions.{name}.stage:QUESTION")
+    return resolve_name(f"{MODULES.format(name)}:QUESTION")
 
 
 class Stages(Mapping[str, Stage]):

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from functools import wraps
 from pathlib import Path
 from pkgutil import resolve_name
@@ -14,7 +15,7 @@ from typing import Any, TypeVar
 import click
 from click.shell_completion import CompletionItem, get_completion_class
 
-from torusweep.errors import BadInput, as_known, check_path, one_line
+from torusweep.errors import BadInput, as_known, check_path, one_line, printable
 
 Given = TypeVar("Given")
 Value = TypeVar("Value")
@@ -196,7 +197,26 @@ def choices(command: Callable[..., None]) -> Callable[..., None]:
 DEFAULT_RESULTS = Path("results/default")
 
 
-def _latest_results(context: click.Context, parameter: click.Parameter, given: Path | None) -> Path:
+def _results(context: click.Context, parameter: click.Parameter, given: Path | None) -> Path:
+    """The folder of `_latest_results`. A note below the answer says where another version computed its tables."""
+    folder = _latest_results(given)
+    context.with_resource(_noted(folder))
+    return folder
+
+
+@contextmanager
+def _noted(folder: Path) -> Iterator[None]:
+    yield
+    from torusweep.stages import MODULES
+    from torusweep.tables import current, store
+
+    with suppress(BadInput):  # a folder that the command did not read
+        stages = {"stage": store.read_manifest(folder).get("stage", {})}
+        for note in current.notes_of(stages, MODULES):
+            click.echo(f"note: {printable(folder)}: {note}", err=True)
+
+
+def _latest_results(given: Path | None) -> Path:
     """The folder given, else results/default, else the sweep in results/ that ran last."""
     if given is not None:
         quantity("--results", check_path, given)
@@ -212,14 +232,14 @@ several_results = click.option(
     "--results",
     multiple=True,
     type=click.Path(path_type=Path),
-    callback=lambda context, parameter, given: [_latest_results(context, parameter, one) for one in given or (None,)],
+    callback=lambda context, parameter, given: [_results(context, parameter, one) for one in given or (None,)],
     help="Folder of a sweep; repeated, of several, whose tables have a column sweep.  [default: results/default;"
     " without one, the sweep in results/ that ran last]",
 )
 results = click.option(
     "--results",
     type=click.Path(path_type=Path),
-    callback=_latest_results,
+    callback=_results,
     help="Folder of a sweep.  [default: results/default; without one, the sweep in results/ that ran last]",
 )
 

@@ -24,6 +24,7 @@ from torusweep.answers.query import MEMORY_GIB, MOST_ROWS, TIME_LIMIT, no_result
 from torusweep.errors import BadInput, nearest, printable
 from torusweep.quantities import counted
 from torusweep.questions.display import Fact, aligned, html_of, rows_html, text_of
+from torusweep.stages import MODULES
 from torusweep.tables import current, store
 from torusweep.tables.columns import Column
 
@@ -310,7 +311,11 @@ distances, loads, points, static, verification
 
     def _rows(self) -> list[Fact]:
         rows = self._counts()
-        notes = [("note", note, "") for folder in self.folders for note in store.read_manifest(folder).get("notes", [])]
+        notes = [
+            ("note", note, "")
+            for folder in self.folders
+            for note in current.notes_of(store.read_manifest(folder), MODULES)
+        ]
         counts = ((name, counted(rows[name], "row") if name in rows else "a row for each network") for name in self)
         return [*((name, count, "") for name, count in counts), *notes]
 

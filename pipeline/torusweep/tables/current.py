@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 from torusweep.errors import BadInput, located, printable, unreadable
 from torusweep.tables import store
+from torusweep.tables.keys import digest_of_code, sources_of
 
 CONFIGURATION = "sweep.yaml"
 
@@ -45,6 +47,17 @@ def is_complete(folder: Path) -> bool:
     except BadInput:
         return False
     return holds(folder, str(config.get("sha256")))
+
+
+def notes_of(manifest: Mapping[str, Any], modules: str) -> list[str]:
+    """What a reader of a folder should know: what its tables leave out, and which of them another version computed.
+
+    modules  the module of a stage, with {} for its name
+    """
+    stages = manifest.get("stage", {}).items()
+    other = sorted(name for name, code in stages if code != digest_of_code(sources_of(modules.format(name))))
+    said = f"another version of torusweep computed {', '.join(other)}; 'torusweep run' computes them with this one"
+    return [*manifest.get("notes", []), *([said] if other else [])]
 
 
 def digests_of(files: Iterable[str]) -> dict[str, str]:

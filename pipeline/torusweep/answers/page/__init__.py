@@ -35,8 +35,8 @@ from torusweep.answers.page.verification import papers_section, provenance_secti
 from torusweep.charts import DARK, LIGHT, specification
 from torusweep.charts import config as theme
 from torusweep.charts.looks import distinct
-from torusweep.stages import STAGES
-from torusweep.tables import store
+from torusweep.stages import MODULES, STAGES
+from torusweep.tables import current, store
 from torusweep.tables.rows import StoredRows, Tables, stored_rows
 
 
@@ -121,7 +121,7 @@ def _json(data: Any) -> str:
 def _lead(manifest: Mapping[str, Any]) -> str:
     """What the sweep is about, and what its tables leave out."""
     description = manifest.get("description") or "Distances, symmetry and cost of interconnection networks."
-    notes = (f'<p class="note">Note: {escape(note)}.</p>' for note in manifest.get("notes", []))
+    notes = (f'<p class="note">Note: {escape(note)}.</p>' for note in current.notes_of(manifest, MODULES))
     return "\n".join([f'<p class="lead">{escape(str(description))}</p>', *notes])
 
 
