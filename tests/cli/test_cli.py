@@ -188,8 +188,8 @@ def test_a_shell_is_offered_names():
 def test_default_results_folder(tmp_path, monkeypatch):
     """results/default if it exists, else the sweep in results/ that ran last."""
     monkeypatch.chdir(tmp_path)
-    assert _latest_results(None, None, Path("mine")) == Path("mine")
-    assert _latest_results(None, None, None) == Path("results/default")
+    assert _latest_results(Path("mine")) == Path("mine")
+    assert _latest_results(None) == Path("results/default")
     for age, name in ((50, "old"), (10, "new")):
         manifest = tmp_path / "results" / name / "manifest.json"
         manifest.parent.mkdir(parents=True)
@@ -199,10 +199,10 @@ def test_default_results_folder(tmp_path, monkeypatch):
     search = tmp_path / "results" / "search" / "manifest.json"  # what a search found is no sweep
     search.parent.mkdir()
     search.write_text("{}")
-    assert _latest_results(None, None, None) == Path("results/new")
+    assert _latest_results(None) == Path("results/new")
     (tmp_path / "results" / "default").mkdir()
     (tmp_path / "results" / "default" / "manifest.json").write_text("{}")
-    assert _latest_results(None, None, None) == Path("results/default")
+    assert _latest_results(None) == Path("results/default")
 
 
 @pytest.mark.parametrize("name", ["DOR", "dor", "xy", "Dimension-Order"])

@@ -120,7 +120,9 @@ def test_a_short_pipeline_is_compared_with_its_own_fill(flits: int, most: float)
 
 
 def test_gpus_on_switches():
-    said = torusweep("collective", str(Path(__file__).parents[1] / "cases" / "c6.graphml"), "all_reduce", "--json")
+    said = torusweep(
+        "collective", str(Path(__file__).parents[1] / "networks" / "cases" / "c6.graphml"), "all_reduce", "--json"
+    )
     rows = {row["algorithm"]: row for row in json.loads(said.out)}
     assert rows["one_way_ring"]["cycles"] == pytest.approx(2 * 7 / 8 / 18)
     assert rows["one_way_ring"]["ring_order"] == list(range(8))

@@ -24,7 +24,7 @@ from torusweep.networks.families import build
 from tests.collectives.player import check
 from tests.questions.static.networks import network
 
-CASES = Path(__file__).parents[1] / "cases"
+CASES = Path(__file__).parents[1] / "networks" / "cases"
 ON_SWITCHES = ("one_way_ring", "ring", "halving_doubling", "recursive_doubling", "direct", "tree", "trees")
 PAIRS = [(name, operation) for name in ON_SWITCHES for operation in ALGORITHMS[name].operations]
 

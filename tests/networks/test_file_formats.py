@@ -30,7 +30,7 @@ from torusweep.networks.topology import Topology
 
 from tests.networks.tool_files import FILES
 
-CASES = Path(__file__).parent.parent / "cases"
+CASES = Path(__file__).parent / "cases"
 
 
 @pytest.fixture(autouse=True)

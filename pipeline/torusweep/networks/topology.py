@@ -9,6 +9,7 @@ Numbering: dimension 0 is x; x varies fastest: index = a_0 + k_0 (a_1 + k_1 (a_2
 
 from __future__ import annotations
 
+import resource
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -318,10 +319,11 @@ class Topology:
 
 @cache
 def default_memory() -> int:
-    """Default limit on the memory of one network, in bytes: half of the machine's memory."""
+    """Default limit on the memory of one network, in bytes: half of what machine and `ulimit` give a process."""
     import psutil  # takes long to import
 
-    return psutil.virtual_memory().total // 2
+    limits = [resource.getrlimit(kind)[0] for kind in (resource.RLIMIT_AS, resource.RLIMIT_DATA)]
+    return min([psutil.virtual_memory().total, *(one for one in limits if one != resource.RLIM_INFINITY)]) // 2
 
 
 # --- addresses ---------------------------------------------------------------------------------

@@ -299,6 +299,7 @@ def test_times_on_a_twisted_slice_as_a_plain_loop(network, axes, by):
     [
         ("torus(k=4, n=2)", {"tp": 4, "dp": 8}, "got tp 4 × dp 8 = 32"),
         ("ccc(n=3)", {"tp": 24}, "expected a slice, torus, mesh or twisted torus"),
+        ("full_mesh(radices=[4, 2])", {"tp": 4, "dp": 2}, "expected a slice, torus, mesh or twisted torus"),
         ("faulty(torus(k=4, n=2), links=1)", {"tp": 16}, "with all its links"),
         ("pruned_xy(k=4)", {"tp": 64}, "expected a connected network, got 2 parts"),
         ("torus(k=4, n=2, directed=true)", {"tp": 16}, "links of two directions"),

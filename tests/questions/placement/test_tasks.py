@@ -20,7 +20,7 @@ from torusweep.networks.families import build
 from tests.faults.command_line import torusweep
 from tests.questions.static.networks import as_networkx
 
-STAR = Path(__file__).parents[2] / "cases" / "star.csv"
+STAR = Path(__file__).parents[2] / "networks" / "cases" / "star.csv"
 
 
 def routes(topology) -> tuple[dict, dict]:

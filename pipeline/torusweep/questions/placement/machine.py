@@ -105,16 +105,19 @@ def machine(topology: Topology) -> Machine:
     _check(topology)
     shape = topology.plan.structure
     twisted = isinstance(shape, Lattice) and shape.columns != box(shape.sides).columns
+    sides = topology.plan.radices
+    other = BadInput(
+        f"{topology.spelling}: expected a slice, torus, mesh or twisted torus with all its links, got another"
+        " network; choose one, such as slice(radices=[8, 16], wrap=[false, true])"
+    )
     try:
         routing = routing_record(topology) if twisted else dimension_order(topology)
     except Refused:
         raise
     except BadInput:
-        raise BadInput(
-            f"{topology.spelling}: expected a slice, torus, mesh or twisted torus with all its links, got another"
-            " network; choose one, such as slice(radices=[8, 16], wrap=[false, true])"
-        ) from None
-    sides = topology.plan.radices
+        raise other from None
+    if routing.moves.next.shape[1] != 2 * len(sides):  # more than a step up and down in a dimension, as in a HyperX
+        raise other
     ways, message = _ways(routing)
     return Machine(topology, sides, tuple(_rings(routing, sides)), twisted, ways, message)
 
