@@ -200,7 +200,7 @@ SAMPLES = {
 }
 
 
-BY_SUFFIX_ALONE = {"lgl"}  # whose signs are those of comments elsewhere
+BY_SUFFIX_ALONE = {"lgl", "sif"}  # signs that begin comments elsewhere; lines of words alone
 
 
 def binary(name: str) -> bytes:

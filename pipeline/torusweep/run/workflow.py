@@ -54,17 +54,18 @@ def points(sweep: Sweep, folder: Path) -> int:
     """
     files = current.digests_of(named_files(sweep))
     weighed = weighed_points(sweep, folder)
+    table, notes = points_table(weighed), list(notes_of(weighed))  # keys read the files again
     current.expect_same(files)
     about = {
         "sweep": sweep.sweep,
         "description": sweep.description,
         "papers": list(sweep.papers),
-        "notes": list(notes_of(weighed)),
+        "notes": notes,
         "config": {"sha256": sweep.digest, "text": sweep.text, "files": files},
         "software": software(),
     }
     asked = {*requested_stages(sweep), *requested_derived(sweep)}
-    store.publish_points(folder, points_table(weighed), about, {name: name in asked for name in {*TABLES} - {"points"}})
+    store.publish_points(folder, table, about, {name: name in asked for name in {*TABLES} - {"points"}})
     current.publish_configuration(folder, sweep.text.encode())
     return 0
 
