@@ -295,7 +295,5 @@ def test_a_person_reads_both_variants_and_all_dimensions():
 
 @pytest.mark.parametrize("links", ["bandwidths=[2]", "latencies=[1, 5]"])
 def test_unequal_links_are_refused(links):
-    with pytest.raises(
-        ValueError, match="one flit a cycle and one cycle, got other ones: in the models the budget"
-    ):
+    with pytest.raises(ValueError, match="one flit a cycle and one cycle, got other ones: in the models the budget"):
         static_of(build(f"with_links(torus(k=4, n=2), {links})"), Constraint("pins", 96))
