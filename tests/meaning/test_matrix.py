@@ -5,7 +5,6 @@ The declarations of questions (`Askable.heeds`) are held to what answers do, and
 
 from __future__ import annotations
 
-import random
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -33,8 +32,6 @@ CANNOT = {
     ("cost", "2011-mudigonda", "forwarding"): "hosts change energy_per_bit alone, and the model has no watts",
 }
 CASES = [case for question in about_networks() for case in cases(question)]
-# seconds of a trial, about, where they are many: of these questions one in four is in `make test-faults`
-LONG = ("deadlock", "place", "collective", "simulate")
 
 
 @pytest.fixture(autouse=True)
@@ -77,13 +74,11 @@ def asked_about(number: int) -> Iterator[Topology]:
 
 
 def trials() -> Iterator[object]:
-    """(case, attribute): a question's first case is in `make test`, of others a sample in `make test-faults`."""
-    draw = random.Random(51)
+    """(case, attribute): a question's first case is in `make test`, the others in `make test-faults`."""
     for number, case in enumerate(CASES):
         first = number == 0 or CASES[number - 1].question != case.question
         for attribute in SAID:
-            often = 0.25 if case.question in LONG else 1.0
-            marks = () if first else (pytest.mark.faults if draw.random() < often else pytest.mark.slow,)
+            marks = () if first else (pytest.mark.faults,)
             yield pytest.param(number, attribute, id=f"{case}-{attribute}".replace("/", " "), marks=marks)
 
 
