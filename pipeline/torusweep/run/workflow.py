@@ -52,8 +52,7 @@ def points(sweep: Sweep, folder: Path) -> int:
 
     Raises BadInput where a file that the configuration names changes meanwhile.
     """
-    files = current.digests_of(named_files(sweep))
-    weighed = weighed_points(sweep, folder)
+    files, weighed = current.digests_of(named_files(sweep)), weighed_points(sweep, folder)
     table, notes = points_table(weighed), list(notes_of(weighed))  # keys read the files again
     current.expect_same(files)
     about = {
