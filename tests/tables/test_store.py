@@ -424,3 +424,13 @@ def test_rows_of_a_large_table_are_read_without_the_digest_of_all(tmp_path, monk
         path.write_bytes(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])
         with pytest.raises(BadInput, match="was altered: its digest is not its manifest's"):
             store.open_table(path, {"nodes": 1})
+
+
+def test_points_whose_texts_are_no_utf_8_are_refused_in_one_line(tmp_path: Path):
+    schema = pa.schema([("stage", pa.string())])
+    wrong = pa.Array.from_buffers(
+        pa.string(), 1, [None, *(pa.py_buffer(part) for part in (b"\0\0\0\0\2\0\0\0", b"\xe3("))]
+    )
+    pq.write_table(pa.table([wrong], schema=schema), tmp_path / "points.parquet")
+    with pytest.raises(BadInput, match=r"points\.parquet is missing or damaged: delete it"):
+        store.read_points(tmp_path, schema)
