@@ -98,6 +98,8 @@ def edited(table: pa.Table, edits: list[Edit]) -> pa.Table:
 def _values(rows: int, own: pa.DataType, kind: str, given: Any) -> pa.Array:
     if kind == "type":
         return pa.nulls(rows, given)
+    if isinstance(given, bytes) and pa.types.is_string(own):
+        return pa.array([given] * rows, pa.binary()).view(own)  # texts that are no UTF-8
     try:
         return pa.array([given] * rows, own)
     except (pa.ArrowException, TypeError, ValueError, OverflowError):
@@ -144,6 +146,7 @@ ASKED = {
     "verify": ("verify", "--json"),
     "pareto": ("pareto", "--minimise", "cost", "--maximise", "saturation_load", "--traffic", "all", "--json"),
     "plot": ("plot", "nodes", "mean_distance", "-o", "plot.svg"),
+    "compare": ("compare", str(FOLDER), str(TEMPLATE)),
 }
 READERS = st.sampled_from([*ASKED, *(f"step {name}" for name in STEPS)])
 
@@ -155,8 +158,8 @@ def ask(reader: str) -> None:
     if reader.startswith("step "):
         said = torusweep("step", reader.removeprefix("step "), "any.yaml", str(FOLDER))
     else:
-        said = torusweep(*ASKED[reader], "--results", str(FOLDER))
-    if not (reader == "verify" and said.status == 1):  # numbers that disagree with the papers
+        said = torusweep(*ASKED[reader], *(() if reader == "compare" else ("--results", str(FOLDER))))
+    if not (reader in ("verify", "compare") and said.status == 1):  # numbers that differ
         settled(said)
     if page.exists():
         assert EVIL not in page.read_text()

@@ -16,7 +16,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 from torusweep.errors import BadInput
-from torusweep.run import workflow
+from torusweep.run import steps
 from torusweep.sweeps import points
 from torusweep.tables import current, store
 
@@ -168,13 +168,13 @@ def test_a_row_of_a_file_that_changed_is_not_kept(rings: Run, graph: Path, monke
 def test_a_file_that_changes_during_a_short_step(rings: Run, graph: Path, monkeypatch: pytest.MonkeyPatch, step: str):
     computed(rings, STEPS[: STEPS.index(step)] if step == "points" else ("points", "static"))
     name = {"points": "points_table", "derived": "verification_rows"}[step]
-    found = getattr(workflow, name)
+    found = getattr(steps, name)
 
     def then_edited(*given):
         graph.write_text("0 1\n1 2\n2 3\n")
         return found(*given)
 
-    monkeypatch.setattr(workflow, name, then_edited)
+    monkeypatch.setattr(steps, name, then_edited)
     with pytest.raises(BadInput, match=r"ring\.edges changed while the sweep ran: nothing of it is kept"):
         rings.here(step)
 

@@ -157,13 +157,13 @@ COMMANDS: list[tuple[list[str], str]] = [
 
 @pytest.fixture(scope="module")
 def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with traps, in which `a/work` is the user's, with traps and his own files."""
+    """A folder with traps, in which `a/own` is the user's, with traps and his own files."""
     return trapped(tmp_path_factory.mktemp("traps"))
 
 
 def trapped(base: Path) -> Path:
     spring = SPRINGS.format(sprung=str(base / "sprung"), name="{name}")
-    work = base / "a/work"
+    work = base / "a/own"
     for folder in (base, base / "a", work):
         traps = {f"{name}.py": "{spring}\n" for name in MODULES} | {
             f"{name}/__init__.py": "{spring}" for name in MODULES[3:6]
@@ -204,8 +204,8 @@ def opened(trace: Path) -> dict[str, tuple[str, set[str]]]:
 
 def not_results(files: set[str]) -> set[str]:
     """Without what is in folders of results, which are the user's to name; temporary names are those of the file."""
-    inside = {re.sub(r"^a/work/", "", name) for name in files}
-    return {name for name in inside if not re.match(r"results/|a/work/?$|(.*/)?\.writing-", name)}
+    inside = {re.sub(r"^a/own/", "", name) for name in files}
+    return {name for name in inside if not re.match(r"results/|a/own/?$|(.*/)?\.writing-", name)}
 
 
 def call(base: Path, trace: Path, *command: str, given: str = "") -> str:
@@ -213,7 +213,7 @@ def call(base: Path, trace: Path, *command: str, given: str = "") -> str:
     done = subprocess.run(
         command,
         input=given,
-        cwd=base / "a/work",
+        cwd=base / "a/own",
         env=environment(base, trace),
         capture_output=True,
         text=True,
@@ -267,7 +267,7 @@ def test_a_run_obeys_nothing_of_its_folder(tmp_path: Path, command: tuple[str, .
     assert not (base / "sprung").exists(), (base / "sprung").read_text()
     files = not_results({name.replace("/default/", "/results/") for name in opened(trace)[""][1]})
     assert files - {".snakemake/metadata", ".snakemake/incomplete"} == {"s.yaml", "g.edges", "d.csv"}
-    made = base / "a/work" / ("default" if "default" in command else "results") / "s"
+    made = base / "a/own" / ("default" if "default" in command else "results") / "s"
     assert (made / "checked.txt").exists() == ("--dry-run" not in command)
 
 
@@ -281,7 +281,7 @@ def of_kernel(log: Path, base: Path) -> tuple[set[str], set[str]]:
     """Files below the base that processes opened or executed, and names there that they looked up, as strace says."""
     opened, named = set[str](), set[str]()
     begun: dict[str, str] = {}
-    folders: defaultdict[str, str] = defaultdict(lambda: f"{base}/a/work")  # in which processes are
+    folders: defaultdict[str, str] = defaultdict(lambda: f"{base}/a/own")  # in which processes are
     for line in log.read_text(errors="replace").splitlines():
         process, _, words = line.partition(" ")
         words = words.strip()
@@ -297,7 +297,7 @@ def of_kernel(log: Path, base: Path) -> tuple[set[str], set[str]]:
             whole = os.path.normpath(os.path.join(folder or folders[process], name))
             if call == "chdir" and words.endswith(" = 0"):
                 folders[process] = whole
-            if f"{whole}/".startswith(f"{base}/a/work/") and whole != f"{base}/a/work":
+            if f"{whole}/".startswith(f"{base}/a/own/") and whole != f"{base}/a/own":
                 named.add(os.path.relpath(whole, base))
                 if call in ("open", "openat", "execve") and " = -1 " not in words:
                     opened.add(os.path.relpath(whole, base))

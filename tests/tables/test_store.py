@@ -11,6 +11,7 @@ from operator import itemgetter
 from pathlib import Path
 from random import Random
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -426,11 +427,30 @@ def test_rows_of_a_large_table_are_read_without_the_digest_of_all(tmp_path, monk
             store.open_table(path, {"nodes": 1})
 
 
-def test_points_whose_texts_are_no_utf_8_are_refused_in_one_line(tmp_path: Path):
+READERS = {
+    "points": lambda folder, schema: store.read_points(folder, schema),
+    "table": lambda folder, schema: store.open_table(folder / "static.parquet"),
+    "columns": lambda folder, schema: store.open_file(folder / "static.parquet", schema).read(["stage"]),
+    "groups": lambda folder, schema: [*store.open_file(folder / "static.parquet", schema).groups()],
+    "places": lambda folder, schema: store.open_file(folder / "static.parquet", schema).take(np.array([1])),
+}
+
+
+@pytest.mark.parametrize("reader", READERS)
+def test_texts_that_are_no_utf_8_are_refused_by_all_that_read_rows(tmp_path: Path, reader: str):
+    """Arrow reads them, and whoever uses them ends in a UnicodeDecodeError."""
     schema = pa.schema([("stage", pa.string())])
-    wrong = pa.Array.from_buffers(
-        pa.string(), 1, [None, *(pa.py_buffer(part) for part in (b"\0\0\0\0\2\0\0\0", b"\xe3("))]
-    )
-    pq.write_table(pa.table([wrong], schema=schema), tmp_path / "points.parquet")
-    with pytest.raises(BadInput, match=r"points\.parquet is missing or damaged: delete it"):
-        store.read_points(tmp_path, schema)
+    wrong = pa.table([pa.array([b"a", b"\xe3("], pa.binary()).view(pa.string())], schema=schema)
+    store.publish_table(tmp_path, "static", wrong)
+    pq.write_table(wrong, tmp_path / "points.parquet")
+    with pytest.raises(BadInput, match=r"\.parquet is .*damaged.*: delete it and run the sweep again"):
+        READERS[reader](tmp_path, schema)
+
+
+def test_a_shard_whose_texts_are_no_utf_8_is_not_used(tmp_path: Path):
+    schema = pa.schema([("stage", pa.string())])
+    columns = [pa.array(["k"]), pa.array([0], pa.int64()), pa.array([b"\xe3("], pa.binary()).view(pa.string())]
+    shards.publish_shard(tmp_path, pa.table(columns, schema=shards.shard_schema(schema)), {"stage": "static"})
+    found = shards.read_shards(tmp_path, "static", schema)
+    assert found.whole == []
+    assert len(found.complaints) == 1

@@ -206,7 +206,12 @@ def _results(context: click.Context, parameter: click.Parameter, given: Path | N
 
 @contextmanager
 def _noted(folder: Path) -> Iterator[None]:
-    yield
+    """Say so after the command's answer, also where that is a status, and not after a refusal, which is one line."""
+    status = None
+    try:
+        yield
+    except SystemExit as answered:
+        status = answered
     from torusweep.stages import MODULES
     from torusweep.tables import current, store
 
@@ -214,6 +219,8 @@ def _noted(folder: Path) -> Iterator[None]:
         stages = {"stage": store.read_manifest(folder).get("stage", {})}
         for note in current.notes_of(stages, MODULES):
             click.echo(f"note: {printable(folder)}: {note}", err=True)
+    if status:
+        raise status
 
 
 def _latest_results(given: Path | None) -> Path:

@@ -133,7 +133,7 @@ def step(name: str, config: Path, folder: Path, part: str | None, log: Path | No
 def run_step(
     name: str, config: Path, folder: Path, overrides: dict[str, Any], part: str | None = None, log: Path | None = None
 ) -> int:
-    """A step's exit status: a stage's or of a part of it, or one of torusweep.run.workflow."""
+    """A step's exit status: a stage's or of a part of it, or one of torusweep.run.steps."""
     from torusweep.run.progress import logged
     from torusweep.stages import STAGES
     from torusweep.sweeps.forecast import StagePart
@@ -146,7 +146,7 @@ def run_step(
             return make_table(name, config, folder, overrides, chosen)
     if chosen is not None:
         raise BadInput(f"--part: expected a stage, which has parts, got the step '{name}'; leave --part out")
-    from torusweep.run.workflow import STEPS
+    from torusweep.run.steps import STEPS
     from torusweep.sweeps.configuration import load
 
     if name not in STEPS:

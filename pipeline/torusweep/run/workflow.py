@@ -1,7 +1,4 @@
-"""What the Snakefile knows of a sweep, and the short steps that its rules call; the long one is run/compute_table.py.
-
-Every step takes the sweep, as its configuration was read once, and the sweep's folder, and returns an exit status.
-"""
+"""What the Snakefile knows of a sweep: its folder, files, stages, digests of code and options of jobs."""
 
 from __future__ import annotations
 
@@ -12,136 +9,29 @@ import sys
 import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import cache, cached_property, partial
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-
-from torusweep.all_columns import TABLES, schema_of
 from torusweep.errors import FOLDER, BadInput, nearest, printable
-from torusweep.papers.verification import COMPARED, summary, verification_rows
-from torusweep.quantities import counted
 from torusweep.run.compute_table import listed, merge, outcome_of
 from torusweep.run.place import RECORDS, record_of
 from torusweep.run.progress import logged, tell
+from torusweep.run.steps import STEPS
 from torusweep.sweeps.configuration import Sweep, load, of_mapping
 from torusweep.sweeps.forecast import PartJob, StagePart, gpu_options, jobs, read_parts
-from torusweep.sweeps.left_out import notes_of
 from torusweep.sweeps.points import estimates, stage_digest
 from torusweep.sweeps.requested_points import (
-    DERIVED,
     input_files,
-    named_files,
-    points_table,
     requested_derived,
     requested_points,
     requested_stages,
-    weighed_points,
 )
 from torusweep.tables import current, store
 from torusweep.tables.keys import program_digest
-from torusweep.tables.provenance import software
 
 # backend, symmetry ("on" or "off") and workers, where the command line says otherwise than the configuration
 Overrides = dict[str, Any]
-
-
-def points(sweep: Sweep, folder: Path) -> int:
-    """points.parquet, manifest.json, and the configuration's copy. Tables that others requested are removed.
-
-    Raises BadInput where a file that the configuration names changes meanwhile.
-    """
-    files, weighed = current.digests_of(named_files(sweep)), weighed_points(sweep, folder)
-    table, notes = points_table(weighed), list(notes_of(weighed))  # keys read the files again
-    current.expect_same(files)
-    about = {
-        "sweep": sweep.sweep,
-        "description": sweep.description,
-        "papers": list(sweep.papers),
-        "notes": notes,
-        "config": {"sha256": sweep.digest, "text": sweep.text, "files": files},
-        "software": software(),
-    }
-    asked = {*requested_stages(sweep), *requested_derived(sweep)}
-    store.publish_points(folder, table, about, {name: name in asked for name in {*TABLES} - {"points"}})
-    current.publish_configuration(folder, sweep.text.encode())
-    return 0
-
-
-def derived(sweep: Sweep, folder: Path) -> int:
-    """All tables made of stages' tables, one after the other: verification compares the others' numbers, too."""
-    for name in requested_derived(sweep):
-        STEPS[name](sweep, folder)
-    current.expect_same(store.manifest_of(folder, sweep.digest)["config"].get("files", {}))
-    return 0
-
-
-def derived_table(name: str, sweep: Sweep, folder: Path) -> int:
-    """A table made of stages' tables."""
-    listed = store.manifest_of(folder, sweep.digest)["tables"]
-    wanted = [stage for stage in DERIVED[name].stages if stage in requested_stages(sweep)]
-    for stage in wanted:
-        if stage not in listed:
-            raise BadInput(
-                f"{folder / store.MANIFEST} is damaged: expected the table {stage} in it;"
-                " delete it and run the sweep again"
-            )
-    tables = {stage: store.open_file(folder / f"{stage}.parquet", schema_of(stage)) for stage in wanted}
-    store.publish_table(folder, name, DERIVED[name].rows(sweep, tables), config=sweep.digest)
-    return 0
-
-
-def verification(sweep: Sweep, folder: Path) -> int:
-    """verification.parquet: the papers' numbers against ours. An unexplained row ends the run in the step `check`."""
-    listed = store.manifest_of(folder, sweep.digest)["tables"]
-    names = [name for name in COMPARED if name in listed and sweep.papers]
-    tables = {name: store.open_current(folder / f"{name}.parquet", schema_of(name)) for name in names}
-    rows = pa.Table.from_pylist(verification_rows(tables, sweep.papers), schema=schema_of("verification"))
-    store.publish_table(folder, "verification", rows, config=sweep.digest)
-    return 0
-
-
-def report(sweep: Sweep, folder: Path) -> int:
-    """report.html, and figures/*.svg: the papers' figures that the sweep has numbers for."""
-    # only this step draws, and the drawing library takes long to import
-    from torusweep.answers.page import write_report
-    from torusweep.papers.figures import write_figures
-
-    store.manifest_of(folder, sweep.digest)
-    write_figures(write_report(folder, folder / "report.html"), folder / "figures")
-    return 0
-
-
-def check(sweep: Sweep, folder: Path) -> int:
-    """checked.txt: nothing failed, nothing is unexplained. Otherwise status 1 and a line for each; tables stay."""
-    failed = store.manifest_of(folder, sweep.digest).get("failed", [])
-    rows = store.open_current(folder / "verification.parquet", schema_of("verification")).to_pylist()
-    unexplained = [row for row in rows if row["verdict"] == "unexplained"]
-    for failure in failed:
-        tell(f"{failure['point']} failed: {failure['reason']}")
-    for row in unexplained:
-        tell(
-            f"{row['paper']} {row['place']}, {row['row']}: {row['quantity']} of {row['topology']} is unexplained:"
-            f" {row['reason']}"
-        )
-    if failed or unexplained:
-        numbers = f"{counted(len(unexplained), 'number')} {'is' if len(unexplained) == 1 else 'are'} unexplained"
-        tell(f"{counted(len(failed), 'point')} failed, {numbers}; the tables in {folder} are complete but for these")
-        return 1
-    counts = [f"{count} {verdict}" for verdict, count in summary(rows).items() if count]
-    store.publish(folder / store.CHECKED, ((", ".join(counts) or "none were requested") + "\n").encode())
-    return 0
-
-
-STEPS: dict[str, Callable[[Sweep, Path], int]] = {
-    "points": points,
-    "derived": derived,
-    **{name: partial(derived_table, name) for name in DERIVED},
-    "verification": verification,
-    "report": report,
-    "check": check,
-}
 
 
 SNAKEFILE = Path(__file__).parent / "Snakefile"
@@ -331,8 +221,9 @@ def requested_sweep(workflow: Any, config: Mapping[str, Any]) -> RequestedSweep:
             given["parts"] = read_parts(str(given["parts"]), "--config: parts: ")
         sweep = load(Path(files[0]))
         requested = of_configuration(sweep, str(given.pop("results", "results")), given, where_jobs_run(workflow))
-        made = str((folder := requested.folder) / "points.parquet")
-        known = requested.spawned or FOLDER in os.environ or record_of(Path(RECORDS), made) is not None
+        folder = requested.folder
+        record = record_of(Path(RECORDS), str(folder / "points.parquet"))
+        known = requested.spawned or FOLDER in os.environ or record is not None
         if not known and not current.holds(folder, sweep.digest):
             tell(f"{folder} has tables of another configuration, of which Snakemake knows nothing: --forcerun points")
         return requested

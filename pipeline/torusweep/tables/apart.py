@@ -55,8 +55,8 @@ def apart(
     """
     request = {"function": function, "arguments": dict(arguments), "memory": memory, "seconds": ceil(seconds)}
     with _LOCK:
+        process = _kept()
         try:
-            process = _kept()
             with suppress(BrokenPipeError):
                 process.stdin.write(json.dumps({**request, "bytes": len(content)}).encode() + b"\n")
                 process.stdin.write(content)
@@ -80,8 +80,12 @@ def apart(
 
 
 def _kept() -> Any:
-    """The process that is kept, started where there is none; it ends with a child that does not end well."""
-    here = os.stat(".")[1:3], dict(os.environ)
+    """The process that is kept, started where there is none; it ends with a child that does not end well.
+
+    It sees the folder and the environment in which it began, so that others need another one.
+    """
+    folder = os.stat(".")
+    here = folder.st_dev, folder.st_ino, dict(os.environ)
     if _KEPT and (_KEPT[1] != here or _KEPT[0].poll() is not None):
         end()
     if not _KEPT:

@@ -99,14 +99,14 @@ class TableFile:
     def read(self, columns: Sequence[str]) -> pa.Table:
         """Some columns of all rows."""
         with readable(self._path):
-            return self._file.read(list(columns))
+            return valid(self._file.read(list(columns)))
 
     def groups(self, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
         """All rows, some ROW_GROUP at a time. columns: None for all"""
         file = self._file
         for number in range(file.num_row_groups):
             with readable(self._path):
-                rows = file.read_row_group(number, None if columns is None else list(columns))
+                rows = valid(file.read_row_group(number, None if columns is None else list(columns)))
             yield rows
 
     def take(self, places: np.ndarray) -> pa.Table:
@@ -120,11 +120,17 @@ class TableFile:
             own = ordered[np.searchsorted(ordered, begin) : np.searchsorted(ordered, end)] - begin
             if len(own):
                 with readable(self._path):
-                    found.append(file.read_row_group(number).take(arrow_places(own)))
+                    found.append(valid(file.read_row_group(number)).take(arrow_places(own)))
             begin = end
         back = np.empty(len(order), np.int64)
         back[order] = np.arange(len(order))
         return pa.concat_tables(found).combine_chunks().take(arrow_places(back))
+
+
+def valid(rows: pa.Table) -> pa.Table:
+    """The rows. Raises pyarrow.ArrowInvalid for texts that are no UTF-8: Arrow reads them, who uses them fails."""
+    rows.validate(full=True)
+    return rows
 
 
 def arrow_places(places: np.ndarray) -> Any:
@@ -237,9 +243,9 @@ def read_rows(content: bytes | Any, *, checked: bool = False, where: Mapping[str
     source = pa.BufferReader(arrow_buffer(content)) if isinstance(content, bytes) else content
     file = pq.ParquetFile(source, page_checksum_verification=checked)
     if not where:
-        return file.read()
+        return valid(file.read())
     rows = file.read_row_groups([group for group in range(file.num_row_groups) if may_have(file, group, where)])
-    return rows.filter(reduce(operator.and_, (pc.field(name) == value for name, value in where.items())))
+    return valid(rows).filter(reduce(operator.and_, (pc.field(name) == value for name, value in where.items())))
 
 
 def stored_schema(content: bytes) -> pa.Schema:

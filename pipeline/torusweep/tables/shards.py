@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from torusweep.tables.parquet import SCHEMA_VERSION, parquet, parquet_file
+from torusweep.tables.parquet import SCHEMA_VERSION, parquet, parquet_file, valid
 from torusweep.tables.store import digest, file_digest, publish
 
 KEY = "key"
@@ -46,7 +46,7 @@ class Shard(NamedTuple):
         """The shard of a file. Raises pyarrow.ArrowException, OSError or KeyError for another file."""
         with parquet_file(file) as opened:  # all of it, so that damage is found before any of it is used
             groups = map(opened.read_row_group, range(opened.num_row_groups))
-            rows = pa.concat_tables([group.select([KEY, MEMBER]) for group in groups])
+            rows = pa.concat_tables([valid(group).select([KEY, MEMBER]) for group in groups])
         encoded = rows.column(KEY).combine_chunks().dictionary_encode()
         key = encoded.indices.to_numpy().astype(np.int64)
         member = rows.column(MEMBER).to_numpy()

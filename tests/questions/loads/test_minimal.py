@@ -12,10 +12,14 @@ import numpy as np
 import pytest
 from torusweep.errors import BadInput
 from torusweep.networks.families import build
+from torusweep.questions.how import How
 from torusweep.questions.loads import exact
 from torusweep.questions.loads.channels import channel_table, record_of
 from torusweep.questions.loads.exact import exact_loads
+from torusweep.questions.loads.stage import loads
+from torusweep.routing.tables.objects import routing_of
 from torusweep.traffic import PATTERNS, Traffic, traffic
+from torusweep.traffic.given import traffic_of
 
 from tests.questions.static.networks import as_networkx, network
 from tests.records import loads_record
@@ -337,10 +341,12 @@ def test_a_million_nodes_by_symmetry():
 @pytest.mark.parametrize("routing", MINIMAL)
 @pytest.mark.parametrize("use_symmetry", [True, False])
 def test_traffic_without_a_path_is_refused(routing, use_symmetry):
+    topology = build("pruned_xy(k=4)")
+    asked = How("auto", use_symmetry), routing_of(topology, routing), traffic_of(topology, "uniform")
     with pytest.raises(
         BadInput, match=r"^routing .* on pruned_xy\(k=4\), traffic uniform: 0\.5 of the traffic has no path"
     ):
-        loads_record(build("pruned_xy(k=4)"), routing=routing, use_symmetry=use_symmetry)
+        loads(topology, *asked)
 
 
 def test_traffic_within_components_is_accepted():

@@ -12,6 +12,7 @@ import pytest
 from torusweep.errors import BadInput, Refused
 from torusweep.networks.families import build
 from torusweep.networks.physical import LinkSpeed
+from torusweep.networks.picture import SMALL
 from torusweep.questions.placement.blocks import AxisPart, corners, lay, orders, size_of
 from torusweep.questions.placement.machine import JobOperation, Kind, least_bytes, machine
 from torusweep.questions.placement.ranking import JobPlacement, rank
@@ -310,6 +311,24 @@ def test_what_does_not_fit_is_refused_in_one_line(network, axes, message):
         rank(machine(build(network)), axes, [], LinkSpeed(BANDWIDTH, LATENCY))
     assert message in str(refusal.value)
     assert "\n" not in str(refusal.value)
+
+
+@pytest.mark.parametrize(
+    "network", [*(one for choices in SMALL.values() for one in choices.values()), "full_mesh(radices=[5])"]
+)
+def test_directions_of_what_is_taken_for_a_slice_are_steps_up_and_down_its_dimensions(network):
+    """Of every family: links are named by a node and a direction, two for each dimension."""
+    try:
+        slice_of = machine(build(network))
+    except BadInput:
+        return
+    sides, step, everyone = slice_of.sides, slice_of.ways.step, np.arange(slice_of.nodes)
+    assert step.shape[1] == 2 * len(sides) == 2 * len(slice_of.names)
+    for i, (side, stride) in enumerate(zip(sides, slice_of.strides)):
+        digit = everyone // stride % side
+        assert (step[digit < side - 1, 2 * i] == everyone[digit < side - 1] + stride).all()
+        if side > 2:
+            assert (step[digit > 0, 2 * i + 1] == everyone[digit > 0] - stride).all()
 
 
 @pytest.mark.parametrize("network", ["torus(k=21, n=3)", "hypercube(n=5)"])
