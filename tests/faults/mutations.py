@@ -189,7 +189,10 @@ def _data_sets() -> list[Whole]:
 
 def _results() -> list[Whole]:
     files = _under(test_input_results.TEMPLATE, "results/any") | {"any.yaml": test_input_results.CONFIG.encode()}
-    asked = [[*command, "--results", "results/any"] for command in test_input_results.ASKED.values()]
+    asked = [
+        ["compare", "results/any", "results/any"] if name == "compare" else [*command, "--results", "results/any"]
+        for name, command in test_input_results.ASKED.items()
+    ]
     steps = [["step", name, "any.yaml", "results/any"] for name in test_input_results.STEPS]
     return [Whole(files, command) for command in [*asked, *steps, *steps]]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from itertools import permutations
+from pathlib import Path
 from typing import get_args
 
 import networkx
@@ -329,6 +330,22 @@ def test_directions_of_what_is_taken_for_a_slice_are_steps_up_and_down_its_dimen
         assert (step[digit < side - 1, 2 * i] == everyone[digit < side - 1] + stride).all()
         if side > 2:
             assert (step[digit > 0, 2 * i + 1] == everyone[digit > 0] - stride).all()
+
+
+@pytest.mark.parametrize("network", ["torus(radices=[4, 6])", "mesh(radices=[3, 2, 4])", "hypercube(n=3)"])
+def test_a_file_whose_numbers_are_those_of_a_grid_is_that_grid(network, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    own = build(network)
+    tail, head, _ = own.arcs
+    links = [f"{one},{other}" for one, other in zip(tail.tolist(), head.tolist()) if one < other]
+    Path("links.csv").write_text("\n".join(["source,target", *links]))
+    axes, operations = {"a": 4, "b": own.nodes // 4}, [JobOperation("a", "all_reduce", 6000)]
+    found, expected = (
+        rank(machine(network), axes, operations, LinkSpeed(BANDWIDTH, LATENCY), top=1).best[0]
+        for network in (build('graph(path="links.csv")'), own)
+    )
+    assert (found.phases, found.blocks) == (expected.phases, expected.blocks)
+    assert np.array_equal(found.devices, expected.devices)
 
 
 @pytest.mark.parametrize("network", ["torus(k=21, n=3)", "hypercube(n=5)"])

@@ -5,7 +5,7 @@ What an axis of a job does, how a collective's time follows from loads, and what
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -18,11 +18,12 @@ from torusweep_kernels.groups import Ways
 
 from torusweep.errors import BadInput, Refused
 from torusweep.networks.families.algebra import Lattice, box
+from torusweep.networks.families.grids import class_names
 from torusweep.networks.physical import LinkSpeed
 from torusweep.networks.topology import NO_PORT, Topology
 from torusweep.quantities import counted
 from torusweep.routing import SourceRouting
-from torusweep.routing.dimension_order import dimension_order
+from torusweep.routing.dimension_order import grid_of
 from torusweep.routing.lattices import routing_record
 
 MOST_NODES = 8192  # the table of all pairs then has 256 MiB; the largest slice of a known pod has 6,144 nodes
@@ -57,7 +58,7 @@ class Machine:
     @property
     def names(self) -> tuple[str, ...]:
         """Of the dimensions."""
-        return self.topology.plan.classes
+        return class_names(len(self.sides))
 
     @cached_property
     def strides(self) -> tuple[int, ...]:
@@ -103,36 +104,31 @@ def machine(topology: Topology) -> Machine:
     Raises BadInput for another network, Refused for one that is too large.
     """
     _check(topology)
-    shape = topology.plan.structure
+    shape, sides = topology.plan.structure, topology.plan.radices
     twisted = isinstance(shape, Lattice) and shape.columns != box(shape.sides).columns
-    sides = topology.plan.radices
-    other = BadInput(
-        f"{topology.spelling}: expected a slice, torus, mesh or twisted torus with all its links, got another"
-        " network; choose one, such as slice(radices=[8, 16], wrap=[false, true])"
-    )
     try:
-        routing = routing_record(topology) if twisted else dimension_order(topology)
+        if not twisted:
+            grid = grid_of("dimension_order", topology)  # not a HyperX, but a graph whose numbers are those of a grid
+            sides = grid.sides
+        _check_dimensions(topology, sides)
+        routing = routing_record(topology) if twisted else grid.routing("split", [tuple(range(len(sides)))])
     except Refused:
         raise
     except BadInput:
-        raise other from None
-    if routing.moves.next.shape[1] != 2 * len(sides):  # more than a step up and down in a dimension, as in a HyperX
-        raise other
+        raise BadInput(
+            f"{topology.spelling}: expected a slice, torus, mesh or twisted torus with all its links, got another"
+            " network; choose one, such as slice(radices=[8, 16], wrap=[false, true])"
+        ) from None
     ways, message = _ways(routing)
     return Machine(topology, sides, tuple(_rings(routing, sides)), twisted, ways, message)
 
 
 def _check(topology: Topology) -> None:
-    sides, nodes = topology.plan.radices, topology.nodes
+    nodes = topology.nodes
     if nodes > MOST_NODES:
         raise Refused(
             f"{topology.spelling}: expected at most {MOST_NODES:,} nodes, got {nodes:,}; all pairs have a route in a"
             " table: choose a smaller slice"
-        )
-    if len(sides) > MOST_DIMENSIONS:
-        raise Refused(
-            f"{topology.spelling}: expected at most {MOST_DIMENSIONS} dimensions, got {len(sides)}; the orders of an"
-            " axis on all of them are too many: choose fewer and longer ones"
         )
     tail, head, _ = topology.arcs
     links = scipy.sparse.coo_array((np.ones(len(tail), np.int8), (tail, head)), shape=(nodes, nodes))
@@ -145,6 +141,14 @@ def _check(topology: Topology) -> None:
     if topology.directed:
         raise BadInput(
             f"{topology.spelling}: expected links of two directions, got one; choose a torus, mesh or twisted torus"
+        )
+
+
+def _check_dimensions(topology: Topology, sides: Sequence[int]) -> None:
+    if len(sides) > MOST_DIMENSIONS:
+        raise Refused(
+            f"{topology.spelling}: expected at most {MOST_DIMENSIONS} dimensions, got {len(sides)}; the orders of an"
+            " axis on all of them are too many: choose fewer and longer ones"
         )
 
 
