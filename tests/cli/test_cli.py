@@ -107,6 +107,17 @@ def test_a_full_disk_is_one_line(arguments):
     )
 
 
+@pytest.mark.parametrize(
+    "arguments", [["describe", "x.csv"], ["run", "a.yaml"], ["place", "ring(k=4)", "--job", "a.yaml"]]
+)
+def test_a_working_folder_that_is_gone_is_one_line(arguments, tmp_path, monkeypatch):
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    said = command_line.torusweep(*arguments)
+    assert (said.status, said.err) == (2, "torusweep: the working folder has been deleted; change to another one\n")
+
+
 def on_a_terminal(*arguments: str, **environment: str) -> str:
     """What a command, which ends well, writes on a terminal as its standard error."""
     ours, its = pty.openpty()

@@ -158,6 +158,9 @@ def main() -> None:
     except BrokenPipeError:
         _give_up_stdout(141)
     except OSError as failure:
+        if failure.errno == errno.ENOENT and failure.filename is None:  # os.getcwd's
+            _say("the working folder has been deleted; change to another one")
+            _end(2)
         if failure.errno != errno.ENOSPC:
             raise
         _say(f"cannot write standard output: {failure.strerror}; make room, or write elsewhere")
