@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 
 import networkx
@@ -54,8 +54,9 @@ class Module:
         return counts
 
 
+@cache
 def modules() -> dict[str, Module]:
-    """Every module of the two packages, by its dotted name."""
+    """Every module of the two packages, by its dotted name. It takes seconds: not for the import of a test."""
     found = {}
     for package, folder in PACKAGES.items():
         for path in sorted(folder.rglob("*.py")):

@@ -22,7 +22,6 @@ from torusweep.tables.columns import NUMBERS, PURE, Column
 
 from tests.measures import measures, modules, repeated_classes
 
-MODULES = modules()
 # A limit never rises in the commit that needs it, nor in the ten before. An ability pays by a deletion, or has a page
 # in docs/decisions that names its lines (17 and 18: 6,300 beyond 82,424). What shrinks takes its limit with it.
 LIMITS = {"lines": 88_700, "arrows": 360, "command line and library, lines": 3_138}
@@ -33,13 +32,13 @@ OTHERS = {"pareto", "front_of"}
 
 @pytest.mark.parametrize("measure", LIMITS)
 def test_the_house_does_not_grow(measure: str):
-    value, most = measures(MODULES)[measure], LIMITS[measure]
+    value, most = measures(modules())[measure], LIMITS[measure]
     assert value <= most, f"{measure}: delete something, or write a page in docs/decisions that names the lines"
     assert value >= most * (1 - SLACK), f"{measure}: lower the limit to {value:,}"
 
 
 def test_a_public_class_name_is_defined_once():
-    assert repeated_classes(MODULES) == {}
+    assert repeated_classes(modules()) == {}
 
 
 @pytest.mark.parametrize("room", ["cli", "library", "sweeps", "answers"])
@@ -50,7 +49,7 @@ def test_parameters_of_questions_are_declared_with_them(room: str):
     asked = {question_named(name).ask.__name__ for name in QUESTIONS} | OTHERS
     copies = {
         (module.name, function.name)
-        for module in MODULES.values()
+        for module in modules().values()
         if module.room == room
         for function in ast.walk(module.tree)
         if isinstance(function, ast.FunctionDef) and not function.name.startswith("_") and function.name not in asked
@@ -178,7 +177,7 @@ def _constant(node: ast.expr) -> bool:
 def test_a_limit_is_part_of_a_parameter_s_annotation():
     assert unlimited(PARAMETERS) == []
     asked = {module for module, _ in QUESTIONS.values()}
-    rooms = [module for module in MODULES.values() if module.room.startswith("questions") or module.name in asked]
+    rooms = [module for module in modules().values() if module.room.startswith("questions") or module.name in asked]
     assert {module.name: by_hand for module in rooms if (by_hand := limits_by_hand(module.tree))} == {}
 
 
@@ -298,7 +297,7 @@ def test_a_family_says_its_kind():
 
 
 def _module(name: str, text: str):
-    some = next(iter(MODULES.values()))
+    some = next(iter(modules().values()))
     return type(some)(f"torusweep.{name}", some.path, ast.parse(text), 1)
 
 

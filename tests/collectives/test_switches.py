@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from fractions import Fraction as F
+from functools import cache
 from pathlib import Path
 
 import networkx as nx
@@ -70,6 +71,22 @@ NETWORKS = {
 }
 
 
+@cache
+def network_of(name: str):
+    return NETWORKS[name]()
+
+
+@cache
+def bound(name: str, operation: str, root: int) -> float:
+    """The same for every algorithm."""
+    return optimum(network_of(name), operation, root=root).bound
+
+
+@cache
+def shares_of(name: str, source: int, destination: int) -> dict[tuple[int, int], F]:
+    return shares(network_of(name), source, destination)
+
+
 def shares(topology, source: int, destination: int) -> dict[tuple[int, int], F]:
     """Of a message: at each node it is divided by the bandwidth of the links that lead nearer."""
     graph = nx.DiGraph()
@@ -94,15 +111,14 @@ def shares(topology, source: int, destination: int) -> dict[tuple[int, int], F]:
     return found
 
 
-def cycles_of(topology, schedule) -> float:
+def cycles_of(name: str, schedule) -> float:
     """The busiest channel's time of each step (of all steps, in a pipeline), a flit of size, message by message."""
-    loads, known = defaultdict(lambda: defaultdict(F)), {}
+    loads = defaultdict(lambda: defaultdict(F))
     for step, source, destination, chunk in zip(
         schedule.step.tolist(), schedule.source.tolist(), schedule.destination.tolist(), schedule.chunk.tolist()
     ):
-        ends = tuple(int(schedule.node[rank]) for rank in (source, destination))
-        known.setdefault(ends, shares(topology, *ends))
-        for channel, share in known[ends].items():
+        ends = (int(schedule.node[rank]) for rank in (source, destination))
+        for channel, share in shares_of(name, *ends).items():
             loads[0 if schedule.pipelined else step][channel] += share * int(schedule.size[chunk])
     return float(sum(max(load.values()) for load in loads.values()) / schedule.units)
 
@@ -110,7 +126,7 @@ def cycles_of(topology, schedule) -> float:
 @pytest.mark.parametrize("name", NETWORKS)
 @pytest.mark.parametrize(("algorithm", "operation"), PAIRS)
 def test_algorithms_compute_their_operation(name: str, algorithm: str, operation: str):
-    topology = NETWORKS[name]()
+    topology = network_of(name)
     ranks = len(topology.terminals)
     if (algorithm in ("halving_doubling", "recursive_doubling") and ranks & (ranks - 1)) or (
         algorithm == "ring" and topology.directed
@@ -122,8 +138,8 @@ def test_algorithms_compute_their_operation(name: str, algorithm: str, operation
     schedule = schedule_of(topology, operation, algorithm, root=root)
     check(schedule, ranks, root)
     cost = cost_of(topology, schedule)
-    assert cost.cycles == pytest.approx(cycles_of(topology, schedule), rel=1e-9)
-    assert cost.cycles >= optimum(topology, operation, root=root).bound * (1 - 1e-9)
+    assert cost.cycles == pytest.approx(cycles_of(name, schedule), rel=1e-9)
+    assert cost.cycles >= bound(name, operation, root) * (1 - 1e-9)
 
 
 def half(ranks: int) -> F:

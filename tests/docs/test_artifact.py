@@ -10,7 +10,7 @@ from tests.docs.artifact import BOUND, DOCUMENT, HOUR, Claim, claims, found, rep
 
 TEXT = DOCUMENT.read_text()
 CLAIMS = list(claims(TEXT))
-QUICK = 0.3  # minutes
+QUICK, LONG = 0.3, 0.2  # minutes; rows that take more than LONG are in make test-slow
 FEW = 3  # of the quick rows in every run of the tests: each starts a process
 
 
@@ -34,7 +34,11 @@ def quick() -> list[object]:
     """The quick rows but ratios of speed: a timed test would fail on a busy machine."""
     brief = (one for one in CLAIMS if one.minutes <= QUICK and not one.apart)
     rows = [one for one in brief if not any(map(BOUND.fullmatch, one.expected))]
-    return [pytest.param(one, marks=pytest.mark.faults if place >= FEW else ()) for place, one in enumerate(rows)]
+    rows.sort(key=lambda one: one.minutes > LONG)
+    return [
+        pytest.param(one, marks=pytest.mark.slow if one.minutes > LONG else pytest.mark.faults if place >= FEW else ())
+        for place, one in enumerate(rows)
+    ]
 
 
 @pytest.mark.parametrize("claim", quick())

@@ -1,8 +1,8 @@
 """Any bytes for every reader, by hand and for longer: python -m tests.faults.fuzz --minutes 30 --seed 1
 
-Each round draws 300 examples of every property of test_input_any_bytes.py and test_input_results.py, fewer of those
-that take long, from the next seed. A failure shows the
-smallest input that fails and the seed; the input becomes a file of corpus/.
+Each round draws as many examples of every property of test_input_any_bytes.py and test_input_results.py as
+`make test-faults`, from the next seed. A failure shows the smallest input that fails and the seed; the input becomes a
+file of corpus/.
 """
 
 from __future__ import annotations

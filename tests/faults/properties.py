@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, seed, settings
 
 from tests.faults.inputs.any_bytes import Properties
 
-FEW, MANY = 25, 300  # examples in make test, in make test-faults
+FEW, MANY = 25, 120  # examples in make test, in make test-faults
 LONGEST = 20.0  # seconds of one input
 
 

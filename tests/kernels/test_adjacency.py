@@ -36,7 +36,7 @@ graphs = st.integers(1, 12).flatmap(
 )
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(graphs, st.booleans(), st.sampled_from([np.int32, np.int64]))
 def test_neighbours_are_those_of_a_plain_loop(graph, directed, dtype):
     nodes, links = graph
@@ -60,7 +60,7 @@ def test_neighbours_are_those_of_a_plain_loop(graph, directed, dtype):
         assert rows.both == (0 if directed else sum((v, u) in pairs for u, v in pairs) // 2)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(graphs, st.booleans(), st.integers(0, 2**32 - 1))
 def test_symmetry_is_that_of_the_channels(graph, shuffled, seed):
     """A directed list has a table with or without reverse channels; the ports may be in any order."""

@@ -157,9 +157,7 @@ def test_random_tasks(name: str, counted: bool, removed: int, backend: str) -> N
     check(oracle.drawn(7, **TASKS[name], counted=counted, removed=removed), backend)
 
 
-@settings(
-    max_examples=150, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=50, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_drawn_tasks(data: st.DataObject, as_cupy: AsCupy) -> None:
     as_cupy(multiprocessors=1)

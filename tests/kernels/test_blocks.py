@@ -36,7 +36,7 @@ def blocks(draw: st.DrawFn) -> dict[str, np.ndarray | None]:
     return {"ports": ports, "terminals": terminals, "capacity": capacity}
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=25, deadline=None, derandomize=True)
 @given(blocks())
 def test_numbers_are_those_of_a_plain_search_and_of_fractions(block):
     found = measure_networks(**block, threads=1)
@@ -95,7 +95,7 @@ def same(found: Block, expected: Block) -> None:
             assert (ours.dtype, ours.shape, ours.tobytes()) == (theirs.dtype, theirs.shape, theirs.tobytes()), name
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=25, deadline=None, derandomize=True)
 @given(blocks())
 def test_backends_and_threads_agree_to_the_bit(block):
     expected = measure_networks(**block, backend="numpy")
@@ -108,7 +108,7 @@ def test_backends_and_threads_agree_to_the_bit(block):
         assert ours.tobytes() == theirs.tobytes()
 
 
-@settings(max_examples=60, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(block=blocks(), loads=st.booleans(), backwards=st.booleans())
 def test_cuda_agrees_to_the_bit(as_cupy, block, loads, backwards):
     expected = measure_networks(**block, loads=loads, backend="numpy")
@@ -195,7 +195,7 @@ def test_more_paths_than_sums_are_exact_for(squares):
     assert found.load[0].tobytes() == exact.load.tobytes()
 
 
-@settings(max_examples=80, deadline=None, derandomize=True)
+@settings(max_examples=30, deadline=None, derandomize=True)
 @given(blocks(), st.booleans())
 def test_edge_connectivity_is_that_of_networkx(block, both_ways):
     ports = block["ports"]

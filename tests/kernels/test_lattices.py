@@ -31,7 +31,7 @@ def forms(draw: st.DrawFn, most_side: int = 6) -> np.ndarray:
     return np.array(batch)
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=25, deadline=None, derandomize=True)
 @given(forms())
 def test_distances_and_loads_are_those_of_networkx(batch):
     found = measure_lattices(batch)
@@ -49,7 +49,7 @@ def test_distances_and_loads_are_those_of_networkx(batch):
         assert all(load[dimension] == 0 for dimension in unused)
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=25, deadline=None, derandomize=True)
 @given(forms(), st.booleans())
 def test_backends_agree_to_the_bit(batch, loads):
     expected = measure_lattices(batch, loads=loads, backend="numpy")
@@ -86,7 +86,7 @@ def test_cuda_on_degenerate_lattices(as_cupy, loads, backwards):
             same(*(measure_lattices(some, loads=loads, backend=name) for name in ("cupy", "numpy")))
 
 
-@settings(max_examples=40, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=20, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(batch=forms(), loads=st.booleans(), backwards=st.booleans())
 def test_cuda_agrees_to_the_bit(as_cupy, batch, loads, backwards):
     expected = measure_lattices(batch, loads=loads, backend="numpy")
@@ -175,7 +175,7 @@ def test_a_lattice_does_not_depend_on_its_batch():
         assert alone.load[0].tobytes() == load.tobytes()
 
 
-@settings(max_examples=40, deadline=None, derandomize=True)
+@settings(max_examples=20, deadline=None, derandomize=True)
 @given(forms())
 def test_class_sizes_are_those_of_the_orbits(batch):
     """By exact matrices of Python's integers, as the families have them."""

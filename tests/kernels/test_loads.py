@@ -241,7 +241,7 @@ def test_a_torus_less_some_links(exact: bool, split: str, backend: str) -> None:
     check({**task, "capacity": None}, split, backend, exact=exact)
 
 
-@settings(max_examples=60, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     task=small_tasks(["uniform", "by node", "by root and node", "of few", "of few nodes"]),
     split=st.sampled_from(SPLITS),

@@ -20,7 +20,7 @@ from tests.kernels.router_on_gpu import MANNERS, SLOW, compared
 from tests.kernels.router_oracle import Network
 
 AsCupy = Callable[..., ModuleType]
-SLOWLY = settings(max_examples=60, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+SLOWLY = settings(max_examples=25, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 
 # --- by hand ------------------------------------------------------------------------------------
 # Node 0 has a direct channel to node 1 (direction 0) and one to node 2 (direction 1), which leads on to node 1; node 3
@@ -151,7 +151,7 @@ def test_random_networks_have_detours_that_are_taken_at_the_source_and_later() -
     assert (taken[:3] > 30).all(), taken
 
 
-@settings(SLOW, max_examples=40)
+@settings(SLOW, max_examples=15)
 @given(st.integers(0, 10**6), st.booleans())
 def test_the_gpus_code_on_random_networks(as_cupy: AsCupy, seed: int, messages: bool) -> None:
     wiring, router, routes, packets = with_detours(seed)
@@ -160,7 +160,7 @@ def test_the_gpus_code_on_random_networks(as_cupy: AsCupy, seed: int, messages: 
     compared(as_cupy, wiring, router, routes, packets, cycles=250, than="numba")
 
 
-@settings(SLOW, max_examples=20)
+@settings(SLOW, max_examples=10)
 @given(st.integers(0, 10**6), st.sampled_from([1, 40]))
 def test_the_same_deadlocks(as_cupy: AsCupy, seed: int, stall: int) -> None:
     found = compared(as_cupy, *with_detours(seed), cycles=400, stall=stall, manners=list(MANNERS)[:2])
@@ -179,7 +179,7 @@ def test_a_deadlock_is_found_where_nothing_moves_any_more_and_nowhere_else(seed:
         assert (found.stalled[experiment] >= 0) == stuck
 
 
-@settings(SLOWLY, max_examples=20)
+@settings(SLOWLY, max_examples=10)
 @given(st.integers(0, 10**6))
 def test_packets_without_a_detour_move_as_in_a_batch_without_detours(seed: int) -> None:
     wiring, router, routes, packets = with_detours(seed)

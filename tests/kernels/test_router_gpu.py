@@ -27,19 +27,19 @@ from tests.kernels.router_on_gpu import MANNERS, SLOW, AsCupy, compared
 from tests.kernels.router_traces import CONFLICTS, MESSAGES, SEVERAL_A_CYCLE, line, on_line, waiting
 
 
-@settings(SLOW, max_examples=40)
+@settings(SLOW, max_examples=15)
 @given(st.integers(0, 10**6), st.sampled_from([0, 60]))
 def test_like_numba_on_random_networks(as_cupy: AsCupy, seed: int, measure_from: int) -> None:
     compared(as_cupy, *random_case(seed), cycles=250, measure_from=measure_from, than="numba")
 
 
-@settings(SLOW, max_examples=20)
+@settings(SLOW, max_examples=10)
 @given(st.integers(0, 10**6), st.sampled_from([1, 40]))
 def test_the_same_deadlocks(as_cupy: AsCupy, seed: int, stall: int) -> None:
     compared(as_cupy, *random_case(seed), cycles=400, stall=stall, than="numba", manners=list(MANNERS)[:2])
 
 
-@settings(SLOW, max_examples=30)
+@settings(SLOW, max_examples=12)
 @given(st.integers(0, 10**6), st.sampled_from(["messages", "queue"]))
 def test_messages_and_queues_on_random_networks(as_cupy: AsCupy, seed: int, what: str) -> None:
     wiring, router, routes, packets = random_case(seed)

@@ -56,7 +56,7 @@ def test_against_plain_walks(name: str, split: str, backend: str) -> None:
     assert same(walks_oracle.walks(**task, split=split), found)
 
 
-@settings(max_examples=40, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=20, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_drawn_tasks(data: st.DataObject, as_cupy: AsCupy) -> None:
     as_cupy(multiprocessors=1, cache=1)

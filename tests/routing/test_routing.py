@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import product
 from pathlib import Path
 
 import networkx as nx
@@ -53,10 +52,11 @@ def test_loads_equal_those_of_walked_routes(name: str, network: str):
     everywhere = np.arange(topology.nodes)
     demands = np.stack([traffic(pattern, topology)[1].rows(everywhere) for pattern in TRAFFICS])
     loads, hops = plain_loads(routing(name, topology)[1], demands)
-    for use_symmetry, (pattern, load, every) in product((True, False), zip(TRAFFICS, loads, hops)):
-        found = exact_loads(topology, routing=name, traffic=pattern, use_symmetry=use_symmetry)
-        np.testing.assert_allclose(found.load, load, rtol=1e-12, atol=1e-13, err_msg=pattern)
-        assert found.mean_hops == pytest.approx(every / topology.nodes, rel=1e-12), pattern
+    for pattern, load, every in zip(TRAFFICS, loads, hops):
+        for use_symmetry in (True, False)[: 2 if traffic(pattern, topology)[1].symmetric else 1]:
+            found = exact_loads(topology, routing=name, traffic=pattern, use_symmetry=use_symmetry)
+            np.testing.assert_allclose(found.load, load, rtol=1e-12, atol=1e-13, err_msg=pattern)
+            assert found.mean_hops == pytest.approx(every / topology.nodes, rel=1e-12), pattern
 
 
 @pytest.mark.parametrize(("name", "network"), [(name, network) for name, network in CASES if network in HIERARCHIES])

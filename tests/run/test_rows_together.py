@@ -79,7 +79,7 @@ def test_all_families_together_have_the_rows_of_each_alone(
     """To the bit, in whatever order and number; those of some points are computed one by one."""
     assert {spelling.partition("(")[0] for spelling in [*SPELLINGS, *graphs]} == set(FAMILIES)
     stage, how = STAGES[asked.partition(",")[0]], How(backend, threads=1)
-    large = 80 if backend == "numpy" else 300
+    large = 80 if backend == "numpy" else 130
     points = [Point(stage.name, spelling, REQUESTS[asked]) for spelling in [*SPELLINGS, *graphs]]
     points = [point for point in points if LazyNetwork(next(spellings_of(point.topology))).plan.nodes <= large]
     each = [one_after_the_other([*point.networks], how) for point in points]
@@ -153,7 +153,7 @@ def test_networks_together_have_the_rows_of_each_alone(
     before: str, asked: str, backend: str, monkeypatch: pytest.MonkeyPatch
 ):
     """To the bit, whatever is computed at once."""
-    many = 40 if backend == "numba" else 6
+    many = 12 if backend == "numba" else 6
     point = Point(asked.partition(",")[0], str(SeedRun(before, 0, many - 1)), REQUESTS[asked])
     how = How(backend, threads=1)
     alone = pa.concat_tables(one_after_the_other(point.networks, how))

@@ -22,6 +22,7 @@ from torusweep.routing import ROUTINGS, GivenRouting, routing
 from torusweep.routing.tables.as_table import table_of
 from torusweep_kernels.dependencies import no_channels
 
+from tests.questions.deadlock.least import once
 from tests.questions.deadlock.plain_dependencies import (
     RULES,
     Datelines,
@@ -202,8 +203,12 @@ def test_channel_numbers_beyond_a_byte():
     assert packets[0] == packets[1]
 
 
+LEAST = once()
+
+
 @pytest.mark.parametrize(("name", "network", "rule", "virtual_channels"), CASES)
-def test_verdict(name, network, rule, virtual_channels):
+def test_verdict(name, network, rule, virtual_channels, monkeypatch):
+    monkeypatch.setattr("torusweep.questions.deadlock.record.least_virtual_channels", LEAST)
     form = build_routing(name, network)[1]
     plain = expected(name, network, rule, virtual_channels)
     record = deadlock_record(form.topology, routing=name, vc_rule=rule, virtual_channels=virtual_channels)

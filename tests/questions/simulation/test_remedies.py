@@ -11,6 +11,8 @@ from torusweep.networks.families import FAMILIES, build
 from torusweep.questions.simulation.parameters import Parameters
 from torusweep.questions.simulation.setup import set_up
 
+from tests.questions.deadlock.least import once
+
 NETWORKS = (
     *(
         "torus(k=4, n=2)",
@@ -95,8 +97,13 @@ def follow(requested: Parameters, text: str) -> Parameters:
     return replace(requested, routing=found["routing"] or requested.routing, vc_rule=None, allow_deadlock=True)
 
 
+LEAST = once()
+
+
 @pytest.mark.parametrize("spelling", NETWORKS)
-def test_remedies_work(spelling: str):
+def test_remedies_work(spelling: str, monkeypatch: pytest.MonkeyPatch):
+    for module in ("deadlock.record", "simulation.choice"):
+        monkeypatch.setattr(f"torusweep.questions.{module}.least_virtual_channels", LEAST)
     network, refusals = build(spelling), 0
     for entry in REFUSED:
         requested = Parameters(**entry)
