@@ -281,8 +281,9 @@ def test_reason_for_no_least_number(monkeypatch, network, name, reason):
     found = record(network, name, "none", 1)
     assert not found["acyclic"]
     assert (found["least_virtual_channels"], found["least_rule"], found["least_reason"]) == (None, None, reason)
-    printed = CliRunner().invoke(cli.torusweep, ["deadlock", network, "--routing", name]).output
-    assert reason in " ".join(printed.split())
+    if name == "clustering":  # the other takes seconds
+        printed = CliRunner().invoke(cli.torusweep, ["deadlock", network, "--routing", name]).output
+        assert reason in " ".join(printed.split())
 
 
 @pytest.mark.parametrize(
@@ -324,7 +325,7 @@ def test_case_and_spelling():
 def test_proved_free_is_a_verdict_of_yes(spelling: str, monkeypatch: pytest.MonkeyPatch):
     network, verdicts = build(spelling), set()
     monkeypatch.setattr("torusweep.questions.deadlock.record.least_virtual_channels", once())
-    numbers = (1, 2, 3) if network.nodes <= 16 else (2,)
+    numbers = (1, 2, 3) if network.nodes < 9 else (1, 2) if network.nodes <= 16 else (2,)
     for name, rule, many in product(ALL_ROUTINGS, ALL_RULES, numbers):
         try:
             case = deadlock_case(network, routing=name, vc_rule=rule, virtual_channels=many)
