@@ -15,9 +15,10 @@ from pathlib import Path
 import psutil
 import pytest
 from click.shell_completion import BashComplete, split_arg_string
-from torusweep.cli import COMMANDS
+from torusweep.cli import COMMANDS, GROUPS
 from torusweep.cli import torusweep as command_line_of_torusweep
 from torusweep.cli.options import _latest_results
+from torusweep.questions import ASKED
 from torusweep_kernels import backend
 
 from tests.faults import command_line
@@ -38,6 +39,19 @@ def test_help_has_examples(command):
     said = command_line.torusweep(command, "--help")
     assert (said.status, said.err) == (0, "")
     assert "Examples:\n    torusweep " in said.out
+
+
+def test_help_documents_and_readme_list_the_commands_by_what_a_user_asks():
+    root = Path(__file__).parents[2]
+    said, rows = "", ""
+    for asked, commands in GROUPS.items():
+        said += f"\n{asked}\n" + "".join(f"  {name:12}  {line}\n" for name, (_, line) in commands.items())
+        first = [f" {asked} ", *[" "] * len(commands)]
+        rows += "".join(f"|{ask}| `{name}` | {line} |\n" for ask, (name, (_, line)) in zip(first, commands.items()))
+    assert command_line.torusweep("--help").out.endswith(said)
+    assert rows in (root / "docs" / "commands.md").read_text()
+    assert [asked for asked in ASKED if f"**{asked}**" not in (root / "README.md").read_text()] == []
+    assert sorted(name for commands in GROUPS.values() for name in commands) == sorted({*COMMANDS} - {"step"})
 
 
 def test_help_imports_nothing_heavy():

@@ -1,4 +1,4 @@
-"""What the tutorial and the gallery show is what the commands print."""
+"""What README, tutorial, gallery and answers to questions asked elsewhere show is what the commands print."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from tests.docs.console import Command, agree, commands, failures_of_python, run
 
 DOCS = Path(__file__).parents[2] / "docs"
 DOCUMENTS = {name: (DOCS / name).read_text() for name in ("tutorial.md", "gallery.md")}
+QUICK_DOCUMENTS = {name: (DOCS / name).read_text() for name in ("asked-elsewhere.md", "../README.md")}
 SHOWN = {command.line: command for text in DOCUMENTS.values() for command in commands(text)}
 QUICK = {"--version", "describe", "loads", "deadlock", "layout"}  # milliseconds, and no sweep
 TEXT = re.compile(r"<text[^>]*>([^<]*)</text>")
@@ -54,6 +55,21 @@ def test_the_way_of_a_row_is_true():
     assert failures_of_python(text, "the-way-of-a-row.md") == 0
 
 
+def check_commands(text: str, folder: Path) -> None:
+    """Run all of a document's commands in a folder, one after another."""
+    write_files(text, folder)
+    for command in commands(text):
+        printed = run(command)
+        assert agree(printed, command.printed), (command.line, printed)
+
+
+@pytest.mark.parametrize("document", QUICK_DOCUMENTS)
+def test_a_document_of_quick_commands_is_true(document, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert next(commands(QUICK_DOCUMENTS[document]), None)
+    check_commands(QUICK_DOCUMENTS[document], tmp_path)
+
+
 @pytest.mark.faults
 @pytest.mark.parametrize("document", DOCUMENTS)
 def test_a_document_is_true(document, tmp_path, monkeypatch):
@@ -63,10 +79,7 @@ def test_a_document_is_true(document, tmp_path, monkeypatch):
     gallery.mkdir(parents=True)
     shutil.copy(DOCS / "gallery" / "gallery.yaml", gallery)
     text = DOCUMENTS[document]
-    write_files(text, tmp_path)
-    for command in commands(text):
-        printed = run(command)
-        assert agree(printed, command.printed), (command.line, printed)
+    check_commands(text, tmp_path)
     assert failures_of_python(text, document) == 0
     if document == "gallery.md":
         drawn = sorted(path.name for path in gallery.glob("*.svg"))

@@ -18,42 +18,33 @@ from typing import Any, NoReturn
 
 import click
 
-from torusweep.questions import FUNCTIONS, QUESTIONS, question_named
+from torusweep.questions import ASKED, FUNCTIONS, QUESTIONS, question_named
 from torusweep.version import __version__
 
-# command → (module of this folder, one-line help); the help stands here so that the list of commands needs no imports
-COMMANDS = {
-    "run": ("run", "Run a sweep: tables, verification, report."),
-    "plan": ("run", "What a sweep will take: points, time, memory, disk."),
-    "topologies": ("topologies", "List the families of networks."),
-    "best": QUESTIONS["best"],
-    "screen": QUESTIONS["screen"],
-    "search": QUESTIONS["search"],
-    "describe": QUESTIONS["describe"],
-    "distances": QUESTIONS["distances"],
-    "loads": QUESTIONS["loads"],
-    "capacity": QUESTIONS["capacity"],
-    "routes": ("networks", "Write a routing as a table of next hops."),
-    "deadlock": QUESTIONS["deadlock"],
-    "collective": QUESTIONS["collective"],
-    "place": QUESTIONS["place"],
-    "availability": QUESTIONS["availability"],
-    "layout": QUESTIONS["layout"],
-    "cost": QUESTIONS["cost"],
-    "latency": QUESTIONS["latency"],
-    "simulate": QUESTIONS["simulate"],
-    "export": ("networks", "Write a network in the format of another tool."),
-    "query": ("query", "Query a sweep's tables in SQL."),
-    "pareto": ("compare", "The designs that no other design beats."),
-    "compare": ("compare", "Where two results differ."),
-    "verify": ("verify", "The papers' numbers against ours."),
-    "report": ("report", "Write the HTML page of a sweep."),
-    "dataset": ("report", "Write a sweep's lattices as a data set."),
-    "plot": ("report", "Draw any two columns, as SVG, PDF or PNG."),
-    "completion": ("options", "Print the shell completion script."),
-    "step": ("run", "One step of the pipeline, as the Snakefile calls it."),
+# what a user asks → command → (module of this folder, or of the question; one-line help). The help stands here so that
+# the list of commands needs no imports
+GROUPS = {
+    **ASKED,
+    "Which networks are there, and for which tools?": {
+        "topologies": ("topologies", "List the families of networks."),
+        "export": ("networks", "Write a network in the format of another tool."),
+        "routes": ("networks", "Write a routing as a table of next hops."),
+    },
+    "How do many networks compare?": {
+        "plan": ("run", "What a sweep will take: points, time, memory, disk."),
+        "run": ("run", "Run a sweep: tables, verification, report."),
+        "query": ("query", "Query a sweep's tables in SQL."),
+        "pareto": ("compare", "The designs that no other design beats."),
+        "plot": ("report", "Draw any two columns, as SVG, PDF or PNG."),
+        "report": ("report", "Write the HTML page of a sweep."),
+        "verify": ("verify", "The papers' numbers beside ours."),
+        "compare": ("compare", "Where two results differ."),
+        "dataset": ("report", "Write a sweep's lattices as a data set."),
+    },
+    "How do I type less?": {"completion": ("options", "Print the shell completion script.")},
 }
-
+COMMANDS = {name: entry for group in GROUPS.values() for name, entry in group.items()}
+COMMANDS["step"] = ("run", "One step of the pipeline, as the Snakefile calls it.")  # which help does not list
 
 CTRL_C = "ctrl-c"  # name of the thread that waits for it
 CTRL_C_SECONDS = 0.2  # in which Python may end by itself
@@ -94,8 +85,12 @@ class Commands(click.Group):
         return super().resolve_command(context, args)
 
     def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, COMMANDS[name][1]) for name in self.list_commands(context)])
+        formatter.write("\nCommands, by what you ask. 'torusweep COMMAND --help' explains one.\n")
+        width = max(map(len, COMMANDS))
+        for asked, commands in GROUPS.items():
+            formatter.write(f"\n{asked}\n")
+            with formatter.indentation():
+                formatter.write_dl([(name.ljust(width), line) for name, (_, line) in commands.items()])
 
 
 def _check_family(spelling: str) -> None:
@@ -111,24 +106,14 @@ def _check_family(spelling: str) -> None:
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
 @click.version_option(__version__, message="torusweep %(version)s")
 def torusweep() -> None:
-    """Distances, channel loads, deadlock, latency and cost of interconnection networks, over whole design spaces.
+    """Compare interconnection networks: distances, channel loads, deadlock, latency and cost of one or of thousands.
 
     \b
     Examples:
+      torusweep describe "torus(k=8, n=3)"             one network
+      torusweep loads my.edges                         your own, from a file
       torusweep best --nodes 128 --dimensions 3        the best of all lattices of a size
-      torusweep describe "rtt(a=4)"                    one network
-      torusweep loads "rtt(a=16)"                      where it saturates
-      torusweep deadlock "torus(k=8, n=2)" --routing dimension-order --vc-rule dateline --virtual-channels 2
-      torusweep simulate "torus(k=8, n=2)" --load 0.3  flit by flit
-      torusweep collective "torus(radices=[4, 4, 8])" all_reduce
-      torusweep availability "torus(k=8, n=3)" --links 2   after failures
-      torusweep cost "rtt(a=8)" "slim_fly(q=9, terminals=6)"   prices, cables, what they carry for it
-      torusweep place "rtt(a=8)" --axes tp=8,dp=16   where to put the axes of a training job
-      torusweep export "rtt(a=8)" --format booksim     for another simulator, or graph library
-      torusweep plan config/default.yaml               what a sweep will take
       torusweep run config/default.yaml                a sweep: tables, verification, report
-      torusweep query "SELECT topology, diameter FROM static ORDER BY cost LIMIT 5"
-      torusweep topologies                             the families of networks
     """
 
 
