@@ -25,13 +25,13 @@ from torusweep.questions.deadlock.routing_case import routing_table
     "--format",
     "style",
     shell_complete=options.complete_name("torusweep.interchange:FORMATS"),
-    help="A name of the list above.  [default: by the suffix of --output]",
+    help="A format of the list above.  [default: by the suffix of --output]",
 )
 @click.option(
     "-o",
     "--output",
     type=click.Path(path_type=Path),
-    help="The file, or for formats of several files the folder; what is there is replaced.  [default: by the network]",
+    help="File, or folder of a format of several files; what is there is replaced.  [default: the network's name]",
 )
 @options.json_output
 def export(topology: str, style: str | None, output: Path | None, as_json: bool) -> None:
@@ -84,7 +84,7 @@ SUFFIXES = {"": "csv", ".csv": "csv", ".parquet": "parquet"}
     "--format",
     "form",
     type=options.Choice(TABLE_FORMATS),
-    help="csv, parquet: a row for each next hop. matrix: next nodes, N lines of N numbers.  "
+    help="csv, parquet: a row for each next hop. matrix: N lines of N numbers, the next nodes.  "
     "[default: by the file's suffix; csv without one]",
 )
 @click.option(
@@ -99,16 +99,18 @@ SUFFIXES = {"": "csv", ".csv": "csv", ".parquet": "parquet"}
     type=int,
     default=16,
     show_default=True,
-    help="Virtual channels that the rule's classes share; higher classes become the last.",
+    help="Virtual channels for the rule's classes; all further classes take the last one.",
 )
-@click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="File; else standard output.")
+@click.option(
+    "-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="File; without one, standard output."
+)
 def routes(
     topology: str, routing: str, form: str | None, vc_rule: str, virtual_channels: int, output: Path | None
 ) -> None:
     """Write a routing on TOPOLOGY as a table, which 'table(path="…")' reads back as the same routing.
 
-    The columns are at, destination, to (the next node), and where they are needed state and next_state (what the
-    packet carries; it is injected in state 0), virtual_channel, and share (weights of the rows of a state).
+    The columns are at, destination and to, the next node. Where they are needed, there are also state and next_state
+    (what the packet carries; it starts with state 0), virtual_channel, and share (weights of the rows of a state).
 
     \b
     Examples:

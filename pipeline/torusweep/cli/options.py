@@ -115,7 +115,7 @@ routing = click.option(
     default="minimal",
     show_default=True,
     shell_complete=complete_from("torusweep.routing:ROUTINGS"),
-    help="How packets are routed: a name of the list above.",
+    help="How packets are routed, as 'torusweep loads --help' lists.",
 )
 backend = click.option(
     "--backend",
@@ -170,14 +170,14 @@ _CHOICES = (
     click.option(
         "--routing",
         shell_complete=complete_from("torusweep.routing:ROUTINGS"),
-        help="Only numbers of this routing; best: of each network's best; all: of each routing for itself.",
+        help="Only numbers of this routing. best: of each network's best routing. all: of every routing, apart.",
     ),
     click.option(
         "--traffic",
         shell_complete=complete_from("torusweep.traffic:PATTERNS"),
-        help="Only numbers of this traffic pattern; all: of each for itself.",
+        help="Only numbers of this traffic pattern. all: of every pattern, apart.",
     ),
-    click.option("--model", help="Only numbers of this latency model; all: of each for itself."),
+    click.option("--model", help="Only numbers of this latency model. all: of every model, apart."),
 )
 
 
@@ -240,8 +240,8 @@ several_results = click.option(
     multiple=True,
     type=click.Path(path_type=Path),
     callback=lambda context, parameter, given: [_results(context, parameter, one) for one in given or (None,)],
-    help="Folder of a sweep; repeated, of several, whose tables have a column sweep.  [default: results/default;"
-    " without one, the sweep in results/ that ran last]",
+    help="Folder of a sweep; may be repeated: the tables then have a column sweep.  [default: results/default; without"
+    " one, the sweep in results/ that ran last]",
 )
 results = click.option(
     "--results",

@@ -164,7 +164,7 @@ def command_of(question: Any) -> click.Command:
     written = {one.name: _option(one) for one in question.parameters}
     for name, file in question.written.items():
         only = f", with {written[file.needs]}" if file.needs else ""
-        said, kind = f"Also write {file.meaning} to this file{only}.", click.Path(path_type=Path)
+        said, kind = f"Also write to this file{only}: {file.meaning}.", click.Path(path_type=Path)
         parameters.append(click.Option([_dashed(name)], type=kind, callback=_writable(file.suffixes), help=said))
     parameters += [
         click.Option([_dashed(name)], is_flag=True, help=f"{aside.meaning}, and nothing else.")

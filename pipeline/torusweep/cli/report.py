@@ -19,7 +19,7 @@ from torusweep.errors import BadInput
 @click.argument("y", shell_complete=options.complete_column)
 @click.option(
     "--table",
-    help="Table whose rows to draw, together with the columns of static.  "
+    help="Table whose rows are drawn; the columns of static can be drawn, too.  "
     "[default: the first table that has both columns]",
 )
 @options.several_results
@@ -36,8 +36,8 @@ from torusweep.errors import BadInput
     "--color",
     "series",
     shell_complete=options.complete_column,
-    help="Columns that give colour and symbol, separated by commas; one of numbers gives a colour scale.  "
-    "[default: family; of lines, what they differ in]",
+    help="Columns that give colour and symbol, separated by commas; a column of numbers gives a colour scale.  "
+    "[default: family; for lines, the columns in which they differ]",
 )
 @click.option(
     "--lines/--no-lines",
@@ -49,7 +49,7 @@ from torusweep.errors import BadInput
     type=options.Choice([plots.AUTO, *plots.LOG]),
     default=plots.AUTO,
     show_default=True,
-    help="Logarithmic axes. auto: of positive numbers that span two decades and more.",
+    help="Logarithmic axes. auto: where positive numbers span two decades or more.",
 )
 @click.option("--where", help='An SQL condition on any columns, as in "nodes < 1000".')
 @options.choices
@@ -137,7 +137,7 @@ def report(results: Path, output: Path | None, as_json: bool) -> None:
 @click.command()
 @click.argument("results", type=click.Path(path_type=Path))
 @click.option("-o", "--output", type=click.Path(path_type=Path), required=True, help="New folder to write.")
-@click.option("--address", default="", help="Where the folder will be published: views.sql and metadata name it.")
+@click.option("--address", default="", help="Where the folder will be published, for views.sql and metadata.")
 @options.json_output
 def dataset(results: Path, output: Path, address: str, as_json: bool) -> None:
     """Write the lattices of a sweep as a folder that stands alone: Parquet, views, README, metadata, checksums.

@@ -32,10 +32,10 @@ workers = click.option(
 trust_scheduler = click.option(
     "--trust-scheduler",
     metavar="ADDRESS[,CA,CERT,KEY]",
-    help="The Dask scheduler of the configuration is yours: its answers may run code here. With PEM files for tls://.",
+    help="Trust the configuration's Dask scheduler: its answers may run code here. For tls://, with PEM files.",
 )
 parts = click.option(
-    "--parts", metavar="auto|N", help="Overrides the configuration's cluster.parts: jobs into which a stage is cut."
+    "--parts", metavar="auto|N", help="Overrides the configuration's cluster.parts: how many jobs share a stage."
 )
 
 
@@ -68,7 +68,7 @@ def run(
 ) -> None:
     """Run the sweep that CONFIG describes: points, tables, verification, report.
 
-    What is already computed is kept; a run that was stopped goes on where it was. Options that this
+    What is already computed is kept; a run that was stopped continues where it stopped. Options that this
     command does not know go to Snakemake.
 
     \b

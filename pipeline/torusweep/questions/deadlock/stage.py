@@ -244,8 +244,8 @@ class DeadlockQuestion(Question):
     how = ()
     written: ClassVar = {
         "certificate": CERTIFICATE,
-        "layer_table": File("the layer of every pair of terminals as CSV or Parquet", needs="layers"),
-        "channel_table": File("the remedy as CSV or Parquet: the routing with the virtual channel of each hop"),
+        "layer_table": File("the layer of every pair of terminals, as CSV or Parquet", needs="layers"),
+        "channel_table": File("the remedy, the routing with the virtual channel of each hop, as CSV or Parquet"),
     }
     examples = (
         'deadlock "dragonfly(a=4, p=2, h=2)" --routing ugal --vc-rule class_hops --virtual-channels 3',

@@ -150,7 +150,7 @@ class LayoutQuestion(Question):
     heeds = heeds("direction, unit, clock")
     phrase = "placed {placement}"
     how = ()
-    written: ClassVar = {"svg": File("a drawing of the layout and its wires, as SVG,", suffixes=("", ".svg"))}
+    written: ClassVar = {"svg": File("a drawing of the layout and its wires, as SVG", suffixes=("", ".svg"))}
     examples = (
         'layout "torus(k=8, n=2)"',
         'layout "rtt(a=4)" --placement trellis --svg rtt.svg',

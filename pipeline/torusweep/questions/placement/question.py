@@ -351,7 +351,7 @@ class PlaceQuestion(Askable):
     refuses = ("direction",)
     how = ()
     writes = (SUFFIXES, "the best order of the devices")
-    written: ClassVar = {"demand": File("what each terminal sends, as CSV or Parquet for --traffic,", needs="tasks")}
+    written: ClassVar = {"demand": File("what each terminal sends, as CSV or Parquet for --traffic", needs="tasks")}
     examples = (
         'place "slice(radices=[8, 16], wrap=[false, true])" --job job.yaml',
         'place "pod_slice(shape=[4, 4, 8], twisted=true)" --job job.yaml --bandwidth 45GB/s -o devices.npy',

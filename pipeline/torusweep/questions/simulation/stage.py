@@ -306,7 +306,7 @@ class SimulationQuestion(Question):
     }
     Request = SimulationRequest
     how = ("backend",)
-    written: ClassVar = {"completions": File("when messages left and arrived, as CSV or Parquet,", needs="workload")}
+    written: ClassVar = {"completions": File("when messages left and arrived, as CSV or Parquet", needs="workload")}
     examples = (
         'simulate "torus(k=8, n=2)" --load 0.2 --seed 1',
         'simulate "torus(k=8, n=2)" --load 0.05:0.4:0.05',
