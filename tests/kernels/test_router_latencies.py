@@ -35,7 +35,7 @@ def test_a_buffer_of_b_flits_sustains_b_flits_in_a_round_trip(there, back, buffe
     The round trip is switch and channel, and the credit from the cycle in which the flit leaves the buffer, which it
     does in that of its arrival, or behind its head, which waits there for its route.
     """
-    switch, credit, flits = 1, 2, 200
+    switch, credit, flits = 1, 2, 120
     wiring, routes = two_nodes(there, back)
     router = Router(1, buffer, "wormhole", route, vc, switch, credit)
     found = both(wiring, router, routes, batch(2, [[(0, 0, 1, 1, flits)]]), cycles=20_000)
