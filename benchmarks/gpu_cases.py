@@ -24,7 +24,7 @@ from torusweep_kernels import cuda
 from torusweep_kernels.annealing import BLOCK, Quotient, anneal_chains
 from torusweep_kernels.backend import array_module
 from torusweep_kernels.blocks import measure_networks
-from torusweep_kernels.distance import Task, all_pairs_distance, many_distances
+from torusweep_kernels.distance import all_pairs_distance
 from torusweep_kernels.lattices import measure_lattices
 from torusweep_kernels.loads import SPLITS, minimal_loads
 from torusweep_kernels.pairs import Tables, draw_pairs, pair_tables
@@ -143,27 +143,6 @@ def halved(spelling: str, room: int) -> Case:
         return answer
 
     return Case("distance", f"{spelling}, halved until it fits {room:,} bytes", run, "numba")
-
-
-def many(graphs: int, least: int, most: int, sources: int | None = None) -> Case:
-    """Random graphs of degree 6, an answer each."""
-
-    @cache
-    def made() -> list[Task]:
-        rng = np.random.default_rng(1)
-        sizes = rng.integers(least, most + 1, graphs).tolist()
-        ports = [np.stack([rng.permutation(size) for _ in range(6)], axis=1).astype(np.int32) for size in sizes]
-        return [
-            Task(some, np.arange(len(some))[:sources], np.arange(len(some))[:sources] % 3, eccentricity=True)
-            for some in ports
-        ]
-
-    def run(backend: str, threads: int | None) -> Answer:
-        found = many_distances(made(), backend=backend, threads=threads)
-        return tuple(array for one in found for array in one if array is not None)
-
-    name = f"{graphs:,} random graphs of {least:,} to {most:,} nodes" if least < most else f"a block of {least:,} nodes"
-    return Case("distance", name, run)
 
 
 # --- loads, routes, packets, walks -----------------------------------------------------------------------
@@ -376,7 +355,6 @@ def search(nodes: int, degree: int, chains: int, blocks: int) -> Case:
 
 def small() -> Iterator[Case]:
     yield distance("torus(radices=[7, 5, 3])")
-    yield many(20, 8, 64)
     yield loads("torus(radices=[6, 5])", "paths")
     yield walks("torus(radices=[6, 5])", 2000, "paths")
     yield routes("torus(radices=[6, 5])", 2000)
@@ -394,7 +372,6 @@ def small() -> Iterator[Case]:
     yield from (walks("torus(radices=[6, 5])", 2000, split, cut=0.3) for split in SPLITS)
     yield from (random_network(seed, place) for place in PLACES for seed in (2, 3))
     yield from (random_network(seed) for seed in (0, 1))
-    yield large_case(many(1, 29_008, 29_008, sources=64))  # all the memory that a block of an H100 or H200 may share
     yield halved("torus(k=20, n=3)", 6 * 2**20)
 
 
@@ -407,7 +384,6 @@ def large() -> Iterator[Case]:
     yield large_case(network((8, 8), 0.3, 2000, 512), 64 * 2000 * 512 / 1e9)
     yield large_case(network((16, 16, 16), 0.15, 1000, 64), 4096 * 1000 * 64 / 1e9)
     yield large_case(random_distance(32_768, 6))
-    yield large_case(many(1000, 64, 512))
     yield large_case(search(256, 8, 256, 16), 256 * 16 * BLOCK / 2e7)
     yield large_case(lattices(512, 3), 30_483 / 1e6)
     yield large_case(blocks("torus(k=4, n=2)", 10**5), 0.02)

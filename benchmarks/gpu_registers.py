@@ -22,7 +22,6 @@ from tests.kernels import nvrtc
 
 MOST = {90: (65_536, 64), 80: (65_536, 64), 100: (65_536, 64), 75: (65_536, 32), 86: (65_536, 48), 89: (65_536, 48)}
 THREADS = {
-    "search": (128, 1024),
     "total_up": (1024,),
     "measure": (128, 1024),
     "anneal": (512, 1024),
@@ -40,7 +39,6 @@ FUNCTION = re.compile(
 BEFORE = {
     "dense of levels.cu": (40, 0, 0, 0),  # then `advance`, of 8 bytes a thread
     "tally of levels.cu": (48, 0, 0, 0),
-    "search of search.cu": (32, 0, 0, 24),
     "reach of walks.cu": (48, 0, 0, 0),
     "walk of walks.cu": (46, 0, 0, 0),
     "add_up of flows.cu": (42, 0, 0, 0),

@@ -21,7 +21,7 @@ from unittest.mock import patch
 
 from torusweep_kernels import cuda
 
-from benchmarks.gpu_cases import Case, distance, loads, many, network, random_distance, search, small, walks
+from benchmarks.gpu_cases import Case, distance, loads, network, random_distance, search, small, walks
 from benchmarks.gpu_ceilings import fact
 from benchmarks.gpu_jobs import ROOT, Job, Row, cells
 from benchmarks.gpu_pipeline import sweep
@@ -56,7 +56,6 @@ def jobs() -> Iterator[Job]:
     yield job(network((8, 8), 0.3, 2000, 512), "router", router_settings(shared=False), takes=40)
     yield job(network((64, 32, 32), 0.04, 500, 1), "router", router_settings(shared=True), takes=40)
     yield job(search(256, 8, 256, 16), "annealing", threads_of("annealing.gpu.OWN", (1, 2, 4, 8)), takes=20)
-    yield job(many(1000, 64, 512), "graphs", graph_settings(), takes=20)
     yield Job("sweep", sweep, takes=90, limit=200)
     for processes in (1, 4, 16):
         yield Job(f"processes that share the GPU: {processes}", partial(shared, processes), takes=15 + processes)
@@ -138,13 +137,6 @@ def router_settings(shared: bool) -> list[Setting]:
     ]
 
 
-def graph_settings() -> list[Setting]:
-    return [
-        Setting(f"{few} and {more} threads", {"distance.gpu_many.THREADS": {True: few, False: more}})
-        for few, more in ((64, 1024), (128, 512), (256, 1024))
-    ]
-
-
 # --- what a job does ----------------------------------------------------------------------------
 
 
@@ -171,7 +163,7 @@ def turn(case: Case) -> float:
 
 
 def shared(processes: int) -> Iterator[Row]:
-    """Batches of small graphs that so many processes compute at once on one GPU, and with Numba, a thread each."""
+    """Batches of small networks that so many processes compute at once on one GPU, and with Numba, a thread each."""
     for backend in ("cupy", "numba"):
         started = [
             subprocess.Popen([sys.executable, "-c", BATCHES.format(backend=backend)], cwd=ROOT, stdin=subprocess.PIPE,
@@ -187,14 +179,14 @@ def shared(processes: int) -> Iterator[Row]:
         seconds = time.perf_counter() - begin
         if any(process.returncode for process in started):
             raise RuntimeError(f"{backend}: a process of {processes} ended with an error")
-        graphs = processes * 10 * 100
-        name = f"{processes} processes, batches of 100 graphs of 64 to 128 nodes"
-        yield fact(name, f"{graphs / seconds:,.0f} graphs a second with {backend}")
+        networks = processes * 10 * 100
+        name = f"{processes} processes, batches of 100 networks of 81 nodes"
+        yield fact(name, f"{networks / seconds:,.0f} networks a second with {backend}")
 
 
 BATCHES = """
-from benchmarks.gpu_cases import many
-case = many(100, 64, 128)
+from benchmarks.gpu_cases import blocks
+case = blocks("torus(k=9, n=2)", 100)
 case.run("{backend}", 1)
 print("compiled", flush=True)
 input()

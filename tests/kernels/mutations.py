@@ -20,11 +20,6 @@ class Mutation:
 
 BARRIER = "__syncthreads();"
 MUTATIONS = {
-    "a level's sums not doubled": Mutation("distance, many", "gained + level % 2 * LANES;", "gained;"),
-    "no barrier before removed nodes": Mutation("distance, many", f"continue;\n        {BARRIER}", "continue;"),
-    "last levels stored plainly": Mutation(
-        "distance, many", "store_relaxed(last + __ffs(reached) - 1, level)", "last[__ffs(reached) - 1] = level"
-    ),
     "happened stored plainly": Mutation("distance", "store_relaxed(happened, 1)", "*happened = 1"),
     "bits of sources set plainly": Mutation(
         "distance",
@@ -162,12 +157,6 @@ OVERFLOW, POISON = "heap-buffer-overflow", "use-after-poison"
 WRONG = {
     "a channel too many of a level": (
         Mutation("distance", "link < start[node + 1]", "link <= start[node + 1]"), OVERFLOW,
-    ),
-    "a node too many of a graph": (
-        Mutation("distance, many", "node = thread; node < size;", "node = thread; node <= size;", 0), OVERFLOW,
-    ),
-    "a word too many of shared memory": (
-        Mutation("distance, many", "i < 2 * size + 3 * LANES", "i < 2 * size + 3 * LANES + 1"), OVERFLOW,
     ),
     "a channel too many of a load": (
         Mutation("loads", "arc < toward.start[node + 1]", "arc <= toward.start[node + 1]"), OVERFLOW,

@@ -11,7 +11,7 @@ import pytest
 from torusweep_kernels.annealing import Goal, anneal_chains
 from torusweep_kernels.blocks import gpu as blocks_gpu
 from torusweep_kernels.blocks import measure_networks
-from torusweep_kernels.distance import Task, all_pairs_distance, many_distances
+from torusweep_kernels.distance import all_pairs_distance
 from torusweep_kernels.distance import gpu as distance_gpu
 from torusweep_kernels.lattices import measure_lattices
 from torusweep_kernels.loads import SPLITS, minimal_loads
@@ -54,16 +54,6 @@ def distances(backend: str) -> Arrays:
             patch.setattr(distance_gpu, "ROWS_OF_TALLY", 1)  # so that several blocks count the same lanes
             found += all_pairs_distance(random, sources, sources, backend=backend)
     return [np.asarray(array) for array in found if array is not None]
-
-
-def many(backend: str) -> Arrays:
-    tasks = []
-    for nodes in (20, 45, 150):
-        sources = np.arange(0, nodes, 3)
-        removed = np.where(sources[:, None] % 2 == 0, (sources[:, None] + 7) % nodes, -1)
-        # two barriers more a level where nodes are removed
-        tasks += [Task(ports(nodes), sources, sources % 3, None, some, True) for some in (removed, None)]
-    return [np.asarray(array) for found in many_distances(tasks, backend=backend) for array in found]
 
 
 def loads(backend: str) -> Arrays:
@@ -198,7 +188,6 @@ def router_of_blocks(backend: str) -> Arrays:
 # its source, the case, the multiprocessors of the GPU
 CASES: dict[str, tuple[str, Case, int]] = {
     "distance": ("distance/levels.cu", distances, 1),
-    "distance, many": ("distance/search.cu", many, 1),
     "loads": ("loads/flows.cu", loads, 1),
     "loads from rows": ("loads/flows.cu", loads_from_rows, 1),
     "loads, wide": ("loads/wide.cu", loads_of_wide_numbers, 1),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -61,29 +60,6 @@ def all_pairs_distance(
     """
     task = checked(Task(ports, sources, groups, counted, removed, eccentricity), threads, "all_pairs_distance")
     return searched(task, backends.resolve(backend, large=pairs(task) >= LARGE), threads)
-
-
-def many_distances(tasks: Sequence[Task], *, backend: str = "auto", threads: int | None = None) -> list[Distances]:
-    """The distances of many small graphs, as `all_pairs_distance` returns them; on a GPU in one launch.
-
-    tasks    graphs, each with its own sources, groups, counted and removed nodes, and whether to return eccentricities
-    backend  as there; the results are equal to the bit. numpy and numba take one task after the other
-
-    On a GPU a block searches from 32 sources of one graph, which must leave room for 8 bytes a node in the shared
-    memory of a block: 29,000 nodes on an H200, 20,000 on an A100, 12,000 on most others. Graphs of up to 1024 nodes
-    share one launch, larger ones another; more only where the device's memory is too small. A histogram takes 8 ·
-    groups · N bytes there. Graphs that do not fit are searched as by `all_pairs_distance`.
-
-    Raises as `all_pairs_distance`; a ValueError names the task.
-    """
-    ready = [checked(task, threads, f"many_distances: task {i}") for i, task in enumerate(tasks)]
-    chosen = backends.resolve(backend, large=sum(map(pairs, ready)) >= LARGE)
-    if chosen != "cupy":
-        return [searched(task, chosen, threads) for task in ready]
-    from torusweep_kernels.distance import gpu_many
-
-    found = iter(gpu_many.distances([task for task in ready if len(task.sources)]))
-    return [Distances(*next(found)) if len(task.sources) else nothing(task) for task in ready]
 
 
 def nodes_by_distance(ports: np.ndarray, source: int) -> tuple[np.ndarray, np.ndarray]:
@@ -179,4 +155,4 @@ def check(
         )
 
 
-__all__ = ["Distances", "Task", "all_pairs_distance", "many_distances", "nodes_by_distance"]
+__all__ = ["Distances", "Task", "all_pairs_distance", "nodes_by_distance"]

@@ -16,7 +16,7 @@ from torusweep.questions.how import How
 from torusweep.questions.screen import bounds
 from torusweep.questions.screen.lattices import circulant_count, lattice_count
 from torusweep.questions.screen.spaces import space_of
-from torusweep.questions.screen.stage import TOGETHER, ScreenRequest
+from torusweep.questions.screen.stage import ScreenRequest
 from torusweep.questions.stage import LazyNetwork
 from torusweep.questions.static.record import static_record
 from torusweep.stages import STAGES
@@ -25,7 +25,6 @@ from torusweep.sweeps.forecast import forecast
 from torusweep.sweeps.points import Point, estimates, keyed, rows_of_many
 from torusweep.sweeps.requested_points import requested_points
 from torusweep.tables.parquet import ROW_GROUP, parquet
-from torusweep_kernels.distance import many_distances
 
 from tests.records import loads_record
 
@@ -110,29 +109,14 @@ def one_by_one(points: Sequence[Point], options: How) -> list[pa.Table]:
 
 
 @pytest.mark.parametrize("options", [How("numba"), How("numpy", threads=1), How("numba", False)])
-@pytest.mark.parametrize(("together", "few"), [(TOGETHER, 4), (TOGETHER, NEVER), (1, NEVER)])
-def test_rows_of_many_are_those_of_each(points, options, together, few, monkeypatch):
-    """To the byte; whether a batch is computed from arrays, as a whole or in groups."""
+@pytest.mark.parametrize("few", [4, NEVER])
+def test_rows_of_many_are_those_of_each(points, options, few, monkeypatch):
+    """To the byte, whether a batch is computed together or one by one."""
     monkeypatch.setattr("torusweep.sweeps.points.FEW", few)
-    monkeypatch.setattr("torusweep.questions.screen.stage.TOGETHER", together)
     found = rows_of_many(points, options)
     for point, rows, alone in zip(points, found, one_by_one(points, options), strict=True):
         assert isinstance(rows, pa.Table), (point, rows)
         assert parquet(rows, {}) == parquet(alone, {}), point
-
-
-def test_the_distances_of_small_networks_are_one_call(points, monkeypatch):
-    calls: list[int] = []
-
-    def counted_call(tasks, **options):
-        calls.append(len(tasks))
-        return many_distances(tasks, **options)
-
-    monkeypatch.setattr("torusweep.sweeps.points.FEW", NEVER)
-    monkeypatch.setattr("torusweep.questions.screen.stage.many_distances", counted_call)
-    rows_of_many(points, How("numba"))
-    # the large network first, since it does not wait for the others; two terminals at a node are two binary digits
-    assert calls == [1, len(NETWORKS) + 2 + 1 + 1]
 
 
 def test_symmetries_are_proved_once_for_a_row(monkeypatch):
@@ -150,9 +134,8 @@ def test_symmetries_are_proved_once_for_a_row(monkeypatch):
         assert len(proofs) == number * declared > 0  # each network that is built has its own
 
 
-@pytest.mark.parametrize(("refused_together", "few"), [(False, 4), (False, NEVER), (True, NEVER)])
-def test_a_network_that_fails_fails_alone(points, monkeypatch, refused_together, few):
-    """Also where the kernel refuses all of them together: each is then tried alone."""
+@pytest.mark.parametrize("few", [4, NEVER])
+def test_a_network_that_fails_fails_alone(points, monkeypatch, few):
     monkeypatch.setattr("torusweep.sweeps.points.FEW", few)
     good = one_by_one(points, How("numba"))
     bad = {
@@ -164,13 +147,6 @@ def test_a_network_that_fails_fails_alone(points, monkeypatch, refused_together,
     for place, (point, *_) in bad.items():
         mixed.insert(place, point)
 
-    def refusing(tasks, **options):
-        if len(tasks) > 2:
-            raise MemoryError("made up")
-        return many_distances(tasks, **options)
-
-    if refused_together:
-        monkeypatch.setattr("torusweep.questions.screen.stage.many_distances", refusing)
     found = rows_of_many(mixed, How("numba", memory=2**28))
     for place, (_, kind, said) in bad.items():
         assert isinstance(found[place], kind), found[place]

@@ -1,27 +1,27 @@
-"""The rows of the table `screen` of networks together, from arrays."""
+"""The rows of the table `screen` of networks, together or alone, from arrays."""
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
+from torusweep.questions.loads.exact import exact_loads
 from torusweep.questions.screen import bounds
-from torusweep.questions.static.blocks import BlockNumbers, divided, lists
+from torusweep.questions.static.blocks import BlockNumbers, NetworkNumbers, divided, lists
 
 
 def columns_of(numbers: BlockNumbers) -> dict[str, Any]:
     """The columns of a block of networks; loads are of the link classes that a network has."""
-    block, connected, hops = numbers.block, numbers.measured.connected, numbers.hops
-    assert numbers.measured.load is not None
-    load = numbers.measured.load
-    if block.capacity is not None:
-        load = load / np.maximum(block.capacity, 1)
-    of_class = range(int(block.link_class.max(initial=0)) + 1)
-    present = np.stack([numbers.present & (block.link_class == number) for number in of_class], axis=1)
-    by_class = np.where(present, load[:, None], 0.0).max(axis=(2, 3))
+    block, connected, hops = numbers.block, numbers.connected, numbers.hops
+    present, loads = [], []
+    for number in range(int(block.link_class.max(initial=0)) + 1):
+        of_class = numbers.present & (block.link_class == number)
+        present.append(of_class.any(axis=(1, 2)))
+        loads.append(np.where(of_class, numbers.load, 0.0).max(axis=(1, 2), initial=0.0))
+    by_class = np.stack(loads, axis=1)
     busiest = by_class.max(axis=1)
     degree = numbers.degrees.max(axis=1, initial=0)
     least = np.array(
@@ -43,7 +43,7 @@ def columns_of(numbers: BlockNumbers) -> dict[str, Any]:
         "mean_distance": hops.mean,
         "mean_distance_distinct": hops.mean_distinct,
         "distance_histogram": hops.lists,
-        "load": lists(by_class, np.asarray(present.any(axis=(2, 3))), connected),
+        "load": lists(by_class, np.stack(present, axis=1), connected),
         "max_channel_load": pa.array(busiest, mask=~connected),
         "saturation_load": pa.array(divided(np.ones(numbers.many), busiest), mask=~connected | (busiest == 0)),
         "diameter_bound": pa.array(least[:, 0], mask=~limited),
@@ -51,6 +51,18 @@ def columns_of(numbers: BlockNumbers) -> dict[str, Any]:
         "lattice_diameter_bound": nothing,
         "lattice_mean_distance_bound": nothing,
     }
+
+
+class ScreenedNetwork(NetworkNumbers):
+    """Numbers of a network alone, whose loads are followed from one node of each orbit."""
+
+    @cached_property
+    def load(self) -> np.ndarray:
+        if not self.connected[0]:  # some traffic has no path
+            return np.zeros(self.present.shape)
+        how = self.how
+        options: dict[str, Any] = {"use_symmetry": how.use_symmetry, "backend": how.backend, "threads": how.threads}
+        return exact_loads(self.topology, **options).load[None]
 
 
 @cache

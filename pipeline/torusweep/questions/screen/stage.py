@@ -3,40 +3,31 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal
 
-import numpy as np
 import pyarrow as pa
 from pydantic import model_validator
 from rich.console import Console
 from rich.text import Text
-from torusweep_kernels.distance import Distances, many_distances
 
 from torusweep.errors import BadInput, Refused
-from torusweep.networks.links import channel_matrix, surviving_network
-from torusweep.networks.symmetry import orbits
 from torusweep.networks.topology import Meaning, Plan, Topology, no_symmetries
 from torusweep.quantities import counted
 from torusweep.questions.answer import Records
 from torusweep.questions.console import print_note
 from torusweep.questions.heeds import heeds
 from torusweep.questions.how import How
-from torusweep.questions.loads.channels import record_of
-from torusweep.questions.loads.exact import exact_loads
 from torusweep.questions.parameters import NotSwept
 from torusweep.questions.question import Question
-from torusweep.questions.screen import bounds
 from torusweep.questions.screen.certificate import certificate_of_size
 from torusweep.questions.screen.columns import SCREEN
 from torusweep.questions.screen.lattices import DIMENSIONS, NODES, STEPS
-from torusweep.questions.screen.runs import columns_of
+from torusweep.questions.screen.runs import ScreenedNetwork, columns_of
 from torusweep.questions.screen.spaces import Circulants, Lattices, Space, in_parts, screen_space, space_of
-from torusweep.questions.stage import LazyNetwork, NetworkChoice, Rows, attempt, under
-from torusweep.questions.static.blocks import shape, table_of_block
-from torusweep.questions.static.connectivity import components
-from torusweep.questions.static.distances import Searches, distance_numbers, searches_of
+from torusweep.questions.stage import LazyNetwork, NetworkChoice, Rows, under
+from torusweep.questions.static.blocks import shape, table_of, table_of_block
 from torusweep.tables.columns import arrow_schema
 
 
@@ -57,99 +48,15 @@ class Screened(Records):
         print_note(console, f"computed by {computed_by}")
 
 
-class BegunRow(NamedTuple):
-    """A network without its failed nodes, and the searches for its distances."""
-
-    topology: Topology
-    searches: Searches
-
-
 def network_row(network: Topology, options: How) -> dict[str, Any]:
     """Distances and loads, the same as in the tables `static` and `loads`; loads are null if it is not connected."""
-    begun = begin(network, options)
-    return finish(begun, distances_of([begun], options)[0], options)
-
-
-def rows_together(networks: Sequence[LazyNetwork], options: How) -> list[Rows | Exception]:
-    """The row of each network, or what it raises; the distances of all in one call."""
-    begun = [attempt(begin, network.topology, options) for network in networks]
-    whole = [network for network in begun if isinstance(network, BegunRow)]
-    try:
-        found = iter(distances_of(whole, options))
-    except Exception:  # of one of them, or of all that they need together: one by one, each has its own
-        return [attempt(_rows, network, options) for network in networks]
-    return [
-        attempt(lambda network: [finish(network, next(found), options)], network)
-        if isinstance(network, BegunRow)
-        else network
-        for network in begun
-    ]
-
-
-def _rows(network: LazyNetwork, options: How) -> Rows:
-    return [network_row(network.topology, options)]
-
-
-def begin(network: Topology, options: How) -> BegunRow:
-    """What comes before the distances."""
-    topology = surviving_network(network)
-    found = orbits(topology, use_symmetry=options.use_symmetry)
-    return BegunRow(topology, searches_of(topology, found, use_symmetry=options.use_symmetry))
-
-
-def distances_of(networks: Sequence[BegunRow], options: How) -> list[list[Distances]]:
-    """The distances of each network's searches: all of them in one call, which a GPU answers in one launch."""
-    tasks = [task for network in networks for task in network.searches.tasks]
-    found = iter(many_distances(tasks, backend=options.backend, threads=options.threads))
-    return [[next(found) for _ in network.searches.tasks] for network in networks]
-
-
-def finish(begun: BegunRow, distances: Sequence[Distances], options: How) -> dict[str, Any]:
-    """The row, once the distances are known."""
-    topology = begun.topology
-    hops = distance_numbers(begun.searches, distances)
-    connected = components(topology, channel_matrix(topology)) == 1
-    loads = None
-    if connected:
-        loads = record_of(
-            exact_loads(topology, use_symmetry=options.use_symmetry, backend=options.backend, threads=options.threads)
-        )
-    busiest = loads["max_channel_load"] if loads else None
-    degree = int(topology.degrees.max(initial=0))
-    terminals = len(topology.terminals)
-    limit = None
-    if connected and len(np.unique(topology.terminals)) == terminals:  # those of one node are 0 hops apart
-        limit = bounds.moore_levels(terminals, degree, directed=topology.directed)
-    values = {
-        "topology": topology.spelling,
-        "nodes": topology.nodes,
-        "dimensions": None,
-        "matrix": None,
-        "class_size": None,
-        "degree": degree,
-        "links": topology.links,
-        "connected": connected,
-        "diameter": hops.diameter,
-        "distance_sum": sum(distance * pairs for distance, pairs in enumerate(hops.histogram)),
-        "mean_distance": hops.mean,
-        "mean_distance_distinct": hops.mean_distinct,
-        "distance_histogram": hops.histogram,
-        "load": [of_class["max"] for of_class in loads["per_class_load"].values()] if loads else None,
-        "max_channel_load": busiest,
-        "saturation_load": loads["saturation_load"] if loads else None,
-        "diameter_bound": bounds.diameter(limit) if limit else None,
-        "mean_distance_bound": bounds.distance_sum(limit) / terminals if limit else None,
-        "lattice_diameter_bound": None,
-        "lattice_mean_distance_bound": None,
-    }
-    return {column.name: values[column.name] for column in SCREEN}
+    row: dict[str, Any] = table_of(SCREEN, columns_of(ScreenedNetwork(network, options))).to_pylist()[0]
+    return row
 
 
 COMPARED = 9e-8  # seconds that it takes to compare an image of a lattice or step set, on a core
 MEASURED = 1.8e-8  # seconds a node and dimension of a lattice
 MORE_CLASSES = 1.3  # than if all were of the greatest size
-SMALL = 4096  # nodes of networks whose distances are computed together
-TOGETHER = 2**26  # bytes of such networks that are held at once
 ROW_BYTES = 700  # of a row in memory, twice: a part, and the whole
 MOST_SPACES = 1_000_000  # of an entry
 MOST_ROWS = 500_000  # of an answer, whose rows take about 4 kB each; a sweep has more
@@ -357,23 +264,6 @@ class ScreenQuestion(Question):
     def rows_of_block(self, networks: Sequence[tuple[str, Plan]], request: ScreenRequest, options: How) -> pa.Table:
         return table_of_block(networks, SCREEN, columns_of, options, loads=True)
 
-    def rows_of_many(self, points: Iterable[tuple[LazyNetwork, ScreenRequest]], options: How) -> list[Rows | Exception]:
-        """The distances of small networks in one call of the kernel, those of others and of spaces one by one."""
-        found: dict[int, Rows | Exception] = {}
-        held: dict[int, LazyNetwork] = {}
-        taken = 0
-        for place, (network, request) in enumerate(points):
-            size = attempt(_bytes_together, network)
-            if isinstance(size, int):
-                held[place], taken = network, taken + size
-            else:
-                found[place] = attempt(self.rows, network, request, options) if size is None else size
-            if taken > TOGETHER:
-                found |= zip(held, rows_together(list(held.values()), options))
-                held, taken = {}, 0
-        found |= zip(held, rows_together(list(held.values()), options))
-        return [found[place] for place in range(len(found))]
-
 
 def _row_count(space: Space, classes: bool) -> int:
     return int(MORE_CLASSES * space.fewest_classes) if classes else space.lattices
@@ -383,16 +273,6 @@ def _rows_of(space: Space, classes: bool, options: How) -> pa.Table:
     """A row for each class of a space, or for each graph."""
     parts = screen_space(space, classes=classes, backend=options.backend, threads=options.threads)
     return pa.concat_tables([arrow_schema(SCREEN).empty_table(), *(part.rows for part in parts)])
-
-
-def _bytes_together(network: LazyNetwork) -> int | None:
-    """Bytes of a network whose distances are computed with others'; None for a large one, and for a space.
-
-    Raises what building it raises.
-    """
-    if space_of(network.spelling) is not None or network.topology.nodes > SMALL:
-        return None
-    return network.topology.plan.bytes
 
 
 QUESTION = ScreenQuestion()

@@ -5,7 +5,7 @@ docs/decisions/15-a-run-of-seeds-is-a-point.md
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -15,10 +15,14 @@ import scipy
 from torusweep_kernels.blocks import Block as Measured
 from torusweep_kernels.blocks import measure_networks
 
-from torusweep.networks.blocks import Block, block_of_networks
+from torusweep.networks.blocks import Block, alone, block_of_networks
+from torusweep.networks.links import channel_matrix, surviving_network
 from torusweep.networks.seed_runs import in_parts
-from torusweep.networks.topology import NO_PORT, Plan, no_symmetries
+from torusweep.networks.symmetry import orbits
+from torusweep.networks.topology import NO_PORT, Plan, Topology, no_symmetries
 from torusweep.questions.how import How
+from torusweep.questions.static.connectivity import components
+from torusweep.questions.static.distances import DistanceNumbers, terminal_distances
 from torusweep.tables.columns import Column, arrow_schema
 
 CHANNELS = 1 << 22  # of networks that are measured together: some 100 MB
@@ -49,16 +53,20 @@ def table_of_block(
     of_block  the columns of a block of them
     loads     measure the loads, too
     """
-    schema = arrow_schema(columns)
-    parts = [schema.empty_table()]
+    parts = [arrow_schema(columns).empty_table()]
     channels = max(planned.nodes for _, planned in networks) * max(planned.degree for _, planned in networks)
     for part in in_parts(networks, max(1, CHANNELS // max(1, channels))):
         block = block_of_networks(part, how.memory)
         for refusal in block.refused.values():
             raise refusal
-        found = of_block(BlockNumbers([topology for topology, _ in part], block, how, loads))
-        parts.append(pa.table([pa.array(found[field.name]).cast(field.type) for field in schema], schema=schema))
+        parts.append(table_of(columns, of_block(BlockNumbers([topology for topology, _ in part], block, how, loads))))
     return pa.concat_tables(parts)
+
+
+def table_of(columns: tuple[Column, ...], found: Mapping[str, Any]) -> pa.Table:
+    """A table of `columns`, from arrays by their names."""
+    schema = arrow_schema(columns)
+    return pa.table([pa.array(found[field.name]).cast(field.type) for field in schema], schema=schema)
 
 
 class BlockNumbers:
@@ -66,21 +74,37 @@ class BlockNumbers:
 
     topologies   of which the block is: networks and runs of seeds
     plan         of one of them; of those it has, direction and latencies are those of all
+    loads        whether loads are measured, too
     """
 
-    def __init__(self, topologies: Sequence[str], block: Block, how: How, loads: bool) -> None:
+    def __init__(self, topologies: Sequence[str], block: Block, how: How, loads: bool = False) -> None:
         assert block.plan is not None
         self.topologies = topologies
-        self.block, self.plan, self.how = block, block.plan, how
+        self.block, self.plan, self.how, self.loads = block, block.plan, how, loads
         self.many, self.nodes = block.ports.shape[:2]
         self.present = block.ports != NO_PORT
         at_each = np.ones((self.many, self.nodes), np.int32)
         self.at_nodes = at_each if block.terminals is None else block.terminals
-        self.measured = self._measure(self.at_nodes, loads)
+
+    @cached_property
+    def measured(self) -> Measured:
+        return self._measure(self.at_nodes, self.loads)
 
     def _measure(self, terminals: np.ndarray, loads: bool) -> Measured:
         kernel: dict[str, Any] = {"backend": self.how.backend, "threads": self.how.threads}
         return measure_networks(self.block.ports, terminals, self.block.capacity, loads=loads, **kernel)
+
+    @cached_property
+    def connected(self) -> np.ndarray:
+        """bool[B]: whether every node reaches every other."""
+        return self.measured.connected
+
+    @cached_property
+    def load(self) -> np.ndarray:
+        """float64[B, N, P]: of each port's channel under uniform traffic on all shortest paths, over its capacity."""
+        assert self.measured.load is not None
+        load, capacity = self.measured.load, self.block.capacity
+        return load if capacity is None else load / np.maximum(capacity, 1)
 
     @cached_property
     def degrees(self) -> np.ndarray:
@@ -123,7 +147,7 @@ class BlockNumbers:
     def components(self) -> np.ndarray:
         """int64[B]: components, strongly connected ones where links have one direction."""
         found = np.ones(self.many, np.int64)
-        for place in np.flatnonzero(~self.measured.connected).tolist():
+        for place in np.flatnonzero(~self.connected).tolist():
             tail, port = np.nonzero(self.present[place])
             head = self.block.ports[place][tail, port]
             matrix = scipy.sparse.csr_array((np.ones(len(tail)), (tail, head)), shape=(self.nodes, self.nodes))
@@ -132,6 +156,30 @@ class BlockNumbers:
             )
             found[place] = parts - (self.nodes - self.works[place].sum())
         return found
+
+
+class NetworkNumbers(BlockNumbers):
+    """Numbers of a network alone, a block of one, whose distances are searched from one node of each orbit."""
+
+    def __init__(self, network: Topology, how: How) -> None:
+        self.topology = surviving_network(network)
+        self.orbits = orbits(self.topology, use_symmetry=how.use_symmetry)
+        super().__init__([network.spelling], alone(self.topology), how)
+        self.works = np.ones((1, self.nodes), bool)
+
+    @cached_property
+    def components(self) -> np.ndarray:
+        return np.array([components(self.topology, channel_matrix(self.topology))])
+
+    @cached_property
+    def connected(self) -> np.ndarray:
+        return self.components == 1
+
+    @cached_property
+    def hops(self) -> BlockDistances:
+        how: dict[str, Any] = self.how._asdict()
+        options = {name: how[name] for name in ("use_symmetry", "backend", "threads")}
+        return BlockDistances.of_one(terminal_distances(self.topology, self.orbits, **options))
 
 
 class BlockDistances:
@@ -147,6 +195,13 @@ class BlockDistances:
         self.diameter = np.where(histogram > 0, distance, 0).max(axis=1)
         self.pairs, self.sum = histogram.sum(axis=1), (histogram * distance).sum(axis=1)
         self.mean, self.mean_distinct = divided(self.sum, self.pairs), divided(self.sum, self.pairs - ends)
+
+    @classmethod
+    def of_one(cls, found: DistanceNumbers) -> BlockDistances:
+        """Those of a network, whose means are of whole numbers of any size."""
+        numbers = cls(np.array([found.histogram], np.int64), np.zeros(1, np.int64))
+        numbers.mean, numbers.mean_distinct = np.array([found.mean]), np.array([found.mean_distinct])
+        return numbers
 
     @property
     def lists(self) -> Any:

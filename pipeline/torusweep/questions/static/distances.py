@@ -114,7 +114,7 @@ def router_distances(
 
 
 def searches_of(topology: Topology, orbits: Orbits, *, use_symmetry: bool, routers: bool = False) -> Searches:
-    """The searches of `terminal_distances`, for networks whose distances are computed together (`many_distances`)."""
+    """The searches of `terminal_distances`."""
     terminals_at = np.bincount(topology.terminals, minlength=topology.nodes)
     if routers:
         terminals_at = np.ones_like(terminals_at)
