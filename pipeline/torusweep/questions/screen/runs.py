@@ -8,9 +8,12 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from torusweep.networks.topology import Topology
+from torusweep.questions.how import How
 from torusweep.questions.loads.exact import exact_loads
 from torusweep.questions.screen import bounds
-from torusweep.questions.static.blocks import BlockNumbers, NetworkNumbers, divided, lists
+from torusweep.questions.static.blocks import BlockNumbers, divided, lists
+from torusweep.questions.static.record import Measured, NetworkNumbers
 
 
 def columns_of(numbers: BlockNumbers) -> dict[str, Any]:
@@ -23,7 +26,7 @@ def columns_of(numbers: BlockNumbers) -> dict[str, Any]:
         loads.append(np.where(of_class, numbers.load, 0.0).max(axis=(1, 2), initial=0.0))
     by_class = np.stack(loads, axis=1)
     busiest = by_class.max(axis=1)
-    degree = numbers.degrees.max(axis=1, initial=0)
+    degree = numbers.degree_max
     least = np.array(
         [limits(*key, numbers.plan.directed) for key in zip(numbers.terminals.tolist(), degree.tolist())], np.int64
     )
@@ -42,7 +45,7 @@ def columns_of(numbers: BlockNumbers) -> dict[str, Any]:
         "distance_sum": hops.sum,
         "mean_distance": hops.mean,
         "mean_distance_distinct": hops.mean_distinct,
-        "distance_histogram": hops.lists,
+        "distance_histogram": hops.histogram,
         "load": lists(by_class, np.stack(present, axis=1), connected),
         "max_channel_load": pa.array(busiest, mask=~connected),
         "saturation_load": pa.array(divided(np.ones(numbers.many), busiest), mask=~connected | (busiest == 0)),
@@ -54,7 +57,10 @@ def columns_of(numbers: BlockNumbers) -> dict[str, Any]:
 
 
 class ScreenedNetwork(NetworkNumbers):
-    """Numbers of a network alone, whose loads are followed from one node of each orbit."""
+    """Numbers of a network alone, which is searched, and whose loads are followed, from one node of each orbit."""
+
+    def __init__(self, network: Topology, how: How) -> None:
+        super().__init__(Measured(network, (), how), how)
 
     @cached_property
     def load(self) -> np.ndarray:
@@ -62,7 +68,7 @@ class ScreenedNetwork(NetworkNumbers):
             return np.zeros(self.present.shape)
         how = self.how
         options: dict[str, Any] = {"use_symmetry": how.use_symmetry, "backend": how.backend, "threads": how.threads}
-        return exact_loads(self.topology, **options).load[None]
+        return exact_loads(self.network.topology, **options).load[None]
 
 
 @cache

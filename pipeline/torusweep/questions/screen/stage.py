@@ -27,7 +27,7 @@ from torusweep.questions.screen.lattices import DIMENSIONS, NODES, STEPS
 from torusweep.questions.screen.runs import ScreenedNetwork, columns_of
 from torusweep.questions.screen.spaces import Circulants, Lattices, Space, in_parts, screen_space, space_of
 from torusweep.questions.stage import LazyNetwork, NetworkChoice, Rows, under
-from torusweep.questions.static.blocks import shape, table_of, table_of_block
+from torusweep.questions.static.blocks import row_of, shape, table_of_block
 from torusweep.tables.columns import arrow_schema
 
 
@@ -50,8 +50,7 @@ class Screened(Records):
 
 def network_row(network: Topology, options: How) -> dict[str, Any]:
     """Distances and loads, the same as in the tables `static` and `loads`; loads are null if it is not connected."""
-    row: dict[str, Any] = table_of(SCREEN, columns_of(ScreenedNetwork(network, options))).to_pylist()[0]
-    return row
+    return row_of(SCREEN, columns_of(ScreenedNetwork(network, options)))
 
 
 COMPARED = 9e-8  # seconds that it takes to compare an image of a lattice or step set, on a core

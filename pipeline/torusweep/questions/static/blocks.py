@@ -15,14 +15,11 @@ import scipy
 from torusweep_kernels.blocks import Block as Measured
 from torusweep_kernels.blocks import measure_networks
 
-from torusweep.networks.blocks import Block, alone, block_of_networks
-from torusweep.networks.links import channel_matrix, surviving_network
+from torusweep.networks.blocks import Block, block_of_networks
 from torusweep.networks.seed_runs import in_parts
-from torusweep.networks.symmetry import orbits
-from torusweep.networks.topology import NO_PORT, Plan, Topology, no_symmetries
+from torusweep.networks.topology import NO_PORT, Plan, no_symmetries
 from torusweep.questions.how import How
-from torusweep.questions.static.connectivity import components
-from torusweep.questions.static.distances import DistanceNumbers, terminal_distances
+from torusweep.questions.static.distances import DistanceNumbers
 from torusweep.tables.columns import Column, arrow_schema
 
 CHANNELS = 1 << 22  # of networks that are measured together: some 100 MB
@@ -64,9 +61,25 @@ def table_of_block(
 
 
 def table_of(columns: tuple[Column, ...], found: Mapping[str, Any]) -> pa.Table:
-    """A table of `columns`, from arrays by their names."""
+    """A table of `columns`, from arrays and lists by their names."""
     schema = arrow_schema(columns)
-    return pa.table([pa.array(found[field.name]).cast(field.type) for field in schema], schema=schema)
+    arrays: list[Any] = [
+        pa.array(values, field.type) if isinstance(values, list) else pa.array(values).cast(field.type)
+        for field in schema
+        for values in (found[field.name],)
+    ]
+    return pa.table(arrays, schema=schema)
+
+
+def row_of(columns: tuple[Column, ...], found: Mapping[str, Any]) -> dict[str, Any]:
+    """The one row of such arrays, as Python values."""
+    row = {column.name: found[column.name][0] for column in columns}
+    for name, value in row.items():
+        if isinstance(value, pa.Scalar):
+            row[name] = value.as_py()
+        elif isinstance(value, np.generic):
+            row[name] = value.item()
+    return row
 
 
 class BlockNumbers:
@@ -114,6 +127,11 @@ class BlockNumbers:
         return links.sum(axis=2, dtype=np.int64)
 
     @cached_property
+    def degree_max(self) -> np.ndarray:
+        """int64[B]"""
+        return self.degrees.max(axis=1, initial=0)
+
+    @cached_property
     def works(self) -> np.ndarray:
         """bool[B, N]: whether a node has a link or a terminal; the others have failed."""
         alive = (self.degrees > 0) | (self.at_nodes > 0)
@@ -158,30 +176,6 @@ class BlockNumbers:
         return found
 
 
-class NetworkNumbers(BlockNumbers):
-    """Numbers of a network alone, a block of one, whose distances are searched from one node of each orbit."""
-
-    def __init__(self, network: Topology, how: How) -> None:
-        self.topology = surviving_network(network)
-        self.orbits = orbits(self.topology, use_symmetry=how.use_symmetry)
-        super().__init__([network.spelling], alone(self.topology), how)
-        self.works = np.ones((1, self.nodes), bool)
-
-    @cached_property
-    def components(self) -> np.ndarray:
-        return np.array([components(self.topology, channel_matrix(self.topology))])
-
-    @cached_property
-    def connected(self) -> np.ndarray:
-        return self.components == 1
-
-    @cached_property
-    def hops(self) -> BlockDistances:
-        how: dict[str, Any] = self.how._asdict()
-        options = {name: how[name] for name in ("use_symmetry", "backend", "threads")}
-        return BlockDistances.of_one(terminal_distances(self.topology, self.orbits, **options))
-
-
 class BlockDistances:
     """Distances of B networks, from the histograms of their pairs.
 
@@ -191,7 +185,7 @@ class BlockDistances:
 
     def __init__(self, histogram: np.ndarray, ends: np.ndarray) -> None:
         distance = np.arange(histogram.shape[1])
-        self.histogram = histogram
+        self._pairs_at = histogram
         self.diameter = np.where(histogram > 0, distance, 0).max(axis=1)
         self.pairs, self.sum = histogram.sum(axis=1), (histogram * distance).sum(axis=1)
         self.mean, self.mean_distinct = divided(self.sum, self.pairs), divided(self.sum, self.pairs - ends)
@@ -204,9 +198,9 @@ class BlockDistances:
         return numbers
 
     @property
-    def lists(self) -> Any:
+    def histogram(self) -> Any:
         """The histograms as lists, each of which ends at its network's diameter."""
-        return lists(self.histogram, np.arange(self.histogram.shape[1]) <= self.diameter[:, None])
+        return lists(self._pairs_at, np.arange(self._pairs_at.shape[1]) <= self.diameter[:, None])
 
 
 def divided(numbers: np.ndarray, by: np.ndarray) -> np.ndarray:

@@ -8,7 +8,7 @@ Path lengths of the routing that a network's own paper defines are measured here
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -16,12 +16,15 @@ import numpy as np
 import scipy
 
 from torusweep.errors import BadInput, nearest, one_line
+from torusweep.networks.blocks import alone
 from torusweep.networks.links import channel_matrix, link_orbits, surviving_network
 from torusweep.networks.spelling import parse
 from torusweep.networks.symmetry import orbits_under, proved_symmetries
 from torusweep.networks.topology import Topology
+from torusweep.questions.how import How
 from torusweep.questions.stage import under
 from torusweep.questions.static.bisection import bisection_bounds
+from torusweep.questions.static.blocks import BlockDistances, BlockNumbers, row_of
 from torusweep.questions.static.columns import STATIC
 from torusweep.questions.static.connectivity import (
     Transitivity,
@@ -79,18 +82,16 @@ def routed_distances(topology: Topology, *, use_symmetry: bool) -> RoutedNumbers
 
 
 class Measured:
-    """A network, and what several measures need of it: each computed once, when it is first needed.
+    """A network without its failed nodes, and what several measures need of it: each computed once, when it is needed.
 
     measures  names of those that are chosen
     """
 
-    def __init__(
-        self, topology: Topology, measures: Collection[str], backend: str, use_symmetry: bool, threads: int | None
-    ) -> None:
-        self.topology, self.measures, self.use_symmetry = topology, measures, use_symmetry
-        self.images = proved_symmetries(topology)
-        self.orbits = orbits_under(topology.nodes, self.images)
-        self.kernel: dict[str, Any] = {"backend": backend, "threads": threads}
+    def __init__(self, network: Topology, measures: Collection[str], how: How) -> None:
+        self.topology, self.measures, self.use_symmetry = surviving_network(network), measures, how.use_symmetry
+        self.images = proved_symmetries(self.topology)
+        self.orbits = orbits_under(self.topology.nodes, self.images)
+        self.kernel: dict[str, Any] = {"backend": how.backend, "threads": how.threads}
 
     @cached_property
     def matrix(self) -> scipy.sparse.csr_array:
@@ -133,7 +134,27 @@ class Measured:
         return edge_connectivity(self.topology, self.matrix, nodes, links, connected=self.components == 1)
 
 
-def _distances(network: Measured) -> Iterable[Any]:
+class NetworkNumbers(BlockNumbers):
+    """The numbers of a network as a block of one."""
+
+    def __init__(self, network: Measured, how: How) -> None:
+        super().__init__([network.topology.spelling], alone(network.topology), how)
+        self.network, self.works = network, np.ones((1, self.nodes), bool)
+
+    @cached_property
+    def components(self) -> np.ndarray:
+        return np.array([self.network.components])
+
+    @cached_property
+    def connected(self) -> np.ndarray:
+        return self.components == 1
+
+    @cached_property
+    def hops(self) -> BlockDistances:
+        return BlockDistances.of_one(self.network.hops)
+
+
+def _distances(network: Measured | BlockNumbers) -> Iterable[Any]:
     hops, routers = network.hops, network.routers
     yield from (hops.diameter, hops.mean, hops.mean_distinct, hops.diameter * network.degree_max, hops.histogram)
     yield from (routers.diameter, routers.mean_distinct)
@@ -161,12 +182,12 @@ def _own_routing(network: Measured) -> Iterable[Any]:
 class StaticMeasure(NamedTuple):
     """Columns of the table `static` that are computed together, or left out together.
 
-    values   of a network, in the order of the columns
+    values   of a network, in the order of the columns; distances are those of a block, too
     """
 
     meaning: str
     columns: tuple[str, ...]
-    values: Callable[[Measured], Iterable[Any]]
+    values: Callable[[Any], Iterable[Any]]
 
 
 MEASURES = {
@@ -252,39 +273,57 @@ def static_record(
     measures, but for edge_connectivity_method: with transitivity, more symmetries are known.
     Raises BadInput where fault_nodes does not fit the network, and for an unknown measure.
     """
-    wanted = measures_of(measures)
-    topology = surviving_network(topology)
-    network = Measured(topology, wanted, backend, use_symmetry, threads)
+    wanted, how = measures_of(measures), How(backend, use_symmetry, threads)
+    network = Measured(topology, wanted, how)
+    topology = network.topology
     # first, so that a refusal precedes the long work
     faulted = None if fault_nodes is None else fault_diameter(topology, network.orbits, fault_nodes, **network.kernel)
-    values: dict[str, Any] = {}
+    found = {name: [[value] for value in MEASURES[name].values(network)] for name in wanted}
+    # a graph in memory may have a name
+    parameters = whole_numbers(topology.spelling) if "(" in topology.spelling else {}
+    columns = columns_of(NetworkNumbers(network, how), [topology.family], [parameters], [topology.plan.notes], found)
+    if faulted is not None:
+        columns |= {"fault_nodes": [fault_nodes], "fault_diameter": [faulted.diameter]}
+        columns |= {"fault_sets": [faulted.sets], "fault_method": [faulted.method]}
+    return row_of(STATIC, columns)
+
+
+def columns_of(
+    numbers: BlockNumbers,
+    families: list[str],
+    parameters: Sequence[Mapping[str, int]],
+    notes: Iterable[Sequence[str]],
+    found: Mapping[str, Iterable[Any]],
+) -> dict[str, Any]:
+    """The columns of the table `static` of B networks, as arrays and lists.
+
+    families, parameters, notes   of each network
+    found   for each measure that is chosen, the values of its columns
+    """
+    degrees, degree_max, nothing = numbers.degrees, numbers.degree_max, [None] * numbers.many
+    columns: dict[str, Any] = {column.name: nothing for column in STATIC}
     for name, measure in MEASURES.items():
-        if name in wanted:
-            values |= zip(measure.columns, measure.values(network), strict=True)
+        if name in found:
+            columns |= zip(measure.columns, found[name], strict=True)
         else:
-            values |= {column: NOT_MEASURED if column.endswith("_method") else None for column in measure.columns}
-    left_out = [name for name in MEASURES if name not in wanted]
-    degrees = topology.degrees
-    values |= {
-        "topology": topology.spelling,
-        "family": topology.family,
-        "parameters": whole_numbers(topology.spelling) if "(" in topology.spelling else {},  # a graph may have a name
-        "nodes": topology.nodes,
-        "terminals": len(topology.terminals),
-        "links": topology.links,
-        "directed": topology.directed,
-        "degree_min": int(degrees.min(initial=network.degree_max)),
-        "degree_max": network.degree_max,
-        "ports_max": int((degrees + np.bincount(topology.terminals, minlength=topology.nodes)).max(initial=0)),
-        "connected": network.components == 1,
-        "components": network.components,
-        "fault_nodes": fault_nodes,
-        "fault_diameter": None if faulted is None else faulted.diameter,
-        "fault_sets": None if faulted is None else faulted.sets,
-        "fault_method": None if faulted is None else faulted.method,
-        "notes": "; ".join([*topology.plan.notes, *([f"{NOT_MEASURED}: {', '.join(left_out)}"] if left_out else [])]),
+            columns |= {one: [NOT_MEASURED] * numbers.many for one in measure.columns if one.endswith("_method")}
+    left_out = ", ".join(name for name in MEASURES if name not in found)
+    more = [f"{NOT_MEASURED}: {left_out}"] if left_out else []
+    return columns | {
+        "topology": numbers.block.spellings,
+        "family": families,
+        "parameters": [*parameters],
+        "nodes": numbers.works.sum(axis=1),
+        "terminals": numbers.terminals,
+        "links": numbers.links,
+        "directed": np.full(numbers.many, numbers.plan.directed),
+        "degree_min": np.where(numbers.works, degrees, degree_max[:, None]).min(axis=1),
+        "degree_max": degree_max,
+        "ports_max": (degrees + numbers.at_nodes).max(axis=1),
+        "connected": numbers.connected,
+        "components": numbers.components,
+        "notes": ["; ".join([*own, *more]) for own in notes],
     }
-    return {column.name: values[column.name] for column in STATIC}
 
 
 def whole_numbers(spelling: str) -> dict[str, int]:

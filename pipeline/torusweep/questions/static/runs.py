@@ -18,7 +18,7 @@ from torusweep.questions.static.blocks import BlockNumbers, shape, table_of_bloc
 from torusweep.questions.static.columns import STATIC
 from torusweep.questions.static.connectivity import MIN_CUT, NOT_CONNECTED, SINGLE_LINK, SINGLE_NODE
 from torusweep.questions.static.proofs import bisection, can_prove, may_prove, transitivity
-from torusweep.questions.static.record import MEASURES, NOT_MEASURED, measures_of, static_record, whole_numbers
+from torusweep.questions.static.record import MEASURES, columns_of, measures_of, static_record, whole_numbers
 from torusweep.routing import own_routing
 
 PROVED = {"transitivity", "bisection"}  # measures that a few networks of a block need proofs of their own for
@@ -44,48 +44,20 @@ def shape_of_static(network: LazyNetwork, request: Any) -> Hashable:
 
 def static_of_block(networks: Sequence[tuple[str, Plan]], request: Any, how: How) -> pa.Table:
     """Rows of the table `static` (`torusweep.questions.static.blocks.table_of_block`)."""
-    measures, latencies = measures_of(request.measures), networks[0][1].latencies
-    left_out = [name for name in MEASURES if name not in measures]
-    more = [f"{NOT_MEASURED}: {', '.join(left_out)}"] if left_out else []
+    measures, latencies = measures_of(request.measures), networks[0][1].latencies or (1,)
 
     def of_block(numbers: BlockNumbers) -> dict[str, Any]:
-        hops, routers, works = numbers.hops, numbers.routers, numbers.works
-        degree_max = numbers.degrees.max(axis=1, initial=0)
-        whole: dict[str, Any] = {column.name: pa.nulls(numbers.many) for column in STATIC}
-        of_method = pa.array([NOT_MEASURED] * numbers.many)
-        for name in left_out:
-            whole |= {column: of_method for column in MEASURES[name].columns if column.endswith("_method")}
         parameters, notes = zip(*described(numbers))
+        hops, nothing = numbers.hops, pa.nulls(numbers.many)
+        found: dict[str, Any] = {name: [nothing] * len(MEASURES[name].columns) for name in measures}
+        found["distances"] = MEASURES["distances"].values(numbers)
         if "latencies" in measures:
-            cycles = latencies[0] if latencies else 1
-            whole |= {"latency_diameter": hops.diameter * cycles, "latency_mean": hops.mean_distinct * cycles}
-        links, method = connectivity(numbers) if WITH_CUTS.intersection(measures) else (None, None)
+            found["latencies"] = hops.diameter * latencies[0], hops.mean_distinct * latencies[0]
+        cuts = connectivity(numbers) if WITH_CUTS.intersection(measures) else (nothing, nothing)
         if "connectivity" in measures:
-            whole |= {"edge_connectivity": links, "edge_connectivity_method": method}
-        if PROVED.intersection(measures):
-            whole |= _proved(numbers, measures, links, method)
-        return whole | {
-            "topology": pa.array(numbers.block.spellings),
-            "family": pa.array([*map(family_of, numbers.block.spellings)]),
-            "parameters": pa.array(parameters, pa.map_(pa.string(), pa.int64())),
-            "nodes": works.sum(axis=1),
-            "terminals": numbers.terminals,
-            "links": numbers.links,
-            "directed": np.full(numbers.many, numbers.plan.directed),
-            "degree_min": np.where(works, numbers.degrees, degree_max[:, None]).min(axis=1),
-            "degree_max": degree_max,
-            "ports_max": (numbers.degrees + numbers.at_nodes).max(axis=1),
-            "diameter": hops.diameter,
-            "mean_distance": hops.mean,
-            "mean_distance_distinct": hops.mean_distinct,
-            "cost": hops.diameter * degree_max,
-            "distance_histogram": hops.lists,
-            "router_diameter": routers.diameter,
-            "router_mean_distance": routers.mean_distinct,
-            "connected": numbers.measured.connected,
-            "components": numbers.components,
-            "notes": pa.array(["; ".join([*own, *more]) for own in notes]),
-        }
+            found["connectivity"] = cuts
+        columns = columns_of(numbers, [*map(family_of, numbers.block.spellings)], parameters, notes, found)
+        return columns | (_proved(numbers, measures, *cuts) if PROVED.intersection(measures) else {})
 
     return table_of_block(networks, STATIC, of_block, how, False)
 
