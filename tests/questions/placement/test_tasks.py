@@ -185,7 +185,7 @@ def test_axes_alone_are_a_job():
     said = torusweep("place", "mesh(k=4, n=2)", "--axes", "tp=4,dp=4")
     assert (
         said.err
-        == "operations that are usual: tp all_gather, tp reduce_scatter, dp all_reduce, 64MiB each; a job says others\n"
+        == "usual operations: tp all_gather, tp reduce_scatter, dp all_reduce, 64MiB each; a job names others\n"
     )
 
 

@@ -163,15 +163,15 @@ def collective(
         bool, Meaning(f"switches add up, too: all_reduce as the operation {IN_NETWORK}"), NotSwept()
     ] = False,
 ) -> Collective:
-    """What a collective operation takes: every algorithm that suits, beside what none can beat.
+    """What a collective operation takes by each algorithm that suits, beside a bound that none can beat.
 
     Times are in cycles for each flit of the operation's size: of the gathered vector for all_gather, of each terminal's
     vector for the others, as nccl-tests count it. A channel carries a flit a cycle in each direction; a node uses all
-    its channels at once. The bound comes with what proves it: a cut, a partition, or a linear program. It is the
-    optimum where an algorithm attains it, and stands beside the best known where none is known to.
+    its channels at once. The bound comes with what proves it: a cut, a partition, or a linear program. Where an
+    algorithm attains the bound, it is the optimum; elsewhere it stands beside the best known time.
 
-    Messages take shortest paths: equally all where each node has a terminal, else each node divides them by the
-    bandwidth of the links that lead nearer.
+    Messages take shortest paths. Where every node has a terminal, all of these share equally. Elsewhere each node
+    splits in proportion to the bandwidth of the links that lead nearer.
 
     >>> import torusweep as ts
     >>> ts.network("torus(k=4, n=2)").collective("all_reduce").optimum

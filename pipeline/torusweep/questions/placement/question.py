@@ -182,16 +182,16 @@ def place(
     tasks: Annotated[
         Path | str | np.ndarray | list[Any] | scipy.sparse.csr_array,
         Meaning(
-            "in place of a job: what tasks send to each other, a file as of the traffic demand; in Python a matrix"
+            "in place of a job: a file of what tasks send to each other, as for traffic demand; in Python a matrix"
         ),
     ]
     | None = None,
     least: Annotated[
         Literal["hops", "load"],
-        Meaning("of tasks: what is least, hops · demand or the busiest link's load by minimal routing"),
+        Meaning("for tasks: what is minimised, hops · demand or the busiest link's load by minimal routing"),
     ] = "hops",
-    restarts: Annotated[int, Whole(0, "searches for a placement of tasks from a random one", 1000)] = 4,
-    seed: Annotated[int, Whole(0, "of these searches", 2**31 - 1)] = 0,
+    restarts: Annotated[int, Whole(0, "searches for a placement of tasks, each from a random one", 1000)] = 4,
+    seed: Annotated[int, Whole(0, "seed of these searches", 2**31 - 1)] = 0,
     bandwidth: Annotated[
         str,
         Meaning("of a link that carries a flit a cycle, in each direction"),
@@ -220,10 +220,10 @@ def place(
         - {axis: tp, operation: all_gather, bytes: 64MiB, times: 4}
         - {axis: ep, operation: all_to_all, bytes: 32MiB, times: 4}
 
-    Tasks are placed so that hops · demand, or the busiest link's load under minimal routing, is least: by exchanges of
-    two tasks, from their order, one after another, and at random. Another routing is not minimised for: `torusweep
-    loads --traffic` says its loads of the demand that `--demand` writes. What is proved is called the optimum: all
-    placements of up to nine tasks are looked through, and a placement may meet a bound.
+    Tasks are placed so that hops · demand, or the busiest link's load under minimal routing, is least. The search
+    exchanges two tasks at a time, from several first placements. For the loads under another routing, give
+    `torusweep loads --traffic` the demand that `--demand` writes. Only a proved placement is called the optimum: one
+    that meets a bound, or the best of all, which are compared for up to nine tasks.
 
     The answer has the order of the devices, for jax.sharding.Mesh(numpy.array(devices)[order], axis_names): the number
     of the node, x fastest, of each rank.
@@ -254,7 +254,7 @@ def place(
         ranking = rank(slice_of, wanted.axes, wanted.operations, links, top=top)
     remarks = remarks_on(network.plan, bandwidth)
     if axes is not None:
-        remarks.append(f"operations that are usual: {operations_in_words(wanted)}; a job says others")
+        remarks.append(f"usual operations: {operations_in_words(wanted)}; a job names others")
     heeded = () if links.tick is None else ("latency",)
     return Placements(slice_of, wanted, links, ranking, perf_counter() - begun, remarks, heeded)
 
