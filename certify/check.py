@@ -3,9 +3,18 @@
 
     python certify/check.py FILE … [--claim '{"topology": "torus(k=8, n=2)", "at_most": "63/4"}']
 
-A file holds a certificate, or one on each line. What is proved is printed, or why nothing is; the status is 0 where all
-are valid. With --claim, one must say exactly that. docs/certificates.md has the fields, what each kind proves, and on
-which assumptions. Networks are made here, from their spelling: what a proof says of a network is not believed.
+A file holds a certificate, or one on each line. The command prints what each proves, or why it proves nothing. Its
+status is 0 if all are valid. With --claim, one must say exactly that. docs/certificates.md has fields and assumptions.
+
+Read this file from top to bottom. It believes the spelling of a network, routing or traffic in the claim, and nothing
+else: it makes all three by its own definitions, and checks whatever a proof says of them. Nodes are the numbers
+0 … n − 1. A channel, or arc, is a pair (tail, head) of nodes that a link joins.
+
+    1  the command
+    2  the text of a certificate: version, fields, digest
+    3  the kinds of proof: symmetry, capacity, bisection, collective, deadlock, exhaustion
+    4  what these are about: networks, automorphisms, traffic, lattices
+    5  the families of networks, by their spelling
 """
 
 import argparse
@@ -14,7 +23,7 @@ import gc
 import hashlib
 import json
 import re
-from collections import Counter
+from collections import Counter, namedtuple
 from fractions import Fraction
 from functools import cache
 from heapq import heappop, heappush
@@ -22,200 +31,842 @@ from itertools import pairwise, permutations, product
 from math import ceil, gcd, prod
 from pathlib import Path
 
+VERSION = 1  # of the format; a certificate without a version has this one
+MOST_BYTES = 1 << 30  # of a file of certificates
+MOST_BYTES_OF_LINKS = 1 << 24  # of an edge list
+MOST_NODES = 1 << 15
+MOST_DIMENSIONS = 15  # sides of 2 or more then make at most 32,768 nodes
+MOST_STEPS = 32  # of a circulant graph
 
-class Invalid(Exception):
-    """Why a certificate proves nothing."""
+
+class Invalid(ValueError):
+    """Says why a certificate proves nothing."""
 
 
 def expect(condition, why):
+    """Refuse the certificate unless the condition holds."""
     if not condition:
         raise Invalid(why)
 
 
-def once(pairs):
-    """An object of JSON whose keys differ; Python's reader would take the last of equal ones."""
-    found = dict(pairs)
-    expect(len(found) == len(pairs), "expected each key once")
+# === 1  The command ======================================================================================
+def main(arguments=None):
+    """Check the files that the command names. Return whether one is refused, or the claim is not said."""
+    parser = argparse.ArgumentParser(description="Checks certificates of torusweep: docs/certificates.md.")
+    parser.add_argument("files", nargs="+", type=Path, metavar="FILE")
+    claim_of = lambda text: dict(json.loads(text, object_pairs_hook=object_of_json))  # noqa: E731
+    parser.add_argument("--claim", default={}, type=claim_of, help="JSON of what one of them must say: kind, claim")
+    options = parser.parse_args(arguments)
+    said = failed = False
+    for path in options.files:
+        if not path.is_file() or path.stat().st_size > MOST_BYTES:
+            parser.error(f"{path}: expected a file of at most 1 GiB")
+        lines = path.read_text("utf-8", "replace").splitlines()
+        for number, line in enumerate(filter(str.strip, lines), 1):
+            try:
+                proved = check(line)
+            except Invalid as why:
+                failed = True
+                print(printable(f"{path}:{number}: REFUSED: {why}"))
+            else:
+                said |= {**proved, **options.claim} == proved
+                print(printable(f"valid: {json.dumps(proved, ensure_ascii=False)}"))
+    if not failed and not said:
+        print(printable(f"REFUSED: nothing proves {json.dumps(options.claim, ensure_ascii=False)}"))
+    return failed or not said
+
+
+def printable(text):
+    """Escape what a terminal obeys or an encoding lacks, such as half of a surrogate pair, as JSON does."""
+    return "".join(letter if letter.isprintable() else json.dumps(letter)[1:-1] for letter in text)
+
+
+# === 2  The text of a certificate ========================================================================
+def check(text):
+    """Return what a certificate proves: its kind and its claim. Raise Invalid if it proves nothing."""
+    try:
+        return proved_by(text)
+    except Invalid:
+        raise
+    except Exception as error:  # a value of another type, or one that is missing, somewhere in the claim or the proof
+        raise Invalid(f"malformed: {type(error).__name__}: {error}") from None
+
+
+def proved_by(text):
+    """Check a certificate, field by field, in the order in which torusweep writes them.
+
+    version   of the format
+    kind      the kind of proof, whose function is below
+    claim     the spelling of the network, `topology`, and what is claimed of it
+    proof     the fields that this kind reads, and no others
+    digest    SHA-256 of the JSON list of all the others; it finds damage and proves nothing
+    """
+    certificate = json.loads(text, object_pairs_hook=object_of_json)
+    expect(isinstance(certificate, dict), "expected an object of JSON")
+    version = certificate.get("version", VERSION)
+    got = json.dumps(version)[:20]
+    expect(version == VERSION, f"expected version {VERSION} of the format, got {got}; take a newer checker")
+    first = ["version"] if "version" in certificate else []
+    *signed, digest = fields(certificate, *first, "kind", "claim", "proof", "digest")
+    content = json.dumps(signed, sort_keys=True)
+    expect(hashlib.sha256(content.encode()).hexdigest() == digest, "the digest is of another text")
+    outside_texts = set(re.sub(r'"(\\.|[^"\\])*"', "", content))
+    expect(outside_texts <= set("0123456789-[]{}:, nul"), "expected whole numbers, texts and null")
+    kind, claim, proof = signed[-3:]
+    expect(kind in KINDS, f"expected a kind of {', '.join(KINDS)}")
+    proved = KINDS[kind](network_of(claim["topology"]), proof, **claim)
+    for name, value in proved.items():
+        value = str(value) if isinstance(value, Fraction) else value
+        expect(claim[name] == value, f"{name}: claimed {claim[name]}, is {value}")
+    return {"kind": kind, **claim}
+
+
+def object_of_json(pairs):
+    """Make a dict of the pairs of a JSON object. Python's reader would keep the last of two equal keys."""
+    made = dict(pairs)
+    expect(len(made) == len(pairs), "expected each key once")
+    return made
+
+
+def fields(owner, *names):
+    """Return the values of the fields by these names. There may be no others."""
+    expect(owner.keys() == set(names), f"expected the fields {', '.join(names)}")
+    return [owner[name] for name in names]
+
+
+# === 3  The kinds of proof ===============================================================================
+# Each function takes the network, the proof, and the fields of the claim by their names. It returns what the proof
+# proves of these fields; the claim must say the same. Bounds are Fractions, or None if nothing is claimed.
+
+
+# --- symmetry --------------------------------------------------------------------------------------------
+# It claims the number of orbits of the nodes under all automorphisms, and reads generators of some automorphisms, the
+# first node of each node's orbit under these, and nodes with different distances, which no automorphism exchanges.
+# It is refused if a generator is no automorphism, if the orbits are others, or if two of these nodes do not differ.
+def symmetry(network, proof, topology, at_least, at_most):
+    """Return bounds of the number of orbits; 1 means that the network looks the same from every node."""
+    generators, orbits, differ = fields(proof, "generators", "orbits", "differ")
+    orbit_of = Orbits(network, generators).node
+    firsts = [orbit_of[node].first for node in range(network.n)]
+    expect(orbits == firsts, "the generators have other orbits")
+    expect(differ == sorted(set(differ) & set(firsts)), "expected the first nodes of orbits")
+    distances = {tuple(sorted(network.distances(node).values())) for node in differ}
+    expect(len(differ) > 0, "expected a node at least")
+    expect(len(distances) == len(differ), "two of the nodes that differ have the same distances")
+    return {"at_least": Fraction(len(distances)), "at_most": Fraction(len(set(firsts)))}
+
+
+# --- capacity --------------------------------------------------------------------------------------------
+# It claims how many flits a cycle each node can send of a traffic pattern, over all or minimal routes, and reads flows
+# to some roots, which carry as much, and lengths of channels, by which no routing carries more (weak duality).
+# It is refused if an automorphism does not keep the traffic, if a node with traffic is no root's image, if flows leave
+# out traffic or use hops that routes may not take, or if the numbers are not in the form that torusweep writes.
+def capacity(network, proof, topology, traffic, routes, at_least, at_most):
+    """Return the rate that the flows carry, and the rate that the lengths allow."""
+    return dict(zip(("at_least", "at_most"), throughput(network, traffic, routes, proof)))
+
+
+def throughput(network, traffic, routes, proof):
+    """Return the rates, in flits a cycle and node, that flows carry and that lengths allow; None without a proof.
+
+    generators   automorphisms that keep the traffic; what is said of an orbit's first node or arc holds for all
+    roots        the first nodes of the orbits to which there is traffic
+    lengths      [tail, head, length] of the first channel of an orbit; the length of all the others is 0
+    scale        flits that a node sends in all
+    flows        of each root [tail, head, flits]: flits that cross this channel on their way to the root
+
+    The flits to a root, times the length of their way, take no more than the room that all channels have by their
+    lengths: rate · needed ≤ room, where `needed` counts no way longer than the shortest.
+    """
+    expect(routes in ("all", "minimal"), "expected all or minimal routes")
+    generators, roots, lengths, scale, flows = fields(proof, "generators", "roots", "lengths", "scale", "flows")
+    demand, keeps_traffic = traffic_of(network, traffic)
+    orbits = Orbits(network, generators, keeps_traffic)
+    expect(roots == sorted({orbits.node[root].first for root in roots}), "expected the first nodes of orbits as roots")
+    for target in [node for node in range(network.n) if orbits.node[node].first not in set(roots)]:
+        demands = (demand(source, target) for source in range(network.n) if source != target)
+        expect(not any(demands), "traffic to no root's image")
+    length = lengths_of(network, orbits, lengths or [])
+    if flows is not None:
+        expect(scale > 0, "expected flows in a scale")
+        expect(len(flows) == len(roots), "expected the flows of each root")
+    load, needed = Counter(), 0
+    for index, root in enumerate(roots):
+        hops = network.distances(root) if routes == "minimal" else None
+        away = network.distances(root, lambda tail, head: length[tail, head], hops)
+        expect(len(away) == network.n, "expected a way from each node to each root")
+        images = orbits.node[root].size
+        needed += images * sum(demand(node, root) * away[node] for node in range(network.n))
+        if flows is not None:
+            check_flow(network, flows[index], root, hops, lambda node, to=root: scale * demand(node, to))
+            for tail, head, flits in flows[index]:
+                load[orbits.arc[tail, head].first] += flits * images
+    room = sum(links * length[arc] for arc, links in network.arcs.items())
+    carried = None if flows is None else scale / orbits.busiest(load)
+    return carried, None if lengths is None else room / Fraction(needed)
+
+
+def lengths_of(network, orbits, lengths):
+    """Return the length of each channel, from those of the first channels of orbits."""
+    first_ones = {}
+    for tail, head, length in lengths:
+        expect(orbits.arc[tail, head].first == (tail, head), "expected lengths of the first channels of orbits")
+        expect((tail, head) not in first_ones, "expected one length of a channel")
+        expect(length > 0, "expected lengths above 0")
+        first_ones[tail, head] = length
+    expect(not lengths or gcd(*first_ones.values()) == 1, "expected lengths without a common factor")
+    return {arc: first_ones.get(orbits.arc[arc].first, 0) for arc in network.arcs}
+
+
+def check_flow(network, flow, root, hops, flits_of):
+    """Expect that a flow brings to the root what each node sends there, on hops that routes may take."""
+    sent, seen = [0] * network.n, set()
+    for tail, head, flits in flow:
+        expect((tail, head) in network.arcs, "expected flow on the network's channels")
+        expect((tail, head) not in seen, "expected the flow of a channel once")
+        expect(flits > 0, "expected flows above 0")
+        expect(hops is None or hops[tail] == hops[head] + 1, "expected flow on hops that routes may take")
+        seen.add((tail, head))
+        sent[tail] += flits
+        sent[head] -= flits
+    for node in range(network.n):
+        expect(node == root or sent[node] >= flits_of(node), "traffic left out")
+
+
+# --- bisection -------------------------------------------------------------------------------------------
+# It claims how many links lead from one half of the nodes to the other at the least, and reads such a half, and flows
+# of uniform traffic, which has to cross every half.
+# It is refused if the half has another number of nodes, or if the flows are refused as those of a capacity are.
+def bisection(network, proof, topology, at_least, at_most):
+    """Return how many links the flows need between any two halves, and how many the half has."""
+    half = proof.pop("half")
+    few, inside = network.n // 2, set(half)
+    expect(half == sorted(inside), "expected nodes in order, each once")
+    expect(inside <= set(range(network.n)), "expected nodes of the network")
+    expect(len(half) == few, "expected half of the nodes")
+    expect(few > 0, "expected two nodes at least")
+    expect(proof.get("lengths") is None, "expected no lengths")
+    carried, _ = throughput(network, "uniform", "all", {**proof, "lengths": None})
+    # of the n² pairs ⌊n/2⌋ ⌈n/2⌉ cross from a half to the other, each with 1/n of a node's rate
+    crossing = carried * few * (network.n - few) / network.n
+    width = sum(links for (tail, head), links in network.arcs.items() if tail in inside and head not in inside)
+    return {"at_least": Fraction(ceil(crossing)), "at_most": Fraction(width)}
+
+
+# --- collective ------------------------------------------------------------------------------------------
+# It claims how many cycles an operation takes for each flit of its size, and reads a cut, which its data have to cross,
+# and spanning trees with weights, along which it runs; for all_to_all it reads the proof of a capacity instead.
+# It is refused if the cut has too few sets, if a tree does not span all nodes, if an automorphism does not keep the
+# root, or if trees of different roots do not share the work as the operation needs.
+OPERATIONS = {  # whether data go up in a tree, to its root; whether down, from it; whether the claim names a root
+    "all_gather": (False, True, False),
+    "reduce_scatter": (True, False, False),
+    "all_reduce": (True, True, False),
+    "all_to_all": (False, False, False),
+    "broadcast": (False, True, True),
+    "reduce": (True, False, True),
+}
+
+
+def collective(network, proof, topology, operation, root, at_least, at_most):
+    """Return the time that the cut needs, and the time that the trees take. All_to_all is uniform traffic."""
+    _, _, rooted = OPERATIONS[operation]
+    known = root in range(network.n) if rooted else root is None
+    expect(known, "expected a node as the root of broadcast and reduce, and none otherwise")
+    if operation == "all_to_all":
+        carried, allowed = throughput(network, "uniform", "all", proof)
+        return {"at_least": 1 / allowed, "at_most": carried and 1 / carried}
+    cut, trees, generators = fields(proof, "cut", "trees", "generators")
+    least = time_of_cut(network, cut, operation, root)
+    claimed = trees is not None or generators is not None
+    most = time_of_trees(network, trees, generators, operation, root) if claimed else None
+    return {"at_least": least, "at_most": most}
+
+
+def time_of_cut(network, cut, operation, root):
+    """Return the cycles a flit that data take across a cut: the set 0, 1, … of each node, numbered by first nodes."""
+    _, down, rooted = OPERATIONS[operation]
+    sets = list(dict.fromkeys(cut))
+    expect(len(cut) == network.n, "expected a set of each node")
+    expect(sets == list(range(len(sets))), "expected sets numbered in order")
+    expect(len(sets) > 1, "expected two sets at least")
+    leaving = Counter()  # by set: links out of it where data go down, links into it where they only go up
+    for (tail, head), links in network.arcs.items():
+        if cut[tail] != cut[head]:
+            leaving[cut[tail] if down else cut[head]] += links
+    for own in [cut[root]] if rooted else sets:
+        expect(leaving[own] > 0, "expected links between the sets")
+    if operation == "all_reduce":  # 2p − 2 messages a flit tell p sets of all others (Harary & Schwenk 1974)
+        return Fraction(2 * len(sets) - 2, leaving.total())
+    expect(len(sets) == 2, "expected a cut of two sets")
+    if rooted:
+        return Fraction(1, leaving[cut[root]])
+    return max(Fraction(cut.count(own), network.n * leaving[own]) for own in sets)
+
+
+def time_of_trees(network, trees, generators, operation, root):
+    """Return the cycles a flit that trees take, as pipelines: [weight, the node before each node, −1 for the root].
+
+    A tree carries its weight's share of all data, divided evenly among its images under the generators.
+    """
+    up, down, rooted = OPERATIONS[operation]
+    orbits = Orbits(network, generators, lambda image: not rooted or image[root] == root)
+    load, weights = Counter(), Counter()
+    for weight, parents in trees:
+        expect(weight > 0, "expected weights above 0")
+        top = root_of_tree(network, parents)
+        expect(not rooted or top == root, "expected trees out of the root")
+        weights[orbits.node[top]] += weight
+        for node, parent in enumerate(parents):
+            if node != top and down:
+                load[orbits.arc[parent, node].first] += weight
+            if node != top and up:
+                load[orbits.arc[node, parent].first] += weight
+    if operation in ("all_gather", "reduce_scatter"):
+        shares = {Fraction(weights[orbit], orbit.size) for orbit in orbits.node.values()}
+        expect(len(shares) == 1, "expected trees of equal weight of each root")
+    return orbits.busiest(load) / weights.total()
+
+
+def root_of_tree(network, parents):
+    """Return a tree's root. Expect that it spans all nodes; its links are looked up where they are loaded."""
+    expect(len(parents) == network.n, "expected the node before each node")
+    expect(parents.count(-1) == 1, "expected a tree of one root")
+    top = parents.index(-1)
+    above = [top if parent == -1 else parent for parent in parents]
+    for _ in range(network.n.bit_length()):  # 1, 2, 4 … nodes up, until no tree is as high
+        above = [above[node] for node in above]
+    expect(set(above) == {top}, "expected a tree that leads from its root to each node")
+    return top
+
+
+# --- deadlock --------------------------------------------------------------------------------------------
+# It claims whether packets of a routing can deadlock, and reads either an order of all channels, in which every packet
+# goes upwards, or packets that wait for each other in a circle; a routing that has no definition here is listed.
+# It is refused if the order leaves out a channel in use or a packet requests an earlier one, if the packets do not wait
+# in a circle, or if a listed routing has another digest or does not lead from each node to every other.
+def deadlock(network, proof, topology, routing, vc_rule, virtual_channels, deadlock_free):
+    """Return yes by an order, or no by packets that hold a channel each. A channel is here (tail, head, class)."""
+    name, options = call(routing)
+    expect(virtual_channels > 0, "expected a virtual channel at least")
+    if vc_rule == "listed":
+        expect(name == "listed", "expected a listed routing")
+        check_listed(network, *fields(proof, "order", "tables"), virtual_channels, **options)
+        return {"deadlock_free": "yes"}
+    expect(name == "dimension_order", "expected dimension_order, or a listed routing")
+    expect(vc_rule in ("none", "dateline"), "expected the rule none or dateline")
+    used, follows, entered = dimension_order(network, vc_rule == "dateline" and virtual_channels > 1, **options)
+    if "order" in proof:
+        [order] = fields(proof, "order")
+        place = {tuple(channel): index for index, channel in enumerate(order)}
+        expect(len(order) == len(place), "expected each channel once")
+        expect(place.keys() == used, "expected each channel in use")
+        upwards = all(place[held] < place[requested] for held, requested in follows)
+        expect(upwards, "a packet requests an earlier channel")
+        return {"deadlock_free": "yes"}
+    cycle, packets = fields(proof, "cycle", "packets")
+    cycle = [tuple(channel) for channel in cycle]
+    waits = list(zip(cycle, cycle[1:] + cycle[:1]))
+    expect(len(cycle) > 0, "expected a channel at least")
+    expect(len(cycle) == len(set(cycle)), "expected each channel once")
+    expect(set(cycle) <= entered, "packets do not enter by each channel")
+    expect(set(waits) <= follows, "packets wait in no circle")
+    expect(packets == [[held[0], wanted[1]] for held, wanted in waits], "expected packets of these two hops")
+    return {"deadlock_free": "no"}
+
+
+def dimension_order(network, dateline, tie="split"):
+    """Return what packets do that go along x first, then y …, the shorter way round.
+
+    That is: the channels in use, the pairs (held, requested) of channels that a packet takes one after the other, and
+    the channels by which packets enter. With datelines they take class 1 after a ring's last node, otherwise class 0.
+    tie   which way packets go when both are as short: "split", "random": both; "positive"; "sign": as on a mesh
+    """
+    halfway = {"split": [1, -1], "random": [1, -1], "positive": [1], "sign": None}[tie]
+    kinds = ((False, True), (False, False), (True, True))  # torus, mesh, directed torus
+    kinds = [kind for kind in kinds if grid(None, None, network.sides, *kind).arcs == network.arcs]
+    expect(kinds, "expected a torus or mesh with all its links")
+    directed, closed = kinds[0]
+    runs = {}  # (node, dimension, step): the channels of the longest run; the other runs are its beginnings
+    for dimension, side in enumerate(network.sides):
+        ring, farthest = closed or side == 2, Counter()  # by (first digit, step): hops of the longest run
+        for source, target in permutations(range(side), 2):
+            onwards, steps = (target - source) % side, [1 if target > source else -1]
+            if ring and (directed or side == 2 or 2 * onwards < side):
+                steps = [1]
+            elif ring:
+                steps = [-1] if 2 * onwards > side else halfway or steps
+            for step in steps:
+                hops = (target - source) * step % side
+                farthest[source, step] = max(farthest[source, step], hops)
+        stride = prod(network.sides[:dimension])
+        for node, step in product(range(network.n), (1, -1)):
+            digit = node // stride % side
+            digits = [digit + step * hop for hop in range(farthest[digit, step] + 1)]
+            nodes = [node + (place % side - digit) * stride for place in digits]
+            classes = [int(dateline and ring and place not in range(side)) for place in digits]
+            runs[node, dimension, step] = list(zip(nodes, nodes[1:], classes[1:]))
+    used = {channel: dimension for (_, dimension, _), run in runs.items() for channel in run}
+    follows = {pair for run in runs.values() for pair in pairwise(run)}
+    for held, dimension in used.items():
+        for later, step in product(range(dimension + 1, len(network.sides)), (1, -1)):
+            follows |= {(held, requested) for requested in runs[held[1], later, step][:1]}
+    return used.keys(), follows, {run[0] for run in runs.values() if run}
+
+
+def check_listed(network, order, tables, virtual_channels, sha256):
+    """Expect that tables lead from each node to every other, along channels that come later and later in the order.
+
+    tables   of packets to each node in turn (nodes, hops): the nodes of the places n, n + 1, … that they may be in, and
+             hops [place, place, class]. They enter at the places 0 … n − 1, which are the nodes
+    sha256   digest of the tables' JSON
+
+    Of all channels that a packet may request at a place, the first in the order decides: the others are later still.
+    """
+    expect(hashlib.sha256(json.dumps(tables).encode()).hexdigest() == sha256, "the routing's digest is another")
+    place_in_order = {tuple(channel): index for index, channel in enumerate(order)}
+    expect(len(order) == len(place_in_order), "expected each channel once")
+    for tail, head, kind in place_in_order:
+        expect((tail, head) in network.arcs, "expected the network's channels")
+        expect(0 <= kind < virtual_channels, "expected classes of the virtual channels")
+    used = set()
+    for destination, (nodes, hops) in zip(range(network.n), tables, strict=True):
+        node_at = [*range(network.n), *nodes]
+        taken = [place_in_order[node_at[start], node_at[end], kind] for start, end, kind in hops]
+        first = {}  # of each place: the first channel that a packet may request there
+        for (start, _, _), channel in zip(hops, taken):
+            first[start] = min(channel, first.get(start, channel))
+        places = set(range(len(node_at)))
+        expect(destination not in first, "expected no hops on from the destination")
+        expect(first.keys() == places - {destination}, "expected hops on from each place but the destination")
+        expect(places.issuperset(end for _, end, _ in hops), "expected hops to the places")
+        first[destination] = len(order)  # nothing is requested there
+        requests = all(channel < first[end] for (_, end, _), channel in zip(hops, taken))
+        expect(requests, "a packet requests an earlier channel")
+        used.update(taken)
+    expect(len(used) == len(order), "expected each channel in use")
+
+
+# --- exhaustion ------------------------------------------------------------------------------------------
+# It claims how many lattices have this many nodes and dimensions, the least mean distance of their networks, how many
+# attain it and how many classes they form, and reads nothing: all lattices are searched here.
+# It is refused if the claim's network is no such lattice, or if another lattice has a smaller sum of distances.
+# A lattice is the set of integer vectors that lead from a node back to it, given by its Hermite normal form.
+def exhaustion(network, proof, topology, dimensions, nodes, lattices, classes, mean_distance, attained):
+    """Return the numbers of all lattices, of classes under signed permutations (if claimed), and of the best ones."""
+    expect(not proof, "expected a proof without fields")
+    expect(call(topology)[0] == "lattice", "expected a lattice")
+    expect(network.n == nodes, "expected a lattice of this size")
+    expect(len(network.sides) == dimensions, "expected a lattice of these dimensions")
+    expect(dimensions <= 5, "expected one to five dimensions")
+    least = sum(network.distances(0).values())
+    without = vectors_of_worse_lattices(dimensions, nodes, least)
+    count = 0
+    for basis, size in classes_of(dimensions, nodes, without):
+        total = sum_of_distances(basis, nodes, least)
+        expect(total >= least, "another lattice has a smaller sum of distances")
+        count += size if total == least else 0
+    return {
+        "lattices": number_of_lattices(dimensions, nodes),
+        "classes": None if classes is None else sum(1 for _ in classes_of(dimensions, nodes)),
+        "mean_distance": Fraction(least, nodes),
+        "attained": count,
+    }
+
+
+def number_of_lattices(n, nodes):
+    """Count the Hermite normal forms of n rows with a determinant: d^(n − 1) times as many end in d as in 1."""
+    if n == 0:
+        return int(nodes == 1)
+    divisors = [last for last in range(1, nodes + 1) if nodes % last == 0]
+    return sum(last ** (n - 1) * number_of_lattices(n - 1, nodes // last) for last in divisors)
+
+
+@cache
+def shell(n, norm):
+    """Return the vectors of n whole numbers whose absolute values have this sum."""
+    if n == 0:
+        return [()] if norm == 0 else []
+    return [(first, *rest) for first in range(-norm, norm + 1) for rest in shell(n - 1, norm - abs(first))]
+
+
+def sum_of_distances(basis, nodes, most, order=None):
+    """Return the sum of the distances from a node in the lattice of a basis, or a number above `most` if it is above.
+
+    It adds up the nodes that are not within 0, 1, 2 … hops. The vectors of as many hops have a name each, what the
+    lattice leaves of them, and a node is a name. If the basis is only a part of the lattice's, by the rows in the
+    order, names are no fewer than nodes, so that the number is a lower bound of the sum.
+    """
+    names, total, hops = set(), 0, 0
+    while len(names) < nodes and total <= most:
+        names.update(tuple(reduced(vector, basis, order)) for vector in shell(len(basis), hops))
+        total += max(0, nodes - len(names))
+        hops += 1
+    return total
+
+
+def vectors_of_worse_lattices(n, nodes, least):
+    """Return short vectors that no lattice has whose sum of distances is `least` or below, with all their images.
+
+    A lattice that has a vector is no better than what this vector alone leaves of all others. Signed permutations
+    change no distance, so that one vector of each shape is looked at: the absolute values in order.
+    """
+    found, norm, worse = set(), 0, True
+    while worse:
+        norm += 1
+        shape_of = {vector: tuple(sorted(map(abs, vector))) for vector in shell(n, norm)}
+        bounds = {shape: sum_of_distances([shape] * n, nodes, least, [n - 1]) for shape in set(shape_of.values())}
+        worse = {vector for vector, shape in shape_of.items() if bounds[shape] > least}
+        found |= worse
     return found
 
 
-def call(text):
-    """(name, arguments) of a spelling such as torus(radices=[4, 4], directed=true), or of a bare name.
+def classes_of(n, nodes, without=()):
+    """Yield (one lattice, how many there are) of each class under signed permutations. −1 keeps every lattice."""
+    signs = list(product((1,), *[(1, -1)] * (n - 1)))
+    turns = [list(zip(order, sign)) for order in permutations(range(n)) for sign in signs]
+    left = set(sublattices(n, nodes, without))
+    while left:
+        basis = left.pop()
+        images = {hermite([[sign * column[row] for row, sign in turn] for column in basis]) for turn in turns}
+        left -= images
+        yield basis, len(images)
 
-    Only as torusweep writes it: Python would also read comments, a key twice, and what does not look like its value.
+
+def sublattices(n, nodes, without=()):
+    """Return the Hermite normal forms of n rows and a determinant, of the lattices that have none of some vectors.
+
+    They are at least one of each class under signed permutations, if these take `without` to itself. The vectors of a
+    lattice that end in 0 are a lattice of a dimension less. One of each class of these is enough, since a signed
+    permutation of the other coordinates takes any of them to the chosen one.
     """
-    tree = ast.parse(text if "(" in text else text + "()", mode="eval").body
-    given = {one.arg: getattr(one.value, "id", "") or ast.literal_eval(one.value) for one in tree.keywords}
-    bare = lambda words: words.replace('"', "").replace(": ", "=")  # noqa: E731
-    own = (tree.func.id, f"{tree.func.id}({bare(json.dumps(given, ensure_ascii=False))[1:-1]})")
-    known = text.isprintable() and given.get("directed", "true") in ("true", "false")
-    expect(known and bare(text) in own, "expected name(key=value, …) as torusweep writes it")
-    return tree.func.id, {key: value == "true" if value in ("true", "false") else value for key, value in given.items()}
+    if n == 1:
+        barred = any(number % nodes == 0 for (number,) in without)
+        return [] if barred else [((nodes,),)]
+    found, ending = [], {}  # ending: by the last entry, what stands before it in the vectors of `without`
+    flat = {vector[:-1] for vector in without}
+    for *before, end in without:
+        ending.setdefault(end, []).append(tuple(before))
+    for last in [last for last in range(1, nodes + 1) if nodes % last == 0]:
+        for base, _ in classes_of(n - 1, nodes // last, ending.get(0, ())):
+            columns = columns_above(base, last, ending, flat)
+            found += [(*((*column, 0) for column in base), (*column, last)) for column in columns]
+    return found
 
 
-def box(k, n):
-    """n sides of k, which is at least 2 where there are several: no more than 15 make 32,768 nodes."""
-    expect(0 < n < 16, "expected 1 to 15 dimensions")
-    return [k] * n
+def columns_above(base, last, ending, flat):
+    """Return what may stand above `last` in the last column of a Hermite normal form that begins with a base.
 
-
-def derived(sides, steps, directed=False, fold=lambda digits: digits):
-    """The network of digits, x fastest, with a link from digits a along each i of steps(a): 1 more in dimension i.
-
-    ~i is 1 less in dimension i. What fold makes of the digits is then taken modulo the sides.
+    The lattice then has all (times · column + base, times · last), none of which may be barred.
     """
-    expect(min(sides) > 0 and prod(sides) <= 1 << 15, "expected a network of 1 to 32,768 nodes")
-    links = {(u, number_of(fold(move(a, i)), sides)) for u, a in enumerate(addresses(sides)) for i in steps(a)}
-    return Network(prod(sides), links, sides, directed)
+    name = {vector: tuple(reduced(vector, base)) for vector in flat}
+    columns = set(product(*[range(column[row]) for row, column in enumerate(base)]))
+    for times in range(1, max(ending, default=0) // last + 1):
+        barred = {name[vector] for vector in ending.get(times * last, ())}
+        if times == 1:  # these columns are reduced
+            columns -= barred
+        elif barred:
+            columns = {top for top in columns if tuple(reduced([times * entry for entry in top], base)) not in barred}
+    return columns
 
 
+KINDS = {kind.__name__: kind for kind in (collective, capacity, bisection, symmetry, deadlock, exhaustion)}
+
+
+# === 4  Networks, automorphisms, traffic, lattices =======================================================
 class Network:
-    """Nodes 0 … n − 1 with one terminal each; arcs: (tail, head) → links; sides of its address space, x first."""
+    """Nodes 0 … n − 1 with one terminal each, which all forward, and links of one flit a cycle in each direction.
+
+    arcs    (tail, head) → parallel links
+    sides   of the address space, x first: node x + side of x · (y + …)
+    """
 
     def __init__(self, n, links, sides, directed=False):
-        there = Counter(link for link in links if link[0] != link[1])
-        both = there | Counter({(v, u): number for (u, v), number in there.items()})  # the larger number of either end
-        self.n, self.sides, self.arcs, self.back = n, sides, dict(there if directed else both), [[] for _ in range(n)]
-        for u, v in self.arcs:
-            self.back[v].append(u)
+        """Join nodes by links (tail, head), but to themselves. Of undirected links from both ends the most count."""
+        listed = Counter((tail, head) for tail, head in links if tail != head)
+        reverse = Counter({(head, tail): number for (tail, head), number in listed.items()})
+        self.n, self.sides = n, sides
+        self.arcs = dict(listed if directed else listed | reverse)
+        self.tails = [[] for _ in range(n)]  # of each node: where its incoming channels begin
+        for tail, head in self.arcs:
+            self.tails[head].append(tail)
 
-    def distances(self, root, length=lambda u, v: 1, hops=None):
-        """By node: the least length of a path to the root; with hops, of a path of fewest hops."""
+    def distances(self, root, length=lambda tail, head: 1, hops=None):
+        """Return {node: the least length of a path to the root}; with hops, of a path that has the fewest hops."""
         away, waiting = {}, [(0, root)]
         while waiting:
-            far, v = heappop(waiting)
-            if v not in away:
-                away[v] = far
-                for u in self.back[v]:
-                    if u not in away and (not hops or hops[u] == hops[v] + 1):
-                        heappush(waiting, (far + length(u, v), u))
+            far, head = heappop(waiting)
+            if head not in away:
+                away[head] = far
+                for tail in self.tails[head]:
+                    if tail not in away and (not hops or hops[tail] == hops[head] + 1):
+                        heappush(waiting, (far + length(tail, head), tail))
         return away
 
-    def crossing(self, part, out=lambda a, b: a != b):
-        """Links from each part to others: out(part of the tail, part of the head)."""
-        return sum(links for (u, v), links in self.arcs.items() if out(part[u], part[v]))
+
+Orbit = namedtuple("Orbit", "first size")  # nodes or arcs that automorphisms exchange: the first, and how many
+
+
+class Orbits:
+    """The Orbit of each node and arc under automorphisms, lists of the nodes' images. They keep what is asked."""
+
+    def __init__(self, network, generators, kept=lambda image: True):
+        arcs = network.arcs
+        for image in generators:
+            expect(sorted(image) == list(range(network.n)), "a generator is no permutation of the nodes")
+            same = all(arcs.get((image[tail], image[head])) == links for (tail, head), links in arcs.items())
+            expect(same, "a generator does not keep the network")
+            expect(kept(image), "a generator does not keep the traffic or the root")
+        self.network = network
+        self.node = orbits_of(range(network.n), [image.__getitem__ for image in generators])
+        self.arc = orbits_of(arcs, [lambda arc, to=image: (to[arc[0]], to[arc[1]]) for image in generators])
+
+    def busiest(self, load):
+        """Return the greatest load of a link. Loads, by an orbit's first arc, are spread evenly over the orbit."""
+        return max(Fraction(flits, self.arc[arc].size * self.network.arcs[arc]) for arc, flits in load.items())
+
+
+def orbits_of(things, images):
+    """Return the Orbit of each thing. Permutations are finite, so that going forwards reaches all of it."""
+    found = {}
+    for first in sorted(things):
+        if first not in found:
+            members, new = {first}, {first}
+            while new := {image(thing) for thing in new for image in images} - members:
+                members |= new
+            found |= dict.fromkeys(members, Orbit(first, len(members)))
+    return found
+
+
+def traffic_of(network, text):
+    """Return (demand, keeps): what a source sends to a target, of all that it sends, by demand(source, target).
+
+    keeps(image) says whether a permutation of the nodes, given by their images, keeps the traffic.
+    """
+    if text == "uniform":
+        return lambda source, target: Fraction(1, network.n), lambda image: True
+    n, sides = network.n, network.sides
+    bits = n.bit_length() - 1
+    half = 2 ** (bits // 2)
+    digits, square = addresses(sides), len(sides) == 2 and sides[0] == sides[1]
+    by_bits = text not in ("tornado", "neighbour") and not (text == "transpose" and square)
+    expect(not by_bits or n == 1 << bits, "expected a power of 2 as the number of nodes")
+    expect(not by_bits or text != "transpose" or bits % 2 == 0, "expected a power of 4 as the number of nodes")
+    patterns = {
+        "bit_complement": lambda node: n - 1 - node,
+        "bit_reversal": lambda node: int(f"{node:0{bits}b}"[::-1], 2),
+        "perfect_shuffle": lambda node: node * 2 % n + node * 2 // n,
+        "transpose": lambda node: number_of(digits[node][::-1], sides) if square else node * half % (n - 1) or node,
+        "tornado": lambda node: number_of([digit + (side - 1) // 2 for digit, side in zip(digits[node], sides)], sides),
+        "neighbour": lambda node: number_of([digits[node][0] + 1, *digits[node][1:]], sides),
+    }
+    target_of = [patterns[text](node) for node in range(n)]
+    return (
+        lambda source, target: int(target_of[source] == target),
+        lambda image: all(target_of[image[node]] == image[target_of[node]] for node in range(n)),
+    )
 
 
 def addresses(sides):
-    """The digits of the nodes 0, 1, …"""
+    """Return the digits of the nodes 0, 1, … of an address space, x first and fastest."""
     return [digits[::-1] for digits in product(*map(range, sides[::-1]))]
 
 
 def number_of(digits, sides):
-    return sum(digit % side * prod(sides[:i]) for i, (digit, side) in enumerate(zip(digits, sides)))
-
-
-def move(a, i):
-    return [*a[:i], a[i] + 1, *a[i + 1 :]] if i >= 0 else [*a[:~i], a[~i] - 1, *a[~i + 1 :]]
+    """Return the node of some digits, each taken modulo its side."""
+    return sum(digit % side * prod(sides[:place]) for place, (digit, side) in enumerate(zip(digits, sides)))
 
 
 def hermite(columns):
-    """The basis of the lattice that columns generate whose column i ends at row i: its Hermite normal form."""
+    """Return the basis of the lattice of some columns whose column i ends at row i: its Hermite normal form."""
     left, basis = [list(column) for column in columns], []
-    for i in reversed(range(len(left[0]))):
-        while sum(c[i] != 0 for c in left) > 1:
-            least = min((c for c in left if c[i]), key=lambda c: abs(c[i]))
-            left = [c if c is least else [x - c[i] // least[i] * y for x, y in zip(c, least)] for c in left]
-        pivot = left.pop(next(j for j, c in enumerate(left) if c[i]))
-        basis.insert(0, pivot if pivot[i] > 0 else [-x for x in pivot])
-    return tuple((*reduced(column[:j], basis), *column[j:]) for j, column in enumerate(basis))
+    for row in reversed(range(len(left[0]))):
+        while sum(column[row] != 0 for column in left) > 1:
+            least = min((column for column in left if column[row]), key=lambda column: abs(column[row]))
+            left = [
+                column if column is least else [x - column[row] // least[row] * y for x, y in zip(column, least)]
+                for column in left
+            ]
+        pivot = left.pop(next(index for index, column in enumerate(left) if column[row]))
+        basis.insert(0, pivot if pivot[row] > 0 else [-entry for entry in pivot])
+    return tuple((*reduced(column[:row], basis), *column[row:]) for row, column in enumerate(basis))
 
 
 def reduced(vector, basis, order=None):
-    """What a lattice leaves of a vector: 0 ≤ x < basis[i][i] in each row i. In an order the basis is triangular."""
-    for j in reversed(order or range(len(vector))):
-        if times := vector[j] // basis[j][j]:
-            vector = [x - times * y for x, y in zip(vector, basis[j])]
+    """Return what a lattice leaves of a vector, row by row. The basis is triangular in the order of its rows."""
+    for row in reversed(order or range(len(vector))):
+        if times := vector[row] // basis[row][row]:
+            vector = [entry - times * other for entry, other in zip(vector, basis[row])]
     return vector
 
 
+# === 5  Families of networks =============================================================================
+# A spelling names a family and its parameters, whose names (k, n, a, m, q, s, t) are those of the spelling.
+def network_of(spelling):
+    """Make the network of a spelling such as torus(k=4, n=2)."""
+    family, parameters = call(spelling)
+    expect(family in FAMILIES, "expected a family that this checker knows")
+    return FAMILIES[family](**parameters)
+
+
+def call(text):
+    """Return (name, parameters) of a spelling such as torus(radices=[4, 4], directed=true), or of a bare name.
+
+    Python would also read comments, a parameter twice, and what does not look like its value. So what was read is
+    spelled again, and must be the same but for quotes.
+    """
+    expect(text.isprintable(), "expected a spelling that can be printed")
+    tree = ast.parse(text if "(" in text else f"{text}()", mode="eval").body
+    name = tree.func.id
+    given = {word.arg: getattr(word.value, "id", "") or ast.literal_eval(word.value) for word in tree.keywords}
+    plain = lambda words: words.replace('"', "").replace(": ", "=")  # noqa: E731
+    again = f"{name}({plain(json.dumps(given, ensure_ascii=False))[1:-1]})"
+    expect(plain(text) in (name, again), "expected name(key=value, …) as torusweep writes it")
+    expect(given.get("directed", "true") in ("true", "false"), "expected directed=true or directed=false")
+    truth = {"true": True, "false": False}
+    return name, {key: truth.get(value, value) if isinstance(value, str) else value for key, value in given.items()}
+
+
+def derived(sides, along, directed=False, back=lambda address, dimension: False, fold=lambda digits: digits):
+    """Make a network of addresses, with a link from each one step forwards in the dimensions along(address).
+
+    back   whether an address's link in a dimension leads backwards instead
+    fold   takes the digits that a step leads to elsewhere; they are then taken modulo the sides
+    """
+    expect(min(sides) > 0, "expected sides of 1 or more")
+    expect(prod(sides) <= MOST_NODES, f"expected a network of 1 to {MOST_NODES:,} nodes")
+    links = set()
+    for node, address in enumerate(addresses(sides)):
+        for dimension in along(address):
+            digits = [*address]
+            digits[dimension] += -1 if back(address, dimension) else 1
+            links.add((node, number_of(fold(digits), sides)))
+    return Network(prod(sides), links, sides, directed)
+
+
+def box(k, n, part=1):
+    """Return n sides of k, which is a multiple of a part."""
+    expect(0 < n <= MOST_DIMENSIONS, f"expected 1 to {MOST_DIMENSIONS} dimensions")
+    expect(k % part == 0, f"expected a k that {part} divides")
+    return [k] * n
+
+
 def grid(k=None, n=None, radices=None, directed=False, closed=True):
-    expect((radices is None) == (k is not None) == (n is not None), "expected k and n, or radices")
+    """Make a torus, or a mesh if its rows are not closed."""
+    expect((k is None) == (n is None), "expected both k and n, or neither")
+    expect((k is None) != (radices is None), "expected k and n, or radices")
     sides = radices or box(k, n)
-    return derived(sides, lambda a: (i for i, side in enumerate(sides) if closed or a[i] + 1 < side), directed)
+    inner = lambda address: [i for i, side in enumerate(sides) if closed or address[i] + 1 < side]  # noqa: E731
+    return derived(sides, inner, directed)
 
 
 def pruned(k, n, whole, base=0):
-    """Dimensions `whole` have all their links; the others take turns along the dimension `base`."""
-    sides = box(k, n)
-    turns = [i for i in range(n) if i not in whole]
-    expect(len(turns) > 1 and k % len(turns) == 0, "expected dimensions that take turns evenly")
-    return derived(sides, lambda a: [*whole, turns[a[base] % len(turns)]])
+    """Make a torus of which some dimensions have all links; the others take turns along the dimension `base`."""
+    expect(n <= MOST_DIMENSIONS, f"expected at most {MOST_DIMENSIONS} dimensions")
+    turns = [dimension for dimension in range(n) if dimension not in whole]
+    expect(len(turns) > 1, "expected two dimensions or more that take turns")
+    sides = box(k, n, part=len(turns))
+    return derived(sides, lambda address: [*whole, turns[address[base] % len(turns)]])
 
 
-def zigzag(k, n, kept, along=None):
-    """Forwards in dimensions kept(digits) where digits `along`, or all others, are even in sum, else backwards."""
-    expect(k % 2 == 0, "expected an even k")
-    back = lambda a, i: sum(a[j] for j in along or range(n) if along or j != i) % 2  # noqa: E731
-    return derived(box(k, n), lambda a: [~i if back(a, i) else i for i in kept(a)] + [2] * bool(along), not along)
+def alternating(k, n, kept):
+    """Make a torus whose rows, in dimensions kept(address), lead one way: back where their other digits' sum is odd."""
+    back = lambda address, dimension: (sum(address) - address[dimension]) % 2  # noqa: E731
+    return derived(box(k, n, part=2), kept, directed=True, back=back)
+
+
+def zigzag(k, along):
+    """Make a 3-D torus of which x and y have half of their links: back where the sum of digits `along` is odd."""
+    back = lambda address, dimension: dimension < 2 and sum(address[i] for i in along) % 2  # noqa: E731
+    return derived(box(k, 3, part=2), lambda address: (0, 1, 2), back=back)
 
 
 def quotient(basis, order=None):
-    sides = [column[i] for i, column in enumerate(basis)]
-    return derived(sides, lambda a: range(len(a)), fold=lambda a: reduced(a, basis, order))
+    """Make the network of the integer vectors modulo a lattice, with a triangular basis in the order of its rows."""
+    sides = [column[row] for row, column in enumerate(basis)]
+    return derived(sides, lambda address: range(len(address)), fold=lambda v: reduced(v, basis, order))
 
 
 def circulant(n, steps):
-    """The lattice of the combinations of steps that lead back: n e_i, and steps_j e_i − steps_i e_j."""
-    expect(len(steps) <= 32, "expected at most 32 steps")
-    expect(gcd(n, *steps) == 1 and min(steps) > 0 and max(steps) < n, "expected steps that lead to all nodes")
+    """Make a circulant graph, as a lattice: n times a step leads back, and steps can change places."""
+    expect(len(steps) <= MOST_STEPS, f"expected at most {MOST_STEPS} steps")
+    expect(min(steps) > 0, "expected steps above 0")
+    expect(max(steps) < n, "expected steps below n")
+    expect(gcd(n, *steps) == 1, "expected steps that lead to all nodes")
     every = range(len(steps))
-    ties = [[steps[j] * (x == i) - steps[i] * (x == j) for x in every] for i in every for j in range(i)]
-    return quotient(hermite([[n * (x == i) for x in every] for i in every] + ties))
+    rounds = [[n * (row == i) for row in every] for i in every]
+    changes = [[steps[j] * (row == i) - steps[i] * (row == j) for row in every] for i in every for j in range(i)]
+    return quotient(hermite(rounds + changes))
 
 
 def sequin(k, s, t):
-    """Going round x adds s to y, and going round y adds t to x."""
-    return derived([k, k], lambda a: (0, 1), fold=lambda a: [a[0] + t * (a[1] == k), a[1] + s * (a[0] == k)])
+    """Make a torus of k × k: going round x adds s to y, and going round y adds t to x."""
+    fold = lambda digits: [digits[0] + t * (digits[1] == k), digits[1] + s * (digits[0] == k)]  # noqa: E731
+    return derived([k, k], lambda address: (0, 1), fold=fold)
 
 
 def twisted_torus(radices, twists):
-    """Going round dimension j adds twists[j][i] to dimension i."""
-    every, order = range(len(radices)), []
-    expect(all(j in every and {*adds} <= {*every} - {j} for j, adds in twists.items()), "expected other dimensions")
-    columns = [[radices[j] if i == j else -twists.get(j, {}).get(i, 0) for i in every] for j in every]
+    """Make a torus: going round dimension i adds twists[i][j] to dimension j. In some order, none twists an earlier."""
+    every = set(range(len(radices)))
+    for dimension, shifts in twists.items():
+        expect(dimension in every, "expected twists of the torus's dimensions")
+        expect(set(shifts) <= every - {dimension}, "expected shifts of other dimensions")
+    shift = lambda i, j: twists.get(i, {}).get(j, 0)  # noqa: E731
+    columns = [[radices[i] if i == j else -shift(i, j) for j in every] for i in every]
+    order = []
     for _ in every:
-        order += [next(j for j in every if j not in order and not any(columns[j][i] for i in {*every} - {j, *order}))]
+        free = (i for i in sorted(every - {*order}) if not any(columns[i][j] for j in every - {i, *order}))
+        order.append(next(free, None))
+        expect(order[-1] is not None, "expected twists that lead in no circle")
     return quotient(columns, order)
 
 
 def modules(side, closed, n, levels, gates):
-    """Modules joined as tori, level by level; gates: (place in the module, level, dimension) of their links."""
-    d = len(side)
-    leads = {place: [d * (level - 1) + i] for place, level, i in gates if level <= levels}
-    inside = lambda a: [i for i in range(d) if closed or a[i] + 1 < side[i]]  # noqa: E731
-    return derived([*side, *[n] * (d * (levels - 1))], lambda a: inside(a) + leads.get(tuple(a[:d]), []))
+    """Make modules of sides `side`; join n of them in each dimension and level, at gates (place, level, dimension)."""
+    inner = len(side)
+    leads = {place: [inner * (level - 1) + dimension] for place, level, dimension in gates if level <= levels}
+    within = lambda address: [i for i in range(inner) if closed or address[i] + 1 < side[i]]  # noqa: E731
+    along = lambda address: within(address) + leads.get(tuple(address[:inner]), [])  # noqa: E731
+    return derived([*side, *[n] * (inner * (levels - 1))], along)
 
 
 def h3dt(m, n, levels, q, closed):
-    """The gates of level l are the corners number (l − 2) 2^q … (l − 1) 2^q − 1 of the planes z = 0, 1, 2."""
-    fits = m > 2 and n > 1 and 0 <= q < 3 and 1 < levels <= 2 ** (2 - q) + 1
-    expect(fits, "expected as many levels as there are corners")
-    corners = list(enumerate((x, y) for y in (0, m - 1) for x in (0, m - 1)))
-    gates = [((*xy, 2 - i), 2 + number // 2**q, i) for number, xy in corners for i in range(3)]
+    """Make a hierarchical 3-D torus of modules m³. A level has 2^q corners of the planes z = 0, 1, 2 as its gates."""
+    expect(m > 2, "expected modules of three planes or more")
+    expect(n > 1, "expected two modules or more")
+    expect(0 <= q < 3, "expected q of 0 to 2")
+    expect(1 < levels <= 2 ** (2 - q) + 1, "expected as many levels as there are corners")
+    corners = [(0, 0), (m - 1, 0), (0, m - 1), (m - 1, m - 1)]
+    gates = [((*corner, 2 - i), 2 + number // 2**q, i) for number, corner in enumerate(corners) for i in range(3)]
     return modules([m] * 3, closed, n, levels, gates)
 
 
 def tesh(m, levels, q):
-    expect((m, q) == (2, 0) and levels in (2, 3), "expected m=2, q=0, and 2 or 3 levels")
+    """Make a TESH network of modules 4 × 4, with the gates at their corners."""
+    expect((m, q) == (2, 0), "expected m=2 and q=0")
+    expect(levels in (2, 3), "expected 2 or 3 levels")
     gates = [((0, 0), 3, 1), ((3, 0), 3, 0), ((0, 3), 2, 1), ((3, 3), 2, 0)]
     return modules([4, 4], False, 4, levels, gates)
 
 
 def graph(path, directed=False, format="edgelist"):
-    """A file of lines "u v" or "u,v" with the nodes 0 … n − 1; a line that is there twice is two parallel links."""
-    expect(Path(path).is_file() and Path(path).stat().st_size <= 1 << 24, "expected a file of at most 16 MiB")
-    other = r"(?!\A(#\s*(Und|D)irected graph|%%MatrixMarket))"  # no comments: they say that the file is no edge list
-    text = re.sub(other + r"(?<!\S)[#%].*", "", Path(path).read_bytes().decode("utf-8-sig")).replace(",", " ")
-    lines = [line.split() for line in text.split("\n")]
-    plain = all(len(line) in (0, 2) and re.fullmatch("[0-9]*", "".join(line)) for line in lines)
-    expect(format == "edgelist" and plain, "expected lines of two numbers, without heading, weights or other columns")
-    links = [(int(u), int(v)) for u, v in filter(None, lines)]
+    """Read the links of a file of lines "u v" or "u,v". A line that is there twice is two parallel links."""
+    expect(format == "edgelist", "expected an edge list")
+    file = Path(path)
+    expect(file.is_file(), "expected a file of links")
+    expect(file.stat().st_size <= MOST_BYTES_OF_LINKS, "expected a file of links of at most 16 MiB")
+    # a first comment of SNAP's or Matrix Market's stays, so that the file is refused: it is no edge list
+    other_format = r"(?!\A(#\s*(Und|D)irected graph|%%MatrixMarket))"
+    text = re.sub(other_format + r"(?<!\S)[#%].*", "", file.read_bytes().decode("utf-8-sig"))
+    links = []
+    for line in text.replace(",", " ").split("\n"):
+        numbers = line.split()
+        plain = len(numbers) in (0, 2) and re.fullmatch("[0-9]*", "".join(numbers))
+        expect(plain, "expected lines of two numbers, without heading, weights or other columns")
+        links += [(int(numbers[0]), int(numbers[1]))] if numbers else []
     nodes = {node for link in links for node in link}
-    expect(
-        len(nodes) <= 1 << 15 and nodes == set(range(len(nodes))),
-        "expected the nodes 0 … n − 1 of at most 32,768, each on some line",
-    )
+    expect(len(nodes) <= MOST_NODES, f"expected at most {MOST_NODES:,} nodes")
+    expect(nodes == set(range(len(nodes))), "expected the nodes 0 … n − 1, each on some line")
     return Network(len(nodes), links, [len(nodes)], directed)
 
 
@@ -228,359 +879,20 @@ FAMILIES = {
     "pt": lambda a: grid(radices=[2 * a, a, a]),
     "partly_pruned_torus": lambda k, n, intact: pruned(k, n, range(intact)),
     "pruned_torus": lambda k, n: pruned(k, n, [0]),
-    "pruned_t1": lambda k: pruned(k, 3, [2], 2),
-    "pruned_t2": lambda k: zigzag(k, 3, lambda a: (0, 1), along=(0, 1, 2)),
-    "pruned_xy": lambda k: zigzag(k, 3, lambda a: (0, 1), along=(0, 1)),
-    "directed_torus": lambda k, n: zigzag(k, n, lambda a: range(n)),
-    "pruned_directed_torus": lambda k, n: zigzag(k, n, lambda a: (0, 1 + a[0] % (n - 1))),
+    "pruned_t1": lambda k: pruned(k, 3, [2], base=2),
+    "pruned_t2": lambda k: zigzag(k, along=(0, 1, 2)),
+    "pruned_xy": lambda k: zigzag(k, along=(0, 1)),
+    "directed_torus": lambda k, n: alternating(k, n, lambda address: range(n)),
+    "pruned_directed_torus": lambda k, n: alternating(k, n, lambda address: (0, 1 + address[0] % (n - 1))),
     "lattice": lambda matrix: quotient(hermite(zip(*matrix, strict=True))),
     "rtt": lambda a: twisted_torus([2 * a, a], {1: {0: a}}),
     "ptt": lambda a: twisted_torus([2 * a, a, a], {1: {0: a}}),
     "pdtt": lambda a: twisted_torus([2 * a, a, a], {1: {0: a}, 2: {0: a}}),
     "illiac": lambda k: twisted_torus([k, k], {0: {1: 1}}),
-    "ccc": lambda n: derived([n] + [2] * n, lambda a: (0, 1 + a[0])),
+    "ccc": lambda n: derived([n, *box(2, n)], lambda address: (0, 1 + address[0])),
     "mh3dt": lambda m, n, levels, q: h3dt(m, n, levels, q, closed=True),
     "h3dt": lambda m, n, levels, q: h3dt(m, n, levels, q, closed=False),
 } | {family.__name__: family for family in (circulant, twisted_torus, sequin, tesh, graph)}
-
-
-def network_of(text):
-    name, given = call(text)
-    return FAMILIES[name](**given)
-
-
-class Orbits:
-    """Orbits under automorphisms, which are checked. node, arc: each one's (first of its orbit, size of the orbit)."""
-
-    def __init__(self, net, generators, kept=lambda image: True):
-        for image in generators:
-            expect(sorted(image) == list(range(net.n)), "a generator is no permutation of the nodes")
-            same = all(net.arcs.get((image[u], image[v])) == links for (u, v), links in net.arcs.items())
-            expect(same and kept(image), "a generator does not keep the network, or what is asked of it")
-        self.net, self.node = net, self.orbits(range(net.n), [image.__getitem__ for image in generators])
-        self.arc = self.orbits(net.arcs, [lambda arc, g=image: (g[arc[0]], g[arc[1]]) for image in generators])
-
-    def orbits(self, things, images):
-        found = {}
-        for first in sorted(things):
-            if first not in found:
-                orbit, new = {first}, {first}
-                while new := {image(one) for one in new for image in images} - orbit:
-                    orbit |= new  # permutations are finite: what is reached forwards is the orbit
-                found |= dict.fromkeys(orbit, (first, len(orbit)))
-        return found
-
-    def busiest(self, load):
-        """The greatest load of a link: loads, by an orbit's first arc, are spread over the orbit by its group."""
-        return max(Fraction(flits, self.arc[arc][1] * self.net.arcs[arc]) for arc, flits in load.items())
-
-
-# whether data go up trees, and down them; whether there is a root
-OPERATIONS = {"all_gather": (0, 1, 0), "reduce_scatter": (1, 0, 0), "all_reduce": (1, 1, 0), "all_to_all": (0, 0, 0)}
-OPERATIONS |= {"broadcast": (0, 1, 1), "reduce": (1, 0, 1)}
-
-
-def collective(net, proof, topology, operation, root, at_least, at_most):
-    up, down, rooted = OPERATIONS[operation]
-    expect(root in range(net.n) if rooted else root is None, "expected a root of broadcast and reduce only")
-    if operation == "all_to_all":
-        least, most = throughput(net, "uniform", "all", proof)
-        return {"at_least": 1 / most, "at_most": least and 1 / least}
-    cut, trees, generators = map(proof.pop, ("cut", "trees", "generators"))
-    parts = list(dict.fromkeys(cut))
-    expect(len(cut) == net.n and parts == list(range(len(parts))), "expected a set of each node, numbered in order")
-    expect(len(parts) > 1 and (len(parts) == 2 or operation == "all_reduce"), "expected a cut of two sets")
-    sides, each = ([cut[root]], Fraction(1)) if rooted else ([0, 1], Fraction(1, net.n))
-    through = [net.crossing(cut, lambda u, v, own=o: u != v and (u if down else v) == own) for o in sides]
-    bound = max(each * (1 if rooted else cut.count(o)) / links for o, links in zip(sides, through))
-    if operation == "all_reduce":  # 2p − 2 messages a flit tell p sets of all others (Harary & Schwenk 1974)
-        bound = Fraction(2 * len(parts) - 2, net.crossing(cut))
-    if trees is None and generators is None:
-        return {"at_least": bound, "at_most": None}
-    orbits, load, weights = Orbits(net, generators, lambda image: not rooted or image[root] == root), {}, {}
-    for weight, parent in trees:
-        expect(weight > 0 and parent.count(-1) == 1 and len(parent) == net.n, "expected spanning trees of one root")
-        top, links = parent.index(-1), [(p, v) for v, p in enumerate(parent) if p != -1]
-        above = [top if p == -1 else p for p in parent]
-        for _ in range(net.n.bit_length()):
-            above = [above[v] for v in above]
-        expect(set(above) == {top} and top == (root if rooted else top), "expected trees, out of the root")
-        weights[orbits.node[top]] = weights.get(orbits.node[top], 0) + weight
-        for arc in links * down + [(v, p) for p, v in links] * up:
-            load[orbits.arc[arc][0]] = load.get(orbits.arc[arc][0], 0) + weight
-    shares = {Fraction(weights.get(orbit, 0), orbit[1]) for orbit in orbits.node.values()}
-    expect(rooted or operation == "all_reduce" or len(shares) == 1, "expected trees of equal weight of each root")
-    return {"at_least": bound, "at_most": orbits.busiest(load) / sum(weights.values())}
-
-
-def traffic_of(net, text):
-    """(demand(s, t): flits to t for each that s sends, whether a permutation of the nodes keeps them)."""
-    if text == "uniform":
-        return lambda s, t: Fraction(1, net.n), lambda image: True
-    n, bits, sides = net.n, net.n.bit_length() - 1, net.sides
-    digits, square = addresses(sides), len(sides) == 2 and sides[0] == sides[1]
-    if text not in ("tornado", "neighbour") and not (text == "transpose" and square):
-        expect(n == 1 << bits and (text != "transpose" or bits % 2 == 0), "expected a power of 2, or 4, of nodes")
-    to = {
-        "bit_complement": lambda s: n - 1 - s,
-        "bit_reversal": lambda s: int(f"{s:0{bits}b}"[::-1], 2),
-        "perfect_shuffle": lambda s: s * 2 % n + s * 2 // n,
-        "transpose": lambda s: number_of(digits[s][::-1], sides) if square else s * 2 ** (bits // 2) % (n - 1) or s,
-        "tornado": lambda s: number_of([d + (k + 1) // 2 - 1 for d, k in zip(digits[s], sides)], sides),
-        "neighbour": lambda s: number_of(move(digits[s], 0), sides),
-    }[text]
-    to = [to(s) for s in range(n)]
-    return lambda s, t: int(to[s] == t), lambda image: all(to[image[s]] == image[to[s]] for s in range(n))
-
-
-def throughput(net, traffic, routes, proof):
-    """(some routing carries this, none carries more), in flits a cycle and terminal: by flows, and by lengths."""
-    (demand, kept), minimal = traffic_of(net, traffic), {"all": False, "minimal": True}[routes]
-    generators, roots, lengths, scale, flows = map(proof.pop, ("generators", "roots", "lengths", "scale", "flows"))
-    orbits, load, needed, every = Orbits(net, generators, kept), {}, 0, range(net.n)
-    length = {(u, v): much for u, v, much in lengths or []}
-    firsts = all(orbits.arc[arc][0] == arc and much > 0 for arc, much in length.items())
-    expect(firsts and len(length) == len(lengths or []), "expected one length of an orbit, at its first channel")
-    reps = {orbits.node[root] for root in roots}
-    expect(roots == [first for first, _ in sorted(reps)], "expected the first nodes of orbits as roots")
-    rest = [t for t in every if orbits.node[t] not in reps]
-    expect(not any(demand(s, t) for t in rest for s in every if s != t), "traffic to no root's image")
-    expect(len(flows or roots) == len(roots) and (flows is None or scale > 0), "expected flows in a scale")
-    for root, flow in zip(roots, flows or [[]] * len(roots)):
-        hops, size, left = minimal and net.distances(root), orbits.node[root][1], [0] * net.n
-        away = net.distances(root, lambda u, v: length.get(orbits.arc[u, v][0], 0), hops)
-        needed += size * sum(demand(s, root) * away[s] for s in every)
-        for u, v, flits in flow:
-            expect(flits > 0 and (not hops or hops[u] == hops[v] + 1), "expected flow on hops that routes may take")
-            left[u], left[v] = left[u] + flits, left[v] - flits
-            load[orbits.arc[u, v][0]] = load.get(orbits.arc[u, v][0], 0) + flits * size
-        expect(len({(u, v) for u, v, _ in flow}) == len(flow), "expected the flow of an arc once")
-        expect(flows is None or all(left[s] >= scale * demand(s, root) for s in every if s != root), "traffic left out")
-    expect(not lengths or gcd(*length.values()) == 1, "expected lengths without a common factor")
-    room = sum(links * length.get(orbits.arc[arc][0], 0) for arc, links in net.arcs.items())
-    return None if flows is None else scale / orbits.busiest(load), None if lengths is None else room / Fraction(needed)
-
-
-def capacity(net, proof, topology, traffic, routes, at_least, at_most):
-    return dict(zip(("at_least", "at_most"), throughput(net, traffic, routes, proof)))
-
-
-def bisection(net, proof, topology, at_least, at_most):
-    """A cut; and uniform traffic that fits, of whose N² pairs ⌊N/2⌋⌈N/2⌉ cross from a half to the other."""
-    half, few = proof.pop("half"), net.n // 2
-    part = [v in set(half) for v in range(net.n)]
-    expect(half == [v for v in range(net.n) if part[v]] and len(half) == few > 0, "expected half of the nodes")
-    expect(proof.setdefault("lengths", None) is None, "expected no lengths")
-    bound = Fraction(ceil(throughput(net, "uniform", "all", proof)[0] * few * (net.n - few) / net.n))
-    return {"at_least": bound, "at_most": Fraction(net.crossing(part, lambda u, v: u > v))}
-
-
-def symmetry(net, proof, topology, at_least, at_most):
-    """Orbits of the nodes under all automorphisms: those of the generators; nodes whose distances differ."""
-    orbits, differ = Orbits(net, proof.pop("generators")), proof.pop("differ")
-    first = [orbits.node[v][0] for v in range(net.n)]
-    expect(proof.pop("orbits") == first, "the generators have other orbits")
-    expect(differ == sorted(set(differ) & set(first)), "expected the first nodes of orbits")
-    seen = {tuple(sorted(net.distances(v).values())) for v in differ}
-    expect(len(seen) == len(differ) > 0, "two of the nodes that differ have the same distances")
-    return {"at_least": Fraction(len(seen)), "at_most": Fraction(len(set(first)))}
-
-
-def deadlock(net, proof, topology, routing, vc_rule, virtual_channels, deadlock_free):
-    """Channels (tail, head, class): an order that grows along each dependency; or packets that wait in a circle."""
-    (name, options), most = call(routing), virtual_channels - 1
-    expect(most >= 0 and name == ("dimension_order", "listed")[vc_rule == "listed"], "expected another routing or rule")
-    place = {tuple(channel): i for i, channel in enumerate(proof.get("order", ()))}
-    if name == "listed":
-        used, follows, starts = listed(net, most, place, proof.pop("tables"), **options)
-    else:
-        used, follows, starts = dimension_order(net, {"none": False, "dateline": most > 0}[vc_rule], **options)
-    if "order" in proof:
-        expect(place.keys() == used and len(proof.pop("order")) == len(place), "expected each channel in use, once")
-        expect(all(place[held] < place[wanted] for held, wanted in follows), "a packet requests an earlier channel")
-        return {"deadlock_free": "yes"}
-    cycle, packets = [tuple(channel) for channel in proof.pop("cycle")], proof.pop("packets")
-    waits = list(zip(cycle, cycle[1:] + cycle[:1]))
-    expect({*cycle} <= starts and {*waits} <= follows and 0 < len(cycle) == len({*cycle}), "packets wait in no circle")
-    expect(packets == [[held[0], wanted[1]] for held, wanted in waits], "expected packets of these two hops")
-    return {"deadlock_free": "no"}
-
-
-def exhaustion(net, proof, topology, dimensions, nodes, lattices, classes, mean_distance, attained):
-    """No lattice of a size has a smaller sum of distances; how many have this one; classes under all symmetries."""
-    n, least = dimensions, sum(net.distances(0).values())
-    fits = call(topology)[0] == "lattice" and (net.n, len(net.sides)) == (nodes, n)
-    expect(fits and n < 6, "expected a lattice of this size, of one to five dimensions")
-    worse, norm, shapes = set(), 0, {0}
-    while shapes:
-        norm, shape = norm + 1, lambda vector: tuple(sorted(map(abs, vector)))
-        shapes = {one for one in set(map(shape, shell(n, norm))) if spread([one] * n, nodes, least, [n - 1]) > least}
-        worse |= {vector for vector in shell(n, norm) if shape(vector) in shapes}
-    sums = [(spread(basis, nodes, least), size) for basis, size in classes_of(n, nodes, worse)]
-    expect(min(sums)[0] >= least, "another lattice has a smaller sum")
-    classes = classes if classes is None else sum(1 for _ in classes_of(n, nodes))
-    sizes = {"lattices": number(n, nodes), "attained": sum(size for total, size in sums if total == least)}
-    return sizes | {"classes": classes, "mean_distance": Fraction(least, nodes)}
-
-
-def number(n, nodes):
-    """Of the Hermite normal forms of n rows and a determinant: d^(n − 1) of them have d last."""
-    divisors = (d for d in range(1, nodes + 1) if nodes % d == 0)
-    return sum(d ** (n - 1) * number(n - 1, nodes // d) for d in divisors) if n else nodes == 1
-
-
-@cache
-def shell(n, norm):
-    """The vectors of n whole numbers whose absolute values have this sum."""
-    return [(x, *rest) for x in range(-norm, norm + 1) for rest in shell(n - 1, norm - abs(x))] if n else [()][norm:]
-
-
-def spread(basis, nodes, most, order=None):
-    """The sum of the distances in the lattice of a basis, or a number not above it; not followed beyond `most`.
-
-    It adds up the nodes not within 0, 1, 2 … hops. Where the basis is a part of the lattice's, by the order's rows,
-    the vectors within some hops have no fewer names modulo this part than there are nodes within as many.
-    """
-    names, total, hops = set(), 0, 0
-    while len(names) < nodes and total <= most:
-        names.update(tuple(reduced(vector, basis, order)) for vector in shell(len(basis), hops))
-        total, hops = total + max(0, nodes - len(names)), hops + 1
-    return total
-
-
-def classes_of(n, nodes, without=()):
-    """(one, how many) of each class of sublattices; −1 keeps every lattice, so that one sign need not be turned."""
-    turns = product(permutations(range(n)), product((1,), *[(1, -1)] * (n - 1)))
-    turns, left = [list(zip(*turn)) for turn in turns], set(sublattices(n, nodes, without))
-    while left:
-        basis = left.pop()
-        orbit = {hermite([[x * column[i] for i, x in turn] for column in basis]) for turn in turns}
-        left -= orbit
-        yield basis, len(orbit)
-
-
-def sublattices(n, nodes, without=()):
-    """The Hermite normal forms of n rows and a determinant, of lattices that hold none of some vectors.
-
-    At least one of each class under signed permutations, which take vectors of `without` to such vectors: those of the
-    other coordinates take a lattice to one whose vectors that end in 0 are the chosen ones of their own class.
-    """
-    if n == 1:
-        return [((nodes,),)] * all(x % nodes for (x,) in without)
-    found, at = [], {z: [v[:-1] for v in without if v[-1] == z] for z in {v[-1] for v in without}}
-    flat = {v[:-1] for v in without}
-    for c in (c for c in range(1, nodes + 1) if nodes % c == 0):
-        for base, _ in classes_of(n - 1, nodes // c, at.get(0, ())):
-            names = {vector: tuple(reduced(vector, base)) for vector in flat}
-            barred = [{names[vector] for vector in at.get(z, ())} for z in range(c, max(at, default=0) + 1, c)]
-            left = set(product(*[range(column[i]) for i, column in enumerate(base)])).difference(*barred[:1])
-            for times, none in enumerate(barred[1:], 2):
-                left = {one for one in left if tuple(reduced([times * x for x in one], base)) not in none}
-            found += [(*((*column, 0) for column in base), (*one, c)) for one in left]
-    return found
-
-
-def dimension_order(net, dateline, tie="split"):
-    """Along x first, then y …, the shorter way round; class 1 from the hop across a ring's dateline on.
-
-    (channels, pairs of a channel that packets hold and one that they then request, channels that packets enter by)
-    """
-    halfway = {"split": [1, -1], "random": [1, -1], "positive": [1], "sign": None}[tie]
-    kinds = ((False, True), (False, False), (True, True))
-    kinds = [kind for kind in kinds if grid(None, None, net.sides, *kind).arcs == net.arcs]
-    expect(kinds, "expected a torus or mesh with all its links")
-    (forwards, closed), runs = kinds[0], {}
-    for i, k in enumerate(net.sides):
-        ring, far, stride = closed or k == 2, {}, prod(net.sides[:i])
-        for s, d in permutations(range(k), 2):
-            on, steps = (d - s) % k, [1 if d > s else -1]
-            if ring:
-                tied = 2 * on == k > 2 and not forwards
-                steps = halfway or steps if tied else [1 if forwards or k == 2 or 2 * on < k else -1]
-            for step in steps:
-                far[s, step] = max(far.get((s, step), 0), (d - s) * step % k)
-        for v, step in product(range(net.n), (1, -1)):  # the longest run: the others are its beginnings
-            digit = v // stride % k
-            places = [digit + step * hop for hop in range(far.get((digit, step), 0) + 1)]
-            at = [v + (place % k - digit) * stride for place in places]
-            late = [int(dateline and ring and place not in range(k)) for place in places]
-            runs[v, i, step] = list(zip(at, at[1:], late[1:]))
-    used = {channel: i for (_, i, _), run in runs.items() for channel in run}
-    follows = {pair for run in runs.values() for pair in pairwise(run)}
-    for held, i in used.items():
-        later = product(range(i + 1, len(net.sides)), (1, -1))
-        follows |= {(held, requested) for j, step in later for requested in runs[held[1], j, step][:1]}
-    return used.keys(), follows, {run[0] for run in runs.values() if run}
-
-
-KINDS = {kind.__name__: kind for kind in (collective, capacity, bisection, symmetry, deadlock, exhaustion)}
-
-
-def listed(net, most, place, tables, sha256):
-    """Any routing as data: of packets to each node the places they may be in, and hops (place, place, class).
-
-    They enter at the places 0 … n − 1, which are the nodes; other places are at the nodes that are named. Of channels
-    that a packet may request next only the first in the order is returned: if that is further on, they all are.
-    """
-    expect(hashlib.sha256(json.dumps(tables).encode()).hexdigest() == sha256, "the routing's digest is another")
-    expect(all((u, v) in net.arcs and 0 <= kind <= most for u, v, kind in place), "expected the network's channels")
-    order, requests = [*place], set()
-    for d, (nodes, hops) in zip(range(net.n), tables, strict=True):
-        at, first = [*range(net.n), *nodes], {}
-        taken = [place[at[a], at[b], kind] for a, b, kind in hops]
-        for (a, _, _), i in zip(hops, taken):
-            first[a] = min(i, first.get(a, i))
-        goes = first.keys() | {d} == {*range(len(at))} >= {b for _, b, _ in hops} and d not in first
-        expect(goes, "expected hops on from each place but the destination")
-        requests.update((i, first.get(b)) for (_, b, _), i in zip(hops, taken))
-    return {order[i] for i, _ in requests}, {(order[i], order[j]) for i, j in requests if j is not None}, set()
-
-
-def check(text):
-    """What a certificate proves: its kind and claim. Raises Invalid."""
-    try:
-        given = json.loads(text, object_pairs_hook=once)
-        digest, kind, claim, proof = map(given.pop, ("digest", "kind", "claim", "proof"))
-        content = json.dumps([kind, claim, proof], sort_keys=True)
-        expect({*re.sub(r'"(\\.|[^"\\])*"', "", content)} <= {*"0123456789-[]{}:, nul"}, "expected whole numbers, text")
-        expect(hashlib.sha256(content.encode()).hexdigest() == digest, "the digest is of another text")
-        proved = KINDS[kind](network_of(claim["topology"]), proof, **claim)
-        expect(not proof and not given, "unknown fields")
-        for name, value in proved.items():
-            value = str(value) if isinstance(value, Fraction) else value
-            expect(claim[name] == value, f"{name}: claimed {claim[name]}, is {value}")
-    except Exception as error:  # whatever is wrong with it
-        raise error if type(error) is Invalid else Invalid(f"malformed: {type(error).__name__}: {error}") from None
-    return {"kind": kind, **claim}
-
-
-def shown(text):
-    """Escape what a terminal obeys or an encoding lacks, such as half of a surrogate pair, as JSON does."""
-    return "".join(one if one.isprintable() else json.dumps(one)[1:-1] for one in text)
-
-
-def main(arguments=None):
-    parser = argparse.ArgumentParser(description="Checks certificates of torusweep: docs/certificates.md.")
-    parser.add_argument("files", nargs="+", type=Path, metavar="FILE")
-    read = lambda text: json.loads(text, object_pairs_hook=once)  # noqa: E731
-    parser.add_argument("--claim", default={}, type=read, help="JSON of what one of them must say: kind, claim")
-    options, said, failed = parser.parse_args(arguments), False, False
-    for path in options.files:
-        small = path.is_file() and path.stat().st_size <= 1 << 30
-        text = (
-            path.read_text("utf-8", "replace") if small else parser.error(f"{path}: expected a file of at most 1 GiB")
-        )
-        for number, line in enumerate(filter(str.strip, text.splitlines()), 1):
-            try:
-                proved = check(line)
-                said |= options.claim.items() <= proved.items()
-                print(shown(f"valid: {json.dumps(proved, ensure_ascii=False)}"))
-            except Invalid as why:
-                print(shown(f"{path}:{number}: REFUSED: {why}"))
-                failed = True
-    if not failed and not said:
-        print(shown(f"REFUSED: nothing proves {json.dumps(options.claim, ensure_ascii=False)}"))
-    return failed or not said
 
 
 if __name__ == "__main__":

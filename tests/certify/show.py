@@ -93,7 +93,8 @@ ASKED: dict[str, list[Callable[[Any], str]]] = {
 
 def signed(content: dict[str, Any]) -> str:
     """A certificate with the right digest: whoever forges one can compute it, too."""
-    parts = [content.get("kind"), content.get("claim"), content.get("proof")]
+    version = [content["version"]] if "version" in content else []
+    parts = [*version, content.get("kind"), content.get("claim"), content.get("proof")]
     digest = hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
     return json.dumps(content | {"digest": digest})
 

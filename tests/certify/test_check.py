@@ -49,15 +49,41 @@ def test_it_imports_the_standard_library_only():
     assert modules <= set(sys.stdlib_module_names)
     called = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
     assert not called & {"eval", "exec", "__import__", "compile"}
+    assert len(CHECKER.read_text(encoding="utf-8").splitlines()) <= 900
 
 
-def test_it_runs_without_any_package(tmp_path: Path):
+@pytest.mark.parametrize("options", [[], ["-P"], ["-I", "-S"]])
+def test_it_runs_without_any_package(tmp_path: Path, options: list[str]):
+    """Nor does it import what lies in the working folder."""
     (tmp_path / "one.json").write_text(text_of("all_reduce of a torus"), encoding="utf-8")
-    run = [sys.executable, "-I", "-S", str(CHECKER), "one.json"]
+    for name in ("json", "hashlib", "argparse", "networks", "torusweep", "sitecustomize"):
+        (tmp_path / f"{name}.py").write_text("raise SystemExit(3)")
+    run = [sys.executable, *options, str(CHECKER), "one.json"]
     right = subprocess.run([*run, "--claim", '{"at_most": "15/32"}'], cwd=tmp_path, capture_output=True, text=True)
     assert (right.returncode, right.stdout.startswith('valid: {"kind": "collective"')) == (0, True)
     wrong = subprocess.run([*run, "--claim", '{"at_most": "1/4"}'], cwd=tmp_path, capture_output=True, text=True)
     assert (wrong.returncode, "nothing proves" in wrong.stdout) == (1, True)
+
+
+@pytest.mark.parametrize("version", [0, 2, -1, "1", 1.0, True, None, [1], {}, "\x1b[2J" * 100, 10**30])
+def test_an_unknown_version_is_refused_before_all_else(version: Any):
+    content = json.loads(text_of("all_reduce of a torus")) | {"version": version}
+    with pytest.raises(check.Invalid, match=r"expected (version 1 of the format, got [^\n]{1,20}; take|whole numbers)"):
+        check.check(signed(content))
+    if version not in (1.0, True):
+        with pytest.raises(check.Invalid, match="expected version 1 of the format"):
+            check.check(json.dumps({"version": version}))
+
+
+def test_a_certificate_without_a_version_is_of_the_first():
+    """As all were before the format had one: the digest is of kind, claim and proof."""
+    content = json.loads(text_of("all_reduce of a torus"))
+    assert content.pop("version") == 1
+    text = json.dumps([content["kind"], content["claim"], content["proof"]], sort_keys=True)
+    old = content | {"digest": hashlib.sha256(text.encode()).hexdigest()}
+    assert check.check(json.dumps(old)) == {"kind": "collective", **content["claim"]}
+    with pytest.raises(check.Invalid, match="the digest is of another text"):
+        check.check(json.dumps(old | {"version": 1}))
 
 
 def test_the_best_lattice_has_the_size_and_the_dimensions_that_were_searched():

@@ -76,7 +76,7 @@ def test_one_lattice_of_each_class_is_searched(n: int, nodes: int, barred: int):
         for points, (_, family) in lattices_of(n, nodes).items()
         if not any(tuple(x % nodes for x in vector) in points for vector in without)
     }
-    assert barred or len(left) == check.number(n, nodes)
+    assert barred or len(left) == check.number_of_lattices(n, nodes)
     searched = {left[points_of(basis, nodes)]: size for basis, size in check.classes_of(n, nodes, without)}
     assert searched == Counter(left.values())
     assert len(searched) == len(list(check.classes_of(n, nodes, without)))
@@ -87,7 +87,7 @@ def test_the_bound_of_a_vector_is_not_above_the_sum_of_a_lattice_that_holds_it(n
     """So that no lattice with a vector whose bound is above the best sum is as good; of all lattices of a size."""
     most, nearest = nodes**2, []  # no sum is as great
     shapes = {tuple(sorted(map(abs, vector))) for norm in range(1, 7) for vector in check.shell(n, norm)}
-    bounds = {vector: check.spread([vector] * n, nodes, most, [n - 1]) for vector in shapes}
+    bounds = {vector: check.sum_of_distances([vector] * n, nodes, most, [n - 1]) for vector in shapes}
     for points, (total, _) in lattices_of(n, nodes).items():
         held = [bound for vector, bound in bounds.items() if tuple(x % nodes for x in vector) in points]
         assert max(held, default=0) <= total
@@ -95,5 +95,5 @@ def test_the_bound_of_a_vector_is_not_above_the_sum_of_a_lattice_that_holds_it(n
     assert min(nearest) <= 1  # else a bound of 0 would pass
     for basis, _ in check.classes_of(n, nodes):
         total = lattices_of(n, nodes)[points_of(basis, nodes)][0]
-        assert {check.spread(basis, nodes, enough) for enough in (most, total, total - 1)} == {total}
-        assert check.spread(basis, nodes, 0) <= total
+        assert {check.sum_of_distances(basis, nodes, enough) for enough in (most, total, total - 1)} == {total}
+        assert check.sum_of_distances(basis, nodes, 0) <= total

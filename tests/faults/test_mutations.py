@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 import subprocess
@@ -11,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.certify.show import signed
 from tests.faults import children, mutations
 from tests.faults.command_line import settled, torusweep
 
@@ -103,8 +103,7 @@ def test_what_a_certificate_claims_is_printable(tmp_path: Path, capsys: pytest.C
     assert settled(torusweep("describe", "ring(k=5)", "--certificate", str(path)))
     given = json.loads(path.read_text().splitlines()[0])
     given["claim"] |= dict.fromkeys(given["claim"].keys() - {"topology"}, claimed)
-    signed = json.dumps([given["kind"], given["claim"], given["proof"]], sort_keys=True)
-    path.write_text(json.dumps(given | {"digest": hashlib.sha256(signed.encode()).hexdigest()}))
+    path.write_text(signed(given))
     assert children.check.main([str(path)])
     said = capsys.readouterr().out
     assert json.dumps(claimed)[1:-1] in said

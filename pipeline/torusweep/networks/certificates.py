@@ -34,18 +34,16 @@ DERIVED = frozenset(
     )
 )
 TWO_NUMBERS = re.compile(r"[\s,]*[0-9]+[\s,]+[0-9]+[\s,]*")
+VERSION = 1  # of the format
 MOST_NUMBERS = 2_000_000  # of a proof; the checker takes some seconds
 
 
 def certificate(kind: str, claim: Mapping[str, Any], proof: Mapping[str, Any]) -> str:
-    """The text of a certificate, one line. Fractions become texts.
-
-    Its digest finds damage in storage; it proves nothing, since anyone can compute it.
-    """
+    """The text of a certificate, one line. Fractions become texts. The digest finds damage, and proves nothing."""
     claimed = {name: str(value) if isinstance(value, Fraction) else value for name, value in claim.items()}
-    numbers = json.dumps([kind, claimed, proof], sort_keys=True)
-    digest = hashlib.sha256(numbers.encode()).hexdigest()
-    return json.dumps({"kind": kind, "claim": claimed, "proof": proof, "digest": digest}) + "\n"
+    fields = {"version": VERSION, "kind": kind, "claim": claimed, "proof": proof}
+    digest = hashlib.sha256(json.dumps([*fields.values()], sort_keys=True).encode()).hexdigest()
+    return json.dumps(fields | {"digest": digest}) + "\n"
 
 
 def check_derived(topology: Topology) -> None:
