@@ -182,8 +182,9 @@ def throughput(network, traffic, routes, proof):
     generators, roots, lengths, scale, flows = fields(proof, "generators", "roots", "lengths", "scale", "flows")
     demand, keeps_traffic = traffic_of(network, traffic)
     orbits = Orbits(network, generators, keeps_traffic)
-    expect(roots == sorted({orbits.node[root].first for root in roots}), "expected the first nodes of orbits as roots")
-    for target in [node for node in range(network.n) if orbits.node[node].first not in set(roots)]:
+    reached = {orbits.node[root].first for root in roots}
+    expect(roots == sorted(reached), "expected the first nodes of orbits as roots")
+    for target in [node for node in range(network.n) if orbits.node[node].first not in reached]:
         demands = (demand(source, target) for source in range(network.n) if source != target)
         expect(not any(demands), "traffic to no root's image")
     length = lengths_of(network, orbits, lengths or [])
@@ -379,7 +380,7 @@ def dimension_order(network, dateline, tie="split"):
     """Return what packets do that go along x first, then y …, the shorter way round.
 
     That is: the channels in use, the pairs (held, requested) of channels that a packet takes one after the other, and
-    the channels by which packets enter. With datelines they take class 1 after a ring's last node, otherwise class 0.
+    the channels by which packets enter. With datelines, class 1 begins with the hop from a ring's end to its start.
     tie   which way packets go when both are as short: "split", "random": both; "positive"; "sign": as on a mesh
     """
     halfway = {"split": [1, -1], "random": [1, -1], "positive": [1], "sign": None}[tie]
@@ -448,10 +449,9 @@ def check_listed(network, order, tables, virtual_channels, sha256):
 
 
 # --- exhaustion ------------------------------------------------------------------------------------------
-# It claims how many lattices have this many nodes and dimensions, the least mean distance of their networks, how many
-# attain it and how many classes they form, and reads nothing: all lattices are searched here.
+# It claims how many lattices have this many nodes and dimensions, how many classes they form, the least mean distance
+# of their networks and how many attain it, and reads nothing: all are searched here, by their Hermite normal forms.
 # It is refused if the claim's network is no such lattice, or if another lattice has a smaller sum of distances.
-# A lattice is the set of integer vectors that lead from a node back to it, given by its Hermite normal form.
 def exhaustion(network, proof, topology, dimensions, nodes, lattices, classes, mean_distance, attained):
     """Return the numbers of all lattices, of classes under signed permutations (if claimed), and of the best ones."""
     expect(not proof, "expected a proof without fields")
