@@ -5,7 +5,8 @@ from __future__ import annotations
 import difflib
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -76,6 +77,15 @@ def unreadable(path: Path, error: Exception, what: str) -> BadInput:
     if isinstance(error, FileNotFoundError):
         return BadInput(f"{printable(path)}: no such file; paths are relative to {located('')}")
     return BadInput(f"{printable(path)}: expected {what}, got: {getattr(error, 'strerror', None) or error}")
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Refuse a file that the user names where it cannot be written: the disk is full, or he may not."""
+    try:
+        yield
+    except OSError as error:
+        raise BadInput(f"{printable(path)}: expected a writable file, got: {error.strerror}; choose another") from None
 
 
 def located(path: str | os.PathLike[str]) -> Path:

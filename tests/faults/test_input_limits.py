@@ -7,16 +7,19 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import subprocess
 import sys
 import time
 from pathlib import Path
 
+import psutil
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from torusweep.traffic import demands
 
+from tests.faults import test_input_results
 from tests.faults.command_line import settled, torusweep
 
 NETWORKS = {
@@ -74,25 +77,23 @@ TOO_MUCH = {
 }
 
 
+def limited(arguments: list[str], folder: Path, memory: int) -> subprocess.CompletedProcess[str]:
+    """A command in a process of its own that may take this much memory."""
+    code = f"import resource; resource.setrlimit(resource.RLIMIT_DATA, ({memory},) * 2); "
+    code += "from torusweep.cli import main; main()"
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+    command = [sys.executable, "-c", code, *arguments]
+    return subprocess.run(
+        command, cwd=folder, env=environment, capture_output=True, text=True, timeout=100, check=False
+    )
+
+
 @pytest.mark.parametrize("what", TOO_MUCH)
 def test_what_is_far_too_much_is_refused_at_once(tmp_path: Path, what: str):
     """In a process of its own that may take three gibibytes."""
     (tmp_path / "my.yaml").write_text(f"sweep: a\n{TOO_MUCH[what]}\n")
     start = time.monotonic()
-    process = subprocess.run(
-        [
-            sys.executable,
-            "-c",
-            f"import resource; resource.setrlimit(resource.RLIMIT_DATA, ({3 << 30},) * 2); "
-            "from torusweep.cli import main; main()",
-        ]
-        + ["run", "my.yaml"],
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
-        capture_output=True,
-        text=True,
-        timeout=100,
-    )
+    process = limited(["run", "my.yaml"], tmp_path, 3 << 30)
     assert (process.returncode, process.stdout, process.stderr.count("\n")) == (2, "", 1), process.stderr
     assert process.stderr.startswith("torusweep: my.yaml:")
     assert time.monotonic() - start < 60
@@ -113,3 +114,28 @@ def test_a_small_file_of_very_many_rows_is_refused_unread(tmp_path: Path, monkey
     assert "2,000,000 rows of 3 columns are more than this machine's memory can hold" in said.err
     monkeypatch.setattr(demands, "default_memory", lambda: 3 * (many * 3 * 9))  # with which values are there
     assert settled(torusweep("loads", "ring(k=4)", "--traffic", f'demand(path="{path}")', "--json"))
+
+
+@pytest.mark.faults
+def test_a_small_table_that_stands_for_more_than_memory_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Somebody else's results: a text of a megabyte, which a dictionary holds once, in each of 4,000 rows."""
+    monkeypatch.chdir(tmp_path)
+    test_input_results.fresh()
+    path, rows = test_input_results.FOLDER / "static.parquet", 4000
+    table = pq.read_table(path).slice(0, 1).take(pa.array([0] * rows))
+    text = pa.DictionaryArray.from_arrays(pa.array([0] * rows, pa.int32()), pa.array(["x" * 10**6]))
+    table = table.set_column(table.column_names.index("family"), "family", text)
+    pq.write_table(table, path, compression="zstd", store_schema=False)
+    test_input_results.enter("tables", "", "static", path.read_bytes(), rows)
+    assert path.stat().st_size < 30_000
+    for name in ("verify", "report", "compare", "designs", "static"):
+        where = () if name == "compare" else ("--results", str(test_input_results.FOLDER))
+        ended = limited([*test_input_results.ASKED[name], *where], tmp_path, 2 << 30)
+        assert ended.returncode in (0, 1, 2), ended.stderr
+        assert "Traceback" not in ended.stderr, ended.stderr
+        assert ended.returncode < 2 or ended.stderr.count("\n") == 1, ended.stderr
+
+
+def test_a_command_takes_no_more_than_the_machines_memory():
+    settled(torusweep("topologies"))
+    assert 0 < resource.getrlimit(resource.RLIMIT_DATA)[0] <= psutil.virtual_memory().total

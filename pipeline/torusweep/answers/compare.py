@@ -8,10 +8,10 @@ from typing import Any
 
 import pyarrow as pa
 
-from torusweep.answers.connection import connect
+from torusweep.answers.connection import OUT_OF_MEMORY, connect
 from torusweep.answers.joined import distinguishing
 from torusweep.answers.query import MEMORY_GIB
-from torusweep.errors import BadInput, nearest
+from torusweep.errors import BadInput, Refused, nearest
 from torusweep.tables import store
 
 DIGEST = "key"  # of a point: differs with the code that computes it, though all else is equal
@@ -36,7 +36,8 @@ def compare(left: Path | str, right: Path | str, *, tables: Sequence[str] = (), 
 
     returns  DIFFERENCES: table, column (ROWS for rows that one side lacks), in how many rows of how many, the largest
              difference between numbers as a share of the larger one, and the network and values of the first such row
-    Raises BadInput where a folder has no results, a table was altered, none is named so, or for another tolerance.
+    Raises BadInput where a folder has no results, a table was altered, none is named so, or for another tolerance;
+    Refused where a table's rows are too many.
     """
     if not isinstance(tolerance, int | float) or not 0 <= tolerance <= 1:
         raise BadInput(f"tolerance: expected a number of 0 … 1, got {tolerance!r}; give a share of the larger number")
@@ -47,7 +48,10 @@ def compare(left: Path | str, right: Path | str, *, tables: Sequence[str] = (), 
     for name in tables:
         if name not in known:
             raise BadInput(f"unknown table '{name}'{nearest(str(name), known)}; these results have {', '.join(known)}")
-    found = [row for name in tables or known for row in _differences(name, folders, float(tolerance))]
+    try:
+        found = [row for name in tables or known for row in _differences(name, folders, float(tolerance))]
+    except OUT_OF_MEMORY:
+        raise Refused(f"expected tables that fit into {MEMORY_GIB:g} GiB, got larger ones; name smaller ones") from None
     return pa.Table.from_pylist(found, schema=DIFFERENCES)
 
 

@@ -54,6 +54,7 @@ def quoted(text: object) -> str:
     return "'" + str(text).replace("'", "''") + "'"
 
 
+OUT_OF_MEMORY = (duckdb.OutOfMemoryException, MemoryError)
 STORAGE = "v1.2.0"  # of a DuckDB file: what versions of the last years read
 
 

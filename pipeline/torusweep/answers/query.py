@@ -14,8 +14,7 @@ import re
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +26,7 @@ import pyarrow.parquet as pq
 from torusweep.answers import table_text
 from torusweep.answers.connection import (
     DEEPEST,
+    OUT_OF_MEMORY,
     SWEEP,
     VIEW,
     VIEWED,
@@ -40,7 +40,7 @@ from torusweep.answers.connection import (
     sweep_names,
     view,
 )
-from torusweep.errors import BadInput, Refused, RunsOn, one_line, printable
+from torusweep.errors import BadInput, Refused, RunsOn, one_line, printable, writing
 
 LONGEST_WAIT = 86_400  # seconds
 TIME_LIMIT = 30.0  # seconds
@@ -170,7 +170,7 @@ def _answer(
             connection.execute("SET enable_progress_bar = false")
         lock(connection)
         return _limited(connection, lambda: _fetch(connection, sql, max_rows, memory_gib), time_limit, memory_gib)
-    except (duckdb.OutOfMemoryException, MemoryError):
+    except OUT_OF_MEMORY:
         raise Refused(_too_large(memory_gib)) from None
     except (duckdb.CatalogException, duckdb.BinderException, duckdb.PermissionException) as error:
         raise BadInput(f"{subject} cannot be answered: {_one_line(error)}; {_remedy(error, about or sql)}") from None
@@ -328,11 +328,12 @@ def print_table(table: pa.Table, style: str, out: Path | None = None, *, columns
             raise BadInput(
                 f"expected columns that Parquet can hold, got: {_one_line(error)}; write CAST(x AS VARCHAR)"
             ) from None
-        _write(out, sink.getvalue().to_pybytes())
+        with writing(out):
+            out.write_bytes(sink.getvalue().to_pybytes())
     elif out is None:
         _print(table, style, sys.stdout, columns)
     else:
-        with _writing(out), out.open("w", encoding="utf-8") as file:
+        with writing(out), out.open("w", encoding="utf-8") as file:
             _print(table, style, file, columns)
 
 
@@ -341,21 +342,6 @@ def _print(table: pa.Table, style: str, file: Any, columns: bool) -> None:
         table_text.print_aligned(table, file, columns=columns)
     else:
         file.write(table_text.as_json(table) if style == "json" else table_text.as_csv(table))
-
-
-def _write(path: Path, content: bytes) -> None:
-    with _writing(path):
-        path.write_bytes(content)
-
-
-@contextmanager
-def _writing(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise BadInput(
-            f"{path}: expected a file that can be written, got: {error.strerror}; choose another with --output"
-        ) from None
 
 
 def _fetch(connection: duckdb.DuckDBPyConnection, sql: str, max_rows: int, memory_gib: float) -> pa.Table:

@@ -16,7 +16,7 @@ import altair as alt
 import vl_convert
 from altair.utils.schemapi import debug_mode
 
-from torusweep.errors import BadInput
+from torusweep.errors import BadInput, writing
 
 Row = Mapping[str, Any]
 Drawing = alt.Chart | alt.LayerChart | alt.FacetChart | alt.ConcatChart
@@ -192,7 +192,5 @@ def save(specification: dict[str, Any], path: Path) -> None:
         picture = vl_convert.vegalite_to_png(specification, scale=2)
     else:
         raise BadInput(f"{path}: expected a name that ends in .svg, .pdf or .png, got '{path.suffix}'; choose one")
-    try:
+    with writing(path):
         path.write_bytes(picture)
-    except OSError as error:
-        raise BadInput(f"{path}: expected a file that can be written, got: {error.strerror}; choose another") from None

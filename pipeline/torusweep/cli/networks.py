@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 
 from torusweep.cli import options
-from torusweep.errors import BadInput
+from torusweep.errors import BadInput, writing
 from torusweep.interchange import FORMATS, format_name
 from torusweep.interchange import export as write
 from torusweep.networks.families import build
@@ -130,7 +130,5 @@ def routes(
     if output is None:
         sys.stdout.write(content.decode())
         return
-    try:
+    with writing(output):
         output.write_bytes(content)
-    except OSError as error:
-        raise BadInput(f"-o {output}: expected a file that can be written, got: {error.strerror}") from None

@@ -24,7 +24,7 @@ from torusweep_kernels.backend import backend_of_calls, backends_and_device, bac
 
 from torusweep.answers import table_text
 from torusweep.cli import options
-from torusweep.errors import BadInput, one_line
+from torusweep.errors import BadInput, one_line, writing
 from torusweep.networks.families import build
 from torusweep.networks.signature import signature_of
 from torusweep.networks.spelling import Word, format_value
@@ -245,10 +245,8 @@ def _write(path: Path, content: Any) -> None:
     """Write a text, or a table as CSV, as Parquet where the file's name says so."""
     as_parquet = path.suffix.lower() == ".parquet" and not isinstance(content, str)
     text = content if isinstance(content, str) or as_parquet else table_text.as_csv(content)
-    try:
+    with writing(path):
         path.write_bytes(parquet(content, {}) if as_parquet else text.encode())
-    except OSError as error:
-        raise BadInput(f"{path}: expected a file that can be written, got: {error.strerror}") from None
 
 
 def _dashed(name: str) -> str:

@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 Digest = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 Name = Annotated[str, Field(pattern="^[a-z][a-z0-9_]*$")]  # of a stage or table: no path, no option
-Count = Annotated[int, Field(ge=0)]
+Count = Annotated[int, Field(ge=0, le=1 << 48)]
 
 
 class _Strict(BaseModel):

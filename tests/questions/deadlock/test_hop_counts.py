@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from itertools import pairwise
 
 import networkx as nx
@@ -19,7 +20,7 @@ from torusweep.questions.simulation.record import simulation_records
 from torusweep.questions.simulation.routes import routes_of
 from torusweep.questions.simulation.setup import set_up
 from torusweep.routing import GivenRouting, routing
-from torusweep.routing.tables.as_table import table_of
+from torusweep.routing.tables.as_table import HOP_BYTES, table_of
 
 from tests.routing.plain_routes import by_way_of_a_group, routes_between, shortest_by_group
 
@@ -365,3 +366,14 @@ def test_refusals_of_what_is_not_there(monkeypatch):
     monkeypatch.setattr(rules, "MOST_PAIRS", 100)
     with pytest.raises(Refused, match="expected at most 100 pairs of routers whose hops to count, got 144"):
         deadlock_case(topology, routing="by_group", vc_rule="hops", virtual_channels=2)
+
+
+@pytest.mark.parametrize("most", [350, 289])
+def test_hops_that_memory_cannot_hold_are_refused(most, monkeypatch):
+    """On a ring of 10, a packet at distance d from one of 10 destinations has done 0 … 5 - d hops; d = 0 may be absent.
+
+    Two nodes are at each distance 1 … 4, one at 5: 10 · (2 · (5 + 4 + 3 + 2) + 1) = 290 numbers, and 60 where d = 0.
+    """
+    monkeypatch.setattr("torusweep.routing.tables.as_table.default_memory", lambda: most * HOP_BYTES)
+    with pytest.raises(Refused, match=f"expected at most {most} hops to count") if most < 290 else nullcontext():
+        deadlock_case(build("ring(k=10)"), routing="minimal", vc_rule="hops", virtual_channels=2)

@@ -28,6 +28,7 @@ from tests.faults.command_line import torusweep
         ),
         ("ring(k=4)", ("--load", "0.0001", "--cycles", "200"), "choose 4,000,000 or more"),
         ("ring(k=4)", ("--load", "0.2", "--cycles", "1000", "--warm-up", "999"), "got 1,000, in which none did"),
+        ("ring(k=4)", ("--load", "1e-320", "--cycles", "200"), "choose a higher load"),
     ],
 )
 def test_no_packet_is_no_result(network: str, options: tuple[str, ...], says: str):

@@ -5,7 +5,7 @@ What an axis of a job does, how a collective's time follows from loads, and what
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -110,7 +110,11 @@ def machine(topology: Topology) -> Machine:
         if not twisted:
             grid = grid_of("dimension_order", topology)  # not a HyperX, but a graph whose numbers are those of a grid
             sides = grid.sides
-        _check_dimensions(topology, sides)
+        if len(sides) > MOST_DIMENSIONS:
+            raise Refused(
+                f"{topology.spelling}: expected at most {MOST_DIMENSIONS} dimensions, got {len(sides)}; the orders of"
+                " an axis on all of them are too many: choose fewer and longer ones"
+            )
         routing = routing_record(topology) if twisted else grid.routing("split", [tuple(range(len(sides)))])
     except Refused:
         raise
@@ -141,14 +145,6 @@ def _check(topology: Topology) -> None:
     if topology.directed:
         raise BadInput(
             f"{topology.spelling}: expected links of two directions, got one; choose a torus, mesh or twisted torus"
-        )
-
-
-def _check_dimensions(topology: Topology, sides: Sequence[int]) -> None:
-    if len(sides) > MOST_DIMENSIONS:
-        raise Refused(
-            f"{topology.spelling}: expected at most {MOST_DIMENSIONS} dimensions, got {len(sides)}; the orders of an"
-            " axis on all of them are too many: choose fewer and longer ones"
         )
 
 

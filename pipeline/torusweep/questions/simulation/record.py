@@ -9,24 +9,27 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Generator, Hashable, Sequence
 from dataclasses import replace
+from math import ceil
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
 from torusweep.errors import BadInput
 from torusweep.networks.topology import NO_PORT, Topology
+from torusweep.quantities import counted
 from torusweep.questions.how import How
 from torusweep.questions.simulation.columns import SIMULATION
 from torusweep.questions.simulation.packets import Completion
-from torusweep.questions.simulation.parameters import Parameters, check_numbers, request_of
+from torusweep.questions.simulation.parameters import MAX_CYCLES, Parameters, check_numbers, request_of
 from torusweep.questions.simulation.runs import USUALLY, Experiment, Outcome, likeness, run, run_many
 from torusweep.questions.simulation.setup import Setup, Shared, set_up
 from torusweep.questions.simulation.statistics import figures
-from torusweep.questions.stage import LazyNetwork, Rows, attempt
+from torusweep.questions.stage import LazyNetwork, Rows, attempt, under
 
 Asked = TypeVar("Asked")
 Answer = TypeVar("Answer")
 
+LEAST_CYCLES, LEAST_PACKETS = 1000, 100  # of a run that says something
 PARTS = 5  # of the interval in each round; a round simulates the loads between them together
 
 
@@ -309,3 +312,20 @@ def _in_lockstep(points: dict[int, BegunPoint], options: How) -> dict[int, Rows 
                 found[place] = error
         asked = further
     return found
+
+
+def expect_packets(network: Topology, rows: Sequence[dict[str, Any]]) -> None:
+    """Raise BadInput where a run at a load was too short to measure a packet: 0 accepted says nothing."""
+    for row in rows:
+        load = row["offered_load"]
+        if not load or row["packets"] or row["deadlocked"] or (network.terminals == network.terminals[:1]).all():
+            continue  # terminals of a single router send nothing over the network, however long
+        flits = row["packet_flits"] or 1
+        packets = f"packets of {counted(flits, 'flit')}"
+        wanted = max(LEAST_CYCLES, LEAST_PACKETS * flits / (load * len(network.terminals)))
+        remedy = f"{ceil(wanted):,} or more" if wanted <= MAX_CYCLES else "a higher load"
+        with under("cycles"):
+            raise BadInput(
+                f"expected enough for {packets} to arrive after the warm-up at load {load:g}, got"
+                f" {row['cycles']:,}, in which none did; choose {remedy}"
+            )

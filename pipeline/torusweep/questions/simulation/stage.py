@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product
-from math import ceil, prod
+from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
@@ -31,7 +31,7 @@ from torusweep.questions.simulation.columns import SIMULATION
 from torusweep.questions.simulation.packets import Completion
 from torusweep.questions.simulation.parameters import LOAD, Loads, Parameters, RunRequest, offered, request_of
 from torusweep.questions.simulation.presets import clock_for, preset
-from torusweep.questions.simulation.record import PRECISION, rows_together, simulation_records
+from torusweep.questions.simulation.record import PRECISION, expect_packets, rows_together, simulation_records
 from torusweep.questions.simulation.setup import flit_bytes_by, set_up
 from torusweep.questions.simulation.text import Timed, print_simulation, timed_on
 from torusweep.questions.stage import LazyNetwork, NetworkChoice, Rows, under
@@ -133,7 +133,6 @@ MOST_COMBINATIONS = 2_000  # of one entry; it takes up to 10 ms to check one on 
 MOST_SEEDS = 2**63 - 1
 NODE_CYCLE = 1e-7  # seconds that a simulated node takes a cycle: 0.6e-7 at light load, 1.2e-7 at much
 SEVERAL = 4  # times as many where ports send several flits a cycle (bluegene: 1.6e-7 to 7e-7)
-LEAST_CYCLES, LEAST_PACKETS = 1000, 100  # of a run that says something
 WORKLOAD_CYCLES = 100_000  # that a workload takes, for want of a better estimate
 SATURATION_RUNS = 15  # experiments until saturation is found
 ANNOUNCED_SECONDS = 5.0  # runs that take longer are announced
@@ -226,7 +225,7 @@ def simulate(
             progress=None if report is None else lambda count: report(count if saturation else count / runs),
             completions=done,
         )
-    _expect_packets(network, rows)
+    expect_packets(network, rows)
     if parameters.routing is None and rows[0]["routing"].startswith("up_down") and not isinstance(shape, Tree):
         other = "by_group" if isinstance(shape, Grouped) else "minimal"
         remarks = (
@@ -234,22 +233,6 @@ def simulate(
             f"note: no routing is given, so up_down is taken, and much passes its root; compare {other}",
         )
     return Simulation(rows, messages=messages, done=done, remarks=remarks, timed=timed)
-
-
-def _expect_packets(network: Topology, rows: Sequence[dict[str, Any]]) -> None:
-    """Raise BadInput where a run at a load was too short to measure a packet: 0 accepted says nothing."""
-    for row in rows:
-        load = row["offered_load"]
-        if not load or row["packets"] or row["deadlocked"] or (network.terminals == network.terminals[:1]).all():
-            continue  # terminals of a single router send nothing over the network, however long
-        flits = row["packet_flits"] or 1
-        packets = f"packets of {counted(flits, 'flit')}"
-        wanted = max(LEAST_CYCLES, ceil(LEAST_PACKETS * flits / (load * len(network.terminals))))
-        with under("cycles"):
-            raise BadInput(
-                f"expected enough for {packets} to arrive after the warm-up at load {load:g}, got"
-                f" {row['cycles']:,}, in which none did; choose {wanted:,} or more"
-            )
 
 
 def _announce(network: Topology, how: How, request: RunRequest) -> None:

@@ -17,13 +17,14 @@ from typing import NamedTuple
 import numpy as np
 
 from torusweep.errors import Refused
-from torusweep.networks.topology import NO_PORT, Topology
+from torusweep.networks.topology import NO_PORT, Topology, default_memory
 from torusweep.routing.forms import Headers, LayeredRouting, Routes, Routing, SourceRouting, TableRouting
 from torusweep.routing.paths import Runs, route_hops, steps_nearer, whole_weights
 from torusweep.routing.tables.rows import TableRows, table_routing
 
 BLOCK = 1 << 22  # pairs of a state and a destination at a time
 MOST_ROUTES = 1 << 25  # of all pairs: about a minute
+HOP_BYTES = 136  # of a table that counts hops, for each place and count, while it is made; measured on a ring of 500
 
 
 def table_of(routing: Routing, classes: np.ndarray | None = None, memory: str = "run") -> TableRouting:
@@ -314,6 +315,8 @@ def _reached(table: TableRouting, adds: np.ndarray) -> tuple[np.ndarray, np.ndar
             new = np.flatnonzero(on & ~reached)
             reached[new] = True
         of_counts.append(np.flatnonzero(reached))
+        if (most := default_memory() // HOP_BYTES) < sum(map(len, of_counts)):
+            raise Refused(f"expected at most {most:,} hops to count in this memory, got more; choose another rule")
         begins = counted
     configuration = np.concatenate([*of_counts, np.zeros(0, np.int64)])
     count = np.repeat(np.arange(len(of_counts)), [len(found) for found in of_counts])
