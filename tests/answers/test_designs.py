@@ -286,6 +286,7 @@ def test_families_differ_in_colour_or_symbol() -> None:
         ((240.0, 384.0), [250, 300, 350]),
         ((3.0, 40.0), [1, 2, 5, 10, 20, 50, 100, 200, 500]),
         ((0.5, 5000.0), [0.1, 1, 10, 100, 1000, 10000]),
+        ((-1.0, 0.0, 3.0, 40.0, float("inf")), [1, 2, 5, 10, 20, 50, 100, 200, 500]),  # a table that was altered
     ],
 )
 def test_labels_of_a_logarithmic_axis(values: tuple[float, ...], ticks: list[float]) -> None:

@@ -12,12 +12,12 @@ import pytest
 
 from tests.run.rings import Run, until
 
-KILLS = 12
+KILLS = 20
 SEED = 8
 
 
 @pytest.mark.faults
-def test_a_driver_killed_twelve_times(many: Run, clean_many: bytes):  # 8
+def test_a_driver_killed_twenty_times(many: Run, clean_many: bytes):  # 8
     many.here("points")
     chance = random.Random(SEED)
     gained, before_any = 0, 0

@@ -55,7 +55,8 @@ def log_ticks(values: Sequence[float]) -> list[float]:
 
     Values that differ by less than a factor of 8 have ticks at even steps, about five.
     """
-    least, most = min(values, default=1.0), max(values, default=1.0)
+    shown = [value for value in values if 0 < value < math.inf]  # tables that somebody altered have others, too
+    least, most = min(shown, default=1.0), max(shown, default=1.0)
     if least < most < 8 * least:
         rough = (most - least) / 5
         power = 10.0 ** math.floor(math.log10(rough))
@@ -64,7 +65,7 @@ def log_ticks(values: Sequence[float]) -> list[float]:
     steps = (1,) if most / least > 2000 else (1, 2, 5)
     return [
         step * 10.0**power
-        for power in range(math.floor(math.log10(least)), math.ceil(math.log10(most)) + 1)
+        for power in range(max(math.floor(math.log10(least)), -307), min(math.ceil(math.log10(most)), 307) + 1)
         for step in steps
     ]
 
