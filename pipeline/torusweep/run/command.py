@@ -36,6 +36,7 @@ PLACEHOLDERS = "{}<>"
 # what Snakemake's --config, which strips quotes and reads the rest as YAML, takes for something else
 ALTERED = re.compile(r"""[\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff]|:\s|\s\#|[:'"\s]$""")
 DRY = {"-n", "--dry-run", "--dryrun"}
+SAYS = re.compile(r"-[nSDl]|--(dry-?run|(detailed-)?summary|(d3)?dag|(rule|file)graph|lint|list.*|print-compilation)")
 CLOCK_SECONDS = 1.0  # by which clocks of a file system and of this machine may differ
 RUN_LOCK = ".run.lock"  # held by `torusweep run` from beginning to end
 READ = ".run.yaml"  # the configuration as a run has read it, for Snakemake: the file itself may be edited meanwhile
@@ -179,8 +180,8 @@ def _forced(sweep: Sweep, folder: Path) -> list[str]:
 
 
 def is_dry(options: Sequence[str]) -> bool:
-    """Whether these options make Snakemake say what it would do, and do nothing."""
-    return not DRY.isdisjoint(options)
+    """Whether these options make Snakemake say what there is or what it would do, and do nothing."""
+    return any(map(SAYS.fullmatch, options))
 
 
 def outcome(folder: Path) -> dict[str, Any]:

@@ -18,8 +18,9 @@ import time
 import traceback
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
+from io import FileIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from torusweep.errors import BadInput
 from torusweep.quantities import counted
@@ -32,14 +33,15 @@ SURE = 1 / 3  # share of the cost, and of the points
 REPORTS = "TORUSWEEP_REPORTS"  # in the environment: steps say how far they are in lines of JSON
 REPORT_SECONDS = 0.1  # between two of them
 _MARK = '{"torusweep": '  # with which such a line begins
-_LOG: ContextVar[TextIO | None] = ContextVar("log", default=None)  # of this thread's step
+_LOG: ContextVar[FileIO | None] = ContextVar("log", default=None)  # of this thread's step
 
 
 def note(line: str) -> None:
-    """Write a line into the step's log, with the time, if it has one."""
+    """Write a line into the step's log, with the time, if it has one; where its disk is full, a step goes on."""
     file = _LOG.get()
     if file is not None:
-        print(time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), line, file=file, flush=True)
+        with contextlib.suppress(OSError):
+            file.write(f"{time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime())} {line}\n".encode(errors="replace"))
 
 
 def tell(line: str) -> None:
@@ -59,7 +61,7 @@ def logged(path: Path | None, what: str) -> Iterator[None]:
         return
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        file = path.open("a", encoding="utf-8")
+        file = FileIO(path, "a")  # without a buffer, which would fail again at its end
     except OSError as error:
         raise BadInput(f"cannot write the log {path}: {error.strerror}; make its folder writable") from None
     with file:

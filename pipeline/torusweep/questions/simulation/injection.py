@@ -207,5 +207,5 @@ class _Bursts:
 
 def _geometric(log: np.ndarray, probability: np.ndarray | float) -> np.ndarray:
     """float64: the number of trials up to the first success, 1, 2, …, from logarithms of uniform numbers in (0, 1]."""
-    with np.errstate(divide="ignore"):
+    with np.errstate(divide="ignore", over="ignore"):
         return np.floor(log / np.log1p(-probability)) + 1  # a probability of 1 gives 1
