@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 import torusweep as ts
 from torusweep.all_columns import TABLES, schema_of
+from torusweep.tables import current, store
 from torusweep.tables.store import publish_table
 
 from tests.answers.page_parts import Page
@@ -218,6 +219,19 @@ def test_an_unfinished_sweep_and_an_altered_table_are_told(tmp_path: Path):
     file.unlink()
     with pytest.raises(ts.BadInput, match=r"cannot read .*run the sweep first \('torusweep run CONFIG'\)"):
         results["static"]
+
+
+@pytest.mark.parametrize("lost", ["points", "static"])
+def test_a_sweep_that_lacks_a_table_is_not_complete(tmp_path: Path, lost: str):
+    """Snakemake removes the output of a step that fails, and puts back what the step was to update."""
+    current.publish_configuration(tmp_path, b"sweep: a")
+    config = {"sha256": store.digest(b"sweep: a")}
+    store.publish_points(tmp_path, pa.table({"stage": ["static"]}), {"config": config}, {"static": True})
+    publish_table(tmp_path, "static", pa.Table.from_pylist(STATIC, schema=schema_of("static")))
+    (tmp_path / store.CHECKED).touch()
+    assert ts.results(tmp_path).complete
+    (tmp_path / f"{lost}.parquet").unlink()
+    assert not ts.results(tmp_path).complete
 
 
 def test_the_functions_keep_their_names_whatever_is_imported():

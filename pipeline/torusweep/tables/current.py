@@ -36,17 +36,18 @@ def holds(folder: Path, config: str) -> bool:
 
 
 def is_complete(folder: Path) -> bool:
-    """Whether a sweep was made to its end, of the configuration whose copy the folder has.
+    """Whether a sweep was made to its end, of the configuration whose copy the folder has, and has all its tables.
 
-    Options of Snakemake such as --until make less of it.
+    Options of Snakemake such as --until make less of it. A step that fails, as on a full disk, leaves its table out.
     """
     if not (folder / store.CHECKED).exists():
         return False
     try:
-        config = store.read_manifest(folder).get("config", {})
+        manifest = store.read_manifest(folder)
     except BadInput:
         return False
-    return holds(folder, str(config.get("sha256")))
+    there = all((folder / f"{name}.parquet").exists() for name in manifest["tables"])
+    return there and holds(folder, str(manifest.get("config", {}).get("sha256")))
 
 
 def notes_of(manifest: Mapping[str, Any], modules: str) -> list[str]:
