@@ -89,7 +89,7 @@ def test_less_than_a_sweep_is_made_where_snakemake_is_asked_for_less(rings: Run)
     ):
         status, said = rings.call("run", "rings.yaml", "--workers", "0", *options)
         assert status == 0, said
-        assert "results/rings: made as far as Snakemake was asked to" in said
+        assert ("results/rings: made as far as Snakemake was asked to" in said) == bool(made)
         assert made <= set(files(rings)) <= FILES - {"report.html", "checked.txt"}
 
 

@@ -75,7 +75,7 @@ def test_a_stages_digest_depends_on_its_sources_and_not_on_where_they_are(copy, 
     [
         ("torusweep/networks/families/cubes.py", [*STAGES]),
         ("torusweep/networks/families/graph_parquet.py", [*STAGES]),  # imported by name
-        ("torusweep/questions/static/bisection.py", ["static"]),
+        ("torusweep/questions/static/bisection.py", ["static", "screen"]),
         ("torusweep/routing/tables/columns.py", [stage for stage in STAGES if stage != "layout"]),
         ("torusweep/traffic/permutations.py", [stage for stage in STAGES if stage != "layout"]),
         ("torusweep_kernels/router/switch_allocation.cuh", ["simulation", "collectives"]),
