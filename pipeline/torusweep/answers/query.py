@@ -174,7 +174,7 @@ def _answer(
         raise Refused(_too_large(memory_gib)) from None
     except (duckdb.CatalogException, duckdb.BinderException, duckdb.PermissionException) as error:
         raise BadInput(f"{subject} cannot be answered: {_one_line(error)}; {_remedy(error, about or sql)}") from None
-    except (duckdb.Error, pa.ArrowException, ValueError, RuntimeError) as error:
+    except (duckdb.Error, pa.ArrowException, OSError, ValueError, RuntimeError) as error:
         raise BadInput(f"{subject} cannot be answered: {_one_line(error)}") from None
 
 
