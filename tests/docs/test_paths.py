@@ -46,6 +46,6 @@ def test_what_a_page_names_is_there(page: str):
 
 def test_what_docstrings_and_comments_name_is_there():
     named = [(str(path.relative_to(ROOT)), name) for path in MODULES for name in paths_in(path.read_text())]
-    assert len(named) >= 40
+    assert ("pipeline/torusweep/answers/joined.py", "answers/choices.py") in named, "they are found"
     wrong = [(path, name) for path, name in named if name not in OF_OTHERS and not is_there(name, ROOT / path)]
     assert wrong == []

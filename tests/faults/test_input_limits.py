@@ -136,6 +136,11 @@ def test_a_small_table_that_stands_for_more_than_memory_is_one_line(tmp_path: Pa
         assert ended.returncode < 2 or ended.stderr.count("\n") == 1, ended.stderr
 
 
-def test_a_command_takes_no_more_than_the_machines_memory():
-    settled(torusweep("topologies"))
-    assert 0 < resource.getrlimit(resource.RLIMIT_DATA)[0] <= psutil.virtual_memory().total
+@pytest.mark.parametrize("command", ["query", "pareto", "plot", "report", "verify", "compare", "dataset"])
+def test_a_command_that_reads_results_takes_no_more_than_the_machines_memory(command: str, monkeypatch):
+    asked = []
+    monkeypatch.setattr(resource, "setrlimit", lambda kind, limits: asked.append((kind, limits[0])))
+    assert settled(torusweep(command, "--help"))
+    ((kind, most),) = {*asked}
+    assert kind == resource.RLIMIT_DATA
+    assert 0 < most <= psutil.virtual_memory().total

@@ -60,8 +60,6 @@ def test_a_run_ends_in_one_line_and_keeps_what_is_finished(rings: Run, clean: by
         " finished points are kept"
     )
     assert not (rings.folder / "static.parquet").exists()
-    if loss == signal.SIGSTOP:  # what is kept is the same
-        return
 
     (again := rings.home / "again").mkdir()
     there = Elsewhere(again)

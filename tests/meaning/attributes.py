@@ -73,11 +73,10 @@ def weights(topology: Topology, far: float) -> Topology:
     return replace(with_plan(topology, weighted=True), weight=np.where(topology.ports == NO_PORT, 0.0, weight))
 
 
-# attribute → (networks that say it, each another thing of it) of a network without; first those whose links differ, of
-# which an answer that leaves it out has a note
+# attribute → (networks that say it, each another thing of it) of a network without
 SAID: Mapping[str, Callable[[Topology], list[Topology]]] = {
-    "bandwidth": lambda one: [with_bandwidths(one, *widths) for widths in ((4, 2), (2, 4), (4,), (2,), (1, 4))],
-    "latency": lambda one: [with_latencies(one, *cycles) for cycles in ((3, 9), (9, 3), (3,), (9,))],
+    "bandwidth": lambda one: [with_bandwidths(one, *widths) for widths in ((4,), (2,), (4, 2), (2, 4), (1, 4))],
+    "latency": lambda one: [with_latencies(one, *cycles) for cycles in ((3,), (9,), (3, 9), (9, 3))],
     "unit": lambda one: [
         with_plan(one, rate=Fraction(number * GIGABIT), notes=(f"1 flit a cycle is {number} Gb/s",))
         for number in (10, 100)

@@ -10,7 +10,6 @@ from typing import NamedTuple
 
 import pytest
 
-from tests.kernels import compiled
 from tests.packaging import release
 
 REPOSITORY = "https://example.org/somebody/torusweep"  # reserved for examples
@@ -57,5 +56,4 @@ def installed(distributions: Distributions, tmp_path_factory: pytest.TempPathFac
     site = tmp_path_factory.mktemp("site")
     pip = (sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet")
     call(*pip, "install", "--no-index", "--no-deps", "--target", site, distributions.wheel, cwd=site)
-    compiled.share(site / "torusweep_kernels")
     return Installed(site, tmp_path_factory.mktemp("work"))

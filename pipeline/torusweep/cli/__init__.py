@@ -64,6 +64,11 @@ class Commands(click.Group):
             from torusweep.cli.questions import command_of
 
             return command_of(question_named(name))
+        if COMMANDS[name][0] in ("query", "compare", "report", "verify"):
+            # a table can stand for more than the machine's memory: to read it then fails, and no process is killed
+            memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+            soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
+            resource.setrlimit(resource.RLIMIT_DATA, (memory if soft < 0 else min(soft, memory), hard))
         module = importlib.import_module(f"torusweep.cli.{COMMANDS[name][0]}")
         return getattr(module, name)
 
@@ -126,10 +131,6 @@ def main() -> None:
     sys.path[:] = [place for place in sys.path if os.path.isabs(place)]
     # what is imported stays; by default Python looks through many of these objects every 700 new ones
     gc.set_threshold(50_000)
-    # a file can stand for more than the machine's memory: to read it then fails, and no process is killed
-    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
-    resource.setrlimit(resource.RLIMIT_DATA, (memory if soft < 0 else min(soft, memory), hard))
     if hasattr(signal, "SIGPIPE") and sys.argv[1:2] not in (["run"], ["step"]):  # those have children to stop first
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # `torusweep … | head` ends quietly
     for stream in (sys.stdout, sys.stderr):
