@@ -163,8 +163,7 @@ def _verdict(asked: Asked, status: int, folder: Path) -> str:
         return "answered" if all(one.isprintable() or one == "\n" for one in err) else f"control characters: {err!r}"
     if status == 1 and what in ("run", "step") and re.search("^torusweep: |^a step ended", err, re.MULTILINE):
         return "refused"
-    # what a long simulation says of its time stands before what it is refused for
-    said = [line for line in err.splitlines() if line and not re.match(r"\d+ runs? of .* cores?$", line)]
+    said = [line for line in err.splitlines() if line]
     if status != 2 or len(said) != 1 or not said[0].startswith("torusweep: ") or not said[0].isprintable():
         return f"status {status}, {len(said)} lines: {last}"
     return "refused"

@@ -25,7 +25,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -258,6 +258,8 @@ def _table(content: bytes, chance: random.Random) -> bytes:
     if not table.num_rows:
         return altered_bytes(content, chance)
     place, row = chance.randrange(table.num_columns), chance.randrange(table.num_rows)
+    if chance.random() < 0.1:
+        return _bomb(table, place, chance)
     column = table.column(place).to_pylist()
     given = chance.choice([*column, None, 0, 1, -1, ""])
     if isinstance(column[row], (int, float)) and chance.random() < 0.5:
@@ -265,9 +267,35 @@ def _table(content: bytes, chance: random.Random) -> bytes:
     with contextlib.suppress(pa.ArrowException, TypeError, ValueError, OverflowError):
         changed = pa.array([*column[:row], given, *column[row + 1 :]], table.schema.field(place).type)
         table = table.set_column(place, table.schema.field(place), changed)
+    return _written(table)
+
+
+def _bomb(table: pa.Table, place: int, chance: random.Random) -> bytes:
+    """The table's first row again and again, a column of which is a long text that a dictionary holds once."""
+    rows = chance.choice([10, 1000, 20_000])
+    many = table.take(pa.array([0] * rows))
+    text = pa.DictionaryArray.from_arrays(pa.array([0] * rows, pa.int32()), pa.array(["x" * 10**6]))
+    many = many.set_column(place, table.field(place).name, text)
+    return _written(many, compression="zstd", store_schema=chance.random() < 0.5)
+
+
+def _written(table: pa.Table, **how: Any) -> bytes:
     written = io.BytesIO()
-    pq.write_table(table, written)
+    pq.write_table(table, written, **how)
     return written.getvalue()
+
+
+def _with_rows(listing: bytes, table: bytes) -> bytes:
+    """A manifest or index that also says how many rows a table has, which it names by its digest."""
+    tree, rows = json.loads(listing), None
+    with contextlib.suppress(pa.ArrowException, OSError):
+        rows = pq.read_metadata(pa.BufferReader(table)).num_rows
+    entries = [*tree.get("tables", {}).values(), *tree.get("shards", []), *tree.get("files", [])]
+    for entry in entries:
+        if rows is not None and entry.get("sha256") == store.digest(table):
+            entry["rows"] = rows
+            entry.pop("footer_sha256", None)
+    return json.dumps(tree).encode()
 
 
 def _data_set(whole: Whole, chance: random.Random) -> Whole:
@@ -282,6 +310,7 @@ def _data_set(whole: Whole, chance: random.Random) -> Whole:
     for one, other in ((old, new), (part_digests(old), part_digests(new))):
         files[index] = files[index].replace(store.digest(one).encode(), store.digest(other).encode())
     files[index] = files[index].replace(b'"bytes": %d,' % len(old), b'"bytes": %d,' % len(new))
+    files[index] = _with_rows(files[index], new)
     return whole._replace(files=files)
 
 
@@ -296,6 +325,7 @@ def _result(whole: Whole, chance: random.Random) -> Whole:
         old, new = store.digest(files[name]), _table(files.pop(name), chance)
         if chance.random() < 0.8:
             files[manifest] = files[manifest].replace(old.encode(), store.digest(new).encode())
+            files[manifest] = _with_rows(files[manifest], new)
             name = name.replace(old, store.digest(new))
         files[name] = new
     return whole._replace(files=files)

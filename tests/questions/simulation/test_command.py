@@ -12,7 +12,7 @@ import torusweep as ts
 from click.testing import CliRunner
 from rich.console import Console
 from torusweep.cli.questions import command_of
-from torusweep.errors import BadInput
+from torusweep.errors import BadInput, Refused
 from torusweep.questions.simulation.columns import SIMULATION
 from torusweep.questions.simulation.parameters import Parameters, loads_of
 from torusweep.questions.simulation.stage import QUESTION
@@ -205,6 +205,12 @@ def test_long_runs_are_announced_before_they_begin(monkeypatch):
     arguments = ["torus(k=4, n=2)", "--load", "0.1,0.2", "--seed", "1", "--seed", "2", "--seed", "3", "--cycles", "500"]
     result = CliRunner().invoke(simulate, arguments, catch_exceptions=False)
     assert result.stderr.startswith("6 runs, 500 cycles on 16 nodes: about ")
+
+
+def test_what_memory_cannot_hold_is_refused_before_it_is_announced():
+    result = CliRunner().invoke(simulate, ["torus(k=16, n=2)", "--load", "0.1,0.5", "--cycles", "1000000000"])
+    assert isinstance(result.exception, Refused)
+    assert result.stderr == ""
 
 
 def test_a_search_is_announced_without_loads(monkeypatch):

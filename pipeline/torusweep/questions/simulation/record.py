@@ -21,7 +21,7 @@ from torusweep.questions.how import How
 from torusweep.questions.simulation.columns import SIMULATION
 from torusweep.questions.simulation.packets import Completion
 from torusweep.questions.simulation.parameters import MAX_CYCLES, Parameters, check_numbers, request_of
-from torusweep.questions.simulation.runs import USUALLY, Experiment, Outcome, likeness, run, run_many
+from torusweep.questions.simulation.runs import USUALLY, Experiment, Outcome, groups_of, likeness, run, run_many
 from torusweep.questions.simulation.setup import Setup, Shared, set_up
 from torusweep.questions.simulation.statistics import figures
 from torusweep.questions.stage import LazyNetwork, Rows, attempt, under
@@ -76,6 +76,7 @@ def simulation_records(
     how: How = USUALLY,
     progress: Progress = None,
     completions: list[Completion] | None = None,
+    announce: Callable[[], None] | None = None,
 ) -> list[dict[str, Any]]:
     """A row of the table `simulation` for each load, or one for the workload; Python values without NaN.
 
@@ -86,6 +87,7 @@ def simulation_records(
     packets_each  instead of loads: every terminal sends this many packets, all generated in cycle 0
     progress      receives the number of simulated experiments, a fraction for those in progress
     completions   receives, for each seed of a workload, the times at which messages were sent and delivered
+    announce      called when nothing can be refused any more, before the first cycle
 
     Raises BadInput where network, routing, rule, traffic, switching and numbers do not fit each other, or may
     deadlock; Refused where the memory does not suffice.
@@ -112,6 +114,9 @@ def simulation_records(
     steps = steps_of(setup, loads, seeds, precision, packets_each)
     try:
         experiments = next(steps)
+        groups_of(setup, experiments, how)
+        if announce is not None:
+            announce()
         while True:
             experiments = steps.send(outcomes_of(experiments))
     except StopIteration as end:

@@ -85,7 +85,7 @@ def run(
     Raises Refused where a single experiment does not fit, BadInput for a load that cannot be injected.
     """
     done: list[Outcome] = []
-    for group in _groups(setup, experiments, default_memory() if how.memory is None else how.memory):
+    for group in groups_of(setup, experiments, how):
         before, size = len(done), len(group)
         part = None if progress is None else lambda share, before=before, size=size: progress(before + share * size)
         done += _run_group([(setup, one) for one in group], how, part)
@@ -137,10 +137,11 @@ def _run_together(
         yield attempt(partial(run, setup, some, how))
 
 
-def _groups(setup: Setup, experiments: Sequence[Experiment], memory: int) -> Iterator[list[Experiment]]:
-    """Groups of successive experiments that fit into memory together."""
-    group: list[Experiment] = []
-    group_bytes = 0
+def groups_of(setup: Setup, experiments: Sequence[Experiment], how: How) -> list[list[Experiment]]:
+    """Groups of successive experiments that fit into memory together. Raises Refused where one alone does not fit."""
+    memory = default_memory() if how.memory is None else how.memory
+    groups: list[list[Experiment]] = []
+    free = 0
     for one, needed in zip(experiments, bytes_of(setup, experiments)):
         if needed > memory:
             subject = "its packets" if one.load is None else f"{setup.cycles:,} cycles"
@@ -149,13 +150,12 @@ def _groups(setup: Setup, experiments: Sequence[Experiment], memory: int) -> Ite
                 f" the limit is {memory / 2**30:.1f} GiB: choose fewer cycles or packets, a lower load or a smaller"
                 " network"
             )
-        if group and group_bytes + needed > memory:
-            yield group
-            group, group_bytes = [], 0
-        group.append(one)
-        group_bytes += needed
-    if group:
-        yield group
+        if not groups or needed > free:
+            groups.append([])
+            free = memory
+        groups[-1].append(one)
+        free -= needed
+    return groups
 
 
 def bytes_of(setup: Setup, experiments: Sequence[Experiment]) -> list[int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import product
 from math import prod
 from pathlib import Path
@@ -206,12 +206,11 @@ def simulate(
     remarks = tuple(f"note: {remark}" for remark in remarks_on_clock(network, clock, asked=flit_bytes is not None))
     shape = network.plan.structure
     done: list[Completion] = []
+    announce = None if packets_each else partial(_announce, network, how, request.canonical())
     if parameters.workload is not None:
         spelling, messages = workload_on(parameters.workload, len(network.terminals), terminal_names(network), clock)
         remarks += tuple(f"note: {spelling}: {note}" for note in messages.notes)
-        _announce_workload(network, how, spelling, messages, len(seeds))
-    elif not packets_each:
-        _announce(network, how, request.canonical())
+        announce = partial(_announce_workload, network, how, spelling, messages, len(seeds))
     runs = len(seeds) * max(len(load), 1)
     with how.progress.count("runs") if saturation else how.progress.share("simulated") as report:
         rows = simulation_records(
@@ -224,6 +223,7 @@ def simulate(
             how=how,
             progress=None if report is None else lambda count: report(count if saturation else count / runs),
             completions=done,
+            announce=announce,
         )
     expect_packets(network, rows)
     if parameters.routing is None and rows[0]["routing"].startswith("up_down") and not isinstance(shape, Tree):
