@@ -121,6 +121,8 @@ def _answer_all(lot: Sequence[Asked], home: Path, told: int) -> NoReturn:
 def judged(lot: Sequence[Asked], home: Path) -> Iterator[str]:
     """How each input ended: 'answered', 'refused', or what is wrong with it, and what it said last.
 
+    'announced': it was stopped at its limit of time, but had said that it takes longer.
+
     One child answers them all, for a fork takes longer than most answers; where it ends early, another does the rest.
     """
     while lot:
@@ -141,6 +143,13 @@ def judged(lot: Sequence[Asked], home: Path) -> Iterator[str]:
         shutil.rmtree(home, ignore_errors=True)
 
 
+def _announced(err: str) -> float:
+    """The seconds that an answer said it takes."""
+    units = {"s": 1, "min": 60, "h": 3600, "days": 86_400}
+    said = re.search(r"^.*\babout ([\d.,]+) (s|min|h|days)\b", err, re.MULTILINE)
+    return float(said[1].replace(",", "")) * units[said[2]] if said else 0.0
+
+
 def _verdict(asked: Asked, status: int, folder: Path) -> str:
     """Of an input's status and of what it said."""
     out, err = (
@@ -149,7 +158,7 @@ def _verdict(asked: Asked, status: int, folder: Path) -> str:
     )
     last = " / ".join(err.strip().splitlines()[-2:])[-400:]
     if status in (-signal.SIGALRM, -signal.SIGXCPU, -signal.SIGKILL):
-        return f"hangs: {last}"
+        return "announced" if _announced(err) >= asked.seconds else f"hangs: {last}"
     if status < 0:
         return f"dies of {signal.Signals(-status).name}: {last}"
     if status == TRACEBACK or "Traceback" in err:

@@ -2,7 +2,8 @@
 
 Each input is altered in its words, numbers and structure, or in its bytes; `mutation(kind, number)` always makes the
 same. A process that has loaded everything forks children with limits of memory and time, in which the real command
-line, or the checker of certificates, reads it. It must answer, or refuse in one line with status 2.
+line, or the checker of certificates, reads it. It must answer, or refuse in one line with status 2. Only what has
+said that it takes a minute or more may take more than its limit of time.
 A line is printed for each input that did neither, and a table of how many were answered.
 """
 
@@ -250,13 +251,13 @@ def _certificate(whole: Whole, chance: random.Random) -> Whole:
     return whole._replace(files={"any.json": content})
 
 
-def _table(content: bytes, chance: random.Random) -> bytes:
-    """A Parquet file with another value somewhere, or of other bytes."""
+def _table(content: bytes, chance: random.Random) -> tuple[bytes, int | None]:
+    """A Parquet file with another value somewhere, or of other bytes; its number of rows, where that is another."""
     if chance.random() < 0.4:
-        return altered_bytes(content, chance)
+        return altered_bytes(content, chance), None
     table = pq.read_table(pa.BufferReader(content))
     if not table.num_rows:
-        return altered_bytes(content, chance)
+        return altered_bytes(content, chance), None
     place, row = chance.randrange(table.num_columns), chance.randrange(table.num_rows)
     if chance.random() < 0.1:
         return _bomb(table, place, chance)
@@ -267,16 +268,16 @@ def _table(content: bytes, chance: random.Random) -> bytes:
     with contextlib.suppress(pa.ArrowException, TypeError, ValueError, OverflowError):
         changed = pa.array([*column[:row], given, *column[row + 1 :]], table.schema.field(place).type)
         table = table.set_column(place, table.schema.field(place), changed)
-    return _written(table)
+    return _written(table), None
 
 
-def _bomb(table: pa.Table, place: int, chance: random.Random) -> bytes:
+def _bomb(table: pa.Table, place: int, chance: random.Random) -> tuple[bytes, int]:
     """The table's first row again and again, a column of which is a long text that a dictionary holds once."""
     rows = chance.choice([10, 1000, 20_000])
     many = table.take(pa.array([0] * rows))
     text = pa.DictionaryArray.from_arrays(pa.array([0] * rows, pa.int32()), pa.array(["x" * 10**6]))
     many = many.set_column(place, table.field(place).name, text)
-    return _written(many, compression="zstd", store_schema=chance.random() < 0.5)
+    return _written(many, compression="zstd", store_schema=chance.random() < 0.5), rows
 
 
 def _written(table: pa.Table, **how: Any) -> bytes:
@@ -285,16 +286,13 @@ def _written(table: pa.Table, **how: Any) -> bytes:
     return written.getvalue()
 
 
-def _with_rows(listing: bytes, table: bytes) -> bytes:
-    """A manifest or index that also says how many rows a table has, which it names by its digest."""
-    tree, rows = json.loads(listing), None
-    with contextlib.suppress(pa.ArrowException, OSError):
-        rows = pq.read_metadata(pa.BufferReader(table)).num_rows
-    entries = [*tree.get("tables", {}).values(), *tree.get("shards", []), *tree.get("files", [])]
-    for entry in entries:
-        if rows is not None and entry.get("sha256") == store.digest(table):
-            entry["rows"] = rows
+def _with_rows(listing: bytes, table: bytes, rows: int | None) -> bytes:
+    """A manifest or index without the digest of a table's footer, and with its number of rows."""
+    tree = json.loads(listing)
+    for entry in [*tree.get("tables", {}).values(), *tree.get("shards", []), *tree.get("files", [])]:
+        if entry.get("sha256") == store.digest(table):
             entry.pop("footer_sha256", None)
+            entry |= {} if rows is None else {"rows": rows}
     return json.dumps(tree).encode()
 
 
@@ -305,12 +303,12 @@ def _data_set(whole: Whole, chance: random.Random) -> Whole:
     if chance.random() < 0.4:
         files[index] = altered_tree(files[index], chance)
         return whole._replace(files=files)
-    old, new = files[table], _table(files[table], chance)
+    old, (new, rows) = files[table], _table(files[table], chance)
     files |= {table: new, table.replace(".parquet", PARTS): part_digests(new)}
     for one, other in ((old, new), (part_digests(old), part_digests(new))):
         files[index] = files[index].replace(store.digest(one).encode(), store.digest(other).encode())
     files[index] = files[index].replace(b'"bytes": %d,' % len(old), b'"bytes": %d,' % len(new))
-    files[index] = _with_rows(files[index], new)
+    files[index] = _with_rows(files[index], new, rows)
     return whole._replace(files=files)
 
 
@@ -322,10 +320,10 @@ def _result(whole: Whole, chance: random.Random) -> Whole:
         files[manifest] = altered_tree(files[manifest], chance)
     else:
         name = chance.choice(sorted(name for name in files if name.endswith(".parquet")))
-        old, new = store.digest(files[name]), _table(files.pop(name), chance)
+        old, (new, rows) = store.digest(files[name]), _table(files.pop(name), chance)
         if chance.random() < 0.8:
             files[manifest] = files[manifest].replace(old.encode(), store.digest(new).encode())
-            files[manifest] = _with_rows(files[manifest], new)
+            files[manifest] = _with_rows(files[manifest], new, rows)
             name = name.replace(old, store.digest(new))
         files[name] = new
     return whole._replace(files=files)
@@ -435,7 +433,7 @@ def survey(
         asked = inputs(count, seed, only)
         while lot := list(itertools.islice(asked, LOT)):
             for one, how in zip(lot, list(judged(lot, Path(home) / "child"))):
-                if how not in ("answered", "refused"):
+                if how not in ("answered", "announced", "refused"):
                     (alone,) = judged([one], Path(home) / "child")
                     say(f"{one.kind} {one.number} {one.command}: {how}; alone: {alone if alone != how else 'the same'}")
                     wrong, how = wrong + 1, "wrong"

@@ -54,6 +54,8 @@ def test_altered_configurations_are_run():
         ("bytearray(4 << 30)", "traceback: .*MemoryError"),
         ("os.abort()", "dies of SIGABRT"),
         ("signal.alarm(1); signal.pause()", "hangs"),
+        ("sys.stderr.write('about 5.0 s\\n'); sys.stderr.flush(); signal.alarm(1); signal.pause()", "hangs"),
+        ("sys.stderr.write('about 2 min\\n'); sys.stderr.flush(); signal.alarm(1); signal.pause()", "announced"),
     ],
 )
 def test_how_a_child_ends_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, body: str, verdict: str):

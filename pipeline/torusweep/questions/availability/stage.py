@@ -238,14 +238,17 @@ class AvailabilityQuestion(Question):
             yield AvailabilityRequest(fails, count, probability, entry.draws, entry.seed, entry.sample, measures)
 
     def check_plan(self, spelling: str, plan: Plan, values: Mapping[str, Any]) -> None:
+        for request in self._asked(values):
+            check_memory(spelling, plan, request)
+
+    def _asked(self, values: Mapping[str, Any]) -> list[AvailabilityRequest]:
+        """The requests of a call; none where `ask` refuses it."""
         others = {one.name: one.default for one in self.parameters} | dict(values)
         fails = {kind: others.pop(kind) for kind in ("links", "routers", "cubes")}
         try:
-            asked = _requests(fails, **others)
+            return _requests(fails, **others)
         except BadInput:
-            return  # `ask` says so
-        for request in asked:
-            check_memory(spelling, plan, request)
+            return []
 
     def check(self, network: LazyNetwork, request: AvailabilityRequest) -> None:
         most = most_parts(network.plan, network.spelling, request.fails)
@@ -257,14 +260,11 @@ class AvailabilityQuestion(Question):
             failing = failing_parts(network.topology, request.fails)
             check_count(failing, request.fails, request.failures, network.spelling)
 
+    def estimate(self, network: Topology, values: Mapping[str, Any]) -> float:
+        return sum(seconds_of(network.plan, request) for request in self._asked(values))
+
     def seconds(self, network: LazyNetwork, request: AvailabilityRequest) -> float:
-        nodes, arcs = network.plan.nodes, network.plan.nodes * max(network.plan.degree, 1)
-        size = DrawSize(nodes, arcs, True)
-        seconds = 5e-3 + request.draws * 1e-8 * arcs
-        for measure in (MEASURES[name] for name in request.measures.split(", ")):
-            if measure.seconds is not None:
-                seconds += measure.seconds(size) * measure.draws(size, request.draws, request.sample)
-        return seconds
+        return seconds_of(network.plan, request)
 
     def memory(self, network: LazyNetwork, request: AvailabilityRequest) -> int:
         return memory_of(network.plan, request)
@@ -274,6 +274,17 @@ class AvailabilityQuestion(Question):
 
     def rows(self, network: LazyNetwork, request: AvailabilityRequest, options: How) -> list[dict[str, Any]]:
         return availability_rows(network.topology, request, options)
+
+
+def seconds_of(plan: Plan, request: AvailabilityRequest) -> float:
+    """Approximate seconds of a request on one core."""
+    arcs = plan.nodes * max(plan.degree, 1)
+    size = DrawSize(plan.nodes, arcs, True)
+    seconds = 5e-3 + request.draws * 1e-8 * arcs
+    for measure in (MEASURES[name] for name in request.measures.split(", ")):
+        if measure.seconds is not None:
+            seconds += measure.seconds(size) * measure.draws(size, request.draws, request.sample)
+    return seconds
 
 
 QUESTION = AvailabilityQuestion()

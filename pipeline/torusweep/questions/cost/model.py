@@ -118,7 +118,7 @@ class CostModel(ModelPart):
 
     description: str = Field(min_length=1, description="what is priced, in a line")
     currency: str = Field(min_length=1, max_length=16, description="of all prices, as in USD")
-    bandwidth: float = Field(gt=0, le=1e9, description="Gb/s of a link that carries a flit a cycle")
+    bandwidth: float = Field(ge=1e-9, le=1e9, description="Gb/s of a link that carries a flit a cycle")
     router: Router = Field(description="a router's price by its ports")
     electrical: Cable | None = Field(None, description="an electrical cable's price by its length")
     optical: Cable | None = Field(None, description="an optical cable's price by its length")
