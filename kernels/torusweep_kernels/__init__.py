@@ -1,1 +1,1 @@
-"""Kernels: functions from arrays to arrays. Names of networks, files and Dask belong to the pipeline."""
+"""Kernels: functions from arrays to arrays. They know no names of networks, no files and no Dask."""

@@ -1,6 +1,6 @@
 """The choice of array library and device. Only this module looks for a GPU.
 
-From which size a GPU is used with `auto` stands beside each kernel: `LARGE` in the `__init__.py` of its folder.
+`LARGE` in the `__init__.py` of a kernel's folder is the size from which `auto` uses a GPU.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class BackendUnavailable(Exception):
 
 
 class GpuOutOfMemory(MemoryError):
-    """The GPU's memory cannot hold even the least that a kernel needs at once."""
+    """The GPU's memory is too small even for the smallest block of a kernel."""
 
 
 class GpuLost(RuntimeError):
@@ -38,7 +38,7 @@ class KernelCompileError(Exception):
 
 @cache
 def gpu_count() -> int:
-    """GPUs that CuPy can use; 0 where there is no CuPy, no driver or no device."""
+    """Number of GPUs that CuPy can use; 0 without CuPy, driver or device."""
     try:
         return int(importlib.import_module("cupy").cuda.runtime.getDeviceCount())
     except Exception:  # ImportError, or a missing or incompatible driver: no usable GPU
@@ -46,7 +46,7 @@ def gpu_count() -> int:
 
 
 def share_gpus(worker: int) -> None:
-    """Kernels of this process use GPU number `worker` modulo the number of GPUs, instead of CuPy's current device."""
+    """Make kernels of this process use GPU number `worker` modulo the number of GPUs, not CuPy's current device."""
     _worker[:] = [worker]
 
 
@@ -54,13 +54,13 @@ _worker: list[int] = []
 
 
 def gpu_number() -> int | None:
-    """The GPU that `share_gpus` gave to this process; None: CuPy's current device."""
+    """The GPU that `share_gpus` gave to this process; None for CuPy's current device."""
     return _worker[0] % gpu_count() if _worker and gpu_count() else None
 
 
 @contextmanager
 def resolved_backends() -> Iterator[set[str]]:
-    """A set that receives each backend that a kernel resolves to, in any thread, while the `with` block runs."""
+    """Yield a set that collects the backends of kernels called in the `with` block, in any thread."""
     found: set[str] = set()
     _observers.append(found)
     try:
@@ -78,7 +78,7 @@ def backends_run(backend: str, resolved: set[str]) -> set[str]:
 
 
 def backend_of_calls(backend: str) -> str:
-    """What kernels of this process should be called with: auto only where a GPU lets each call decide.
+    """The backend to call kernels of this process with: auto only if there is a GPU for which each call decides.
 
     Raises as `resolve`.
     """
@@ -88,8 +88,8 @@ def backend_of_calls(backend: str) -> str:
 def resolve(backend: str, *, large: bool = False) -> str:
     """The backend of one call of a kernel: auto becomes cupy for a large call where there is a GPU, otherwise numba.
 
-    large  whether a GPU would be faster than a core, although transfers and launches cost it milliseconds and other
-           processes may share it
+    large  whether a GPU would be faster than a core, despite milliseconds of transfers and launches, and other
+           processes that may share it
 
     Raises BackendUnavailable for cupy without a GPU, ValueError for an unknown name.
     """
@@ -119,8 +119,8 @@ def numba() -> Any:
     """Numba, which obeys its environment variables and no file of the working folder.
 
     Numba reads `.numba_config.yaml` there when it is imported, and again for each function that it compiles; the file
-    may name a cache, whose pickles are then loaded. It reads none where it finds no reader of YAML when it is imported.
-    Where a program has imported Numba before, that program's way stays.
+    may name a cache, whose pickles are then loaded. It reads none if it finds no reader of YAML when it is imported.
+    If the program has imported Numba before, nothing changes.
     """
     yaml = sys.modules.get("yaml")
     sys.modules["yaml"] = None  # type: ignore[assignment]  # Python's way to say that there is none
@@ -176,7 +176,7 @@ def host(array: Any) -> np.ndarray:
 
 
 def backends_and_device(ran: set[str]) -> tuple[str, str]:
-    """What computed, as in ("cupy, numba", "NVIDIA H200")."""
+    """The backends and devices that computed, such as ("cupy, numba", "NVIDIA H200")."""
     return ", ".join(sorted(ran)), device_name("cupy" if "cupy" in ran else "numba")
 
 

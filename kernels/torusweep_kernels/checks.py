@@ -10,7 +10,7 @@ Expect = Callable[[bool, str, object], None]
 
 
 def expecting(where: str) -> Expect:
-    """expect(holds, what, got), which raises a ValueError that begins with `where` unless `holds`."""
+    """Return expect(holds, what, got), which raises a ValueError that begins with `where` unless `holds`."""
 
     def expect(holds: bool, what: str, got: object) -> None:
         if not holds:

@@ -36,12 +36,12 @@ def cached(function: Callable[..., Any]) -> Any:
 
 
 def plain(function: Callable[..., Any]) -> Any:
-    """As `cached`, without reference counting of arrays, in half the time. The function cannot create arrays."""
+    """Compile like `cached` without counting references to arrays, in half the time. It cannot create arrays."""
     return _compiled(function, nogil=True, _nrt=False)
 
 
 def inlined(function: Callable[..., Any]) -> Any:
-    """Compile a function into its callers: for small functions that take a whole state, which then is not passed."""
+    """Compile a small function into its callers, so that a whole state is not passed to it."""
     options: dict[str, Any] = {"_nrt": False, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
     return njit(nogil=True, forceinline=True, **options)(function)
 
@@ -62,7 +62,7 @@ def _compiled(function: Callable[..., Any], **options: Any) -> Any:
 def cache_folder() -> str:
     """The folder for the compiled code of these sources; empty if none can be written.
 
-    In NUMBA_CACHE_DIR where that is set, else beside the package, else in the user's cache folder.
+    It is NUMBA_CACHE_DIR if set, else beside the package, else in the user's cache folder.
     """
     package = Path(__file__).parent
     digest = hashlib.sha256()
@@ -132,7 +132,7 @@ class Vectors:
         return self.builder.bitcast(first, (kind or self.doubles).as_pointer())
 
     def load(self, pointer: Any) -> Any:
-        """Load a row; only its elements need be aligned."""
+        """Load a row. Only its elements need to be aligned."""
         value = self.builder.load(pointer)
         value.align = value.type.element.width // 8 if isinstance(value.type.element, ir.IntType) else 8
         return value
@@ -178,7 +178,7 @@ class Vectors:
         return cgutils.for_range_slice(self.builder, first, last, ONE, intp=INT64)
 
     def over_arcs(self, start: Any, node: Any, unrolled: int, body: Callable[[Any], None]) -> None:
-        """body(arc) for the arcs of a node, in order; unrolled: their number, or 0."""
+        """Emit body(arc) for the arcs of a node, in order; unrolled: their number, or 0."""
         if unrolled:
             first = self.builder.mul(node, ir.Constant(INT64, unrolled))
             for place in range(unrolled):

@@ -46,7 +46,7 @@ class Gpu:
     def kernels(self, source: Path, *names: str, together: bool = False, **constants: int) -> list[Any]:
         """The kernels of a .cu file, by name, compiled with these constants of its preprocessor.
 
-        together: their blocks may wait for each other, since all of a launch run at the same time (a cooperative one).
+        together: blocks may wait for each other, since all run at the same time (a cooperative launch).
         """
         defined = "".join(f"#define {name} {int(value)}\n" for name, value in constants.items())
         module = _module(self.cupy, self.number, defined + cuda_source(source), together)
@@ -57,9 +57,9 @@ class Gpu:
         return self.cupy.cuda.runtime.memGetInfo()[0] + self.cupy.get_default_memory_pool().free_bytes()
 
     def resident(self, kernel: Any) -> int:
-        """Threads of a kernel without shared memory that run at once, in blocks of THREADS: as its registers allow.
+        """Threads of a kernel without shared memory that run at once, limited by its registers, in blocks of THREADS.
 
-        A launch of more would leave the rest for a second round, in which most of the device is idle.
+        A larger launch would leave the rest for a second round, in which most of the device is idle.
         """
         registers = getattr(kernel, "num_regs", None)
         if not (registers and self.registers):
@@ -77,9 +77,9 @@ class Gpu:
 
 
 def blocks_that_fit(registers: int, threads: int, most_registers: int, most_warps: int) -> int:
-    """Blocks that a multiprocessor runs at once, as far as registers and warps limit them (as CUDA's occupancy API).
+    """Blocks that a multiprocessor runs at once, limited by registers and warps (as in CUDA's occupancy API).
 
-    registers: of a thread; threads: of a block; most_registers, most_warps: of the multiprocessor
+    registers of a thread, threads of a block, most_registers and most_warps of the multiprocessor
     """
     of_warp = -(-registers * WARP // REGISTERS_AT_ONCE) * REGISTERS_AT_ONCE
     warps = min(most_registers // of_warp // WARPS_AT_ONCE * WARPS_AT_ONCE, most_warps)
@@ -106,10 +106,10 @@ def cuda_source(source: Path) -> str:
 
 @contextmanager
 def gpu_errors(kernel: str) -> Iterator[None]:
-    """Replace CuPy's errors by this package's, which callers can catch without CuPy.
+    """Replace CuPy's errors by this package's own, which callers can catch without CuPy.
 
-    GpuOutOfMemory for memory, KernelCompileError for a source and where CuPy finds no headers of CUDA, GpuLost for all
-    other errors of CUDA: most of them make every later call of the process fail, too.
+    They are GpuOutOfMemory, KernelCompileError (also if CuPy finds no headers of CUDA), and GpuLost for all other
+    errors, most of which make every later call of the process fail, too.
     """
     cupy = importlib.import_module("cupy")
     try:
@@ -140,13 +140,13 @@ def cuda_errors() -> tuple[type[Exception], ...]:
 
 
 def is_out_of_memory(error: Exception) -> bool:
-    """Whether memory was too small: CuPy's pool, or what CUDA takes for a context, a stack or a launch."""
+    """Whether memory was too small: for CuPy's pool, or for a context, a stack or a launch of CUDA."""
     cupy = importlib.import_module("cupy")
     return isinstance(error, cupy.cuda.memory.OutOfMemoryError) or getattr(error, "status", None) == NO_MEMORY
 
 
 def halve_until_it_fits(width: int, run: Callable[[int], Result]) -> Result:
-    """Call run(width); while the GPU's memory, which others use too, is too small, halve the width, down to 1."""
+    """Call run(width), and halve the width, down to 1, while the GPU's memory (which others use, too) is too small."""
     cupy = importlib.import_module("cupy")
     while True:
         try:

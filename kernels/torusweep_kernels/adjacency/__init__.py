@@ -17,12 +17,12 @@ WIDE = 64  # ports of rows in any order, of which the CPU kernel reads two a lin
 class Rows(NamedTuple):
     """The neighbours of every node, each once, ascending.
 
-    first     int64[N]         those of node u are to[first[u]], …, to[first[u] + degree[u] − 1]
-    degree    int32[N]         how many there are
-    to        int32[A]         between two rows there may be places that are not used
-    parallel  int8[A] | int32[A] | None  number of parallel links to each neighbour; None: 1 everywhere; int8 where all
-                               are below 128, for a table of them takes a quarter of that of the ports
-    links     their number, parallel ones included; an undirected one counts once
+    first     int64[N]         the neighbours of node u are to[first[u]], …, to[first[u] + degree[u] − 1]
+    degree    int32[N]         number of neighbours
+    to        int32[A]         may have unused places between two rows
+    parallel  int8[A] | int32[A] | None  number of parallel links to each neighbour; None: 1 everywhere; int8 if all
+                               are below 128, which takes a quarter of the memory of ports
+    links     number of links, parallel ones included; an undirected link counts once
     loops     links from a node to itself, which are left out
     both      pairs of nodes that are listed in both orders; 0 for links of one direction
     repeated  pairs of nodes (with directed links: ordered pairs) with several parallel links
@@ -39,7 +39,7 @@ class Rows(NamedTuple):
 
 
 def narrow(most: int) -> type[np.signedinteger]:
-    """The type of numbers of parallel links up to `most`."""
+    """The smallest type for up to `most` parallel links."""
     return np.int8 if most <= np.iinfo(np.int8).max else np.int32
 
 
@@ -52,7 +52,7 @@ def rows_of_links(
               A link listed m times is m parallel links. An undirected link may be listed from either end or from both:
               from one end m times and from the other n times, it is max(m, n) parallel links
     backend   auto or numba: compiled, with 8 bytes a link and some 16 a node beside the list; numpy: the specification.
-              There is none for cupy
+              Not cupy
     threads   CPU threads of numba; by default all that it may use. The result does not depend on it
 
     Raises ValueError for an array that is no list of links.
@@ -86,12 +86,12 @@ def table_of_rows(
 def is_symmetric(
     ports: np.ndarray, capacity: np.ndarray | None = None, *, backend: str = "auto", threads: int | None = None
 ) -> bool:
-    """Whether every channel has a reverse channel of the same capacity: as many of each kind in both directions.
+    """Whether every channel has a reverse channel of the same capacity.
 
     ports     int32[N, P]          node at the other end of each port, −1 = no link; in any order
     capacity  int8[N, P], int32[N, P] or None  of each port's channel, 1 and more
     backend   numpy: sorts all channels, once forth and once back (the specification); numba: compares rows, or sorts
-              channels where rows are wide and in any order; auto: numpy for small tables. None for cupy
+              channels where rows are wide and in any order; auto: numpy for small tables. Not cupy
     threads   CPU threads of numba
 
     Raises ValueError for arrays that contradict each other.

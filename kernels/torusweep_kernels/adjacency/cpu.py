@@ -1,7 +1,7 @@
 """Lists of links on the CPU: counting sort by nodes, then each node's own neighbours are sorted.
 
-Each thread takes a part of the list, and has a counter of its own for every node: the arcs of a node lie in the order
-of the parts. The neighbour of an arc is kept in 31 bits, and in the lowest bit from which end the link was listed.
+Each thread takes a part of the list and has its own counter for every node, so the arcs of a node lie in the order of
+the parts. An arc keeps its neighbour in 31 bits; the lowest bit says from which end the link was listed.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ FEW = 32  # arcs of a node, which are sorted by insertion
 def rows_of_links(links: np.ndarray, nodes: int, directed: bool, threads: int | None) -> Rows:
     """See the package.
 
-    Where the nodes' arcs are similarly many, rows are equally long, as in the table of ports: their memory becomes it.
+    If the nodes' degrees are similar, all rows get the same length, so that their memory can become the table of ports.
     """
     workers = thread_count(threads)
     loops, first, degree, arcs = _arcs_by_node(links, nodes, directed, workers)
@@ -40,7 +40,7 @@ def rows_of_links(links: np.ndarray, nodes: int, directed: bool, threads: int | 
 def _arcs_by_node(
     links: np.ndarray, nodes: int, directed: bool, workers: int
 ) -> tuple[int, np.ndarray, np.ndarray, np.ndarray]:
-    """(links from a node to itself, int64[N] place of each node's first arc, int32[N] number of its arcs, the arcs)."""
+    """(number of self-loops, int64[N] place of each node's first arc, int32[N] number of its arcs, the arcs)."""
     parts = _parts(len(links), min(workers, MOST_COUNTERS), LEAST_PART)
     counters = np.zeros((len(parts), nodes), np.int32)
     each = list(enumerate(parts))
@@ -56,13 +56,13 @@ def _arcs_by_node(
 
 
 def _parts(number: int, most: int, least: int) -> list[slice]:
-    """0 … number − 1 in at most `most` parts, of at least `least` where there are several."""
+    """Divide 0 … number − 1 into at most `most` parts; several parts have at least `least` each."""
     size = max(least, -(-number // most), 1)
     return [slice(low, min(low + size, number)) for low in range(0, max(number, 1), size)]
 
 
 def table_of_rows(rows: Rows, threads: int | None) -> tuple[np.ndarray, np.ndarray | None]:
-    """See the package. Rows that are as long as the table's become the table: they are not copied."""
+    """See the package. Rows as long as the table's become the table without a copy."""
     nodes, width = len(rows.degree), int(rows.degree.max(initial=0))
     workers = thread_count(threads)
 
@@ -87,9 +87,9 @@ def table_of_rows(rows: Rows, threads: int | None) -> tuple[np.ndarray, np.ndarr
 def is_symmetric(ports: np.ndarray, capacity: np.ndarray | None, threads: int | None) -> bool:
     """See the package.
 
-    Where every row is ascending, the channels to a node, in the order of their tails, are its row, one after the other:
-    each thread takes a block of tails. Else each channel to a node of a larger number is compared with the channels
-    back; if as many channels lead to smaller numbers, none of these is left over.
+    If every row is ascending, the channels to a node, in the order of their tails, must be its row; each thread takes a
+    block of tails. Otherwise each channel to a higher node is compared with the channels back, and as many must
+    lead to lower nodes.
     """
     if not ports.size:
         return True
@@ -128,9 +128,9 @@ def _count(links, directed, count):
 
 @plain
 def _offsets(counters, first, degree):
-    """From the arcs of each part and node to the place in the node's row where the part begins.
+    """Turn counts of arcs, by part and node, into the places where the parts begin in the nodes' rows.
 
-    Sets the place of each row and its number of arcs; returns the number of all arcs, and the largest of a node.
+    Sets each row's place and number of arcs; returns the number of all arcs, and the largest degree.
     """
     arcs, most = 0, 0
     for node in range(counters.shape[1]):
@@ -185,8 +185,8 @@ def _sink(values, start, root, number):
 
 @plain
 def _sort(arcs, first, degree, low, high):
-    """Sort the arcs of each node; return the neighbours listed from both ends, those repeated, all their links, and the
-    most links to one."""
+    """Sort the arcs of each node. Return the numbers of neighbours listed from both ends, of repeated ones and of all
+    links, and the most links to one neighbour."""
     both = repeated = number = most = 0
     for node in range(low, high):
         start, end = first[node], first[node] + degree[node]
@@ -216,7 +216,7 @@ def _sort(arcs, first, degree, low, high):
 
 @plain
 def _merge(arcs, first, low, high, parallel, degree):
-    """Keep each neighbour once, in place of the arcs: a node's are read before they are overwritten."""
+    """Keep each neighbour once, in place of the arcs, which are read before they are overwritten."""
     for node in range(low, high):
         i, end = first[node], first[node] + degree[node]
         place = i
@@ -235,7 +235,7 @@ def _merge(arcs, first, low, high, parallel, degree):
 
 @plain
 def _move_up(values, stride, width, degree, nothing):
-    """From rows of `stride` places to rows of `width` places, fewer, in the same memory."""
+    """Shorten rows of `stride` places to `width` places, in the same memory."""
     for node in range(len(degree)):
         for port in range(width):
             values[node * width + port] = values[node * stride + port] if port < degree[node] else nothing
@@ -268,7 +268,7 @@ def _ascending(ports, low, high, degree):
 
 @plain
 def _answered(ports, weights, weighted, low, high, degree, place):
-    """Whether the channels from nodes low … high − 1 are those that lead back to them, with ascending rows."""
+    """Whether each channel from nodes low … high − 1 has an equal one back; rows are ascending."""
     if low > 0:
         for node in range(len(ports)):
             while place[node] < degree[node] and ports[node, place[node]] < low:

@@ -1,4 +1,4 @@
-"""Minimum cuts: between nodes that are near each other, by augmenting paths, and for the weight behind them."""
+"""Minimum cuts: between nearby nodes by augmenting paths, and relative to the weight behind the cut."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ class Channels(NamedTuple):
 
 
 def both_ways(first: np.ndarray, to: np.ndarray, capacity: np.ndarray) -> Channels:
-    """The channels of a network, with a reverse channel of capacity 0 where there is none."""
+    """Add a reverse channel of capacity 0 to each channel that has none."""
     from torusweep_kernels.cuts import cpu
 
     return Channels(first, to, capacity, cpu.ways_back(first, to))
 
 
 class LeastCut(NamedTuple):
-    """links: the minimum cut, at most `enough`; pairs: searched pairs; looks: visits of channels."""
+    """The links of a minimum cut, at most `enough`; the pairs that were searched; the visits of channels."""
 
     links: int
     pairs: int
@@ -41,8 +41,8 @@ class LeastCut(NamedTuple):
 def least_cut(channels: Channels, tails: np.ndarray, heads: np.ndarray, *, enough: int, looks: int) -> LeastCut:
     """The least number of links whose removal leaves some head without a path from its tail; at most `enough`.
 
-    tails, heads  int[K], K ≥ 1 pairs of two nodes each
-    looks         the search ends after the pair with which its visits of channels exceed this
+    tails, heads  int[K], K ≥ 1 pairs of distinct nodes
+    looks         limit on visits of channels: the search ends after the pair that exceeds it
 
     A minimum cut has as many links as there are link-disjoint paths (Menger 1927; Ford & Fulkerson 1956). Augmenting
     paths are searched breadth first from both nodes at once, so that a search between near nodes stays near them. A
@@ -55,7 +55,7 @@ def least_cut(channels: Channels, tails: np.ndarray, heads: np.ndarray, *, enoug
 
 
 class RatioCut(NamedTuple):
-    """capacity: of the channels that leave a set of nodes; weight: of its nodes; inside: bool[N]; flows: computed."""
+    """A set of nodes, bool[N]: the capacity that leaves it, its weight, and the number of flows computed."""
 
     capacity: int
     weight: int
@@ -64,14 +64,14 @@ class RatioCut(NamedTuple):
 
 
 def least_ratio_cut(channels: Channels, weight: np.ndarray, sinks: np.ndarray) -> RatioCut:
-    """The set S of nodes with the least capacity of leaving channels for the weight in it: c(δ⁺S) / w(S).
+    """The set S of nodes with the least ratio c(δ⁺S) / w(S) of its leaving capacity to its weight.
 
     weight  int[N] ≥ 0     of each node; w(S) > 0
     sinks   int[K], K ≥ 1  S lacks at least one of these nodes
 
     Every sink can receive `capacity / weight` units a cycle from each unit of weight elsewhere, all at once, and no
-    greater rate serves all sinks. Method: for each sink a maximum flow at the rate of the best cut so far; where it
-    does not carry all, its minimum cut is better (Dinkelbach 1967). All arithmetic is of whole numbers.
+    greater rate serves all sinks. Method: for each sink, a maximum flow at the rate of the best cut so far; if it does
+    not carry all, its minimum cut is better (Dinkelbach 1967). All arithmetic is in whole numbers.
     """
     from torusweep_kernels.cuts import flow
 
@@ -81,13 +81,13 @@ def least_ratio_cut(channels: Channels, weight: np.ndarray, sinks: np.ndarray) -
 
 
 class Strength(NamedTuple):
-    """trees / links: spanning trees that can be packed, for each time that a link may be used.
+    """The strength trees / links: the spanning trees that can be packed for each use of a link.
 
     trees, links  int, without a common factor
-    part          int32[N]  part of each node in a partition that is crossed by `trees / links` links for each part but
-                  one: no more trees can be packed
-    entering      int64[E]  of every channel: how often it leads away from node 0 in some 2 · trees trees that use each
-                  link 2 · links times a unit of capacity; the two directions of a link have 2 · links together
+    part          int32[N]  part of each node in a partition with `trees / links` crossing links for each part but one,
+                  which proves that no more trees can be packed
+    entering      int64[E]  how often each channel leads away from node 0 in 2 · trees trees that use a link 2 · links
+                  times for each unit of capacity; the two directions of a link have 2 · links together
     """
 
     trees: int
@@ -100,8 +100,8 @@ def strength(channels: Channels) -> Strength:
     """The strength of a connected undirected graph: min c(P) / (|P| − 1) over partitions P into two parts or more.
 
     c(P) is the capacity of the links between the parts. As many spanning trees can be packed (Nash-Williams 1961;
-    Tutte 1961). Method: for the least ratio so far, the partition that violates it most, by a maximum flow for each
-    node (Cunningham 1985), until none does.
+    Tutte 1961). Method: find the partition that violates the least ratio so far most, by a maximum flow for each
+    node (Cunningham 1985), until none violates it.
 
     channels  both directions of every link, of the same capacity
     """

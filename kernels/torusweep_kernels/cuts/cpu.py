@@ -103,7 +103,7 @@ def _joined(to, back, by, tail, head, met, path):
 
 @cached
 def ways_back(first, to):
-    """See `both_ways` in the package. Rows are in rising order, so the channels into each node are, too."""
+    """See `both_ways` in the package. Rows are in rising order, and so are the channels into each node."""
     back = np.empty(len(to), np.int64)
     following = first[:-1].copy()
     for channel in range(len(to)):

@@ -1,7 +1,6 @@
-"""Maximum flow from supplies of many nodes to one sink, compiled by Numba.
+"""Maximum flow from the supplies of many nodes to one sink, compiled by Numba.
 
-The strength of a graph: its widest partition for each part, compiled by Numba. The cut of least capacity for each
-unit of weight behind it, compiled by Numba.
+Built on it: the strength of a graph, and the cut of the least ratio of capacity to weight.
 """
 
 from __future__ import annotations
@@ -26,9 +25,9 @@ def scratch(nodes):
 def push(first, to, back, room, supply, sink, level, queue, following, path):
     """Send as much of all nodes' supply as possible to the sink; return how much.
 
-    first, to, back  as of `Channels`
+    first, to, back  as in `Channels`
     room     int64[E]  residual capacity of each channel, changed
-    supply   int64[N]  what each node has to send, changed: what is left of it
+    supply   int64[N]  flow that each node has to send, reduced by what it sends
 
     Each phase finds the distance of every node to the sink over channels with room, by a search from the sink. It sends
     supply along channels that lead one step nearer until no such path is left (Dinic 1970). Distances never become
@@ -102,7 +101,7 @@ def _advance(first, to, room, supply, sink, source, level, following, path):
 
 @cached
 def reach(first, to, room, supply, queue, inside):
-    """Mark in `inside` the nodes that have supply left, and those that it could be sent to."""
+    """Mark in `inside` the nodes with supply left, and the nodes that this supply could reach."""
     end = 0
     for node in range(len(first) - 1):
         inside[node] = supply[node] > 0
@@ -122,7 +121,7 @@ def reach(first, to, room, supply, queue, inside):
 
 @cached
 def with_drain(first, to, back):
-    """(first, to, back) with a node N more, the drain: the last channel of every node leads there."""
+    """(first, to, back) with an additional node N, the drain, to which the last channel of every node leads."""
     nodes, channels = len(first) - 1, len(to)
     first_ = np.empty(nodes + 2, np.int64)
     to_ = np.empty(channels + 2 * nodes, np.int32)

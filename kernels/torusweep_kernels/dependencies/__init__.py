@@ -1,4 +1,4 @@
-"""Channel dependencies: which channel a packet requests while it holds another, and a shortest cycle of these.
+"""Channel dependencies: which channel packets request while they hold another, and a shortest cycle of them.
 
 The kernels walk every packet along its routes.
 """
@@ -35,7 +35,7 @@ class Channels(NamedTuple):
 
 
 def no_channels(nodes: int, width: int) -> Channels:
-    """Nothing marked, for N nodes of W channels each."""
+    """Channels without marks, for N nodes of W channels each."""
     used, ending, starting = np.zeros((3, nodes, width), bool)
     return Channels(used, np.zeros((nodes, width, width), np.uint8), ending, starting)
 
@@ -79,11 +79,11 @@ def mark_routes(
     """Walk every packet along all its routes, and mark its channels and dependencies in `channels`.
 
     classes  int8[F, 2]  virtual-channel class, 0 … C − 1, of each phase, before and after a dateline
-    memory   which dateline crossings count: that of this hop, and an earlier one
-             "run"   of the same run
-             "axis"  along the same axis (directions 2i and 2i + 1) and in the same phase, since that began
-             "path"  of the route
-             "ahead" or a later one of the same run
+    memory   which dateline crossings count besides this hop's own:
+             "run"   earlier ones of the same run
+             "axis"  earlier ones along the same axis (directions 2i and 2i + 1) in the same phase
+             "path"  earlier ones of the route
+             "ahead" all of the same run, earlier or later
 
     Raises ValueError for an unknown `memory`, and for a route that does not lead to its destination; it names the first
     such packet.
@@ -136,7 +136,7 @@ def mark_layers(
 
 
 def nearest_first(ports: np.ndarray, destinations: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Hops from each node to each destination, and the nodes in this order.
+    """Hops from each node to each destination, and the nodes sorted by them.
 
     ports         int32[N, P]  the network
     destinations  int32[T]
@@ -177,7 +177,7 @@ class Escapes(NamedTuple):
 
 
 def dependents_of(requested: np.ndarray, escapes: Escapes) -> np.ndarray:
-    """bool[C]: the escape channels that depend on one in `requested`, bool[C], directly or indirectly (Duato 1993).
+    """bool[C]: the escape channels that depend on a channel in `requested`, bool[C], directly or not (Duato 1993).
 
     An escape channel depends on another one if a packet that holds it may request the other one for the same
     destination, at the end of the channel or after adaptive hops.
@@ -186,7 +186,7 @@ def dependents_of(requested: np.ndarray, escapes: Escapes) -> np.ndarray:
 
 
 def dependencies_of(held: np.ndarray, escapes: Escapes) -> np.ndarray:
-    """bool[C]: the escape channels on which one in `held`, bool[C], depends, directly or indirectly (Duato 1993)."""
+    """bool[C]: the escape channels on which a channel in `held`, bool[C], depends, directly or not (Duato 1993)."""
     return _swept("dependencies_of", held, escapes)
 
 
@@ -226,7 +226,7 @@ def _shared_out(function: Callable[[tuple[np.ndarray, ...]], Result], *arrays: n
 
 
 def shortest_cycle(first: np.ndarray, to: np.ndarray) -> np.ndarray:
-    """A shortest cycle of a directed graph, as its nodes in order; empty where there is none.
+    """The nodes of a shortest cycle of a directed graph, in order; empty without one.
 
     first  int64[V + 1]  arcs first[v] … first[v + 1] − 1 leave node v
     to     int32[E]      their heads

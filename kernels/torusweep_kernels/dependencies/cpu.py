@@ -214,7 +214,7 @@ def dependencies_of(held, requested, channel, away, order, ports, ends):
 
 @cached
 def raise_heights(height, channel, away, order, ports, ends):
-    """See `raised` in the package; raises `height`."""
+    """See `raise_heights` in the package; changes `height`."""
     nodes, degree = ports.shape
     ahead = np.empty(nodes, np.int32)  # the greatest height on shortest paths from here, this node's own included
     for t in range(len(channel)):

@@ -53,7 +53,7 @@ def all_pairs_distance(
     2014). Memory, in rows of a bit for each source and node: two of 512 bits a thread (numba), three of 1024 (numpy),
     two or three of at most 4096 (cupy), fewer for large networks; and the links by their heads, as lists, so that a hub
     of a million links costs no more than these. Numba uses a queue for few sources, and for thousands of levels. On a
-    GPU, sources near each other are searched from together, and only what a level brought is read where that is little.
+    GPU, near sources are searched from together; if a level brings little, only that is read.
 
     Raises ValueError for arrays that contradict each other, `torusweep_kernels.backend.BackendUnavailable` for cupy
     without a GPU, `torusweep_kernels.backend.GpuOutOfMemory` where the GPU's memory is too small for the network.
@@ -63,11 +63,11 @@ def all_pairs_distance(
 
 
 def nodes_by_distance(ports: np.ndarray, source: int) -> tuple[np.ndarray, np.ndarray]:
-    """(int32[R]: what `source` reaches, near ones first, itself the first; int64[D+1]: how many at each distance).
+    """(int32[R]: the nodes that `source` reaches, nearest first, itself included; int64[D+1]: nodes at each distance).
 
     ports  int32[N, d], neighbour through each port, −1 = none
 
-    A plain search with a queue, for those who want the distance of every single node. Raises ValueError for a source
+    A plain search with a queue, for the distance of every single node. Raises ValueError for a source
     that is no node.
     """
     from torusweep_kernels.distance.single_source import breadth_first
@@ -85,7 +85,7 @@ def pairs(task: Task) -> int:
 
 
 def searched(task: Task, backend: str, threads: int | None) -> Distances:
-    """The distances of a checked task by a resolved backend."""
+    """Compute the distances of a checked task with a resolved backend."""
     if not len(task.sources):
         return nothing(task)
     return Distances(*backends.implementation(__name__, backend).distances(task, threads))
@@ -97,7 +97,7 @@ def nothing(task: Task) -> Distances:
 
 
 def checked(task: Task, threads: int | None, where: str) -> Task:
-    """The task with its arrays' types, or a ValueError that begins with `where`."""
+    """The task with arrays of the right types. Raises a ValueError that begins with `where` if they are wrong."""
     check(*task[:5], threads, where)
     ports, sources, groups = (np.ascontiguousarray(array, np.int32) for array in task[:3])
     counted = None if task.counted is None else np.ascontiguousarray(task.counted)

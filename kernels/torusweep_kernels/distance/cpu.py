@@ -119,7 +119,7 @@ class Network:
 
 
 def one_by_one(task: Task, ports: np.ndarray, slots: np.ndarray) -> Part:
-    """The same by a queue, for one source after another."""
+    """Compute the same with a queue, one source after another."""
     seen, queue, counts = (
         np.full(task.nodes, -1, np.int32),
         np.empty(task.nodes, np.int32),

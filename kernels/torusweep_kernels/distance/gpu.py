@@ -80,7 +80,7 @@ class Levels(NamedTuple):
 
 
 class Counts:
-    """Levels of `blocks` searches side by side on the device, so that one copy brings all of them.
+    """Results of `blocks` searches side by side on the device, so that one copy fetches all.
 
     Each has int32[levels + 2], whether there was something to do for each level and for the next one; then `Levels`.
     """
@@ -104,9 +104,9 @@ class Counts:
 
 
 class Search(NamedTuple):
-    """A block of sources, and what the device needs to know of it.
+    """A block of sources, with its data on the device.
 
-    groups int64[k]: the block's; which int32[words]: of a word. On the device: source int32[lanes], −1 = unused;
+    groups int64[k]; which int32[words]: group of each word. On the device: source int32[lanes], −1 = unused;
     full uint64[words]: the lanes in use; counter: the same as `which`
     """
 
@@ -176,7 +176,7 @@ class Network:
         self.make_buffers(2, pieces)
 
     def make_room_for_news(self, pieces: int) -> int:
-        """Allocate what `sparse` needs: a third bit buffer, and change flags for the other two."""
+        """Allocate memory for `sparse`: a third bit buffer, and change flags for the other two."""
         self.is_sparse = True
         self.make_buffers(3, pieces, flags=(self.task.nodes + 1) * pieces)
         return pieces
@@ -227,7 +227,7 @@ class Network:
             self.in_a_row = done and depth < self.ahead
 
     def searches(self, blocks: Sequence[Block]) -> list[Search]:
-        """What the device needs to know of all blocks, copied to it at once."""
+        """The data of all blocks, copied to the device at once."""
         if not blocks:
             return []
         slots = np.concatenate([block.slots for block in blocks])
@@ -258,7 +258,7 @@ class Network:
         return found
 
     def launch(self, search: Search, counts: Counts, i: int, *, goes_on: bool) -> None:
-        """The levels of a search, the i-th of these counts; goes_on: its rows are there."""
+        """Launch the levels of a search, number i of these counts; goes_on: its rows exist already."""
         happened, found = counts.of(counts.array[i])
         rows, flags, method = tuple(self.state), tuple(self.is_new), np.int32(self.is_sparse)
         if goes_on:
@@ -302,7 +302,7 @@ class Network:
         return kept_node, kept
 
     def part(self, search: Search, found: Sequence[Levels]) -> Part:
-        """A block's distances from what its levels found."""
+        """A block's distances, from the results of its levels."""
         task, block = self.task, search.block
         lane = np.flatnonzero(block.slots != EMPTY)
         slot = block.slots[lane]

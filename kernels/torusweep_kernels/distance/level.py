@@ -31,7 +31,7 @@ class Graph(NamedTuple):
     start        int64[N+1]  arcs start[v] … start[v+1] − 1 lead to node v
     predecessor  int32[A]    their tails
     degree       number of arcs into every node, 0 if it varies
-    tile_start, tile_predecessor  int32[T+1], int32[·]: the same for tiles; empty if skipping tiles does not pay
+    tile_start, tile_predecessor  int32[T+1], int32[·]: the same for tiles; empty if skipping them does not pay
     """
 
     start: np.ndarray

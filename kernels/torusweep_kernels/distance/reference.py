@@ -167,8 +167,7 @@ def groups_of_words(task: Task, block: Block) -> tuple[np.ndarray, np.ndarray]:
 
 
 def side_by_side(counted: Sequence[tuple[Block, np.ndarray]]) -> tuple[Block, np.ndarray]:
-    """Several blocks that count per word, joined into one, with their new pairs at each distance, int64[levels,
-    words]."""
+    """Join blocks that count per word into one, with their new pairs at each distance, int64[levels, words]."""
     counts = np.zeros((max(len(levels) for _, levels in counted), sum(block.words for block, _ in counted)), np.int64)
     first = 0
     for block, levels in counted:

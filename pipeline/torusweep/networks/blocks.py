@@ -1,4 +1,4 @@
-"""Blocks of networks: the arrays for many seeds, by a builder or one by one, and of several such."""
+"""Blocks of networks: many networks of one size, stacked into one set of arrays."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ BUILDERS: dict[str, Callable[[dict[str, Any]], Wirings | None]] = {
 
 
 class Block(NamedTuple):
-    """B networks of N nodes, of which the arrays of each one alone are a part.
+    """B networks of at most N nodes, stacked into one set of arrays.
 
     spellings   canonical, B of them
-    ports       int32[B, N, P]         N and P are those of the networks with most; the others have no links at the last
-                                       ports, and neither links nor terminals at the last nodes, as if these had failed
+    ports       int32[B, N, P]         N and P are the block's largest. Smaller networks are padded with missing ports
+                                       and with nodes that have neither links nor terminals, as if these had failed
     link_class  int8[B, N, P]
     capacity    int32[B, N, P] | None  parallel links; None = 1 everywhere
     terminals   int32[B, N] | None     terminals of each node; None = 1 each
-    plans       B; of a run of seeds they are that of one. None of those that are refused. Direction, bandwidths and
+    plans       B plans; a run of seeds shares one. None for refused networks. Direction, bandwidths and
                 latencies of link classes are the same of all
     refused     why networks do not exist, by their place; their ports have no links
     """
@@ -51,12 +51,12 @@ class Block(NamedTuple):
 
     @property
     def plan(self) -> Plan | None:
-        """The first of its plans; None where all networks are refused."""
+        """The first plan of the block; None where all networks are refused."""
         return next(filter(None, self.plans), None)
 
 
 def block_of_run(run: SeedRun) -> Block:
-    """The networks of a run of seeds. What a single network is refused for stands in `Block.refused`.
+    """The networks of a run of seeds. If one cannot exist, `Block.refused` says why.
 
     Raises BadInput for a name or a parameter that does not exist, or a value of the wrong type or out of range; Refused
     for a network that needs too much memory.
@@ -86,7 +86,7 @@ def block_of_run(run: SeedRun) -> Block:
 
 
 def one_by_one(spellings: Sequence[str]) -> Block:
-    """The arrays of networks of one size that are built one after the other."""
+    """Build networks of one size one after the other, and stack their arrays."""
     found: list[Block] = []
     for spelling in spellings:
         try:
@@ -106,11 +106,11 @@ def one_by_one(spellings: Sequence[str]) -> Block:
 
 
 def block_of_networks(networks: Iterable[tuple[str, Plan]], memory: int | None = None) -> Block:
-    """Networks and runs of seeds in a block, in order.
+    """Put networks and runs of seeds into one block, in order.
 
-    networks   (canonical spelling, plan) of each network; of a run (torusweep.networks.seed_runs) that of its first
-    memory     as of `torusweep.networks.families.build`, which also says what is raised; what networks of a run are
-               refused for stands in `refused`
+    networks   (canonical spelling, plan) of each network; a run of seeds has the plan of its first network
+    memory     limit in bytes, as for `torusweep.networks.families.build`, which also says what is raised. Networks of a
+               run that cannot exist stand in `refused`
     """
     found = []
     for topology, planned in networks:
@@ -137,7 +137,7 @@ def alone(network: Topology) -> Block:
 
 
 def joined(blocks: Sequence[Block]) -> Block:
-    """The networks of some blocks in one, in order."""
+    """Join blocks into one, with their networks in order."""
     if len(blocks) == 1:
         return blocks[0]
     shapes = [block.ports.shape for block in blocks]

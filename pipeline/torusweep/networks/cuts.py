@@ -19,7 +19,7 @@ BY_METIS = "METIS, balanced and refined by exchanges"
 
 
 def cut_width(matrix: scipy.sparse.csr_array, half: np.ndarray) -> int:
-    """Links across a cut; if links have one direction, of the direction with fewer links.
+    """Links across a cut. If links have one direction, the direction with fewer of them counts.
 
     matrix   int64[N, N]  channels (`channel_matrix`)
     half     bool[N]      one side
@@ -31,12 +31,12 @@ def cut_width(matrix: scipy.sparse.csr_array, half: np.ndarray) -> int:
 
 
 def whole_width(width: float) -> int:
-    """The least whole number of links that is not below a width, but for its rounding errors."""
+    """A width rounded up to whole links, after its rounding errors are taken off."""
     return max(0, ceil(width - ROUNDING * max(1.0, width)))
 
 
 def across(dimension: int, dimensions: int) -> str:
-    """What a cut by coordinates is called."""
+    """The name of a cut by coordinates."""
     return f"cut across digit {dimension} of the address" if dimensions > 1 else "cut across the nodes' numbers"
 
 
@@ -65,8 +65,8 @@ def narrower_cut(
 ) -> tuple[int, np.ndarray] | None:
     """(width, one half as bool[N]) of the narrowest cut that METIS finds, balanced; None where none is narrower.
 
-    best   width of the narrowest known
-    least  none is narrower: with a cut as narrow the search ends
+    best   width of the narrowest cut known so far
+    least  a lower bound of the width: the search ends when a cut reaches it
     """
     found = None
     for side in metis(undirected, PARTITIONER_SEEDS if matrix.nnz <= FEW_CHANNELS else 1):
@@ -81,9 +81,9 @@ def narrower_cut(
 
 
 def cut_both_ways(topology: Topology, matrix: scipy.sparse.csr_array) -> int | None:
-    """Channels across the narrowest balanced cut found, of both directions, where these may differ.
+    """Channels of both directions across the narrowest balanced cut found.
 
-    None where as many enter every node as leave it: then as many cross any cut one way as the other.
+    None if every node has as many channels in as out: then any cut has as many one way as the other.
     """
     if not topology.directed or np.array_equal(*strengths(matrix)):
         return None
@@ -119,7 +119,7 @@ def coordinate_cuts(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The narrowest cuts with ⌊N/2⌋ consecutive nodes on one side, of B networks with the same addresses.
 
-    radices  of the addresses of N nodes
+    radices  sides of the address space of the N nodes
     many     B
     owner    int64[A]: network of each channel
     weight   int64[A] | None: parallel links of each channel; None = 1
@@ -153,7 +153,7 @@ def coordinate_cuts(
 
 
 def metis(undirected: scipy.sparse.csr_array, seeds: int) -> Iterator[np.ndarray]:
-    """Distinct bisections by METIS, one for each of `seeds` seeds: one side each, bool[N], nearly balanced."""
+    """Yield distinct, nearly balanced bisections by METIS, one for each of `seeds` seeds: one side, bool[N]."""
     import pymetis  # takes long to import
 
     graph = pymetis.CSRAdjacency(undirected.indptr.astype(np.int64), undirected.indices.astype(np.int64))

@@ -20,11 +20,11 @@ AT_ONCE = 1 << 22  # distances looked at together
 
 
 class Split(NamedTuple):
-    """A network whose hosts are split; of a network in which all nodes forward, the network itself.
+    """A network with its hosts split into two nodes; the network itself if all its nodes forward.
 
-    nodes   N + H, of H hosts that forward nothing
+    nodes   N + H, with H hosts that forward nothing
     arrive  int32[N]         the node where packets to each node end
-    ports   int32[N + H, P]  as of the network, with links into a host leading to where packets to it end
+    ports   int32[N + H, P]  the network's ports, except that links into a host lead to where its packets end
     """
 
     nodes: int
@@ -33,14 +33,14 @@ class Split(NamedTuple):
 
     @property
     def staying(self) -> np.ndarray:
-        """int32[N + H, P + 1]: with a further link from each host's start to its end, so that it reaches itself."""
+        """int32[N + H, P + 1]: `ports` with a link from each host's start to its end, so that it reaches itself."""
         hosts = np.flatnonzero(self.arrive != np.arange(len(self.arrive)))
         stay = np.full((self.nodes, 1), NO_PORT, np.int32)
         stay[hosts, 0] = self.arrive[hosts]
         return np.hstack([self.ports, stay])
 
     def channels(self, values: np.ndarray | None) -> np.ndarray | None:
-        """[N + H, P]: numbers of channels, [N, P], with rows of 1 for the nodes that have none."""
+        """[N + H, P]: the values of channels, [N, P], extended by rows of 1 for the hosts' ends."""
         if values is None or len(values) == self.nodes:
             return values
         return np.vstack([values, np.ones((self.nodes - len(values), values.shape[1]), values.dtype)])
@@ -59,7 +59,7 @@ class Split(NamedTuple):
 
 
 def split(topology: Topology) -> Split:
-    """The network with its hosts split, where some forward nothing."""
+    """The network with every host that forwards nothing split into two nodes."""
     nodes, arrive = topology.nodes, np.arange(topology.nodes, dtype=np.int32)
     if topology.ends is None:
         return Split(nodes, arrive, topology.ports)
@@ -71,12 +71,12 @@ def split(topology: Topology) -> Split:
 
 
 def relaying(topology: Topology) -> Topology:
-    """The network with hosts that pass on what they get, as the ranks of a collective operation do."""
+    """The network with hosts that forward, as the ranks of a collective operation pass data on."""
     return topology if topology.ends is None else replace(topology, plan=replace(topology.plan, hosts_end=False))
 
 
 def first_forwarding(topology: Topology) -> int:
-    """The lowest number of a node that works; of one that forwards, in the largest part of such, where hosts do not."""
+    """The first working node; if hosts do not forward, the first in the largest part of forwarding nodes."""
     if topology.ends is None:
         return int(topology.works.argmax())
     label = _labels(topology)
@@ -85,7 +85,7 @@ def first_forwarding(topology: Topology) -> int:
 
 
 def joined(topology: Topology, nodes: np.ndarray) -> bool:
-    """Whether each of some different nodes, int[S], reaches every other one of them."""
+    """Whether all of these distinct nodes, int[S], reach each other."""
     label = _labels(topology)
     if topology.ends is None:
         return not len(nodes) or not np.ptp(label[nodes])
@@ -105,7 +105,7 @@ def joined(topology: Topology, nodes: np.ndarray) -> bool:
 
 
 def hops_from(topology: Topology, nodes: np.ndarray) -> np.ndarray:
-    """float64[S, N]: hops of a packet from some nodes, int[S], to each node; inf without a path."""
+    """float64[S, N]: hops from each source, int[S], to each node; inf without a path."""
     parted, (tail, head, _) = split(topology), topology.arcs
     ends = tail, parted.arrive[head]
     links = scipy.sparse.coo_array((np.ones(len(tail), np.int8), ends), shape=(parted.nodes,) * 2).tocsr()
@@ -115,10 +115,10 @@ def hops_from(topology: Topology, nodes: np.ndarray) -> np.ndarray:
 
 
 def parts(topology: Topology) -> int:
-    """Components; strongly connected ones in a directed network.
+    """The number of components; of strongly connected ones in a directed network.
 
-    Where hosts forward nothing, 1 if every terminal reaches every other one; else the components of the other nodes,
-    and the hosts without a link to any of these, at least 2.
+    Where hosts forward nothing, it is 1 if all terminals reach each other. Otherwise the components of the forwarding
+    nodes count, and the hosts without a link to any of these: at least 2.
     """
     label = _labels(topology)
     if topology.ends is None:
@@ -131,7 +131,7 @@ def parts(topology: Topology) -> int:
 
 
 def _labels(topology: Topology) -> np.ndarray:
-    """int32[N]: the strong component of each node over the nodes that forward; each host that does not has its own."""
+    """int32[N]: the strong component of each forwarding node; each host that forwards nothing is its own."""
     tail, head, _ = topology.arcs
     if topology.ends is not None:
         through = ~(topology.ends[tail] | topology.ends[head])
@@ -142,9 +142,9 @@ def _labels(topology: Topology) -> np.ndarray:
 
 
 def _beside(topology: Topology, label: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """int32[N] each: a component that each node has a link to, and one that has a link to it; −1 = none.
+    """int32[N] each: for every node a component that it links to, and one that links to it; −1 = none.
 
-    Of several, the largest one counts; hosts that forward nothing are no components.
+    The largest is chosen. Hosts that forward nothing are no components.
     """
     assert topology.ends is not None
     tail, head, _ = topology.arcs

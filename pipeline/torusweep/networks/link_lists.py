@@ -1,6 +1,6 @@
 """A network from a list of links in memory.
 
-Bandwidths and latencies of single links as those of link classes.
+Links of equal class, bandwidth and latency become a link class.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ Value = TypeVar("Value")
 
 
 class LinkKinds(NamedTuple):
-    """Links of equal class, bandwidth and latency as link classes; of class and bandwidth where latencies are too many.
+    """Link classes, one for each class, bandwidth and latency; latencies stand apart where they are too many.
 
     link_class             int8[L]
-    classes                names, as of `Plan`
-    bandwidths, latencies, rate, tick  as of `Plan`
+    classes                names, as in `Plan`
+    bandwidths, latencies, rate, tick  as in `Plan`
     latency                int32[L]  cycles of each link where `latencies` cannot hold them; else None
     """
 
@@ -46,9 +46,9 @@ class LinkKinds(NamedTuple):
 
 
 def bandwidth_of(value: float | str) -> Fraction:
-    """The exact bandwidth in flits a cycle: a fraction "25/12", or that of the least denominator next to a number.
+    """The exact bandwidth in flits a cycle, from a fraction "25/12" or the simplest fraction near a number.
 
-    So 0.1 is 1/10. Raises BadInput for something else, or a number out of range.
+    0.1 is 1/10, for example. Raises BadInput for anything else, or a number out of range.
     """
     exact = Fraction(0)
     with suppress(ValueError, OverflowError, ZeroDivisionError):
@@ -65,19 +65,19 @@ def bandwidth_of(value: float | str) -> Fraction:
 
 
 def of_classes(values: Sequence[Value], classes: int) -> tuple[Value, ...]:
-    """Repeat a kind's values for all classes; () if every value is 1."""
+    """Repeat values for all classes; () if every value is 1."""
     return () if all(value == 1 for value in values) else tuple(values) * (classes // len(values))
 
 
 def link_kinds(
     link_class: np.ndarray, classes: tuple[str, ...], bandwidth: np.ndarray | None, latency: np.ndarray | None
 ) -> LinkKinds:
-    """Link classes, from the class, bandwidth and latency of each link.
+    """Make link classes from the class, bandwidth and latency of each link.
 
-    link_class  int[L]      classes as they are; they stay where all links of each have one bandwidth and latency
+    link_class  int[L]      class of each link; a class stays if all its links have one bandwidth and latency
     classes     their names
-    bandwidth   float64[L]  flits a cycle of one link; NaN or −1: 1; None: 1 each
-    latency     int64[L]    cycles; −1: 1; None: 1 each
+    bandwidth   float64[L]  flits a cycle of each link; NaN and −1 mean 1, None all 1
+    latency     int64[L]    cycles of each link; −1 means 1, None all 1
 
     Raises BadInput for numbers out of range, and for too many different ones.
     """
@@ -133,13 +133,13 @@ def network_of_links(
     names: tuple[Any, ...] | None = None,
     memory: int | None = None,
 ) -> Topology:
-    """The network of a list of links; ports in the order of the neighbours' numbers.
+    """Make a network of a list of links. Ports are in the order of the neighbours' numbers.
 
-    links      int32[E, 2] or int64[E, 2], the ends of each, 0 … N − 1. A link from a node to itself is left out;
-               repeated links are parallel links; of an undirected one that is listed from both ends, one is meant
-    directed   whether each has one direction, from the first of its ends to the second
+    links      int32[E, 2] or int64[E, 2], the ends of each, 0 … N − 1. A link from a node to itself is left out,
+               repeated links are parallel links, and an undirected link that is listed from both ends is one link
+    directed   whether each link has one direction, from its first end to its second
     terminals  int32[T], node of each terminal; None: one at every node
-    name       that stands for the network in tables; None: graph(nodes=N, links=E)
+    name       of the network in tables; by default graph(nodes=N, links=E)
     notes      remarks that its tables carry
     kinds      classes of the links, with bandwidths and latencies; None: all are alike
     names      what the nodes are called; None: their numbers
@@ -191,9 +191,9 @@ def network_of_links(
 
 
 def _numbers_of_ports(ports: np.ndarray, links: np.ndarray, numbers: np.ndarray, directed: bool) -> np.ndarray:
-    """[N, P] of the same type: the number of each channel, from that of each link.
+    """[N, P] of the same type: the value of each channel, from the value of each link.
 
-    Raises BadInput where links of one channel differ.
+    Raises BadInput if parallel links differ.
     """
     nodes = len(ports)
     tail, head = links[:, 0].astype(np.int64), links[:, 1].astype(np.int64)

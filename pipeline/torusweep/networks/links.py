@@ -23,7 +23,7 @@ CHUNK = 1 << 18  # nodes whose channels are compared at once
 
 
 def channel_matrix(topology: Topology) -> scipy.sparse.csr_array:
-    """int64[N, N], sparse: number of links from the node of the row to that of the column."""
+    """int64[N, N], sparse: number of links from the row's node to the column's."""
     # rows are made in order: SciPy's way from triples takes ten times as long for a small network
     order = np.argsort(topology.ports, axis=1)
     heads = np.take_along_axis(topology.ports, order, axis=1)
@@ -45,9 +45,9 @@ def fewest_cycles(bandwidths: Sequence[Fraction]) -> Fraction:
 
 
 def flit_matrix(topology: Topology) -> tuple[scipy.sparse.csr_array, Fraction]:
-    """(int64[N, N] sparse, cycles): flits that each channel carries in so many cycles, all of them whole numbers.
+    """(int64[N, N] sparse, cycles): the flits of each channel in the fewest cycles that make all of them whole.
 
-    The cycles are the fewest: links of 2 and 6 flits a cycle are those of 1 and 3 in half a cycle.
+    Links of 2 and 6 flits a cycle carry 1 and 3 in half a cycle, for example.
 
     Raises Refused where the numbers are too large for the kernels of cuts, whose arithmetic is of 64-bit whole numbers.
     """
@@ -74,7 +74,7 @@ def flit_matrix(topology: Topology) -> tuple[scipy.sparse.csr_array, Fraction]:
 
 
 def kind_matrix(topology: Topology) -> scipy.sparse.csr_array:
-    """int64[N, N], sparse: the kind of each channel (`Topology.kinds`), 1 where all are alike."""
+    """int64[N, N], sparse: the kind of each channel (`Topology.kinds`); 1 if all are alike."""
     kinds = topology.kinds
     if kinds is None:
         return channel_matrix(topology)
@@ -96,7 +96,7 @@ Rows = tuple[np.ndarray, np.ndarray]  # (int64[N + 1], int32[E]): first channel 
 
 
 def rows_of(matrix: scipy.sparse.csr_array) -> Rows:
-    """The channels of a matrix, as the kernels of cuts take them."""
+    """The channels of a matrix in the form that the kernels of cuts take."""
     return matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32)
 
 
@@ -111,7 +111,7 @@ def with_reverse_channels(matrix: scipy.sparse.csr_array) -> tuple[np.ndarray, n
 
 
 def reversed_network(topology: Topology) -> Topology:
-    """The network with every channel in the other direction; a bidirectional network is its own."""
+    """The network with every channel reversed; a bidirectional network is unchanged."""
     if not topology.directed:
         return topology
     tail, head, port = topology.arcs
@@ -202,7 +202,7 @@ def channel_orbits(topology: Topology, images: Sequence[np.ndarray], nodes: Orbi
 
 
 def _frames(topology: Topology, images: Sequence[np.ndarray], representatives: np.ndarray) -> np.ndarray:
-    """Map the heads of each representative to every node of its orbit: `LinkOrbits.frame`.
+    """Compute `LinkOrbits.frame`: map the heads of each representative to every node of its orbit.
 
     Each permutation is applied to all nodes reached so far, then its square, and so on, so that a cycle
     of a million nodes takes twenty steps.
@@ -290,9 +290,9 @@ def surviving_network(topology: Topology) -> Topology:
 
 
 def network_after(topology: Topology, left: np.ndarray, works: np.ndarray) -> Topology:
-    """The network after failures, with the numbers of all nodes; its spelling is that of the network before.
+    """The network after failures. Nodes keep their numbers, and the network its spelling.
 
-    left   int32[N, P]  parallel links of each channel that are left, 0 = none
+    left   int32[N, P]  remaining parallel links of each channel, 0 = none
     works  bool[N]      nodes that work; the others have no channels left, and lose their terminals
     """
     return Topology(

@@ -1,7 +1,7 @@
-"""What the user's file or graph calls its nodes: other files, options and answers speak these names.
+"""Names of nodes in the user's file or graph, which other files, options and answers use, too.
 
 A network that is read from a file or a graph numbers its nodes 0 … N − 1: whole numbers in their order, names in the
-order of the file. `Plan.names` has what they are called there; None: their numbers.
+order of the file. `Plan.names` has the names; None means that nodes are called by their numbers.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ SHOWN = 40  # characters of a name in a message
 
 
 def order_of_names(names: Sequence[Any]) -> np.ndarray | None:
-    """int64[N]: the places of the nodes in the order in which they are numbered; None: as they are.
+    """int64[N]: the places of the nodes in numbering order; None if that is the order they have.
 
-    Whole numbers, also as texts, are in the order of these numbers.
+    Whole numbers, also as texts, are sorted; other names keep the file's order.
     """
     numbers = [_whole(name) for name in names]
     known = [number for number in numbers if number is not None]
@@ -39,7 +39,7 @@ def names_or_none(names: Sequence[Any]) -> tuple[Any, ...] | None:
 
 
 def _whole(name: Any) -> int | None:
-    """A name that is a whole number, or its digits."""
+    """The number of a name that is a whole number or its digits; None for other names."""
     if isinstance(name, bool):
         return None
     if isinstance(name, int | np.integer):
@@ -49,7 +49,7 @@ def _whole(name: Any) -> int | None:
 
 
 def terminal_names(topology: Topology) -> tuple[Any, ...] | None:
-    """What the terminals are called: as the file says, or as their nodes, if no node has two; None: their numbers."""
+    """Names of the terminals: the file's, or their nodes' if no node has two; None means their numbers."""
     plan = topology.plan
     if plan.terminal_names is not None or plan.names is None:
         return plan.terminal_names
@@ -59,7 +59,7 @@ def terminal_names(topology: Topology) -> tuple[Any, ...] | None:
 
 
 def name_of(topology: Topology, node: int) -> Any:
-    """What a node is called."""
+    """The name of a node."""
     return node if topology.plan.names is None else topology.plan.names[node]
 
 
@@ -69,7 +69,7 @@ def texts_of(names: tuple[Any, ...] | None, nodes: Iterable[int]) -> list[str] |
 
 
 def column_of(names: tuple[Any, ...] | None, nodes: np.ndarray) -> pa.Array[Any]:
-    """Nodes as a column that `numbers_of` reads: by name, or by number where they have none."""
+    """A column of nodes that `numbers_of` reads back: names, or numbers where nodes have no names."""
     if names is None:
         return pa.array(nodes.astype(np.int32))
     whole = all(isinstance(name, int) for name in names)
@@ -96,11 +96,11 @@ def numbers_of(names: tuple[Any, ...], column: pa.ChunkedArray[Any], name: str, 
 
 
 def number_of(names: tuple[Any, ...] | None, given: Any, name: str) -> Any:
-    """The number of a node or terminal that an option or an argument names; `given` where they have numbers only.
+    """The number of the node or terminal that an option or argument names.
 
-    given   a number, or a name; digits are a number where there are no names
-    0, the default of options, is the first where no node is called so. Where all names are texts that are no numbers, a
-    number stands for the place in the order of the file.
+    given   a number, its digits, or a name. Where nodes have only numbers, the number is returned
+    0, the default of options, is the first node if none has this name. Where all names are texts that are no numbers, a
+    number means the place in the file's order.
     """
     number = _whole(given)
     if names is None:
@@ -121,7 +121,7 @@ def number_of(names: tuple[Any, ...] | None, given: Any, name: str) -> Any:
 
 @lru_cache(maxsize=4)
 def has_no_numbers(names: tuple[Any, ...]) -> bool:
-    """Whether no node is called by a whole number, so that a number can only be its place."""
+    """Whether no node has a whole number as its name, so that a number can only be a place."""
     return all(_whole(name) is None for name in names)
 
 

@@ -1,9 +1,9 @@
-"""Units: the only place where bytes, flits, cycles, seconds and bits a second of a network become each other.
+"""Convert between bytes, flits, cycles, seconds and bits a second. No other module does.
 
-A network says two units, or one, or none (`Plan`): `rate`, the bits a second of a link that carries a flit a cycle, and
+A network has two units, one or none (`Plan`): `rate`, the bits a second of a link that carries a flit a cycle, and
 `tick`, the seconds that a link's latency of 1 stands for. `Clock` is the clock of a simulation, whose flits have whole
-bytes; `LinkSpeed` is what the time of a transfer follows from where nothing is simulated. Both follow from the same
-two numbers, so that they agree.
+bytes; `LinkSpeed` gives the time of a transfer where nothing is simulated. Both are made from the same two numbers,
+so they agree.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ class Clock(NamedTuple):
     """The clock of a simulation.
 
     flit_bytes  bytes of a flit
-    cycle       seconds of a cycle; None: neither the network nor the user says it
+    cycle       seconds of a cycle; None if neither the network nor the user says
     latency     cycles that a link's latency of 1 stands for
-    rate        bits a second of a link that carries a flit a cycle; None: the network does not say
+    rate        bits a second of a link that carries a flit a cycle; None if the network does not say
     """
 
     flit_bytes: int = FLIT_BYTES
@@ -39,7 +39,7 @@ class Clock(NamedTuple):
     rate: Fraction | None = None
 
     def flits(self, size: float) -> int:
-        """The flits of a message of so many bytes, one at least."""
+        """The flits of a message of this many bytes, at least one."""
         return max(1, -int(-size // self.flit_bytes))
 
     def cycles(self, nanoseconds: int) -> int:
@@ -49,11 +49,11 @@ class Clock(NamedTuple):
         return -(-nanoseconds * of_one.numerator // of_one.denominator)
 
     def with_cycles(self, per_microsecond: int | None) -> Clock:
-        """The clock with so many cycles in a microsecond; None: as it is."""
+        """The clock with this many cycles a microsecond; unchanged for None."""
         return self if per_microsecond is None else self._replace(cycle=Fraction(1, 10**6 * per_microsecond))
 
     def of_link(self, latency: int) -> int:
-        """Whole cycles over a link of this latency, to the nearest, one at least."""
+        """Whole cycles over a link of this latency, to the nearest; at least one."""
         return max(1, int(latency * self.latency + Fraction(1, 2)))
 
     def over_links(self, topology: Topology) -> np.ndarray | None:
@@ -79,10 +79,10 @@ UNSAID = Clock()
 
 
 def clock_of(plan: Plan, flit_bytes: int | None = None, most_cycles: int | None = None, longest: int = 1) -> Clock:
-    """The clock of a network: with a rate, a cycle is what a flit takes over a link of a flit a cycle, else a tick.
+    """The clock of a network. With a rate, a cycle is the time of a flit on a link of rate 1, otherwise a tick.
 
-    flit_bytes   bytes of a flit; None: 4, with a rate as many more, by doubling, as the longest link needs
-    most_cycles  that a link may take; None: any number
+    flit_bytes   bytes of a flit; by default 4, with a rate doubled until the longest link takes few enough cycles
+    most_cycles  cycles that a link may take; None for any number
     longest      latency of the longest link, as `Topology.latency` has it
     """
     if plan.rate is None:
@@ -97,9 +97,9 @@ def clock_of(plan: Plan, flit_bytes: int | None = None, most_cycles: int | None 
 
 
 def host_rates(topology: Topology) -> tuple[np.ndarray, np.ndarray] | None:
-    """(float64[N] sent, float64[N] received): flits a cycle that a host's own links carry, 0 of other nodes.
+    """(float64[N] sent, float64[N] received): flits a cycle of each host's own links; 0 for other nodes.
 
-    None where nodes with terminals are no hosts that only end packets: a terminal there has a flit a cycle.
+    None if nodes with terminals also forward: then a terminal has a flit a cycle.
     """
     if not topology.plan.hosts_end:
         return None
@@ -123,10 +123,10 @@ def terminal_rates(topology: Topology) -> tuple[np.ndarray, np.ndarray]:
 
 
 class LinkSpeed(NamedTuple):
-    """What the time of a transfer follows from.
+    """Bandwidth and latencies from which the time of a transfer follows.
 
     bandwidth  bytes a second of a link that carries a flit a cycle, in each direction
-    latency    seconds of each hop or step, as the question says; with a tick, what software adds to each step
+    latency    seconds of each hop or step, whichever the question counts; with a tick, the software's part of each step
     tick       seconds that a link's latency of 1 stands for; None: the links say no time
     """
 
@@ -135,23 +135,23 @@ class LinkSpeed(NamedTuple):
     tick: float | None = None
 
     def wait(self, hops: int, steps: int, cycles: int) -> float:
-        """Seconds that messages wait, one after another: for their links where those say a time, else for hops.
+        """Seconds that consecutive messages wait: for the latencies of their links, or for hops without a tick.
 
-        cycles  latencies of the links that they take, summed
+        cycles  summed latencies of their links
         """
         return hops * self.latency if self.tick is None else cycles * self.tick + steps * self.latency
 
 
 def tick_of(plan: Plan) -> Fraction | None:
-    """Seconds that a link's latency of 1 stands for; None: not said.
+    """Seconds that a link's latency of 1 stands for; None if the network does not say.
 
-    Latencies in cycles of a network with a rate are of the cycles of its clock.
+    In a network with a rate, latencies in cycles count cycles of its clock.
     """
     return plan.tick or (clock_of(plan).cycle if plan.latencies or plan.link_latencies else None)
 
 
 def unit_of(plan: Plan, bandwidth: str | None = None) -> float:
-    """Bytes a second of a link that carries a flit a cycle: as asked for, else as the network says, else 50 GB/s.
+    """Bytes a second of a link that carries a flit a cycle: the user's, else the network's, else 50 GB/s.
 
     Raises BadInput for a text that is no bandwidth.
     """
@@ -167,16 +167,16 @@ def waiting_of(plan: Plan, latency: str | None = None) -> tuple[float, float | N
 
 
 def remarks_on(plan: Plan, bandwidth: str | None) -> list[str]:
-    """Notes for the user on a bandwidth that is asked for in place of what the network says."""
+    """Notes for the user on a bandwidth that replaces the network's own."""
     if plan.rate is None or unit_of(plan) == unit_of(plan, bandwidth):
         return []
     return [f"the links' own unit is {rate(plan.rate)} for a flit a cycle; times are for {bandwidth}, as asked for"]
 
 
 def remarks_on_clock(topology: Topology, clock: Clock, *, asked: bool) -> list[str]:
-    """Notes for the user on a simulation's clock: flits that long links made longer, and latencies rounded by much.
+    """Notes for the user on a simulation's clock: flits lengthened for long links, and coarsely rounded latencies.
 
-    asked  whether the length of a flit was asked for
+    asked  whether the user gave the length of a flit
     """
     found = []
     if clock.latency != 1 and clock.cycle is not None and topology.plan.tick is not None:
@@ -194,5 +194,5 @@ def remarks_on_clock(topology: Topology, clock: Clock, *, asked: bool) -> list[s
 
 
 def least_flit(clock: Clock, longest: int, most_cycles: int) -> int:
-    """Bytes of the shortest flit with whose cycles the longest link takes at most `most_cycles`."""
+    """Bytes of the shortest flit for which the longest link takes at most `most_cycles` cycles."""
     return ceil(longest * clock.latency * clock.flit_bytes / most_cycles)

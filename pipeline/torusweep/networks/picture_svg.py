@@ -19,7 +19,7 @@ Point = np.ndarray  # float64[2], y downwards
 
 
 class _Frame(NamedTuple):
-    """positions float64[N, 2]; axes float64[K, 2]: displacement of a step along each digit; digits int32[N, K]."""
+    """Positions float64[N, 2], axes float64[K, 2] (a step along each digit), digits int32[N, K]."""
 
     positions: np.ndarray
     axes: np.ndarray
@@ -80,7 +80,7 @@ def _circle(topology: Topology) -> _Frame:
 
 
 def _chords(topology: Topology, frame: _Frame) -> Iterable[str]:
-    """A straight line for each link; one of one direction has an arrow."""
+    """A straight line for each link, with an arrow if it has one direction."""
     tails, heads, ports = topology.arcs
     for u, v, port in zip(tails.tolist(), heads.tolist(), ports.tolist()):
         colour = PALETTE[int(topology.link_class[u, port]) % len(PALETTE)]

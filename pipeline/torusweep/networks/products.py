@@ -21,7 +21,7 @@ MOST_SIDE = 1 << 13  # of a factor; its table of distances then has 512 MiB
 def factors_of(topology: Topology) -> list[np.ndarray] | None:
     """The distances within each dimension, int32[k, k] each, −1 without a path; None where the network is no product.
 
-    That it is one is proved on the arrays, whatever the family: every channel changes one digit, and each node has the
+    The product is proved on the arrays, whatever the family: every channel changes one digit, and each node has the
     channels that the lines through node 0 have at its digits, and no others. Parallel links count once.
     """
     radices = topology.plan.radices
@@ -80,7 +80,7 @@ def pairs_at_each_distance(factors: Sequence[np.ndarray]) -> list[int]:
 
 
 def eccentricities(factors: Sequence[np.ndarray]) -> np.ndarray:
-    """int32[N]: the distance from each node to the farthest that it reaches."""
+    """int32[N]: the distance from each node to the farthest node that it reaches."""
     found = np.zeros(1, np.int32)
     for hops in factors:  # x varies fastest
         found = (hops.max(axis=1)[:, None] + found[None, :]).reshape(-1)

@@ -1,4 +1,4 @@
-"""From a plan to a network: its arrays are made where they fit into memory, and checked."""
+"""Make the arrays of a plan, if they fit into memory, and check them."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def check(topology: Topology) -> None:
 def _check_links(topology: Topology) -> None:
     """Check the bandwidths and latencies of the link classes against the channels.
 
-    Raises BadInput where the two directions of a link are of classes with different ones.
+    Raises BadInput if the two directions of a link have different ones.
     """
     plan, name = topology.plan, topology.spelling
     used = int(topology.link_class.max(initial=0)) + 1

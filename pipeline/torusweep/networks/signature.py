@@ -37,7 +37,7 @@ class FamilyParameter(typing.NamedTuple):
 
     @property
     def choices(self) -> tuple[str, ...]:
-        """The texts that it may be, where it has few; the default first."""
+        """The texts that the parameter accepts, if they are few; the default first."""
         return tuple(sorted(_choices(self.kind), key=lambda choice: choice != self.default))
 
 
@@ -85,14 +85,14 @@ def check_value(call: Spelling, parameter: FamilyParameter, value: Value) -> Val
 
 
 def check_size_of_number(name: str, value: Any, most: int = MOST_WHOLE) -> None:
-    """Raise BadInput for a whole number above `most`, also in a list. It is not shown: it may be endless."""
+    """Raise BadInput for a whole number above `most`, also in a list. The message leaves it out, as it may be huge."""
     if isinstance(value, int | list | dict) and (large := _largest(value)) > most:
         digits = int(large.bit_length() * log10(2)) + 1
         raise BadInput(f"{name}: expected numbers below 2⁶⁴, got one of {digits:,} digits")
 
 
 def _largest(value: Any) -> int:
-    """The largest whole number in a value, without its sign; 0 where it has none."""
+    """The largest absolute value of a whole number in a value; 0 without any."""
     if isinstance(value, int):
         return abs(value)
     if isinstance(value, list | dict):
@@ -101,12 +101,12 @@ def _largest(value: Any) -> int:
 
 
 def completions(table: Mapping[str, Callable[..., Any]], begun: str, *, skip: int = 0) -> list[tuple[str, str]]:
-    """(text, meaning) of each way to continue a spelling that is begun, such as "torus(k=8,": for shell completion.
+    """(text, meaning) of each continuation of an unfinished spelling such as "torus(k=8,", for shell completion.
 
-    The texts have no blanks, at which a shell would divide them.
+    The texts have no blanks, because a shell would split them there.
 
     table   functions by name
-    skip    first parameters, which are not written: the topology of a routing
+    skip    number of first parameters that are not written, such as the topology of a routing
     """
     begun = re.sub(r"\s", "", begun)
     name, place = _open_call(begun)
@@ -136,7 +136,7 @@ def _calls(table: Mapping[str, Callable[..., Any]], start: str, skip: int) -> li
 
 
 def _open_call(begun: str) -> tuple[str | None, int]:
-    """(name of the innermost call whose parenthesis is open, place behind it); (None, 0) without one."""
+    """(name, place behind its parenthesis) of the innermost open call; (None, 0) without one."""
     opened: list[int] = []
     for place, character in enumerate(begun):
         if character == "(":
@@ -210,7 +210,7 @@ def resolve(
     table    functions by name; the first parameter is the topology, the others are annotated as those of a family
     kind     what the functions are, for error messages: "traffic"
     example  a valid spelling, for error messages: "uniform or hot_spot(node=3, percent=20)"
-    others   further names of functions, in small letters: {"dor": "dimension_order"}
+    others   further names of functions, in lower case: {"dor": "dimension_order"}
 
     The canonical spelling has underscores in the name, arguments in the order of the signature, and no default values.
     Raises BadInput if the name or a parameter is unknown, or a value is missing, of the wrong type or out of range.

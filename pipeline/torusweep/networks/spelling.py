@@ -66,7 +66,7 @@ class Spelling:
         return hash(str(self))
 
     def with_path(self, names: Sequence[str]) -> Spelling:
-        """For what takes a path and no network: a file in place of a network is its path."""
+        """Turn a file that stands in place of a network into a path, for functions that take a path."""
         file = self.inner is not None and self.inner.name == "graph" and list(self.inner.arguments) == ["path"]
         if self.inner is None or not file or "path" not in names or "path" in self.arguments:
             return self
@@ -95,9 +95,9 @@ def format_value(value: Value) -> str:
 
 
 def file_of(text: str, names: Container[str]) -> str | None:
-    """The path that a text is, in place of a spelling: of a file, or one with a suffix or folders; None: a spelling.
+    """The text if it is a path: it names a file, or has a suffix or folders. None if it is a spelling.
 
-    names   of the table, which come first: a file may be called as one of them
+    names   names in the table, which come first: a file may have one of them
     """
     path = text.strip()
     if path.lower().replace("-", "_") in names or path.endswith(")"):

@@ -80,11 +80,11 @@ def proved_symmetries(topology: Topology) -> list[np.ndarray]:
 
 
 def those_that_keep_kinds(topology: Topology, images: Sequence[np.ndarray]) -> list[np.ndarray]:
-    """int32[N] each: generators of the automorphisms in a group that keep the kinds of channels (`Topology.kinds`).
+    """int32[N] each: generators of those automorphisms that keep the kinds of channels (`Topology.kinds`).
 
     images   int32[N] each, generators of a group of automorphisms of the links
-    By Schreier's lemma: each automorphism gives the channels other kinds, and the paths between the tables of kinds
-    that arise generate those that keep the first one. Above MOST_TABLES of them, only the generators that keep it.
+    By Schreier's lemma: automorphisms permute the table of kinds, and closed paths between the tables that arise
+    generate those that keep the first. With more than MOST_TABLES tables, only generators that keep it are returned.
     """
     if topology.kinds is None:
         return list(images)

@@ -49,8 +49,8 @@ class Whole:
 class Number(Whole):
     """Range and meaning of a float parameter: `Annotated[float, Number(0, …)]`.
 
-    open   without its ends
-    above  without its minimum
+    open   whether both ends are excluded
+    above  whether the minimum is excluded
     """
 
     open: bool = False
@@ -100,7 +100,7 @@ class Wirings(NamedTuple):
     link_class  int8[B, N, P]
     capacity    int32[B, N, P] | None
     terminals   int32[B, N] | None     terminals of each node; None = one at each
-    refused     what is wrong with values that make no network, by their place
+    refused     why values make no network, by their place
     """
 
     ports: np.ndarray
@@ -138,13 +138,13 @@ class Plan:
     structure   construction of the network, for the routings that depend on it: a Lattice, a Hierarchy, …
     names       of the nodes in the user's file or graph (torusweep.networks.names); None: their numbers
     terminal_names   of the terminals, where the file has others for them than for their nodes
-    whole       the network before its faults, whose routings it keeps as far as their links are left; None: no faults
-    failed      links that its faults take, at most
-    rate        bits a second that one flit a cycle stands for; None: not said
-    tick        seconds that a cycle stands for; None: not said
+    whole       the network before its faults, whose routings it keeps where their links remain; None without faults
+    failed      upper bound of the links that its faults remove
+    rate        bits a second that one flit a cycle stands for; None if not said
+    tick        seconds that a cycle stands for; None if not said
     terminals   number of terminals, where a family's parameters say it; None: one at each node, or as the arrays say
-    joined      whether every node has one terminal and reaches every other, whatever the parameters: what is then
-                known of a traffic needs no arrays; False where the construction does not show it
+    joined      whether, for all parameters, every node has one terminal and reaches every other, so that facts about
+                a traffic need no arrays; False where the construction does not show it
     """
 
     nodes: int
@@ -178,7 +178,7 @@ class Plan:
         return self.nodes * (self.degree * 16 + 64) + 16 * (self.terminals or 0)
 
     def __getstate__(self) -> dict[str, Any]:
-        """For pickle, which takes no functions of functions: in their place, what they return."""
+        """State for pickle, which takes no nested functions: their results stand in their place."""
         return vars(self) | {"wire": partial(Wiring, *self.wire()), "symmetries": partial(list, self.symmetries())}
 
     def class_name(self, number: int) -> str:
@@ -240,7 +240,7 @@ class Topology:
     def kinds(self) -> np.ndarray | None:
         """int32[N, P]: a number for each channel, 0 = no channel; None = all channels are alike.
 
-        Equal numbers: as many parallel links, of equal bandwidth, latency and weight. An automorphism keeps them.
+        Channels with equal numbers have as many parallel links, of equal bandwidth, latency and weight.
         """
         links = self.links_by_class
         names = list(dict.fromkeys(links))
@@ -257,9 +257,9 @@ class Topology:
 
     @cached_property
     def ends(self) -> np.ndarray | None:
-        """bool[N]: the nodes that forward no packets of others; None where every node that could forward does.
+        """bool[N]: the nodes that forward no packets; None if every node that could forward does.
 
-        A host with a single neighbour has nothing to forward, so a network whose hosts all have one is None, too.
+        None, too, if all hosts have a single neighbour: they have nothing to forward.
         """
         if not self.plan.hosts_end:
             return None
@@ -319,7 +319,7 @@ class Topology:
 
 @cache
 def default_memory() -> int:
-    """Default limit on the memory of one network, in bytes: half of what machine and `ulimit` give a process."""
+    """Default limit on the memory of one network, in bytes: half of what the machine and `ulimit` allow a process."""
     import psutil  # takes long to import
 
     limits = [resource.getrlimit(kind)[0] for kind in (resource.RLIMIT_AS, resource.RLIMIT_DATA)]

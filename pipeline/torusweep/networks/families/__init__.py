@@ -113,7 +113,7 @@ def plan(spelling: str | Spelling, *, memory: int | None = None) -> tuple[str, P
 
 
 def _parse(text: str) -> Spelling:
-    """`parse`; what is refused of a known family is refused with its parameters."""
+    """Parse a spelling; the refusal of a known family names its parameters."""
     name = text.partition("(")[0].strip().lower() if isinstance(text, str) else ""
     if name not in FAMILIES:
         return parse(f"{name}()" if name.isidentifier() and "(" not in text else text)  # of a name, which is unknown
@@ -159,13 +159,13 @@ def build(
 
 
 def built(canonical: str, planned: Plan, memory: int | None = None) -> Topology:
-    """The network of a canonical spelling and its plan; `memory` and what is raised as of `build`."""
+    """Make the network of a canonical spelling and its plan; `memory` and errors are those of `build`."""
     with _name_in_errors(canonical):
         return realise(canonical, family_of(canonical), planned, default_memory() if memory is None else memory)
 
 
 def family_of(canonical: str) -> str:
-    """The family whose nodes and links a network has: a torus with other links is a torus, a faulty one is none."""
+    """The family of a network's nodes and links. A torus with other bandwidths is a torus; a faulty one is not."""
     while canonical.startswith(("with_links(", "concentrated(")):
         canonical = canonical.partition("(")[2]
     return canonical.partition("(")[0]

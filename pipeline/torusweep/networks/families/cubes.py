@@ -132,7 +132,7 @@ def _torus_bisection(sides: Sequence[int], directed: bool) -> int | None:
 
 
 def grid_steps(sides: Sequence[int], *, directed: bool, wrap: Sequence[bool]) -> Wiring:
-    """Links ± 1 in every dimension, round it where `wrap` says so: a + port, then a − port; one port if it is 2."""
+    """Links ± 1 in every dimension, with wraparounds where `wrap` says so: a + port, then a − port; one for side 2."""
     columns, classes = [], []
     for dimension, side in enumerate(sides):
         for step in (1,) if directed or side == 2 else (1, -1):
@@ -177,7 +177,7 @@ Length = Annotated[int, Whole(2, "letters of a word: the diameter", maximum=30)]
 
 
 def de_bruijn(d: Letters, k: Length) -> Plan:
-    """De Bruijn graph: d^k words of k letters; a word without its first letter, and any letter at its end, follows.
+    """De Bruijn graph: d^k words of k letters. A word is followed by it without its first letter and one more letter.
 
     A word's number has its letters as digits, base d, the last one lowest. Channels from a word to itself (all letters
     equal) are left out.
@@ -198,8 +198,8 @@ def de_bruijn(d: Letters, k: Length) -> Plan:
 def kautz(d: Letters, k: Length) -> Plan:
     """Kautz graph: d^k + d^(k−1) words of k letters out of d + 1, neighbours different; joined as de Bruijn's.
 
-    A word's number has as digits, from the lowest: k − 1 differences, base d, of a letter to the one before it, less 1,
-    the last one first; then the first letter.
+    Digits of a word's number, from the lowest: k − 1 differences of a letter and the letter before it, less 1, in
+    base d, the last difference first; then the first letter.
     Source: Kautz 1968.
     """
     rest = d ** (k - 1)
@@ -223,6 +223,6 @@ def kautz(d: Letters, k: Length) -> Plan:
 
 
 def _shifted(d: int, nodes: int, after: Callable[[np.ndarray], np.ndarray]) -> Wiring:
-    """Channels from each word to the d numbers from that of the word after it on."""
+    """Channels from each word to d consecutive numbers, beginning with that of the word after it."""
     words, letters = np.arange(nodes), np.arange(d)[:, None]
     return wiring_of_links(nodes, [ClassLinks(np.tile(words, d), (after(words) + letters).reshape(-1))], directed=True)

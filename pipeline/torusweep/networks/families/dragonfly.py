@@ -71,10 +71,10 @@ def dragonfly(
     """Dragonfly: groups of a routers, joined with each other; any two groups are joined by equally many links.
 
     The global ports of a group are numbered 0 … a·h − 1, those of its router 0 first. With g groups, port
-    t (g − 1) + q is the q-th one of round t; ports that are left over from whole rounds have no link. Port q of group i
+    t (g − 1) + q is number q of round t; ports beyond the last whole round have no link. Port q of group i
     leads to group i + q + 1 modulo g (palm_tree), to group q, or q + 1 from i on (consecutive), or to the q-th
     of a random order of the others (random). Balanced: a = 2h, p = h. Two links between the same routers
-    are parallel ones. Rows and columns of a group are link classes of their own: a Cray XC is
+    are parallel. Rows and columns of a group are link classes of their own: a Cray XC is
     with_links(dragonfly(a=96, p=4, h=10, groups=9, local=[16, 6]), bandwidths=[1, "25/28", 3]).
 
     Constraints: 2 … a·h + 1 groups; the sides of local have the product a.
@@ -119,7 +119,7 @@ def megafly(
     arrangement: Arrangement = "palm_tree",
     seed: Seed = 0,
 ) -> Plan:
-    """Megafly, or Dragonfly+: each leaf of a group is joined to each spine of it; spines have the global links.
+    """Megafly, or Dragonfly+: in a group, each leaf is joined to each spine; spines have the global links.
 
     Digit 0 counts the leaves of a group, then its spines. Terminals are at leaves only. The global ports of
     a group's spines are joined as those of a Dragonfly's routers.
@@ -165,8 +165,8 @@ def boardfly(
 ) -> Plan:
     """Boardfly: boards are rings of 4 chips, any two of a group's 8 boards are joined, and any two groups.
 
-    Ports lead to the other boards and groups as those of a Dragonfly's palm tree; those left over from whole rounds
-    have no link. Published are 7 hops for 1,024 chips in 32 groups; how many links a chip has, and which, is not.
+    Ports lead to the other boards and groups as in a Dragonfly's palm tree; ports beyond the last whole round have no
+    link. The publication gives 7 hops for 1,024 chips in 32 groups, but not how many links a chip has, and which.
     Six (2 in the ring, 2 copper, 2 optical) attain 7 hops here in all orders but copper in turns with optical in
     blocks, which has 8.
 
@@ -183,7 +183,7 @@ def boardfly(
         return np.repeat(np.arange(count), ports) if order == "blocks" else np.tile(np.arange(count), ports)
 
     def busiest(count: int, ports: int, others: int, order: str) -> int:
-        """Links of the chip with the most, of those that are whole rounds to the others."""
+        """Most links of one chip, counting whole rounds only."""
         used = count * ports // others * others
         return min(ports, used) if order == "blocks" else -(-used // count)
 
@@ -208,7 +208,7 @@ def boardfly(
 
 
 def _classes(sides: int) -> tuple[str, ...]:
-    """Names of the link classes of a group with some sides: global links stay class 1, whatever the sides."""
+    """Names of the link classes of a group with these sides. Global links are class 1, whatever the sides."""
     if sides < 2:
         return ("local", "global")
     first, *others = (f"local {name}" for name in class_names(sides))
@@ -216,7 +216,7 @@ def _classes(sides: int) -> tuple[str, ...]:
 
 
 def _rows(sides: tuple[int, ...]) -> list[tuple[int, np.ndarray, np.ndarray]]:
-    """(class, int[L], int[L]) by dimension: pairs of routers of a group that differ in one digit, each pair once."""
+    """(class, int[L], int[L]) for each dimension: pairs of a group's routers that differ in one digit, each once."""
     routers, found = np.arange(prod(sides)), []
     for dimension, side in enumerate(sides):
         kind = dimension + 1 if dimension else LOCAL
@@ -228,7 +228,7 @@ def _rows(sides: tuple[int, ...]) -> list[tuple[int, np.ndarray, np.ndarray]]:
 
 
 def _in_each_group(tail: np.ndarray, head: np.ndarray, size: int, groups: int, kind: int = LOCAL) -> ClassLinks:
-    """The links of one group, int[L] each and of one class, in all groups."""
+    """Repeat the links of one group, int[L] each and of one class, in all groups."""
     offset = size * np.arange(groups)[:, None]
     return ClassLinks((tail + offset).reshape(-1), (head + offset).reshape(-1), kind)
 
@@ -237,7 +237,7 @@ def _global_links(members: np.ndarray, h: int, size: int, groups: int, arrangeme
     """Every link between groups, once.
 
     members   int[A]: routers of a group with global ports, h each
-    size      routers of a group, all of them
+    size      number of all routers of a group
     """
     others = groups - 1
     rounds = len(members) * h // others
@@ -265,7 +265,7 @@ def _places(groups: int, arrangement: str, seed: int, turn: int) -> np.ndarray:
 
 
 def _group_symmetries(size: int, groups: int, arrangement: str, *, mirror: bool) -> Callable[[], list[np.ndarray]]:
-    """Turn the groups of a palm tree; with all a·h + 1 groups also exchange i and −i, and reverse their routers."""
+    """Symmetries that turn a palm tree's groups; with all a·h + 1 groups also i → −i with routers reversed."""
 
     def symmetries() -> list[np.ndarray]:
         if arrangement != "palm_tree":

@@ -48,18 +48,18 @@ def graph(
     weights: Weighing = None,
     header: Header = None,
 ) -> Plan:
-    """A network from a file, in a format of networkx, igraph, Gephi, Graphviz, Pajek, SciPy, a simulator, a fabric.
+    """A network from a file of networkx, igraph, Gephi, Graphviz, Pajek, SciPy, a simulator, a fabric or others.
 
     The path is relative to the current directory; where no other parameter is given, the path alone stands for
     the network: my.graphml. Nodes may have names; they are renumbered without gaps, in the order of
     their numbers. Links from a node to itself are left out. A link listed twice is two parallel links (one
     in anynet, as in BookSim2); a link listed once at either end is one link. An anynet switch may have
-    several terminals or none; means are over terminals. What `torusweep export` wrote as graphml, networkx-json
-    or parquet is read with its ports, link classes, parallel links and terminals. Links may have a bandwidth, flits
-    a cycle of one link, and a latency, cycles, in graphml, networkx-json and parquet, a latency in anynet: links of
+    several terminals or none; means are over terminals. Files that `torusweep export` wrote as graphml, networkx-json
+    or parquet keep their ports, link classes, parallel links and terminals. Links may have a bandwidth (flits
+    a cycle of one link) and a latency (cycles) in graphml, networkx-json and parquet, a latency in anynet. Links of
     equal class, bandwidth and latency are a link class. A weight may mean either, and `weights` says which.
 
-    Constraints: a format that the contents or the suffix tell, or format="…": edgelist, adjlist, graphml, anynet,
+    Constraints: a format that the contents or the suffix show, or format="…": edgelist, adjlist, graphml, anynet,
     networkx-json, parquet, gml, pajek, dot, gexf, graph6, matrix-market, npy, npz, matrix, metis, dimacs, snap,
     konect, ucinet, gdf, tgf, lgf, vna, leda, lgl, sif, cytoscape, jgf, netjson, vis, ns3, caminos, miniedit,
     containerlab, slurm, slurm-yaml, ibnetdiscover, iblinkinfo, subnet-list, opareport, nccl, nvidia-smi, rocm-smi,
@@ -75,7 +75,7 @@ def graph(
 
 
 class Asked(NamedTuple):
-    """A file, and how it is read: the parameters of `graph`, the format that is told, the signature of the contents."""
+    """A file and how to read it: the parameters of `graph`, the format, and a signature of the contents."""
 
     file: Path
     told: Told
@@ -87,7 +87,7 @@ class Asked(NamedTuple):
 
 @lru_cache(maxsize=1 << 15)  # as many as a configuration can list
 def _planned(asked: Asked) -> Plan:
-    """The plan of a file. It holds no links: a sweep asks for it several times, and files may be many."""
+    """The plan of a file. It holds no links, as a sweep may keep the plans of many files."""
     found, file = _read(asked), asked.file
 
     def links() -> Wiring:
@@ -118,7 +118,7 @@ def _planned(asked: Asked) -> Plan:
 def files_of(spelling: str | Spelling) -> list[Path]:
     """Every file that a spelling names, nested networks included, in the order of the spelling.
 
-    Text in which no file can stand is not parsed here, and may be invalid; `plan` checks it.
+    Text that can name no file is not parsed here and may be invalid; `plan` checks it.
     """
     if isinstance(spelling, str):
         spelling = with_path(spelling)
@@ -135,7 +135,7 @@ def files_of(spelling: str | Spelling) -> list[Path]:
 
 
 def with_path(text: str) -> str | Spelling:
-    """A spelling, or for the bare path of a file (`file_of`) the network graph(path=…)."""
+    """The spelling, or graph(path=…) for the bare path of a file (`file_of`)."""
     path = file_of(text, ())
     return text if path is None else Spelling("graph", {"path": path})
 
@@ -160,7 +160,7 @@ def check_files(spelling: str | Spelling, memory: int | None) -> None:
 
 
 def _told(path: Path, format: str | None) -> Told:
-    """The format of a file. Raises BadInput where nothing tells it, or its contents fit two and nothing chooses."""
+    """The format of a file. Raises BadInput if nothing shows it, or two fit and nothing decides."""
     try:
         told = told_of(path) if format is None else Told(format)
     except OSError as error:
@@ -185,9 +185,9 @@ def _either(told: Told) -> str:
 
 
 def _file_signature(path: Path) -> tuple[int, ...]:
-    """The cache key of a file's contents: its size, and times and numbers that change with them.
+    """The cache key of a file's contents: its size, and the times and numbers that change with them.
 
-    A time of modification may be set; the one of the last change cannot. Raises BadInput if it is not a file.
+    Programs can set the time of modification, but not that of the last change. Raises BadInput if it is not a file.
     """
     try:
         status = path.stat()
@@ -201,7 +201,7 @@ def _file_signature(path: Path) -> tuple[int, ...]:
 
 @lru_cache(maxsize=2)
 def _read(asked: Asked) -> Graph:
-    """The network of a file. A refusal names the other formats that its contents fit, where its suffix chose."""
+    """Read the network of a file. If the suffix chose the format, a refusal names the others that fit."""
     told = asked.told
     try:
         listing = _listing(asked)
@@ -216,7 +216,7 @@ def _read(asked: Asked) -> Graph:
 
 
 def _listing(asked: Asked) -> Listing:
-    """What the reader of the format finds, with the meaning of weights and directions that the user says."""
+    """What the format's reader finds, with the user's meaning of weights and directions."""
     path, told, directed = asked.file, asked.told, asked.directed
     read: Callable[..., Listing] = resolve_name(FORMATS[str(told.name)].reader)
     if asked.header is not None and told.name != "edgelist":

@@ -41,14 +41,14 @@ PLAIN_BYTES = 1 << 20  # of files that are read whole
 def edge_list(path: Path, header: bool | None = None) -> Listing:
     """Read an edge list: two nodes per line, separated by blanks or a comma; '#' and '%' begin comments.
 
-    A third field, a number, is a weight; with a unit (100Gb/s, 5 ns) it is a bandwidth or latency; both may be there.
+    A third field is a weight, or with a unit (100Gb/s, 5 ns) a bandwidth or latency; a line may have both.
     Nodes are numbers, or names if the first line has one; names with blanks stand in quotes or, as Python's tuples, in
-    parentheses. Of the data that networkx writes behind an edge, in braces, the numbers of links are read
+    parentheses. networkx writes data in braces behind an edge; the numbers of links in it are read
     (`torusweep.networks.families.graph_numbers`). A first line `source,target` is the heading of a table, which may
     have other columns (`torusweep.networks.families.graph_tables`).
 
-    header  whether the first line is no link, but counts of nodes and links, or names; None: counts where nothing else
-            fits
+    header  whether the first line has counts of nodes and links, or names, instead of a link; None: counts if nothing
+            else fits
     """
     if header is None and path.stat().st_size <= PLAIN_BYTES and PLAIN.fullmatch(content := path.read_bytes()):
         ends = np.array(content.translate(None, b"{}").replace(b",", b" ").split()).astype(np.int64)
@@ -126,7 +126,7 @@ def edge_list(path: Path, header: bool | None = None) -> Listing:
 
 
 def _note_counts(listing: Listing, counts: FirstLine, header: bool | None) -> None:
-    """The nodes that the first line counts, and a note that it was taken for counts."""
+    """Set the number of nodes from the first line, and note that the line was read as counts."""
     if header is None:
         listing.notes.append(f"first line read as counts: {counts.said}")
     if counts.first is not None:
@@ -136,7 +136,7 @@ def _note_counts(listing: Listing, counts: FirstLine, header: bool | None) -> No
 
 
 def _refuse_fields(path: Path, line: int, text: str, words: list[str]) -> NoReturn:
-    """Refuse a line that has not two nodes and what may stand behind them."""
+    """Refuse a line that is not two nodes and their permitted fields."""
     if ";" in text:
         got = f"';' in '{one_line(printable(text.strip()), SHOWN)}'"
         fail(path, line, f"expected a blank or a comma between nodes, got {got}; write commas in its place")
@@ -150,7 +150,7 @@ def _refuse_fields(path: Path, line: int, text: str, words: list[str]) -> NoRetu
 
 
 def _quantities(words: list[str]) -> dict[str, str]:
-    """What words say of a link, by their units: "100Gb/s", or "100" and "Gb/s"; {} where any says something else."""
+    """Quantities with units, "100Gb/s" or "100" and "Gb/s"; {} if any word is something else."""
     found: dict[str, str] = {}
     place = 0
     while place < len(words):
@@ -165,7 +165,7 @@ def _quantities(words: list[str]) -> dict[str, str]:
 
 
 def _expect_link(path: Path, line: int, text: str, listing: Listing, names: dict[str, int]) -> None:
-    """Refuse a first line that looks like an unknown heading: two names that no other link has."""
+    """Refuse a first line that looks like an unknown heading: two names that occur in no other link."""
     first, others = {listing.tails[0], listing.heads[0]}, (*listing.tails[1:], *listing.heads[1:])
     if not names or not others or not first.isdisjoint(others) or not all(map(is_name, islice(names, len(first)))):
         return
@@ -247,7 +247,7 @@ def anynet(path: Path) -> Listing:
 
 
 def _parse_ends(path: Path, line: int, words: list[str]) -> list[tuple[str, int, int | None]]:
-    """('router' or 'node', id, cycles of the link to it or None) of each end in a line of anynet."""
+    """('router' or 'node', id, cycles of its link or None) for each end in a line of anynet."""
     ends: list[tuple[str, int, int | None]] = []
     position = 0
     while position < len(words):
@@ -268,7 +268,7 @@ def _parse_ends(path: Path, line: int, words: list[str]) -> list[tuple[str, int,
 
 
 def _lines(path: Path, inside: list[str] | None = None) -> Iterator[tuple[int, list[str]]]:
-    """Yield (line number, words, at least one) of every line that is neither empty nor a comment."""
+    """Yield (line number, words) of every line that is neither empty nor a comment."""
     for number, text in text_lines(path, inside):
         words = words_of(text)[0]
         if not words:
@@ -277,7 +277,7 @@ def _lines(path: Path, inside: list[str] | None = None) -> Iterator[tuple[int, l
 
 
 def _data(path: Path, line: int, text: str) -> dict[str, Any]:
-    """What networkx writes of an edge."""
+    """The data that networkx writes behind an edge."""
     try:
         found = literal_eval(text)
     except (ValueError, SyntaxError, MemoryError, RecursionError):

@@ -1,4 +1,4 @@
-"""Reader of GraphML: nodes, links, and the numbers of links that networks written by `torusweep export` have."""
+"""Reader of GraphML: nodes, links, and the numbers of links that `torusweep export` writes."""
 
 from __future__ import annotations
 
@@ -48,8 +48,8 @@ def graphml(path: Path) -> Listing:
 
     Data is read under these names only, as `torusweep export` writes it, whatever its type and capitals; a note names
     other data, and GraphML's <port>: of edges the numbers port, target_port, link_class, target_link_class,
-    multiplicity, bandwidth (flits a cycle of one of parallel links), latency (cycles) and weight; of nodes the number
-    endpoints, or terminals (SST's Merlin reads the first, too); of the graph ports (of a node), classes (names, a JSON
+    multiplicity, bandwidth (flits a cycle of one of parallel links), latency (cycles) and weight; nodes the number
+    endpoints, or terminals (SST's Merlin reads the first, too); the graph ports (of a node), classes (names, a JSON
     list) and terminals (node of each, separated by blanks). Entity declarations, nested graphs and hyperedges are
     errors; no other file is read.
     """
@@ -70,9 +70,9 @@ def graphml(path: Path) -> Listing:
 
 
 class _Key(NamedTuple):
-    """A declared <key>: its id, what it is of ("edge", "node", "graph" or "all"), name, and whether it has numbers.
+    """A declared <key>: its id, its owner ("edge", "node", "graph" or "all"), its name, and whether it is numeric.
 
-    other  what yEd calls a key without a name
+    other  yEd's word for a key without a name
     """
 
     id: str
@@ -83,7 +83,7 @@ class _Key(NamedTuple):
 
 
 class _Reader:
-    """What has been read so far; its methods are called by the parser."""
+    """The state of a reading; the parser calls its methods."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -178,7 +178,7 @@ class _Reader:
         return attributes[key]
 
     def _resolve(self) -> None:
-        """Find the keys whose data is read: numbers of links and nodes, and texts of the graph."""
+        """Find the keys to read: numbers of links and nodes, and texts of the graph."""
         links = [key for key in self.declared if key.of in ("edge", "all", "")]
         for key in links:
             if key.name in OTHERS and not key.numeric:
@@ -208,7 +208,7 @@ class _Reader:
                 self.graph_data[name] = (text, self.parser.CurrentLineNumber)
 
     def _absent(self, name: str) -> float:
-        """The number of a link that has none."""
+        """The value that stands for a link's missing number."""
         return ABSENT if name in LINK_NUMBERS else nan
 
     def _number_of(self, name: str, text: str, line: int) -> Any:
@@ -231,7 +231,7 @@ class _Reader:
             fail(self.path, line, f"expected {what} above 0 as {name}, got {one_line(printable(text), SHOWN)!r}")
 
     def listing(self) -> Listing:
-        """What the file lists. Raises BadInput for links and terminals at nodes that it does not declare."""
+        """The contents of the file. Raises BadInput for links and terminals at undeclared nodes."""
         if not self.graphs:
             raise BadInput(f"{printable(self.path)}: expected a <graph> element, got none")
         listing = Listing(directed=self.directed)
@@ -273,7 +273,7 @@ class _Reader:
         return listing
 
     def _note_unread(self, listing: Listing) -> None:
-        """Name the data that is met and not read; titles of the graph are none."""
+        """Note the data that is present and not read, except titles of the graph."""
         called = {key.id: key.name or key.other or key.id for key in self.declared}
         noted = " ".join(self.notes)
         unread = {of: [called.get(key, key) for key in keys] for of, keys in self.unread.items()}
@@ -304,7 +304,7 @@ class _Reader:
             fail(self.path, line, f"expected a JSON list as classes, got {one_line(printable(text), SHOWN)!r}")
 
     def _terminals(self) -> np.ndarray | None:
-        """Node of each terminal: the graph's list, else as many as each node's number of endpoints."""
+        """Node of each terminal, from the graph's list, or from each node's number of endpoints."""
         if "terminals" in self.graph_data:
             text, line = self.graph_data["terminals"]
             return np.array([self._number(label, line) for label in text.split()], np.int64)

@@ -45,9 +45,9 @@ MOST = 2**31  # numbers of links and nodes are below
 def node_link(path: Path) -> Listing:
     """Read node-link JSON, as networkx.node_link_data makes it: lists of nodes and of links (or edges).
 
-    Nodes are numbered in the order of the file. Of links the numbers port, target_port, link_class, target_link_class
-    multiplicity, bandwidth, latency and weight are read, of nodes endpoints (or terminals), of the graph ports, classes
-    and terminals (nodes); see `torusweep.networks.families.graph_graphml`. Other data is ignored.
+    Nodes are numbered in the order of the file. Links have the numbers port, target_port, link_class,
+    target_link_class, multiplicity, bandwidth, latency and weight, nodes endpoints (or terminals), the graph ports,
+    classes and terminals (nodes); see `torusweep.networks.families.graph_graphml`. Other data is ignored.
     """
     document = parse_json(path)
     if not isinstance(document, dict):
@@ -101,7 +101,7 @@ def node_link(path: Path) -> Listing:
 def _note_unread(
     document: dict[str, Any], nodes: list[dict[str, Any]], links: list[dict[str, Any]], read: set[str], listing: Listing
 ) -> None:
-    """Name the data that is not read; `read` of links. The key of a multigraph's link only tells it from others."""
+    """Note the data that is not read, except `read` of links and the key of a multigraph's link."""
     graph = document.get("graph", {})
     keys = {"nodes", "edges" if "edges" in document else "links", "directed", "multigraph", "graph"}
     read |= {"key"} if document.get("multigraph") else set()
@@ -119,7 +119,7 @@ def _note_unread(
 
 
 def parse_json(path: Path) -> Any:
-    """A file of JSON. Raises BadInput where it is none."""
+    """Read a file of JSON. Raises BadInput if it is none."""
     try:
         return json.loads(path.read_bytes())
     except json.JSONDecodeError as error:
@@ -145,7 +145,7 @@ def _objects(path: Path, document: dict[str, Any], key: str) -> list[dict[str, A
 def _read_graph(
     path: Path, graph: Any, nodes: list[dict[str, Any]], numbers: dict[Hashable, int], listing: Listing
 ) -> None:
-    """Data of the graph and its nodes: the number of ports, the names of classes, where terminals are."""
+    """Read the graph's data: the number of ports, the names of classes, the places of terminals."""
     if isinstance(graph, list):  # pairs, as networkx before 2 wrote them
         graph = {pair[0]: pair[1] for pair in graph if isinstance(pair, list) and len(pair) == 2 and _is_text(pair[0])}
     if not isinstance(graph, dict):
@@ -174,7 +174,7 @@ def _is_text(value: Any) -> bool:
 
 
 def _name(path: Path, value: Any) -> Hashable:
-    """What a node is called: a number, or a text; lists stand for Python's tuples, as whose text they are read."""
+    """The name of a node: a number or a text. A list stands for a Python tuple, and is read as the tuple's text."""
     if isinstance(value, str | int | float):
         return value
     if not isinstance(value, list) or any(isinstance(part, list | dict) for part in value):

@@ -1,4 +1,4 @@
-"""The links of a graph file as a network: nodes renumbered, repeated links counted, ports as the file has them."""
+"""Make a network of the links of a graph file: nodes renumbered, repeated links counted, the file's ports kept."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ class Graph(NamedTuple):
     terminals   int32[T]    node of each terminal (repeated if a node has several); None = every node
     notes       what was changed or left out
     link_class  int8[A]     None = 0 everywhere
-    width       ports of a node at least
+    width       least number of ports of a node
     classes     names of the link classes
-    bandwidths, latencies   of them, as of `Plan`
-    names, terminal_names, rate, tick, hosts_end   as of `Plan`
+    bandwidths, latencies   of the classes, as in `Plan`
+    names, terminal_names, rate, tick, hosts_end   as in `Plan`
     latency     int32[A]    cycles of each arc where classes cannot hold them
     weight      float64[A]  routing weight of each arc, if the file gives one
     """
@@ -60,7 +60,7 @@ class Graph(NamedTuple):
 
 
 class ListedLinks(NamedTuple):
-    """Links as they are listed, between renumbered nodes; none from a node to itself.
+    """Links as listed, between renumbered nodes; links from a node to itself are gone.
 
     tails, heads  int64[L]
     parallel      int64[L]  number of parallel links; None = 1 everywhere
@@ -76,9 +76,9 @@ class ListedLinks(NamedTuple):
 
 
 def graph_of(path: Path, listing: Listing, directed: bool) -> Graph:
-    """Renumber the nodes, drop self-loops; keep the ports where the file gives all, else count repeated links.
+    """Renumber the nodes and drop self-loops. Keep the ports if the file gives all, otherwise count repeated links.
 
-    Raises BadInput for a file without nodes or without terminals, and for ports or numbers of links that cannot be.
+    Raises BadInput for a file without nodes or without terminals, and for impossible ports or numbers of links.
     """
     tails, heads, listed = (np.asarray(numbers, np.int64) for numbers in (listing.tails, listing.heads, listing.nodes))
     ids = np.unique(np.concatenate([tails, heads, listed]))
@@ -128,7 +128,7 @@ def graph_of(path: Path, listing: Listing, directed: bool) -> Graph:
 
 
 def _counted(path: Path, listing: Listing, links: ListedLinks, terminals: np.ndarray | None, notes: list[str]) -> Graph:
-    """Links without ports: each arc once, with the number of times that it is listed.
+    """Merge links without ports: each arc once, with the number of times that it is listed.
 
     Raises BadInput where links between the same nodes have different bandwidths or latencies.
     """
@@ -175,7 +175,7 @@ def _counted(path: Path, listing: Listing, links: ListedLinks, terminals: np.nda
 def _numbers_of_arcs(
     path: Path, listing: Listing, links: ListedLinks, arcs: np.ndarray, notes: list[str]
 ) -> tuple[LinkKinds | None, np.ndarray | None, np.ndarray | None]:
-    """The kind, latency and weight of each arc, tail · N + head, ascending; None where none is said."""
+    """The kind, latency and weight of each arc, ascending by tail · N + head; None for what the file does not give."""
     told = [name for name in (BANDWIDTH, "latency", COST) if name in links.numbers]
     if not told or not len(arcs):
         return None, None, None
@@ -218,7 +218,7 @@ def _listed(told: list[str]) -> str:
 
 
 def _check_said(path: Path, listing: Listing, name: str, column: np.ndarray, notes: list[str]) -> None:
-    """Note links without a number while others have one, or refuse them (`note_missing`), where it is not usual."""
+    """Note or refuse (`note_missing`) links that lack a number others have, unless the format permits that."""
     missing = int(((column == ABSENT) | (column != column)).sum())
     if name not in listing.usual:
         with named(path):
@@ -226,7 +226,7 @@ def _check_said(path: Path, listing: Listing, name: str, column: np.ndarray, not
 
 
 def _said(column: np.ndarray, pair: np.ndarray) -> np.ndarray:
-    """A link's number; where it has none, that of another link between the same two nodes, numbered by `pair`."""
+    """Each link's number, or that of another link between the same two nodes (`pair`) where it has none."""
     known = np.full(int(pair.max(initial=-1)) + 1, column.dtype.type(ABSENT))
     np.fmax.at(known, pair, column)
     none = np.isnan(column) if column.dtype.kind == "f" else column == ABSENT
@@ -256,7 +256,7 @@ def _multiplicity(path: Path, numbers: dict[str, np.ndarray], links: int) -> np.
 def _without_ports(
     nodes: int, tails: np.ndarray, heads: np.ndarray, numbers: dict[str, np.ndarray], directed: bool
 ) -> str:
-    """Why the port numbers of the links cannot be those of a network; "" where they can."""
+    """Why the links' port numbers cannot be right; "" if they can."""
     for name in ("port",) if directed else ("port", "target_port"):
         column = numbers.get(name)
         if column is None:

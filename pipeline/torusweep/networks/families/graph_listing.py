@@ -1,4 +1,4 @@
-"""What a reader of graph files returns, whatever the format, and how readers refuse what they cannot read."""
+"""The result of every reader of graph files, and the refusals that readers share."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ MOST_PARALLEL = 2**31 - 1  # links of one channel; they are stored as int32
 
 
 def text_of(path: Path) -> str:
-    """A file as text. Raises BadInput where it is not UTF-8, and for a byte NUL."""
+    """Read a file as text. Raises BadInput if it is not UTF-8, or holds a byte NUL."""
     content = path.read_bytes()
     if b"\0" in content:
         raise BadInput(f"{printable(path)}: expected text, got a NUL byte: this is a binary file")
@@ -61,24 +61,24 @@ class Listing:
     """Contents of a graph file, with the node numbers of the file.
 
     tails, heads  ends of each link as listed
-    nodes         nodes that the file names; repeats are allowed, and the ends of links may be left out
+    nodes         nodes that the file names; it may repeat them, and omit the ends of links
     terminals     node of each terminal; None: one terminal at every node
     directed      whether links have one direction; None: the format does not say
     parallel      whether a repeated link is a second, parallel link
-    numbers       columns of LINK_NUMBERS, BANDWIDTH and COST that the file has, a number for each link, ABSENT where it
-                  has none (NaN where it has no bandwidth or cost)
-    weight        float64[L], a number of each link whose meaning the file does not say, NaN where it has none
-    wrong_weight  the refusal of a weight, which holds unless weights are not read; None: all are numbers above 0
-    lines         of the links, for that refusal; empty: they are not known
+    numbers       the file's columns of LINK_NUMBERS, BANDWIDTH and COST, a number for each link; ABSENT if it has none
+                  (NaN for bandwidth and cost)
+    weight        float64[L], a number of each link whose meaning the file does not say; NaN if it has none
+    wrong_weight  why a weight is wrong, raised if weights are read; None: all are numbers above 0
+    lines         line of each link, for that refusal; empty if they are not known
     width         ports of a node, used or not; None: the format does not say
     classes       names of the link classes
-    names         what the file calls the nodes 0, 1, …; None: their numbers
-    terminal_names   what it calls the terminals, where they have names of their own
-    units         bits a second that a bandwidth of 1 stands for, and seconds that a latency of 1 does, where it says so
-    unsaid        why `directed` must be said; empty: it need not
+    names         the file's names of the nodes 0, 1, …; None: their numbers
+    terminal_names   names of the terminals, if they have names of their own
+    units         bits a second for a bandwidth of 1, and seconds for a latency of 1, if the file says
+    unsaid        why the user must give `directed`; empty if not needed
     mirrored      whether each link is listed from both ends
-    usual         of these columns: those whose missing numbers mean 1 in the format
-    hosts_end     whether nodes with terminals are hosts that only end packets, as of `Plan`
+    usual         columns in which a missing number means 1 in this format
+    hosts_end     whether nodes with terminals are hosts that only end packets, as in `Plan`
     """
 
     tails: array[int] | np.ndarray = field(default_factory=lambda: array("q"))
@@ -114,14 +114,14 @@ class Listing:
 
 
 def ends_of(columns: Sequence[str]) -> list[int] | None:
-    """The places of the two columns that have the ends of links; None where there are none, or several such pairs."""
+    """The places of the two columns with the ends of links; None unless exactly one such pair exists."""
     plain = [name.strip().lower() for name in columns]
     found = [pair for pair in HEADINGS if all(plain.count(end) == 1 for end in pair)]
     return [plain.index(end) for end in found[0]] if len(found) == 1 else None
 
 
 def note_names(listing: Listing, names: dict[str, int]) -> None:
-    """Keep the names, and add a note which got which numbers, if there are names."""
+    """Keep the names, if there are any, and note which numbers they got."""
     if names:
         listing.names = tuple(names)
     if names and order_of_names(listing.names or ()) is None:
@@ -131,9 +131,9 @@ def note_names(listing: Listing, names: dict[str, int]) -> None:
 
 
 def note_unread(listing: Listing, unread: Mapping[str, Iterable[str]], known: Iterable[str] = ()) -> None:
-    """Add one note on what the file says and is not read: of what ("data of links", "columns") → its names.
+    """Add one note on unread data: its kind ("data of links", "columns") → its names.
 
-    known  names that are read, one of which may have been meant
+    known  names that are read, for suggestions
     """
     parts = list[str]()
     for of, names in unread.items():
@@ -147,7 +147,7 @@ def note_unread(listing: Listing, unread: Mapping[str, Iterable[str]], known: It
 
 
 def class_names(value: object) -> tuple[str, ...]:
-    """Names of link classes from a list of texts; () where it is something else, which another program wrote."""
+    """Names of link classes from a list of texts; () for anything else, which another program wrote."""
     if isinstance(value, list) and all(isinstance(name, str) and name.isprintable() for name in value):
         return tuple(value)
     return ()
@@ -166,7 +166,7 @@ def terminals_of(path: Path, counts: np.ndarray) -> np.ndarray:
 
 @contextmanager
 def named(path: Path, lines: Sequence[int] = ()) -> Iterator[None]:
-    """Begin a refusal with the file's name, and with the line of the link that it is about, where `lines` has it."""
+    """Prefix a refusal with the file's name, and with its link's line if `lines` has it."""
     try:
         yield
     except BadInput as refusal:

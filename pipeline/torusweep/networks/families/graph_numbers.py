@@ -1,4 +1,4 @@
-"""Numbers of links in graph files: which columns have them, whatever they are called, and their values."""
+"""Numbers of links in graph files: their columns, under any of their names, and their values."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ Weights = Literal["bandwidth", "latency", "cost", "none"]
 
 
 def known_names(names: Iterable[str], notes: list[str]) -> dict[str, str]:
-    """What is read → what the file calls it. Capitals, hyphens and blanks do not count; `notes` gets what is unusual.
+    """Our name → the file's name of each column. Capitals, hyphens and blanks do not count; `notes` gets unusual names.
 
-    Raises BadInput where two mean the same.
+    Raises BadInput if two columns mean the same.
     """
     found: dict[str, str] = {}
     for name in sorted(names, key=lambda name: name not in KNOWN):  # a name as it should be goes first
@@ -67,10 +67,10 @@ def known_names(names: Iterable[str], notes: list[str]) -> dict[str, str]:
 
 
 def direction_of(columns: Mapping[str, Sequence[Any]]) -> tuple[str | None, bool | None]:
-    """The column that says whether links are directed, and what it says; None where no column does.
+    """The column that says whether links are directed, and its value; None without such a column.
 
-    It is Type, whose values are Directed or Undirected, as Gephi writes it, or directed, with true or false.
-    Raises BadInput where rows differ, or some say nothing.
+    It is Gephi's Type, with the values Directed and Undirected, or directed, with true and false.
+    Raises BadInput if rows differ, or some are empty.
     """
     for name, values in columns.items():
         known = DIRECTIONS.get(name.strip().lower(), {})
@@ -91,7 +91,7 @@ def direction_of(columns: Mapping[str, Sequence[Any]]) -> tuple[str | None, bool
 
 
 def whole_of(name: str, value: Any) -> int:
-    """A number of a link that is whole. Raises BadInput."""
+    """A whole number of a link. Raises BadInput for anything else."""
     number = value
     if isinstance(value, str):
         digits = value.strip().removesuffix(".0")
@@ -103,7 +103,7 @@ def whole_of(name: str, value: Any) -> int:
 
 
 def width_of(name: str, value: Any) -> float:
-    """A number of a link above 0. Raises BadInput."""
+    """A link's number above 0. Raises BadInput for anything else."""
     try:
         if isinstance(value, bool):
             raise ValueError
@@ -117,7 +117,7 @@ def width_of(name: str, value: Any) -> float:
 
 
 def meaning_of(text: str) -> str | None:
-    """What a number with a unit says of a link, "bandwidth" or "latency"; None without a unit of either."""
+    """ "bandwidth" or "latency", by the unit of a number; None without such a unit."""
     for name, read in ((BANDWIDTH, rate_of), ("latency", time_of)):
         try:
             read(text)
@@ -128,9 +128,9 @@ def meaning_of(text: str) -> str | None:
 
 
 def in_units(listing: Listing, name: str, values: Sequence[Any]) -> Sequence[Any]:
-    """Bandwidths and latencies with units, as "100 Gb/s", as numbers: in the least bandwidth, the greatest common time.
+    """Turn quantities such as "100 Gb/s" into multiples of the least bandwidth or of the greatest common latency.
 
-    `listing.units` and its notes keep the unit. Raises BadInput where some have a unit and others none.
+    `listing.units` and its notes keep the unit. Raises BadInput if only some have a unit.
     """
     texts = list(filter(_with_unit, values))
     if not texts or name not in (BANDWIDTH, "latency"):
@@ -161,7 +161,7 @@ def _with_unit(value: Any) -> bool:
 
 
 def read_each(values: Iterable[Any], read: Callable[[Any], Any], absent: Any) -> list[Any]:
-    """What each value is, `absent` where a link has none. Raises BadInput with the link's place (`BadInput.row`)."""
+    """Read each value, `absent` where a link has none. A BadInput has the link's place (`BadInput.row`)."""
     found: list[Any] = []
     try:
         for value in values:
@@ -173,7 +173,7 @@ def read_each(values: Iterable[Any], read: Callable[[Any], Any], absent: Any) ->
 
 
 def set_numbers(listing: Listing, columns: Mapping[str, Sequence[Any]]) -> None:
-    """Keep columns, by what is read, whose values are numbers or texts; None where a link has none.
+    """Keep columns of numbers or texts, by our names; None stands for a link without a value.
 
     Raises BadInput for another value; ports and classes that are texts get a note.
     """
@@ -193,9 +193,9 @@ def set_numbers(listing: Listing, columns: Mapping[str, Sequence[Any]]) -> None:
 
 
 def set_terminals(path: Path, listing: Listing, given: Sequence[Any]) -> None:
-    """Keep the number of terminals that each node has, None where it says none; nothing where no node has one.
+    """Keep each node's number of terminals (None if not said); do nothing if no node has one.
 
-    Nodes without a number have no terminal, with a note where others have one.
+    Nodes without a number have no terminal; a note says so if others have one.
     """
     if any(value is not None for value in given):
         counts = [0 if value is None else whole_of("terminals", value) for value in given]
@@ -204,15 +204,15 @@ def set_terminals(path: Path, listing: Listing, given: Sequence[Any]) -> None:
 
 
 def note_silent(listing: Listing, silent: int) -> None:
-    """Add a note on nodes that have no number of terminals, while others have."""
+    """Note that some nodes have no number of terminals while others have one."""
     if silent:
         listing.notes.append(f"{counted(silent, 'node')} without a number of terminals, taken as 0")
 
 
 def note_missing(name: str, missing: int, units: bool, notes: list[str]) -> None:
-    """Note that links have no number while others have one, and as what they are taken.
+    """Note that some links have no number while others have one, and which value they get.
 
-    Raises BadInput where numbers have units, or are costs: nothing says what such a link has.
+    Raises BadInput if numbers have units or are costs: then no value is the obvious one.
     """
     if missing and (units or name == COST):
         what, remedy = ("weight", ', or say weights="none"') if name == COST else (name, "")
@@ -230,7 +230,7 @@ def set_column(listing: Listing, name: str, column: np.ndarray) -> None:
 
 
 def with_weights(listing: Listing, weights: Weights | None) -> None:
-    """Give the weights of links the meaning that the user says. Raises BadInput where it is not said."""
+    """Give the weights of links the user's meaning. Raises BadInput if the user gives none."""
     weight, listing.weight = listing.weight, None
     if (wrong := listing.wrong_weight) is not None:
         if weights == "none":

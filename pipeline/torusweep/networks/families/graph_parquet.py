@@ -122,7 +122,7 @@ def _listing(table: pa.Table, names: list[str], metadata: dict[str, str]) -> Lis
 
 
 def _is_there(table: pa.Table, name: str) -> bool:
-    """Whether any row has a value in a column; of two with the same name, one is enough."""
+    """Whether any row has a value in a column, or in one of several columns with this name."""
     return any(table.column(place).null_count < len(table) for place in table.schema.get_all_field_indices(name))
 
 

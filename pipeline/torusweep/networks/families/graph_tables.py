@@ -1,4 +1,4 @@
-"""Links in tables of text: a heading, a row for each link; numbers of nodes, and names.
+"""Links in tables of text: a heading, then a row for each link, with nodes by number or name.
 
 pandas and spreadsheets write such files, and Gephi, whose column Type says whether links are directed.
 """
@@ -15,10 +15,10 @@ from torusweep.networks.readers.fields import SHOWN, check_quotes, fail, fields_
 
 
 def links_of_table(path: Path, heading: list[str], places: list[int], line: int, delimiter: str | None) -> Listing:
-    """The links of a table whose heading, on a line, has more columns than the ends, which are at `places`.
+    """Read a table whose heading has more columns than the ends, which are at `places`.
 
-    Numbers of links are read, and directions (`direction_of`); an index of pandas and empty columns are left out, and
-    other columns are named in a note.
+    Numbers of links and directions (`direction_of`) are read. An index of pandas and empty columns are dropped; a note
+    names other columns.
     """
     listing, inside = Listing(), list[str]()
     rows: list[int] = []
@@ -74,7 +74,7 @@ def is_name(word: str) -> bool:
 
 
 def numbering(names: dict[str, int]) -> Callable[[Path, int, str], int]:
-    """A function that numbers names in the order in which they come."""
+    """A function that numbers names in the order of their appearance."""
 
     def number(path: Path, line: int, word: str) -> int:
         if not word.isprintable():

@@ -121,7 +121,7 @@ Terminals = Annotated[int, Whole(1, "terminals of each router")]
 
 
 class ClassLinks(NamedTuple):
-    """Links of one class: int[L] ends of each; where links have a direction, from `tail` to `head`."""
+    """Links of one class: int[L] ends of each. Directed links lead from `tail` to `head`."""
 
     tail: np.ndarray
     head: np.ndarray
@@ -129,7 +129,7 @@ class ClassLinks(NamedTuple):
 
 
 def terminals_of(routers: np.ndarray, each: int) -> np.ndarray:
-    """int32[T]: the node of each terminal, `each` terminals at every router of int[R], those of a router in a row."""
+    """int32[T]: the node of each terminal, with `each` consecutive terminals at every router of int[R]."""
     return np.repeat(routers, each).astype(np.int32)
 
 
@@ -139,7 +139,7 @@ def wiring_of_links(
     """Wiring with the ports of a node in the order of their classes, then of their neighbours.
 
     terminals   int32[T], node of each; None: one terminal at every node
-    A link that is listed again, in any class, is a parallel one. Links from a node to itself are left out.
+    A link that is listed again, in any class, is a parallel link. Links from a node to itself are left out.
     """
     tail = np.concatenate([links.tail for links in listed]).astype(np.int64)
     head = np.concatenate([links.head for links in listed]).astype(np.int64)
@@ -162,10 +162,10 @@ def wiring_of_links(
 
 @dataclass(frozen=True)
 class Drawn:
-    """How a network of listed links is wired (`Plan.wire`), alone or with others that differ in their seed.
+    """The wiring of a network of listed links (`Plan.wire`), alone or beside networks with other seeds.
 
-    draw       (attempt) → its links; raises BadInput where there are none
-    attempts   more than one: the links are drawn again until they connect all nodes, so many times
+    draw       (attempt) → links; raises BadInput if no such links exist
+    attempts   if more than one, how often links are drawn until they connect all nodes
     terminals  → int32[T], node of each; None: one terminal at every node
     """
 
@@ -183,7 +183,7 @@ class Drawn:
 
 
 def drawn_networks(family: Callable[..., Plan], values: dict[str, Any]) -> Wirings | None:
-    """The arrays of a family whose networks are `Drawn`, for many seeds; None where other parameters are refused."""
+    """The arrays of a `Drawn` family for many seeds; None if parameters other than the seed are refused."""
     drawn = []
     for seed in values["seed"]:
         try:
@@ -196,7 +196,7 @@ def drawn_networks(family: Callable[..., Plan], values: dict[str, Any]) -> Wirin
 
 
 def wirings_of(drawn: list[Drawn]) -> Wirings:
-    """The arrays of networks that have the same nodes and terminals: those of a network of all of them, in parts."""
+    """The arrays of networks with the same nodes and terminals, wired as one large network and then divided."""
     links: dict[int, list[ClassLinks]] = {}
     refused: dict[int, str] = {}
     left, nodes, attempts = list(range(len(drawn))), drawn[0].nodes, drawn[0].attempts
@@ -239,5 +239,5 @@ def _connected(drawn: list[list[ClassLinks]], nodes: int) -> np.ndarray:
 
 
 def _moved(links: list[ClassLinks], first: int) -> list[ClassLinks]:
-    """Links of a network whose nodes are numbered from `first`."""
+    """Renumber links so that nodes begin at `first`."""
     return [ClassLinks(part.tail + first, part.head + first, part.link_class) for part in links]

@@ -161,7 +161,7 @@ class Hierarchy:
     def symmetries(self) -> Iterator[np.ndarray]:
         """Translations and reflections of every upper torus, and symmetries of the module that map gates onto gates.
 
-        The latter also permute the directions of the upper tori.
+        The symmetries of the module also permute the directions of the upper tori.
         """
         sides, dimensions = self.sides, len(self.module)
         for digit in range(dimensions, len(sides)):

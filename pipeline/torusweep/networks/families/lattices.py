@@ -67,7 +67,7 @@ def lattice(matrix: Matrix) -> Plan:
 
 
 def twisted_torus(radices: Radices, twists: Twists) -> Plan:
-    """Torus whose wraparound links shift other dimensions: with {1: {0: 8}}, that of dimension 1 adds 8 to dimension 0.
+    """Torus whose wraparounds shift other dimensions: with {1: {0: 8}}, dimension 1's adds 8 to dimension 0.
 
     This is the lattice graph with columns k_j e_j − Σ_i twists[j][i] e_i. The box of the radices contains
     each node once if the dimensions can be ordered so that each wraparound shifts only earlier
@@ -102,13 +102,13 @@ def illiac(k: Radix) -> Plan:
 
 
 def circulant(n: Nodes, steps: Steps) -> Plan:
-    """Circulant graph (multi-loop network): n nodes in a circle, each with links to those s nodes further and back.
+    """Circulant graph (multi-loop network): n nodes in a circle, each linked to the nodes s further and s back.
 
     If the first step is 1, nodes are numbered along the circle; otherwise in the order of the lattice of all
     combinations of steps that come back to a node. Steps that lead to the same nodes add one link, as 3 and 5 of 8
     nodes.
 
-    Constraints: 1 to 16 steps from 1 to n − 1, and no divisor of n that is common to all steps: it would leave parts
+    Constraints: 1 to 16 steps from 1 to n − 1, and no common divisor of n and all steps: it would leave parts
     that are not joined.
     Source: Wong & Coppersmith 1974; Boesch & Wang 1985.
     """

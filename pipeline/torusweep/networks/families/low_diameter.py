@@ -119,7 +119,7 @@ def _wire(sides: Sequence[int], widths: Sequence[int], terminals: int) -> Wiring
 
 
 def _symmetries(kinds: Sequence[tuple[int, int]]) -> list[np.ndarray]:
-    """Turn a dimension's digits, exchange two of them, and exchange equal dimensions: these generate all."""
+    """Generators of all symmetries: turn a dimension's digits, exchange two of them, exchange equal dimensions."""
     sides = [side for side, _ in kinds]
     first = [i for i, kind in enumerate(kinds) if kind not in kinds[:i]]
     nodes = np.arange(prod(sides), dtype=np.int32).reshape(tuple(reversed(sides)))
@@ -211,7 +211,7 @@ def _slim_fly(field: GaloisField, q: int, delta: int, terminals: int) -> Wiring:
 
 
 def _translations(field: GaloisField, q: int) -> list[np.ndarray]:
-    """(y, c) → (y + t, c + t); x → x + t with c → c − m t; m → m + t with y → y + t x; t of a basis of the field."""
+    """Translations by each t of a basis: (y, c) + (t, t); x + t with c − m t; m + t with y + t x."""
     number = np.arange(q * q)
     y, x = number % q, number // q  # of the first half; c and m of the second
     images = []
@@ -293,7 +293,7 @@ Ends = tuple[np.ndarray, np.ndarray]
 def random_regular(nodes: Nodes, degree: Degree, seed: Seed = 0) -> Plan:
     """Random graph in which every node has the same number of links, connected.
 
-    Ends of links are joined in random pairs; loops and second links are taken apart with as many others, and
+    Ends of links are joined in random pairs; loops and second links are separated, with as many others, and
     joined again. A graph that is not connected is drawn again.
 
     Constraints: nodes × degree even, degree < nodes.
@@ -359,7 +359,7 @@ def _regular(nodes: int, degree: int, terminals: int, seed: int, *, name: str) -
 
 
 def sites(nodes: int, terminals: int) -> Callable[[], np.ndarray] | None:
-    """→ int32[T]: the nodes of the terminals, as many at each node; None: one at each."""
+    """→ int32[T]: the nodes of the terminals, equally many at each node; None for one at each."""
     return None if terminals == 1 else lambda: terminals_of(np.arange(nodes), terminals)
 
 
@@ -393,5 +393,5 @@ def _draw_sparse(nodes: int, degree: int, seed: int, attempt: int) -> Ends:
 
 
 def _words(number: int, seed: int, attempt: int, again: int = 0) -> np.ndarray:
-    """uint64[number]: random words of a stream of its own for each attempt and round."""
+    """uint64[number]: random words; each attempt and round has its own stream."""
     return np.random.Philox(key=[seed, attempt << 32 | again]).random_raw(number)

@@ -1,7 +1,6 @@
 """Networks made of other networks: with faults, with more terminals, or with links of given bandwidths and latencies.
 
-Networks with random faults of links or nodes, and with faults that are named. Any network with several terminals at
-each router, or with links of given bandwidths and latencies.
+Faults of links and nodes are random or named.
 """
 
 from __future__ import annotations
@@ -87,7 +86,7 @@ def _damaged(topology: Plan, wire: Callable[[], Wiring], links: int, nodes: int,
 
 
 def _without_nodes(wiring: Wiring, failed: np.ndarray) -> Wiring:
-    """Without all links and terminals of nodes, int[F]; terminals are written out."""
+    """Remove all links and terminals of nodes, int[F]; terminals become explicit."""
     works = np.ones(len(wiring.ports), bool)
     works[failed] = False
     ports = np.where(works[:, None] & np.append(works, False)[wiring.ports], wiring.ports, np.int32(NO_PORT))
@@ -107,7 +106,7 @@ def _links_once(wiring: Wiring, directed: bool) -> tuple[np.ndarray, np.ndarray,
 
 
 def _without_links(wiring: Wiring, tail: np.ndarray, port: np.ndarray, directed: bool) -> Wiring:
-    """Without links, int[F] each; one that is listed again is one of parallel links."""
+    """Remove links, int[F] each; each repetition removes one more of the parallel links."""
     ports = wiring.ports
     capacity = (ports != NO_PORT).astype(np.int32) if wiring.capacity is None else wiring.capacity.astype(np.int32)
     np.subtract.at(capacity, (tail, port), 1)
@@ -137,10 +136,10 @@ FailedNodes = Annotated[list[int | str] | None, Meaning("nodes that fail, with t
 
 
 def without(topology: Failed, links: FailedLinks = None, nodes: FailedNodes = None) -> Plan:
-    """A network without the links and nodes that are named: what is left when these fail.
+    """A network without the named links and nodes: what is left when they fail.
 
     Nodes have their numbers, or the names of the network's file or graph. A faulty node keeps its number, loses all
-    its links, and neither sends nor receives. Of parallel links, one fails each time that they are named. The
+    its links, and neither sends nor receives. Each time parallel links are named, one of them fails. The
     symmetries of the network are lost.
 
     Constraints: nodes of the network, with a terminal left that works; links of the network,
@@ -173,7 +172,7 @@ def _node(topology: Plan, given: int | str, parameter: str) -> int:
 
 
 def _named_links(topology: Plan, wiring: Wiring, ends: list[tuple[int, int]]) -> tuple[np.ndarray, np.ndarray]:
-    """(tail, port) int64[F] each. Raises BadInput for a link that the network has less often than named."""
+    """(tail, port) int64[F] each. Raises BadInput for a link that is named more often than it exists."""
     found: list[tuple[int, int]] = []
     names: Sequence[object] = range(topology.nodes) if topology.names is None else topology.names
     for place, (one, other) in enumerate(ends):
@@ -200,7 +199,7 @@ Each = Annotated[int, Whole(1, "terminals of each router")]
 
 
 def concentrated(topology: Concentrated, terminals: Each) -> Plan:
-    """A network with several terminals at each router, in place of one: a concentrated mesh, torus ….
+    """A network with several terminals at each router instead of one: a concentrated mesh, torus ….
 
     Every node that has terminals gets as many; those of a node have successive numbers. Switches stay without.
 
@@ -224,7 +223,7 @@ def concentrated(topology: Concentrated, terminals: Each) -> Plan:
 
 
 def faulty_networks(values: dict[str, Any]) -> Wirings:
-    """The arrays of `faulty` for many seeds; to the bit those of each one alone."""
+    """The arrays of `faulty` for many seeds, equal to the bit to those of each seed alone."""
     spelled, topology = values["topology"]
     number = len(values["seed"])
     numbers = {
@@ -277,7 +276,7 @@ def faulty_networks(values: dict[str, Any]) -> Wirings:
 
 
 def _draw(population: int, count: int, seed: int, *, stream: int) -> np.ndarray:
-    """int64[count]: distinct numbers of 0 … population − 1, those with the smallest random words."""
+    """int64[count]: the numbers of 0 … population − 1 with the smallest random words."""
     words = np.random.Philox(key=[seed, stream]).random_raw(population)
     return np.argsort(words, kind="stable")[:count]
 
@@ -302,10 +301,10 @@ Latencies = Annotated[
 def with_links(topology: Linked, bandwidths: Bandwidths = None, latencies: Latencies = None) -> Plan:
     """A network whose link classes have a bandwidth, in flits a cycle, and a latency, in cycles.
 
-    Bandwidths with units, for all classes, become multiples of the least one, which is one flit a cycle, and times of
-    their greatest common part, which is a cycle.
+    Bandwidths with units, given for all classes, become multiples of the least, which is one flit a cycle; times become
+    multiples of their greatest common part, which is a cycle.
     The lists are in the order of the network's link classes, which `torusweep describe` names; a list of one number
-    is for all classes. A bandwidth is that of each of parallel links. Symmetries of the network that exchange links
+    is for all classes. Each parallel link has the bandwidth. Symmetries of the network that exchange links
     of different bandwidths or latencies are lost.
 
     Constraints: lists as long as there are classes, or of one number; bandwidths above 0, up to 1,048,576, with
@@ -341,5 +340,5 @@ def with_links(topology: Linked, bandwidths: Bandwidths = None, latencies: Laten
 
 
 def _kept(plan: Plan, symmetries: Callable[[], Sequence[np.ndarray]]) -> list[np.ndarray]:
-    """int32[N] each: generators of those of the network's symmetries that keep bandwidths and latencies."""
+    """int32[N] each: generators of the symmetries that keep bandwidths and latencies."""
     return those_that_keep_kinds(realise("with_links", "with_links", plan, plan.bytes), symmetries())

@@ -257,12 +257,12 @@ def _select_by_digit(sides: Sequence[int], base: int, options: Sequence[np.ndarr
 
 
 def _rotate(dimensions: list[int]) -> list[int]:
-    """The dimension that each alternating dimension is the image of, when the base digit grows by one (Ψ)."""
+    """The dimension that maps onto each alternating dimension when the base digit grows by one (Ψ)."""
     return dimensions[-1:] + dimensions[:-1]
 
 
 def _mirror(dimensions: list[int]) -> list[int]:
-    """The dimension that each is the image of, when the base digit changes sign: j → −j."""
+    """The dimension that maps onto each when the base digit changes sign: j → −j."""
     return dimensions[:1] + dimensions[:0:-1]
 
 

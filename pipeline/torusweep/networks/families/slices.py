@@ -77,10 +77,10 @@ def slice(radices: Radices, wrap: Wraps) -> Plan:
 def pod_slice(shape: Shape, twisted: Twisted = False) -> Plan:
     """Slice of a pod, by its shape: three axes are a part of a pod of cubes 4 × 4 × 4, two of a pod of 16 × 16 chips.
 
-    Whole cubes have all wraparounds; a part of a cube has none. Of two axes, those of 16 chips have a wraparound.
+    Whole cubes have all wraparounds; a part of a cube has none. With two axes, an axis of 16 chips has a wraparound.
     Twisted: k × 2k (the RTT), k × k × 2k (the PDTT, a face-centred cubic lattice) and k × 2k × 2k (body-centred), in
-    any order of the axes: the wraparound of each short axis shifts every long one by k. These twists are those of the
-    papers on lattices, which make all links alike; the makers of pods publish the shapes only.
+    any order of the axes: the wraparound of each short axis shifts every long one by k. These twists, of the
+    papers on lattices, make all links alike; the makers of pods publish the shapes only.
 
     Constraints: 2 or 3 axes; of a pod of cubes, sides that are all multiples of 4, or all 1, 2 or 4; of two axes, sides
     of at most 16. Twisted slices have sides k and 2k with k ≥ 2; pods offer k × k × 2k and k × 2k × 2k with multiples
@@ -132,8 +132,8 @@ BISECTION_SOURCE = (
 def _bisection(sides: Sequence[int], rings: Sequence[bool]) -> int | None:
     """Bisection width of a grid of lines and rings, in links; None where the argument does not apply.
 
-    Of all N² pairs, dimension order sends over a channel of a line of side k at most N k/4 (odd k: N (k² − 1)/(4k)),
-    over one of a ring half of that. N²/2 pairs cross a bisection, over two channels a link. So it has at least
+    Under dimension order a channel of a line of side k carries at most N k/4 of all N² pairs (odd k: N (k² − 1)/(4k)),
+    a channel of a ring half of that. N²/2 pairs cross a bisection, over two channels a link. So it has at least
     N²/4 links over the greatest load. If the dimension with that load is even, the plane across it has exactly these.
     """
     loads = [(side - side % 2 / side) / (2 if ring else 1) for side, ring in zip(sides, rings)]

@@ -20,7 +20,7 @@ Up = Annotated[list[int], Meaning("parents of a terminal, then of a switch of le
 
 @dataclass(frozen=True)
 class Tree:
-    """The structure of a fat tree: children and parents by level, as `xgft` has them."""
+    """The structure of a fat tree: children and parents by level, as in `xgft`."""
 
     down: tuple[int, ...]
     up: tuple[int, ...]
@@ -37,7 +37,7 @@ def fat_tree(k: Arity, n: Levels) -> Plan:
 
 
 def xgft(down: Down, up: Up) -> Plan:
-    """Extended generalised fat tree XGFT(h; m₁ … m_h; w₁ … w_h), whose nodes of level 0 are the terminals.
+    """Extended generalised fat tree XGFT(h; m₁ … m_h; w₁ … w_h). Its nodes of level 0 are the terminals.
 
     Level l has w₁ … w_l · m_(l+1) … m_h switches. They are numbered level by level from the terminals up, in a
     level by the digits y₁ … y_l (which parent), x_(l+1) … x_h (which child), the first varying fastest. A switch is
@@ -78,7 +78,7 @@ def _sides(down: Sequence[int], up: Sequence[int], level: int) -> tuple[int, ...
 
 
 def _words(down: Sequence[int], up: Sequence[int], level: int) -> tuple[int, np.ndarray]:
-    """(number of the first switch of a level, int64 array of the numbers of its switches, digit 0 the last axis)."""
+    """(number of a level's first switch, int64 array of its switches' numbers with digit 0 as the last axis)."""
     first = sum(prod(_sides(down, up, lower)) for lower in range(1, level))
     sides = _sides(down, up, level)
     return first, first + np.arange(prod(sides)).reshape(tuple(reversed(sides)))
@@ -99,7 +99,7 @@ def _wire(down: Sequence[int], up: Sequence[int]) -> Wiring:
 
 
 def _symmetries(down: Sequence[int], up: Sequence[int]) -> list[np.ndarray]:
-    """Turn the children of all switches of a level, or their parents: a digit, in the levels that have it."""
+    """Symmetries that turn the children, or the parents, of all switches of a level: a digit in all its levels."""
     images = []
     for place in range(1, len(down)):
         for side, has in ((down[place], range(1, place + 1)), (up[place], range(place + 1, len(down) + 1))):

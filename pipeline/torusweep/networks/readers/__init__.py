@@ -1,7 +1,7 @@
-"""Formats of graph files: their suffixes, what their contents begin with, and the function that reads each.
+"""Formats of graph files: suffixes, patterns of their beginnings, and the function that reads each.
 
-A file is read as what it begins with, else as its suffix says, else as what its lines look like. To add a format: its
-line in FORMATS, and a function (path) → `Listing`.
+The beginning of a file shows its format, else its suffix, else the look of its lines. A new format needs a line in
+FORMATS and a function (path) → `Listing`.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ class FileFormat(NamedTuple):
     """A format of graph files.
 
     reader    "module:function"; a text of this form counts as an import (torusweep.tables.keys)
-    suffixes  of files that are read as it
-    begins    a pattern at the beginning of its files, or of a line there; empty: nothing tells it
+    suffixes  file suffixes of the format
+    begins    a pattern at the beginning of its files, or of a line there; empty: contents do not show it
     """
 
     reader: str
@@ -181,11 +181,11 @@ _BEGINS = {
 
 
 class Told(NamedTuple):
-    """What a file's contents and name tell of its format.
+    """A file's format, by its contents and name.
 
-    name    the format; None: nothing tells it
-    others  those that its contents fit as well, which would give another network
-    by      what chose among these: SUFFIX or CONTENTS; empty: nothing does
+    name    the format; None if it is unknown
+    others  further formats that its contents fit, with which it would be another network
+    by      what chose among them: SUFFIX or CONTENTS; empty if nothing did
     """
 
     name: str | None
@@ -194,12 +194,12 @@ class Told(NamedTuple):
 
 
 def format_of(path: Path) -> str | None:
-    """The name of a file's format, None where neither its name nor its contents tell. Raises OSError."""
+    """The name of a file's format; None if neither its name nor its contents show it. Raises OSError."""
     return told_of(path).name
 
 
 def told_of(path: Path) -> Told:
-    """What a file is: by what it begins with, else by the lists of text that it fits, else by its suffix.
+    """The format of a file: by its beginning, else by the lists of text that it fits, else by its suffix.
 
     Raises OSError.
     """
@@ -232,6 +232,6 @@ def told_of(path: Path) -> Told:
 
 
 def _as_adjacencies(fits: list[str], head: bytes) -> tuple[str, ...]:
-    """Other readings of an adjacency list; none where its first lines have a neighbour each, as links have."""
+    """Other readings of an adjacency list; none if its first lines have one neighbour each, as links have."""
     pairs = all(len(line.replace(b",", b" ").split()) <= 2 for line in head.splitlines()[:4])
     return () if pairs or fits != ["edgelist"] else ("edgelist",)

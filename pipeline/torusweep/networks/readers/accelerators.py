@@ -26,8 +26,8 @@ def nccl(path: Path) -> Listing:
     """Read NCCL's topology (NCCL_TOPO_DUMP_FILE): GPUs, which are terminals, and NVLinks to GPUs and NVSwitches.
 
     A node is called GPU and its number `dev`. NVLinks between two nodes are parallel links, as fast as NCCL takes them
-    to be by the GPU's compute capability. PCI, processors and network cards are not read. GPUs forward, as NCCL lets
-    them. As in NCCL, NVLinks to GPUs that the file does not list join nothing, as those do that other processes use.
+    to be by the GPU's compute capability. PCI, processors and network cards are not read. GPUs forward, as in
+    NCCL. NVLinks to GPUs that the file does not list, which other processes may use, join nothing, as in NCCL.
     Raises BadInput where the two ends of an NVLink differ, and for partitions of a GPU.
     Source: NCCL, src/graph/xml.cc and topo.cc (ncclTopoAddNvLinks), topo.h (ncclTopoNVLinkBw).
     """
@@ -106,7 +106,7 @@ def nvidia_smi(path: Path) -> Listing:
 
 
 def _matrix(draft: Draft) -> list[list[str]]:
-    """What joins each two GPUs, as nvidia-smi names it."""
+    """The matrix of connections between GPUs, as nvidia-smi names them."""
     rows: dict[str, list[str]] = {}
     for line, text in lines_of(draft.path):
         words = ESCAPE.sub("", text).split()
@@ -126,7 +126,7 @@ def _matrix(draft: Draft) -> list[list[str]]:
 
 
 def _nvlinks(draft: Draft, rows: list[list[str]]) -> dict[tuple[int, int], int]:
-    """How many NVLinks there are between two GPUs, in both directions."""
+    """The number of NVLinks between each two GPUs, in both directions."""
     counts: dict[tuple[int, int], int] = {}
     for tail, row in enumerate(rows):
         for head, kind in enumerate(row):
@@ -144,10 +144,10 @@ def _nvlinks(draft: Draft, rows: list[list[str]]) -> dict[tuple[int, int], int]:
 
 
 def rocm_smi(path: Path) -> Listing:
-    """Read `rocm-smi --showtopo`: GPUs, which are terminals, and an XGMI link of each pair that one hop joins.
+    """Read `rocm-smi --showtopo`: GPUs, which are terminals, and an XGMI link for each pair one hop apart.
 
-    Such a pair has the link type XGMI and the weight 15, which is that of one hop; two hops weigh 30, while the table
-    of hops says 1 of every pair that XGMI joins. How many XGMI links are bundled, PCIe, hops and NUMA are not read.
+    Such a pair has the link type XGMI and the weight 15; two hops weigh 30, although the table of hops says 1 for every
+    pair that XGMI joins. The number of bundled XGMI links, PCIe, hops and NUMA are not read.
     Partitions of GPUs, which weigh 13 within a GPU and share its links, are refused.
     Source: Linux, drivers/gpu/drm/amd/amdkfd/kfd_crat.c (KFD_CRAT_XGMI_WEIGHT, KFD_CRAT_INTRA_SOCKET_WEIGHT);
     rocm_smi_lib, src/rocm_smi.cc (rsmi_topo_get_link_type).

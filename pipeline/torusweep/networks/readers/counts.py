@@ -1,4 +1,4 @@
-"""First lines with counts: of a list of links, where a link may look the same, and of METIS and Chaco."""
+"""First lines with counts: in lists of links, where a link may look the same, and in METIS and Chaco files."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ DIGITS = 10  # of a count at most
 
 
 class FirstLine(NamedTuple):
-    """What the first line of a list says, and the line it stands on.
+    """The counts in the first line of a list, and the number of that line.
 
-    first  the lowest number of a node: 0, or 1 where the largest is `nodes`; None where nodes have names
-    names  number of nodes that its links name
+    first  the lowest number of a node: 0, or 1 if the largest is `nodes`; None if nodes have names
+    names  number of nodes that the links name
     """
 
     line: int
@@ -34,9 +34,9 @@ class FirstLine(NamedTuple):
 class _Links(NamedTuple):
     """The lines behind the first one.
 
-    number  of them, up to one more than asked for
-    width   their number of fields; None where they differ
-    ends    what they call nodes; whether all are whole numbers
+    number  number of lines, up to one more than asked for
+    width   number of fields of a line; None if lines differ
+    ends    names of nodes; whether all are whole numbers
     """
 
     number: int
@@ -48,8 +48,8 @@ class _Links(NamedTuple):
 def counts_of(path: Path, header: bool | None) -> FirstLine | None:
     """The counts of a list's first line: nodes, or nodes and links (or nodes twice, and links). None: it is a link.
 
-    header  whether the first line has counts; None: where the rest fits to nothing else
-    Raises BadInput where it may be either and `header` does not say, and where the counts that it has are wrong.
+    header  whether the first line has counts; None: only if the rest fits nothing else
+    Raises BadInput if it may be either and `header` does not say, or if its counts are wrong.
     """
     lines = text_lines(path)
     line, text = next(lines, (0, ""))
@@ -91,7 +91,7 @@ def _is_count(word: str) -> bool:
 
 
 def _links(path: Path, first: int, most: int | None) -> _Links:
-    """The lines behind line `first`; not more than one beyond `most`."""
+    """The lines behind line `first`, at most one more than `most`."""
     number, widths, ends, whole = 0, set[int](), set[str](), True
     for line, text in text_lines(path):
         if line <= first:
@@ -107,7 +107,7 @@ def _links(path: Path, first: int, most: int | None) -> _Links:
 
 
 def _first(rest: _Links, nodes: int) -> int | None:
-    """The lowest number that a node can have, 0 or 1; None where nodes have names, or numbers beyond the count."""
+    """The lowest possible number of a node, 0 or 1; None if nodes have names, or numbers beyond the count."""
     if not rest.whole or not rest.ends:
         return None if rest.ends else 0
     numbers = [int(end) for end in rest.ends]
@@ -125,7 +125,7 @@ class Metis(NamedTuple):
 
     tails, heads  int64[2M], nodes 1 … N
     weights       int64[2M]; None: the file gives none
-    unread        what else it says: weights and sizes of nodes
+    unread        other contents: weights and sizes of nodes
     labelled      whether the first number of a line is its node, as in Chaco, and not in the order of the lines
     """
 

@@ -1,4 +1,4 @@
-"""Which lists of text a file can be, by its contents: links, a matrix, METIS, graph6, an adjacency list."""
+"""Find the lists of text that a file fits: links, a matrix, METIS, graph6, an adjacency list."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ GRAPH6 = re.compile(rb"\s*([?-~]+|:[?-~]*|&[?-~]+)\s*")
 def lists_of(path: Path, head: bytes, rest: bool, suffix: str) -> list[str]:
     """The names of the lists of text that a file fits, the likeliest first.
 
-    head    its beginning
-    rest    whether it goes on behind `head`
-    suffix  of its name; of a .csv file the first line may have names of columns
+    head    the beginning of the file
+    rest    whether the file goes on behind `head`
+    suffix  suffix of the file's name; the first line of a .csv file may have names of columns
     """
     if b"\0" in head:
         return []
@@ -39,7 +39,7 @@ def lists_of(path: Path, head: bytes, rest: bool, suffix: str) -> list[str]:
 
 
 def _is_adjacency(head: bytes) -> bool:
-    """Whether lines of whole numbers begin with different ones, and are of different lengths."""
+    """Whether lines of whole numbers begin with different numbers and have different lengths."""
     rows = [without_comment(line).split() for line in head.decode(errors="ignore").splitlines()[:METIS_ROWS]]
     rows = list(filter(None, rows))
     whole = all(word.isascii() and word.isdigit() for row in rows for word in row)
@@ -103,7 +103,7 @@ def _is_graph6(content: bytes) -> bool:
 
 
 def _is_metis(path: Path, head: bytes) -> bool:
-    """Whether a file has as many lines and neighbours as its first line says, each link at both of its nodes."""
+    """Whether a file has the lines and neighbours that its first line counts, with each link at both nodes."""
     rows = [row.split() for row in head.split(b"\n", HEAD_ROWS)[:HEAD_ROWS] if row.lstrip()[:1] != b"%"]
     first = next((row for row in rows if row), [])
     if not 2 <= len(first) <= 4 or not all(word.isdigit() for word in first):

@@ -1,4 +1,4 @@
-"""A network as a reader meets it in a file: named nodes, links with numbers, and what is not read."""
+"""A network as a reader collects it from a file: named nodes, links with numbers, and unread data."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ OPTIONAL = {"multiplicity"}  # numbers that a link may leave out: it is one link
 class Draft:
     """Nodes by their names, and links, which `listing` turns into a `Listing`.
 
-    Names that are all whole numbers are the numbers of the nodes. Of a directed file whose links all have their like in
-    the other direction, links have both directions.
+    If all names are whole numbers, they are the nodes' numbers. If each link of a directed file has an equal one in the
+    other direction, links have both directions.
 
     path      the file, for messages
-    directed  as of `Listing`
-    left      what the file has and is not read; one note names it
+    directed  as in `Listing`
+    left      unread contents of the file; one note names them
     """
 
     def __init__(self, path: Path, *, directed: bool | None = False) -> None:
@@ -50,7 +50,7 @@ class Draft:
         self._pairs: set[tuple[int, int]] = set()
 
     def fail(self, line: int, expected: str, got: object) -> NoReturn:
-        """Refuse what stands in a line. Raises BadInput."""
+        """Refuse the contents of a line. Raises BadInput."""
         fail(self.path, line, f"expected {expected}, got '{one_line(printable(got), SHOWN)}'")
 
     def whole(self, text: str, line: int, what: str, most: int = 10**9, least: int = 0) -> int:
@@ -60,7 +60,7 @@ class Draft:
         return int(text)
 
     def node(self, name: str, line: int, *, host: bool = False) -> int:
-        """The number of a node, which may be new. Raises BadInput for a name that cannot be printed, or none."""
+        """The number of a node, which may be new. Raises BadInput for an empty name, or one that cannot be printed."""
         if name not in self.names and (not name or not name.isprintable()):
             self.fail(line, "a node's name of printable characters", name)
         number = self.names.setdefault(name, len(self.names))
@@ -69,19 +69,19 @@ class Draft:
         return number
 
     def declare(self, name: str, line: int, *, host: bool = False) -> int:
-        """The number of a new node. Raises BadInput for one that is there."""
+        """The number of a new node. Raises BadInput if it exists."""
         if name in self.names:
             self.fail(line, "each node once", name)
         return self.node(name, line, host=host)
 
     def known(self, name: str, line: int) -> int:
-        """The number of a node that is there. Raises BadInput for another."""
+        """The number of an existing node. Raises BadInput for any other."""
         if name not in self.names:
             self.fail(line, "a node that the file declares", name)
         return self.names[name]
 
     def link(self, tail: int, head: int, line: int, **numbers: Any) -> None:
-        """Add a link. Its numbers are as `set_numbers` takes them; None: it has none."""
+        """Add a link. Its numbers have the form that `set_numbers` takes; None stands for a missing one."""
         for name, value in numbers.items():
             if value is not None:
                 column = self._columns.setdefault(name, [])
@@ -92,17 +92,17 @@ class Draft:
         self._lines.append(line)
 
     def link_once(self, one: int, other: int, line: int) -> None:
-        """Add a link without numbers, if the two have none yet."""
+        """Add a link without numbers, unless the two nodes have one."""
         if (one, other) not in self._pairs:
             self._pairs |= {(one, other), (other, one)}
             self.link(one, other, line)
 
     def __len__(self) -> int:
-        """How many links there are."""
+        """The number of links."""
         return len(self._tails)
 
     def listing(self, *, hosts_end: bool = False) -> Listing:
-        """What the file lists; hosts_end: whether hosts only end packets.
+        """The contents of the file. hosts_end: whether hosts only end packets.
 
         Raises BadInput for numbers that some links have and others have not, and for an empty file.
         """
@@ -148,21 +148,21 @@ class Draft:
         return value
 
     def _both_ways(self) -> bool:
-        """Whether each link has its like in the other direction, with the same numbers."""
+        """Whether each link has an equal one in the other direction, with the same numbers."""
         columns = [*self._columns.values()]
         links = Counter(zip(self._tails, self._heads, *columns))
         return links == Counter(zip(self._heads, self._tails, *columns))
 
 
 def _is_whole(name: str) -> bool:
-    """Whether a name is a whole number that is written as such."""
+    """Whether a name is a whole number in its usual form."""
     if not (name.isascii() and name.isdigit() and len(name) < 20):
         return False
     return (name == "0" or name[0] != "0") and int(name) < LARGEST
 
 
 def lines_of(path: Path, comment: str = "") -> Iterator[tuple[int, str]]:
-    """Yield (line number, text) of every line that is not blank, without what stands behind the sign of a comment."""
+    """Yield (line number, text without its comment) of every line that is not blank."""
     for number, text in enumerate(text_of(path).splitlines(), start=1):
         text = text.partition(comment)[0] if comment else text
         if text.strip():
@@ -170,7 +170,7 @@ def lines_of(path: Path, comment: str = "") -> Iterator[tuple[int, str]]:
 
 
 class Rows:
-    """The lines of a file, taken one after the other as its counts say."""
+    """The lines of a file, to be taken one after another."""
 
     def __init__(self, draft: Draft, comment: str = "") -> None:
         self.draft, self.lines = draft, lines_of(draft.path, comment)
@@ -183,7 +183,7 @@ class Rows:
         return line, text.strip()
 
     def words(self, what: str, least: int, most: int | None = None) -> tuple[int, list[str]]:
-        """The number and the words of the next line, as many as said."""
+        """The number of the next line and its words, `least` … `most` of them."""
         line, text = self.take(what)
         words = text.split()
         if not least <= len(words) <= (least if most is None else most):
@@ -191,7 +191,7 @@ class Rows:
         return line, words
 
     def numbers(self, what: str, word: str = "") -> tuple[int, list[int]]:
-        """The number of the next line, and the whole numbers in it, behind a word or none."""
+        """The number of the next line and the whole numbers in it, behind `word` if there is one."""
         line, text = self.take(what)
         first, *others = text.split() if word else ("", *text.split())
         if first != word or not others or not all(re.fullmatch(r"-?\d{1,9}", other, re.ASCII) for other in others):
@@ -199,6 +199,6 @@ class Rows:
         return line, [*map(int, others)]
 
     def end(self) -> None:
-        """Refuse lines behind those that the counts say."""
+        """Refuse lines beyond the file's counts."""
         for line, text in self.lines:
             self.draft.fail(line, "as many lines as the file says, and its end", text)

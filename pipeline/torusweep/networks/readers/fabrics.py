@@ -33,7 +33,7 @@ def ns3(path: Path) -> Listing:
 
     A line has two nodes, a rate, a delay and an error rate, which is not read. All nodes that are no switches are
     hosts, which have a terminal and forward nothing.
-    Of a file with more lines than its first one counts, ns-3 reads as many as counted.
+    ns-3 reads as many lines as the first one counts, even if there are more.
     Source: astra-sim/astra-network-ns3, commit 8fd3604: scratch/common.h (SetupNetwork).
     """
     rows = [(line, text.split()) for line, text in text_lines(path)]
@@ -77,7 +77,7 @@ def ns3(path: Path) -> Listing:
 
 
 class Fabric(NamedTuple):
-    """What ibnetdiscover says of names beyond the network. Nodes are called as in the network.
+    """Names in ibnetdiscover's output that the network has not. Nodes have the network's names.
 
     switches  GUID of each switch → its name
     lids      LID → the node, an adapter or a switch
@@ -92,7 +92,7 @@ class Fabric(NamedTuple):
 
 
 def fabric_of(path: Path) -> Fabric:
-    """Read GUIDs, LIDs and ports. Raises BadInput for an adapter with several ports, whose LIDs are apart."""
+    """Read GUIDs, LIDs and ports. Raises BadInput for an adapter with several ports, each with its own LIDs."""
     found = _discovered(path)
     names = found.names
     switches, lids = dict[int, str](), dict[int, str]()
@@ -122,10 +122,10 @@ def fabric_of(path: Path) -> Fabric:
 
 
 class _Discovered(NamedTuple):
-    """ids: what the file calls nodes → their numbers; ports: (node, port) → (node, port); names of nodes.
+    """The file's names of nodes → their numbers; (node, port) → (node, port) at the other end; names to show.
 
-    speeds          Gb/s of each link, by its lower end; differ: ends at which the speed is another than at the other
-    hosts, devices  adapters, and those that do the sums of SHARP in switches
+    speeds          Gb/s of each link, by its lower end; differ: ends whose speed is not that of the other end
+    hosts, devices  adapters, and devices that do SHARP's sums in switches
     """
 
     ids: dict[str, int]
@@ -141,7 +141,7 @@ def ibnetdiscover(path: Path) -> Listing:
     """Read what ibnetdiscover prints of an InfiniBand fabric: switches, and adapters, which are hosts with a terminal.
 
     Hosts forward nothing. SHARP's aggregation nodes, which are adapters within switches, have no terminal. Nodes are
-    called by their descriptions, those of equal ones by type and GUID (H-…: an adapter). Each link is listed at both
+    called by their descriptions; if these are equal, by type and GUID (H-…: an adapter). Each link is listed at both
     ends, with its ports and speed (4xHDR: 200 Gb/s). Where the ends say different speeds, the slower is read, with a
     note.
     Source: man page ibnetdiscover(8), "topology file format".

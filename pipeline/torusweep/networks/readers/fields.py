@@ -23,7 +23,7 @@ WORD = re.compile(r"""(?<![^\s,])(?:"([^"]*)"|'([^']*)'|(\([^()]*\)))(?![^\s,])|
 
 
 def text_lines(path: Path, inside: list[str] | None = None) -> Iterator[tuple[int, str]]:
-    """Yield (line number, text) of every line that has something before a comment.
+    """Yield (line number, text) of every line with text before a comment.
 
     # and % begin a comment at the beginning of a line and behind a blank, unless in quotes. Within a field they are
     part of it: `inside` gets such fields, for `notes_on_signs`. Raises BadInput for comments that begin with // or ;.
@@ -54,7 +54,7 @@ def text_lines(path: Path, inside: list[str] | None = None) -> Iterator[tuple[in
 
 
 def without_comment(text: str, inside: list[str] | None = None) -> str:
-    """A line up to its comment; `inside` gets the field of the first sign that stands within one."""
+    """A line up to its comment; `inside` gets the first field that contains a comment sign."""
     for found in SIGN.finditer(text):
         if found.lastgroup == "comment":
             return text[: found.start()]
@@ -65,7 +65,7 @@ def without_comment(text: str, inside: list[str] | None = None) -> str:
 
 
 def notes_on_signs(inside: list[str]) -> list[str]:
-    """A note on fields with a sign of comments in them, if there are any."""
+    """A note on fields that contain a comment sign, if there are any."""
     if not inside:
         return []
     some = one_line(printable(inside[0]), SHOWN)
@@ -84,7 +84,7 @@ def words_of(text: str) -> tuple[list[str], str]:
 
 
 def fields_of(text: str, delimiter: str | None) -> list[str]:
-    """The fields of a line of a table between commas or tabs, without quotes; words, where the delimiter is None."""
+    """The fields of a table's line, without quotes, between commas or tabs; its words if the delimiter is None."""
     if delimiter is None:
         return words_of(text)[0] if '"' in text or "'" in text else text.split()
     try:
@@ -95,7 +95,7 @@ def fields_of(text: str, delimiter: str | None) -> list[str]:
 
 
 def delimiter_of(text: str) -> str | None:
-    """What stands between the fields of a line: a comma, a tab, or blanks, which is None."""
+    """The delimiter of a line's fields: a comma, a tab, or None for blanks."""
     return next((mark for mark in (",", "\t") if mark in text), None)
 
 

@@ -19,8 +19,8 @@ OF_EDGES = ("id", "source", "target", "type", "weight")  # attributes that say w
 def gexf(path: Path) -> Listing:
     """Read GEXF, as networkx and Gephi write it. Nodes are called by their ids.
 
-    Attributes of links are read as those of GraphML are (`torusweep.networks.families.graph_graphml`), the attribute
-    weight, too; of nodes their number of terminals. Entity declarations, mixed directions and nodes within nodes are
+    Attributes of links are read as in GraphML (`torusweep.networks.families.graph_graphml`), weight included, and the
+    number of terminals of nodes. Entity declarations, mixed directions and nodes within nodes are
     errors.
     Source: gexf.net, GEXF 1.2 and 1.3; files of Gephi's tests.
     """
@@ -35,7 +35,7 @@ def gexf(path: Path) -> Listing:
 
 
 class _Reader:
-    """What has been read so far; its methods are called by the parser."""
+    """The state of a reading; the parser calls its methods."""
 
     def __init__(self, path: Path) -> None:
         self.path = path

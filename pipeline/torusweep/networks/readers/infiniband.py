@@ -1,4 +1,4 @@
-"""Readers of what tools print of InfiniBand and Omni-Path: iblinkinfo, ibdiagnet's and OpenSM's .lst, opareport."""
+"""Readers of reports on InfiniBand and Omni-Path: iblinkinfo, ibdiagnet's and OpenSM's .lst, opareport."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ OPA = re.compile(r"(<->|(\d+(?:\.\d+)?)g(?: +\d+)?)\s+(0x[0-9a-f]+)\s+(\d+)\s+(F
 
 
 def iblinkinfo(path: Path) -> Listing:
-    """Read what iblinkinfo prints: switches, and adapters, which are terminals and forward nothing.
+    """Read iblinkinfo's output: switches, and adapters, which are terminals and forward nothing.
 
-    Nodes are called by their descriptions where these differ, else with their LIDs. Each link is listed at both ends
+    Nodes are called by their descriptions; if these are equal, LIDs are added. Each link is listed at both ends
     and read once, with its width and speed (4X 25.78125 Gbps: 100 Gb/s). Aggregation nodes are no terminals. Ports that
     are down are left out. What `--line` prints does not tell adapters from switches, and is refused.
     Source: rdma-core, infiniband-diags/iblinkinfo.c.
@@ -94,8 +94,8 @@ def _rate(draft: Draft, line: int, width: str, lane: str) -> str:
 def subnet_list(path: Path) -> Listing:
     """Read a .lst of ibdiagnet or OpenSM: a link a line, with its width and speed a lane. Adapters are terminals.
 
-    Nodes are called by their descriptions where these differ, else by their GUIDs. The node at which the subnet manager
-    runs has the type CA-SM or SW-SM. Links that are down are left out. OpenSM writes ?? for widths and speeds newer
+    Nodes are called by their descriptions; if these are equal, by their GUIDs. The node of the subnet manager has the
+    type CA-SM or SW-SM. Links that are down are left out. OpenSM writes ?? for widths and speeds newer
     than EDR, which are not read.
     Source: OpenSM, opensm/osm_dump.c (dump_topology_node); ibutils, ibdm/datamodel/Fabric.cpp (parseSubnetLine).
     """
@@ -131,7 +131,7 @@ def subnet_list(path: Path) -> Listing:
 def opareport(path: Path) -> Listing:
     """Read the links that `opareport -o links` prints of Omni-Path: FI, which are terminals, and SW, switches.
 
-    Details of ports and cables, which -d prints below a link, are not read. A note says where the report counts other
+    Details of ports and cables, which -d prints below a link, are not read. A note says if the report counts other
     links than it lists, as it does for a part of the fabric.
     Source: opa-ff, IbaTools/opareport/opareport.c (ShowLinksReport, ShowLinkPortBriefSummary).
     """
@@ -160,6 +160,6 @@ def opareport(path: Path) -> Listing:
 
 
 def _called(names: dict[str, str]) -> dict[str, str]:
-    """GUID → what a node is called: its description where these differ, else the GUID."""
+    """GUID → name of a node: its description if these differ, otherwise the GUID."""
     plain = len({*names.values()}) == len(names) and all(names.values())
     return names if plain else {guid: guid for guid in names}

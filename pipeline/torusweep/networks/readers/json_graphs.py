@@ -1,6 +1,6 @@
 """Readers of graphs in JSON: Cytoscape, JSON Graph Format, NetJSON, vis.js, D3, MiniEdit; others go to networkx's.
 
-What a file is, its keys tell, wherever they stand.
+The keys of a file show its format, wherever they stand.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Json = dict[str, Any]
 
 
 def json_graph(path: Path) -> Listing:
-    """Read a graph in JSON as its keys say; nodes and links (or edges) of networkx by `node_link`."""
+    """Read a graph in JSON, in the format that its keys show; networkx's nodes and links by `node_link`."""
     document = parse_json(path)
     if not isinstance(document, dict):
         return node_link(path)
@@ -117,9 +117,9 @@ def _netjson(path: Path, document: Json) -> Listing:
 
 
 def _plain(path: Path, nodes: Any, links: Any, ends: tuple[str, str], keys: tuple[str, ...]) -> Listing:
-    """vis.js (from, to), graphology (key), and D3's nodes without ids, which links call by place or name.
+    """vis.js (from, to), graphology (key), and D3's nodes without ids, to which links refer by place or name.
 
-    Links of vis.js with arrows "to" have one direction, as those of graphology have that are not undirected.
+    Links of vis.js with arrows "to" have one direction; so have links of graphology that are not undirected.
     """
     objects = _objects(path, "nodes", nodes)
     key = next((key for key in keys if all(key in node for node in objects)), "")
@@ -176,7 +176,7 @@ def _miniedit(path: Path, document: Json) -> Listing:
 def _of_objects(
     draft: Draft, nodes: list[Json], links: list[Json], ends: tuple[str, str], *, drop: set[str], costs: bool = False
 ) -> Listing:
-    """Nodes by their id, and links with the numbers that are known, or a cost."""
+    """Read nodes by their ids, and links with their known numbers, or a cost."""
     path = draft.path
     for node in nodes:
         draft.declare(_name(path, node.get("id")), 1)

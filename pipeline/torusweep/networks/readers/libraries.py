@@ -55,7 +55,7 @@ SPARSE = {"data", "indices", "indptr", "row", "col", "offsets", "format", "shape
 def gml(path: Path) -> Listing:
     """Read GML by igraph. Nodes are called by their labels, or names, if all have different ones, else by their ids.
 
-    What stands in brackets within a node or link, such as its place in a picture, is not read.
+    Data in brackets within a node or link, such as its place in a picture, is not read.
     Source: M. Himsolt, GML: a portable graph file format (1996): directed 1, else undirected; ids are whole numbers.
     """
     graph, warned = _read(path, igraph.Graph.Read_GML)
@@ -106,7 +106,7 @@ def pajek(path: Path) -> Listing:
 
 
 def _without_partitions(text: str) -> tuple[str, list[str]]:
-    """A file of Pajek without the sections that divide or weigh its nodes, and the names of these."""
+    """A Pajek file without the sections that divide or weigh its nodes, and the names of these sections."""
     parts = re.split(
         r"^(?=[ \t]*\*(?:network|partition|vector|permutation|cluster|hierarchy)\b)", text, flags=re.M | re.I
     )
@@ -116,7 +116,7 @@ def _without_partitions(text: str) -> tuple[str, list[str]]:
 
 
 def _read(path: Path, reader: Callable[[str], Any], place: str = "") -> tuple[Any, str]:
-    """A graph, read from `place`, else from the path, and what igraph warned of. Raises BadInput with the path."""
+    """A graph that igraph read from `place` or the path, and igraph's warnings. Raises BadInput with the path."""
     text_of(path)  # other bytes make igraph fail, or crash
     try:
         with warnings.catch_warnings(record=True) as warned:
@@ -133,8 +133,8 @@ def _read(path: Path, reader: Callable[[str], Any], place: str = "") -> tuple[An
 def _listing(path: Path, graph: Any, names: Sequence[Any], called_by: str, nested: dict[str, list[str]]) -> Listing:
     """The listing of a graph of igraph.
 
-    called_by  the attribute that nodes are called by
-    nested     attributes that igraph leaves out: of "edge", "vertex" and "graph"
+    called_by  the attribute with the names of nodes
+    nested     attributes of "edge", "vertex" and "graph" that igraph leaves out
     """
     listing = Listing(directed=bool(graph.is_directed()), nodes=np.arange(graph.vcount()))
     ends = np.array(graph.get_edgelist(), np.int64).reshape(-1, 2)
@@ -160,12 +160,12 @@ def _listing(path: Path, graph: Any, names: Sequence[Any], called_by: str, neste
 
 
 def _value(value: Any) -> Any:
-    """None where a link has none: igraph gives it an empty text, or NaN."""
+    """A link's value; None if it has none, for which igraph gives an empty text or NaN."""
     return None if value in ("", None) or value != value else value
 
 
 def _name(path: Path, listing: Listing, names: Sequence[Any]) -> None:
-    """Call nodes by names, which differ."""
+    """Give the nodes distinct names."""
     for name in names:
         if not str(name).isprintable():
             shown = one_line(printable(name), SHOWN)
@@ -239,7 +239,7 @@ def _of_arrays(path: Path, read: Callable[[], dict[str, Any]]) -> Listing:
 def listing_of(path: Path, matrix: Any, names: Sequence[Any] = ()) -> Listing:
     """The links of a square matrix, dense or sparse: one for each entry that is not 0, whose value is a weight.
 
-    A symmetric matrix has each link twice. Of another, `directed` must be said.
+    A symmetric matrix has each link twice. For any other matrix the user must give `directed`.
     """
     shape = "×".join(map(str, matrix.shape))
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or not matrix.shape[0]:

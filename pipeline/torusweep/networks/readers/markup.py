@@ -25,23 +25,23 @@ class Element:
     text: str = ""
 
     def all(self, *names: str) -> Iterator[Element]:
-        """Elements of these names, or of any, at any depth, in the order of the file."""
+        """Elements with these names, or all elements, at any depth, in the order of the file."""
         for element in self.inside:
             if not names or element.name in names:
                 yield element
             yield from element.all(*names)
 
     def child(self, name: str) -> Element | None:
-        """The first element of a name right below."""
+        """The first child element with this name."""
         return next((element for element in self.inside if element.name == name), None)
 
     def said(self, name: str) -> str | None:
-        """The text of the first element of a name right below; None: there is none."""
+        """The text of the first child element with this name; None without one."""
         found = self.child(name)
         return None if found is None else found.text.strip()
 
     def attribute(self, path: Path, name: str) -> str:
-        """An attribute. Raises BadInput where there is none."""
+        """The value of an attribute. Raises BadInput if it is missing."""
         if not self.attributes.get(name):
             fail(path, self.line, f"expected <{one_line(printable(self.name), SHOWN)}> with the attribute {name}")
         return self.attributes[name]

@@ -23,7 +23,7 @@ AS_NUMBER = re.compile(r"\d{1,10}", re.ASCII)
 
 
 class _Link(NamedTuple):
-    """A link of SNDlib: its ends, capacity that is installed, capacities of modules, whether it has costs."""
+    """A link of SNDlib: its ends, installed capacity, capacities of modules, and whether it has costs."""
 
     line: int
     source: str
@@ -36,8 +36,8 @@ class _Link(NamedTuple):
 def sndlib(path: Path) -> Listing:
     """Read a network of SNDlib in its native format: nodes, links, and capacities.
 
-    The capacity that is installed is a bandwidth. Where none is installed anywhere and each link can have one module,
-    its capacity is. Capacities have the unit of the demands: Mb/s where META says MBITPERSEC, else they are read as
+    The installed capacity is the bandwidth. If none is installed anywhere and each link can have one module,
+    the module's is. Capacities have the unit of the demands: Mb/s where META says MBITPERSEC, else they are read as
     flits a cycle. Costs, demands and paths are not read. Whether links are directed stands in SNDlib's model file.
     Source: sndlib.put.poznan.pl, native format, version 1.0: of a link "( source target ) pre_installed_capacity
     pre_installed_capacity_cost routing_cost setup_cost ( {module_capacity module_cost}* )".
@@ -94,7 +94,7 @@ def sndlib_xml(path: Path) -> Listing:
 
 
 def _of_sndlib(draft: Draft, links: list[_Link], unit: str) -> Listing:
-    """The network. unit: of capacities and demands, as the file calls it; empty: it does not say."""
+    """Make the network. unit: the file's unit of capacities and demands, or empty."""
     none = all(NUMBER.fullmatch(link.installed) and float(link.installed) == 0 for link in links)
     single = none and all(len(link.modules) == 1 for link in links)
     for link in links:
@@ -218,7 +218,7 @@ def rocketfuel(path: Path) -> Listing:
 
 
 def rocketfuel_map(path: Path) -> Listing:
-    """Read Rocketfuel's .cch: routers and the routers of the same provider that they have links to.
+    """Read Rocketfuel's .cch: routers, and their links to routers of the same provider.
 
     Links to other providers ({-1}), routers of these, places, backbone signs and names are not read.
     Source: rocketfuel maps: "uid @loc [+] [bb] (num_neigh) [&ext] -> <nuid-1> … {-euid} … =name[!] rn".

@@ -70,7 +70,7 @@ def konect(path: Path) -> Listing:
 def gdf(path: Path) -> Listing:
     """Read GDF of GUESS: nodes by their names, and links with their numbers, where they are known.
 
-    Links are directed where the column `directed` says so, of all or of none; without it they are not.
+    Links are directed if the column `directed` says so, for all links or for none; without it they are not.
     Source: GUESS's manual, GDF; Gephi, ImporterGDF.java.
     """
     draft, columns, kind = Draft(path), list[str](), ""
@@ -185,7 +185,7 @@ def lgf(path: Path) -> Listing:
 
 
 def vna(path: Path) -> Listing:
-    """Read NetDraw's VNA: nodes, and ties, which are directed unless each has its like in the other direction.
+    """Read NetDraw's VNA: nodes, and ties, which are directed unless each has an equal one in the other direction.
 
     The strength of a tie is a weight. Other columns, and how nodes are drawn, are not read.
     Source: NetDraw's guide, "VNA data file format"; files of Gephi's ImporterVNA and ExporterVNA.
@@ -241,7 +241,7 @@ def leda(path: Path) -> Listing:
 
 
 def lgl(path: Path) -> Listing:
-    """Read the LGL format of igraph: a node behind #, then its neighbours, a line each, with a weight or none.
+    """Read igraph's LGL format: a node behind #, then a line for each neighbour, with or without a weight.
 
     Source: igraph, src/io/lgl.c (igraph_read_graph_lgl).
     """
@@ -258,7 +258,7 @@ def lgl(path: Path) -> Listing:
 
 
 def sif(path: Path) -> Listing:
-    """Read Cytoscape's SIF: a node, the kind of a link and nodes that it leads to, a line each, or a node alone.
+    """Read Cytoscape's SIF: lines with a node, the kind of a link and its targets, or with a node alone.
 
     Names and kinds are divided by tabs where the file has a tab, else by blanks. Links have both directions, and their
     kinds are not read: links of different kinds are parallel links, those of one kind are one link.

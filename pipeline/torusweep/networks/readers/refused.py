@@ -1,4 +1,4 @@
-"""Files of known tools that are no network as they stand: what each is, and what to do."""
+"""Refuse files of known tools that hold no network as they stand, and say what to do instead."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LIST = "write its links as a list, a line each: one other"
 
 
 class Foreign(NamedTuple):
-    """What a file is, and what to do instead."""
+    """A description of a file, and what to do instead."""
 
     what: str
     remedy: str
@@ -54,7 +54,7 @@ KNOWN = {
 
 
 def refuse(path: Path, name: str) -> NoReturn:
-    """Refuse a file of a tool in NOT_READ: as what it is, and with what to do."""
+    """Refuse a file of a tool in NOT_READ, with what it is and what to do instead."""
     what, remedy = SPELLED[name](path) if name in SPELLED else KNOWN[name]
     raise BadInput(f"{printable(path)}: expected a network, got {what}; {remedy}")
 

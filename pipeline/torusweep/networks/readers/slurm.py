@@ -20,9 +20,9 @@ NO_LINKS = "names nodes that are near, and no links; write a tree of switches (t
 def slurm(path: Path) -> Listing:
     """Read Slurm's topology.conf: the tree of topology/tree, or the rings of topology/ring.
 
-    Switches, and nodes, which are terminals and forward nothing, or switches below each. In a ring each node is linked
-    with the next, and the last with the first. A line may go on behind a backslash. Of what `scontrol show topology`
-    prints, the nodes of a switch above others, which are those below them, are left out. LinkSpeed has no unit and is
+    Below each switch are nodes, which are terminals and forward nothing, or switches. In a ring each node is linked
+    with the next, and the last with the first. A line may go on behind a backslash. In the output of `scontrol show
+    topology`, a switch above others lists the nodes below them again; these are left out. LinkSpeed has no unit and is
     not read. Blocks (topology/block) are refused.
     Source: man page topology.conf(5).
     """
@@ -46,7 +46,7 @@ def slurm(path: Path) -> Listing:
 
 
 def _joined(path: Path) -> Iterator[tuple[int, str]]:
-    """Lines, with those that go on behind a backslash as one."""
+    """Yield lines, with a line and its continuations behind backslashes as one."""
     begun, start = "", 0
     for line, text in lines_of(path, "#"):
         start = start if begun else line
@@ -61,7 +61,7 @@ def _joined(path: Path) -> Iterator[tuple[int, str]]:
 def slurm_yaml(path: Path) -> Listing:
     """Read one topology of Slurm's topology.yaml: a tree, rings, or a 3D torus.
 
-    Of several, the first that is cluster_default is read. In a torus, nodes go from x to z. Blocks and flat
+    If there are several, the first that is cluster_default is read. In a torus, nodes go from x to z. Blocks and flat
     topologies name no links and are refused, as are regions of a torus, whose other cells have no node.
     Source: man page topology.yaml(5).
     """

@@ -61,7 +61,7 @@ class _Dot:
         fail(self.path, line, f"expected {expected}, got '{one_line(printable(got), SHOWN)}'")
 
     def take(self) -> str:
-        """The token that was next; read the one behind it."""
+        """Return the next token and move on."""
         taken = getattr(self, "token", "")
         self.kind, self.token, self.place = next(self.tokens, ("end", "the end", len(self.text)))
         return taken
@@ -108,7 +108,7 @@ class _Dot:
         return self.names.setdefault(name, len(self.names))
 
     def ends(self, depth: int) -> list[int]:
-        """The nodes of a name or of a subgraph."""
+        """The nodes that a name or a subgraph stands for."""
         if self.kind == "id" and self.token.lower() == "subgraph":
             self.take()
             if self.kind == "id":
@@ -195,7 +195,7 @@ class _Dot:
 def dot(path: Path) -> Listing:
     """Read a graph in DOT, the language of Graphviz: nodes by their names, links with their attributes, subgraphs.
 
-    Where all nodes have different attributes `name`, as igraph writes them, they are called by these.
+    If all nodes have different attributes `name`, as igraph writes them, these are their names.
     Source: graphviz.org, "DOT Language".
     """
     return _Dot(path).listing()
@@ -240,7 +240,7 @@ def graph6(path: Path) -> Listing:
 
 
 def _sparse6(n: int, bits: np.ndarray) -> np.ndarray:
-    """int64[E, 2]: the ends of links. Each unit of 1 + k bits is (next node?, x), k the length of n − 1."""
+    """int64[E, 2]: the ends of links. Each unit of 1 + k bits is (next node?, x), where n − 1 has k bits."""
     k = max(1, (n - 1).bit_length()) if n > 1 else 1
     units = bits[: len(bits) // (1 + k) * (1 + k)].reshape(-1, 1 + k)
     numbers = units[:, 1:] @ (1 << np.arange(k - 1, -1, -1))
@@ -259,9 +259,8 @@ def _sparse6(n: int, bits: np.ndarray) -> np.ndarray:
 def dimacs(path: Path) -> Listing:
     """Read DIMACS: `p edge` (colouring), links `e u v`; `p sp`, `p max`, `p min` (paths, flows), arcs `a u v numbers`.
 
-    The number is the capacity of a flow's arc, read as bandwidth; that of a path's arc is a weight. Lines n, least
-    flows and costs are not read. Raises BadInput where links are missing that the line p counts; colourings may list
-    each from both ends.
+    For flows the number is a capacity, read as bandwidth; for paths it is a weight. Lines n, least flows and costs are
+    not read. Raises BadInput if there are fewer links than the line p counts; colourings may list each from both ends.
     Source: DIMACS challenges: graph colouring, network flows (1990), shortest paths (challenge 9), file formats.
     """
     listing = Listing()
@@ -304,7 +303,7 @@ def _shown(text: str) -> str:
 
 
 def _check_count(path: Path, listing: Listing, links: int, where: str) -> None:
-    """Compare the number of links with that which the file says. Raises BadInput where it has fewer: it may be cut."""
+    """Compare the number of links with the file's own. Raises BadInput if links are missing: the file may be cut."""
     listed = len(listing.tails)
     if listed < links:
         raise BadInput(
@@ -319,8 +318,8 @@ def _check_count(path: Path, listing: Listing, links: int, where: str) -> None:
 def snap(path: Path) -> Listing:
     """Read a list of links of SNAP (snap.stanford.edu), whose first line says whether it is directed.
 
-    Where each unordered pair of nodes is saved once, links have both directions. The numbers of nodes and links that
-    its comments say are compared with the list's.
+    Where each unordered pair of nodes is saved once, links have both directions. The numbers of nodes and links in
+    its comments are compared with the list's.
     """
     listing = edge_list(path, header=False)
     with path.open("rb") as file:
@@ -354,7 +353,7 @@ def metis(path: Path) -> Listing:
 
 
 def matrix(path: Path) -> Listing:
-    """Read a matrix as text: N lines of N numbers; or as pandas writes a frame, with names above and before them."""
+    """Read a matrix as text: N lines of N numbers, or pandas's form with names above and before them."""
     inside = list[str]()
     lines = list(text_lines(path, inside))
     heading = lines[0][1].strip("\ufeff").lstrip()[:1] in (",", ";") if lines else False

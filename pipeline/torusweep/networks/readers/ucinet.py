@@ -19,8 +19,8 @@ DL_SECTION = re.compile(r"\s*((?:row |column |matrix )?labels( embedded)?|data)\
 def ucinet(path: Path) -> Listing:
     """Read UCINET's DL: edgelist1, nodelist1 or fullmatrix, with labels or numbers of nodes.
 
-    Entries of a matrix are weights, and links are directed unless each has its like in the other direction. Capitals do
-    not tell labels apart. A link without a value has the value 1, as the manual says; a note counts them.
+    Entries of a matrix are weights. Links are directed unless each has an equal one in the other direction. Capitals
+    do not tell labels apart. A link without a value has the value 1, as the manual says; a note counts them.
     Source: UCINET's help, "DL language" (analytictech.com/ucinet/help/hs5000.htm), and "Data > Export > DL".
     """
     draft = Draft(path, directed=True)
@@ -57,12 +57,12 @@ def ucinet(path: Path) -> Listing:
 
 
 def _alike(labels: list[str]) -> list[str]:
-    """Labels as UCINET compares them, which writes all in capitals."""
+    """Labels in capitals, as UCINET compares them."""
     return [label.upper() for label in labels]
 
 
 def _sections(draft: Draft) -> tuple[str, list[str] | None, list[tuple[int, list[str]]]]:
-    """The head of a file of DL, its labels (None: they are embedded in the data), and the rows of its data."""
+    """The head of a DL file, its labels (None if embedded in the data), and the rows of its data."""
     mode, head, labels, embedded = "head", "", list[str](), False
     rows: list[tuple[int, list[str]]] = []
     for line, text in lines_of(draft.path):
@@ -96,7 +96,7 @@ def _add_matrix(draft: Draft, count: int, rows: list[tuple[int, list[str]]]) -> 
 def _add_lists(
     draft: Draft, rows: list[tuple[int, list[str]]], *, pairs: bool, labels: list[str], embedded: bool
 ) -> None:
-    """Links: two nodes and a weight a line, or a node and its neighbours."""
+    """Add links: each line has two nodes and a weight, or a node and its neighbours."""
     weighted = pairs and any(len(words) == 3 for _, words in rows)
     without = sum(len(words) == 2 for _, words in rows) if weighted else 0
     if without:
