@@ -42,7 +42,7 @@ def anneal(
     """Try moves; a move that raises the energy by at most −T ln u is accepted.
 
     chain  0 … 2³² − 1: the random numbers of a move depend on it, on the seed, and on the move's number alone
-    All others are as of `anneal_chains`, which anneals several graphs at once.
+    The other arguments are those of `anneal_chains`, which anneals several graphs at once.
     """
     options: dict[str, Any] = {"first": first, "seed": seed, "chains": [chain], "wires": wires, "backend": backend}
     return anneal_chains([quotient], temperatures, goal, **options)[0]
@@ -60,16 +60,16 @@ def anneal_chains(
     backend: str = "auto",
     threads: int = 1,
 ) -> list[Annealed]:
-    """Anneal several graphs of a size, each by moves of its own.
+    """Anneal several graphs of one size, each by its own moves.
 
     temperatures  float64[B] ≥ 0, in units of energy: one for each 256 moves
-    chains        the number of each, 0 … 2³² − 1
-    first         number of the first move; a search that is continued has the moves of one that was not stopped
+    chains        number of each chain, 0 … 2³² − 1
+    first         number of the first move; a continued search has the same moves as one that was never stopped
     seed          0 … 2⁶⁴ − 1
-    wires         links may be no longer than these say; None: as long as they like
+    wires         limits on the length of links; None for no limit
     backend       numba or numpy, the specification; cupy: a block of the GPU for each graph. The result is the same to
                   the bit. auto: numba; cupy if there is a GPU, for 8 or more graphs a thread, of 256 or more nodes
-    threads       of numba, of which each anneals a graph
+    threads       threads of numba; each anneals a graph
 
     A move takes two links (a, b), (c, g) of the quotient and a rotation r of the second, and joins a to c and b to g in
     their place, in all copies at once. A move that would make a parallel link, one from a node to itself, or one that
@@ -102,7 +102,7 @@ def anneal_chains(
 
 
 def choose_backend(backend: str, chains: int, nodes: int, threads: int) -> str:
-    """What `anneal_chains` computes with: numpy, numba or cupy.
+    """The backend that `anneal_chains` uses: numpy, numba or cupy.
 
     Raises BackendUnavailable for cupy without a GPU, or for graphs that are too large for it.
     """
@@ -121,7 +121,7 @@ def choose_backend(backend: str, chains: int, nodes: int, threads: int) -> str:
 
 
 def check(quotient: Quotient, temperatures: np.ndarray, first: int) -> None:
-    """Raise ValueError where a quotient or the temperatures are none."""
+    """Raise ValueError for an invalid quotient or invalid temperatures."""
     expect = expecting("anneal")
     s, head, shift, mate = quotient
     expect(s >= 1, "at least one copy", s)

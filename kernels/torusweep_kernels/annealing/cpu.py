@@ -33,7 +33,7 @@ class Graph(NamedTuple):
 
     head, shift, mate  int32[m·d]
     ports              int32[N, d]  a missing link leads back to its node
-    place, longest     as of `Wires`
+    place, longest     as in `Wires`
     """
 
     copies: int
@@ -110,7 +110,7 @@ def _spread(context, ports, old, new, nodes, degree, width):
 
 @cached
 def _anneal(graph, best, rows, temperatures, limits, first, key, width):
-    """best: copies of the graph's head, shift and mate; width: a tuple of as many elements as a group has words."""
+    """Anneal. best: copies of head, shift and mate; width: a tuple with an element for each word of a group."""
     nodes, d = graph.ports.shape
     m = nodes // graph.copies
     changed = np.empty(4, np.int64)
@@ -145,7 +145,7 @@ def _anneal(graph, best, rows, temperatures, limits, first, key, width):
 
 @cached
 def _exchange(graph, e, f, turn, changed, before):
-    """Whether a move changes the graph; if so, it has: ports `changed`, whose heads, shifts and mates were `before`."""
+    """Make a move if it changes the graph, and return whether: ports `changed` had heads, shifts and mates `before`."""
     s, head, shift, mate = graph.copies, graph.head, graph.shift, graph.mate
     nodes, d = graph.ports.shape
     if head[e] < 0 or head[f] < 0 or f == e or f == mate[e]:
@@ -190,7 +190,7 @@ def _restore(graph, changed, before):
 
 @cached
 def _connect(graph, changed):
-    """The changed ports in all copies."""
+    """Update the changed ports in all copies."""
     nodes, d = graph.ports.shape
     s = graph.copies
     m = nodes // s

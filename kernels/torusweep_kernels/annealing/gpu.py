@@ -50,7 +50,7 @@ def anneal(
 
 
 def most_nodes() -> int:
-    """Of a graph: a block's shared memory holds two words for each node."""
+    """The most nodes of a graph: a block's shared memory holds two words for each node."""
     return min(NUMBERED, (cuda.Gpu().shared - 4 * SUMS) // 8)
 
 
@@ -65,7 +65,7 @@ def annealed(
     first: int,
     seed: int,
 ) -> list[Annealed]:
-    """The same by one launch."""
+    """Anneal by one launch."""
     cupy, copies, (m, d) = device.cupy, quotients[0].copies, quotients[0].head.shape
     nodes = copies * m
     shift, threads = manner(m, nodes, len(chains), device)
@@ -107,8 +107,8 @@ def shared(nodes: int, shift: int) -> int:
 
 
 def manner(m: int, nodes: int, chains: int, device: cuda.Gpu) -> tuple[int, int]:
-    """(shift, threads) of a block: all sources in one group if they fit, in a share of a multiprocessor's memory and
-    threads, so that all chains run at once where enough of both is left to each.
+    """(shift, threads) of a block. All sources form one group if they fit into the block's share of a multiprocessor,
+    which lets all chains run at once if the shares are not too small.
     """
     beside = max(1, min(MOST // LEAST, -(-chains // device.multiprocessors)))  # blocks of a multiprocessor
     shift = 0

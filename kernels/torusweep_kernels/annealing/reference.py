@@ -37,8 +37,8 @@ class Quotient(NamedTuple):
 class Wires(NamedTuple):
     """Where nodes stand, and how long a link may be.
 
-    place    int32[N, 2]  the rotation of the nodes must be one of the places, so that all copies of a link are as long
-    longest  |x − x'| + |y − y'| of a link's ends, at most
+    place    int32[N, 2]  the rotation of nodes must also rotate places, so that all copies of a link have one length
+    longest  upper limit of |x − x'| + |y − y'| for the ends of a link
     """
 
     place: np.ndarray
@@ -61,10 +61,10 @@ class Goal(NamedTuple):
 class Annealed(NamedTuple):
     """State of a search.
 
-    graph, energy  where it is
-    best, best_energy, best_diameter  the best graph that it was at, the first of several
+    graph, energy  the current graph
+    best, best_energy, best_diameter  the first of the best graphs so far
     moves          numbers of the moves that were tried: first … first + moves − 1
-    accepted       of these, moves that changed the graph
+    accepted       number of moves that changed the graph
     """
 
     graph: Quotient

@@ -20,19 +20,19 @@ LARGE = 2 * 10**7
 
 
 class Block(NamedTuple):
-    """Of B networks of N nodes each.
+    """Measures of B networks of N nodes each.
 
     histogram     int64[B, D + 1]  ordered pairs of terminals at each distance in hops, a terminal and itself included;
                                    pairs without a path are not counted. D is the greatest diameter of the block
-    eccentricity  int32[B, N]      distance from each node to the farthest terminal that it reaches; −1 of a node
-                                   without terminals. The diameter is the greatest one, the radius the least ≥ 0
+    eccentricity  int32[B, N]      distance from each node to the farthest terminal that it reaches; −1 for a node
+                                   without terminals. The largest is the diameter, the least ≥ 0 the radius
     connected     bool[B]          whether every node that works reaches every other; a node works if it has a link or
                                    a terminal
     load          float64[B, N, P] | None   load of each port's channel, in flits a cycle, of all its parallel links
                                    together, where each terminal sends one flit a cycle in equal parts to all terminals,
                                    itself included; 0 without a channel. What has no path loads no channel
-    hops          float64[B] | None   the sum of the loads, of all channels: hops of all flits, over those of the
-                                   terminals the mean
+    hops          float64[B] | None   the sum of all channels' loads, which is the sum of all flits' hops; divided by
+                                   the flits it is the mean
     """
 
     histogram: np.ndarray
@@ -108,15 +108,15 @@ def edge_connectivity(
     *,
     threads: int | None = None,
 ) -> np.ndarray:
-    """int64[B]: the least number of links of each network whose failure leaves a node that another does not reach.
+    """int64[B]: for each network, the least number of links whose failure disconnects some pair of nodes.
 
     Nodes that have neither a link nor a terminal are left out; 0 where fewer than two are left.
 
-    ports, terminals, capacity, threads   as of `measure_networks`
+    ports, terminals, capacity, threads   as for `measure_networks`
 
     Method: the least cut between the two ends of the channels of a tree that joins all nodes, in both directions where
-    links have one (`torusweep_kernels.cuts.least_cut`): every cut divides some of these pairs. At most the least
-    degree. It is compiled by Numba; there is none for a GPU.
+    links have one (`torusweep_kernels.cuts.least_cut`): every cut divides some of these pairs. It is at most the least
+    degree. Compiled by Numba; not for a GPU.
 
     Raises ValueError for arrays that contradict each other.
     """

@@ -45,7 +45,7 @@ def split(paths, bits, row):
 
 
 class Scratch(NamedTuple):
-    """What a thread works in, for networks of N nodes, C = N · P channels, rows of W words, one or a multiple of LANES.
+    """Scratch memory of a thread, for N nodes, C = N · P channels, and rows of W words (1, or a multiple of LANES).
 
     heads   uint32[C]      the other end of each channel; N = no channel
     tails   uint32[C]      its own end
@@ -97,8 +97,8 @@ class Ways(NamedTuple):
 def search(source, ports, scratch, unrolled, weighted):
     """Search from a source: nodes in the order of their distances, path counts, channels that lead one hop farther.
 
-    unrolled, weighted  as of `measure_some`
-    Returns the number of nodes reached, 0 where there are too many paths, and that of such channels.
+    unrolled, weighted  as for `measure_some`
+    Returns the numbers of nodes reached (0 if there are too many paths) and of such channels.
     """
     heads, links, state, order, dag = scratch.heads, scratch.links, scratch.state, scratch.order, scratch.dag
     state[:-1] = NEW
@@ -279,8 +279,8 @@ def prepare(ports, terminals, capacity, scratch):
 
 @cached
 def measure_some(ports, terminals, capacity, ways, histogram, eccentricity, connected, load, hops, alone):
-    """Fill in what `measure` returns, for some networks; `ways`: `Ways`. Terminals and capacity are of no length in the
-    second dimension where each node has one, and each channel is one."""
+    """Fill in the results of `measure` for some networks. Terminals and capacity are empty in their second dimension if
+    each node has one terminal, and each channel is one link."""
     nodes, width = ports.shape[1:]
     channels = nodes * width
     words = 1 if nodes <= 64 else -(-nodes // (64 * LANES)) * LANES

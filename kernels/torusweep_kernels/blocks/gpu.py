@@ -21,8 +21,8 @@ NUMBERED = 2**16 - 2  # nodes and channels that 16 bits number
 def measure(task: Task, threads: int | None = None) -> Measured:
     """See `reference.measure`.
 
-    Networks too large for the memory that a block shares take their loads one by one, and distances, where even these
-    do not fit, by the specification's lines, run by CuPy.
+    Networks too large for a block's shared memory take their loads one by one; if even distances do not fit, CuPy runs
+    the specification.
     """
     with cuda.gpu_errors("torusweep_kernels.blocks"):
         device = cuda.Gpu()
@@ -44,7 +44,7 @@ def measure(task: Task, threads: int | None = None) -> Measured:
 
 
 def shared(nodes: int, width: int, most: int, *, loads: bool) -> int:
-    """Shared memory of a block in bytes, for so many pairs of a root and a node at once."""
+    """Shared memory of a block in bytes, for `most` pairs of a root and a node at once."""
     most, channels = max(most, LEAST), nodes * width
     numbers = 8 * (4 + loads * (3 * most + 2 * channels)) + 4 * (6 + nodes)
     return -(-(numbers + 2 * (channels + most + loads * (channels + nodes + 1)) + nodes) // 8) * 8
@@ -56,7 +56,7 @@ def size_of(nodes: int, width: int) -> int:
 
 
 def measured(device: cuda.Gpu, kernel: Any, task: Task, loads: bool) -> tuple[np.ndarray, ...]:
-    """The same for networks that fit in the device's memory, by one launch."""
+    """Measure networks that fit in the device's memory, by one launch."""
     cupy = device.cupy
     networks, nodes, width = task.ports.shape
     terminals = np.ones((networks, nodes), np.int32) if task.terminals is None else task.terminals

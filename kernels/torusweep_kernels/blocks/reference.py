@@ -45,7 +45,7 @@ Measured = tuple[np.ndarray, np.ndarray, np.ndarray, "np.ndarray | None", "np.nd
 
 
 def shares(terminals: np.ndarray) -> np.ndarray:
-    """float64[…, N]: what each terminal of the network sends to a node, int32[…, N]: 1 / T for each of its terminals.
+    """float64[…, N]: share of each terminal's flits for each node: 1 / T for each of its terminals, int32[…, N].
 
     They are added up as `torusweep.traffic.matrix.Traffic.at_nodes` adds them.
     """

@@ -1,7 +1,7 @@
 """Tasks on places, improved by exchanges: least hops · demand, or least load of the busiest link.
 
-A quadratic assignment problem (Koopmans & Beckmann 1957): task t has place[t], and F[s, t] is what s sends t. As many
-tasks as places; those that stand for free places send nothing.
+A quadratic assignment problem (Koopmans & Beckmann 1957): task t has place[t], and s sends F[s, t] to t. There are as
+many tasks as places; tasks that stand for free places send nothing.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import numpy as np
 
 
 class TaskDemand(NamedTuple):
-    """What tasks send to each other, in both directions, as rows; nothing to themselves.
+    """The demand between tasks, in both directions, as rows; tasks send nothing to themselves.
 
     first    int64[T + 1]  task t's partners are other[first[t] : first[t + 1]]
     other    int32[E]
@@ -29,7 +29,7 @@ class TaskDemand(NamedTuple):
 class PlaceRoutes(NamedTuple):
     """The channels between any two of T places, and the share of a message on each, over its bandwidth.
 
-    first    int64[T² + 1]  of place p to q: channel[first[p · T + q] : first[p · T + q + 1]]
+    first    int64[T² + 1]  channels from place p to q: channel[first[p · T + q] : first[p · T + q + 1]]
     channel  int32[R]
     share    float64[R]
     """
@@ -40,7 +40,7 @@ class PlaceRoutes(NamedTuple):
 
 
 class Searched(NamedTuple):
-    """place int32[T]; value: hops · demand, or the busiest link's load; visited: partial placements; all: no limit."""
+    """place int32[T], its value (hops · demand, or the busiest link's load), placements visited, whether all."""
 
     place: np.ndarray
     value: float
@@ -58,14 +58,14 @@ def demand_of(matrix: np.ndarray) -> TaskDemand:
 
 
 def embedded(demand: TaskDemand, near: np.ndarray, senders: int, most: int) -> np.ndarray:
-    """int32[T]: places of tasks, all partners on places that are near each other; −1 of those that are left over.
+    """int32[T]: places of tasks, with all partners on near places; −1 for tasks that are left over.
 
     near     bool[T, T]  symmetric
-    senders  as of `fewer_hops`
-    most     tasks that may be put somewhere, until the longest row of them that was found is returned
+    senders  as for `fewer_hops`
+    most     limit on placing tasks; when it is reached, the longest row found so far is returned
 
-    Depth first: the task with the most partners that have a place comes next (a subgraph of `near` that is like that of
-    the tasks, as in Ullmann 1976).
+    Depth first: the task with the most partners that have a place comes next (the search for a
+    subgraph of `near`, as in Ullmann 1976).
     """
     from torusweep_kernels.exchanges import cpu
 
@@ -78,8 +78,8 @@ def fewer_hops(
     """Exchange tasks at random, then as long as any exchange lowers hops · demand.
 
     distance      float64[T, T]  hops from place to place
-    senders       tasks, the first ones, that may send; all others stand for free places
-    temperatures  float64[B]     for each T random exchanges one: an exchange that costs D more is done with
+    senders       number of first tasks that may send; the others stand for free places
+    temperatures  float64[B]     one for each T random exchanges: an exchange that costs D more is done with
                                  probability exp(−D / temperature) (Kirkpatrick, Gelatt & Vecchi 1983)
     """
     from torusweep_kernels.exchanges import cpu
@@ -94,7 +94,7 @@ def fewer_hops(
 def routes_of(
     distance: np.ndarray, terminals: np.ndarray, arcs: np.ndarray, width: np.ndarray, most: int
 ) -> PlaceRoutes | None:
-    """Equal shares of all shortest paths between the nodes of some terminals; None where more than `most` entries.
+    """Equal shares of all shortest paths between terminals' nodes; None if that takes more than `most` entries.
 
     distance  int32[N, N]    hops; a channel of c links is c paths
     arcs      int32[2, A]    tail and head of each channel, by tail
@@ -113,9 +113,9 @@ def routes_of(
 def lower_load(
     demand: TaskDemand, routes: PlaceRoutes, channels: int, place: np.ndarray, rounds: int, seed: int
 ) -> Searched:
-    """Exchange tasks where that lowers the busiest link's load, or the sum of squares of all at the same one.
+    """Exchange tasks while that lowers the busiest link's load, or at the same load the sum of all squares.
 
-    rounds   through all pairs of tasks, at most; the last is one that lowers nothing
+    rounds   limit on rounds through all pairs of tasks; a round that lowers nothing is the last
     """
     from torusweep_kernels.exchanges import cpu
 
@@ -145,13 +145,13 @@ def all_placements(
 
     matrix    float64[n, n]  demand; the first tasks are placed first
     distance  float64[T, T]  hops from place to place
-    begin     bool[T]        places that the first task needs to be tried on: one of those that look alike
-    place     int32[n]       a placement, and its value: only better ones are looked for
+    begin     bool[T]        places to try for the first task: one of each set of equivalent places
+    place     int32[n]       a known placement, and its value: only better ones are searched for
     most      partial placements that may be visited
-    routes    the value is the busiest of so many channels; None: hops · demand
+    routes    the value is the load of the busiest of `channels` channels; None: hops · demand
 
-    A partial placement is given up where what it has, with all further demand over the shortest distance of any two
-    places, is no better than the best.
+    A partial placement is given up if its value, with all further demand over the shortest distance of any two places,
+    is no better than the best.
     """
     from torusweep_kernels.exchanges import cpu
 

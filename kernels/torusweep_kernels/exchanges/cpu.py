@@ -12,7 +12,7 @@ WORSE = 0.01  # relative: of the sum of squares, for a lower busiest channel
 
 @cached
 def embedded(first, other, near, senders, most):
-    """int32[T]: places of the tasks, −1 of those that are left over."""
+    """int32[T]: places of the tasks; −1 for tasks that are left over."""
     places = len(near)
     order = np.empty(senders, np.int64)
     anchor = np.full(senders, -1, np.int64)  # of each task a partner before it
@@ -88,7 +88,7 @@ def hops_of(first, other, sent, taken, distance, place):
 
 @cached
 def _change(first, other, sent, taken, distance, place, one, two):
-    """What an exchange of two tasks adds to hops · demand."""
+    """The change of hops · demand by an exchange of two tasks."""
     here, there = place[one], place[two]
     total = 0.0
     for entry in range(first[one], first[one + 1]):
@@ -205,7 +205,7 @@ def _add(load, pairs, channel, share, route, amount):
 
 @cached
 def _add_task(load, first, other, sent, taken, pairs, channel, share, place, task, skipped, sign):
-    """As `_add`, of all that a task sends and gets but for one partner: add it (sign 1) or take it away (−1)."""
+    """Add (sign 1) or remove (−1) all messages of a task but those of one partner; see `_add`."""
     places, at, squares = len(place), place[task], 0.0
     for entry in range(first[task], first[task + 1]):
         partner = other[entry]
@@ -269,7 +269,7 @@ def lower_load(first, other, sent, taken, pairs, channel, share, channels, place
 
 @cached
 def all_placements(matrix, distance, begin, found, value, most, by_load, pairs, channel, share, channels):
-    """Depth first over partial placements; `found` becomes the best. Returns (its value, how many were visited)."""
+    """Depth first over partial placements; `found` becomes the best. Returns (its value, number visited)."""
     tasks, places = len(matrix), len(distance)
     nearest = np.inf
     for one in range(places):

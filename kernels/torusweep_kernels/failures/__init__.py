@@ -1,6 +1,6 @@
-"""Many draws of failed parts of one network: which parts fail, and what the survivors are like after each draw.
+"""Many draws of failed parts of one network, and the connectivity and distances of the survivors.
 
-A part is what fails at once: a link, a node, a block of nodes. Draws are numbered; a draw depends on its number and the
+A part fails as a whole: a link, a node, a block of nodes. Draws are numbered; a draw depends on its number and the
 seed alone, so that threads and batches of draws do not change it.
 """
 
@@ -28,7 +28,7 @@ class Failures(NamedTuple):
 
 
 class Parts(NamedTuple):
-    """What fails with each of M parts: member[start[m]] … member[start[m + 1] − 1].
+    """The members of M parts: part m has member[start[m]] … member[start[m + 1] − 1].
 
     start     int64[M + 1]
     member    int64[·]  nodes; or channels, as places in ports.ravel(), each of which loses one of its parallel links
@@ -56,12 +56,12 @@ class Network(NamedTuple):
 
 
 class Outcomes(NamedTuple):
-    """What is left after each draw, int64[D] each.
+    """The survivors of each draw, int64[D] each.
 
     surviving  terminals on nodes that work
-    largest    terminals of the component that has most of them; in a directed network, of the strong component
-    hops       sum of the distances of all ordered pairs of surviving terminals that are joined by a path; −1 where no
-               distances were asked for
+    largest    terminals of the component with the most; in a directed network, of a strong component
+    hops       sum of the distances of all ordered pairs of surviving terminals with a path; −1 if distances were not
+               asked for
     diameter   the largest of these distances; −1 likewise
 
     All surviving terminals reach each other if surviving = largest.
@@ -85,8 +85,8 @@ def draw_failures(
 ) -> Failures:
     """The failed parts of draws number first … first + draws − 1.
 
-    count        so many parts fail, every set of so many with the same probability
-    probability  or each part fails with this probability, whatever the others do
+    count        number of parts that fail; every set of this size is equally likely
+    probability  or each part fails with this probability, independently of the others
     seed         0 … 2⁶⁴ − 1
     backend      numpy: the specification; otherwise numba; the same to the bit
 
@@ -125,7 +125,7 @@ def after_failures(
 ) -> Outcomes:
     """Connectivity and distances of the survivors after each draw.
 
-    distances  also distances; without them a draw takes time in proportion to the network's channels
+    distances  whether to compute distances; without them a draw's time is proportional to the channels
     backend    numpy: the specification, dense matrices, for small networks; otherwise numba; the same to the bit
     threads    CPU threads of numba; by default all that it may use. The result does not depend on it
 
@@ -172,10 +172,10 @@ class Faulty(NamedTuple):
     """B networks with faults.
 
     ports     int32[B, N, P]         neighbour through each port, −1 = none
-    capacity  int32[B, N, P] | None  parallel links of each channel; None as of the network without faults
+    capacity  int32[B, N, P] | None  parallel links of each channel; None if the network without faults has None
     works     bool[B, N]             nodes that have not failed
-    links     int64[B]               links that were left when nodes had failed, of which some fail; where that is less
-                                     than were to fail, the rows above are those before any link failed
+    links     int64[B]               links left after the nodes failed, some of which fail; if fewer than are to fail,
+                                     no link of this network has failed
     """
 
     ports: np.ndarray

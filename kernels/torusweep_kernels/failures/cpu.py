@@ -134,7 +134,7 @@ def outcomes(network: Network, parts: Parts, failures: Failures, distances: bool
 
 
 def arrays_of(network: Network) -> Arrays:
-    """The channels by head, and where each place in the ports is among them."""
+    """Sort the channels by head, and find the channel of each place in the ports."""
     nodes, ports_each = network.ports.shape
     flat = network.ports.reshape(-1)
     channel = np.flatnonzero(flat >= 0)
@@ -149,7 +149,7 @@ def arrays_of(network: Network) -> Arrays:
 
 
 def lanes_of(terminals: np.ndarray) -> Lanes:
-    """The sources, sorted by their number of terminals; each number begins a word."""
+    """Sort the sources by their number of terminals; each number begins a new word."""
     kinds = np.unique(terminals[terminals > 0])
     sources = [np.flatnonzero(terminals == kind).astype(np.int32) for kind in kinds]
     words = [-(-len(each) // WORD) for each in sources]
@@ -215,7 +215,7 @@ def mend(arrays, predecessor, parts, failures, draw, left, dead):
 
 @cached
 def survey(arrays, graph, parts, failures, first, last, found, directed):
-    """Surviving terminals, and those of the largest component, of draws first … last − 1."""
+    """Count surviving terminals, and terminals of the largest component, in draws first … last − 1."""
     nodes, width = arrays.ports.shape
     left, dead = arrays.capacity.copy(), np.zeros(nodes, np.bool_)
     ahead, behind = np.zeros(nodes, np.int64), np.zeros(nodes, np.int64)  # the last search that met each node

@@ -73,7 +73,7 @@ def _fail(ports, parallel, back, directed, links, nodes, seeds, some, left, work
 
 @cached
 def _draw(seed, stream, population, count, words, least):
-    """least[0 … count − 1]: the numbers of 0 … population − 1 with the smallest words, of equal ones the first."""
+    """least[0 … count − 1]: the numbers of 0 … population − 1 with the smallest words; the first of equals."""
     fill4x64(seed, stream, words[:population])
     if 8 * count > population:
         least[:population] = np.argsort(words[:population], kind="mergesort")

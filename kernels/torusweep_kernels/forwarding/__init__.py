@@ -1,6 +1,6 @@
 """Routing tables as graphs of configurations: their order, the flows over them, and layers without cycles.
 
-A configuration is all that a packet's next hop depends on. Those of packets to node d are first[d] … first[d + 1] − 1.
+A configuration is the state on which a packet's next hop depends. Packets to node d have first[d] … first[d + 1] − 1.
 Configuration c is at node at[c], and its rows are rows[c] … rows[c + 1] − 1. Row r leads through a port to the
 configuration next[r]; −1: the packet has arrived.
 """
@@ -16,12 +16,12 @@ LOST = -2  # of `next`: no configuration fits, and the packet is not at its dest
 
 
 class Order(NamedTuple):
-    """The configurations that packets reach, for each destination each after those that lead to it.
+    """The configurations that packets reach; for each destination, predecessors come first.
 
     order   int32[C']     configurations in that order
     first   int64[N + 1]  order[first[d]] … are those of destination d
     fault   IN_ORDER; STUCK: packets reach a row that leads nowhere; CIRCULAR: some configurations lead to each other
-    where   STUCK: the configuration of that row; CIRCULAR: one that is in a circle, or that it leads to
+    where   STUCK: the configuration of that row; CIRCULAR: a configuration in or behind a circle
     """
 
     order: np.ndarray
@@ -31,14 +31,14 @@ class Order(NamedTuple):
 
 
 def order_of(first: np.ndarray, rows: np.ndarray, next: np.ndarray, enters: np.ndarray) -> Order:
-    """Put the configurations that packets reach in order, or find what is wrong with them.
+    """Put the configurations that packets reach in order, or find a fault in them.
 
     first   int64[N + 1]  see the package
     rows    int64[C + 1]
     next    int32[R]      −1 = arrived, −2 = nowhere
     enters  bool[C]       packets are injected in this configuration
 
-    Those that nothing leads to come first, in the order of their numbers, then those that only these lead to, ….
+    Configurations without predecessors come first, by number, then those whose predecessors have all come, and so on.
     After a fault the order ends before that destination.
     """
     from torusweep_kernels.forwarding import cpu
@@ -124,8 +124,8 @@ def assign_layers(table: Table, channels: Channels, entry: np.ndarray) -> np.nda
 
     entry   int32[E]   configurations in which packets are injected, in the order in which they are placed
 
-    Each goes to the first layer in which all dependencies that its packets may have, with those of the packets before
-    it, have no cycle: a greedy search, as in LASH (Skeie et al. 2002). −1: none of the 64 layers.
+    Each entry goes to the first layer in which its packets' dependencies close no cycle with earlier ones: a greedy
+    search, as in LASH (Skeie et al. 2002). −1: none of the 64 layers.
 
     A new dependency is tested on a topological order of the layer's channels, which is kept up to date (Pearce & Kelly
     2006). One that closes a cycle once does so for ever, as dependencies are never taken out, and is not tested again.

@@ -112,7 +112,7 @@ def table_flows(table, demands, load, rest):
 
 @cached
 def leads_to_itself(state, rank, channels, start, end, stack, seen, stamp):
-    """Number of channels that `start` leads to and whose rank is at most that of `end`; −1 if `end` is one of them."""
+    """Number of channels behind `start` whose rank is at most that of `end`; −1 if `end` is among them."""
     width = channels.ports.shape[1]
     flat = channels.ports.ravel()
     stack[0], found, done = start, 1, 0
@@ -135,7 +135,7 @@ def leads_to_itself(state, rank, channels, start, end, stack, seen, stamp):
 
 @cached
 def leading_to(state, rank, channels, end, least, stack, seen, stamp):
-    """Number of channels that lead to `end` and whose rank is at least `least`; they are in `stack`."""
+    """Number of channels that lead to `end` with a rank of at least `least`; `stack` holds them."""
     width = channels.ports.shape[1]
     stack[0], found, done = end, 1, 0
     seen[end] = stamp

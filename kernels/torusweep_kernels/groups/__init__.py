@@ -30,11 +30,11 @@ class Ways(NamedTuple):
     step       int32[N, D]  the node that each direction leads to; -1: none
     key        int32[N, N]  key of (source, destination)
     first      int64[K + 1] rows first[k] … first[k + 1] − 1 are the routes of key k
-    units      int64[R]     what a message puts on each link of a route; the sum of a key's routes is the same for all
+    units      int64[R]     units of a message on each link of a route; all keys have the same sum over their routes
     direction  int8[R, T]   of each run
     hops       int16[R, T]  of each run
-    weight     int64[N, D]  what a unit adds to the load of each link, ≥ 0; None: 1. Links of less bandwidth have more
-    latency    int64[N, D]  of each link, ≥ 0; None: 1, so that a route's latency is its hops
+    weight     int64[N, D]  load that a unit adds to each link, ≥ 0; None: 1. Links of less bandwidth have more
+    latency    int64[N, D]  latency of each link, ≥ 0; None: 1, so that a route's latency is its hops
     """
 
     step: np.ndarray
@@ -48,10 +48,10 @@ class Ways(NamedTuple):
 
 
 class Busiest(NamedTuple):
-    """Of B divisions.
+    """The busiest link of each of B divisions.
 
-    load     int64[B]  units on the busiest link times its weight, of all groups together
-    link     int64[B]  that link, node · D + direction, the lowest of equal ones; -1 where nothing is sent
+    load     int64[B]  units on the busiest link times its weight, all groups together
+    link     int64[B]  that link, node · D + direction, the lowest of equals; -1 if nothing is sent
     total    int64[B]  units on all links
     longest  int32[B]  hops of the longest route
     slowest  int64[B]  latency of the slowest route
@@ -78,7 +78,7 @@ def busiest_links(
     divisions  int32[B, N]  each row has each node once
     sizes      int32[B]     members of a group, which divide N
     patterns   int8[B]      values of PATTERNS
-    backend    auto or numba: compiled; numpy: the specification. There is none for cupy
+    backend    auto or numba: compiled; numpy: the specification. Not cupy
     threads    CPU threads of numba; by default all that it may use. The result is the same on any number, to the bit
 
     Raises ValueError for arrays that contradict each other.

@@ -34,7 +34,7 @@ def busiest_links(divisions, sizes, patterns, ways, threads):
 
 @cached
 def _divisions(divisions, sizes, patterns, ways, found):
-    """A block of divisions."""
+    """Find the busiest links of a block of divisions."""
     carried, weight = np.empty(ways.step.size, np.int64), ways.weight.ravel()
     for place in range(len(divisions)):
         carried[:] = 0

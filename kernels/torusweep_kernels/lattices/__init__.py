@@ -26,13 +26,13 @@ MOST_NODES = 2**20
 
 
 class Properties(NamedTuple):
-    """Of B lattice graphs, which look the same from each node.
+    """Properties of B lattice graphs, which look the same from each node.
 
     degree     int32[B]     neighbours of a node: 2n, or fewer where generators vanish or coincide
     histogram  int32[B, D]  nodes at distance 0 … D − 1 from a node; D − 1 is the greatest diameter of the batch
-    load       float64[B, n]  load of a channel of each dimension, in flits a cycle, where each node sends one flit a
-                 cycle to all N nodes alike, itself included, spread equally over all shortest paths; 0 where the
-                 dimension has no channels of its own. Shape [B, 0] where no loads were asked for
+    load       float64[B, n]  load of a channel of each dimension, in flits a cycle, when each node sends one flit a
+                 cycle to all N nodes alike, itself included, equally over all shortest paths; 0 if the
+                 dimension has no channels of its own. Shape [B, 0] without loads
     """
 
     degree: np.ndarray
@@ -72,11 +72,11 @@ def class_sizes(forms: np.ndarray, *, backend: str = "auto", threads: int | None
 
     Two lattices are in a class if a signed permutation of the dimensions maps one to the other: their graphs are the
     same but for the dimensions' names and directions. The representative has the greatest last side, then the
-    greatest last but one, and so on, and of these the least entries, column by column from the last one.
+    greatest last but one, and so on, then the least entries, column by column from the last.
 
-    forms    int32[B, n, n]  as of `measure_lattices`
-    backend  auto or numba: compiled; numpy: the specification. There is none for cupy
-    threads  as of `measure_lattices`
+    forms    int32[B, n, n]  as for `measure_lattices`
+    backend  auto or numba: compiled; numpy: the specification. Not cupy
+    threads  as for `measure_lattices`
     """
     forms = np.ascontiguousarray(forms, np.int32)
     check(forms)
@@ -93,13 +93,13 @@ def class_sizes(forms: np.ndarray, *, backend: str = "auto", threads: int | None
 def lattice_classes(
     sides: np.ndarray, first: int, last: int, *, backend: str = "auto", threads: int | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """(forms int32[C, n, n], sizes int32[C]): representatives of classes, as of `class_sizes`, among numbered forms.
+    """(forms int32[C, n, n], sizes int32[C]): representatives of classes, as in `class_sizes`, among numbered forms.
 
-    Form by form, so that no array has them all. Their numbers count the forms of the first diagonal, then of the second
-    and so on; of a diagonal, the entries right of it row by row, of which the first varies fastest.
+    It works form by form, so that no array has them all. Forms are numbered diagonal by diagonal, and for a diagonal by
+    the entries right of it, row by row; the first entry varies fastest.
 
     sides    int64[F, n]  diagonals of Hermite normal forms
-    first, last  the numbers looked at: from the first one to before the last one
+    first, last  range of the numbers to look at, without the last
     """
     expect = expecting("lattices")
     expect(sides.ndim == 2 and 1 <= sides.shape[1] <= MOST_DIMENSIONS, "sides of shape [F, n], n = 1 … 6", sides.shape)

@@ -159,7 +159,7 @@ def _accumulate(nodes, heads, ports, distance, order, count, unit):
 
 @cached
 def _sum_loads(nodes, heads, ports, distance, count, unit, carried, load):
-    """What all nodes' channels + e_j carry of node 0's traffic: one channel + e_j carries as much of all traffic.
+    """Sum the load of node 0's traffic over all channels + e_j: one channel + e_j carries as much of all traffic.
 
     The sum's order is that of the specification: neighbours, then neighbours of these sums, until one is left.
     """
@@ -197,9 +197,7 @@ def class_sizes(forms: np.ndarray, threads: int) -> np.ndarray:
 
 
 def _turns(n: int) -> tuple[np.ndarray, np.ndarray]:
-    """The signed permutations of the dimensions but for negation, under which a lattice is its own image: int64[G, n]
-    each.
-    """
+    """The signed permutations of the dimensions up to negation, which maps a lattice onto itself: int64[G, n] each."""
     turns = [(order, (1, *signs)) for order in permutations(range(n)) for signs in product((1, -1), repeat=n - 1)]
     return np.array([order for order, _ in turns], np.int64), np.array([signs for _, signs in turns], np.int64)
 
@@ -245,7 +243,7 @@ def classes(
 
 @cached
 def _first_forms(sides, starts, first, last):
-    """Of the forms of some numbers, those that two cheap images do not precede, int32[C, n, n]; sizes int32[C], 0.
+    """Keep the forms of some numbers that two cheap images do not precede, int32[C, n, n]; sizes int32[C], 0.
 
     No row has a greater common divisor than the last side, which it would become if that row were the last; and the
     first entry of the last column is at most half of its side, or another direction of the first dimension lessens it.

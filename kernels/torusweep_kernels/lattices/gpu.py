@@ -21,7 +21,7 @@ Arrays = tuple[np.ndarray, np.ndarray, np.ndarray]  # (degree, histogram, load)
 def measure(forms: np.ndarray, loads: bool, threads: int) -> Arrays:
     """(degree, histogram int32[B, N/2 + 1], load); see `measure_lattices`.
 
-    Lattices too large for the memory that a block shares are measured by the specification's lines, run by CuPy.
+    For lattices too large for a block's shared memory, CuPy runs the specification.
     """
     lattices, n = forms.shape[:2]
     nodes = np.diagonal(forms, axis1=1, axis2=2).astype(np.int64).prod(axis=1)
@@ -65,7 +65,7 @@ def size_of(nodes: int, n: int, loads: bool) -> int:
 
 
 def measured(cupy: Any, kernel: Any, forms: np.ndarray, largest: int, loads: bool) -> Arrays:
-    """The same for lattices of at most `largest` nodes, by one launch."""
+    """Measure lattices of at most `largest` nodes, by one launch."""
     lattices, n = forms.shape[:2]
     width = largest // 2 + 1
     degree, histogram = cupy.empty(lattices, np.int32), cupy.zeros((lattices, width), np.int32)

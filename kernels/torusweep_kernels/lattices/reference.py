@@ -30,7 +30,7 @@ def measure(forms: np.ndarray, loads: bool, threads: int, xp: Any = np) -> tuple
 
 
 def measure_alike(forms: np.ndarray, nodes: int, loads: bool, xp: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The same for lattices of as many nodes each."""
+    """Measure lattices of `nodes` nodes each."""
     lattices, n = forms.shape[:2]
     forms = xp.asarray(forms.astype(np.int64))
     ports = [move(forms, nodes, j, sign, xp) for j in range(n) for sign in (1, -1)]  # int64[B, N] each
@@ -114,7 +114,7 @@ def distinct(heads: list[Any], xp: Any) -> list[Any]:
 
 
 def class_sizes(forms: np.ndarray) -> np.ndarray:
-    """See the package. By Python's integers, for each form the images under all signed permutations."""
+    """See the package. Compares each form, in Python's integers, with its images under all signed permutations."""
     n = forms.shape[1]
     group = list(product(permutations(range(n)), product((1, -1), repeat=n)))
     sizes = np.zeros(len(forms), np.int32)
@@ -143,7 +143,7 @@ def classes(
 
 
 def key(form: list[list[int]]) -> tuple[int, ...]:
-    """What orders the forms of a class: least for the representative."""
+    """Sort key of the forms of a class, least for the representative."""
     n = len(form)
     return *(-form[i][i] for i in reversed(range(n))), *(form[i][j] for j in reversed(range(n)) for i in range(j))
 

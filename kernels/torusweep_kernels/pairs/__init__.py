@@ -14,7 +14,7 @@ __all__ = ["Tables", "WeightedChoice", "choice_by_weight", "draw_pairs", "pair_t
 def pair_tables(
     weight: np.ndarray, common: np.ndarray, row: np.ndarray, column: np.ndarray, amount: np.ndarray
 ) -> Tables:
-    """What packets are drawn from, for the traffic T[s, t] = weight[s] · common[t] + own[s, t] between N nodes.
+    """Make the tables from which packets are drawn, for the traffic T[s, t] = weight[s] · common[t] + own[s, t].
 
     weight, common  float64[N] ≥ 0
     row, column     int[E]      the entries of own, each pair once

@@ -22,7 +22,7 @@ class WeightedChoice(NamedTuple):
 
     cdf      float64[n]  their cumulative sums, the last one 1
     uniform  bool        whether all weights are equal
-    guide    int32[n]    where the search for a number from k / n on begins: about the first place whose sum is greater
+    guide    int32[n]    place at which the search for a number of at least k / n begins
     """
 
     cdf: np.ndarray
@@ -55,7 +55,7 @@ class Tables(NamedTuple):
     product_sum, own_sum      of the product, and of the positive entries of own
     reduced_start, reduced    int64[N+1], int32[M]: destinations to which s sends less than the product says, ascending,
                               at reduced_start[s] … reduced_start[s + 1] − 1
-    rejection                 float64[M]: with which probability such a pair is drawn again
+    rejection                 float64[M]: probability that such a pair is drawn again
     """
 
     by_weight: WeightedChoice

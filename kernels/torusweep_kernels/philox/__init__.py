@@ -37,8 +37,8 @@ def philox(counter: Sequence[Any], key: Sequence[Any], xp: Any = np) -> tuple[An
 
 
 def below(draw: Any, bound: Any) -> Any:
-    """uint32: a whole number in 0 … bound − 1 from each 32-bit draw (an array, or a NumPy number), for bounds of 1 …
-    2³², one or an array.
+    """uint32: a whole number in 0 … bound − 1 from each 32-bit draw (an array, or a NumPy number). Bounds, one or
+    an array, are 1 … 2³².
 
     Some numbers come from ⌊2³²/bound⌋ draws and others from one more, so the relative error of a probability is below
     bound/2³².

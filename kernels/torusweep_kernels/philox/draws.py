@@ -13,7 +13,7 @@ def packet_words(packet: np.ndarray, purpose: int, stream: int, seed: int, *, ba
     seed.
 
     packet           int64[B] ≥ 0, its number
-    purpose, stream  0 … 2³² − 1, what the words are for; walks (torusweep_kernels.walks) use stream 0
+    purpose, stream  0 … 2³² − 1, the use of the words; walks (torusweep_kernels.walks) use stream 0
     seed             0 … 2⁶⁴ − 1
     backend          numpy: the specification; otherwise numba, since the words are wanted in memory, and drawing them
                      takes less time than launches and copies from a GPU

@@ -166,11 +166,11 @@ def state_bytes(
     detours: int = 0,
     backend: str = "numba",
 ) -> int:
-    """Bytes that an experiment takes while it runs on one thread (with numba, an experiment a thread), beyond the
-    arrays that `simulate` is given.
+    """Bytes of an experiment while it runs on one thread (with numba, one experiment a thread), beyond the arguments of
+    `simulate`.
 
-    packets, runs, shortest   so many, so many runs a route, and the shortest one's flits
-    messages, waits           so many, and pairs of one that waits and one that it waits for
+    packets, runs, shortest   number of packets, runs of a route, and flits of the shortest packet
+    messages, waits           number of messages, and pairs of a message and one that it waits for
     detours                   the number K of detours of a packet: see `Detours`
     backend                   numba, in memory, or cupy, in the GPU's
     """

@@ -1,4 +1,4 @@
-"""Refuse what contradicts itself, or could not work, before anything runs."""
+"""Refuse arguments that contradict each other, or could not work, before anything runs."""
 
 from __future__ import annotations
 
@@ -272,7 +272,7 @@ def _checked_messages(nodes: np.ndarray, time: np.ndarray, messages: Messages) -
 
 
 def _check_destinations(task: Task, threads: int | None) -> None:
-    """Walk every packet. That takes less time than to find those that walk alike, and far less than their flits do."""
+    """Walk every packet, which takes less time than finding packets that walk alike."""
     batch = task.batch
     nodes = np.tile(np.arange(task.nodes, dtype=np.int32), len(batch.first))
     source = np.repeat(nodes, np.diff(batch.first, axis=1).ravel())

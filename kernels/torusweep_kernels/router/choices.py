@@ -27,7 +27,7 @@ class Travel(NamedTuple):
 
 
 class Choices(NamedTuple):
-    """K choices of each of H heads. Of choices with equal credits the first one is preferred; adaptive VCs come first.
+    """K choices of each of H heads. Among equal credits the first choice is preferred; adaptive VCs come first.
 
     y     int64[H, K]  output VC, −1 = not allowed
     run   int64[H, K]  the run that it belongs to
@@ -46,7 +46,7 @@ def at_source(task: Task, experiment: Experiment) -> Travel:
 
 
 def choices(task: Task, experiment: Experiment, travel: Travel, x: np.ndarray, packet: np.ndarray) -> Choices:
-    """The choices of the packets int[H] at the front of the input VCs x int[H], all of them with hops left."""
+    """The choices of packets int[H] that have hops left, at the fronts of the input VCs x int[H]."""
     node = x // (task.inputs * task.vcs)
     row = travel.row[packet]
     length = task.batch.length[experiment.begin + packet].astype(np.int64)[:, None]

@@ -142,8 +142,8 @@ def advance(fixed, state, thread, t, stop):
 
     fixed, state   `Constants` and `State`
 
-    Several threads may call this together for an experiment with several shares. Each thread begins with the share of
-    its number, then takes shares that no thread has begun. A thread that loses its core therefore delays the others
+    Several threads may call this together for an experiment with several shares. Each thread begins with its own
+    share, then takes shares that no thread has begun. A thread that loses its core therefore delays the others
     by one share at most.
     """
     shares, met = fixed.shares, state.met

@@ -26,7 +26,7 @@ def occupied(fixed, state, channel, low, behind, t):
 
 @inlined
 def occupied_along(fixed, state, node, row, hops, t):
-    """Flits that occupied the channels of so many hops of a route."""
+    """Flits that occupied the channels of the next `hops` hops of a route."""
     total = np.int64(0)
     for run in range(len(hops)):
         for _ in range(hops[run]):

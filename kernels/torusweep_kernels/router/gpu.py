@@ -56,7 +56,7 @@ def simulated(task: Task, threads: int | None = None, progress: Callable[[float]
 
 
 def rounds(task: Task, memory: int, most: int) -> Iterator[list[Experiment]]:
-    """Experiments that fit into so many bytes together, at most so many; at least one."""
+    """Yield rounds of at most `most` experiments that fit into `memory` bytes together; at least one."""
     some: list[Experiment] = []
     taken = 0
     for one in task.experiments:
@@ -133,7 +133,7 @@ class Network:
         self.struct = filled("Network", self.arrays | numbers)
 
     def launch(self, experiments: int, state: int, *arguments: Any) -> None:
-        """Launch so many experiments, whose states take so many bytes each.
+        """Launch experiments whose states take `state` bytes each.
 
         A block has an experiment, in shared memory where it fits; several have it if more threads run then.
         """
@@ -150,7 +150,7 @@ class Network:
 
     @cached_property
     def advance_together(self) -> Any:
-        """The kernel for several blocks an experiment; compiled only where there are such."""
+        """The kernel for several blocks an experiment, compiled only if needed."""
         (kernel,) = self.gpu.kernels(SOURCE, "advance", together=True)
         return kernel
 
@@ -222,7 +222,7 @@ class Round:
         return self.state.view(part.dtype)[:, part.begin // part.dtype.itemsize : part.end // part.dtype.itemsize]
 
     def of_experiments(self, name: str) -> Any:
-        """The same, to be read, in its shape."""
+        """A view of an array of the experiments' states in its own shape, to be read."""
         return self.columns(name).reshape(len(self.experiments), *self.parts[name].shape)
 
     def undelivered(self) -> np.ndarray:

@@ -35,7 +35,7 @@ TYPES: dict[str, Any] = {
 
 @cache
 def declared(struct: str) -> tuple[int, dict[str, tuple[str, bool]]]:
-    """(alignment that a struct asks for, 1 = none; of every field: its type, or what it points to, and whether it
+    """(alignment that a struct asks for, 1 = none; each field's type, or the type that it points to, and whether it
     points)."""
     found = re.search(rf"^struct (?:__align__\((\d+)\) )?{struct} {{([^}}]*)}};$", cuda_source(SOURCE), re.MULTILINE)
     assert found, struct
@@ -78,7 +78,7 @@ def fields(record: str) -> dict[str, int]:
 def filled(struct: str, values: Mapping[str, Any]) -> np.ndarray:
     """An array of one struct: a kernel's argument, passed by value.
 
-    values   of every field: a number, or an array on the device, which has to outlive the launches. Raises ValueError
+    values   of each field, a number, or an array on the device that outlives the launches. Raises ValueError
              for one too few or too many, TypeError for an array of another type, OverflowError for too large a number
     """
     _, members = declared(struct)
@@ -103,7 +103,7 @@ Arrays = dict[str, np.ndarray]
 
 
 class Part(NamedTuple):
-    """An array of an experiment's state: where it begins, in bytes; of what shape and type it is."""
+    """An array of an experiment's state: its first byte, shape and type."""
 
     begin: int
     shape: tuple[int, ...]
@@ -182,7 +182,7 @@ def waiting(experiment: Experiment) -> tuple[int, int]:
 
 
 def state_at_start(task: Task, arrays: dict[str, Part], size: int) -> np.ndarray:
-    """An experiment's state of `size` bytes before the first cycle, but for its `experiment` and its `nodes`."""
+    """An experiment's state of `size` bytes before the first cycle, without its `experiment` and `nodes`."""
     state = np.zeros(size, np.uint8)
 
     def of(name: str) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""What both compiled implementations return: snapshots for deadlock detection, and outcomes of experiments.
+"""Results of both compiled implementations: snapshots for deadlock detection, and outcomes of experiments.
 
 Deadlock detection in a snapshot: a circular wait of packets for buffers.
 """
@@ -46,8 +46,9 @@ class Snapshot(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """Of one experiment, as in `Simulated`; occupancy int64[V] is a sum over channels and cycles, injected, ejected and
-    in_flight count flits."""
+    """One experiment's results, as in `Simulated`. occupancy int64[V] is summed over channels and cycles; injected,
+    ejected and in_flight count flits.
+    """
 
     entered: np.ndarray
     delivered: np.ndarray
@@ -89,7 +90,7 @@ def joined(task: Task, outcomes: list[Outcome]) -> Simulated:
 def deadlock(
     task: Task, experiment: Experiment, snapshot: Snapshot, travel: Travel, t: int
 ) -> tuple[list[tuple[int, int, int]], int]:
-    """(the cyclic wait as (node, port, VC) of channels, the last cycle in which anything in it moved); ([], −1) where
+    """(the cyclic wait as (node, port, VC) of channels, the last cycle in which anything in it moved); ([], −1) if
     there is none.
 
     Searched for where the front of some channel's VC has not moved in the last `stall` cycles before t. An input VC can

@@ -43,12 +43,12 @@ from torusweep_kernels.router.task import (
 
 
 class Constants(NamedTuple):
-    """What does not change during an experiment: see `Task`, `Router` and `Wiring` for names that are not listed.
+    """Constants of an experiment. See `Task`, `Router` and `Wiring` for names that are not listed.
 
     shares               number of shares of the nodes; they are of equal size, or differ by one node
     arriving, returning  slots of the wheels of flits and of credits
-    even                 credits of all channels take equally long
-    single               no input port sends, and no channel carries, more than one flit a cycle
+    even                 whether credits of all channels take equally long
+    single               whether input ports send, and channels carry, at most one flit a cycle
     longest              the experiment's longest packet in flits
     decisions            K of `Detours`, 0 = none
     sees_all             see `Task`
@@ -112,7 +112,7 @@ class Share(NamedTuple):
 
 
 class State(NamedTuple):
-    """What changes during an experiment of K shares, X input VCs, M packets and G messages.
+    """The changing state of an experiment of K shares, X input VCs, M packets and G messages.
 
     vcs … packets, messages   records of `records`; one message more than there are
     left                      int16[M, L]: see `Travel`

@@ -63,11 +63,11 @@ class Wiring(NamedTuple):
     wrap     bool[N, D]    the hop crosses a dateline
     delay    int16[N, P]   cycles on the channel, ≥ 0; with switch_delay, ≥ 1
     classes  int8[F, 2]    class of VCs of each phase of a run, before and after a dateline
-    memory   which dateline crossings count: that of this hop, and an earlier one
-             "run"   of the same run
-             "axis"  along the same axis and in the same phase, since that began
-             "path"  of the route
-             "ahead" or a later one of the same run
+    memory   which dateline crossings count besides this hop's own:
+             "run"   earlier ones of the same run
+             "axis"  earlier ones along the same axis in the same phase
+             "path"  earlier ones of the route
+             "ahead" all of the same run, earlier or later
              "rest"  a hop counts as after the dateline if neither it nor a later hop of the run crosses one
     shares   int64[C]      VCs of each class, ≥ 1: class 0 has the lowest; Σ = the escape's (all V where not adaptive)
     balanced a packet that has crossed no dateline, on a run that crosses none, may take a VC of either column's class
@@ -115,11 +115,11 @@ class Messages(NamedTuple):
 
 
 class Detours(NamedTuple):
-    """Other routes of a batch's packets, between which and their own ones they choose on the way.
+    """Other routes of a batch's packets, which they may take on the way instead of their own.
 
     row        int32[M, K]  the route that a packet may take instead of what is left of its own, after k hops of it; −1:
                             no choice there
-    view       what a packet knows of occupied channels: "local" or "global" (`torusweep_kernels.router`)
+    view       knowledge of occupied channels, "local" or "global" (`torusweep_kernels.router`)
     threshold  −2³⁰ … 2³⁰, how much larger its own route's estimate may be; flits · hops (local), flits (global)
     """
 
@@ -180,10 +180,10 @@ class Simulated(NamedTuple):
 class Experiment(NamedTuple):
     """One experiment of a batch: packets begin … end − 1.
 
-    first              int64[N + 1]  as of `Batch`, counted from `begin`
+    first              int64[N + 1]  as in `Batch`, counted from `begin`
     shortest, longest  packet in flits; 1 without packets
     messages           those of the experiment, counted from its first packet and message
-    detour             int32[M, K]: rows as of `Detours`; K = 0: none
+    detour             int32[M, K]: rows as in `Detours`; K = 0: none
     """
 
     begin: int
@@ -235,7 +235,7 @@ def injecting(router: Router) -> int:
 
 
 class Task:
-    """The arguments of `simulate`, checked, and what follows from them.
+    """The arguments of `simulate`, checked, and arrays derived from them.
 
     A channel is node · P + port; an input port node · I + i with I = most channels into a node + J injection ports,
     which are the last ones; an input VC is input port · V + v, an output VC channel · V + v.
@@ -302,7 +302,7 @@ class Task:
 
     @property
     def detour(self) -> np.ndarray:
-        """int32[M, K]: `Detours.row`; K = 0 where there are none."""
+        """int32[M, K]: `Detours.row`; K = 0 without detours."""
         detours = self.batch.detours
         return np.zeros((len(self.batch.row), 0), np.int32) if detours is None else detours.row
 

@@ -68,7 +68,7 @@ def crossed_after(fixed, state, packet, node, run, direction, phase):
 
 @inlined
 def request_vc(fixed, state, own, code, t):
-    """A head whose route is known is ejected here, or requests an output VC from now on (`choices.choices`)."""
+    """Let a head with a known route leave here, or request an output VC from now on (`choices.choices`)."""
     port, vc = code >> BITS, code & LAST
     here, node = state.vcs[port * fixed.vcs + vc], state.ports[port].node
     packet = here.front
