@@ -120,7 +120,7 @@ _PLACES = {
 
 
 def sweep(given: str | os.PathLike[str] | Mapping[str, Any]) -> Sweep:
-    """A sweep, read and checked: from the path of a YAML file, or a dictionary with the same keys (docs/config.md).
+    """Read and check a sweep, from the path of a YAML file or a dictionary with the same keys (docs/config.md).
 
     Raises BadInput in the words of the command line.
     """
@@ -128,9 +128,9 @@ def sweep(given: str | os.PathLike[str] | Mapping[str, Any]) -> Sweep:
 
 
 def results(folder: str | os.PathLike[str] | Iterable[str | os.PathLike[str]]) -> Results:
-    """The results in a sweep's folder, as in results/default; of several folders, those of all together.
+    """The results in a sweep's folder, such as results/default; the results of several folders are joined.
 
-    Raises BadInput where there are none.
+    Raises BadInput if there are none.
     """
     several = list(folder) if isinstance(folder, Iterable) and not isinstance(folder, str) else [folder]
     if not several or not all(isinstance(one, str | os.PathLike) for one in several):

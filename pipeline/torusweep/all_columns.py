@@ -1,4 +1,4 @@
-"""Every table of a sweep and its columns: the stages', those made of theirs, and that of the points.
+"""Every table of a sweep and its columns: tables of stages, tables made of these, and the table of points.
 
 The Parquet schemas, `torusweep query --schema`, the page's captions and docs/tables.md all come from here.
 """
@@ -81,7 +81,7 @@ VERIFICATION = (
 
 
 def _request_columns() -> Iterator[Column]:
-    """A column for each field of the stages' requests. A field that several stages have is one column."""
+    """Yield a column for each field of the stages' requests; fields with the same name are one column."""
     stages: dict[str, list[str]] = {}
     columns: dict[str, Column] = {}
     for stage in STAGES.values():
@@ -145,7 +145,7 @@ def schema_of(table: str) -> pa.Schema:
 
 
 def markdown() -> str:
-    """docs/tables.md: every table's columns. `make docs` writes it."""
+    """The text of docs/tables.md, with every table's columns. `make docs` writes it."""
     lines = [
         "# Tables",
         "",

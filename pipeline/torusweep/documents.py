@@ -1,8 +1,8 @@
 """A YAML file as plain data, with the line and column of everything in it: a configuration, a job, a cost model.
 
-ruamel.yaml parses, by libyaml where that is installed; of YAML 1.2 only what these need is let
-through: one document of mappings, lists and plain values. Anchors, aliases, tags and dates are refused, and
-so are duplicate keys, which other loaders drop silently.
+ruamel.yaml parses, by libyaml if that is installed. Only the necessary part of YAML 1.2 is allowed: one
+document of mappings, lists and plain values. Anchors, aliases, tags and dates are refused, and so are
+duplicate keys, which other loaders drop silently.
 """
 
 from __future__ import annotations
@@ -48,25 +48,25 @@ EXPECTED = {  # by pydantic's kind of error, for those who check a document by a
 
 
 def spelled(place: Place) -> str:
-    """A way to a value as people write it: topologies[2].k."""
+    """The path to a value in its usual form: topologies[2].k."""
     return "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in place).removeprefix(".")
 
 
 def expected_of(detail: Mapping[str, Any]) -> str:
-    """What one of pydantic's errors says was expected."""
+    """The expectation in one of pydantic's errors."""
     said = EXPECTED.get(detail["type"], detail["msg"].removeprefix("Input should be "))
     return said.format(**detail.get("ctx", {}))
 
 
 def shown(value: Any) -> str:
-    """A value as messages show it."""
+    """The form of a value in messages."""
     listed = "a list" if value else "an empty list"
     names = {dict: "a mapping", list: listed, type(None): "null", bool: str(value).lower()}
     return one_line(names.get(type(value), repr(value)), 60)
 
 
 def _fields(model: Any, place: Place) -> dict[str, Any]:
-    """The fields of the pydantic model of the mapping at a place."""
+    """The fields of the pydantic model for the mapping at a place."""
     for step in place:
         if step in model.model_fields:
             model = next(
@@ -81,13 +81,13 @@ def _kinds(annotation: Any) -> list[Any]:
 
 
 class Document(NamedTuple):
-    """What a file says and where.
+    """The contents of a file, with the places of all values.
 
     data    mappings, lists, strings, whole numbers, floats, booleans, None
     values  line and column (from 1) at which each value starts
-    keys    the same of each mapping's key
-    name    of the file, for messages
-    is_file False where the text was written from a dictionary: nobody has seen its lines
+    keys    the same for each key of a mapping
+    name    name of the file, for messages
+    is_file whether the user has a file; False if the text was written from a dictionary
     """
 
     data: Any
@@ -97,7 +97,7 @@ class Document(NamedTuple):
     is_file: bool = True
 
     def place_of(self, location: Iterable[str | int]) -> Place:
-        """pydantic's way to an error, without the names it gives to alternatives, which stand nowhere in the data."""
+        """The path to an error in the data: pydantic's path without its names of alternatives."""
         place: Place = ()
         inside = self.data
         for step in location:
@@ -110,7 +110,7 @@ class Document(NamedTuple):
         return f"{self.name}:{line}:{column}" if self.is_file else self.name
 
     def refused(self, place: Place, message: str, *, at_key: bool = False) -> BadInput:
-        """An error about a value, or the key there; about what is around it, where nothing is there."""
+        """An error about a value or its key; if the place is empty, about what surrounds it."""
         while place not in self.values and place:
             place = place[:-1]
         line, column = (at_key and self.keys.get(place)) or self.values.get(place, (1, 1))
@@ -119,8 +119,7 @@ class Document(NamedTuple):
     def checked(self, model: Any) -> Any:
         """The data as a pydantic model, whose fields have descriptions.
 
-        Raises BadInput for the first thing wrong, with its place; a misspelt key comes before the one that it leaves
-        missing.
+        Raises BadInput for the first fault, with its place; a misspelt key comes before the key that is missing for it.
         """
         try:
             return model.model_validate(self.data)
@@ -147,7 +146,7 @@ class Document(NamedTuple):
 def read_bytes(path: Path, kind: str, shorter: str) -> bytes:
     """Bytes of a file that should be of a kind.
 
-    shorter   what to do about a file that is far too large for one
+    shorter   remedy for a file that is far too large
     Raises BadInput for such a file, and for one that cannot be read.
     """
     try:
@@ -267,7 +266,7 @@ class _Reader:
         return self.mapping(place, depth, in_braces=event.flow_style)
 
     def plain(self, event: Any, depth: int) -> None:
-        """Refuse what YAML has and a configuration has not."""
+        """Refuse parts of YAML that a configuration must not have."""
         if type(event).__name__ == "AliasEvent":
             self.fail(event, f"expected a value, got the alias *{printable(event.anchor)[:40]}; write the value out")
         if event.anchor is not None:

@@ -22,9 +22,9 @@ class BadInput(Exception):
     The message is one line: what was expected, what was got, what to do. The command line prints it
     on standard error, without a traceback, and exits with status 2.
 
-    place       keys of the configuration's entry that it is about: ("routing",); () where it is about the whole entry
-    of_network  whether it is about one network all the same: others may have what the keys say
-    row         of a list of links: the place of the link that it is about; None: it is about no single one
+    place       keys of the configuration's entry that it concerns: ("routing",); () if it concerns the whole entry
+    of_network  whether it concerns one network only, although it names keys: other networks may suit them
+    row         place of the link that it concerns in a list of links, if it concerns a single one
     """
 
     place: tuple[str, ...] = ()
@@ -41,7 +41,7 @@ class RunsOn(Refused):
 
 
 class RunFailed(Exception):
-    """A sweep that ended with an error after it had begun. What was computed is kept; the message says how to go on."""
+    """A sweep that ended with an error after it began. Its results are kept; the message says how to go on."""
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
@@ -57,17 +57,17 @@ def nearest(name: str, known: Iterable[str]) -> str:
 
 
 def as_known(given: Any, known: Iterable[str]) -> Any:
-    """Return the known name that a text means, whatever its case, hyphens, underscores, blanks; else what is given."""
+    """Return the known name that a text means (case, hyphens, underscores and blanks do not count), or the text."""
     return {_plain(one): one for one in known}.get(_plain(given), given) if isinstance(given, str) else given
 
 
 def printable(text: object) -> str:
-    """A text from outside without control characters, which a terminal would execute or which would end the line."""
+    """A text from outside without control characters, which a terminal would obey."""
     return "".join(character if character.isprintable() else "�" for character in str(text))
 
 
 def one_line(text: object, longest: int = 200) -> str:
-    """A text from outside (a file, a library's error) for a message: on one line, and cut where it is long."""
+    """A text from outside (a file, a library's error) on one line, cut if it is long, for a message."""
     line = " ".join(str(text).split())
     return line if len(line) <= longest else line[: longest - 1] + "…"
 
@@ -81,7 +81,7 @@ def unreadable(path: Path, error: Exception, what: str) -> BadInput:
 
 @contextmanager
 def writing(path: Path) -> Iterator[None]:
-    """Refuse a file that the user names where it cannot be written: the disk is full, or he may not."""
+    """Turn errors of writing a user's file into refusals: the disk is full, or permission is missing."""
     try:
         yield
     except OSError as error:
@@ -89,7 +89,7 @@ def writing(path: Path) -> Iterator[None]:
 
 
 def located(path: str | os.PathLike[str]) -> Path:
-    """Where a file is that the user names: from the folder of his command, in whatever folder this process works.
+    """The path of a user's file, relative to the folder of the user's command, wherever this process works.
 
     A run's processes work in a folder of their own (torusweep.run.place); elsewhere the path stays as it is.
     """
@@ -98,7 +98,7 @@ def located(path: str | os.PathLike[str]) -> Path:
 
 
 def called(path: Path) -> str:
-    """A file as the user names it, which `located` has found."""
+    """The user's name of a file that `located` has found."""
     folder = os.environ.get(FOLDER)
     return os.path.relpath(path, folder) if folder and path.is_relative_to(folder) else str(path)
 

@@ -1,7 +1,7 @@
-"""Quantities as people write and read them: sizes, bandwidths and times (64MiB, 50GB/s, 1us), and numbers in words.
+"""Read and write quantities: sizes, bandwidths and times (64MiB, 50GB/s, 1us), and numbers in words.
 
 KiB, MiB, GiB, TiB are powers of 1024; kB, MB, GB, TB are powers of 1000. B is a byte, b or bit one of its 8 bits, as in
-GB/s and Gb/s. Upper and lower case count, but for K and k.
+GB/s and Gb/s. Case matters, except for K and k.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from torusweep.errors import BadInput, nearest, printable
 
 
 def counted(number: float, thing: str, form: str = ",") -> str:
-    """Return '1 point', '12,000 points' or '0.5 points'. The plural of `thing` must end in s; form: of the number."""
+    """Return '1 point', '12,000 points' or '0.5 points'. The plural of `thing` ends in s; form: its format."""
     shown = format(number, form)
     return f"{shown} {thing}{'' if shown == '1' else 's'}"
 
@@ -39,7 +39,7 @@ def size(count: float) -> str:
 
 
 def size_as_given(count: int) -> str:
-    """Return '1 GB' of 10⁹ bytes: whole decimal units where those are larger than whole binary ones; else as `size`."""
+    """Return '1 GB' for 10⁹ bytes: whole decimal units if these are larger than whole binary ones, else as `size`."""
     decimal, binary = (
         max(part for part in units.values() if count % part == 0) for units in (_SCALES, _BINARY | {"": 1})
     )
@@ -75,7 +75,7 @@ _NUMBER = re.compile(r"(\d{1,18}(?:\.\d{0,18})?(?:e[+-]?\d{1,2})?)\s*(\S*)", re.
 
 
 def bytes_of(text: str | int) -> int:
-    """A number of bytes, 1 … 2⁶⁰: "64MiB", "1.5 GB", "100B"; a number without a unit is of bytes.
+    """A number of bytes, 1 … 2⁶⁰: "64MiB", "1.5 GB", "100B"; a number without a unit means bytes.
 
     Raises BadInput for another text, or for parts of a byte.
     """
@@ -136,7 +136,7 @@ def time(seconds: Fraction) -> str:
 
 
 def four_digits(number: float) -> str:
-    """Four digits or all of a whole number, without an exponent: '0.0758', '82.51', '257,822'."""
+    """Return a number without an exponent, with four digits or all whole ones: '0.0758', '82.51', '257,822'."""
     if number >= 1000:
         return f"{number:,.0f}"
     shown = f"{number:.4g}"
@@ -144,15 +144,15 @@ def four_digits(number: float) -> str:
 
 
 def common_part(one: Fraction, other: Fraction) -> Fraction:
-    """The largest number of which both are multiples."""
+    """The largest number that divides both."""
     below = one.denominator * other.denominator
     return Fraction(gcd(one.numerator * other.denominator, other.numerator * one.denominator), below)
 
 
 def byte_range(text: str) -> list[int]:
-    """Sizes in bytes: "64MiB" is one; "1MiB:16GiB" all powers of two from 1 MiB to 16 GiB, both included.
+    """Sizes in bytes: "64MiB" is one; "1MiB:16GiB" is all powers of two from 1 MiB to 16 GiB, both included.
 
-    Raises BadInput for another text, or where there is no power of two in between.
+    Raises BadInput for another text, or if there is no power of two in between.
     """
     first, colon, last = str(text).partition(":")
     if not colon:
@@ -168,9 +168,9 @@ def byte_range(text: str) -> list[int]:
 def _quantity(text: str | int, units: dict[str, Fraction], expected: str, default: str, listed: str = "") -> Fraction:
     """A number times its unit.
 
-    expected   what the message says
-    default    unit of a number that has none; "" where a unit must be written
-    listed     the units in words, where they are many
+    expected   expectation, for the message
+    default    unit of a number without one; "" if a unit must be written
+    listed     the units in words, if they are many
     """
     found = None if isinstance(text, bool) else _NUMBER.fullmatch(str(text).strip())
     if found is None:

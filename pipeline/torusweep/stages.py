@@ -16,9 +16,9 @@ def _stage(name: str) -> Any:
 
 
 class Stages(Mapping[str, Stage]):
-    """Stages by name, each the `QUESTION` of its folder's module `stage`.
+    """Stages by name; each is the `QUESTION` of its folder's module `stage`.
 
-    It is imported when it is first asked for: a command about one network imports one stage.
+    A stage is imported when it is first used: a command about one network imports one stage.
     """
 
     def __init__(self, *names: str) -> None:

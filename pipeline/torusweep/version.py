@@ -1,3 +1,3 @@
-"""The version of torusweep, apart from all that the package offers, so that what reads it depends on nothing else."""
+"""The version of torusweep, in a module of its own, so that its readers import nothing else."""
 
 __version__ = "0.2.0"

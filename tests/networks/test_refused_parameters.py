@@ -146,7 +146,7 @@ CONSTRAINTS = [
     ("lattice(matrix=[])", "1 to 16 rows"),
     ("lattice(matrix=[[100000, 1], [1, 100000]])", "below 2³¹"),
     ("circulant(n=8, steps=[8])", "steps from 1 to n − 1"),
-    ("circulant(n=8, steps=[2, 6])", "no divisor of n that is common to all steps"),
+    ("circulant(n=8, steps=[2, 6])", "no common divisor of n and all steps"),
     ("hexagonal_torus(a=0, b=2)", "at least 7 nodes"),
     ("tesh(m=3, levels=2, q=0)", "m=2, 2 or 3 levels, q=0"),
     ("tesh(m=2, levels=4, q=0)", "m=2, 2 or 3 levels, q=0"),
@@ -171,7 +171,7 @@ CONSTRAINTS = [
     ("hamming_mesh(board=[2], boards=[3, 2])", "two values in board and in boards"),
     ("cube_pod(x=[1, 1], y=[0, 1], z=[0, 1])", "permutations of the cubes"),
     ("tofu(radices=[3, 3])", "three radices"),
-    ('graph(path="links.txt")', "a format that the contents or the suffix tell"),
+    ('graph(path="links.txt")', "a format that the contents or the suffix show"),
     ('graph(path="links.txt", format="csv")', "edgelist, adjlist, graphml, anynet"),
 ]
 

@@ -130,7 +130,7 @@ def after_failures(
     threads    CPU threads of numba; by default all that it may use. The result does not depend on it
 
     A failed node loses its channels and its terminals; a failed link its channels. Method: bit-parallel breadth-first
-    search as of `distance`, in which a dead channel leads from a node to itself: no list of links is made anew.
+    search as in `distance`, in which a dead channel leads from a node to itself: no list of links is made anew.
     Memory: two rows of a bit for each pair of a source and a node, a thread.
 
     Raises ValueError for arrays that contradict each other.

@@ -99,7 +99,7 @@ def follow(lines, nodes, directions, packets, direction, hops, which, change):
 def arrive(next, start, row, direction, hops, which, end):
     """Fill in end int32[B] of the packets which[0] … which[1] − 1, hop by hop.
 
-    start, row: as of `Packets`. Returns the first packet that cannot go on, or −1.
+    start, row: as in `Packets`. Returns the first packet that cannot go on, or −1.
     """
     for packet in range(which[0], which[1]):
         at = np.uint64(start[packet])

@@ -133,7 +133,7 @@ def group_of(record: Mapping[str, Any]) -> tuple[str, str]:
 def network_looks(names: Iterable[tuple[str, str]]) -> list[Look]:
     """The looks of some designs, kind by kind: a colour for each kind, a symbol for each of its families.
 
-    names  (kind, name) of each design, as of `group_of`
+    names  (kind, name) of each design, as for `group_of`
     """
     order, place = ({name: number for number, name in enumerate(table)} for table in (KINDS, FAMILIES))
     present = sorted(set(names), key=lambda item: (order[item[0]], place.get(item[1], len(place)), item[1]))

@@ -270,7 +270,7 @@ def _all_reduce(topology: Topology, *, use_symmetry: bool) -> Optimum:
 def _all_reduce_in_network(topology: Topology, *, use_symmetry: bool) -> Optimum:
     """All-reduce where switches add up, too: 1 / c(S) for a set S of nodes, with terminals inside and outside.
 
-    Each flit of the sum crosses the cut in both directions, whoever adds up; or as of `_all_reduce`, for a partition
+    Each flit of the sum crosses the cut in both directions, whoever adds up; or as for `_all_reduce`, for a partition
     into sets that each have a terminal. Where each node has a terminal that adds up, switches are nothing new.
     """
     weight, channels = weight_of(topology), channels_of(topology)

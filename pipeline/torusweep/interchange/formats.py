@@ -31,7 +31,7 @@ class LinkTable(NamedTuple):
     multiplicity       int32[L]  number of parallel links
     bandwidth          float64[L]  flits a cycle of one of them; None: 1 each
     latency            int16[L]  cycles over each; None: 1 each
-    rate, tick         bits a second of a flit a cycle, and seconds of a cycle, as of `Plan`; None: not said
+    rate, tick         bits a second of a flit a cycle, and seconds of a cycle, as in `Plan`; None: not said
     """
 
     source: np.ndarray

@@ -266,7 +266,7 @@ distances, loads, points, static, verification
         return len(self.tables)
 
     def query(self, sql: str, *, time_limit: float = TIME_LIMIT, max_rows: int = MOST_ROWS) -> Table:
-        """The answer to one SELECT over the tables, as of `torusweep query`, with its limits of time and memory.
+        """The answer to one SELECT over the tables, as for `torusweep query`, with its limits of time and memory.
 
         time_limit  in seconds
         Raises BadInput for a query that cannot be answered, and Refused for one that takes more than the limits: RunsOn

@@ -96,7 +96,7 @@ class Wiring(NamedTuple):
 class Wirings(NamedTuple):
     """The arrays of B networks of one size.
 
-    ports       int32[B, N, P]         as of `Wiring`; a network with fewer ports has no links at the last ones
+    ports       int32[B, N, P]         as in `Wiring`; a network with fewer ports has no links at the last ones
     link_class  int8[B, N, P]
     capacity    int32[B, N, P] | None
     terminals   int32[B, N] | None     terminals of each node; None = one at each

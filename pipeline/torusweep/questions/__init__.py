@@ -1,8 +1,8 @@
-"""What a question is: one function, whose signature gives command, method, configuration and request.
+"""Questions: each is one function, whose signature gives command, method, configuration and request.
 
-`ASKED` is the table of questions: what a user asks → the commands that answer it, which are methods, too. Each has the
-module whose `QUESTION` it is, and a line of help. A module is imported when its question is asked. Those in `FUNCTIONS`
-are not about a single network, and are functions of `torusweep`.
+`ASKED` maps what a user asks to the commands that answer it, which are methods, too. Each has a module with its
+`QUESTION`, and a line of help. A module is imported when its question is asked. The questions in `FUNCTIONS` are not
+about a single network, and are functions of `torusweep`.
 """
 
 from pkgutil import resolve_name
@@ -46,5 +46,5 @@ FUNCTIONS = ("best", "cost", "latency", "screen", "search")
 
 
 def question_named(name: str) -> Any:
-    """The question of a name in `QUESTIONS`."""
+    """The question with this name in `QUESTIONS`."""
     return resolve_name(f"{QUESTIONS[name][0]}:QUESTION")

@@ -21,9 +21,9 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True, repr=False, eq=False)
 class WithNotes:
-    """What has notes beside it.
+    """An answer with notes beside it.
 
-    unheeded  by the spelling of each network that says more than the answer heeds: the note that names it
+    unheeded  spelling of a network → the note on what the network says and the answer does not heed
     """
 
     unheeded: Mapping[str, str] = field(default_factory=dict, kw_only=True)
@@ -35,11 +35,11 @@ class WithNotes:
 
 
 class Answer(WithNotes):
-    """What prints itself as lines, and shows in a notebook as a table: `heading` and `lines` say which.
+    """An answer that prints itself as lines and shows as a table in a notebook; `heading` and `lines` are its contents.
 
-    remarks   what whoever asked should know: one line each
-    heeded    attributes of the network (torusweep.questions.heeds) that this answer heeds, where its question does not
-              declare it for all
+    remarks   lines that the user should know
+    heeded    attributes of the network (torusweep.questions.heeds) that this answer heeds beyond its question's
+              declaration
     """
 
     remarks: Sequence[str] = ()
@@ -47,15 +47,15 @@ class Answer(WithNotes):
 
     @property
     def json(self) -> Any:
-        """What a command prints with --json: the row of the question's table, or several rows."""
+        """The output of a command with --json: the row of the question's table, or several rows."""
         raise NotImplementedError
 
     def write(self, path: Path) -> None:
-        """Write what the question's command writes with --output; the suffix decides in which format."""
+        """Write the file that the question's command writes with --output, in the format of the suffix."""
         raise NotImplementedError
 
     def labelled(self, labels: tuple[Any, ...] | None) -> Answer:
-        """The same, of a graph whose nodes have these names."""
+        """The same answer with these names of the graph's nodes."""
         return self
 
     def heading(self) -> str:
@@ -65,7 +65,7 @@ class Answer(WithNotes):
         raise NotImplementedError
 
     def print(self, console: Console, computed_by: str) -> None:
-        """What a command prints; computed_by: backends and device, '' where none of them matters."""
+        """Print the answer as a command does. computed_by: backends and device, or '' if they do not matter."""
         print_facts(console, self.heading(), ((name, value) for name, value, _ in self.lines()))
         if computed_by:
             print_note(console, f"computed by {computed_by}")
@@ -77,20 +77,20 @@ class Answer(WithNotes):
         return self.html() + "".join(f"<div>{escape(note)}</div>" for note in self.notes_beside)
 
     def text(self) -> str:
-        """What is printed in Python, without the notes."""
+        """The text that Python prints, without the notes."""
         return text_of(self.heading(), self.lines())
 
     def html(self) -> str:
-        """What a notebook shows, without the notes."""
+        """The HTML that a notebook shows, without the notes."""
         return html_of(self.heading(), self.lines(), self._drawing())
 
     def _drawing(self) -> str:
-        """SVG beside the table, or nothing."""
+        """SVG to show beside the table, or ''."""
         return ""
 
 
 class _NotOne(BadInput, AttributeError):
-    """For `hasattr` and for completion, which ask an object for each of its attributes."""
+    """The error for an attribute of several rows, which `hasattr` and completion understand."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -151,7 +151,7 @@ class Records(Answer):
 
     @property
     def record(self) -> Row:
-        """The only row. Raises BadInput, as an AttributeError, where there are several."""
+        """The only row. Raises BadInput, as an AttributeError, if there are several."""
         if len(self.rows) != 1:
             raise _NotOne(f"expected one row, got {len(self.rows)}; take one of .rows")
         return self.rows[0]
@@ -167,7 +167,7 @@ class Records(Answer):
         raise NotImplementedError
 
     def _shown(self) -> list[str]:
-        """The main columns in which some row has a value."""
+        """The main columns that have a value in some row."""
         return [name for name in self.main if any(row[name] is not None for row in self.rows)]
 
     def text(self) -> str:

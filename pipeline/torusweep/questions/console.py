@@ -1,4 +1,4 @@
-"""The console that commands print on: a terminal in its width and colours, or plain text for a pipe."""
+"""The console that commands print on: a terminal with its width and colours, or plain text for a pipe."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def print_facts(console: Console, heading: str, facts: Iterable[tuple[str, str]]
 
 
 def lost_facts(record: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """A line on the pairs without a route, of a row with the columns `LOST`; [] without any."""
+    """A line on the pairs without a route, for a row with the columns `LOST`; [] if there are none."""
     pairs, share = record["lost_pairs"], record["lost_share"]
     if not pairs:
         return []
@@ -84,12 +84,12 @@ def print_rows(
     left: Collection[Any] = (),
     bold: Callable[[Any], bool] = lambda row: False,
 ) -> None:
-    """A table at its full width: a narrow terminal wraps its lines, and no number loses digits.
+    """Print a table at its full width. A narrow terminal wraps its lines, and no number loses digits.
 
-    columns  what a cell shows of its row, with the heading: a key, whose numbers have six digits; a key with a format,
-             as in 'mean:.4g'; or a function of the row. – for None
-    left     those that are aligned left; others are numbers, aligned right
-    bold     of a row
+    columns  heading → contents of a cell: a key (numbers get six digits), a key with a format, as in 'mean:.4g', or a
+             function of the row. None prints as –
+    left     columns that are aligned left; others are numbers, aligned right
+    bold     whether to print a row in bold
     """
     table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
     for shown, heading in columns.items():
@@ -110,7 +110,7 @@ def _cell(row: Any, shown: Any) -> Text:
 
 
 def print_bars(console: Console, bars: Iterable[tuple[str, float, float, str]], indent: str = "") -> None:
-    """A bar for each (label, dark length, whole length, what stands behind it); the longest is BAR_WIDTH long."""
+    """Print a bar for each (label, dark length, whole length, text behind it); the longest is BAR_WIDTH long."""
     bars = list(bars)
     width, most = max(len(label) for label, *_ in bars), max(whole for _, _, whole, _ in bars)
     for label, dark, whole, said in bars:

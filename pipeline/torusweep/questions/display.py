@@ -27,7 +27,7 @@ def value_text(value: object) -> str:
 
 
 def whole_text(value: object) -> str:
-    """As `value_text`, not cut."""
+    """Like `value_text`, but never cut."""
     if value is None:
         return "–"
     if isinstance(value, bool):
@@ -44,7 +44,7 @@ def whole_text(value: object) -> str:
 
 
 def facts_of(topology: Topology) -> list[Fact]:
-    """The size of a network, its terminals where they are not one at each node, and remarks."""
+    """The size of a network, its terminals unless each node has one, and remarks."""
     most = int(topology.degrees.max(initial=0))
     least = int(topology.degrees.min(initial=most))
     shown = [
@@ -60,7 +60,7 @@ def facts_of(topology: Topology) -> list[Fact]:
 
 
 def facts(record: dict[str, Any], columns: Sequence[Column], names: Iterable[str]) -> list[Fact]:
-    """(name, value with its unit, meaning) of some columns; those without a value are left out."""
+    """(name, value with its unit, meaning) of some columns; columns without a value are left out."""
     known = {column.name: column for column in columns}
     found = []
     for name in names:
@@ -101,7 +101,7 @@ def html_of(heading: str, lines: Iterable[Fact], picture: str = "") -> str:
 
 
 def aligned(cells: Sequence[Sequence[str]], side: str = ">", gap: int = 2) -> list[str]:
-    """Rows of cells as lines, each column as wide as its widest, with a gap. side: > for numbers, < for words."""
+    """Lines of aligned cells: each column is as wide as its widest cell. side: > for numbers, < for words."""
     widths = [max(map(len, column)) for column in zip(*cells)]
     between = " " * gap
     return [between.join(f"{cell:{side}{width}}" for cell, width in zip(row, widths)).rstrip() for row in cells]
@@ -115,7 +115,7 @@ def rows_text(heading: str, rows: Sequence[dict[str, Any]], names: Sequence[str]
 
 
 def _cell(value: object) -> str:
-    """A cell of a table in a notebook; what is cut is whole in its tooltip."""
+    """A cell of a table in a notebook; a tooltip has the whole text if it is cut."""
     whole, shown = whole_text(value), value_text(value)
     title = "" if whole == shown else f' title="{escape(whole)}"'
     return f'<td style="{CELL};text-align:right"{title}>{escape(shown)}</td>'
@@ -128,7 +128,7 @@ def rows_html(
     columns: Iterable[Column],
     most: int = SHOWN_ROWS,
 ) -> str:
-    """The same as a table for a notebook, which scrolls where it is wide; at most so many rows."""
+    """A heading and at most `most` rows as a table for a notebook, which scrolls if it is wide."""
     meaning = {
         column.name: f"{column.meaning} {column.printed_unit and f'[{column.unit}]'}".strip() for column in columns
     }

@@ -1,8 +1,8 @@
-"""What a network says of its links, hosts and time, and which answers leave it out.
+"""Which attributes of a network (of its links, hosts and time) an answer heeds, and a note on the others.
 
-A question declares what its answer heeds (`Askable.heeds`). What a network says beside that stands as one note with the
-answer, whoever asks: command, library, JSON, and the plan of a sweep. The same declarations are printed as the matrix
-of docs/heeds.md.
+A question declares the attributes that its answer heeds (`Askable.heeds`). If the network has others, one note with the
+answer says so, in commands, the library, JSON and the plan of a sweep. docs/heeds.md prints the same declarations as a
+matrix.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ ASSUMED = ", taken as "  # in notes on numbers that a file gives of some links o
 
 
 class Attribute(NamedTuple):
-    """Something that a network may say.
+    """An attribute that a network may have.
 
-    meaning  for the matrix
-    said     what a plan says of it, in words; "" where it says nothing
-    arrays   the same of the arrays, where only they say it
+    meaning  its meaning, for the matrix
+    said     plan → the attribute in words; "" if the plan does not have it
+    arrays   the same for the arrays, if only they show it
     """
 
     meaning: str
@@ -51,7 +51,7 @@ class Attribute(NamedTuple):
 
 
 def _range(values: Iterable[Fraction | int], thing: str) -> str:
-    """Return '1 … 9 cycles', or '5 cycles' where all are equal."""
+    """Return '1 … 9 cycles', or '5 cycles' if all are equal."""
     ordered = sorted(set(values))
     ends = [f"{float(value):g}" for value in (ordered[0], ordered[-1])]
     return f"{' … '.join(dict.fromkeys(ends))} {thing}{'' if ends == ['1', '1'] else 's'}"
@@ -107,10 +107,10 @@ ATTRIBUTES = {
 
 
 class When(NamedTuple):
-    """When an answer heeds an attribute.
+    """The condition under which an answer heeds an attribute.
 
-    words   for the matrix, as in "with `bytes`"; "" always
-    holds   for the values of all parameters, and `networks`, how many are asked about
+    words   the condition for the matrix, as in "with `bytes`"; "" means always
+    holds   the condition on the values of all parameters, and on `networks`, their number
     """
 
     words: str
@@ -125,7 +125,7 @@ def heeds(
 ) -> Heeds:
     """The declaration that some ATTRIBUTES are heeded, always or when a condition of the parameters holds.
 
-    attributes  their names; as a text, with commas between
+    attributes  their names, in a text with commas
     words       the condition
     """
     names = attributes.split(", ") if isinstance(attributes, str) else attributes
@@ -133,7 +133,7 @@ def heeds(
 
 
 def given(attributes: str, *parameters: str) -> Heeds:
-    """The declaration that some ATTRIBUTES are heeded where one of these parameters is given."""
+    """The declaration that some ATTRIBUTES are heeded if one of these parameters is given."""
     words = f"with {' or '.join(f'`{name}`' for name in parameters)}"
     return heeds(attributes, words, lambda values: any(_is_given(values[name]) for name in parameters))
 
@@ -144,7 +144,7 @@ def _is_given(value: Any) -> bool:
 
 
 def _weighted(by: str) -> Callable[[Mapping[str, Any]], bool]:
-    """Whether packets are routed by this number of links."""
+    """Whether packets are routed by this attribute of links."""
     return lambda values: "weighted" in (how := str(values["routing"])) and ("latency" in how) == (by == "latency")
 
 
@@ -154,11 +154,11 @@ BY_LATENCY: Heeds = heeds("latency", "with routing weighted(by=latency)", _weigh
 
 
 def left_out(heeded: Heeds, network: Plan | Topology, values: Mapping[str, Any]) -> dict[str, str]:
-    """What a network says and an answer leaves out: the names of ATTRIBUTES, with what the network says of them.
+    """The ATTRIBUTES that a network has and an answer leaves out: name → the attribute in words.
 
-    heeded   by the question
-    network  of its plan alone, terminals are known where a family's parameters say them
-    values   of the parameters by name
+    heeded   declarations of the question
+    network  network, or its plan, which knows terminals only if a family's parameters say them
+    values   values of the parameters by name
     """
     plan = network if isinstance(network, Plan) else network.plan
     found = {}
@@ -172,10 +172,10 @@ def left_out(heeded: Heeds, network: Plan | Topology, values: Mapping[str, Any])
 def note_of(
     heeded: Heeds, network: Plan | Topology, values: Mapping[str, Any], of: str = "", *, assumed: bool = True
 ) -> str:
-    """The note beside an answer; "" where it leaves nothing out, and depends on no number that was missing.
+    """The note beside an answer; "" if it leaves nothing out, and no missing number was assumed.
 
-    of       the network, where there are several
-    assumed  whether to say what was taken for missing numbers; False: the answer has all notes of the file
+    of       the network's name, if there are several
+    assumed  whether to say what was assumed for missing numbers; False if the answer has all notes of the file
     """
     left = left_out(heeded, network, values)
     plan = network if isinstance(network, Plan) else network.plan
@@ -186,7 +186,7 @@ def note_of(
 
 
 def with_notes(found: Any, notes: Mapping[str, str]) -> Any:
-    """An answer as JSON, with the notes of its networks by their spelling: under `notes`, in each of its rows."""
+    """An answer as JSON, with its networks' notes by spelling under `notes`, in each of its rows."""
     if not notes:
         return found
     if isinstance(found, list):
@@ -199,7 +199,7 @@ def with_notes(found: Any, notes: Mapping[str, str]) -> Any:
 
 
 def matrix(questions: Mapping[str, Any]) -> list[str]:
-    """The matrix questions × ATTRIBUTES as the lines of a table of Markdown. questions: by the names of commands."""
+    """The matrix questions × ATTRIBUTES as the lines of a Markdown table. questions: by the names of commands."""
     lines = [f"| | {' | '.join(ATTRIBUTES)} |", f"|---|{'---|' * len(ATTRIBUTES)}"]
     for command, question in questions.items():
         cells = []
@@ -213,7 +213,7 @@ def matrix(questions: Mapping[str, Any]) -> list[str]:
 
 
 def markdown() -> str:
-    """docs/heeds.md: which question heeds what of a network. `make docs` writes it."""
+    """The text of docs/heeds.md, on which question heeds which attributes. `make docs` writes it."""
     questions = {name: question_named(name) for name in QUESTIONS}
     about = {name: question for name, question in questions.items() if question.about}
     meanings = [f"- **{name}**: {attribute.meaning}" for name, attribute in ATTRIBUTES.items()]

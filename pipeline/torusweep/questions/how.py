@@ -1,4 +1,4 @@
-"""How an answer is computed, what shows how far it is, and what stops it."""
+"""How an answer is computed, how its progress is shown, and what stops it."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ RETURNING = ("numba.core.serialize", "namedtuple_")  # beginnings of the modules
 
 
 class Progress(Protocol):
-    """What shows how far a computation is."""
+    """Shows the progress of a computation."""
 
     def share(self, work: str) -> AbstractContextManager[Report | None]:
-        """A function to call with the share of the work that is done, 0 … 1."""
+        """Yield a function to call with the share of the work that is done, 0 … 1."""
         ...
 
     def count(self, things: str, total: int | None = None) -> AbstractContextManager[Report | None]:
-        """A function to call with the number of things done; total: how many there are at most, if known."""
+        """Yield a function to call with the number of things done. total: upper bound of their number, if known."""
         ...
 
     def found(self, things: str, total: int) -> AbstractContextManager[Callable[[str], None] | None]:
-        """A function to call with what is found, in words, one of so many things after the other."""
+        """Yield a function to call with the text of each thing that is found. total: their number."""
         ...
 
     def wait(self, work: str) -> AbstractContextManager[None]:
-        """Work of unknown length."""
+        """Show work of unknown length."""
         ...
 
     def say(self, line: str) -> None:
-        """What whoever waits should know before long work begins."""
+        """Show a line that the user should know before long work begins."""
         ...
 
 
@@ -60,10 +60,10 @@ class Silence:
 
 
 class How(NamedTuple):
-    """How an answer is computed; the answer does not depend on it.
+    """How to compute an answer, which does not depend on it.
 
-    threads   None: all cores
-    memory    bytes that a network's arrays may take; None: half the machine's
+    threads   number of threads; None: all cores
+    memory    bytes that a network's arrays may take; None: half of the machine's
     """
 
     backend: str = "auto"
@@ -80,11 +80,10 @@ def cores() -> int:
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """Within, Ctrl-C is KeyboardInterrupt, also while compiled code runs. A handler of one's own stays.
+    """Make Ctrl-C a KeyboardInterrupt, even while compiled code runs. A handler that the program has set stays.
 
-    Numba calls Python code to make arrays and named tuples of what compiled code returns, and does not look for its
-    exceptions: of a signal meanwhile it would make a SystemError, or end the process. There, the signal is sent
-    again a moment later.
+    Numba makes arrays and named tuples of compiled results in Python code, and does not look for its exceptions: a
+    signal meanwhile would become a SystemError, or end the process. There, the signal is sent again a moment later.
     """
     main, usual = threading.main_thread(), signal.default_int_handler
     if threading.current_thread() is not main or signal.getsignal(signal.SIGINT) is not usual:

@@ -73,7 +73,7 @@ EXAMPLE = "minimal or dimension_order(tie=positive)"
 
 @dataclass(frozen=True, eq=False)
 class GivenRouting:
-    """A routing that has no spelling: from a table in memory, or a function. It stands wherever a spelling may.
+    """A routing without a spelling, from a table in memory or a function. It is allowed wherever a spelling is.
 
     name   in tables and messages
     form   the routing on one network
@@ -125,7 +125,7 @@ def routing(spelling: str | GivenRouting, topology: Topology) -> tuple[str, Rout
 
 @contextmanager
 def naming_what_fits(topology: Topology) -> Iterator[None]:
-    """Add to the refusal of an unknown name the routings that a network of up to `MOST_TRIED` nodes takes."""
+    """Add the routings that suit a network (of up to `MOST_TRIED` nodes) to the refusal of an unknown name."""
     try:
         yield
     except BadInput as refusal:
@@ -140,7 +140,7 @@ def naming_what_fits(topology: Topology) -> Iterator[None]:
 
 @lru_cache(maxsize=4)  # callers ask for the routing of a network several times
 def _on_faulty(topology: Topology, spelling: str) -> Routing:
-    """The routing of the whole network, as far as its faults leave it; spelling: canonical."""
+    """The part of the whole network's routing that its faults leave; spelling: canonical."""
     whole = topology.plan.whole
     assert whole is not None, "the caller asks"
     _, function, values = resolve(spelling, ROUTINGS, kind="routing", example=EXAMPLE, others=OTHER_NAMES)

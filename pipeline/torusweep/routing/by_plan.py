@@ -1,4 +1,4 @@
-"""Which routings suit a network, as far as its spelling and plan show, and the pairs that their loads then follow."""
+"""Find what a spelling and plan show of a routing: whether it suits, and how many pairs its loads follow."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ PASSES = {"dimension_order": 1, "reverse_order": 1, "valiant": 2}  # over any gr
 
 
 def most_pairs(routing: str, topology: str, plan: Plan, *, symmetric: bool) -> int | None:
-    """Pairs of nodes whose routes are followed for exact loads, at most; None where only the network's arrays can tell.
+    """Upper bound of the pairs whose routes exact loads follow; None if only the network's arrays can tell.
 
-    routing    canonical spelling; one that loads follow from node to node, as minimal, has no such pairs: 0
+    routing    canonical spelling; 0 for a routing such as minimal, which loads follow from node to node
     topology   canonical spelling of a network with one terminal at each node
     symmetric  whether every automorphism of the network keeps the traffic
     """

@@ -112,6 +112,6 @@ class _Router:
         return Routes(first, 1 / ways.prod(axis=1)[row], direction, hops, np.zeros_like(direction))
 
     def _planes_of_completion(self, plane: np.ndarray, travel: np.ndarray) -> np.ndarray:
-        """Plane in which each dimension is completed: 0 … travel on the way, more: beyond, negative: before."""
+        """Plane in which each dimension is completed: 0 … travel on the way, larger beyond, negative before."""
         planes = len(self.pruning.alternating)
         return np.where((plane <= travel) | (plane - travel <= planes - plane), plane, plane - planes)

@@ -1,9 +1,9 @@
 """Dimension-order routing on grids: tori, meshes and hypercubes.
 
-Dimension-order routing where all routers of a row are joined: one hop in each dimension that differs. ROMM: dimension
-order by way of a random node between source and destination.
+Where all routers of a row are joined, it takes one hop in each dimension that differs. ROMM is dimension order by way
+of a random node between source and destination.
 
-Turn models: minimal routings on meshes that forbid just enough turns to be deadlock-free with one virtual channel.
+Turn models are minimal routings on meshes that forbid just enough turns to be deadlock-free with one virtual channel.
 
 A packet takes all hops of a first set of directions, in any order, before any hop of the others. It therefore never
 turns from one of the others into one of the first set.
@@ -103,7 +103,7 @@ def dimension_order(topology: Topology, tie: Tie = "split") -> SourceRouting:
 
 
 def reverse_order(topology: Topology, tie: Tie = "split") -> SourceRouting:
-    """As dimension_order, with the last dimension first: along y, then x (y–x order), along z, then y, then x.
+    """Dimension order with the last dimension first: along y, then x (y–x order), or along z, then y, then x.
 
     Constraint: a grid as for dimension_order.
     Source: Dally & Towles 2004, sec. 8.4.2.
@@ -115,7 +115,7 @@ def reverse_order(topology: Topology, tie: Tie = "split") -> SourceRouting:
 
 
 def random_order(topology: Topology, tie: Tie = "split") -> SourceRouting:
-    """As dimension_order, with the order of the dimensions drawn for every packet; in two dimensions, O1TURN.
+    """Dimension order with an order of the dimensions drawn for every packet; in two dimensions, O1TURN.
 
     Constraint: a grid as for dimension_order, of 2 to 5 dimensions.
     Source: Seo et al. 2005 (O1TURN), for two dimensions.
@@ -134,7 +134,7 @@ def random_order(topology: Topology, tie: Tie = "split") -> SourceRouting:
 
 @dataclass(frozen=True)
 class Grid:
-    """A grid. sides: of the box; round: whether each dimension is a ring; forward: whether it has + links only."""
+    """A grid by the sides of its box, whether each dimension is a ring, and whether it has + links only."""
 
     moves: Moves
     sides: tuple[int, ...]
@@ -219,9 +219,9 @@ def grid_of(routing: str, topology: Topology) -> Grid:
 
 
 def _sides_of(topology: Topology) -> Iterator[tuple[int, ...]]:
-    """The sides that the network may have as a grid: its own; of a file or a graph, those that its links allow.
+    """Yield the sides that the network may have as a grid: its own, or for a file those that its links allow.
 
-    In a grid, the next node along a dimension is as far on in number as the sides before it have nodes.
+    In a grid, a step along a dimension adds the product of the sides before it to a node's number.
     """
     yield topology.plan.radices
     if len(topology.plan.radices) > 1:
@@ -241,7 +241,7 @@ def _sides_of(topology: Topology) -> Iterator[tuple[int, ...]]:
 
 
 def _grid(topology: Topology, sides: tuple[int, ...]) -> Grid | None:
-    """The network as a grid of these sides; None if its links are others."""
+    """The network as a grid of these sides; None if its links differ."""
     port = np.empty((topology.nodes, 2 * len(sides)), np.int8)
     closed, forward = [], []
     for i, side in enumerate(sides):
@@ -274,7 +274,7 @@ MOST_ROUTES = 1 << 22  # of all keys together; a route takes about 50 bytes
 
 
 def romm(topology: Topology, tie: Tie = "split") -> SourceRouting:
-    """In dimension order to a node drawn uniformly from the smallest box of source and destination, then on.
+    """In dimension order to a random node of the smallest box of source and destination, then to the destination.
 
     All routes are shortest paths. The two halves are two phases: the rule `phases` gives each its virtual channels.
 
@@ -307,7 +307,7 @@ def romm(topology: Topology, tie: Tie = "split") -> SourceRouting:
 
 
 def _route_count(sides: tuple[int, ...], closed: tuple[bool, ...], forward: tuple[bool, ...]) -> int:
-    """The number of routes of all relative addresses, at most: the product over dimensions of Σ (hops + 1)."""
+    """Upper bound of the routes of all relative addresses: the product over dimensions of Σ (hops + 1)."""
     count = 1
     for side, ring, one_way in zip(sides, closed, forward):
         offsets = np.arange(side) if ring else np.arange(1 - side, side)
@@ -337,9 +337,9 @@ def west_first(topology: Topology, split: Split = "next_hops") -> LayeredRouting
 
 
 def north_last(topology: Topology, split: Split = "next_hops") -> LayeredRouting:
-    """First the hops in all other directions, in any order, and at last those to the north (+y).
+    """First all other hops, in any order, and the hops to the north (+y) last.
 
-    In n dimensions: at last the hops in + direction of all dimensions but the first.
+    In n dimensions: the hops in + direction of all dimensions but the first come last.
 
     Constraint: a mesh or hypercube of two or more dimensions, with all its links.
     Source: Glass & Ni 1992; in n dimensions their all-but-one-positive-last.

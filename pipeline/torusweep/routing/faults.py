@@ -1,10 +1,10 @@
-"""Routings of a network as far as its faults leave them: a packet takes its routes that are whole, or has none.
+"""Routings of a network with faults: a packet takes the routes that are whole, or is lost.
 
-A route exists where none of its links is missing; of several routes of a pair, those that are left share its packets in
-the same proportions. Routers know the faults. A pair without a route is lost. Of shortest paths over a graph of states,
-as those of turn models, the paths that are left and as long as before count: no packet goes a longer way.
+A route exists if none of its links is missing; the routes of a pair that are left share its packets in the same
+proportions. Routers know the faults. A pair without a route is lost. In a graph of states, as for turn models, only
+paths as short as before count: no packet goes a longer way.
 
-Also: routings for some pairs only, those that a traffic uses.
+The module also restricts routings to the pairs that a traffic uses.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ STATES = 1 << 23  # pairs of a state and a destination at a time
 
 
 def on_faulty(routing: Routing, topology: Topology) -> Routing:
-    """A routing of the whole network on the same network with faults.
+    """Carry a routing of the whole network over to the same network with faults.
 
     Raises BadInput for a routing of two passes; Refused where there are too many pairs to look at.
     """
@@ -55,7 +55,7 @@ def on_faulty(routing: Routing, topology: Topology) -> Routing:
 
 
 def as_far_as_joined(routing: Routing) -> Routing:
-    """Shortest paths of a network that faults, or hosts that forward nothing, divide: pairs without a path are lost."""
+    """Shortest paths on a network divided by faults or by hosts that forward nothing; pairs without a path are lost."""
     topology = routing.topology
     if not isinstance(routing, LayeredRouting) or routing.lost is not None:
         return routing
@@ -68,8 +68,8 @@ def as_far_as_joined(routing: Routing) -> Routing:
 def for_pairs(routing: Routing, pairs: np.ndarray) -> Routing:
     """The routing for some pairs of nodes only; packets of others have no route.
 
-    pairs   int64[P], ascending, source · N + destination; a node to itself only where it sends packets to itself,
-            which by way of a random node use the network
+    pairs   int64[P], ascending, source · N + destination. A node and itself occur only if it sends packets to itself
+            by way of a random node
     Raises BadInput for a routing of two passes, unless all pairs of different nodes are used.
     """
     topology, nodes = routing.topology, routing.topology.nodes
@@ -95,8 +95,8 @@ def for_pairs(routing: Routing, pairs: np.ndarray) -> Routing:
 class Unrouted(NamedTuple):
     """Pairs of nodes with terminals that have no route: int64[·] each, ascending, source · N + destination.
 
-    lost      whose routes are broken, or that are not asked for (`for_pairs`)
-    missing   that a user's table has no row for
+    lost      pairs whose routes are broken, or that are not asked for (`for_pairs`)
+    missing   pairs for which a user's table has no row
     """
 
     lost: np.ndarray
@@ -104,7 +104,7 @@ class Unrouted(NamedTuple):
 
 
 def unrouted(routing: Routing | AdaptiveRouting) -> Unrouted:
-    """The pairs of nodes that a routing has no route for."""
+    """The pairs of nodes for which a routing has no route."""
     none = np.zeros(0, np.int64)
     if isinstance(routing, AdaptiveRouting):
         return Unrouted(none, none)
@@ -142,9 +142,9 @@ def _blocks(topology: Topology) -> list[tuple[np.ndarray, np.ndarray]]:
 
 
 def _by_pairs(routing: SourceRouting, moves: Moves, lost: np.ndarray | None = None) -> SourceRouting:
-    """The routing with a key for each pair of nodes, and those of its routes that `moves` has.
+    """The routing with a key for each pair of nodes, and with the routes that `moves` allows.
 
-    lost   int64[L]  pairs that get a route of no hops, as those do whose routes are all broken
+    lost   int64[L]  pairs that get a route of no hops, like pairs whose routes are all broken
     """
     nodes = routing.topology.nodes
 
@@ -202,7 +202,7 @@ def _layered(routing: LayeredRouting, topology: Topology) -> LayeredRouting:
 
 
 def _apart(routing: LayeredRouting, whole: LayeredRouting | None) -> np.ndarray:
-    """int64[L], ascending: pairs of nodes with terminals without a path; or without one as short as `whole` has."""
+    """int64[L], ascending: pairs of nodes with terminals that have no path, or none as short as in `whole`."""
     topology = routing.topology
     goals = np.unique(topology.terminals).astype(np.int64)
     step, lost = max(1, STATES // len(routing.states)), [np.zeros(0, np.int64)]
@@ -219,7 +219,7 @@ def _apart(routing: LayeredRouting, whole: LayeredRouting | None) -> np.ndarray:
 
 
 def _table(routing: TableRouting, topology: Topology) -> TableRouting:
-    """The rows from which packets still arrive; where some of a configuration's are left, they share its packets."""
+    """Keep the rows from which packets still arrive; a configuration's remaining rows share its packets."""
     leads = routing.port != NO_PORT
     alive = ~leads | (topology.ports[routing.at[routing.owner], np.maximum(routing.port, 0)] != NO_PORT)
     while True:

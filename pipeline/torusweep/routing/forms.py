@@ -1,4 +1,4 @@
-"""The data of a routing, which loads, walks and dependency graphs read, in three forms.
+"""Three forms of a routing's data, which loads, walks and dependency graphs read.
 
 *Source routing*: the route of a packet is determined at its source, as runs: a number of hops in one
 direction, then a number of hops in another. *Layered routing*: shortest paths in a graph of states
@@ -26,8 +26,8 @@ class Moves:
 
     topology   the network
     port       int8[N, D]   port of each direction at each node, −1 = no link
-    names      of the axes; D/2 of them
-    whole      those of the network before its faults, whose datelines stay where they are; None: no faults
+    names      names of the D/2 axes
+    whole      moves of the network before its faults, whose datelines remain; None without faults
     """
 
     topology: Topology
@@ -101,13 +101,13 @@ class SourceRouting:
     key     (source int[…], destination int[…]) → int64[…]: number of the pair (cell of the source, relative
             address of the destination); uses array operators only, so that it takes NumPy and CuPy arrays; broadcasts
     routes  int64[K] keys → Routes, for all keys that `key` returns
-    passes  2: two halves, to a node drawn uniformly for every packet and on to the destination (Valiant), each routed
-            by `routes`; the phases of the second half are larger by `phases`
+    passes  2: two halves, to a node drawn uniformly for every packet and on to the destination (Valiant). `routes`
+            has the routes of both; the phases of the second half are larger by `phases`
     phases  number of phases that `routes` uses: 0 … phases − 1
     separable  whether the route along each axis depends on the digits of that axis only, in at most one run per axis
     lost    int64[L], ascending, source · N + destination: pairs of nodes with terminals that have no route; `routes`
-            gives them one of no hops; with two passes, a node and itself where it sends itself nothing. None: every
-            pair has one, wherever it is
+            gives them a route of no hops. With two passes, also a node and itself if it sends itself nothing.
+            None: every pair has a route
     """
 
     moves: Moves
@@ -163,8 +163,8 @@ class LayeredRouting:
     start     int32[N]      state of a packet that enters the network at each node
     finish    int32[N]      state of a packet that has arrived at each node
     extra     int           number of arcs per path on which the packet stays at a node: hops = distance − extra
-    split     "paths": equal shares of all shortest paths; "next-hops": in each state, of all arcs that lead nearer
-    lost      as of `SourceRouting`: pairs whose packets take none of these paths
+    split     "paths": equal shares of all shortest paths; "next-hops": in each state, equal shares of all arcs nearer
+    lost      as in `SourceRouting`: pairs whose packets take none of these paths
     """
 
     topology: Topology
@@ -189,9 +189,9 @@ MAX_PORTS = int(np.iinfo(np.int8).max)  # of a node; the last arc of a state is 
 def in_two_phases(
     topology: Topology, first: np.ndarray, turn: np.ndarray, second: np.ndarray, split: str
 ) -> LayeredRouting:
-    """Shortest paths in two phases, each of which has hops of its own, as up and then down.
+    """Shortest paths in two phases with different hops, such as up and then down.
 
-    first, turn, second   bool[N, P]  hops within the first phase, those that begin the second one, those within it
+    first, turn, second   bool[N, P]  hops of the first phase, hops that begin the second phase, hops within it
     split                 paths or next_hops
 
     A node has three states: in the first phase, in the second one, arrived.
@@ -225,11 +225,11 @@ class AdaptiveRouting:
 
 
 class Headers(NamedTuple):
-    """What tells the configurations of a node and a destination apart, as in the rows that they come from.
+    """Headers that tell the configurations of a node and a destination apart, as in their rows.
 
     input      int32[C]  node that the packet comes from, −1 = injected here; None: no row depends on it
-    state      int32[C]  that the packet carries; a packet is injected in state 0
-    following  int32[R]  state that the packet carries after the hop of each row
+    state      int32[C]  state of the packet; it is injected in state 0
+    following  int32[R]  state of the packet after the hop of each row
     """
 
     input: np.ndarray | None
@@ -239,15 +239,15 @@ class Headers(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class TableRouting:
-    """What every node does with a packet, as data: rows, each of which is a possible next hop.
+    """A routing as rows, each of which is a possible next hop.
 
-    A configuration is all that the next hop depends on: the destination, the node, and what `headers` says. The rows
+    A configuration is all that the next hop depends on: the destination, the node, and the `headers`. The rows
     of a configuration divide its packets by their weights. A packet without a row at its destination has arrived.
     Only configurations that packets between terminals reach are kept. None leads back to itself.
 
     topology    the network
-    first       int64[N + 1]  first[d] … first[d + 1] − 1 are the configurations of packets to node d, each after all
-                              that lead to it
+    first       int64[N + 1]  first[d] … first[d + 1] − 1 are the configurations of packets to node d, each behind
+                              its predecessors
     at          int32[C]      node of each configuration
     rows        int64[C + 1]  rows[c] … rows[c + 1] − 1 are the rows of configuration c, at least one
     port        int16[R]      port that each row leads through; −1: the packet leaves the network, at its destination
@@ -258,8 +258,8 @@ class TableRouting:
     entry       int32[E]      configuration in which their packets are injected
     kinds       number of classes
     headers     None: one configuration for each node and destination
-    lost        as of `SourceRouting`: pairs that faults leave without a row at the source; other pairs of terminals
-                without one are those that a user's table lacks
+    lost        as in `SourceRouting`: pairs that faults leave without a row at the source. Other pairs of terminals
+                without one are missing in a user's table
     """
 
     topology: Topology
@@ -298,12 +298,12 @@ class TableRouting:
 
     @cached_property
     def share(self) -> np.ndarray:
-        """float64[R]: share of each row of the packets of its configuration; exactly 1 where it is the only one."""
+        """float64[R]: each row's share of its configuration's packets; exactly 1 if it is the only row."""
         return self.weight / self.total[self.owner]
 
     @cached_property
     def share_up_to(self) -> np.ndarray:
-        """float64[R]: the share of each row with those before it, of its configuration; 1 for the last one."""
+        """float64[R]: cumulative share within the configuration; the last is 1."""
         total = self.share.copy()
         several = np.flatnonzero(self.many > 1)
         for place in range(1, int(self.many.max(initial=1))):
@@ -314,9 +314,9 @@ class TableRouting:
         return total
 
     def entries(self, source: np.ndarray, destination: np.ndarray) -> np.ndarray:
-        """int64[B]: the configuration in which a packet of each pair, int[B], is injected; −1: it is there already.
+        """int64[B]: the configuration in which a packet of each pair, int[B], is injected; −1 if it has arrived.
 
-        Raises BadInput for a pair of which one is no terminal.
+        Raises BadInput for a pair with a node that has no terminal.
         """
         pair = destination.astype(np.int64) * self.topology.nodes + source
         if not len(self.entry):
@@ -342,7 +342,7 @@ def port_to(topology: Topology, neighbour: np.ndarray) -> np.ndarray:
 
 
 def combinations(counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """All combinations of one of counts[i, j] ≥ 1 alternatives in each place j, for each key i.
+    """All combinations of alternatives for each key i, with counts[i, j] ≥ 1 alternatives in place j.
 
     counts    int[K, n]
     returns   (first int64[K + 1], choice int64[R, n]): rows first[i] … first[i + 1] − 1 are the choices of key i

@@ -1,12 +1,9 @@
 """Routing on networks of groups: minimal, by way of a random group, or whichever of the two is less busy.
 
-Valiant's routing on networks of groups: by way of a group drawn for every packet. Minimal routing on networks of
-groups: at most one hop between groups.
+Minimal routing has at most one hop between groups. Valiant's goes by way of a group drawn for every packet.
 
-Routings that choose between the minimal route and one by way of a random group: the routes, not the choice.
-
-A dependency graph holds what packets may do. Which route a packet takes depends on queues, so that these routings have
-no expected loads; each packet keeps to its route once it has chosen.
+Adaptive routings choose between the two; the module has their routes, not the choice. A dependency graph holds all that
+packets may do. The choice depends on queues, so these routings have no expected loads.
 """
 
 from __future__ import annotations
@@ -32,9 +29,9 @@ Split = Annotated[
 
 
 def by_group(topology: Topology, split: Split = "paths") -> LayeredRouting:
-    """The shortest paths with one hop between groups at most: to a router with a link to the group, over it, and on.
+    """Shortest paths with at most one hop between groups: to a router with a link to the group, over it, and on.
 
-    Two hops between groups may be a shorter path; such paths are what minimal also takes.
+    A path with two hops between groups may be shorter; minimal also takes such paths.
 
     Constraint: a dragonfly or megafly, at most 127 ports a router.
     Source: Kim et al. 2008, sec. 4.1 (minimal routing).
@@ -68,7 +65,7 @@ INJECTED, BEFORE, TO_GROUP = 0, 1, 4
 
 
 def valiant_by_group(topology: Topology, split: Split = "paths") -> TableRouting:
-    """To a group drawn uniformly for every packet, then on to the destination, both by the paths of by_group.
+    """By the paths of by_group to a group drawn uniformly for every packet, then to the destination.
 
     The group is neither the source's nor the destination's, which would leave the direct path. The packet takes a
     shortest path to any router of the group, and goes on from there. Packets within a group, and all packets of
@@ -85,7 +82,7 @@ def valiant_by_group(topology: Topology, split: Split = "paths") -> TableRouting
 
 
 def check_detours(routing: str, topology: Topology) -> Grouped:
-    """The structure of a network of groups; Refused where there are too many routes by way of a group to list.
+    """The structure of a network of groups. Raises Refused if there are too many routes by way of a group.
 
     Raises BadInput for a network without groups.
     """
@@ -100,19 +97,19 @@ def check_detours(routing: str, topology: Topology) -> Grouped:
 
 
 def rows_onwards(minimal: LayeredRouting) -> TableRows:
-    """The rows of by_group, in states BEFORE and, behind the hop between groups, BEFORE + 1; all columns but two."""
+    """The rows of by_group, in state BEFORE, or BEFORE + 1 behind the hop between groups; two columns are missing."""
     nodes = minimal.topology.nodes
     return joined(list(layered_rows(minimal, BEFORE + np.arange(3 * nodes) // nodes)))
 
 
 def near_rows(onwards: TableRows, shape: Grouped) -> TableRows:
-    """First rows, in state INJECTED, of packets without a group between: within a group, or where there are two."""
+    """First rows, in state INJECTED, of packets that pass no third group: within a group, or with two groups."""
     near = (onwards.at // shape.size == onwards.destination // shape.size) | (shape.groups == 2)
     return from_before(onwards, near, INJECTED, BEFORE)
 
 
 def from_before(onwards: TableRows, chosen: np.ndarray, state: int, following: int) -> TableRows:
-    """Copies of those rows of state BEFORE that are `chosen`, bool[R], in another state.
+    """Copy the `chosen` rows, bool[R], of state BEFORE into another state.
 
     following   the state after a hop that leads to BEFORE
     """
@@ -134,7 +131,7 @@ def from_before(onwards: TableRows, chosen: np.ndarray, state: int, following: i
 
 
 class _Steps(NamedTuple):
-    """Hops on the way to a group between, int64[A] each, but for the last one.
+    """Hops on the way to a third group, int64[A] each, without the last hop.
 
     at, group   a node and the group that the packet goes to
     port        of the node
@@ -150,9 +147,9 @@ class _Steps(NamedTuple):
 
 
 def detours(minimal: LayeredRouting, shape: Grouped, drawn: dict[int, np.ndarray]) -> Iterator[TableRows]:
-    """The rows of packets from where they draw a group between until they enter it, in state BEFORE.
+    """Yield the rows of packets from the drawing of a third group until they enter it, in state BEFORE.
 
-    drawn   by the state of the packets that draw: int64[·], the nodes where they do
+    drawn   state → int64[·], the nodes at which packets in this state draw
     """
     topology = minimal.topology
     terminals = np.unique(topology.terminals).astype(np.int64)
@@ -223,7 +220,7 @@ def ugal(topology: Topology, view: View = "local", threshold: Threshold = 0) -> 
 
 
 def progressive(topology: Topology, threshold: Threshold = 0) -> TableRouting:
-    """As ugal with view=local; a packet on its minimal route may also leave it at later routers of the source's group.
+    """Like ugal with view=local, but a packet may also leave its minimal route at later routers of its source's group.
 
     Constraint: a dragonfly or megafly, at most 127 ports a router.
     Source: Jiang et al. 2009 (progressive adaptive routing).
@@ -233,7 +230,7 @@ def progressive(topology: Topology, threshold: Threshold = 0) -> TableRouting:
 
 
 def _rows(minimal: LayeredRouting, shape: Grouped, deciding: tuple[int, ...]) -> Iterator[TableRows]:
-    """The rows of by_group, and of detours from the states `deciding`: of a packet's first hop, and of later ones."""
+    """Yield the rows of by_group, and of detours from the states `deciding`: a packet's first hop, and later ones."""
     onwards = rows_onwards(minimal)
     yield onwards
     yield near_rows(onwards, shape)

@@ -38,7 +38,7 @@ def last_phases(hierarchy: Hierarchy) -> tuple[int, int]:
 
 
 def hierarchical(topology: Topology, tie: Tie = "sign") -> SourceRouting:
-    """From the highest level down, from gate to gate along z, then y, then x of each level; then in the basic module.
+    """From the highest level down, from gate to gate along z, then y, then x; at last within the basic module.
 
     At a level where source and destination differ, the packet first goes to a gate of the first
     dimension needed, at the nearest corner. It stays at that corner for the other dimensions of the
@@ -47,7 +47,7 @@ def hierarchical(topology: Topology, tie: Tie = "sign") -> SourceRouting:
 
     The paper leaves some points open; they are fixed as follows. Distances to corners are in hops. Of
     equally near corners (m odd), the first in the order of the levels is taken. Below the highest level,
-    the nearest corner is that from the gate of arrival (this matters only for q = 1 and three levels). At
+    nearness is measured from the gate of arrival (this matters only for q = 1 and three levels). At
     half a ring of a module or a level, `tie` decides. If n = 2, both ways are the same link.
 
     Phases, with L levels: 2(L − l) in the source's module on the way to a gate of level l, 2(L − l) + 1
@@ -240,7 +240,7 @@ class _Router:
         )
 
     def shorter(self, ahead: np.ndarray, side: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """As `way`, in a ring; −side < ahead < side."""
+        """Like `way`, in a ring; −side < ahead < side."""
         onwards = np.where(ahead < 0, ahead + side, ahead)
         half = (2 * onwards == side) & (side > 2)
         back = (2 * onwards > side) | (half & (ahead < 0) & (self.tie == "sign"))

@@ -1,4 +1,4 @@
-"""Whether a routing sends packets through hosts that forward nothing (`Topology.ends`): each routing is checked."""
+"""Check that no routing sends packets through hosts that forward nothing (`Topology.ends`)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ REMEDY = "choose minimal, minimal_ecmp, or up_down with a root that forwards"
 
 
 def expect_hosts_end(routing: Routing | AdaptiveRouting) -> None:
-    """Raise BadInput for a routing of which some packet passes a host that forwards nothing.
+    """Raise BadInput for a routing that sends some packet through a host that forwards nothing.
 
     Routings in directions know no hosts, and are refused on a network that has some.
     """

@@ -1,9 +1,7 @@
 """Routing on lattices, whose links are steps ± e_i of the address.
 
-Shortest routes by relative address: one tree of routes for each cell of equivalent nodes. Directions along the axes
-of a lattice, for networks whose links are steps ± e_i of the address. Routing records on lattice networks: the
-shortest displacements to each destination. Minimal adaptive routing with escape channels, for deadlock analysis and
-simulation.
+Routing records are the shortest displacements to each destination. Shortest routes by relative address have one tree
+for each cell of equivalent nodes. Minimal adaptive routing has escape channels, for deadlock analysis and simulation.
 """
 
 from __future__ import annotations
@@ -61,7 +59,7 @@ Tie = Annotated[
 
 
 def routing_record(topology: Topology, tie: Tie = "split") -> SourceRouting:
-    """Along x first, then y, then z …, by a shortest of all displacements that are equal modulo the lattice.
+    """Along x first, then y, then z …, by a shortest displacement modulo the lattice.
 
     If two directions are the same link (a side of 2), the first is used.
 

@@ -1,8 +1,7 @@
-"""What a routing's paths are: hop by hop, as tables for pairs of nodes, and over a graph of states.
+"""The paths of a routing: hop by hop, as tables for pairs of nodes, and over a graph of states.
 
-Routes of pairs of nodes: made once for all keys if these are few, otherwise for the keys of each call. Routes of
-source routing, hop by hop: the node, the port, and the class of the virtual channel of every hop. The shortest paths
-of a layered routing, for a block of destinations.
+Tables of routes are made once for all keys if these are few, otherwise for the keys of each call. Hop by hop, a route
+has the node, the port, and the class of the virtual channel of every hop.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ class Runs(NamedTuple):
 
 
 class Hops(NamedTuple):
-    """Of hop 0, 1, … of R routes: node int64[R, H], port int64[R, H], kind int64[R, H]; −1 after the last hop."""
+    """Hops 0, 1, … of R routes: node int64[R, H], port int64[R, H], kind int64[R, H]; −1 after the last hop."""
 
     node: np.ndarray
     port: np.ndarray
@@ -77,7 +76,7 @@ def crosses(moves: Moves, at: np.ndarray, direction: np.ndarray, hops: np.ndarra
 
 
 def _first(runs: Runs) -> list[np.ndarray]:
-    """The same runs, int64[R, L + 1], with the empty ones of each row moved to its end, and one more empty one."""
+    """The same runs, int64[R, L + 1], with each row's empty runs at its end, and one more empty run."""
     order = np.argsort(runs.hops == 0, axis=1, kind="stable")
     return [
         np.hstack([np.take_along_axis(array, order, axis=1), np.zeros((len(order), 1), array.dtype)]).astype(np.int64)
@@ -154,9 +153,9 @@ class RouteTable:
 
 
 def whole_weights(routes: Routes) -> tuple[np.ndarray, int] | None:
-    """(int64[R], n): the share of each route is a whole number over n, where each is one over a whole number.
+    """(int64[R], n): each route's share as a whole number over n, if all shares are unit fractions.
 
-    None where some share is not, or n exceeds 2⁴⁰: the shares of a key then sum to 1 but for rounding.
+    None if some share is not, or n exceeds 2⁴⁰: then the shares of a key sum to 1 up to rounding.
     """
     shares, which = np.unique(routes.weight, return_inverse=True)
     ways = np.rint(1 / shares)
@@ -215,9 +214,9 @@ def shortest_paths(
 class PathSteps(NamedTuple):
     """Arcs of shortest paths, int64[A] each.
 
-    state, then   that the arc leaves, and that it leads to
-    arc           its place among those of the state
-    goal          place of the destination among those asked for
+    state, then   state that the arc leaves, and state that it leads to
+    arc           its place among the state's arcs
+    goal          place of the destination in the request
     weight        float64[A]: number of paths over the arc, or of links where paths split by next hops
     """
 
@@ -229,7 +228,7 @@ class PathSteps(NamedTuple):
 
 
 def steps_nearer(routing: LayeredRouting, finish: np.ndarray) -> Iterator[PathSteps]:
-    """All arcs that lead nearer to states, int[B]: for each place of an arc, those of all states and destinations."""
+    """Yield all arcs that lead nearer to the finishes, int[B], place by place, for all states and destinations."""
     links = links_of_arcs(routing)
     away, paths = shortest_paths(routing, finish, links)
     for arc in range(routing.states.shape[1]):

@@ -1,4 +1,4 @@
-"""Routing by what links cost: the weights of the network's file, as in OSPF and IS-IS, or their latencies."""
+"""Routing by the cost of links: weights from the network's file, as in OSPF and IS-IS, or latencies."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ By = Annotated[
 def weighted(topology: Topology, by: By = "weight") -> TableRouting:
     """At every node, equal shares of all links on paths of least cost (equal-cost multipath, as OSPF and IS-IS).
 
-    Weights are compared exactly, as the decimals that the file has: .1 + .2 equals .3. Each of parallel links counts.
-    Nodes that forward nothing of others are only at the ends of paths.
+    Weights are compared exactly, as the file's decimals: .1 + .2 equals .3. Each parallel link counts. Nodes that
+    forward nothing are only at the ends of paths.
 
     Constraint: by weight, a network whose links have weights, above 0.
     Source: RFC 2328, sec. 16.1 (shortest paths, equal-cost next hops); RFC 2991 (per-packet choice).
@@ -59,9 +59,9 @@ def weighted(topology: Topology, by: By = "weight") -> TableRouting:
 
 
 def _costs(topology: Topology, by: str) -> np.ndarray:
-    """int64[N, P], or Python's whole numbers: what each link costs, in one unit; 0 = no link.
+    """int64[N, P], or Python's whole numbers: the cost of each link, in one unit; 0 = no link.
 
-    int64 where the cost of every path is exact in float64.
+    int64 if the cost of every path is exact in float64.
     """
     given, present = topology.weight if by == "weight" else topology.latency, topology.ports != NO_PORT
     if given is None and by == "weight":
@@ -89,7 +89,7 @@ def _costs(topology: Topology, by: str) -> np.ndarray:
 
 
 def _least_costs(topology: Topology, cost: np.ndarray, goals: np.ndarray) -> np.ndarray:
-    """[B, N], of the type of `cost`: the least cost of a path from every node to each goal, −1 where there is none."""
+    """[B, N], of the type of `cost`: the least cost of a path from every node to each goal; −1 without a path."""
     (tail, _, port), parted = topology.arcs, split(topology)
     into, of_arc = parted.ports[tail, port], cost[tail, port]
     order = np.lexsort((of_arc, tail, into))  # the cheapest of several links between two nodes first
@@ -124,7 +124,7 @@ def _from(before: list[list[tuple[int, int]]], start: int) -> list[int]:
 
 
 def _rows(topology: Topology, cost: np.ndarray, goals: np.ndarray, away: np.ndarray) -> TableRows:
-    """The links on paths of least cost from every node to each goal; parallel links weigh as many as they are.
+    """The links on paths of least cost from every node to each goal; parallel links have their number as weight.
 
     away   [B, N]
     """

@@ -237,7 +237,7 @@ def read_rows(content: bytes | Any, *, checked: bool = False, where: Mapping[str
     """What a Parquet file holds, its pages' checksums looked at if `checked`.
 
     content  bytes, or a path or open file, of which only what is needed is read
-    where    as of `open_table`; row groups whose statistics exclude these values are not read
+    where    as for `open_table`; row groups whose statistics exclude these values are not read
     `pq.read_table` and `pyarrow.dataset` would take a third of a second to import.
     """
     source = pa.BufferReader(arrow_buffer(content)) if isinstance(content, bytes) else content

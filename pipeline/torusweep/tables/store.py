@@ -142,7 +142,7 @@ def publish_table(
 
     table      whole, or streamed: a row group or two are in memory at a time
     metadata   more of it
-    config     digest of the configuration that requests it: as of `manifest_of`
+    config     digest of the configuration that requests it: as for `manifest_of`
     """
     about = {"table": name, "generator": f"torusweep {__version__}", **(metadata or {})}
     path = folder / f"{name}.parquet"
@@ -225,7 +225,7 @@ def amend_manifest(
 ) -> None:
     """Enter what a stage did: the digest of its code, and its shards and failures in place of earlier ones.
 
-    config  digest of the configuration that requests it: as of `manifest_of`
+    config  digest of the configuration that requests it: as for `manifest_of`
     """
     with provenance.wait_for(folder / provenance.MANIFEST):
         manifest = manifest_of(folder, config)
@@ -305,7 +305,7 @@ def _foot(path: Path) -> str:
 def open_current(path: Path, schema: pa.Schema, where: Mapping[str, int] | None = None) -> pa.Table:
     """A published table that has the columns of its schema, which is this version's.
 
-    where    as of `open_table`
+    where    as for `open_table`
     Raises BadInput as `open_table` does, and where another version wrote it, or columns have other types.
     """
     table = open_table(path, where)

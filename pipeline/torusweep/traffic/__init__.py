@@ -97,7 +97,7 @@ def canonical(spelling: str) -> str:
 
 
 def suits_by_plan(spelling: str, plan: Plan) -> bool:
-    """Whether a plan alone shows that a pattern suits its network; False where only the arrays can tell (`suits`)."""
+    """Whether a plan alone shows that a pattern suits its network; False if only the arrays can tell (`suits`)."""
     _, pattern, values = _resolve(spelling)
     return suits(pattern.__name__, values, plan)
 

@@ -1,4 +1,4 @@
-"""Which patterns suit a network, as far as its plan shows: a sweep then counts its points without building networks."""
+"""Find patterns that suit a network by its plan alone, so that a sweep counts points without building networks."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ SUITED: dict[str, Callable[[Plan, Values], bool]] = {
 def suits(pattern: str, values: Values, plan: Plan) -> bool:
     """Whether the plan alone shows that a pattern suits its network, and that the network joins all who send.
 
-    pattern   its name
-    values    of the parameters that are given
-    False where only the network's arrays can tell; `torusweep.traffic.given.check_reach` does.
+    pattern   name of the pattern
+    values    values of the given parameters
+    False if only the network's arrays can tell; then `torusweep.traffic.given.check_reach` decides.
     """
     return plan.joined and pattern in SUITED and SUITED[pattern](plan, values)

@@ -27,10 +27,10 @@ def demand(topology: Topology, path: str) -> Traffic:
     """A demand matrix from a file: a list of pairs (CSV or Parquet), or T lines of T numbers (CSV).
 
     A list has the columns source, destination, demand; others are ignored. Source and destination are numbers of
-    terminals, 0 … T − 1; of a network from a file or a graph they are what it calls its nodes, unless a node has
+    terminals, 0 … T − 1, or in a network from a file or a graph its names of nodes, unless a node has
     several terminals. Pairs that are not listed have no demand; repeated pairs add up. A CSV file without
     a line of column names is the matrix itself: line s, column t has the demand from s to t, as numpy.savetxt
-    writes it. A table of traffic of Noxim is read, too. Demands may be in any unit, also with one written ("40 Gb/s");
+    writes it. A table of traffic of Noxim is read, too. Demands may be in any unit, which may be written ("40 Gb/s");
     they are scaled to a mean of one flit per terminal. The path is relative to the current directory.
     Source: the file.
     """
@@ -56,10 +56,10 @@ def demand(topology: Topology, path: str) -> Traffic:
 
 
 def _of_noxim(path: Path) -> pa.Table | None:
-    """The columns of a table of traffic of Noxim: lines `source destination rate`; None: the file is none.
+    """The columns of Noxim's table of traffic, lines `source destination rate`; None for any other file.
 
-    The rate is packets a cycle of the pair, equal where no line has one; a fourth number, of retransmissions, is not
-    read. Lines of seven numbers, which send for a part of the time only, are refused.
+    The rate is the pair's packets a cycle, equal for all if no line has one; a fourth number, for retransmissions, is
+    not read. Lines of seven numbers, which send only part of the time, are refused.
     Source: davidepatti/noxim, src/GlobalTrafficTable.cpp (load).
     """
     if path.suffix.lower() in (".csv", ".parquet"):
@@ -82,7 +82,7 @@ def _of_noxim(path: Path) -> pa.Table | None:
 
 
 def amounts(column: pa.ChunkedArray[Any]) -> tuple[np.ndarray, float | None]:
-    """(demands float64[R], bits a second that 1 stands for; None: they have no unit), as 3.5 or "40 Gb/s"."""
+    """(demands float64[R], bits a second that 1 stands for, or None) of values such as 3.5 or "40 Gb/s"."""
     texts = column.to_pylist() if pa.types.is_string(column.type) or pa.types.is_large_string(column.type) else []
     if not any(text is not None and text.strip()[-1:].isalpha() for text in texts):
         return numbers(column, "demand", pa.float64()), None
@@ -153,7 +153,7 @@ def _ends(topology: Topology, name: str, column: pa.ChunkedArray[Any]) -> np.nda
 
 
 def column_of(table: pa.Table, name: str) -> pa.ChunkedArray[Any]:
-    """A column of a list of pairs. Raises BadInput where there is none, or several."""
+    """A column of a list of pairs. Raises BadInput if it is missing, or there are several."""
     if table.column_names.count(name) != 1:
         raise BadInput(
             f"expected the columns {', '.join(COLUMNS)}, got {one_line(', '.join(table.column_names)) or 'none'}"

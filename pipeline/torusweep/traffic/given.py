@@ -1,6 +1,6 @@
-"""Traffic in memory, for the stages: a spelling as it is, a matrix as `GivenTraffic`.
+"""Traffic in memory, for the stages: a spelling, or a matrix as `GivenTraffic`.
 
-Whether a network joins all who send to each other. Traffic without that of pairs which a routing has no route for.
+The module also checks that a network joins all who send to each other, and removes traffic that has no route.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ MATRIX = "matrix"  # its name in tables
 
 
 def traffic_of(topology: Topology, traffic: object) -> str | GivenTraffic:
-    """A pattern's spelling, or a matrix [T, T] (NumPy, SciPy, or lists of numbers): row s, column t has what s sends t.
+    """Take a pattern's spelling, or a matrix [T, T] (NumPy, SciPy, lists) whose row s, column t is what s sends to t.
 
     Raises BadInput for anything else, and for a matrix that does not fit the network.
     """
@@ -44,7 +44,7 @@ def traffic_of(topology: Topology, traffic: object) -> str | GivenTraffic:
 def check_reach(topology: Topology, pattern: str, *, copies: bool = False) -> None:
     """Refuse a pattern that is not defined on a network, or that sends between parts which are not joined both ways.
 
-    copies   as of `traffic`
+    copies   as for `traffic`
     """
     demands = traffic(pattern, topology, copies=copies)[1]
     tail, head, _ = topology.arcs
@@ -67,11 +67,11 @@ SHOWN = 5  # pairs in words
 
 
 class Lost(NamedTuple):
-    """What has no route, as the columns of the same names say.
+    """Pairs without a route, as in the columns of the same names.
 
-    lost_pairs      ordered pairs of different terminals
-    lost_share      of all such pairs
-    lost_traffic    share of the traffic that is between them, which nobody then sends
+    lost_pairs      number of lost ordered pairs of different terminals
+    lost_share      their share of all such pairs
+    lost_traffic    their share of the traffic, which is not sent
     lost_examples   the first pairs of nodes
     """
 
@@ -90,7 +90,7 @@ NOTHING = Lost()
 
 
 def lost_of(topology: Topology, pairs: np.ndarray) -> Lost:
-    """What pairs of nodes, int64[L], source · N + destination, ascending, are of all pairs of terminals."""
+    """Count lost pairs of nodes, int64[L], source · N + destination, ascending, among all pairs of terminals."""
     if not len(pairs):
         return NOTHING
     many, total = np.bincount(topology.terminals, minlength=topology.nodes), len(topology.terminals)
@@ -102,14 +102,14 @@ def lost_of(topology: Topology, pairs: np.ndarray) -> Lost:
 
 
 def delivered(topology: Topology, sent: Traffic, lost: np.ndarray, missing: np.ndarray) -> tuple[Traffic, Lost]:
-    """(the traffic without that between pairs of nodes which have no route, what these are).
+    """(the traffic that has a route, the pairs of nodes that have none).
 
-    sent            between terminals
-    lost, missing   int64[·], ascending, source · N + destination: without a path, as faults break theirs, or as hosts
-                    that would join them forward nothing; without a row in a user's table
+    sent            traffic between terminals
+    lost, missing   int64[·], ascending, source · N + destination: pairs without a path, because of faults or of hosts
+                    that forward nothing; pairs without a row in a user's table
 
-    Other demands stay as they are. Raises BadInput where a pair that the table lacks has a demand, and where nothing is
-    left; Refused where there are too many terminals to write pairs out.
+    Other demands stay as they are. Raises BadInput if a pair that the table lacks has a demand, or if nothing is left;
+    Refused if there are too many terminals to write pairs out.
     """
     gone = np.union1d(lost, missing)
     if not len(gone):

@@ -22,12 +22,11 @@ class Traffic:
     own        float64[T, T]   sparse; additional demand of each source, may be negative
     symmetric  bool            whether every automorphism of the network preserves the pattern, because it depends
                                only on the links and the numbers of terminals
-    rate       bits a second that the mean terminal sends, where the demands say it
+    rate       bits a second that the mean terminal sends, if the demands have units
     multicast  own[s, t] = 1: each flit of s, which sends one a cycle, goes to all such t, and is copied on the way
-    phases     of a collective operation, in order; the matrix is their mean, weighted by volume
+    phases     phases of a collective operation, in order; the matrix is their mean, weighted by volume
 
-    Without demands of their own, sums leave the sparse part out: SciPy takes longer for nothing than a small network
-    for its loads.
+    If `own` is empty, sums leave it out: SciPy takes longer for nothing than a small network's loads take.
 
     The mean row sum is 1. A flit addressed to its own source counts as injected.
     """
@@ -66,10 +65,10 @@ class Traffic:
         return _add_sparse(demand, self._transposed[destinations]) if self.own.nnz else demand
 
     def scaled_columns(self, destinations: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
-        """(float64[B], float64[T]): what `columns` multiplies, where no source has demands of its own but for itself.
+        """(float64[B], float64[T]), the factors of `columns`, if no source has demands of its own except to itself.
 
         The demand of source s to destination b is the product of the b-th scale and the s-th demand, to the bit; only
-        the demand of a terminal for itself may differ. None: it is no such product.
+        a terminal's demand to itself may differ. None if it is no such product.
         """
         return (self.common[destinations], self.weight) if self._only_for_itself else None
 
@@ -80,7 +79,7 @@ class Traffic:
         return self.weight * self.common.sum() + (self.own.sum(axis=1) if self.own.nnz else 0.0)
 
     def most_sent(self) -> float:
-        """What the source with the greatest demand sends; 1 where it is 1 but for rounding."""
+        """The largest demand that a source sends; exactly 1 if it is 1 up to rounding."""
         most = float(self.sent().max())
         return 1.0 if isclose(most, 1.0, rel_tol=1e-9) else most
 
@@ -89,11 +88,11 @@ class Traffic:
         return self.weight.sum() * self.common + (self.own.sum(axis=0) if self.own.nnz else 0.0)
 
     def exactly_sent(self) -> tuple[np.ndarray, np.ndarray]:
-        """(float64[T], float64[T]): the sums of `rows`, and what rounding leaves of them (torusweep_kernels.sums)."""
+        """(float64[T], float64[T]): the sums of `rows`, and their rounding errors (torusweep_kernels.sums)."""
         return _exact_row_sums(self.weight, self.common, self.own)
 
     def exactly_received(self) -> tuple[np.ndarray, np.ndarray]:
-        """(float64[T], float64[T]): the sums of `columns`, and what rounding leaves of them."""
+        """(float64[T], float64[T]): the sums of `columns`, and their rounding errors."""
         return _exact_row_sums(self.common, self.weight, self._transposed)
 
     def at_nodes(self, terminals: np.ndarray, nodes: int) -> Traffic:
@@ -127,7 +126,7 @@ class Phase(NamedTuple):
     name     such as "reduce-scatter x"
     volume   mean number of flits that a terminal sends, in units of M
     steps    number of messages that a terminal sends, each after the previous one has arrived
-    traffic  of all steps together
+    traffic  traffic of all steps together
     """
 
     name: str
@@ -188,7 +187,7 @@ def _add_sparse(dense: np.ndarray, sparse: scipy.sparse.csr_array) -> np.ndarray
 def _exact_row_sums(
     weight: np.ndarray, common: np.ndarray, own: scipy.sparse.csr_array
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The sums over each row of weight[s] · common[t] + own[s, t], each of these rounded, and what is left of them."""
+    """The sums over each row of the rounded weight[s] · common[t] + own[s, t], and their rounding errors."""
     high, low = np.zeros((2, len(weight)))
     factors, which = np.unique(weight, return_inverse=True)
     for number, factor in enumerate(factors.tolist()):

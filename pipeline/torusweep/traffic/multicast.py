@@ -1,6 +1,6 @@
 """Multicast: a flit goes to many terminals, and is copied where their routes part.
 
-A branch counts once: a channel carries a flit once, however many terminals it is for behind it. Only questions that
+A channel carries a flit once, however many terminals behind it the flit is for. Only questions that
 copy flits take such traffic (`torusweep.traffic.traffic`), with a routing that has one route for each pair.
 """
 

@@ -1,9 +1,8 @@
-"""Traffic patterns in which every terminal sends to one other.
+"""Traffic patterns in which every terminal sends to one other terminal.
 
-Permutations that add to the digits of a node's address, modulo the radices. The permutation that adds to the numbers
-of terminals. A random permutation of the terminals.
+Some add to the digits of a node's address, modulo the radices, or to the numbers of terminals; one is random.
 
-Permutations of the bits of a terminal's number.
+Others permute the bits of a terminal's number.
 
 Each bit of the destination's number is a bit of the source's number, or its inverse (Dally & Towles
 2004, Table 3.1). In numbers x varies fastest, which matters on networks of unequal sides.
@@ -25,7 +24,7 @@ POWER_OF_2 = "the pattern permutes the bits of the terminals' numbers"
 
 
 def bit_complement(topology: Topology) -> Traffic:
-    """Every bit of the number inverted.
+    """To the terminal whose number has every bit inverted.
 
     Source: Dally & Towles 2004, Table 3.1; Cámara et al. 2010, sec. 6.2 (BC).
     """
@@ -34,7 +33,7 @@ def bit_complement(topology: Topology) -> Traffic:
 
 
 def bit_reversal(topology: Topology) -> Traffic:
-    """The number's bits in reverse order.
+    """To the terminal whose number has the bits in reverse order.
 
     Source: Dally & Towles 2004, Table 3.1; Cámara et al. 2010, sec. 6.2 (BR).
     """
@@ -43,7 +42,7 @@ def bit_reversal(topology: Topology) -> Traffic:
 
 
 def perfect_shuffle(topology: Topology) -> Traffic:
-    """The number's bits rotated left by one.
+    """To the terminal whose number has the bits rotated left by one.
 
     Source: Dally & Towles 2004, Table 3.1; Cámara et al. 2010, sec. 6.2 (PS).
     """
@@ -54,8 +53,8 @@ def perfect_shuffle(topology: Topology) -> Traffic:
 def transpose(topology: Topology) -> Traffic:
     """The transpose of a matrix: the two halves of the number's bits exchanged, or the digits of a k × k network.
 
-    On a square network of two dimensions with one terminal at each node, (x, y) sends to (y, x), whatever its
-    radix. If the radix is a power of 2, these are the same.
+    On a square network of two dimensions with one terminal at each node, (x, y) sends to (y, x), whatever the
+    radix. If the radix is a power of 2, both definitions agree.
     Source: Dally & Towles 2004, Table 3.1.
     """
     sides = topology.plan.radices
@@ -92,7 +91,7 @@ def _permute_bits(sources: Sequence[int]) -> Traffic:
 def tornado(topology: Topology) -> Traffic:
     """To the node ⌈k/2⌉ − 1 steps on in every dimension: all flits go the same way round.
 
-    Of several terminals at each node, each sends to the one with its place there.
+    If a node has several terminals, each sends to the terminal in the same place there.
 
     Source: Dally & Towles 2004, Table 3.1.
     """
@@ -129,7 +128,7 @@ def _sides(topology: Topology) -> Sequence[int]:
 
 
 def _shift(topology: Topology, shift: Sequence[int]) -> Traffic:
-    """From each terminal of a node to the one with its place at the node with the shifted address."""
+    """From each terminal of a node to the terminal in the same place at the shifted address."""
     each = len(topology.terminals) // topology.nodes
     there = translation(topology.plan.radices, shift).astype(np.int64)
     return permutation((there[:, None] * each + np.arange(each)).reshape(-1))
@@ -139,7 +138,7 @@ By = Annotated[int | None, Meaning("places of the destination behind the source;
 
 
 def shift(topology: Topology, by: By = None) -> Traffic:
-    """To the terminal `by` places on, modulo their number: those of a router send to one or two other routers.
+    """To the terminal `by` places on, modulo their number: a router's terminals send to one or two other routers.
 
     Constraint: by not a multiple of the number of terminals.
     Source: Zahavi et al. 2010, Optimized InfiniBand fat-tree routing for shift all-to-all communication patterns.

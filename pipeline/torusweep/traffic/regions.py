@@ -1,7 +1,7 @@
 """Traffic to all, to a region, to neighbours or to another group.
 
-Traffic from each group of a network of groups to another one: the worst case of minimal routing there. Uniform
-traffic. Uniform traffic with a hot region or a hot spot. Halo exchange: traffic between neighbours.
+Traffic to all may have a hot region or a hot spot. Traffic between neighbours is a halo exchange. Traffic from each
+group to another is the worst case of minimal routing on a network of groups.
 """
 
 from __future__ import annotations

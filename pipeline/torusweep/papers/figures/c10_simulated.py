@@ -56,7 +56,7 @@ def utilization(tables: Tables) -> list[Row]:
 
 
 def permutations(tables: Tables, families: tuple[str, ...]) -> list[Row]:
-    """most: the largest accepted load; gain: over the straight torus of that size; capacity: as of `throughput`."""
+    """most: the largest accepted load; gain: over the straight torus of that size; capacity: as in `throughput`."""
     if "loads" not in tables:
         return []
     rows = []

@@ -68,7 +68,7 @@ def tables_of(traffic: Traffic) -> Tables:
 def count_walks(
     routing: TableRouting, source: np.ndarray, destination: np.ndarray, group: np.ndarray, groups: int, draws: Draws
 ) -> np.ndarray:
-    """int64[groups · N · P]: the packets of each group that pass each channel; `draws` as of `drawn_rows`."""
+    """int64[groups · N · P]: the packets of each group that pass each channel; `draws` as for `drawn_rows`."""
     ports = routing.topology.ports
     counts = np.zeros(groups * ports.size, np.int64)
     for packets, row in drawn_rows(routing, source, destination, draws):

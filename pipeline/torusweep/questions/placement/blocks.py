@@ -261,7 +261,7 @@ class Laid(NamedTuple):
 
 
 class Side(NamedTuple):
-    """The rings of one side of a block, all of them at once: as of `Load`."""
+    """The rings of one side of a block, all of them at once: as for `Load`."""
 
     messages: float
     hops: int

@@ -262,7 +262,7 @@ def search(
     seconds   to search, once the kernel is loaded; the search ends within a few blocks of moves of it
     moves     of each chain, rounded up to blocks of 256, those of an interrupted search included. The best graph
               depends on what is wanted and on these alone
-    backend   what computes, as of `torusweep_kernels.annealing.anneal_chains`; the best graph does not depend on it
+    backend   what computes, as for `torusweep_kernels.annealing.anneal_chains`; the best graph does not depend on it
     progress  called with the share of the work done
 
     A search of the same in the same folder is continued. Raises BadInput for what cannot be searched, and for a

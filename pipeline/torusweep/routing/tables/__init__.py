@@ -1,1 +1,1 @@
-"""Routing tables: a routing as rows of next hops, read, checked, made of other routings and drawn from."""
+"""Routing tables: rows of next hops, read from files, checked, made of other routings, and drawn from."""

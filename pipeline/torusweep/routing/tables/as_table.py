@@ -1,11 +1,9 @@
-"""Any routing as a table.
+"""Turn any routing into a table, count hops in a table, and draw random rows from one.
 
-Layered routing: the state of a packet is that of the graph of states. Source routing: the state is what is left of the
-route, so that the packet's own draw at its source decides the rest; routes with the same rest share a state. Where the
-routes of a source all begin with the same rest, it is the state of the packets that are injected there, and a routing
-whose next hop depends on node and destination alone then needs no states.
-
-A routing table whose packets count their hops. Random rows of a routing table, hop by hop.
+In layered routing, a packet's state is that of the graph of states. In source routing, it is the rest of the route, so
+that the packet's own draw at its source decides it; routes with the same rest share a state. If all routes of a source
+begin with the same rest, it is the state of the packets injected there, so a routing whose next hop depends on node and
+destination alone needs no states.
 """
 
 from __future__ import annotations
@@ -30,8 +28,8 @@ HOP_BYTES = 136  # of a table that counts hops, for each place and count, while 
 def table_of(routing: Routing, classes: np.ndarray | None = None, memory: str = "run") -> TableRouting:
     """The same routing as a table: packets take the same routes with the same probabilities.
 
-    classes   int8[F, 2]  of virtual channels by phase and datelines, which the table then names; None: one class
-    memory    of datelines (torusweep_kernels.dependencies.mark_routes)
+    classes   int8[F, 2]  virtual-channel class by phase and datelines, which the table then has; None: one class
+    memory    how long a dateline counts (torusweep_kernels.dependencies.mark_routes)
 
     A table is returned as it is. Raises Refused where there are too many routes to list.
     """
@@ -47,7 +45,7 @@ def table_of(routing: Routing, classes: np.ndarray | None = None, memory: str = 
 
 
 def rows_of(table: TableRouting) -> TableRows:
-    """The rows of a table, without columns that say nothing; `table_routing` makes the same table of them."""
+    """The rows of a table, without empty columns; `table_routing` makes the same table of them."""
     headers, owner = table.headers, table.owner
     has_states = headers is not None and bool(headers.state.any() or headers.following.any())
     equal = bool((table.weight == 1).all())
@@ -64,7 +62,7 @@ def rows_of(table: TableRouting) -> TableRows:
 
 
 def joined(parts: list[TableRows]) -> TableRows:
-    """The rows of all parts, whose columns are the same ones."""
+    """Join parts with the same columns."""
     if not parts:  # no terminals, or no links
         none = np.zeros(0, np.int64)
         return TableRows(none, none, none)
@@ -82,7 +80,7 @@ def _terminals(topology: Topology) -> np.ndarray:
 def layered_rows(routing: LayeredRouting, label: np.ndarray | None) -> Iterator[TableRows]:
     """The arcs of all shortest paths to a block of destinations; weights are whole numbers of paths or links.
 
-    label   int64[S]  what a packet carries in each state of the routing, as a number of `Rows.state`; None: nothing
+    label   int64[S]  number of `Rows.state` that a packet carries in each state of the routing; None: none
     """
     goals = _terminals(routing.topology)
     block = max(1, BLOCK // len(routing.states))
@@ -100,7 +98,7 @@ def layered_rows(routing: LayeredRouting, label: np.ndarray | None) -> Iterator[
 
 
 def _sends_in_one_state(routing: LayeredRouting) -> bool:
-    """Whether packets leave each node in one state at most, which then tells nothing."""
+    """Whether packets leave each node in at most one state, so that states are not needed."""
     sends = ((routing.states != NO_PORT) & (routing.port != NO_PORT)).any(axis=1)
     return int(np.bincount(routing.node[sends], minlength=1).max()) <= 1
 
@@ -185,7 +183,7 @@ def _routes(routing: SourceRouting, source: np.ndarray, destination: np.ndarray)
 
 
 def _weights(routes: Routes) -> np.ndarray:
-    """float64[R]: weights in the same proportions, whole numbers where the shares are ratios of such."""
+    """float64[R]: weights in the same proportions, whole numbers if the shares are ratios of whole numbers."""
     whole = whole_weights(routes)
     return routes.weight if whole is None else whole[0].astype(np.float64)
 
@@ -193,7 +191,7 @@ def _weights(routes: Routes) -> np.ndarray:
 def _rows_to(goal: int, routed: _Routed, node: np.ndarray, code: np.ndarray, kinds: int) -> TableRows:
     """The rows of the routes to one destination.
 
-    node, code   int64[R, H]  of each hop: where it begins, and port · kinds + class; −1 after the last one
+    node, code   int64[R, H]  where each hop begins, and its port · kinds + class; −1 after the last hop
     """
     length = (code >= 0).sum(axis=1)
     width = int(code.max(initial=0)) + 1
@@ -234,7 +232,7 @@ def _rows_to(goal: int, routed: _Routed, node: np.ndarray, code: np.ndarray, kin
 def _rest_labels(goal: int, listed: np.ndarray, source: np.ndarray, begins: np.ndarray) -> tuple[np.ndarray, int]:
     """(state int64 of every rest, state of arrived packets at the destination).
 
-    The states of a node are 0, 1, …: 0 is that of packets injected there, and of a rest with which all of them begin.
+    The states of a node are 0, 1, …; 0 is the state of packets injected there, and of a rest that all of them share.
     """
     node = listed[:, 1]
     size = int(max(node.max(initial=0), source.max(initial=0), goal)) + 1
@@ -295,9 +293,9 @@ def with_hop_counts(table: TableRouting, counted: np.ndarray) -> TableRouting:
 
 
 def _reached(table: TableRouting, adds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(configuration, count) int64[C'] each, ascending: all that packets come to, with the hops counted until then.
+    """(configuration, count) int64[C'] each, ascending: all that packets reach, with the hops counted so far.
 
-    adds   int64[R]  0 or 1, what each row adds to the count
+    adds   int64[R]  0 or 1, added to the count by each row
     """
     of_counts: list[np.ndarray] = []
     begins = np.zeros(len(table.at), bool)  # of this count, the configurations in which packets first have it
@@ -331,11 +329,11 @@ Draws = Callable[[int], np.ndarray]  # turn 0, 1, … → uint32[4, B]: four ran
 def drawn_rows(
     routing: TableRouting, source: np.ndarray, destination: np.ndarray, draws: Draws
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """For hop 0, 1, … of B packets: (packets int64[K] that are on their way, their rows int64[K]).
+    """Yield, for hop 0, 1, … of B packets, (packets int64[K] on their way, their rows int64[K]).
 
     source, destination  int[B]  terminals
-    draws                word h mod 4 of turn ⌊h / 4⌋ decides hop h: the first row of the configuration whose share,
-                         with those of the rows before it, exceeds word · 2⁻³²
+    draws                word h mod 4 of turn ⌊h / 4⌋ decides hop h: the first row of the configuration whose
+                         cumulative share exceeds word · 2⁻³²
     """
     configuration = routing.entries(source, destination)
     packets = np.flatnonzero(configuration >= 0)

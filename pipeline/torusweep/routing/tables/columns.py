@@ -1,4 +1,4 @@
-"""Routing tables as columns: from a file, an Arrow table, a data frame or a matrix to rows, and back."""
+"""Convert files, Arrow tables, data frames and matrices into the rows of a routing table, and back."""
 
 from __future__ import annotations
 
@@ -81,12 +81,12 @@ def rows_of_matrix(topology: Topology, matrix: np.ndarray) -> TableRows:
 
 
 def _whole(matrix: np.ndarray) -> np.ndarray:
-    """int64: the numbers, −2 where one is not finite."""
+    """int64: the numbers; −2 for one that is not finite."""
     return np.where(np.isfinite(matrix) & (np.abs(matrix) < 2**31), matrix, -2).astype(np.int64)
 
 
 def rows_of_table(topology: Topology, table: pa.Table) -> TableRows:
-    """The rows of a table with the columns of `table`. Raises BadInput, naming column and row, for what is wrong."""
+    """The rows of a table with the columns of `table`. Raises BadInput, which names the wrong column and row."""
     names = _names(table)
     at, destination = (_nodes(topology, table, name) for name in ("at", "destination"))
     if "to" in names:
@@ -110,7 +110,7 @@ def rows_of_table(topology: Topology, table: pa.Table) -> TableRows:
 
 
 def _names(table: pa.Table) -> set[str]:
-    """The names of the table's columns that are read."""
+    """The names of the columns to read."""
     names = table.column_names
     got = one_line(", ".join(names)) or "none"
     for name in ("at", "destination"):
@@ -206,7 +206,7 @@ def _neighbours(topology: Topology, node: int) -> str:
 
 
 def columns_of(topology: Topology, rows: TableRows) -> pa.Table:
-    """The rows as a table that `rows_of_table` reads; columns that all rows leave out are missing."""
+    """The rows as a table that `rows_of_table` reads, without columns that are empty in all rows."""
     return pa.table(dict(_columns(topology, rows)))
 
 

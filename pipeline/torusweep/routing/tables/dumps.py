@@ -1,4 +1,4 @@
-"""Routing tables as fabric tools and simulators write them: forwarding tables of InfiniBand, and Noxim's."""
+"""Read routing tables of fabric tools and simulators: InfiniBand's forwarding tables, and Noxim's."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ BEGINS = {
 
 
 def rows_of_dump(topology: Topology, path: Path, memory: int) -> TableRows | None:
-    """The rows of such a file; None: it is none, or cannot be read. Raises BadInput, naming the line."""
+    """The rows of such a file; None if it is none, or cannot be read. Raises BadInput, which names the line."""
     try:
         with path.open("rb") if path.is_file() else BytesIO() as file:
             head = file.read(1 << 16)
@@ -45,10 +45,10 @@ def rows_of_dump(topology: Topology, path: Path, memory: int) -> TableRows | Non
 
 
 def _forwarding(topology: Topology, lines: list[str]) -> TableRows:
-    """What ibroute, dump_fts and dump_lfts print, and OpenSM's dump: a port for each LID, switch by switch.
+    """Read the output of ibroute, dump_fts or dump_lfts, or OpenSM's dump: a port for each LID, switch by switch.
 
-    The network is that of ibnetdiscover's output, which says whose a LID is, and where a port leads. Of an adapter with
-    several LIDs (lmc) the first is read. Adapters send to their switch.
+    The network must come from ibnetdiscover's output, which gives the owners of LIDs and ends of ports. Of several LIDs
+    of an adapter (lmc), the first is read. Adapters send to their switch.
     Source: infiniband-diags, dump_fts.c (dump_unicast_tables); opensm, osm_dump.c (dump_ucast_lfts).
     """
     fabric = _fabric(topology)
@@ -105,10 +105,10 @@ def _fabric(topology: Topology) -> Fabric:
 
 
 def _noxim(topology: Topology, lines: list[str]) -> TableRows:
-    """Noxim's routing table: node, link that a packet came by (from its own node: injected), destination, outputs.
+    """Read Noxim's routing table: node, link of arrival (from its own node: injected), destination, outputs.
 
     From column 22 on, admissible outputs are listed as 5->6, with commas; packets divide equally among them. Nodes are
-    numbered row by row, as those of mesh.
+    numbered row by row, as in a mesh.
     Source: davidepatti/noxim, commit 07f7ae2, src/GlobalRoutingTable.cpp (load).
     """
     columns: tuple[list[int], ...] = ([], [], [], [])
@@ -142,7 +142,7 @@ def _noxim(topology: Topology, lines: list[str]) -> TableRows:
 def _rows(
     topology: Topology, at: list[int], destination: list[int], to: list[int], came: list[int] | None
 ) -> TableRows:
-    """Rows of next nodes. Raises BadInput for the first that no link leads to."""
+    """Rows of next nodes. Raises BadInput for the first next node without a link to it."""
     tails, heads = np.array(at, np.int64), np.array(to, np.int64)
     port = np.full(len(tails), -1, np.int64)
     for number in range(topology.ports.shape[1] - 1, -1, -1):

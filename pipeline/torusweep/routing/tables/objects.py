@@ -25,14 +25,14 @@ _lambdas: WeakKeyDictionary[Callable[..., Any], int] = WeakKeyDictionary()
 
 
 def routing_of(topology: Topology, given: Any, name: str | None = None) -> str | GivenRouting:
-    """A routing that the stages take, from whatever a user has.
+    """Turn a user's spelling, table, matrix or function into a routing that the stages take.
 
     given   a spelling; a `GivenRouting`; a table of rows (Arrow, pandas, Polars, dict of columns: `table_from`); a
             matrix of next nodes, int[N, N]; or a function (at, destination) → next node, or list of (node, share)
-    name    in tables and messages; by default that of the function, "lambda 1", … for those without, or
+    name    in tables and messages; by default the function's name, "lambda 1", … for nameless functions, or
             "given routing 1", …
 
-    Raises BadInput where it does not route the network (`table_routing`), or is none of these.
+    Raises BadInput if it does not route the network (`table_routing`), or is none of these.
     """
     if isinstance(given, str | GivenRouting):
         return given
@@ -49,7 +49,7 @@ def routing_of(topology: Topology, given: Any, name: str | None = None) -> str |
 
 
 def _name_of(function: Callable[..., Any]) -> str:
-    """The name of a function; of a lambda a number, the same whenever this lambda is given again."""
+    """The name of a function. A lambda gets a number, the same whenever it is given again."""
     name = str(getattr(function, "__name__", "function"))
     if name != "<lambda>":
         return name
@@ -59,7 +59,7 @@ def _name_of(function: Callable[..., Any]) -> str:
 
 
 def table_from(topology: Topology, given: Any) -> TableRouting:
-    """A routing from a table in memory, with the columns that `table(path=…)` has in a file; or a matrix of next nodes.
+    """A routing from a table in memory with the columns of `table(path=…)`, or from a matrix of next nodes.
 
     given   pyarrow.Table; anything with Arrow's stream interface (pandas, Polars, DuckDB); a dict of columns; or a
             matrix int[N, N], [at, destination] → node, −1 or the node itself: none
@@ -90,8 +90,8 @@ def table_from(topology: Topology, given: Any) -> TableRouting:
 def table_from_function(topology: Topology, function: NextHops) -> TableRouting:
     """A routing from a function (at, destination) → the next node, or a list of (next node, share).
 
-    Nodes are what the network's graph or file calls them. It is called once for every node that packets to a
-    destination reach; never at the destination. What it raises passes through.
+    Nodes have the names of the network's graph or file. The function is called once for every node that packets to a
+    destination reach, never at the destination. Its exceptions pass through.
     """
     names = topology.plan.names or range(topology.nodes)
     number = {name: place for place, name in enumerate(names)}

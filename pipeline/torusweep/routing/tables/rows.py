@@ -1,6 +1,6 @@
-"""From the rows of a routing table, in any order, to a `TableRouting`, with its checks; and on to the kernels.
+"""Check the rows of a routing table, in any order, and make a `TableRouting` of them.
 
-What is wrong with a routing table, in words: where a packet gets stuck, and round which loop packets would go.
+If the table is wrong, say where a packet gets stuck, or round which loop packets would go.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ MOST_IN_WORDS = 16  # nodes of a way
 class Ways(NamedTuple):
     """Configurations, as in `TableRouting`, in any order, and where their rows lead.
 
-    nodes         int        of the network
+    nodes         int        number of nodes
     first, at, rows          as in `TableRouting`
     head          int64[R]   node that each row leads to
     next          int64[R]   configuration there, −1 = arrived, −2 = none fits
@@ -39,7 +39,7 @@ class Ways(NamedTuple):
 
 
 def stuck_words(ways: Ways, where: int) -> str:
-    """Of the first source whose packets to the destination of configuration `where` reach a node without a row."""
+    """Describe the first packets to the destination of configuration `where` that reach a node without a row."""
     goal = _goal(ways, where)
     for pair, entry in zip(ways.pair.tolist(), ways.entry.tolist()):
         if pair // ways.nodes != goal:
@@ -65,7 +65,7 @@ def stuck_words(ways: Ways, where: int) -> str:
 
 
 def loop_words(ways: Ways, where: int) -> str:
-    """Of the first loop that packets to the destination of configuration `where` meet, whatever its rows' shares."""
+    """Describe the first loop on the way to the destination of configuration `where`, whatever its rows' shares."""
     goal, done = _goal(ways, where), set[int]()
     for pair, entry in zip(ways.pair.tolist(), ways.entry.tolist()):
         if pair // ways.nodes == goal:
@@ -78,7 +78,7 @@ def loop_words(ways: Ways, where: int) -> str:
 
 
 def _circle_from(ways: Ways, entry: int, done: set[int]) -> list[int]:
-    """A circle of configurations that a search in depth meets; [] without one. Adds those without one to `done`."""
+    """A circle of configurations, found depth first; [] without one. Adds configurations outside circles to `done`."""
     if entry in done:
         return []
     way, places, row = [entry], {entry: 0}, [int(ways.rows[entry])]
@@ -118,11 +118,11 @@ class TableRows(NamedTuple):
 
     at           int64[R]    node
     destination  int64[R]
-    port         int64[R]    that leads on, of `at`; −1: the packet, which is at its destination, leaves the network
-    input        int64[R]    node that the packet comes from, −1 = injected at `at`; None: wherever it comes from
-    state        int64[R]    ≥ 0, that the packet carries; a packet is injected in state 0. None: 0
-    following    int64[R]    ≥ 0, that it carries after this hop. None: 0
-    kind         int64[R]    ≥ 0, class of its virtual channel on this hop. None: 0
+    port         int64[R]    port of `at` to take; −1: the packet, which is at its destination, leaves the network
+    input        int64[R]    node that the packet comes from, −1 = injected at `at`; None: any node
+    state        int64[R]    ≥ 0, state of the packet, which is injected in state 0. None: 0
+    following    int64[R]    ≥ 0, state of the packet after this hop. None: 0
+    kind         int64[R]    ≥ 0, class of the packet's virtual channel on this hop. None: 0
     weight       float64[R]  > 0: the rows of a configuration divide its packets in these proportions. None: equally
     """
 
@@ -153,16 +153,16 @@ class _Keys(NamedTuple):
 def table_routing(
     topology: Topology, rows: TableRows, *, lost: np.ndarray | None = None, partial: bool = False
 ) -> TableRouting:
-    """The routing that the rows describe; the same for the same rows in any order.
+    """Make the routing that the rows describe, whatever their order.
 
-    lost      of `TableRouting`: pairs whose packets are left out, whatever the rows
-    partial   pairs of terminals may be without a row at the source
+    lost      as in `TableRouting`: pairs whose packets are left out, whatever the rows
+    partial   whether pairs of terminals may have no row at the source
 
-    The rows' numbers are in range, and every port leads somewhere: readers check that, and know where a number stands.
+    Readers have checked that numbers are in range and that ports lead somewhere, since they know a number's place.
     Rows that packets between terminals do not reach are left out.
 
-    Raises BadInput where a row is listed twice, where a packet gets stuck or would not arrive, with the first such
-    pair; Refused where there are too many nodes and states to number.
+    Raises BadInput for a row that is listed twice, and for the first pair whose packet gets stuck or would not arrive;
+    Refused for too many nodes and states to number.
     """
     keys = _keys(topology, rows)
     count = len(rows.at)
@@ -228,7 +228,7 @@ def _expect_single(rows: TableRows, order: np.ndarray, columns: tuple[np.ndarray
 
 
 def _places(configuration: np.ndarray, key: np.ndarray) -> np.ndarray:
-    """int64: the place of each key among the configurations, −1 where it is not among them."""
+    """int64: the place of each key among the configurations; −1 if it is missing."""
     if not len(configuration):
         return np.full(len(key), ARRIVED)
     place = np.minimum(np.searchsorted(configuration, key), len(configuration) - 1)
@@ -271,8 +271,8 @@ def _arranged(
 ) -> TableRouting:
     """The configurations in order, without those that no packet reaches.
 
-    arrays    at, rows, port, kind, next and weight of `TableRouting`, before
-    entries   entry_pair and entry, before
+    arrays    at, rows, port, kind, next and weight of `TableRouting`, in the old order
+    entries   entry_pair and entry, in the old order
     """
     at, rows, port, kind, onwards, weight = arrays
     place = np.full(len(at), ARRIVED)
