@@ -1,7 +1,7 @@
-"""What proves a verdict on deadlock: an order of the channels along which all dependencies go, or packets that wait.
+"""Prove a verdict on deadlock: by an order of the channels along which all dependencies go, or by waiting packets.
 
-certify/check.py derives the routes of dimension order on tori and meshes under none or dateline. Of other routings and
-rules the certificate lists what a packet may do at each place, as tables whose digest stands for the routing.
+certify/check.py derives the routes of dimension order on tori and meshes under none or dateline. For other routings and
+rules the certificate lists the possible hops at each place, as tables whose digest stands for the routing.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ Tables = list[list[list[int] | list[list[int]]]]
 
 
 def certified_case(topology: Topology, routing: str | GivenRouting, vc_rule: str, virtual_channels: int) -> Case:
-    """Raises BadInput where the checker does not know the network, or the rule does not suit."""
+    """Return the case. Raises BadInput if the checker does not know the network, or the rule does not suit."""
     check_derived(topology)
     return deadlock_case(topology, routing=routing, vc_rule=vc_rule, virtual_channels=virtual_channels)
 
 
 def deadlock_certificate(topology: Topology, routing: str, vc_rule: str, virtual_channels: int) -> str:
-    """Raises BadInput where the verdict is not proved by these, Refused where the routes are too many to list."""
+    """Make the certificate. Raises BadInput if the verdict has no such proof, Refused for too many routes."""
     case = certified_case(topology, routing, vc_rule, virtual_channels)
     claim: dict[str, Any] = {"topology": topology.spelling, "routing": case.routing, "vc_rule": case.vc_rule}
     claim["virtual_channels"] = virtual_channels
@@ -80,7 +80,7 @@ def deadlock_certificate(topology: Topology, routing: str, vc_rule: str, virtual
 
 
 def _listed(table: TableRouting) -> Tables:
-    """Of packets to each node: the nodes of the places N, N + 1, …, and hops (place, place, class of the channel).
+    """For packets to each node, the nodes of the places N, N + 1, …, and hops (place, place, class of the channel).
 
     Packets enter at the places 0 … N − 1, which are the nodes, and leave at their destination's.
     """
@@ -118,7 +118,7 @@ def _channels(found: Dependencies, numbers: np.ndarray) -> list[list[int]]:
 
 
 def _order(graph: DependencyGraph) -> list[int]:
-    """The vertices of an acyclic graph, each before those that depend on it (Kahn 1962)."""
+    """The vertices of an acyclic graph, each before its dependents (Kahn 1962)."""
     rows = graph.matrix
     missing = np.bincount(rows.indices, minlength=rows.shape[0])
     order: list[int] = np.flatnonzero(missing == 0).tolist()

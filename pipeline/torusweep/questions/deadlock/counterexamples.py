@@ -1,12 +1,11 @@
-"""Packets that deadlock: those that a cycle of dependencies needs, and when they enter.
+"""Packets that deadlock: the packets that close a cycle of dependencies, and when they enter.
 
-Packets that close a cycle: for each of its channels, one that holds it and requests the next.
+For each channel of the cycle, one packet holds it and requests the next.
 
-Counterexamples of packets beyond their first channel: they enter together, and none meets another on its way.
-
-Each packet makes the same number of hops before it holds its channel of the cycle. No two packets have a source, or a
-link before the cycle, in common, and none of these links is in the cycle. So each packet travels as in an empty
-network, whatever its length, and all reach their channels at the same time. Each then requests the next one.
+If packets are beyond their first channel, they enter together, and none meets another on its way. Each packet makes the
+same number of hops before it holds its channel of the cycle. No two packets have a source, or a link before the cycle,
+in common, and none of these links is in the cycle. So each packet travels as in an empty network, whatever its length,
+and all reach their channels at the same time. Each then requests the next one.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ class Together(NamedTuple):
 
 
 class _Starts(NamedTuple):
-    """How routes begin. source, destination int64[R]; channel int64[R, M]: of each hop, −1 after the last."""
+    """Beginnings of routes. source, destination int64[R]; channel int64[R, M] of each hop, −1 after the last."""
 
     source: np.ndarray
     destination: np.ndarray
@@ -47,8 +46,8 @@ class _Starts(NamedTuple):
 def entering_together(routing: SourceRouting | TableRouting, rule: Rule, virtual_channels: int) -> Together | None:
     """Packets that enter an empty network together and come to wait for each other in a circle for ever.
 
-    None where there are none with at most DEEPEST hops before the cycle, and where this is not looked for: two passes,
-    bubble flow control, classes of several virtual channels (a packet would have to fill each), or too many pairs.
+    None if there are none with at most DEEPEST hops before the cycle. They are not searched for with two passes, bubble
+    flow control, classes of several virtual channels (a packet would have to fill each), or too many pairs.
     """
     terminals = np.unique(routing.topology.terminals)
     if (
@@ -102,11 +101,11 @@ def _shortest_cycle(held: np.ndarray, wanted: np.ndarray) -> np.ndarray | None:
 
 
 def _apart(starts: _Starts, goes_on: np.ndarray, before: int, cycle: np.ndarray, count: int) -> list[int] | None:
-    """For each channel of a cycle a route that reaches it and goes on to the next, none near another.
+    """For each channel of a cycle, a route that reaches it and goes on to the next, apart from the others.
 
-    goes_on  the routes to choose from
-    before   hops of each before its channel of the cycle
-    count    classes of a link
+    goes_on  routes to choose from
+    before   hops of each route before its channel of the cycle
+    count    number of classes of a link
     """
     links = starts.channel // count
     used, sources = set((cycle // count).tolist()), set()

@@ -53,8 +53,8 @@ class Dependencies:
     """The dependencies of a routing on a network.
 
     classes   of each physical channel
-    channels  which are used, and which depend on which
-    complete  every dependency occurs in some route; where False, some may not
+    channels  used channels, and dependencies between them
+    complete  whether every dependency occurs in some route; if False, some may not
     """
 
     topology: Topology
@@ -66,7 +66,7 @@ class Dependencies:
 def dependencies(routing: Routing, rule: Rule, virtual_channels: int, progress: Progress = None) -> Dependencies:
     """The dependencies of a routing between all terminals under a rule.
 
-    Raises Refused where the graph, or the work to find it, is too large.
+    Raises Refused if the graph, or the work to find it, is too large.
     """
     topology, classes = routing.topology, rule.within(virtual_channels)
     count = int(classes.max()) + 1
@@ -90,9 +90,9 @@ def dependencies(routing: Routing, rule: Rule, virtual_channels: int, progress: 
 
 
 def merge_classes(found: Dependencies, number: int = 1) -> Dependencies:
-    """The dependencies with the classes of a physical channel from `number` − 1 on merged into one; 1: under rule none.
+    """Merge the classes of a physical channel from `number` − 1 on into one; 1 gives the dependencies under rule none.
 
-    So few virtual channels leave these of a rule that has more classes.
+    A rule with more classes than virtual channels has these dependencies.
     """
     nodes, ports, classes = found.topology.nodes, found.topology.ports.shape[1], found.classes
     used, depends, ending, starting = found.channels
@@ -139,8 +139,8 @@ def walk_all_pairs(
 ) -> None:
     """Walk the routes of every pair of terminals, of all or of these, and mark their channels and dependencies.
 
-    table  of the routing, which several calls share
-    at     the random nodes of two passes; None: all nodes
+    table  routes of the routing, which several calls share
+    at     random nodes of two passes; None: all nodes
     With two passes, `ending` is marked for first halves only and `starting` for second halves only.
     """
     moves, table = routing.moves, table or RouteTable(routing)
@@ -164,11 +164,11 @@ def walk_all_pairs(
 
 
 def _only_returning(routing: SourceRouting, classes: np.ndarray, memory: str, width: int, at: np.ndarray) -> np.ndarray:
-    """Channels whose packets only come from, or go to, one node that sends itself nothing.
+    """Channels whose packets come from, or go to, a single node that sends itself nothing.
 
     at       int[A]: the random nodes where first halves end and second halves begin
-    returns  int64[2, N, W]: that source of first halves that end with each channel, that destination of second halves
-             that begin with it; −1 = there are others, or none
+    returns  int64[2, N, W]: the only source of first halves that end with each channel, the only destination of second
+             halves that begin with it; −1 = several, or none
     """
     nodes = routing.topology.nodes
     scratch, only = no_channels(nodes, width), np.full((2, nodes, width), NO_PORT)
@@ -200,7 +200,7 @@ def _pairs(
 def _mark_layers(routing: LayeredRouting, channels: Channels, progress: Progress) -> bool:
     """Mark the dependencies of a layered routing; returns whether they are complete.
 
-    Where the search would take too long, mark every turn between states, which is an upper bound.
+    If the search would take too long, mark every turn between states, which is an upper bound.
     """
     topology = routing.topology
     terminals = _terminals(topology)
@@ -263,7 +263,7 @@ def _all_linked_are_terminals(topology: Topology) -> bool:
 class DependencyGraph(NamedTuple):
     """A dependency graph.
 
-    channel  int64[V]    node · W + channel, of each vertex
+    channel  int64[V]    node · W + channel for each vertex
     matrix   bool[V, V]  packets that hold the row's channel request the column's
     """
 
@@ -306,7 +306,7 @@ def shortest_channel_cycle(graph: DependencyGraph) -> np.ndarray:
 
 
 def cycles_lie_in_rings(graph: DependencyGraph, moves: Moves) -> bool:
-    """Whether every cycle lies within one ring of a direction; False if a channel is in two. They have one class."""
+    """Whether every cycle lies within one ring of a direction (with one class); False if a channel is in two rings."""
     nodes, ports = moves.topology.ports.shape
     after = np.full((nodes, ports), -1, np.int64)  # the ring's next channel
     for d in range(moves.port.shape[1]):

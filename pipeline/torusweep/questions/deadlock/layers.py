@@ -1,7 +1,7 @@
-"""Virtual channels that take every cycle from a routing that has some: the remedy where no rule does.
+"""Virtual channels that break every cycle of a routing: the remedy if no rule does.
 
-A layered assignment: paths are divided among layers of virtual channels, so that no layer can deadlock. Datelines: a
-packet moves to its next virtual channel behind each channel of a set that all cycles pass.
+Layers divide the paths among virtual channels so that no layer can deadlock. Datelines are a set of channels that all
+cycles pass; behind each of them, a packet moves to its next virtual channel.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ class Layers(NamedTuple):
     """The layer of the path, or paths, of every pair of terminals: packets keep to the virtual channel of their layer.
 
     topology, routing   spellings
-    lower, upper        bounds on the least number of layers: fewer than `lower` cannot do, `upper` do
-    source, destination, layer   int64[E], int64[E], int16[E]: of every pair
+    lower, upper        bounds of the least number of layers: fewer than `lower` are too few, `upper` suffice
+    source, destination, layer   int64[E], int64[E], int16[E] for every pair
     """
 
     topology: str
@@ -71,20 +71,20 @@ class Layers(NamedTuple):
 
 
 def layers(topology: Topology, routing: str | GivenRouting) -> Layers:
-    """Divide the paths between all terminals among as few layers as a greedy search finds; see `layers_of_form`."""
+    """Divide the paths between all terminals among few layers by a greedy search; see `layers_of_form`."""
     name, form = routing_on(routing, topology)
     check_reachability(name, form)
     return layers_of_form(name, form)
 
 
 def layers_of_form(name: str, form: Routing) -> Layers:
-    """Divide the paths of a routing, which has a name, among as few layers as a greedy search finds.
+    """Divide the paths of a named routing among few layers by a greedy search.
 
     All paths of a pair are in one layer, whatever virtual channels the routing itself names. Two orders are tried, by
-    destination and by source; the one with fewer layers is returned.
+    destination and by source; the result with fewer layers is returned.
 
-    Raises BadInput where the routing does not suit the network, Refused where it has too many routes, or where the
-    search ends without layers for all.
+    Raises BadInput if the routing does not suit the network, Refused if it has too many routes, or if the search ends
+    without layers for all.
     """
     topology, table = form.topology, table_of(form)
     if len(table.entry) > MOST_SPLIT_PAIRS and len(table.port) > MOST_WAYS * len(table.at):
@@ -137,12 +137,12 @@ def _graph(table: TableRouting, arcs: np.ndarray) -> scipy.sparse.csr_array:
 
 
 class Remedy(NamedTuple):
-    """What takes every cycle from a routing: either of two assignments of virtual channels.
+    """Two assignments of virtual channels, each of which breaks every cycle of a routing.
 
-    virtual_channels   that datelines take: they suffice, and are the least number where that is 2, as one has a cycle
-    datelines          int64[D, 2]: node and next node of the channels behind which alone packets change
+    virtual_channels   number for datelines. It suffices; 2 is the least, since one has a cycle
+    datelines          int64[D, 2]: node and next node of the channels behind which packets change
     table              the routing, with the virtual channel of each hop
-    layers             None: too many, or too many ways to look for them
+    layers             None if there are too many, or too many ways to search for them
     """
 
     virtual_channels: int
@@ -152,7 +152,7 @@ class Remedy(NamedTuple):
 
     @property
     def record(self) -> dict[str, Any]:
-        """The two numbers, whether they are the least, and how they are reached."""
+        """Virtual channels by datelines and by layers, each with whether it is minimal."""
         own, pairs = self.layers, self.datelines.tolist()
         return {
             "virtual_channels": self.virtual_channels,
@@ -165,11 +165,11 @@ class Remedy(NamedTuple):
 
 
 def remedy_of(name: str, form: Routing | AdaptiveRouting) -> Remedy | None:
-    """The remedy for a routing that has a cycle with one virtual channel; None where there is too much to try.
+    """The remedy for a routing that has a cycle with one virtual channel; None if there is too much to try.
 
-    Datelines: the channels that a greedy search leaves out of the dependency graph until it has no cycle. The virtual
-    channel of a hop is the number of datelines that the packet has passed, and numbers that have no cycle together are
-    one: between two, dependencies only lead upwards (Dally & Seitz 1987).
+    A greedy search removes channels, the datelines, from the dependency graph until it has no cycle. The virtual
+    channel of a hop is the number of datelines that the packet has passed; numbers without a cycle together are merged,
+    and between the others dependencies only lead upwards (Dally & Seitz 1987).
     """
     topology = form.topology
     pairs = len(np.unique(topology.terminals)) ** 2
@@ -192,7 +192,7 @@ def remedy_of(name: str, form: Routing | AdaptiveRouting) -> Remedy | None:
 
 
 def _fewest(table: TableRouting) -> TableRouting:
-    """A table whose classes never fall on a packet's way: classes in sequence are one as long as that is acyclic."""
+    """Merge successive classes of a table, in which they never fall on a packet's way, while they stay acyclic."""
     arcs, first, merged = _arcs(table), 0, np.zeros(table.kinds, np.int16)
     for kind in range(1, table.kinds):
         inside = (arcs[2] >= first) & (arcs[3] <= kind)
@@ -203,14 +203,14 @@ def _fewest(table: TableRouting) -> TableRouting:
 
 
 def _downwards(topology: Topology) -> np.ndarray:
-    """bool[N · P]: channels to a node of a smaller number, without which no way returns (negative hops, Gopal 1985)."""
+    """bool[N · P]: channels to lower-numbered nodes, without which no path returns (negative hops, Gopal 1985)."""
     return ((topology.ports >= 0) & (topology.ports < np.arange(topology.nodes)[:, None])).ravel()
 
 
 def _cut(graph: scipy.sparse.csr_array, first: np.ndarray | None) -> np.ndarray:
-    """bool[V]: vertices of which each cycle has one, and none of which can be spared.
+    """bool[V]: vertices that meet every cycle, none of which can be spared.
 
-    first  such vertices; None: of each strong component in turn the vertex that most ways through it pass
+    first  vertices to begin with; None: take from each strong component in turn the vertex on most paths through it
     """
     left, order = np.ones(graph.shape[0], bool), []
     if first is not None:
@@ -231,7 +231,7 @@ def _cut(graph: scipy.sparse.csr_array, first: np.ndarray | None) -> np.ndarray:
 
 
 def _on_cycles(graph: scipy.sparse.csr_array, left: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(vertices in strong components of two or more, these components) of the part that is left, bool[V]."""
+    """(vertices in strong components of two or more, these components) of the remaining part, bool[V]."""
     vertex = np.flatnonzero(left)
     component = scipy.sparse.csgraph.connected_components(graph[vertex][:, vertex], connection="strong")[1]
     inside = np.bincount(component, minlength=1)[component] > 1

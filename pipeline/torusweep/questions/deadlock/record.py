@@ -1,6 +1,6 @@
 """The row of the table `deadlock`: verdict, cycle and least virtual channels of a routing under a rule.
 
-The least number of virtual channels with which some rule makes a routing's dependency graph acyclic.
+The least number of virtual channels is that for which some rule makes the dependency graph acyclic.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ GraphKey = tuple[bytes, str, int | None]
 
 
 class LeastVirtualChannels(NamedTuple):
-    """The least number of virtual channels and its rule. Where both are None, `reason` says why."""
+    """The least number of virtual channels and its rule. If both are None, `reason` says why."""
 
     number: int | None
     rule: str | None
@@ -62,7 +62,7 @@ def least_virtual_channels(
     """Try every rule with 1, 2, … virtual channels until a dependency graph is acyclic.
 
     known     whether a graph is acyclic, by `graph_key`; the search adds its own results
-    progress  receives the share of graphs that are built, of all that may have to be built
+    progress  receives the share of built graphs, of all that may be needed
     also      rules to try beside the candidates
     """
     rules: dict[str, Rule] = {}
@@ -110,7 +110,7 @@ def adaptive_channels(form: Routing | AdaptiveRouting) -> int:
 
 
 def graph_key(rule: Rule, virtual_channels: int) -> GraphKey:
-    """A key that rules with the same graph share: the classes, and what decides them where they differ."""
+    """A key that rules with the same graph share: the classes, and how they are chosen if they differ."""
     classes = rule.within(virtual_channels)
     if int(classes.max()) == 0:
         return b"", "", None
@@ -144,12 +144,12 @@ def deadlock_record(
     virtual_channels   of every physical channel, 1 … 16. The rule's classes share them evenly; the lower classes take
                        the remainder. With adaptive routing, each class of the escape has one, and the others (at least
                        one) are adaptive
-    traffic            only packets of pairs that it uses; None: of all pairs of terminals
+    traffic            only packets of pairs that it uses count; None: of all pairs of terminals
     progress           receives the share of the work that is done: half for the verdict, half for the least number of
                        virtual channels
 
-    Raises BadInput where a name or a parameter is wrong, where topology, routing and rule do not fit each other, or
-    where the routing does not reach every destination; Refused where the graph, or the work to find it, is too large.
+    Raises BadInput if a name or a parameter is wrong, if topology, routing and rule do not fit each other, or if the
+    routing does not reach every destination; Refused if the graph, or the work to find it, is too large.
     """
     routing, sent, lost = for_traffic(topology, routing, traffic)
     case = deadlock_case(topology, routing=routing, vc_rule=vc_rule, virtual_channels=virtual_channels)
@@ -235,7 +235,7 @@ def _examine(case: Case, progress: Progress) -> tuple[Verdict, np.ndarray, int |
 
 
 def _by_table(form: LayeredRouting, rule: Rule, virtual_channels: int, found: Verdict) -> tuple[Routing, Verdict]:
-    """The routing as a table, and "no" where packets without a choice can hold a cycle; else both as they are."""
+    """The routing as a table, and "no" if packets without a choice can hold a cycle; otherwise both unchanged."""
     if len(np.unique(form.topology.terminals)) ** 2 > MOST_PAIRS:
         return form, found
     table = table_of(form)
@@ -244,7 +244,7 @@ def _by_table(form: LayeredRouting, rule: Rule, virtual_channels: int, found: Ve
 
 
 def _argument(case: Case, found: Verdict) -> str:
-    """The argument, with the assumption on packets that choose, and which hops share a class where it matters."""
+    """The argument, with the assumption on packets that choose, and the hops that share a class if that matters."""
     parts, rule = [found.argument], case.rule
     if chooses(case.routing) and found.deadlock_free == "no":
         parts.append("queues can make them choose these routes")

@@ -4,8 +4,7 @@ A class that is decided within a run depends on two things: the node, and the nu
 packet has made in this direction. Whether it has crossed the ring's dateline is monotone in those hops.
 The least and the greatest number of hops that occur therefore show every class that occurs.
 
-Progress of long work, reported as a share from 0 to 1. Routes of two halves, by way of a random node: the
-dependencies from the end of the first half to the second half.
+Routes by way of a random node also have dependencies from the end of the first half to the second half.
 """
 
 from __future__ import annotations
@@ -36,10 +35,10 @@ class Window(NamedTuple):
     """A part of a route: some hops in one direction, then the next hop.
 
     direction, phase       of the run
-    onwards, next_phase    of the next hop; direction END where the window has none
-    turned                 the next hop begins a new run
-    leading                the hops are the first of the route
-    ending                 the hops are the last of the route
+    onwards, next_phase    direction and phase of the next hop; END if the window has none
+    turned                 whether the next hop begins a new run
+    leading                whether the hops are the first of the route
+    ending                 whether the hops are the last of the route
     """
 
     direction: int
@@ -73,7 +72,7 @@ class _Turns(NamedTuple):
 def cells_onward(routing: SourceRouting) -> np.ndarray | None:
     """int64[D, cells]: the cell that each direction leads to from each cell, −1 = none.
 
-    None where that depends on the node, or where a direction leads from two nodes to the same node.
+    None if that depends on the node, or if a direction leads from two nodes to the same node.
     """
     moves, cells = routing.moves, int(routing.cell.max()) + 1
     onward = np.full((moves.port.shape[1], cells), -1)
@@ -91,7 +90,7 @@ def windows(
 ) -> dict[Window, Reach] | None:
     """Every window of the routes of all keys, with its reach.
 
-    axis_memory   packets remember a crossing along the axis; returns None where some route revisits an axis
+    axis_memory   whether packets remember a crossing along the axis; then returns None if some route revisits an axis
     """
     turns = _turns(routing, onward, axis_memory, progress)
     if turns is None:
@@ -170,7 +169,7 @@ def _turns(routing: SourceRouting, onward: np.ndarray, axis_memory: bool, progre
 
 
 def runs_first(direction: np.ndarray, hops: np.ndarray, phase: np.ndarray) -> list[np.ndarray]:
-    """The same runs, int64[R, L], with the empty ones of each row moved to its end."""
+    """The same runs, int64[R, L], with the empty runs of each row at its end."""
     order = np.argsort(hops == 0, axis=1, kind="stable")
     return [np.take_along_axis(array, order, axis=1).astype(np.int64) for array in (direction, hops, phase)]
 
@@ -191,7 +190,7 @@ def _revisits_axis(direction: np.ndarray, hops: np.ndarray, phase: np.ndarray) -
 
 
 def _longest_runs(turns: _Turns) -> _Turns:
-    """The longest of the runs that agree in cell, direction, phase and `leading`."""
+    """The longest runs among runs that agree in cell, direction, phase and `leading`."""
     order = np.lexsort((-turns.hops, turns.phase, turns.direction, turns.cell, turns.leading))
     rows = np.stack([turns.cell, turns.direction, turns.phase, turns.leading], axis=1)[order]
     new = np.ones(len(rows), bool)
@@ -222,13 +221,13 @@ def join_halves(
     """Add the dependencies between the two halves of routes by way of a random node.
 
     Each channel that ends a first half depends on every channel that starts a second half at the same node. This
-    includes packets to their own source, which also pass the random node, but for `returning`. If the channel is the
+    includes packets to their own source, which also pass the random node, except for `returning`. If the channel is the
     whole first half, these are the first two channels of a route: of a packet to another node than its source, because
     a deadlock must not rest on packets that need no network.
 
-    returning  for some random nodes, the only source of the first halves that end with each channel, and the only
-               destination of the second halves that begin with it, int[2, N, W], −1 = none: where they are equal,
-               nothing depends. Asked where nodes send themselves nothing
+    returning  at random nodes, the only source of first halves that end with each channel, and the only destination of
+               second halves that begin with it, int[2, N, W], −1 = none. If they are equal, there is no dependency.
+               Called for nodes that send themselves nothing
     """
     count = channels.used.shape[1] // routing.topology.ports.shape[1]
     tail, head, port = routing.topology.arcs
@@ -271,8 +270,8 @@ def _ends_of_second_halves(
 
     returns  (one of them int32[N, W], −1 = none; whether there are others bool[N, W])
 
-    A route that begins with a channel and goes on beyond two hops usually has a beginning of two hops that is the route
-    of a nearer destination. Where it has not, a deadlock may be missed; none is claimed that is not there.
+    The first two hops of a longer route are usually the route to a nearer destination. If they are not, a deadlock may
+    be missed, but none is claimed that does not exist.
     """
     moves, terminals = routing.moves, np.unique(routing.topology.terminals)
     one = np.full(channels.used.shape, NO_PORT, np.int32)
@@ -298,7 +297,7 @@ def _first_channels(
     end: np.ndarray,
     direction: int,
 ) -> Iterator[tuple[np.ndarray, np.ndarray, int]]:
-    """Routes that begin in a direction, of packets source → end, int[B]: (those of one route, their channel, its hops).
+    """Yield, for routes source → end, int[B], that begin in a direction, (packets of a route, their channel, its hops).
 
     The class of a first hop depends on whether it crosses a dateline: rules that look ahead know no second half.
     """

@@ -56,8 +56,8 @@ class Case(NamedTuple):
     """A routing and a rule that fit each other.
 
     routing, vc_rule   canonical spellings
-    form, rule         the same two as data; with a rule that counts hops, the form is its table
-    virtual_channels   of every physical channel
+    form, rule         routing and rule as data; with a rule that counts hops, the form is its table
+    virtual_channels   number on every physical channel
     own                the routing without the rule
     """
 
@@ -72,14 +72,14 @@ class Case(NamedTuple):
 def deadlock_case(topology: Topology, *, routing: str | GivenRouting, vc_rule: str, virtual_channels: int) -> Case:
     """Check the inputs and return them as a case. Builds no dependency graph.
 
-    Raises BadInput where a name or a parameter is wrong, where routing, rule and network do not fit each
-    other, or where the routing does not reach every destination.
+    Raises BadInput if a name or a parameter is wrong, if routing, rule and network do not fit each other, or
+    if the routing does not reach every destination.
     """
     return case_of(*resolve_routing(routing, topology), vc_rule, virtual_channels)
 
 
 def case_of(name: str, form: Routing | AdaptiveRouting, vc_rule: str, virtual_channels: int) -> Case:
-    """`deadlock_case` of a routing that `resolve_routing` gave. Raises BadInput where the rule does not fit it."""
+    """The case of a routing from `resolve_routing`. Raises BadInput if the rule does not fit; see `deadlock_case`."""
     rule_name, rule = resolve_rule(vc_rule, name, form)
     check_virtual_channels(virtual_channels, form)
     return Case(name, rule.form or form, rule_name, rule, virtual_channels, form)
@@ -148,7 +148,7 @@ def for_traffic(
 
 
 def chooses(routing: str) -> bool:
-    """Whether a routing, by its canonical spelling, is one of those whose packets choose a route by the queues."""
+    """Whether packets of a routing, given by its canonical spelling, choose a route by the queues."""
     return routing.partition("(")[0] in CHOOSING
 
 
@@ -236,7 +236,7 @@ def routing_table(
 def classified_table(
     topology: Topology, *, routing: str | GivenRouting, vc_rule: str, virtual_channels: int
 ) -> TableRouting:
-    """A routing as a table that names the classes of a rule. Raises as `routing_table` does."""
+    """A routing as a table with the classes of a rule. Raises the errors of `routing_table`."""
     case = deadlock_case(topology, routing=routing, vc_rule=vc_rule, virtual_channels=virtual_channels)
     if isinstance(case.form, AdaptiveRouting) or chooses(case.routing):
         raise BadInput(

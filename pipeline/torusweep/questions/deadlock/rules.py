@@ -32,11 +32,11 @@ ALL_HOPS = -1  # as the link class that is counted
 class Rule(NamedTuple):
     """A virtual-channel rule of a routing.
 
-    classes  int16[F, 2]  class 0, 1, … by phase (those of a second pass follow) and by whether a dateline was crossed
+    classes  int16[F, 2]  class 0, 1, … by phase (a second pass has more) and by whether a dateline was crossed
     memory   how long a crossing counts: see `torusweep_kernels.dependencies.mark_routes`
     bubble   whether bubble flow control keeps a slot of every ring free
-    form     the routing whose phases these are: as a table that counts hops; None: the rule's own routing
-    counted  the link class whose hops that table counts, −1 = all; None: no table
+    form     the routing with these phases, as a table that counts hops; None: the rule's own routing
+    counted  link class whose hops that table counts, −1 = all; None without a table
     """
 
     classes: np.ndarray
@@ -51,7 +51,7 @@ class Rule(NamedTuple):
         return int(self.classes.max()) + 1
 
     def within(self, virtual_channels: int) -> np.ndarray:
-        """int8[F, 2]: the classes that so few virtual channels leave; higher ones become the last."""
+        """int8[F, 2]: the classes with this many virtual channels; higher classes become the last."""
         return np.minimum(self.classes, virtual_channels - 1).astype(np.int8)
 
     def shares(self, virtual_channels: int) -> np.ndarray:
@@ -274,7 +274,7 @@ def _check_directions(rule: str, routing: Routing) -> None:
 
 
 def _counting(rule: str, routing: Routing, link_class: int, counted: np.ndarray) -> Rule:
-    """The rule whose classes are the numbers of hops before over channels that are `counted`, bool[N, P]."""
+    """The rule whose class is the number of earlier hops over `counted` channels, bool[N, P]."""
     pairs = len(np.unique(routing.topology.terminals)) ** 2
     if pairs > MOST_PAIRS:
         raise Refused(
@@ -309,8 +309,8 @@ MOST_ROUTERS = 512  # with terminals, where rules that count hops are tried: sec
 def candidate_rules(form: Routing | AdaptiveRouting) -> tuple[str, ...]:
     """The rules to try for a routing, some of which may not fit it.
 
-    Those that count hops are among them on networks of groups; for shortest paths of at most as many hops as a channel
-    can have virtual ones, as a class for each hop leaves no cycle; and for tables on networks of diameter two.
+    Rules that count hops are among them on networks of groups, for tables on networks of diameter two, and for shortest
+    paths that have no more hops than a channel can have virtual channels, since a class for each hop leaves no cycle.
     """
     if not isinstance(form, LayeredRouting | TableRouting):
         return CANDIDATE_RULES
@@ -321,7 +321,7 @@ def candidate_rules(form: Routing | AdaptiveRouting) -> tuple[str, ...]:
 
 
 def _are_near(topology: Topology, most: int) -> bool:
-    """Whether there are few terminals, each at most so many hops from every other one."""
+    """Whether there are few terminals, each at most `most` hops from every other."""
     terminals = np.unique(topology.terminals)
     if len(terminals) > MOST_ROUTERS or len(terminals) * topology.nodes > MOST_PAIRS:
         return False

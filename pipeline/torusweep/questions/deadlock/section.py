@@ -43,7 +43,7 @@ def section(tables: Tables) -> Chapter | None:
 
 
 def _arguments(rows: Sequence[Record]) -> str:
-    """The arguments that are longer than their first words, which the table has."""
+    """The full text of arguments of which the table has the first words only."""
     texts = (re.sub("; [0-9]+ of the rule's [0-9]+", "; k of the rule's n", row["argument"]) for row in rows)
     parted = (part for text in texts for part in text.split("; "))
     long = dict.fromkeys(part for part in parted if _short(part) != part)

@@ -38,18 +38,18 @@ from torusweep.traffic import GivenTraffic
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Layered(Answer):
-    """The layers of a layered assignment of virtual channels: `lower` at least are needed, `upper` are enough."""
+    """The layers of a layered assignment of virtual channels: at least `lower` are needed, `upper` are enough."""
 
     found: Layers
 
     @property
     def lower(self) -> int:
-        """No assignment has fewer layers."""
+        """Lower bound of the layers of any assignment."""
         return self.found.lower
 
     @property
     def upper(self) -> int:
-        """Layers of the assignment that was found: as many virtual channels are enough."""
+        """Layers of the assignment found: this many virtual channels are enough."""
         return self.found.upper
 
     @property
@@ -79,8 +79,8 @@ class Layered(Answer):
 class Deadlock(Record):
     """Whether packets can deadlock, with a proof or a cycle: a row of the table `deadlock`.
 
-    layered   the paths in layers, where they were asked for
-    remedy    virtual channels that take the cycles away where no rule does; None: not needed, or not found
+    layered   the paths in layers, if asked for
+    remedy    virtual channels that break the cycles if no rule does; None: not needed, or not found
     """
 
     network: Topology = field(kw_only=True)
@@ -131,14 +131,14 @@ class Deadlock(Record):
 
     @property
     def layer_table(self) -> pa.Table:
-        """The layer of every pair of terminals, where layers were asked for."""
+        """The layer of every pair of terminals, if layers were asked for."""
         if self.layered is None:
             raise BadInput("expected layers, got none; ask for them (layers)")
         return self.layered.table
 
     @property
     def channel_table(self) -> pa.Table:
-        """The remedy as a routing table that names the virtual channel of each hop, for the rule table."""
+        """The remedy as a routing table with the virtual channel of each hop, for the rule `table`."""
         if self.remedy is None:
             reason = self.record["least_reason"] or f"one that rule {self.record['least_rule']} makes acyclic"
             raise BadInput(
@@ -152,7 +152,7 @@ class Deadlock(Record):
 
     @property
     def deadlock_free(self) -> str:
-        """yes or no if proved, otherwise unknown."""
+        """The verdict: yes or no if proved, otherwise unknown."""
         return str(self.record["deadlock_free"])
 
 
@@ -203,10 +203,10 @@ def deadlock(
     """Whether packets can deadlock: the channel dependency graph, a proof or a cycle.
 
     An acyclic graph proves that they cannot (Dally & Seitz 1987). A cycle alone proves nothing: it is a deadlock if
-    packets that enter together can hold all its channels. Where neither is shown, the verdict is "unknown". The exit
+    packets that enter together can hold all its channels. If neither is shown, the verdict is "unknown". The exit
     status is 0 for every verdict.
 
-    Of ugal and progressive, all routes between which they choose count. With adaptive routing, the rule is that of the
+    For ugal and progressive, all routes that packets may choose count. With adaptive routing, the rule is that of the
     escape channels.
 
     >>> import torusweep as ts
@@ -296,7 +296,7 @@ class DeadlockQuestion(Question):
 
 @lru_cache(maxsize=1)  # a rule that counts hops follows all routes, and is asked for with several numbers of channels
 def _checked(topology: Topology, routing: str, vc_rule: str) -> Routing | AdaptiveRouting:
-    """The routing. Raises BadInput where it does not lead every packet on, or does not fit network or rule."""
+    """The routing. Raises BadInput if it does not lead every packet on, or does not fit network or rule."""
     for_traffic(topology, routing, None)
     name, form = resolve_routing(routing, topology)
     resolve_rule(vc_rule, name, form)

@@ -17,7 +17,7 @@ MAX_CHANNELS = 32  # printed of a cycle; --json has all
 
 
 def print_verdict(console: Console, record: dict[str, Any]) -> None:
-    """A record of the table `deadlock`, with its cycle, its remedy and its layers if it has them."""
+    """Print a record of the table `deadlock`, with its cycle, its remedy and its layers if it has them."""
     remedy, layered = record.get("remedy"), record.get("layered")
     facts = _facts(record) + ([] if layered is None else _layers(layered))
     least = record["least_virtual_channels"]
@@ -67,7 +67,7 @@ def _options(rule: str, virtual_channels: int) -> str:
 
 
 def remedy_words(remedy: dict[str, Any]) -> list[str]:
-    """The ways of taking the cycles away, with the virtual channels that each takes."""
+    """The ways to break the cycles, with the virtual channels that each needs."""
     some = remedy["datelines"]
     lines = ", ".join(some[:MAX_DATELINES]) + (", …" if len(some) > MAX_DATELINES else "")
     enough = [

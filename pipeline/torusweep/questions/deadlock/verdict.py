@@ -60,7 +60,7 @@ ADAPTIVE = "cyclic, but a packet that may take any of several channels need not 
 
 
 class Verdict(NamedTuple):
-    """What a dependency graph shows.
+    """The verdict on a dependency graph.
 
     acyclic        whether the graph has no cycle
     deadlock_free  "yes", "no" or "unknown"
@@ -98,7 +98,7 @@ def verdict(routing: Routing, rule: Rule, found: Dependencies) -> Verdict:
 
 
 def proves_deadlock_free(routing: Routing, rule: Rule, found: Dependencies) -> bool:
-    """Whether `verdict` answers "yes", without its search for a shortest cycle. Raises Refused as `verdict` does."""
+    """Whether `verdict` answers "yes", without searching for a shortest cycle. Raises Refused like `verdict`."""
     graph = dependency_graph(found)
     if is_acyclic(graph.matrix):
         return True
@@ -136,8 +136,8 @@ def escape_verdict(
 ) -> tuple[Verdict, int, int | None]:
     """(verdict, number of escape channels, number of dependencies between them).
 
-    classes    int8[F, 2]  class 0 where this hop or a later one of the run crosses a dateline, class 1 where none
-               does: a function of node and destination only, as Duato's condition requires
+    classes    int8[F, 2]  class 0 if this hop or a later one of the run crosses a dateline, otherwise class 1: a
+               function of node and destination only, as Duato's condition requires
 
     With more than 10,000 channels, the dependencies are not counted (None), and the cycle is a shortest one
     through one channel. Raises Refused for more than 2²⁶ pairs of a node and a destination.
@@ -203,7 +203,7 @@ def _has_heights(escapes: Escapes, channels: int, progress: Progress) -> bool:
 
 
 def _find_cycle(escapes: Escapes, cyclic: np.ndarray) -> np.ndarray:
-    """int64[L]: a shortest cycle through the first channel that is on one; empty where there is none."""
+    """int64[L]: a shortest cycle through the first channel that is on a cycle; empty without any."""
     for root in np.flatnonzero(cyclic).tolist():
         levels = [_only(cyclic, root)]
         unvisited = cyclic.copy()  # the root included: reaching it closes the cycle
@@ -226,7 +226,7 @@ def _only(like: np.ndarray, channel: int) -> np.ndarray:
 
 
 def _escapes(routing: AdaptiveRouting, classes: np.ndarray) -> tuple[Escapes, np.ndarray]:
-    """Every node's escape channel (node · W + port · C + class) to every destination; the used channels, bool[C]."""
+    """Every node's escape channel (node · W + port · C + class) for every destination; the used channels, bool[C]."""
     ports, (port, crosses, away, order) = routing.topology.ports, _escape_hops(routing)
     count = int(classes.max()) + 1
     channel = np.arange(len(ports), dtype=np.int32) * np.int32(ports.shape[1]) + port
@@ -244,7 +244,7 @@ def _escapes(routing: AdaptiveRouting, classes: np.ndarray) -> tuple[Escapes, np
 def _escape_hops(routing: AdaptiveRouting) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """(port, crosses, away, order), each [destination, node].
 
-    port     int8   by which the escape leaves a node, −1 at the destination
+    port     int8   port by which the escape leaves a node, −1 at the destination
     crosses  bool   whether the run from there on crosses a dateline
     away     int16  hops to the destination
     order    int32  the nodes, nearest first

@@ -7,7 +7,7 @@ along that window. If the routing is separable, that packet does so whenever any
 that fails (half a ring across the dateline, where the sign of the offset decides) is tried again with
 fewer hops, or with more. Nothing is marked unless every placement is proved.
 
-Dependencies of a routing table: read off its rows, each of which some packet takes.
+The dependencies of a routing table are read off its rows, each of which some packet takes.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class _Upstream(NamedTuple):
     """The line behind each node in one direction.
 
     previous  int32[N]  the node before it, −1 = none
-    crossed   int32[N]  hops since a dateline, 1 = the link into this node is on it; FAR = there is none
+    crossed   int32[N]  hops since a dateline, 1 = the link into this node is on it; FAR = none
     length    int32[N]  hops from the start of the line; FAR on a ring
     """
 
@@ -57,7 +57,7 @@ def mark_windows(
 
     classes, memory   as in `torusweep_kernels.dependencies.mark_routes`
 
-    Returns False, and marks nothing, where windows do not determine them.
+    Returns False, and marks nothing, if windows do not determine them.
     """
     if memory not in ("run", "axis") or routing.keys > MAX_KEYS:
         return False
@@ -103,7 +103,7 @@ def _upstream(moves: Moves, d: int) -> _Upstream:
 
 
 def _candidates(moves: Moves, line: _Upstream, window: Window, hops: np.ndarray) -> Places:
-    """The nodes where the window's directions exist, of hops int[N], 0 = nowhere."""
+    """The nodes at which the window's directions exist; hops int[N] of the window there, 0 = none."""
     fits = (hops > 0) & (hops <= line.length)
     if window.onwards != END:
         fits &= moves.port[:, window.onwards] != NO_PORT
@@ -142,9 +142,9 @@ def _mark(
 def _proved(
     routing: SourceRouting, line: _Upstream, window: Window, places: Places, reach: Reach, step: int
 ) -> Places | None:
-    """The places that are proved. A separable routing tries the others again with hops + step, hops + 2 · step, …
+    """The proved places. A separable routing tries the others again with hops + step, hops + 2 · step, …
 
-    Returns None where a place fails and the routing is not separable.
+    Returns None if a place fails and the routing is not separable.
     """
     nodes, hops = places
     least, most = int(reach.least.max()), int(reach.most.max())
@@ -183,7 +183,7 @@ BLOCK = 1 << 22  # dependencies at a time
 
 
 class RowPairs(NamedTuple):
-    """Pairs of rows that a packet may take one after the other, int64[D] each."""
+    """Pairs of rows that a packet may take in succession, int64[D] each."""
 
     row: np.ndarray
     then: np.ndarray
@@ -192,10 +192,10 @@ class RowPairs(NamedTuple):
 def mark_table(routing: TableRouting, classes: np.ndarray, channels: Channels) -> None:
     """Mark in `channels` the channels and dependencies of packets between all terminals.
 
-    classes   int8[F, 2]  of virtual channels, by the class that the table names
+    classes   int8[F, 2]  virtual-channel class for each class of the table
 
-    FIRST is marked where a packet's first row leaves it no choice of its second channel: a packet that may draw another
-    row is not sure to wait for this one.
+    FIRST is marked if a packet's first row leaves it no choice of its second channel: a packet that may draw another
+    row need not wait for this one.
     """
     channel = channel_of_rows(routing, classes)
     leads = routing.port != NO_PORT
@@ -210,7 +210,7 @@ def mark_table(routing: TableRouting, classes: np.ndarray, channels: Channels) -
 
 
 def _entering(routing: TableRouting) -> np.ndarray:
-    """bool[C]: configurations in which packets enter the network: those to their own source need none."""
+    """bool[C]: configurations in which packets enter the network. Packets to their own source do not enter."""
     entering = np.zeros(len(routing.at), bool)
     entering[routing.entry] = routing.at[routing.entry] != routing.destination[routing.entry]
     return entering
@@ -223,7 +223,7 @@ def channel_of_rows(routing: TableRouting, classes: np.ndarray) -> np.ndarray:
 
 
 def steps_of(routing: TableRouting) -> Iterator[RowPairs]:
-    """All pairs of rows of which the second may follow the first, in blocks."""
+    """Yield all pairs of rows whose second row may follow the first, in blocks."""
     onwards = np.flatnonzero(routing.next >= 0)
     ways = routing.many[routing.next[onwards]]
     ends = np.cumsum(ways)
@@ -241,7 +241,7 @@ def steps_of(routing: TableRouting) -> Iterator[RowPairs]:
 
 
 def forced_starts(routing: TableRouting, classes: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(source int64[R], destination int64[R], channel int64[R, most]): how packets begin, by their first rows.
+    """(source int64[R], destination int64[R], channel int64[R, most]): beginnings of packets, by their first rows.
 
     channel   node · W + channel of each hop; −1 after the last, and from where the packet may draw between several
     """
@@ -274,7 +274,7 @@ def _have_one_channel(routing: TableRouting, channel: np.ndarray) -> np.ndarray:
 
 
 def table_packets(routing: TableRouting, classes: np.ndarray, cycle: np.ndarray, *, entering: bool) -> list[str]:
-    """`source → destination`, one for each channel of a cycle: a packet that passes it and then the next one.
+    """`source → destination` for each channel of a cycle: a packet that passes it and then the next channel.
 
     cycle      int64[L]  node · W + channel, in order
     entering   the channel is the packet's first, and it has no choice of the next one (`mark_table`)
@@ -302,7 +302,7 @@ def table_packets(routing: TableRouting, classes: np.ndarray, cycle: np.ndarray,
 
 
 def _source_of(routing: TableRouting, configuration: int) -> int:
-    """A node whose packets come to a configuration: backwards over those before it, which lead to it in order."""
+    """A node whose packets reach a configuration, found backwards over its predecessors."""
     goal = int(routing.destination[configuration])
     low = int(routing.first[goal])
     row = np.arange(routing.rows[low], routing.rows[configuration + 1])

@@ -1,5 +1,5 @@
 """How traffic loads the channels of a network under a routing: exactly, or sampled.
 
-Loads are in flits per cycle at one flit injected per cycle per terminal, on average over the
-terminals, divided by the channel's bandwidth: flits a cycle of a link, times the number of parallel links.
+Loads are flits per cycle, when terminals inject one flit per cycle on average, divided by the channel's
+bandwidth: flits a cycle of a link, times the number of parallel links.
 """

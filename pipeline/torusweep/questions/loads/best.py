@@ -1,6 +1,6 @@
-"""The best routing of a network under a traffic: the one row of loads that counts where a reader wants one.
+"""The best routing of a network under a traffic: the row of loads that counts where a reader wants a single one.
 
-It loses no pairs, and has the greatest saturation load. Of equal ones minimal routing counts, then the first by name.
+It loses no pairs and has the greatest saturation load. Among equals minimal routing wins, then the first by name.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ BEST_FIRST = ("lost_pairs > 0", f"round(saturation_load, {EQUAL}) DESC NULLS LAS
 
 
 def best_first(row: Mapping[str, Any]) -> tuple[bool, float, bool, str]:
-    """The order of BEST_FIRST, as a key of Python's sort."""
+    """The order of BEST_FIRST as a sort key."""
     load = row["saturation_load"]
     return (
         bool(row["lost_pairs"]),

@@ -1,6 +1,6 @@
-"""Bounds for the table `loads`: the capacity under the best routing, and the worst permutation of this one.
+"""Bounds for the table `loads`: the capacity under the best routing, and the worst permutation of the given one.
 
-Shares of channels: the expected passes of a flit of each pair. They determine a routing's worst permutation.
+The worst permutation follows from the expected passes over each channel by a flit of each pair.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ BLOCK = 1 << 20  # pairs walked at a time
 
 
 def representative_channels(routing: Routing) -> np.ndarray:
-    """int64[C]: a channel (node · P + port) of each class that is equivalent under the routing, or all channels."""
+    """int64[C]: a channel (node · P + port) of each class of equivalent channels under the routing, or all channels."""
     topology = routing.topology
     width = topology.ports.shape[1]
     present = np.flatnonzero(topology.ports != NO_PORT)
@@ -89,7 +89,7 @@ def _source_shares(routing: SourceRouting, number: np.ndarray, channels: int) ->
 
 
 def _layered_shares(routing: LayeredRouting, number: np.ndarray, channels: int) -> np.ndarray:
-    """For each destination, by increasing distance: passes from a state are the weighted sum of its successors'."""
+    """Work by increasing distance: passes from a state are the weighted sum of its successors' passes."""
     nodes, states = routing.topology.nodes, routing.states
     arcs = states != NO_PORT
     capacity = links_of_arcs(routing)
@@ -117,7 +117,7 @@ def _layered_shares(routing: LayeredRouting, number: np.ndarray, channels: int) 
 
 
 def _table_shares(routing: TableRouting, number: np.ndarray, channels: int) -> np.ndarray:
-    """For each destination, against the order of configurations: passes from one are its rows' and those after them."""
+    """Work against the order of configurations: passes from one are those of its rows and of their successors."""
     nodes = routing.topology.nodes
     share = np.zeros((channels, nodes, nodes))
     destination, source = np.divmod(routing.entry_pair, nodes)
@@ -161,7 +161,7 @@ def bounds_of(
 ) -> Bounds:
     """The capacity by linear programming, the worst permutation, and the effective width of the narrowest known cut.
 
-    routing, traffic  of the loads; None: those that the loads spell
+    routing, traffic  routing and traffic of the loads; None: as the loads spell them
 
     A bound that is too large to compute is None; bounds_method says why.
     """

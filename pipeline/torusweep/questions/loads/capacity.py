@@ -1,4 +1,4 @@
-"""The question `capacity`: the most that any routing can carry of a traffic."""
+"""The question `capacity`: how much of a traffic any routing can carry at most."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ from torusweep.traffic import GivenTraffic
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Capacity(Answer):
-    """What no routing can exceed under a traffic, with proof.
+    """The throughput that no routing can exceed under a traffic, with proof.
 
     throughput  flits per cycle per terminal that some routing carries; inf if nothing is sent over a channel
-    bound       that no routing exceeds; the optimum lies between both
-    gap         bound / throughput − 1; of a linear program about 0
-    load        float64[N, P], of the channels under a routing that carries the throughput, as in `Loads`
+    bound       throughput that no routing exceeds; the optimum lies between both
+    gap         bound / throughput − 1; about 0 for a linear program
+    load        float64[N, P], channel loads of a routing that carries the throughput, as in `Loads`
     routes      all, or minimal: routes with the fewest hops only
     method      the linear program or the first-order method, and how closely their proofs meet
     """
@@ -50,12 +50,12 @@ class Capacity(Answer):
 
     @property
     def certificate(self) -> str:
-        """What proves both in whole numbers (docs/certificates.md)."""
+        """A proof of both bounds in whole numbers (docs/certificates.md)."""
         return capacity_certificate(self.network, self.traffic, self.routes, self.proof)
 
     @property
     def json(self) -> Row:
-        """Null in place of the throughput where it is infinite, since nothing is sent over a channel."""
+        """The row for JSON, with null for an infinite throughput (if nothing is sent over a channel)."""
         return {name: None if value == inf else value for name, value in self.record.items()}
 
     @property

@@ -1,6 +1,6 @@
 """Channel loads of one traffic pattern, and the rows of the tables `loads` and `channel_loads`.
 
-The time and the bandwidth of a collective operation, from the channel loads of its phases.
+The channel loads of its phases give the time and the bandwidth of a collective operation.
 
 Times are in cycles per flit of message, for messages so long that bandwidth dominates: they do not include the
 latency of the steps. Bandwidths are in flits per cycle per terminal.
@@ -28,9 +28,9 @@ class PhaseTime(NamedTuple):
     """The time of a phase.
 
     name, volume, steps       as in `Phase`
-    max_channel_load          of the busiest channel
-    cycles_per_flit           of message, limited by channels
-    terminal_cycles_per_flit  of message, limited by channels and terminals
+    max_channel_load          load of the busiest channel
+    cycles_per_flit           cycles per flit of message, limited by channels
+    terminal_cycles_per_flit  the same, limited by channels and terminals
     """
 
     name: str
@@ -46,7 +46,7 @@ class CollectiveLoads(NamedTuple):
 
     cycles_per_flit       time of all phases, if channels carry at most one flit per cycle
     algorithm_bandwidth   its reciprocal: message length over time
-    bus_bandwidth         2 (N − 1)/N of that: the least that each terminal must send, over time
+    bus_bandwidth         2 (N − 1)/N times that: the least data that each terminal must send, over time
     terminal_…            the same if each terminal also sends and receives at most one flit per cycle
     """
 
@@ -63,8 +63,8 @@ def collective(phases: Sequence[Phase], max_loads: Sequence[float]) -> Collectiv
     """The time of an all-reduce and its bandwidths, from the maximum channel load of each phase.
 
     phases     Traffic.phases, in sequence
-    max_loads  of each phase: flits per cycle over the busiest channel, at one flit per cycle per terminal on average
-    Raises ValueError where the two have different lengths.
+    max_loads  flits per cycle over each phase's busiest channel, at one flit per cycle per terminal on average
+    Raises ValueError if the two have different lengths.
     Source: bus bandwidth by the convention of NVIDIA's nccl-tests (doc/PERFORMANCE.md, AllReduce).
     """
     times = tuple(_time(phase, load) for phase, load in zip(phases, max_loads, strict=True))
@@ -84,7 +84,7 @@ def collective(phases: Sequence[Phase], max_loads: Sequence[float]) -> Collectiv
 
 
 def _time(phase: Phase, load: float) -> PhaseTime:
-    """A phase lasts until the busiest channel, or the busiest terminal, has carried all its flits."""
+    """The time of a phase, which lasts until the busiest channel, or terminal, has carried all its flits."""
     terminal = max(load, float(phase.traffic.received().max()), float(phase.traffic.sent().max()))
     return PhaseTime(phase.name, phase.volume, phase.steps, load, phase.volume * load, phase.volume * terminal)
 
@@ -93,11 +93,11 @@ class MaximumEstimate(NamedTuple):
     """The accuracy of a sampled maximum.
 
     stderr      standard error of the maximum load, from batches of packets
-    low         load, on one half of the packets, of the channel that is largest on the other half: biased downwards,
-                while the maximum is biased upwards
+    low         load on one half of the packets of the channel with the largest load on the other half. It is biased
+                downwards, the maximum upwards
     low_stderr  standard error of low
     packets     number of sampled packets
-    seed        of the sample
+    seed        seed of the sample
     """
 
     stderr: float
@@ -125,19 +125,19 @@ ROUNDING = 1e-12  # relative, of a load and of sums of loads
 
 
 class ChannelRates(NamedTuple):
-    """What each channel carries, and can carry, float64[A], bits a second, in the order of `Topology.arcs`."""
+    """Traffic and capacity of each channel, float64[A], bits a second, in the order of `Topology.arcs`."""
 
     carried: np.ndarray
     capacity: np.ndarray
 
     @property
     def percent(self) -> np.ndarray:
-        """float64[A]: what is carried, of the capacity."""
+        """float64[A]: traffic in percent of the capacity."""
         return 100 * self.carried / self.capacity
 
     @property
     def over(self) -> int:
-        """How many carry more than they can."""
+        """The number of channels with more traffic than capacity."""
         return int((self.percent > 100 * (1 + ROUNDING)).sum())
 
 
@@ -146,16 +146,16 @@ class ChannelLoads:
     """Loads of every channel.
 
     routing, traffic   canonical spellings
-    load        float64[N, P]    of each port's channel, divided by its bandwidth; 0 where there is no channel
-    mean_hops   float            hops per injected flit; one to its own source counts, with 0 or Valiant's way back
-    ejected     float            flits that the busiest terminal receives, over those that it can in a cycle
-    sent        float            flits that the busiest terminal sends, where the mean one sends one, likewise
+    load        float64[N, P]    load of each port's channel, divided by its bandwidth; 0 without a channel
+    mean_hops   float            hops per injected flit; flits to their own source count: 0 hops, or Valiant's way back
+    ejected     float            flits that the busiest terminal receives, over those that it can receive in a cycle
+    sent        float            flits that the busiest terminal sends, likewise, if terminals send one on average
     estimate    accuracy of sampled loads; None: the loads are exact
     collective  times of a collective operation, with exact loads
     stretch     mean_hops over that of shortest paths; None if not computed, or if nothing moves
     lost        the pairs without a route, whose traffic is left out
-    rate        bits a second that the mean terminal sends; None: not said
-    senders     terminals that send, of multicast traffic: a flit a cycle each; None: all send one, on average
+    rate        bits a second that the mean terminal sends; None if not said
+    senders     number of senders of multicast traffic, a flit a cycle each; None: all send one, on average
     """
 
     topology: Topology
@@ -174,14 +174,14 @@ class ChannelLoads:
 
     @property
     def injected(self) -> float:
-        """Flits that enter the network each cycle, at one flit per terminal and cycle less what is lost."""
+        """Flits that enter the network each cycle: one flit per terminal and cycle, less lost traffic."""
         if self.senders is not None:
             return self.senders
         return len(self.topology.terminals) * (1 - self.lost.lost_traffic)
 
     @cached_property
     def rates(self) -> ChannelRates | None:
-        """The channels in bits a second; None where demands or links have no unit."""
+        """Traffic and capacity of the channels in bits a second; None if demands or links have no unit."""
         topology, unit = self.topology, self.topology.plan.rate
         if self.rate is None or unit is None:
             return None

@@ -1,7 +1,7 @@
 """Exact expected loads of channels.
 
-Flows of a routing table: exactly, over its configurations, and counted, packet by packet. Exact flows of shortest
-paths over a graph of states, from one root of each orbit where symmetry allows it.
+The flows of a routing table are followed over its configurations; the flows of shortest paths over a graph of states
+from one root of each orbit, if symmetry allows it.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ def table_flows(
 ) -> np.ndarray:
     """float64[N, P]: flits over every channel, for traffic between the nodes.
 
-    The loads are exact sums, rounded once (`torusweep_kernels.forwarding`): whatever the order of its rows, the same
-    table has the same loads to the last bit.
+    The loads are exact sums, rounded once (`torusweep_kernels.forwarding`), so a table's loads do not depend on the
+    order of its rows, to the last bit.
     progress   receives the share of the destinations that have been followed
     """
     topology, nodes = routing.topology, routing.topology.nodes
@@ -223,8 +223,7 @@ def _demand(routing: LayeredRouting, traffic: Traffic, destinations: np.ndarray)
 def _scaled_demand(
     routing: LayeredRouting, traffic: Traffic, destinations: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray] | None:
-    """(float64[B], float64[S]): factors of `_demand`; its diagonal may differ, since it loads no channel. None: it has
-    none."""
+    """(float64[B], float64[S]): factors of `_demand`, or None. Its diagonal may differ, since it loads no channel."""
     scaled = traffic.scaled_columns(destinations) if routing.plain or not traffic.own.nnz else None
     if scaled is None or routing.plain:
         return scaled
@@ -267,12 +266,11 @@ def exact_loads(
 
     routing        a routing's spelling (torusweep.routing), or a given one
     traffic        a pattern's spelling (torusweep.traffic), or a given matrix
-    use_symmetry   follow one node of each orbit where routing and traffic allow it; the loads are the same
-    as_table       follow the routing as a table of its next hops, the one that `torusweep routes` writes; the loads are
-                   the same
+    use_symmetry   follow one node of each orbit if routing and traffic allow it; the loads are the same
+    as_table       follow the routing as the table of next hops that `torusweep routes` writes; the loads are the same
     progress       receives the share of the work that is done
-    Raises BadInput where the routing or the pattern is unknown, one of them does not fit the network, or
-    some traffic has no path to its destination; Refused where there are too many pairs to follow.
+    Raises BadInput if the routing or the pattern is unknown or does not fit the network, or if some traffic
+    has no path to its destination; Refused if there are too many pairs to follow.
     """
     spelled, pattern = pattern_on(traffic, topology, copies=True)
     canonical, form = routing_on(routing, topology)

@@ -4,8 +4,7 @@ The maximum of many noisy loads is biased upwards, because the noise takes part 
 channel that is largest on one half of the packets, measured on the other half, is biased downwards,
 because it may not be the true maximum. Both are reported.
 
-Random packets of a traffic pattern, from counter-based random numbers: packet i is the same in every block. Packets
-of a routing table, counted on every channel.
+Packets come from counter-based random numbers, so that packet i is the same in every block.
 """
 
 from __future__ import annotations
@@ -43,7 +42,7 @@ ROUTES = 3  # stream of random numbers (torusweep_kernels.philox.draws); pairs h
 class TrafficPackets:
     """Random packets of the traffic between the nodes.
 
-    backend: numpy: the specification; otherwise Numba draws what is wanted in memory
+    backend  numpy: the specification; otherwise Numba draws packets that are needed in memory
     """
 
     def __init__(self, traffic: Traffic, seed: int, backend: str) -> None:
@@ -60,7 +59,7 @@ class TrafficPackets:
 
 
 def tables_of(traffic: Traffic) -> Tables:
-    """What pairs of nodes are drawn from; traffic: between nodes (`Traffic.at_nodes`)."""
+    """The tables from which pairs of nodes are drawn; traffic: between nodes (`Traffic.at_nodes`)."""
     own = traffic.own.tocoo()
     return pair_tables(traffic.weight, traffic.common, own.row, own.col, own.data)
 
@@ -103,9 +102,9 @@ def sampled_loads(
     """Loads estimated from random packets.
 
     routing, traffic  spellings (torusweep.routing, torusweep.traffic)
-    packets           the most packets; ≥ 64
+    packets           upper limit of packets; ≥ 64
     seed              0 … 2⁶⁴ − 1; the result depends only on it and on the number of packets, not on backend or threads
-    relative_error    stop when the standard error of the maximum load is at most this share of it; None: never
+    relative_error    stop if the standard error of the maximum load is at most this share of it; None: never
     progress          receives the number of counted packets
     Raises BadInput as `exact_loads` does.
     """
@@ -177,7 +176,7 @@ class _Routes:
         )
 
     def routes(self, first: int, number: int) -> list[np.ndarray]:
-        """Start and row of every packet's route; with two passes, those of both halves."""
+        """Start and row of every packet's route; with two passes, of both halves."""
         source, destination = self.packets.draw(first, number)
         words = self.packets.words(first, number)
         if self.routing.passes == 1:

@@ -1,4 +1,4 @@
-"""The rows of the table `loads` of networks together, under minimal routing and uniform traffic, from arrays."""
+"""Rows of the table `loads` for several networks together, under minimal routing and uniform traffic, from arrays."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from torusweep.traffic.given import NOTHING
 def loads_of_block(networks: Sequence[tuple[str, Plan]], how: How, alone: Callable[[str], Any]) -> pa.Table:
     """A row for each network (`torusweep.questions.static.blocks.table_of_block`).
 
-    alone   the rows of a network by its spelling: of those in which terminals do not reach each other
+    alone   spelling → rows of one network, for networks in which terminals do not reach each other
     """
     schema = arrow_schema(LOADS)
 
@@ -39,7 +39,7 @@ def loads_of_block(networks: Sequence[tuple[str, Plan]], how: How, alone: Callab
 
 
 def columns_of(numbers: BlockNumbers) -> dict[str, Any]:
-    """The columns of a block of networks; of a network's channels, sums are those of its own arrays."""
+    """The columns of a block of networks. Sums over a network's channels equal those of its own arrays."""
     block, measured, many = numbers.block, numbers.measured, numbers.many
     assert measured.load is not None
     assert measured.hops is not None
@@ -96,7 +96,7 @@ def means_and_maxima(values: np.ndarray, chosen: np.ndarray) -> tuple[np.ndarray
 
 
 def row_sums(values: np.ndarray, chosen: np.ndarray) -> np.ndarray:
-    """float64[B]: sums of the chosen values of each row, added up as NumPy adds those of one row alone."""
+    """float64[B]: sums of the chosen values of each row, added in the order in which NumPy adds one row alone."""
     number, total = chosen.sum(axis=1), np.zeros(len(values))
     for size in np.unique(number[number > 0]).tolist():
         rows = number == size

@@ -65,7 +65,7 @@ def section(tables: Tables) -> Chapter | None:
 
 
 def joined(static: Iterable[Record], loads: Iterable[Record]) -> list[dict[str, Any]]:
-    """Rows of loads with the static columns of their networks, and the line of the chart that they lie on."""
+    """Rows of loads with the static columns of their networks, and their line in the chart."""
     networks = {
         record["topology"]: {**record, "line": _line(record), "kind": kind(record), "series": series(record)}
         for record in static
@@ -77,7 +77,7 @@ def joined(static: Iterable[Record], loads: Iterable[Record]) -> list[dict[str, 
 
 
 def caption(rows: Iterable[Record]) -> str:
-    """What the chart of these rows shows; rows as `joined` gives them."""
+    """The caption of the chart of these rows, which `joined` made."""
     families = {row["family"] for row in rows}
     return CAPTION + TWISTED * (not families.isdisjoint({"rtt", "ptt", "pdtt"})) + PRUNED * ("pruned_torus" in families)
 
@@ -119,7 +119,7 @@ OF_ALL = SATURATION._replace(
 
 
 def _of_all(rows: Sequence[Record]) -> list[Panel]:
-    """The chart of every network, or of a sample of many, where one lies on no line of LINES."""
+    """The chart of all networks, or of a sample, if some network lies on no line of LINES."""
     drawn = [row for row in rows if _is_minimal_uniform(row)]
     if len({row["topology"] for row in drawn}) < 2 or all(row["line"] for row in drawn):
         return []
@@ -154,7 +154,7 @@ def _by_routing(rows: Sequence[Record]) -> str:
 
 
 def _pivot(rows: Sequence[Record], title: str, note: str, leading: tuple[Field, Field], across: str, value: str) -> str:
-    """A table of `value` with a column for each value of `across`; only rows that have several."""
+    """A table of `value` with a column for each value of `across`, of rows with several values only."""
     key = {"traffic": "routing", "routing": "traffic"}[across]
     found: dict[tuple[str, str], dict[str, Record]] = {}
     for row in rows:
@@ -219,7 +219,7 @@ def _of_capacity(rows: Sequence[Record]) -> str:
 
 
 def _records(title: str, note: str, shown: Sequence[Field], rows: Sequence[Record]) -> str:
-    """A table with a row a record, by nodes and name."""
+    """A table with a row for each record, by nodes and name."""
     ordered = sorted(rows, key=lambda row: _order(row, "routing", "traffic"))
     return _listing(title, note, [NETWORK, ROUTING, TRAFFIC, NODES, *shown], ordered)
 

@@ -80,11 +80,11 @@ class _Listed(NamedTuple):
 class _Part(NamedTuple):
     """Traffic of one pass.
 
-    traffic   of the network
-    half      0: its only pass; 1: to the random nodes between; 2: from there
-    share     the demands are divided by this number: that of the nodes between
-    sources   to follow, int32[S]
-    sizes     int64[S]: how often the traffic of each counts
+    traffic   traffic of the network
+    half      0: the only pass; 1: to the random intermediate nodes; 2: from there
+    share     divisor of the demands: the number of intermediate nodes
+    sources   int32[S], sources to follow
+    sizes     int64[S]: how often the traffic of each source counts
     by_cell   each source represents its cell
     """
 
@@ -111,7 +111,7 @@ class _Part(NamedTuple):
         return max(1, BLOCK // len(self.traffic.common)) if self.dense else BLOCK
 
     def listed(self, some: np.ndarray) -> _Listed:
-        """The pairs of some of the sources that have a demand."""
+        """The pairs of some sources that have a demand."""
         if not self.half:
             row, destination, demand = self.traffic.pairs(some)
             return _Listed(row, destination, demand, np.zeros(len(demand)))
@@ -178,7 +178,7 @@ def _exact_channels_of_directions(routing: SourceRouting, flows: Twice) -> Twice
 
 
 class _Unit(NamedTuple):
-    """What a flow of 1 stands for: (high + low) / whole."""
+    """The value of a flow of 1: (high + low) / whole."""
 
     high: float
     low: float
@@ -197,7 +197,7 @@ class _Follow:
         self.whole = whole_weights(table.routes) if table.whole else None
 
     def packets(self, listed: _Listed, sources: np.ndarray, sizes: np.ndarray) -> None:
-        """Follow the packets of some pairs; that of a source counts as often as its size says."""
+        """Follow the packets of some pairs; a source's packets count as often as its size says."""
         if not len(listed.row):
             return
         source = sources[listed.row]
@@ -224,7 +224,7 @@ class _Follow:
             self.add(_Unit(high, low, whole), *what)
 
     def add(self, unit: _Unit, start: np.ndarray, row: np.ndarray, amount: np.ndarray) -> None:
-        """Add the flows of packets, of an amount in these units each."""
+        """Add the flows of packets, each with its amount in these units."""
         table = self.table
         routes = table.routing.moves.next, start, row, table.direction, table.hops, amount
         flows = route_flows(*routes, backend=self.backend, threads=self.threads)
@@ -249,7 +249,7 @@ class _Follow:
         self.flows, self.sums = {}, {}
 
     def taken(self) -> Twice:
-        """The total, float64[N, D] each, which then is zero."""
+        """Return the total, float64[N, D] each, and reset it to zero."""
         self.settle()
         total, zero = self.total, np.zeros(self.total[0].shape)
         self.total = zero, zero
@@ -257,7 +257,7 @@ class _Follow:
 
 
 def _few_values(listed: _Listed) -> list[tuple[float, float, np.ndarray]] | None:
-    """(high, low, bool[R]: whose demand it is) of the different demands; None if there are more than FEW."""
+    """(high, low, bool[R]: pairs with this demand) for each different demand; None if there are more than FEW."""
     values: list[tuple[float, float, np.ndarray]] = []
     left = np.ones(len(listed.high), bool)
     while left.any():
@@ -271,7 +271,7 @@ def _few_values(listed: _Listed) -> list[tuple[float, float, np.ndarray]] | None
 
 
 def _digits(high: np.ndarray, low: np.ndarray) -> Iterator[tuple[float, np.ndarray]]:
-    """(unit, int64[R]): whole numbers whose sum over units, each times its unit, is high + low; the largest unit first.
+    """Yield (unit, int64[R]), largest unit first: the sum of unit · number over all units is high + low.
 
     The units are powers of two. The third one is the last: it is below 2⁻⁷⁰ of the sum.
     """

@@ -70,7 +70,7 @@ class Loads(Record):
 
     @property
     def load(self) -> np.ndarray:
-        """float64[N, P], of the channel of each port, at one flit per cycle per terminal; 0 without a channel."""
+        """float64[N, P]: load of each port's channel, at one flit per cycle per terminal; 0 without a channel."""
         return self.found.load
 
     @property
@@ -90,7 +90,7 @@ class Loads(Record):
         return channel_table(self.found)
 
     def busiest(self, number: int = 5) -> list[Channel]:
-        """The channels with the largest loads, the largest first; of equal ones those of the smallest nodes."""
+        """The channels with the largest loads, the largest first; among equals, the lowest nodes first."""
         return [self._channel(place) for place in self._order[: max(0, number)].tolist()]
 
     @cached_property
@@ -107,7 +107,7 @@ class Loads(Record):
         return Channel(names[tail], names[head], float(self.found.load[tail, port]), kind)
 
     def over_capacity(self) -> list[Channel]:
-        """The channels that carry more than they can, the fullest first, with their loads; [] without units."""
+        """The channels with more traffic than capacity, the fullest first, with their loads; [] without units."""
         return [self._channel(place) for place in self._over]
 
     @property
@@ -153,7 +153,7 @@ class Loads(Record):
 
     @property
     def heeded(self) -> list[str]:  # type: ignore[override]  # a property in place of the attribute
-        """The unit of the links, where demands have one, too."""
+        """The attributes heeded: the unit of the links, if demands have one, too."""
         return [] if self.found.rates is None else ["unit"]
 
     @property
@@ -349,7 +349,7 @@ class LoadsQuestion(Question):
         return loads_of_block(networks, options, lambda spelling: self.rows(LazyNetwork(spelling), request, options))
 
     def memory(self, network: LazyNetwork, request: Any) -> int:
-        """The network's arrays, its channels' loads, and a block of roots, pairs or packets."""
+        """Bytes of the network's arrays, its channels' loads, and a block of roots, pairs or packets."""
         planned = network.plan
         channels = planned.nodes * max(planned.degree, 1)
         own = planned.bytes + 80 * channels
@@ -365,7 +365,7 @@ class LoadsQuestion(Question):
 
 
 def _suits_by_plan(network: LazyNetwork, request: Any) -> bool:
-    """Whether the plan shows that a request suits a network: counting a large sweep then builds nothing."""
+    """Whether the plan shows that a request suits a network, so that counting a large sweep builds nothing."""
     planned = network.plan
     if not suits_by_plan(request.traffic, planned):
         return False
@@ -374,7 +374,7 @@ def _suits_by_plan(network: LazyNetwork, request: Any) -> bool:
 
 
 def _over_states(request: Any) -> bool:
-    """Whether the routing is one of shortest paths over a graph of states, not of routes settled at the source."""
+    """Whether the routing takes shortest paths over a graph of states, not routes settled at the source."""
     return request.routing.partition("(")[0] in SHORTEST_PATHS
 
 
@@ -384,7 +384,7 @@ def _symmetric(request: Any) -> bool:
 
 
 def _from_every_node(planned: Plan, request: Any) -> bool:
-    """Whether loads are followed from every node, instead of one of each orbit."""
+    """Whether loads are followed from every node, instead of one node of each orbit."""
     return (
         planned.symmetries is no_symmetries
         or not _symmetric(request)

@@ -23,7 +23,7 @@ BOUNDS = (  # label, column, unit
 
 
 def print_loads(console: Console, record: Record, computed_by: str, rates: Facts) -> None:
-    """A record of the table `loads`, what is known of rates, and the loads of each link class as bars."""
+    """Print a record of the table `loads`, known rates, and the loads of each link class as bars."""
     print_facts(console, record["topology"], [*_facts(record), *rates])
     if record["per_class_load"] and record["max_channel_load"]:
         print_note(console, "\nload of the channels, by link class, in flits per cycle")

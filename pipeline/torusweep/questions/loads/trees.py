@@ -18,14 +18,14 @@ BLOCK = 1 << 26  # pairs of a sender and a channel at a time: 64 MiB
 
 
 class Trees(NamedTuple):
-    """load float64[N, P] flits over every channel; senders: terminals that send, a flit a cycle each."""
+    """Load float64[N, P], flits over every channel; senders: number of senders, a flit a cycle each."""
 
     load: np.ndarray
     senders: int
 
 
 def tree_loads(routing: Routing, traffic: Traffic) -> Trees:
-    """A channel carries a sender's flit once, where the route to some destination uses it.
+    """The loads of multicast: a channel carries a sender's flit once if the route to some destination uses it.
 
     traffic   between terminals
     Raises BadInput where a pair has several routes; Refused where there are too many pairs.
@@ -49,7 +49,7 @@ def tree_loads(routing: Routing, traffic: Traffic) -> Trees:
 
 
 def _used(table: TableRouting, flit: np.ndarray, source: np.ndarray, destination: np.ndarray, flits: int) -> np.ndarray:
-    """bool[F, N · P]: whether the routes of each flit, of 0 … F − 1, use each channel."""
+    """bool[F, N · P]: whether the routes of flits 0 … F − 1 use each channel."""
     topology = table.topology
     used = np.zeros((flits, topology.ports.size), bool)
     at = table.entries(source, destination)

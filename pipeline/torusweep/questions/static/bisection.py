@@ -4,9 +4,9 @@ The bisection width is the least number of channels from one half of the network
 other. A bidirectional link counts once; in a directed network, the direction with fewer channels counts.
 Channels count with their capacities.
 
-A lower bound of the second eigenvalue of a network's Laplacian.
+The lower bound is that of the second eigenvalue of the network's Laplacian.
 
-Translations of a network: a proved abelian group of automorphisms without fixed points.
+Translations of a network are a proved abelian group of automorphisms without fixed points.
 
 In tori, twisted tori and lattices the group has one orbit. In pruned, hierarchical and other periodic
 networks each node of a cell has its own orbit.
@@ -34,7 +34,7 @@ class Translations:
 
     grid     int32[C, A]: the image of the origin of cell c under element a; every node occurs once. Elements are
              numbered by the exponents of the generators; the first varies fastest.
-    orders   for each generator, the least power that is an element of the group of those before it …
+    orders   for each generator, the least power in the group of the preceding generators …
     powers   … and the number of that element
     """
 
@@ -189,7 +189,7 @@ def second_eigenvalue(
 
 
 def without_error(least: Any, degree: Any, cells: int, channels: Any) -> Any:
-    """Eigenvalues less their possible rounding error (`_least_of_blocks`), 0 at least."""
+    """Subtract the possible rounding error (`_least_of_blocks`) from eigenvalues; at least 0 is left."""
     return np.maximum(0.0, least - 2 * degree * (cells + channels + 5) * EPSILON)
 
 
@@ -287,7 +287,7 @@ def _bound_by_inertia(undirected: scipy.sparse.csr_array, restarts: int) -> tupl
 
 
 def _bound_by_cholesky(undirected: scipy.sparse.csr_array) -> tuple[float | None, str]:
-    """(lower bound, method) of a network with many channels: as `_bound_by_inertia`, proved on the dense matrix.
+    """(lower bound, method) of a network with many channels: like `_bound_by_inertia`, but proved on the dense matrix.
 
     M = Laplacian − σ + c/n (all entries) is positive definite if σ < λ₂: c, more than σ, lifts the constant function.
     A Cholesky factorisation that succeeds is that of a matrix within (n+1) units of trace(M) of M (Higham 2002,
@@ -349,7 +349,7 @@ class Bisection(NamedTuple):
 def bisection_bounds(
     topology: Topology, matrix: scipy.sparse.csr_array, images: Sequence[np.ndarray], *, edge_connectivity: int | None
 ) -> Bisection:
-    """Bounds of the bisection width; both are exact where the plan has a theorem.
+    """Bounds of the bisection width. Both are exact if the plan has a theorem.
 
     matrix   channels, int64[N, N] (links.channel_matrix)
     images   proved automorphisms (symmetry.proved_symmetries)
@@ -371,7 +371,7 @@ def bisection_bounds(
 def both_bounds(
     lower: int | None, lower_method: str, upper: int, upper_method: str, edge_connectivity: int | None
 ) -> Bisection:
-    """The bounds of a spectrum (None: it gave none), of a cut, and of the edge connectivity (None: not known)."""
+    """Combine the bounds of a spectrum (None: none found), of a cut, and of the edge connectivity (None: unknown)."""
     if lower is not None and lower > upper:  # the cut is exact, the eigenvalue is a float
         lower, lower_method = None, f"no spectral bound: {lower:,} contradicts the cut"
     if edge_connectivity is not None and (lower is None or edge_connectivity > lower):

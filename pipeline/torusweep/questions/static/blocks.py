@@ -1,4 +1,4 @@
-"""Numbers of a block of networks, from arrays: what the rows of networks that are computed together are made of.
+"""Measure a block of networks by arrays, for the rows of networks that are computed together.
 
 docs/decisions/15-a-run-of-seeds-is-a-point.md
 """
@@ -28,9 +28,9 @@ SYMMETRIC_NODES = 256  # the same of networks with symmetries: of larger ones, l
 
 
 def shape(planned: Plan) -> Hashable:
-    """What networks have in common that are measured together; None of a network that is measured alone.
+    """A key that networks measured together share; None for a network that is measured alone.
 
-    Nodes and ports are the same within a factor of two: those that a network lacks count as failed.
+    Nodes and ports are the same within a factor of two: missing ones count as failed.
     """
     if planned.nodes > (MOST_NODES if planned.symmetries is no_symmetries else SYMMETRIC_NODES):
         return None
@@ -44,11 +44,11 @@ def table_of_block(
     how: How,
     loads: bool,
 ) -> pa.Table:
-    """A table of `columns`, a row for each network. Raises BadInput where one of them is refused.
+    """A table of `columns` with a row for each network. Raises BadInput if one of them is refused.
 
-    networks  of one shape, and runs of them (torusweep.questions.stage.Stage.rows_of_block)
-    of_block  the columns of a block of them
-    loads     measure the loads, too
+    networks  networks of one shape, and runs of them (torusweep.questions.stage.Stage.rows_of_block)
+    of_block  block of networks → its columns
+    loads     whether to measure the loads, too
     """
     parts = [arrow_schema(columns).empty_table()]
     channels = max(planned.nodes for _, planned in networks) * max(planned.degree for _, planned in networks)
@@ -72,7 +72,7 @@ def table_of(columns: tuple[Column, ...], found: Mapping[str, Any]) -> pa.Table:
 
 
 def row_of(columns: tuple[Column, ...], found: Mapping[str, Any]) -> dict[str, Any]:
-    """The one row of such arrays, as Python values."""
+    """The only row of arrays of one network, as Python values."""
     row = {column.name: found[column.name][0] for column in columns}
     for name, value in row.items():
         if isinstance(value, pa.Scalar):
@@ -83,10 +83,10 @@ def row_of(columns: tuple[Column, ...], found: Mapping[str, Any]) -> dict[str, A
 
 
 class BlockNumbers:
-    """Numbers of B networks of a block without their failed nodes, of which arrays have an entry each.
+    """Measures of the B networks of a block, without failed nodes; arrays have an entry for each network.
 
-    topologies   of which the block is: networks and runs of seeds
-    plan         of one of them; of those it has, direction and latencies are those of all
+    topologies   the block's networks and runs of seeds
+    plan         plan of one network; all have its direction and latencies
     loads        whether loads are measured, too
     """
 
@@ -114,7 +114,7 @@ class BlockNumbers:
 
     @cached_property
     def load(self) -> np.ndarray:
-        """float64[B, N, P]: of each port's channel under uniform traffic on all shortest paths, over its capacity."""
+        """float64[B, N, P]: load over capacity of each port's channel, for uniform traffic on all shortest paths."""
         assert self.measured.load is not None
         load, capacity = self.measured.load, self.block.capacity
         return load if capacity is None else load / np.maximum(capacity, 1)
@@ -192,7 +192,7 @@ class BlockDistances:
 
     @classmethod
     def of_one(cls, found: DistanceNumbers) -> BlockDistances:
-        """Those of a network, whose means are of whole numbers of any size."""
+        """The distances of one network, whose means are made of whole numbers of any size."""
         numbers = cls(np.array([found.histogram], np.int64), np.zeros(1, np.int64))
         numbers.mean, numbers.mean_distinct = np.array([found.mean]), np.array([found.mean_distinct])
         return numbers
@@ -209,7 +209,7 @@ def divided(numbers: np.ndarray, by: np.ndarray) -> np.ndarray:
 
 
 def lists(values: np.ndarray, chosen: np.ndarray, there: np.ndarray | None = None) -> Any:
-    """A list of the chosen values of each row, [B, K], as one Arrow array; null where a row is not `there`, bool[B]."""
+    """Lists of the chosen values of each row, [B, K], as one Arrow array; null if a row is not `there`, bool[B]."""
     there = np.ones(len(values), bool) if there is None else there
     chosen = chosen & there[:, None]
     offsets = np.concatenate([[0], np.cumsum(chosen.sum(axis=1))])

@@ -1,7 +1,7 @@
-"""What proves the bisection width and the symmetry of a network in whole numbers, for certify/check.py.
+"""Prove the bisection width and the symmetry of a network in whole numbers, for certify/check.py.
 
-Bisection: a half and the links out of it; and uniform traffic that some routing carries, for which no cut may be
-narrower. Symmetry: automorphisms, whose orbits no finer than theirs; and nodes with different distances to them.
+Bisection: a half with its outgoing links is the upper bound; uniform traffic that some routing carries is the lower.
+Symmetry: automorphisms join nodes into orbits, and different distances keep orbits apart.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ MOST_SEARCHES = 64  # nodes whose distances are compared
 
 
 def bisection_certificate(topology: Topology) -> str:
-    """Bounds of the bisection width; equal where the half is proved to be the narrowest.
+    """Prove bounds of the bisection width; they are equal if the half is the narrowest.
 
     Raises BadInput for a network that the checker does not derive, Refused where a linear program is too large.
     """
@@ -48,7 +48,7 @@ def bisection_certificate(topology: Topology) -> str:
 
 
 def symmetry_certificate(topology: Topology) -> str:
-    """Bounds of the number of orbits of the nodes under all automorphisms; 1: vertex-transitive."""
+    """Prove bounds of the number of node orbits under all automorphisms; 1 means vertex-transitive."""
     check_derived(topology)
     group = group_of(topology, proved_symmetries(topology), lambda image: True)
     firsts = np.unique(group.node)
@@ -63,5 +63,5 @@ def symmetry_certificate(topology: Topology) -> str:
 
 
 def static_certificates(topology: Topology) -> str:
-    """A line for the symmetry, and one for the bisection where the network has two nodes or more."""
+    """A line for the symmetry, and a line for the bisection if there are two nodes or more."""
     return symmetry_certificate(topology) + (bisection_certificate(topology) if topology.nodes > 1 else "")

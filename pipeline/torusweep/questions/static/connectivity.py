@@ -89,7 +89,7 @@ def edge_connectivity(
 
 
 def _cut_of_pairs(channels: Channels, pairs: Pairs, best: int) -> tuple[int | None, str]:
-    """The least cut between any of some pairs, at most `best`, and its method."""
+    """The least cut between the nodes of some pair, at most `best`, and its method."""
     cut = least_cut(channels, *pairs, enough=best, looks=FLOW_LOOKS)
     if cut.pairs < len(pairs[0]):
         reason = f"stopped after {cut.pairs:,} of {len(pairs[0]):,} minimum cuts"
@@ -98,10 +98,10 @@ def _cut_of_pairs(channels: Channels, pairs: Pairs, best: int) -> tuple[int | No
 
 
 def _between_hosts(topology: Topology) -> tuple[int | None, str]:
-    """`edge_connectivity` where hosts forward nothing: between terminals, whose cuts need all pairs of them.
+    """The edge connectivity between terminals if hosts forward nothing; their cuts need all pairs.
 
     A physical link is never cut twice, as its two directions cannot both leave one set of the split network's nodes.
-    Hosts with the same links are alike: a pair of each two kinds, and one of each kind, stand for the others.
+    Hosts with the same links are alike: one pair for each two kinds, and one within each kind, stand for the others.
     """
     parted, (tail, head, port) = split(topology), topology.arcs
     links = (
@@ -246,7 +246,7 @@ def _orbits_of_group(count: int) -> str:
 def whole_group(topology: Topology) -> list[np.ndarray] | None:
     """Generators, int32[N] each, of the whole automorphism group, by BLISS; None if the network is too large.
 
-    Where channels are of several kinds (`Topology.kinds`), a node of the colour of its kind subdivides each channel
+    If channels have several kinds (`Topology.kinds`), a node in the colour of the kind subdivides each channel
     (each link, if bidirectional). Hosts that forward nothing have a colour of their own.
     """
     n = topology.nodes
@@ -328,7 +328,7 @@ def _compare_links(
     paths_from = lru_cache(CACHED_SEARCHES)(partial(shortest_paths_from, topology))
 
     def joint_levels(link: tuple[int, int]) -> bytes:
-        """The same for both ends of a link together; the order of the ends of a bidirectional link does not matter."""
+        """Like `levels` for both ends of a link together; the order of a bidirectional link's ends does not matter."""
         one, other = (paths_from(end) for end in link)
         census = _census(*one, *other)
         return census if topology.directed else min(census, _census(*other, *one))

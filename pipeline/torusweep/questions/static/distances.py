@@ -1,6 +1,6 @@
 """Distances between terminals: one breadth-first search for each orbit, weighted by its size, summed exactly.
 
-Distances between terminals in cycles, where links take different numbers of cycles.
+If links take different numbers of cycles, distances are also measured in cycles.
 """
 
 from __future__ import annotations
@@ -46,13 +46,13 @@ class DistanceNumbers(NamedTuple):
 
 
 class Searches(NamedTuple):
-    """What the kernel searches for the distances between a network's terminals.
+    """The kernel's searches for the distances between a network's terminals.
 
     tasks      one for each binary digit of the largest number of terminals of a node
     weights    int64[G]  terminals that each source of a group stands for
-    terminals  of the network
-    own        ordered pairs of terminals at one node that are found a hop apart instead of none: of hosts that forward
-               nothing, which are split
+    terminals  number of terminals
+    own        ordered pairs of terminals at one node that searches find one hop apart instead of none, because hosts
+               that forward nothing are split
     """
 
     tasks: list[Task]
@@ -72,7 +72,7 @@ def terminal_distances(
 ) -> DistanceNumbers:
     """Distances over all ordered pairs of terminals with a path between them.
 
-    orbits         of the nodes, under proved automorphisms that keep the number of terminals
+    orbits         orbits of the nodes, under proved automorphisms that keep the number of terminals
     use_symmetry   search from one node of each orbit instead of all nodes; the sums are the same
     routers        count pairs of nodes, instead of terminals
 
@@ -105,7 +105,7 @@ def router_distances(
 ) -> DistanceNumbers:
     """Distances over all ordered pairs of nodes with a path between them, nodes without terminals included.
 
-    hops   those between terminals, which are the same where every node has one
+    hops   distances between terminals, which are the same if every node has one
     """
     if np.array_equal(np.sort(topology.terminals), np.arange(topology.nodes)):
         return hops
@@ -144,7 +144,7 @@ def searches_of(topology: Topology, orbits: Orbits, *, use_symmetry: bool, route
 
 
 def distance_numbers(searches: Searches, distances: Sequence[NodeDistances]) -> DistanceNumbers:
-    """What the distances of each search come to."""
+    """Add up the distances of all searches."""
     histogram: list[int] = [0]
     for digit, (found, _) in enumerate(distances):
         histogram += [0] * (found.shape[1] - len(histogram))
@@ -161,7 +161,7 @@ def distance_numbers(searches: Searches, distances: Sequence[NodeDistances]) -> 
 
 
 def _factors(topology: Topology, searches: Searches) -> list[np.ndarray] | None:
-    """The factors of a product with equally many terminals at each node, where searches would take long; else None."""
+    """The factors of a product with equally many terminals at each node, if searches would take long; else None."""
     sources = max((len(task.sources) for task in searches.tasks), default=0)
     if sources * topology.nodes < LONG_SEARCH or len(topology.terminals) % topology.nodes or searches.own:
         return None
@@ -236,8 +236,7 @@ class Distances(Answer):
 def distances(network: Topology, how: How) -> Distances:
     """Distances between all terminals, exactly, without a table of pairs.
 
-    They are in hops, over the pairs that a path joins. `describe` has them among other numbers of a network, which take
-    longer.
+    They are in hops, over pairs with a path. `describe` has them among other numbers of a network, which take longer.
 
     >>> import torusweep as ts
     >>> ts.network("torus(k=8, n=2)").distances().histogram.tolist()
@@ -304,7 +303,7 @@ AT_ONCE = 1 << 22  # distances computed at once
 
 
 class PathLatencies(NamedTuple):
-    """In cycles over links, along paths of the fewest cycles; over pairs with a path.
+    """Latencies in cycles over links, along paths of the fewest cycles, over pairs with a path.
 
     diameter  the longest
     mean      over ordered pairs of distinct terminals; two terminals of one node are 0 apart
@@ -319,7 +318,7 @@ def terminal_latencies(
 ) -> PathLatencies | None:
     """Latencies between all terminals; None above MOST_VISITS visits of channels.
 
-    hops          distances of the same network, which decide where all links take equally long
+    hops          distances of the same network, from which latencies follow if all links take equally long
     orbits        of the nodes, under proved automorphisms that keep terminals and latencies
     use_symmetry  search from one node of each orbit instead of all nodes; the sums are the same
     """

@@ -26,7 +26,7 @@ Lanes = tuple[np.ndarray, np.ndarray]  # (source int32[B], removed int32[B, faul
 
 
 class FaultDiameter(NamedTuple):
-    """diameter: hops, None if some set disconnects the survivors; sets: number tried; method: in words."""
+    """The fault diameter in hops (None if some set disconnects the survivors), the number of sets tried, the method."""
 
     diameter: int | None
     sets: int
@@ -38,7 +38,7 @@ def fault_diameter(
 ) -> FaultDiameter:
     """The largest diameter between surviving terminals after `faults` node faults (Parhami & Kwai 2004, Theorem 3).
 
-    orbits   of the nodes, under proved automorphisms that keep the terminals
+    orbits   orbits of the nodes, under proved automorphisms that keep the terminals
 
     An automorphism maps a source s and a set F of faults to another source of the orbit and another set, with the
     same distances between survivors. The largest distance over all F and s ∉ F is therefore found with one s of
@@ -147,7 +147,7 @@ def _all_sets(source: int, n: int, faults: int, sets: int) -> Iterator[Lanes]:
 
 
 def _sample_size(n: int, sources: np.ndarray) -> tuple[np.ndarray, int]:
-    """(evenly spaced sources int32[…], number of random sets for each) that keep a sample near SAMPLE_WORK."""
+    """(evenly spaced sources int32[…], number of random sets for each) for a sample of about SAMPLE_WORK."""
     searches = max(1, SAMPLE_WORK // n)
     step = -(-len(sources) * 2 * NEAR_SETS // searches)
     sampled = sources[::step]

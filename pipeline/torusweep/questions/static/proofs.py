@@ -1,7 +1,7 @@
-"""Transitivity and bounds of the bisection width of a block of networks: the same proofs as of each alone.
+"""Transitivity and bounds of the bisection width for a block of networks, by the same proofs as for one network.
 
-What most networks of a run have in common is decided by arrays: degrees that differ, no translations, cuts across the
-addresses, the spectrum. METIS partitions each. The few others are measured alone.
+Arrays decide properties that most networks of a run share: degrees that differ, no translations, cuts across the
+addresses, the spectrum. METIS partitions each network. The few others are measured alone.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ AT_ONCE = 1 << 22  # entries of Laplacians whose eigenvalues are computed togeth
 
 
 def may_prove(planned: Plan) -> bool:
-    """Whether networks of this plan are of the kind that is decided together: undirected, small, all links alike."""
+    """Whether networks of this plan can be decided together: undirected, small, all links alike."""
     alike = len(set(planned.bandwidths)) <= 1 and len(set(planned.latencies)) <= 1
     return alike and 1 < planned.nodes <= DENSE_NODES and not planned.directed and planned.bisection is None
 
 
 def can_prove(numbers: BlockNumbers) -> np.ndarray:
-    """bool[B]: which networks, that `may_prove` lets pass, have all nodes, and no parallel links."""
+    """bool[B]: which of the networks that `may_prove` accepts have all nodes, and no parallel links."""
     heads = np.sort(numbers.block.ports, axis=2)
     parallel = ((heads[:, :, 1:] == heads[:, :, :-1]) & (heads[:, :, 1:] != NO_PORT)).any(axis=(1, 2))
     if numbers.block.capacity is not None:
@@ -41,7 +41,7 @@ def can_prove(numbers: BlockNumbers) -> np.ndarray:
 
 
 def transitivity(numbers: BlockNumbers) -> tuple[np.ndarray, list[Any]]:
-    """(bool[B]: those whose degrees decide, the values of the columns of these)."""
+    """(bool[B]: networks whose degrees decide, the values of their columns)."""
     degrees, present = numbers.degrees, numbers.present
     ends = degrees[:, :, None], degrees[np.arange(numbers.many)[:, None, None], numbers.block.ports]
     decided = degrees.max(axis=1) > degrees.min(axis=1)
@@ -54,10 +54,10 @@ def transitivity(numbers: BlockNumbers) -> tuple[np.ndarray, list[Any]]:
 
 
 def bisection(numbers: BlockNumbers, connectivity: np.ndarray, alike: np.ndarray) -> tuple[np.ndarray, list[list[Any]]]:
-    """(bool[B]: those whose bounds are found, the values of the columns of each network).
+    """(bool[B]: networks whose bounds are found, the values of each network's columns).
 
     connectivity  edge connectivity, a lower bound of every cut
-    alike         bool[B]: the networks that are asked about
+    alike         bool[B]: the networks to decide
     """
     if not alike.any():
         return alike, [[None, None, None] for _ in alike]
@@ -97,7 +97,7 @@ def bisection(numbers: BlockNumbers, connectivity: np.ndarray, alike: np.ndarray
 
 
 def has_translations(numbers: BlockNumbers) -> np.ndarray:
-    """bool[B]: whether a cyclic shift of a digit of the addresses is an automorphism, whose bounds are better."""
+    """bool[B]: whether a cyclic shift of a digit is an automorphism, which gives better bounds."""
     radices, ports = numbers.plan.radices, numbers.block.ports
     digits = addresses(radices)
     found = np.zeros(numbers.many, bool)
@@ -114,7 +114,7 @@ def has_translations(numbers: BlockNumbers) -> np.ndarray:
 
 
 def second_eigenvalues(links: np.ndarray) -> np.ndarray:
-    """float64[B]: lower bounds of λ₂ of the Laplacian, those of `second_eigenvalue` for networks of one block.
+    """float64[B]: lower bounds of λ₂ of the Laplacian, equal to those of `second_eigenvalue`.
 
     links   bool[B, N, N], from node to node, symmetric. N is at most DENSE_NODES
     """

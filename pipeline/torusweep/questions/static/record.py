@@ -1,9 +1,9 @@
 """The row of the table `static`, and its measures: groups of columns that are computed together, or left out.
 
-Each property has a module of its own. They share the channel matrix, the proved automorphisms and their
-orbits, which are computed here once, when a measure first needs them.
+Each property has its own module. They share the channel matrix, the proved automorphisms and their orbits,
+which are computed here once, when a measure first needs them.
 
-Path lengths of the routing that a network's own paper defines are measured here, too.
+The path lengths of a paper's routing for its network are measured here, too.
 """
 
 from __future__ import annotations
@@ -82,9 +82,9 @@ def routed_distances(topology: Topology, *, use_symmetry: bool) -> RoutedNumbers
 
 
 class Measured:
-    """A network without its failed nodes, and what several measures need of it: each computed once, when it is needed.
+    """A network without its failed nodes, and values that several measures share, each computed once when needed.
 
-    measures  names of those that are chosen
+    measures  names of the chosen measures
     """
 
     def __init__(self, network: Topology, measures: Collection[str], how: How) -> None:
@@ -114,7 +114,7 @@ class Measured:
 
     @cached_property
     def components(self) -> int:
-        """Components: one where the distances, if they are measured, are of all pairs of nodes."""
+        """The number of components; 1 if measured distances join all pairs of nodes."""
         if "distances" in self.measures and sum(self.routers.histogram) == self.topology.nodes**2:
             return 1
         return components(self.topology, self.matrix)
@@ -125,7 +125,7 @@ class Measured:
 
     @cached_property
     def connectivity(self) -> tuple[int | None, str]:
-        """Edge connectivity and its method, with the symmetries that are known: declared, or those of transitivity."""
+        """Edge connectivity and its method, with the known symmetries: declared ones, or those of transitivity."""
         nodes, links = self.orbits, None
         if "transitivity" in self.measures:
             nodes, links = self.transitivity.nodes, self.transitivity.links
@@ -182,7 +182,7 @@ def _own_routing(network: Measured) -> Iterable[Any]:
 class StaticMeasure(NamedTuple):
     """Columns of the table `static` that are computed together, or left out together.
 
-    values   of a network, in the order of the columns; distances are those of a block, too
+    values   network → values in the order of the columns; those of distances take a block, too
     """
 
     meaning: str
@@ -230,7 +230,7 @@ NOT_MEASURED = "not measured"
 
 
 def measures_of(names: str | Iterable[str] | None) -> tuple[str, ...]:
-    """The measures of these names, in the order of MEASURES and each once; of none, or of `all`, every one.
+    """The measures with these names, each once and in the order of MEASURES; all measures for no names or `all`.
 
     names   a list, or a text with commas, as in requests
     Raises BadInput for an unknown one.
@@ -246,7 +246,7 @@ def measures_of(names: str | Iterable[str] | None) -> tuple[str, ...]:
 
 
 def lacking(choice: Any, columns: Iterable[str]) -> list[str]:
-    """The measures that these columns need and a configuration's section `static` leaves out: a `Choice`, or "none"."""
+    """The measures that these columns need and a configuration's section `static` (a `Choice` or "none") leaves out."""
     chosen = () if choice == "none" else measures_of(None if choice is None else choice.measures)
     needed = set(columns)
     return [name for name, measure in MEASURES.items() if name not in chosen and needed.intersection(measure.columns)]
@@ -269,9 +269,9 @@ def static_record(
     fault_nodes   number of node faults for fault_diameter; None leaves that column null
     measures      names of MEASURES; None: all. The columns of others are null, and `notes` names these measures
 
-    The values depend only on the network and fault_nodes, not on backend, threads or use_symmetry; nor on the other
-    measures, but for edge_connectivity_method: with transitivity, more symmetries are known.
-    Raises BadInput where fault_nodes does not fit the network, and for an unknown measure.
+    The values depend only on the network and fault_nodes, not on backend, threads, use_symmetry or other measures. The
+    exception is edge_connectivity_method: with transitivity, more symmetries are known.
+    Raises BadInput if fault_nodes does not fit the network, and for an unknown measure.
     """
     wanted, how = measures_of(measures), How(backend, use_symmetry, threads)
     network = Measured(topology, wanted, how)

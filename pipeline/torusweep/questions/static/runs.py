@@ -1,4 +1,4 @@
-"""Rows of the table `static` of networks together, from arrays."""
+"""Rows of the table `static` for several networks together, from arrays."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SAMPLE = 918_273_645  # a seed that a note names in one place
 
 
 def shape_of_static(network: LazyNetwork, request: Any) -> Hashable:
-    """What networks have in common whose rows are computed together; None for measures that are not."""
+    """A key that networks whose rows are computed together share; None for measures that need each alone."""
     planned, measures = network.plan, measures_of(request.measures)
     proved = bool(PROVED.intersection(measures))
     if "distances" not in measures or request.fault_nodes is not None or len(set(planned.latencies)) > 1:
@@ -63,7 +63,7 @@ def static_of_block(networks: Sequence[tuple[str, Plan]], request: Any, how: How
 
 
 def described(numbers: BlockNumbers) -> Iterator[tuple[dict[str, int], Sequence[str]]]:
-    """(parameters that are whole numbers, notes) of each network, which has neither from its arrays."""
+    """Yield (parameters that are whole numbers, notes) of each network, which arrays do not have."""
     place = 0
     for topology in numbers.topologies:
         run = seed_run(topology)
@@ -79,7 +79,7 @@ def described(numbers: BlockNumbers) -> Iterator[tuple[dict[str, int], Sequence[
 
 
 def _proved(numbers: BlockNumbers, measures: Sequence[str], links: Any, method: Any) -> dict[str, list[Any]]:
-    """The columns of connectivity and of PROVED, as far as they are measured."""
+    """The columns of connectivity and of PROVED that are measured."""
     alike = can_prove(numbers)
     parts = []
     if "transitivity" in measures:
@@ -101,7 +101,7 @@ def _proved(numbers: BlockNumbers, measures: Sequence[str], links: Any, method: 
 
 
 def connectivity(numbers: BlockNumbers) -> tuple[np.ndarray, np.ndarray]:
-    """(int64[B], object[B]): edge connectivity, and the method that gives it for one network alone."""
+    """(int64[B], object[B]): edge connectivity, and the method that would give it for the network alone."""
     block, works, present = numbers.block, numbers.works, numbers.present
     links = edge_connectivity(block.ports, numbers.at_nodes, block.capacity, threads=numbers.how.threads)
     least = np.where(works, numbers.degrees, np.iinfo(np.int64).max).min(axis=1)
@@ -122,7 +122,7 @@ def connectivity(numbers: BlockNumbers) -> tuple[np.ndarray, np.ndarray]:
 
 
 def notes_of(run: SeedRun) -> Callable[[int], Sequence[str]]:
-    """The notes of a network by its seed: from those of one, where they say no more of it than the seed."""
+    """A function from a seed to its network's notes, made of one network's notes if only the seed varies."""
 
     def planned(seed: int) -> Sequence[str]:
         return plan(of_seed(run.before, seed))[1].notes

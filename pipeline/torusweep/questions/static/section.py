@@ -61,7 +61,7 @@ def section(tables: Tables) -> Chapter | None:
 
 
 def _charts(networks: StoredRows) -> list[str | list[Panel]]:
-    """The charts; of many networks a sample that keeps the Pareto fronts."""
+    """The charts; many networks are sampled so that the Pareto fronts stay."""
     records = measured(comparable(networks))
     if not records:
         return []
@@ -74,7 +74,7 @@ def _charts(networks: StoredRows) -> list[str | list[Panel]]:
 
 
 def largest_for_cost(rows: Iterable[Record], size: str = "nodes") -> list[dict[str, Any]]:
-    """The Pareto front of great size (a column) and little cost, by size."""
+    """The Pareto front of large size (a column) and low cost, by size."""
     front: list[dict[str, Any]] = []
     for row in sorted(rows, key=lambda row: (-row[size], row["cost"], row["topology"])):
         if not front or row["cost"] < front[-1]["cost"]:
@@ -143,7 +143,7 @@ def _description(family: str) -> str:
 
 
 def _ends(records: StoredRows, column: str) -> tuple[Any, Any]:
-    """The least and the greatest number of a column; None where there is none."""
+    """The least and the greatest number of a column; None without numbers."""
     ends: Any = pc.min_max(records.column(column)).as_py()
     return ends["min"], ends["max"]
 
@@ -182,7 +182,7 @@ FAMILY_FIELDS = (
 
 
 def _some_of_each(networks: StoredRows, families: Sequence[StoredRows]) -> Sequence[Record]:
-    """At most MOST_NETWORKS: as many of each family, spread over its sizes."""
+    """Choose at most MOST_NETWORKS networks, equally many of each family, spread over its sizes."""
     if len(networks) <= MOST_NETWORKS:
         return networks
     share = max(1, MOST_NETWORKS // len(families))
@@ -210,7 +210,7 @@ def _pictures(families: list[str]) -> str:
 
 
 def _image(network: Topology) -> str:
-    """A picture as one element, a data URL: its lines as elements of the page would be half of the page's elements."""
+    """A picture as a data URL in one element: as separate elements, its lines would be half of the page's."""
     colours = f"svg{{color:{LIGHT.ink}}}@media(prefers-color-scheme:dark){{svg{{color:{DARK.ink}}}}}"
     picture = svg_picture(network).replace("><title>", f"><style>{colours}</style><title>", 1)
     data = base64.b64encode(picture.encode()).decode()

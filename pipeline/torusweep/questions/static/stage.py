@@ -59,7 +59,7 @@ class Static(Record):
 
     @property
     def mean_distance(self) -> float | None:
-        """In hops, over ordered pairs of terminals, a terminal and itself included; None as diameter."""
+        """Mean hops over ordered pairs of terminals, a terminal and itself included; None like `diameter`."""
         mean: float | None = self.record["mean_distance"]
         return mean
 
@@ -70,7 +70,7 @@ class Static(Record):
 
     @property
     def no_picture(self) -> Static:
-        """The same, printed without a picture."""
+        """The same answer, printed without a picture."""
         return replace(self, picture=False)
 
     def print(self, console: Console, computed_by: str) -> None:
@@ -116,7 +116,7 @@ def describe(
 
 
 class _Chosen(Section):
-    """What is asked of every network."""
+    """The measures asked of every network."""
 
     @field_validator("measures", check_fields=False)
     @classmethod
@@ -177,7 +177,7 @@ class StaticQuestion(Question):
         return self.Request(fault_nodes, None if measures == measures_of(None) else ", ".join(measures))
 
     def is_quick(self, network: Topology | None, use_symmetry: bool, values: Mapping[str, Any]) -> bool:
-        """Of symmetric networks one node of each orbit is searched from, and of small ones all, in little time."""
+        """Searches are quick in symmetric networks, which need one node of each orbit, and in small ones."""
         if network is None or not use_symmetry or "fault_nodes" in values:
             return False
         searches_little = network.plan.symmetries is not no_symmetries or network.plan.nodes <= SMALL
@@ -203,7 +203,7 @@ class StaticQuestion(Question):
 
 
 def _seconds(planned: Plan, fault_nodes: int | None, chosen: str | Iterable[str] | None) -> float:
-    """Declared symmetry makes the searches negligible beside the proofs, which read every link a few times."""
+    """Estimate seconds. Declared symmetry makes searches negligible beside proofs, which read links a few times."""
     arcs, measures = planned.nodes * max(planned.degree, 1), measures_of(chosen)
     costs = [READING, *(READING_FOR[name] for name in measures if name in READING_FOR)]
     seconds = sum(once + each * arcs for once, each in costs)

@@ -33,7 +33,7 @@ def print_description(console: Console, record: dict[str, Any], network: Topolog
 
 
 def _link_facts(network: Topology) -> list[tuple[str, str]]:
-    """(name, value) of each link class with its bandwidth and latency; none where every link has one of both."""
+    """(name, value) of each link class with its bandwidth and latency; none if both are 1 everywhere."""
     if not network.plan.bandwidths and not network.plan.latencies:
         return []
     facts = []
@@ -112,7 +112,7 @@ def _symmetry(record: dict[str, Any]) -> str:
 
 
 def _distribution(histogram: list[int], width: int) -> str:
-    """A bar for each distance; neighbouring distances share one where there are more than MAX_ROWS."""
+    """A bar for each distance; neighbouring distances share a bar if there are more than MAX_ROWS."""
     total = sum(histogram)
     step = -(-len(histogram) // MAX_ROWS)
     groups = [(start, sum(histogram[start : start + step])) for start in range(0, len(histogram), step)]
