@@ -301,5 +301,15 @@ def test_a_damaged_table_whose_digest_fits_is_refused(reader: str, place: float)
     ask(reader)
 
 
+@pytest.mark.parametrize("reader", ASKED)
+def test_a_column_whose_name_is_no_text_is_refused(reader: str) -> None:
+    fresh()
+    path = FOLDER / "static.parquet"
+    content = path.read_bytes().replace(b"topology", b"topolog\xbb")
+    path.write_bytes(content)
+    enter("tables", "", "static", content, store.open_table(TEMPLATE / "static.parquet").num_rows)
+    ask(reader)
+
+
 def test_a_family_that_is_a_number_is_drawn() -> None:
     a_table(("static", [Edit("value", 1, float("nan"))], "plot"))

@@ -73,7 +73,7 @@ def readable(path: Path) -> Iterator[None]:
     """Refuse a table that is no Parquet file, though its digest is its manifest's: whoever altered one altered both."""
     try:
         yield
-    except (OSError, pa.ArrowException) as error:
+    except (OSError, UnicodeDecodeError, pa.ArrowException) as error:  # names of columns that are no UTF-8
         raise BadInput(f"{path} is damaged ({one_line(error)}): delete it and run the sweep again") from None
 
 

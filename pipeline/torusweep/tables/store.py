@@ -287,7 +287,7 @@ def open_table(path: Path, where: Mapping[str, int] | None = None) -> pa.Table:
             with path.open("rb") as file:  # checksums of its pages are looked at as they are read
                 if footer_digest(path) == foot:
                     return read_rows(file, checked=True, where=where)
-        except (OSError, pa.ArrowException):
+        except (OSError, UnicodeDecodeError, pa.ArrowException):
             pass  # what is wrong is said of the whole file
         raise BadInput(f"{path} was altered: its digest is not its manifest's; delete it and run the sweep again")
     content = _whole(path, lambda: read_manifest(path.parent))
