@@ -42,7 +42,7 @@ assert route_flows(torus(4), [0], [0], [[0]], [[3]], backend="numba").tolist() =
     [
         (SEARCH, "numba", "64, 32, 32", 2**20),  # KiB: a distance byte per pair would take 4 GiB
         pytest.param(SEARCH, "numpy", "64, 32, 32", 2**20, marks=pytest.mark.slow),
-        (LOADS, "numba", "24, 24, 24", 2**17),  # a float per pair would take 1.5 GiB
+        (LOADS, "numba", "20, 20, 20", 2**17),  # a float per pair would take 488 MiB
     ],
     ids=["distance, numba", "distance, numpy", "loads, numba"],
 )

@@ -13,6 +13,9 @@ from pathlib import Path
 
 import psutil
 from torusweep.cli.run import run_step
+from torusweep.run.workflow import SNAKEFILE
+
+from tests.run import forks
 
 PRELOAD = Path(__file__).parent / "faulty_worker.py"
 RINGS = "sweep: rings\ntopologies:\n  - {family: ring, k: {from: 3, to: 42}}\ncluster: {batch_seconds: 0.01}\n"
@@ -40,11 +43,10 @@ class Run:
         self, *arguments: str, fault: str = "", command: tuple[str, ...] = COMMAND, **environment: str
     ) -> subprocess.Popen[str]:
         """`torusweep ARGUMENTS` (or another command's), in a process group of its own, as a shell starts it."""
-        preload = {"DASK_DISTRIBUTED__WORKER__PRELOAD": f'["{PRELOAD}"]', "FAULT": fault}
         process = subprocess.Popen(
             [*command, *arguments],
             cwd=self.home,
-            env={**os.environ, **preload, **self.environment, **environment},
+            env={**os.environ, **self._faulty(fault), **environment},
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
@@ -58,6 +60,17 @@ class Run:
         process = self.start(*arguments, fault=fault, **environment)
         said = process.communicate(timeout=280)[0]
         return process.returncode, said
+
+    def forked(self, *arguments: str, fault: str = "", **environment: str) -> tuple[int, str]:
+        """As `call`, in a fork of a process that has loaded what a run imports: where starting is not the point."""
+        return forks.called("torusweep", *arguments, home=self.home, **{**self._faulty(fault), **environment})
+
+    def snakemake(self, *options: str) -> tuple[int, str]:
+        """Snakemake with our Snakefile, in a fork."""
+        return forks.called("snakemake", "--snakefile", str(SNAKEFILE), *options, home=self.home)
+
+    def _faulty(self, fault: str) -> dict[str, str]:
+        return {"DASK_DISTRIBUTED__WORKER__PRELOAD": f'["{PRELOAD}"]', "FAULT": fault, **self.environment}
 
     def step(self, name: str, *options: str, fault: str = "", **environment: str) -> tuple[int, str]:
         return self.call("step", name, str(self.config), str(self.folder), *options, fault=fault, **environment)

@@ -15,6 +15,8 @@ from packaging.specifiers import SpecifierSet
 from ruamel.yaml import YAML
 from torusweep.run.workflow import SNAKEFILE
 
+from tests.run import forks
+
 ROOT = Path(__file__).parents[2]
 EXAMPLE = re.search(
     r"## In another workflow.*?```python\n(.*?)```", (ROOT / "docs/scaling-out.md").read_text(), re.DOTALL
@@ -23,15 +25,7 @@ CONFIG = re.search(r"\{\"sweep\".*", EXAMPLE)[0]  # type: ignore[index]
 
 
 def snakemake(home: Path, *options: str) -> tuple[int, str]:
-    done = subprocess.run(
-        [sys.executable, "-m", "snakemake", "--force-use-threads", *options],
-        cwd=home,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        timeout=280,
-    )
-    return done.returncode, done.stdout
+    return forks.called("snakemake", "--force-use-threads", *options, home=home)
 
 
 @pytest.fixture(scope="module")
@@ -39,9 +33,10 @@ def example(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     """The example, run, and what was said; nothing of it changes."""
     home = tmp_path_factory.mktemp("example")
     (home / "Snakefile").write_text(EXAMPLE)
-    status, said = snakemake(home, "--cores", "2", "--printshellcmds")
-    assert status == 0, said
-    return home, said
+    command = [sys.executable, "-m", "snakemake", "--force-use-threads", "--cores", "2", "--printshellcmds"]
+    done = subprocess.run(command, cwd=home, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=280)
+    assert done.returncode == 0, done.stdout
+    return home, done.stdout
 
 
 @pytest.fixture

@@ -20,12 +20,10 @@ from torusweep.sweeps.points import Point
 from torusweep.tables import provenance
 
 from tests.faults.command_line import settled, torusweep
-from tests.run.asking import plain
 from tests.run.faulty_worker import made_up_rows
 from tests.run.rings import Run
 
 ROOT = Path(__file__).parents[2]
-SNAKEMAKE = f"from snakemake.cli import main; main(['--snakefile', {str(SNAKEFILE)!r}, *__import__('sys').argv[1:]])"
 CLUSTER = ("--cores", "2", "--jobs", "9")  # a number of jobs besides cores: as with an executor of a cluster
 
 
@@ -192,7 +190,7 @@ def test_two_processes_do_not_compute_the_same_part_and_others_go_on(rings: Run,
             compute(rings, "2/3")
         compute(rings, "1/3")
         assert half_written.exists(), "what others write is left alone"
-        status, said = rings.call("run", "rings.yaml")
+        status, said = rings.forked("run", "rings.yaml")
         assert status == 2
         assert "is in use by process" in said
 
@@ -203,7 +201,7 @@ def test_two_processes_do_not_compute_the_same_part_and_others_go_on(rings: Run,
 @pytest.mark.faults
 def test_a_sweep_in_parts_has_the_same_tables_and_every_rule_a_log_and_a_benchmark(rings: Run, whole: bytes):
     (rings.folder / "points.parquet").unlink()
-    status, said = rings.call("run", "rings.yaml", "--workers", "0", "--parts", "3")
+    status, said = rings.forked("run", "rings.yaml", "--workers", "0", "--parts", "3")
     assert status == 0, said
     assert rings.static() == whole
     jobs_of = {"points", "derived", "page", "check", "static/1-of-3", "static/2-of-3", "static/3-of-3", "static/merge"}
@@ -220,7 +218,7 @@ def test_a_sweep_in_parts_has_the_same_tables_and_every_rule_a_log_and_a_benchma
     head, row = (rings.folder / "benchmarks/static/merge.tsv").read_text().splitlines()
     assert float(row.split("\t")[head.split("\t").index("s")]) > 0
     assert not list(rings.folder.glob("parts/*/*"))
-    status, said = rings.call("run", "rings.yaml", "--parts", "3")
+    status, said = rings.forked("run", "rings.yaml", "--parts", "3")
     assert (status, "Nothing to be done" in said) == (0, True), said
 
 
@@ -233,13 +231,13 @@ def test_the_log_says_why_a_step_ended(rings: Run):
 
 def test_a_job_on_a_cluster_asks_for_what_its_points_need(rings: Run):
     rings.with_settings("gpus: 2, part_minutes: 1.0e-5, cores: 1")
-    status, said = plain(rings, SNAKEMAKE, "--configfile", "rings.yaml", "--dry-run", "--printshellcmds", *CLUSTER)
+    status, said = rings.snakemake("--configfile", "rings.yaml", "--dry-run", "--printshellcmds", *CLUSTER)
     assert status == 0, said
     asked = [dict(re.findall(r"(\w+)=(\d+)", line)) for line in said.splitlines() if "gpu=2" in line]
     steps = re.findall(r"torusweep step static (--part \d+/\d+ --cores 1) ", said.replace("-of-", "/"))
     assert len(steps) == len(set(steps)) == len(asked) > 1
     assert all(1000 < int(job["mem_mb"]) < 3000 and job["runtime"] == "11" for job in asked)
-    status, said = plain(rings, SNAKEMAKE, "--configfile", "rings.yaml", "--dry-run", "--cores", "2")
+    status, said = rings.snakemake("--configfile", "rings.yaml", "--dry-run", "--cores", "2")
     assert status == 0, said
     assert "rule merge" not in said, "one machine: one step a stage"
 
@@ -277,7 +275,7 @@ def test_a_part_without_the_gpu_that_it_should_have_is_computed_by_numba(
 
 @pytest.mark.parametrize("options", [(), ("--config", "parts=3")])
 def test_each_of_lints_complaints_is_answered(rings: Run, options: tuple[str, ...]):
-    said = plain(rings, SNAKEMAKE, "--configfile", "rings.yaml", "--lint", *options)[1]
+    said = rings.snakemake("--configfile", "rings.yaml", "--lint", *options)[1]
     found = re.findall(r"^Lints for (.*) \(line|^    \* (.*):$", said, re.MULTILINE)
     assert {rule or complaint for rule, complaint in found} == {
         "rule stage",

@@ -14,9 +14,7 @@ import pytest
 from torusweep.errors import BadInput, located
 from torusweep.run import place
 from torusweep.run.place import SnakemakeOption
-from torusweep.run.workflow import SNAKEFILE
 
-from tests.run.asking import plain
 from tests.run.rings import Run
 
 RECORD = {
@@ -207,13 +205,12 @@ def test_the_environment_says_where_relative_paths_begin(home: Path, monkeypatch
 @pytest.mark.faults
 def test_what_snakemake_made_in_the_working_folder_is_kept(rings: Run):
     """Its records say what the configuration was: a newer time alone makes nothing again. Other code does."""
-    code = f"from snakemake.cli import main; main(['--snakefile', {str(SNAKEFILE)!r}, *__import__('sys').argv[1:]])"
-    status, said = plain(rings, code, "--configfile", "rings.yaml", "--cores", "1", "--force-use-threads")
+    status, said = rings.snakemake("--configfile", "rings.yaml", "--cores", "1", "--force-use-threads")
     assert status == 0, said
     made = {path.name: path.stat().st_mtime_ns for path in rings.folder.glob("[!.]*.*")}
     rings.config.touch()
     for _ in range(2):
-        status, said = rings.call("run", "rings.yaml")
+        status, said = rings.forked("run", "rings.yaml")
         assert "Nothing to be done" in said
         assert made == {path.name: path.stat().st_mtime_ns for path in rings.folder.glob("[!.]*.*")}
     (earlier,) = place.earlier_places(rings.folder)
@@ -222,7 +219,7 @@ def test_what_snakemake_made_in_the_working_folder_is_kept(rings: Run):
     assert record is not None
     write(earlier / place.RECORDS, key, json.dumps(record | {"params": ["'other code'"]}))
     shards = rings.shards()
-    status, said = rings.call("run", "rings.yaml", "--workers", "0")
+    status, said = rings.forked("run", "rings.yaml", "--workers", "0")
     assert status == 0, said
     assert (rings.folder / "static.parquet").stat().st_mtime_ns != made["static.parquet"]
     assert rings.shards() == shards, "nothing is computed twice"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from random import Random
 
@@ -71,15 +72,16 @@ def rows(found: pa.Table | Exception | Partly) -> pa.Table:
     return found
 
 
-@pytest.mark.parametrize("backend", ["numpy", "numba"])
+@pytest.mark.parametrize(
+    ("backend", "large"), [("numpy", 80), ("numba", 130), pytest.param("numba", 300, marks=pytest.mark.slow)]
+)
 @pytest.mark.parametrize("asked", OF_FAMILIES)
 def test_all_families_together_have_the_rows_of_each_alone(
-    asked: str, backend: str, graphs: list[str], monkeypatch: pytest.MonkeyPatch
+    asked: str, backend: str, large: int, graphs: list[str], monkeypatch: pytest.MonkeyPatch
 ):
     """To the bit, in whatever order and number; those of some points are computed one by one."""
     assert {spelling.partition("(")[0] for spelling in [*SPELLINGS, *graphs]} == set(FAMILIES)
     stage, how = STAGES[asked.partition(",")[0]], How(backend, threads=1)
-    large = 80 if backend == "numpy" else 130
     points = [Point(stage.name, spelling, REQUESTS[asked]) for spelling in [*SPELLINGS, *graphs]]
     points = [point for point in points if LazyNetwork(next(spellings_of(point.topology))).plan.nodes <= large]
     each = [one_after_the_other([*point.networks], how) for point in points]
@@ -146,21 +148,20 @@ RUNS = [
 ]
 
 
-# under NumPy each run of networks with half of what is asked, and that with half of the runs
-OF_BACKENDS = [
-    (before, asked, backend)
-    for place, before in enumerate(RUNS)
-    for number, asked in enumerate(OF_RUNS)
-    for backend in ("numpy", "numba")[(place + number) % 2 :]
-]
+def cases() -> Iterator[object]:
+    """`make test` has half of the pairs of runs and what is asked under NumPy, and a dozen networks under Numba."""
+    for place, before in enumerate(RUNS):
+        for number, asked in enumerate(OF_RUNS):
+            yield pytest.param(before, asked, "numpy", 6, marks=[pytest.mark.slow] * ((place + number) % 2))
+            yield pytest.param(before, asked, "numba", 12)
+            yield pytest.param(before, asked, "numba", 40, marks=pytest.mark.slow)
 
 
-@pytest.mark.parametrize(("before", "asked", "backend"), OF_BACKENDS)
+@pytest.mark.parametrize(("before", "asked", "backend", "many"), cases())
 def test_networks_together_have_the_rows_of_each_alone(
-    before: str, asked: str, backend: str, monkeypatch: pytest.MonkeyPatch
+    before: str, asked: str, backend: str, many: int, monkeypatch: pytest.MonkeyPatch
 ):
     """To the bit, whatever is computed at once."""
-    many = 12 if backend == "numba" else 6
     point = Point(asked.partition(",")[0], str(SeedRun(before, 0, many - 1)), REQUESTS[asked])
     how = How(backend, threads=1)
     alone = pa.concat_tables(one_after_the_other(point.networks, how))

@@ -21,7 +21,7 @@ from torusweep.run import child, command
 from torusweep.run.workflow import SNAKEFILE
 from torusweep.tables.store import open_table
 
-from tests.run.asking import plain
+from tests.run import forks
 from tests.run.rings import COMMAND, PRELOAD, Run, until
 
 ROOT = Path(__file__).parents[2]
@@ -44,12 +44,12 @@ def files(run: Run) -> dict[str, int]:
 
 @pytest.mark.faults
 def test_a_sweep_from_failure_to_repair(rings: Run, clean: bytes):
-    status, said = rings.call("run", "rings.yaml", "--workers", "1", fault="raise ring(k=9)")
+    status, said = rings.forked("run", "rings.yaml", "--workers", "1", fault="raise ring(k=9)")
     assert status == 1, said
     assert set(files(rings)) == FILES - {"checked.txt"}, "the tables and the report are there"
     assert "ring(k=9) failed: ZeroDivisionError: a made-up defect" in said
 
-    status, said = rings.call(
+    status, said = rings.forked(
         "run", "rings.yaml", "--workers", "0"
     )  # the failed point alone, this time by the real code
     assert status == 0, said
@@ -59,7 +59,7 @@ def test_a_sweep_from_failure_to_repair(rings: Run, clean: bytes):
     assert "Select jobs" not in said, "Snakemake's chatter"
     made = files(rings)
 
-    status, said = rings.call("run", "rings.yaml")
+    status, said = rings.forked("run", "rings.yaml")
     assert (status, files(rings)) == (0, made), said
     assert "Nothing to be done" in said
 
@@ -67,7 +67,7 @@ def test_a_sweep_from_failure_to_repair(rings: Run, clean: bytes):
     path = rings.folder / "distances.parquet"
     path.write_bytes(path.read_bytes() + b" ")
     shards = rings.shards()
-    status, said = rings.call("run", "rings.yaml", "--workers", "0")
+    status, said = rings.forked("run", "rings.yaml", "--workers", "0")
     assert status == 0, said
     assert rings.shards() == shards, "nothing was computed again"
     tables = json.loads((rings.folder / "manifest.json").read_bytes())["tables"]
@@ -87,7 +87,7 @@ def test_less_than_a_sweep_is_made_where_snakemake_is_asked_for_less(rings: Run)
         (["--until", "points"], {"points.parquet"}),
         (["-U", "derived"], {"distances.parquet", "verification.parquet"}),
     ):
-        status, said = rings.call("run", "rings.yaml", "--workers", "0", *options)
+        status, said = rings.forked("run", "rings.yaml", "--workers", "0", *options)
         assert status == 0, said
         assert ("results/rings: made as far as Snakemake was asked to" in said) == bool(made)
         assert made <= set(files(rings)) <= FILES - {"report.html", "checked.txt"}
@@ -119,17 +119,14 @@ def test_the_whole_pipeline_declares_its_tables_and_keeps_them(made: Run):
     assert set(tables) == {"points", "static", "loads", "distances", "verification"}
     before = files(made)
     assert set(before) == FILES | {"loads.parquet"}
-    status, said = made.call("run", "rings.yaml")
+    status, said = made.forked("run", "rings.yaml")
     assert (status, files(made)) == (0, before), said
     assert "Nothing to be done" in said
 
 
 def test_the_report_has_the_page_and_the_figures(made: Run):
     """snakemake --report: the page, the papers' figures and the verdicts in one archive, by category, with captions."""
-    snakemake = (
-        f"from snakemake.cli import main; main(['--snakefile', {str(SNAKEFILE)!r}, *__import__('sys').argv[1:]])"
-    )
-    status, said = plain(made, snakemake, "--configfile", "rings.yaml", "--report", "report.zip")
+    status, said = made.snakemake("--configfile", "rings.yaml", "--report", "report.zip")
     assert status == 0, said
     with zipfile.ZipFile(made.home / "report.zip") as archive:
         names = {name.rsplit("/", 1)[-1]: name for name in archive.namelist()}
@@ -160,10 +157,10 @@ def crate(tmp_path_factory: pytest.TempPathFactory) -> tuple[Run, Path, str]:
     folder, made = tmp_path_factory.mktemp("crate"), Run(tmp_path_factory.mktemp("plain"))
     made.config.write_text(CONFIG)
     shutil.copy(SNAKEFILE, made.home / "Snakefile")  # the reporter takes the working folder's
-    code = "from snakemake.cli import main; main()"
-    status, said = plain(made, code, "--configfile", "rings.yaml", "--cores", "1", "--force-use-threads")
+    options = ("--configfile", "rings.yaml")
+    status, said = forks.called("snakemake", *options, "--cores", "1", "--force-use-threads", home=made.home)
     assert status == 0, said
-    status, said = plain(made, code, "--configfile", "rings.yaml", "--reporter", "rocrate")
+    status, said = forks.called("snakemake", *options, "--reporter", "rocrate", home=made.home)
     assert status == 0 or "urlopen error" in said, said  # the archive is there before it is validated
     with zipfile.ZipFile(made.home / "ro-crate.zip") as archive:
         archive.extractall(folder)
@@ -242,7 +239,7 @@ def test_a_short_step_that_fails_says_why_in_one_line_and_no_table_is_lost(made:
     path = rings.folder / "verification.parquet"
     path.write_bytes(path.read_bytes() + b"?")
     (rings.folder / "checked.txt").unlink()
-    status, said = rings.call("run", "rings.yaml")
+    status, said = rings.forked("run", "rings.yaml")
     assert status == 1, said
     _, *errors, last = said.splitlines()
     assert errors
@@ -252,29 +249,16 @@ def test_a_short_step_that_fails_says_why_in_one_line_and_no_table_is_lost(made:
 
 
 def test_plain_snakemake_knows_the_configuration_and_how(rings: Run):
-    snakemake = (
-        f"from snakemake.cli import main; main(['--snakefile', {str(SNAKEFILE)!r}, "
-        "'--cores', '1', *__import__('sys').argv[1:]])"
-    )
-    dry = [
-        "--configfile",
-        "rings.yaml",
-        "--dry-run",
-        "--printshellcmds",
-        "--config",
-        "results=elsewhere",
-        "backend=numpy",
-        "symmetry=off",
-        "workers=0",
-    ]
-    status, said = plain(rings, snakemake, *dry)
+    dry = ("--cores", "1", "--configfile", "rings.yaml", "--dry-run")
+    overrides = ("results=elsewhere", "backend=numpy", "symmetry=off", "workers=0")
+    status, said = rings.snakemake(*dry, "--printshellcmds", "--config", *overrides)
     assert status == 0, said
     steps = [line.partition("torusweep step ")[2] for line in said.splitlines() if "torusweep step " in line]
     log = "elsewhere/rings/logs/static.log"
     assert steps == [
         f"static --backend numpy --symmetry off --workers 0 --log {log} -- elsewhere/rings/sweep.yaml elsewhere/rings"
     ]
-    status, said = plain(rings, snakemake, "--configfile", "rings.yaml", "--dry-run", "--config", "bakend=numpy")
+    status, said = rings.snakemake(*dry, "--config", "bakend=numpy")
     assert status != 0
     assert "unknown key 'bakend' (did you mean 'backend'?)" in said
 
@@ -300,7 +284,7 @@ def test_the_slurm_profile_submits_a_small_table_as_one_job(rings: Run, tmp_path
     options = ["--profile", str(ROOT / "config/profiles/slurm"), "--slurm-init-seconds-before-status-checks", "1"]
     options += ["--retries", "0"]  # each trial asks for more
     options += ["--default-resources", "slurm_account=net", "slurm_partition=batch", "runtime=120", "mem_mb=4000"]
-    status, said = rings.call("run", "rings.yaml", *options, PATH=f"{tools}:{os.environ['PATH']}")
+    status, said = rings.forked("run", "rings.yaml", *options, PATH=f"{tools}:{os.environ['PATH']}")
     assert status == 1
     assert said.splitlines()[-1].startswith("Slurm refused: made up; what is finished is kept")
     submitted = log.read_text().splitlines()
@@ -316,7 +300,7 @@ def test_the_slurm_profile_submits_a_small_table_as_one_job(rings: Run, tmp_path
 
 def test_a_wrong_configuration_is_one_line_before_anything_is_written(rings: Run):
     rings.config.write_text("sweep: rings\ntopologies:\n  - toruss(k=4, n=2)\n")
-    status, said = rings.call("run", "rings.yaml")
+    status, said = rings.forked("run", "rings.yaml")
     assert (status, said.count("\n")) == (2, 1), said
     assert "rings.yaml:3:5: topologies[0]: unknown topology 'toruss' (did you mean 'torus'?)" in said
     assert {path.name for path in rings.home.iterdir()} == {"rings.yaml"}
@@ -380,6 +364,6 @@ def test_two_sweeps_of_one_checkout_run_at_once(rings: Run):
 
 @pytest.mark.faults
 def test_a_folder_whose_name_looks_like_an_option(rings: Run):
-    status, said = rings.call("run", "rings.yaml", "--results", "./-dash", "--workers", "0")
+    status, said = rings.forked("run", "rings.yaml", "--results", "./-dash", "--workers", "0")
     assert status == 0, said
     assert (rings.home / "-dash" / "rings" / "checked.txt").exists()

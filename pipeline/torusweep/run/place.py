@@ -18,6 +18,7 @@ import sys
 import tempfile
 from base64 import urlsafe_b64encode
 from collections.abc import Iterator, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -122,9 +123,7 @@ def record_of(records: Path, key: str) -> dict[str, Any] | None:
 
 def _is_text(value: Any) -> bool:
     """Whether a value is a text without characters that a terminal would obey."""
-    return isinstance(value, str) and printable(value.translate({10: " ", 9: " "})) == value.translate(
-        {10: " ", 9: " "}
-    )
+    return isinstance(value, str) and printable(plain := value.translate({10: " ", 9: " "})) == plain
 
 
 def _is_list(value: Any) -> bool:
@@ -205,14 +204,15 @@ class SnakemakeOption(NamedTuple):
 TARGETS = SnakemakeOption([], 1 << 30, "", "target")  # words that follow no option
 
 
-def options_of_snakemake() -> list[SnakemakeOption]:
-    """Snakemake's options and those of its plugins. Takes a second. Raises BadInput where Snakemake does not start."""
+@cache
+def options_of_snakemake() -> tuple[SnakemakeOption, ...]:
+    """Snakemake's options and those of its plugins: a second, once. Raises BadInput where Snakemake does not start."""
     with tempfile.TemporaryDirectory() as empty:
         command = [sys.executable, "-P", "-c", ASK]
         done = subprocess.run(command, cwd=empty, env=environment(), capture_output=True, text=True)
     if done.returncode != 0:
         raise BadInput(f"Snakemake does not start: {' '.join(done.stderr.split())[-200:]}; install it again")
-    return [SnakemakeOption(*fields) for fields in json.loads(done.stdout)]
+    return tuple(SnakemakeOption(*fields) for fields in json.loads(done.stdout))
 
 
 def with_absolute_paths(words: Sequence[str], options: Sequence[SnakemakeOption]) -> list[str]:

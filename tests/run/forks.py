@@ -1,0 +1,153 @@
+"""`torusweep …` and `snakemake …` as forks of a process that has loaded what they import, which takes seconds.
+
+Each is a process of its own, with a folder, an environment and an exit status as a shell gives it. What depends on how
+Python starts (its search path, variables that libraries read when they are imported) needs a process that is started:
+tests.run.rings.Run.start.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import importlib
+import json
+import os
+import runpy
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import traceback
+from collections.abc import Callable, Sequence
+from functools import cache
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, NoReturn
+
+SECONDS = 280  # that a program may take
+SNAKEMAKE = (sys.executable, "-P", "-m", "snakemake")
+PROGRAMS = ("torusweep", "snakemake")
+LOADED = (  # what the two import, until a step starts workers
+    *("snakemake.cli", "snakemake.report.html_reporter", "snakemake.storage", "snakemake.workflow", "smart_open"),
+    *("torusweep.answers.page", "torusweep.papers.figures", "torusweep.run.steps", "altair", "duckdb", "yte"),
+)
+
+
+def called(program: str, *arguments: str, home: Path, **environment: str) -> tuple[int, str]:
+    """The exit status of one of PROGRAMS in a folder, and all that it said."""
+    asked = [program, list(arguments), str(home), {**os.environ, **environment}]
+    said = os.memfd_create("said")
+    with os.fdopen(said, "r+b") as file:
+        server, _ = _server()
+        socket.send_fds(server, [json.dumps(asked).encode()], [said])
+        child = int(server.recv(64))
+        try:
+            status = int(server.recv(64))
+        except TimeoutError:
+            os.kill(child, signal.SIGTERM)  # which it passes on
+            server.recv(64)
+            raise
+        file.seek(0)
+        return status, file.read().decode()
+
+
+@cache
+def _server() -> tuple[socket.socket, subprocess.Popen[bytes]]:
+    """Our side of a process that serves, and this process, which ends when ours does."""
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    for one in (ours, theirs):
+        one.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 20)
+    command = [sys.executable, "-P", __file__, str(theirs.fileno())]
+    process = subprocess.Popen(command, pass_fds=[theirs.fileno()], cwd="/", stdin=subprocess.DEVNULL)
+    theirs.close()
+    ours.settimeout(SECONDS)
+    return ours, process
+
+
+def _serve(server: socket.socket) -> Callable[[], None]:
+    """In the process that serves: fork for every request; in the fork, return what it runs."""
+    while True:
+        request, files, *_ = socket.recv_fds(server, 1 << 20, 1)
+        if not request:
+            os._exit(0)
+        child = os.fork()
+        if child == 0:
+            server.close()
+            return _prepared(files[0], *json.loads(request))
+        os.close(files[0])
+        server.send(b"%d" % child)
+        _, how = os.waitpid(child, 0)
+        server.send(b"%d" % os.waitstatus_to_exitcode(how))
+
+
+def _prepared(
+    said: int, program: str, arguments: list[str], home: str, environment: dict[str, str]
+) -> Callable[[], None]:
+    """Of this fork a process like one that a shell starts, in a group of its own; what it is to run."""
+    os.setpgid(0, 0)
+    for stream in (1, 2):
+        os.dup2(said, stream)
+    os.close(said)
+    _enter(home, environment)
+    sys.argv = [program, *arguments]
+    from torusweep.cli import main
+
+    return main if program == "torusweep" else _snakemake
+
+
+def _enter(home: str | None, environment: dict[str, str]) -> None:
+    if home is not None:
+        os.chdir(home)
+    os.environ.clear()
+    os.environ.update(environment)
+
+
+def _snakemake() -> None:
+    runpy.run_module("snakemake", run_name="__main__", alter_sys=True)
+
+
+def _popen(command: Sequence[str], *, env: dict[str, str], **how: Any) -> subprocess.Popen[bytes]:
+    """As subprocess.Popen; Snakemake is a fork of this process."""
+    if tuple(command[: len(SNAKEMAKE)]) != SNAKEMAKE:
+        return subprocess.Popen(command, env=env, **how)
+    before = set(os.listdir("/proc/self/fd"))
+
+    def serve() -> NoReturn:
+        status = 1
+        try:
+            for file in set(os.listdir("/proc/self/fd")) - before:  # the pipe on which Popen waits for a new program
+                with contextlib.suppress(OSError):
+                    os.close(int(file))
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
+            _enter(None, env)
+            sys.argv = ["snakemake", *command[len(SNAKEMAKE) :]]
+            _snakemake()
+            status = 0
+        except SystemExit as ended:
+            status = ended.code if isinstance(ended.code, int) else ended.code is not None
+        except BaseException:
+            traceback.print_exc()
+        finally:
+            threading._shutdown()  # type: ignore[attr-defined]
+            atexit._run_exitfuncs()
+            for stream in (sys.stdout, sys.stderr):
+                stream.flush()
+            os._exit(status)
+
+    return subprocess.Popen(["false"], preexec_fn=serve, **how)
+
+
+def _load() -> None:
+    for module in LOADED:
+        importlib.import_module(module)
+    from torusweep.run import child, place
+
+    place.options_of_snakemake()  # which are kept
+    child.subprocess = SimpleNamespace(Popen=_popen, PIPE=subprocess.PIPE)  # type: ignore[attr-defined]
+
+
+if __name__ == "__main__":
+    _load()
+    _serve(socket.socket(fileno=int(sys.argv[1])))()
