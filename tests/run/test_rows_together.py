@@ -157,7 +157,7 @@ def cases() -> Iterator[object]:
             yield pytest.param(before, asked, "numba", 40, marks=pytest.mark.slow)
 
 
-@pytest.mark.parametrize(("before", "asked", "backend", "many"), cases())
+@pytest.mark.parametrize(("before", "asked", "backend", "many"), [*cases()])
 def test_networks_together_have_the_rows_of_each_alone(
     before: str, asked: str, backend: str, many: int, monkeypatch: pytest.MonkeyPatch
 ):
