@@ -1,1 +1,1 @@
-"""Collective operations: the least time that a network allows, and what each algorithm takes."""
+"""Collective operations: the least time that a network allows, and the time of each algorithm."""

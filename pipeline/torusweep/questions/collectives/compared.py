@@ -1,6 +1,6 @@
-"""What an operation takes on a network: bound and best known, every algorithm, and the time for sizes.
+"""Compare the algorithms of an operation on a network with the bound, and give times for sizes.
 
-The steps of an algorithm in the simulator, flit by flit, beside what the loads of the links say.
+An algorithm's steps may also run in the simulator, flit by flit, beside the time by the loads of links.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ TREES = "trees"
 
 
 class Simulated(NamedTuple):
-    """cycles: until all is delivered; size: flits of the operation; pieces: of each chunk in a pipeline.
+    """Cycles until all is delivered, the operation's size in flits, and the pieces of each chunk in a pipeline.
 
-    alone   cycles a flit of one piece that goes through all steps before the next begins; None without a pipeline
+    alone   cycles a flit of one piece that goes through all steps alone; None without a pipeline
     """
 
     cycles: int
@@ -56,24 +56,23 @@ class Simulated(NamedTuple):
         return self.cycles / self.size
 
     def difference(self, cycles_per_flit: float) -> float:
-        """How much longer it took than bandwidth says: the first piece goes alone, others follow at full load."""
+        """The excess over the time by bandwidth, in which the first piece goes alone, the others at full load."""
         alone = cycles_per_flit if self.alone is None else self.alone
         return self.cycles_per_flit / (cycles_per_flit + (alone - cycles_per_flit) / self.pieces) - 1
 
     def columns(self) -> dict[str, Any]:
-        """For --json."""
+        """The columns for --json."""
         numbers = {"simulated_cycles": self.cycles, "simulated_flits": self.size, "simulated_pieces": self.pieces}
         return {**numbers, "simulated_alone": self.alone}
 
 
 def simulated(topology: Topology, schedule: Schedule, flits: int) -> Simulated:
-    """Simulate a schedule with so many flits for each unit of its data, until all is delivered.
+    """Simulate a schedule with `flits` flits for each unit of its data, until all is delivered.
 
-    A node can send on all its channels at once, and takes whatever arrives. A rank begins a step when all its messages
-    of the step before are delivered, those that it sent and those that it got. In a pipeline each chunk is cut into
-    pieces, and a piece is sent on as soon as it is there.
-    Raises BadInput where no routing is known to be free of deadlock, or the simulation does not end, Refused where it
-    would take too long.
+    A node can send on all its channels at once, and takes whatever arrives. A rank begins a step when all messages that
+    it sent or got in the step before are delivered. In a pipeline each chunk is cut into pieces, and a piece is sent on
+    as soon as it is there. Raises BadInput if no routing is known to be free of deadlock, or the simulation does not
+    end; Refused if it would take too long.
     """
     name = f"simulation of {schedule.operation} on {topology.spelling}"
     if not np.array_equal(schedule.node, topology.terminals):
@@ -136,12 +135,12 @@ def _in_steps(schedule: Schedule, flits: int) -> Workload:
 
 
 def _pieces(schedule: Schedule, flits: int) -> int:
-    """Pieces of every chunk of a pipeline, so that all trees advance alike: the shortest piece is a packet."""
+    """Pieces of every chunk in a pipeline, such that all trees advance alike and the shortest piece is a packet."""
     return max(1, int(schedule.size.min()) * flits // PACKET_FLITS)
 
 
 def _in_pieces(schedule: Schedule, flits: int) -> Workload:
-    """A message for each piece of each transfer; it waits for those that brought the piece in earlier steps."""
+    """A message for each piece of each transfer, which waits for the messages that brought the piece."""
     pieces = _pieces(schedule, flits)
     transfer, piece = np.divmod(np.arange(pieces * len(schedule.step)), pieces)
     order = np.argsort(schedule.step[transfer] + piece, kind="stable")  # a piece later is a step later
@@ -160,7 +159,7 @@ def _in_pieces(schedule: Schedule, flits: int) -> Workload:
 
 
 def _workload(columns: np.ndarray, waits: np.ndarray, ranks: int) -> Workload:
-    """columns int64[3, G]: source, destination and flits of each message."""
+    """Make a workload of columns int64[3, G]: source, destination and flits of each message."""
     source, destination = columns[:2].astype(np.int32)
     ordered = waits[np.lexsort((waits[:, 1], waits[:, 0]))]
     return Workload(ranks, source, destination, columns[2], np.zeros(columns.shape[1], np.int64), ordered)
@@ -169,7 +168,7 @@ def _workload(columns: np.ndarray, waits: np.ndarray, ranks: int) -> Workload:
 def _waits(
     step: np.ndarray, source: np.ndarray, destination: np.ndarray, content: np.ndarray, ranks: int
 ) -> np.ndarray:
-    """int64[S, 2]: (message, one that brought the same content to its source in an earlier step)."""
+    """int64[S, 2]: (message, earlier message that brought the same content to its source)."""
     key, needed = content * ranks + destination, content * ranks + source
     order = np.argsort(key, kind="stable")  # by place and content, then by time
     first, last = (np.searchsorted(key[order], needed, side) for side in ("left", "right"))
@@ -185,14 +184,14 @@ Row = dict[str, Any]
 
 
 class Timing(NamedTuple):
-    """sizes: bytes; speed: of links, its latency that of a message for each hop."""
+    """Sizes in bytes, and the speed of links, whose latency a message takes for each hop."""
 
     sizes: list[int]
     speed: LinkSpeed
 
 
 def timing_of(sizes: Iterable[str | int], bandwidth: str | None, latency: str | None, plan: Plan) -> Timing | None:
-    """What times are asked for of a network; None without sizes. Raises BadInput for texts that are no quantities."""
+    """The requested times for a network; None without sizes. Raises BadInput for texts that are no quantities."""
     with under("bytes"):
         numbers = [number for size in sizes for number in byte_range(str(size))]
     for name, given in (("bandwidth", bandwidth), ("latency", latency)):
@@ -219,12 +218,12 @@ def compared(
     use_symmetry: bool,
     found: Callable[[str], None] | None = None,
 ) -> tuple[list[Row], dict[str, str]]:
-    """(the best of all, then the algorithms, the fastest first; algorithm → why it has no row, or no simulation).
+    """(rows of the best of all and of the algorithms, fastest first; algorithm → why it has no row or simulation).
 
-    bounds  of the network's operation, as `optimum` has them
+    bounds  bounds of the operation on the network, from `optimum`
     every   whether each algorithm must suit
-    flits   of each equal part of the data in a simulation; None: none
-    found   to be called with what is known of the bound and of each algorithm, as soon as it is
+    flits   flits of each equal part of the data in a simulation; None for no simulation
+    found   called with a text on the bound and on each algorithm, as soon as it is known
     """
     found = found or (lambda line: None)
     found(f"{'optimum' if bounds.met else 'bound'}: {bounds.bound:.6g} cycles/flit, {operation}")
@@ -250,7 +249,7 @@ def compared(
 
 
 def _times(row: Row, cost: AlgorithmCost | None, timing: Timing | None) -> Row:
-    """Of each size its time and bandwidths; of the best of all (no cost) what the bound allows: no less."""
+    """Add time and bandwidths for each size; for the best of all (no cost), the least that the bound allows."""
     if timing is None:
         return {}
     share = row["bus_bandwidth"] / row["algorithm_bandwidth"] if row["algorithm_bandwidth"] else None
@@ -271,9 +270,9 @@ def _times(row: Row, cost: AlgorithmCost | None, timing: Timing | None) -> Row:
 
 
 def attaining(network: Topology, bounds: Optimum, rows: Sequence[Row], left_out: Mapping[str, str]) -> list[str]:
-    """The algorithms that take the optimum: of those measured, or the one that does so by theorem; [] for none here.
+    """The algorithms that attain the optimum: measured ones, or one that does so by theorem; [] if none here does.
 
-    Trees attain what packings of them prove, where each node has a terminal (`trees`).
+    If each node has a terminal, `trees` attains what packings of trees prove.
     """
     best, *measured = rows
     if best["optimum"] is None:
@@ -285,6 +284,6 @@ def attaining(network: Topology, bounds: Optimum, rows: Sequence[Row], left_out:
 
 
 def together(network: Topology, left_out: Mapping[str, str]) -> str:
-    """Why no algorithm suits a network, in a line: each reason once."""
+    """One line on why no algorithm suits a network, with each reason once."""
     plain = (reason.removeprefix(f"algorithm {name} on {network.spelling}: ") for name, reason in left_out.items())
     return "; ".join(dict.fromkeys(plain))

@@ -20,7 +20,7 @@ from torusweep.questions.collectives.columns import COLLECTIVES
 def collective_record(
     topology: Topology, operation: str, algorithm: str, root: int = 0, *, use_symmetry: bool = True
 ) -> dict[str, Any]:
-    """The row of one algorithm, or of the best known; nulls and the reason where there is none."""
+    """The row of one algorithm, or of the best known; nulls and the reason if there is none."""
     try:
         best = best_known(topology, operation, root=root, use_symmetry=use_symmetry)
     except BadInput as refusal:
@@ -43,7 +43,7 @@ def record_of(
     cost: AlgorithmCost | None,
     method: str,
 ) -> dict[str, Any]:
-    """The row of what was computed, as Python values without NaN."""
+    """The row of computed values, as Python values without NaN."""
     terminals = len(topology.terminals)
     cycles = cost.cycles if cost else best.attained if best and algorithm == OPTIMUM else None
     bound = best.bound if best else None

@@ -1,4 +1,4 @@
-"""The page's section on collective operations: what algorithms reach of the bound, on every network."""
+"""The page's section on collective operations: the share of the bound that algorithms reach on every network."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ FIELDS = fields(
 
 
 def _worth(rows: Sequence[Record]) -> str:
-    """Which algorithm reaches the bound, and so the optimum, on the most networks."""
+    """A sentence on the algorithm that reaches the bound, and so the optimum, on the most networks."""
     if not rows:
         return ""
     reached: dict[str, int] = {}

@@ -1,4 +1,4 @@
-"""The stage `collectives`: bounds of collective operations, and what algorithms take."""
+"""The stage `collectives`: bounds of collective operations, and times of algorithms."""
 
 from __future__ import annotations
 
@@ -36,15 +36,15 @@ from torusweep.questions.stage import LazyNetwork, NetworkChoice, under
 class Collective(Records):
     """A collective operation: optimum, or bound and best known, with proof; then every algorithm, the fastest first.
 
-    Rows of the table `collectives`; an algorithm that was simulated has the columns simulated_… too. With sizes, rows
-    have bandwidth, latency and times, too: seconds, bandwidths and pieces of each size. Those of the first row are the
-    bound's, without latency: no algorithm takes less. A pipeline's count every step as full: with few pieces it takes
+    Rows of the table `collectives`; simulated algorithms also have the columns simulated_…. With sizes, rows have
+    bandwidth, latency and times: seconds, bandwidths and pieces of each size. Times of the first row are the bound's,
+    without latency: no algorithm takes less. A pipeline's times count every step as full; with few pieces it takes
     less.
 
-    proved     the network, the root, and what proves its bounds
+    proved     the network, the root, and the proof of its bounds
     left_out   algorithms that do not suit the network, or could not be simulated, and why
-    attained_by  those that take the optimum, asked for or not; none where it is not known, or no algorithm here does
-    order      of the terminals in a ring, in words, where not each node has one
+    attained_by  algorithms that attain the optimum, asked for or not; none if it is unknown, or no algorithm here does
+    order      order of the terminals in a ring, in words, unless each node has one
     """
 
     proved: tuple[Topology, int, Optimum] = field(kw_only=True)
@@ -63,22 +63,22 @@ class Collective(Records):
 
     @property
     def reason(self) -> str:
-        """Why no algorithm has a row; empty where some have."""
+        """The reason why no algorithm has a row; empty if some have."""
         return self.without
 
     @property
     def optimum(self) -> float | None:
-        """Cycles per flit of the operation's size: no algorithm takes less, and one takes this; None: not known."""
+        """The optimum in cycles per flit of the operation's size, which some algorithm attains; None if unknown."""
         return self.rows[0]["optimum"]
 
     @property
     def bound(self) -> float:
-        """Cycles per flit of the operation's size: no algorithm takes less."""
+        """Lower bound in cycles per flit of the operation's size: no algorithm takes less."""
         return float(self.rows[0]["bound"])
 
     @property
     def best_known(self) -> float | None:
-        """Cycles per flit of the operation's size: the least that is known; None: nothing is."""
+        """The least known time in cycles per flit of the operation's size; None if unknown."""
         return self.rows[0]["best_known"]
 
     @property
@@ -163,12 +163,12 @@ def collective(
         bool, Meaning(f"switches add up, too: all_reduce as the operation {IN_NETWORK}"), NotSwept()
     ] = False,
 ) -> Collective:
-    """What a collective operation takes by each algorithm that suits, beside a bound that none can beat.
+    """The time of a collective operation by each suitable algorithm, beside a bound that none can beat.
 
-    Times are in cycles for each flit of the operation's size: of the gathered vector for all_gather, of each terminal's
-    vector for the others, as nccl-tests count it. A channel carries a flit a cycle in each direction; a node uses all
-    its channels at once. The bound comes with what proves it: a cut, a partition, or a linear program. Where an
-    algorithm attains the bound, it is the optimum; elsewhere it stands beside the best known time.
+    Times are in cycles for each flit of the operation's size, as nccl-tests count it: the gathered vector for
+    all_gather, each terminal's vector for the others. A channel carries a flit a cycle in each direction; a node uses
+    all its channels at once. The bound comes with its proof: a cut, a partition, or a linear program. If an algorithm
+    attains the bound, it is the optimum; otherwise it stands beside the best known time.
 
     Messages take shortest paths. Where every node has a terminal, all of these share equally. Elsewhere each node
     splits in proportion to the bandwidth of the links that lead nearer.
@@ -261,7 +261,7 @@ class CollectivesQuestion(Question):
         return collective_certificate(network, row["operation"], 0, optimum(network, row["operation"]))
 
     def _entry(self) -> type[NetworkChoice]:
-        """In a configuration, as in tables, `algorithms` are called algorithm."""
+        """The entry of a configuration, where `algorithms` are called algorithm, as in tables."""
         fields: dict[str, Any] = {one.column: self._field(one) for one in self.swept}
         return create_model(self.name.title(), __base__=NetworkChoice, __doc__=self.description, **fields)
 
@@ -292,7 +292,7 @@ class CollectivesQuestion(Question):
         return network.plan.bytes + 80 * transfers
 
     def rows(self, network: LazyNetwork, request: Any, options: How) -> list[dict[str, Any]]:
-        """Of one algorithm, and where it does not suit or there is no optimum, why."""
+        """The row of one algorithm; if it does not suit, or there is no optimum, the row says why."""
         return [
             collective_record(network.topology, request.operation, request.algorithm, use_symmetry=options.use_symmetry)
         ]

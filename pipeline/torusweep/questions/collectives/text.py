@@ -24,10 +24,10 @@ Row = dict[str, Any]
 def print_collective(
     console: Console, rows: Sequence[Row], left_out: Mapping[str, str], order: str, attained_by: Sequence[str]
 ) -> None:
-    """The optimum, or bound and best known, with proof; a line for each algorithm, and a table of times.
+    """Print the optimum, or bound and best known, with proof; a line for each algorithm, and a table of times.
 
-    order        of the terminals in a ring, where not each node has one
-    attained_by  algorithms that take the optimum
+    order        order of the terminals in a ring, unless each node has one
+    attained_by  algorithms that attain the optimum
     """
     best, *shown = rows
     facts = _facts(best)
@@ -66,7 +66,7 @@ def print_collective(
 
 
 def order_in_words(network: Topology, ring: Sequence[int]) -> str:
-    """How the terminals follow each other in a ring."""
+    """The order of the terminals in a ring, in words."""
     if list(ring) == sorted(ring):
         return "in the order of their numbers" if terminal_names(network) is None else "as the file or graph lists them"
     names = texts_of(terminal_names(network), ring) or map(str, ring)
@@ -82,7 +82,7 @@ def _share(row: Row) -> str:
 
 
 def _simulated(row: Row) -> Simulated | None:
-    """None of one that could not be simulated."""
+    """The simulated time of a row; None if it could not be simulated."""
     names = [f"simulated_{name}" for name in ("cycles", "flits", "pieces", "alone")]
     return Simulated(*(row[name] for name in names)) if names[0] in row else None
 
@@ -98,7 +98,7 @@ SIMULATED: Columns = {
 
 
 def _facts(best: Row) -> list[tuple[str, str]]:
-    """The optimum, or where it is not known its bound and the best known."""
+    """The optimum, or if it is unknown the bound and the best known."""
     unit = "cycles for each flit of the size"
     if best["optimum"] is not None:
         facts = [("optimum", f"{best['optimum']:.7g} {unit}")]

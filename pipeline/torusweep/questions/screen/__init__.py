@@ -1,4 +1,4 @@
-"""What chooses a network, for very many of them: distances, loads, bounds.
+"""Screening: the few numbers that choose among very many networks (distances, loads, bounds).
 
-Design spaces screened as batches: all lattices of a size, measured, compared with bounds and known networks.
+Design spaces are screened in batches: all lattices of a size, compared with bounds and known networks.
 """

@@ -1,8 +1,8 @@
-"""Design spaces that were compared before, in a sweep's table or a data set, and how much of them is believed.
+"""Design spaces that were compared before, in a sweep's table or a data set, and how far they are trusted.
 
-Somebody may have sent either. Digests show damage; who alters a table alters its digests, too. So the winners are
-computed anew, and the others are believed only of a data set whose digest is known from elsewhere: without it, what is
-best of the table is best of all only where it meets a bound of all lattices.
+Either may come from somebody else. Digests show damage, but whoever alters a table can alter them, too. So the winners
+are computed anew, and the other rows are believed only if the digest is known from elsewhere. Without it, the best of
+the table is called best of all only if it meets a bound of all lattices.
 """
 
 from __future__ import annotations
@@ -49,8 +49,8 @@ class Before(NamedTuple):
     """A space that was compared before.
 
     parts   its rows, or the best of them
-    name    of the folder or address, for refusals
-    source  what it is, with its digest: "data set, sha256 …"
+    name    folder or address, for refusals
+    source  its kind and digest: "data set, sha256 …"
     known   whether that digest is known from elsewhere
     """
 
@@ -61,10 +61,10 @@ class Before(NamedTuple):
 
 
 def screened_before(folder: Path, space: Space, wanted: str = "") -> Before | None:
-    """A whole design space as the table `screen` of a results folder has it; None where it does not.
+    """A whole design space from the table `screen` of a results folder; None if it is not there.
 
     wanted  the table's digest, known from elsewhere; '': any
-    Raises BadInput where the folder has no such table, or an altered one.
+    Raises BadInput if the folder has no such table, or an altered one.
     """
     if folder.is_dir() and not (folder / "screen.parquet").exists():
         raise BadInput(
@@ -81,7 +81,7 @@ def screened_before(folder: Path, space: Space, wanted: str = "") -> Before | No
 
 
 def is_data_set(address: Path | str) -> bool:
-    """Whether a folder or an address is that of a data set, and not that of a sweep."""
+    """Whether a folder or an address has a data set, not a sweep."""
     if is_remote(address):
         return True
     with under("results"):
@@ -92,12 +92,12 @@ def is_data_set(address: Path | str) -> bool:
 def of_data_set(
     address: Path | str, space: Space, chosen: Sequence[Objective], wanted: str = "", *, whole: bool = False
 ) -> Before | None:
-    """A size of a data set, read by a process of its own; None where it has not all of it.
+    """A size of a data set, read by a separate process; None if the data set lacks a part of it.
 
-    chosen  what the rows are chosen by: others, and columns that choose nothing, are not read
+    chosen  objectives that choose rows; other rows, and columns that choose nothing, are not read
     wanted  the digest of the data set, known from elsewhere; '': any
-    whole   all rows and columns
-    Raises BadInput where there is no data set, another one, or a damaged one.
+    whole   whether to read all rows and columns
+    Raises BadInput for no data set, another one, or a damaged one.
     """
     if not isinstance(space, Lattices):
         return None
@@ -122,7 +122,7 @@ def of_data_set(
 def read_data_set(
     _: bytes, *, address: str, size: tuple[int, int], chosen: Sequence[tuple[str, int]], wanted: str
 ) -> Sent:
-    """What `of_data_set` asks its process for. No objective in `chosen`: all rows and columns."""
+    """The work of the process of `of_data_set`. Without objectives in `chosen`, it sends all rows and columns."""
     data, objectives = DataSet(address, wanted), [Objective(*one) for one in chosen]
     reduce = (lambda rows: keep_best(rows, objectives)) if objectives else None
     found = data.whole(Lattices(*size), reduce, [one.column for one in objectives], [*TIES, "matrix"])
@@ -133,9 +133,9 @@ def read_data_set(
 
 
 def computed_anew(rows: Iterable[Mapping[str, Any]], space: Space, before: Before) -> list[dict[str, Any]]:
-    """Records `SCREEN` of a space's lattices, from their matrices or steps alone.
+    """Compute records `SCREEN` of a space's lattices from their matrices or steps alone.
 
-    Raises BadInput where one is no lattice of the space, or has other numbers than the table says.
+    Raises BadInput if one is no lattice of the space, or if the table has other numbers.
     """
     found = []
     for row in rows:
@@ -188,7 +188,7 @@ def _lattice(row: Mapping[str, Any], space: Space, where: str) -> tuple[np.ndarr
 
 
 def class_size(form: np.ndarray) -> int:
-    """How many lattices differ from one, int32[n, n], only in the names and directions of the dimensions."""
+    """The number of lattices that equal one, int32[n, n], up to names and directions of the dimensions."""
     n = len(form)
     columns = form.tolist()
     images = {
@@ -202,7 +202,7 @@ def class_size(form: np.ndarray) -> int:
 
 
 def meets_bounds(row: Mapping[str, Any], space: Space, chosen: Sequence[Objective]) -> bool:
-    """Whether no lattice of a space can be better in any of the objectives: a row attains what bounds them all."""
+    """Whether a row attains the bound of all lattices of a space in every objective."""
     levels = bounds.lattice_levels(space.nodes, space.dimensions)
     least = {"distance_sum": space.nodes * bounds.distance_sum(levels), "diameter": bounds.diameter(levels)}
     return all(

@@ -1,7 +1,7 @@
 """The best lattices of a size: every class is measured and compared, so that the answer is a proof.
 
-The lattices that people know, of one size. The best lattices of every size that was screened whole, beside known
-networks and the bound: a small table.
+Well-known lattices of the size are measured, too. A small table has the best lattices of every size that was screened
+whole, beside known networks and the bound.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ TWISTED_BOXES = {2: ("rtt",), 3: ("pdtt", "ptt")}  # 2aⁿ nodes
 
 
 class Known(NamedTuple):
-    """A lattice that has a name: its network's spelling, and its Hermite normal form, int32[n, n]."""
+    """A lattice with a name: its network's spelling, and its Hermite normal form, int32[n, n]."""
 
     name: str
     spelling: str
@@ -33,7 +33,7 @@ class Known(NamedTuple):
 
 
 def known_lattices(nodes: int, dimensions: int) -> list[Known]:
-    """Cube, rectangular torus, twisted tori and crystal lattices of so many nodes, as far as there are any."""
+    """The cube, rectangular torus, twisted tori and crystal lattices that have this many nodes."""
     return [Known(name, spelling, form_of(spelling)) for name, spelling in _names(nodes, dimensions)]
 
 
@@ -64,7 +64,7 @@ def _names(nodes: int, n: int) -> Iterator[tuple[str, str]]:
 
 
 def _root(number: int, power: int) -> int:
-    """The whole number whose power this is; 0 if there is none."""
+    """The whole number with this power; 0 if there is none."""
     root = round(number ** (1 / power))
     return root if root**power == number else 0
 
@@ -105,19 +105,19 @@ class Objective(NamedTuple):
 class Best(NamedTuple):
     """The winners among all lattices of a size.
 
-    space       that was compared
-    objectives  in order: the second decides between those that are equally good in the first
-    lattices    compared, of all classes
-    measured    lattices that were measured: one of each class, or all
-    kept        of these, lattices that meet the condition
-    winners     of these, lattices that are equally good in all objectives
-    attained    lattices of their classes
+    space       space that was compared
+    objectives  objectives in order: the second decides between equals in the first
+    lattices    number of lattices compared, of all classes
+    measured    number of lattices measured: one of each class, or all
+    kept        measured lattices that meet the condition
+    winners     kept lattices that are best in all objectives
+    attained    lattices in the winners' classes
     rows        records of the first winners (`SCREEN`)
-    known       records of the networks people know at that size, with their names; `meets_condition` says whether
-                the best would be looked for among them
-    source      the table or data set that was believed, with its digest; '' where all was computed here, or whose
+    known       records of well-known networks of that size, with their names; `meets_condition` says whether they meet
+                the condition
+    source      the table or data set that was believed, with its digest; '' if all was computed here, or if the
                 digest is known from elsewhere
-    proved      whether the first winner is the best of all: all were compared here, or it meets a bound of all
+    proved      whether the first winner is proved best: all were compared here, or it meets a bound of all
     """
 
     space: Space
@@ -134,9 +134,9 @@ class Best(NamedTuple):
 
 
 def objectives(minimise: Sequence[str], maximise: Sequence[str]) -> tuple[Objective, ...]:
-    """What to minimise, then what to maximise; the mean distance where neither is given.
+    """Objectives: columns to minimise, then columns to maximise; the mean distance if neither is given.
 
-    Raises BadInput for a column that no lattice is chosen by, or one that stands twice.
+    Raises BadInput for a column that cannot be an objective, or that occurs twice.
     """
     chosen = [Objective(name, 1) for name in minimise] + [Objective(name, -1) for name in maximise]
     for place, objective in enumerate(chosen):
@@ -161,12 +161,12 @@ def best_lattices(
     """The best lattices of a space, by an ordered list of objectives.
 
     parts     the space, as `screen_space` yields it
-    keep      the rows of a table among which the best is looked for
-    show      winners to return
-    known     records of the networks that people know (`known_rows`), where they are measured already
+    keep      table → the rows that may win
+    show      number of winners to return
+    known     records of well-known networks (`known_rows`), if they are measured already
     progress  called with the share of the space compared so far
 
-    Raises BadInput where no lattice is kept.
+    Raises BadInput if no lattice is kept.
     """
     measured = kept = 0
     ahead = arrow_schema(SCREEN).empty_table()  # the best so far
@@ -195,10 +195,10 @@ def best_lattices(
 def known_rows(
     space: Space, keep: Callable[[pa.Table], pa.Table] = lambda rows: rows, backend: str = "numpy"
 ) -> list[dict[str, Any]]:
-    """Records of the networks that people know in a space: its columns `SCREEN`, with their names and spellings.
+    """Records of well-known networks in a space: columns `SCREEN`, with their names and spellings.
 
-    keep     the rows of a table that meet a condition; `meets_condition` of a record says whether its row does
-    backend  of the kernel; of a single size the specification is soonest done: Numba takes longer to load
+    keep     table → the rows that meet a condition; `meets_condition` of a record says whether its row does
+    backend  backend of the kernel; for a single size the specification is quickest, since Numba takes longer to load
     """
     known = known_lattices(space.nodes, space.dimensions)
     forms = np.array([network.form for network in known], np.int32).reshape(-1, space.dimensions, space.dimensions)
@@ -211,7 +211,7 @@ def known_rows(
 
 
 def keep_best(table: pa.Table, chosen: Sequence[Objective]) -> pa.Table:
-    """The rows that are best in the first objective, and of these best in the next ones."""
+    """The rows that are best in the first objective, then among these in the next ones."""
     left = np.arange(len(table))
     for objective in chosen:
         values = table[objective.column].to_numpy()[left] * objective.sign
@@ -230,17 +230,15 @@ CHOSEN = {  # the second objective decides between lattices that are equal in th
 
 
 def best_table(screen: Iterable[pa.Table]) -> pa.Table:
-    """The table `best`, by dimensions and nodes, from parts of a table `screen`, without sizes of which it lacks
-    lattices.
-    """
+    """The table `best`, by dimensions and nodes, from parts of a table `screen`; incomplete sizes are left out."""
     found = {space: _of_size(space, lattices) for space, lattices in _sizes(screen)}
     return pa.Table.from_pylist([row for space in sorted(found) for row in found[space]], schema=arrow_schema(BEST))
 
 
 def _sizes(screen: Iterable[pa.Table]) -> Iterator[tuple[Lattices, pa.Table]]:
-    """The lattices of each size that was screened whole; circulants, which a space of their own has, are left out.
+    """Yield the lattices of each size that was screened whole, without circulants, which have their own space.
 
-    Of a table that is sorted by size, the rows of one size are held at a time.
+    If the table is sorted by size, only the rows of one size are held at a time.
     """
     held: dict[Lattices, list[pa.Table]] = {}
     for part in screen:

@@ -1,4 +1,4 @@
-"""What no graph of a size and degree can beat, and what no lattice can; the Pareto front of rows of numbers."""
+"""Bounds that no graph of a size and degree can beat, and no lattice; the Pareto front of rows of numbers."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import numpy as np
 
 def moore_levels(nodes: int, degree: int, *, directed: bool = False) -> list[int]:
     """The most nodes that can be at distance 0, 1, 2, … from a node of a graph: 1, d, d(d − 1), d(d − 1)², … until all
-    nodes are reached; 1, d, d², … where d links leave a node and other links lead to it.
+    nodes are reached; 1, d, d², … if d links leave a node and other links lead to it.
 
-    Raises ValueError where no connected graph has this degree.
+    Raises ValueError if no connected graph has this degree.
     """
     if nodes > degree + 1 and degree < 2 - directed:
         raise ValueError(f"no connected graph of {nodes} nodes has degree {degree}")
@@ -28,12 +28,12 @@ def lattice_levels(nodes: int, dimensions: int) -> list[int]:
 
 
 def distance_sum(levels: list[int]) -> int:
-    """Sum of a node's distances to all nodes; of `moore_levels`, the bound of Cerf, Cowan, Mullin & Stanton 1974."""
+    """Sum of a node's distances to all nodes; for `moore_levels`, the bound of Cerf, Cowan, Mullin & Stanton 1974."""
     return sum(distance * count for distance, count in enumerate(levels))
 
 
 def diameter(levels: list[int]) -> int:
-    """The last distance. Of `moore_levels` it is Moore's bound (Hoffman & Singleton 1960)."""
+    """The last distance. For `moore_levels` it is Moore's bound (Hoffman & Singleton 1960)."""
     return len(levels) - 1
 
 
@@ -55,10 +55,10 @@ NEIGHBOURS = 32  # rows that are compared pairwise at first
 def front(values: np.ndarray) -> np.ndarray:
     """Indices int64[F] of the rows of values[N, C] on the Pareto front, in lexicographic order; less is better.
 
-    Rows that a few good ones dominate go first. In lexicographic order only earlier rows dominate a row: of two columns
-    or three, those before are known by the staircase of the others. Of more, rows that a neighbour dominates go, and
-    the rest by divide and conquer (Kung, Luccio & Preparata 1975): the front of the second half is what the front of
-    the first half leaves of it.
+    Rows that a few good rows dominate are removed first. In lexicographic order only earlier rows dominate a row. With
+    two or three columns, a staircase of the other columns stands for the earlier rows. With more, rows that a neighbour
+    dominates are removed, and divide and conquer does the rest (Kung, Luccio & Preparata 1975): the front of the first
+    half removes rows from the second half.
     """
     rows = _left_by_good_rows(values)
     rows = rows[np.lexsort(values[rows, ::-1].T)]  # stable: equal rows stay in their order
@@ -74,7 +74,7 @@ def front(values: np.ndarray) -> np.ndarray:
 
 
 def _left_by_good_rows(values: np.ndarray) -> np.ndarray:
-    """int64[≤ N]: the rows that no good one dominates: those of least sums of columns, each scaled and weighted."""
+    """int64[≤ N]: the rows that no good row dominates; good rows have the least weighted sums of scaled columns."""
     rows = np.arange(len(values))
     if len(values) <= BLOCK:
         return rows
@@ -90,7 +90,7 @@ def _left_by_good_rows(values: np.ndarray) -> np.ndarray:
 
 
 def _left_by_neighbours(values: np.ndarray) -> np.ndarray:
-    """int64[≤ N]: the rows that none of the up to NEIGHBOURS before them dominates. Rows as in `_front`."""
+    """int64[≤ N]: the rows that none of up to NEIGHBOURS rows before them dominates. Rows as in `_front`."""
     rows = np.arange(len(values))
     while len(rows) > BLOCK:
         whole = len(rows) // NEIGHBOURS * NEIGHBOURS
@@ -111,7 +111,7 @@ def _left_by_neighbours(values: np.ndarray) -> np.ndarray:
 def _swept(values: np.ndarray) -> np.ndarray:
     """int64[F]: the front of distinct rows of up to three columns, in lexicographic order: chunk by chunk.
 
-    A row is dominated if the staircase of those before it, the front of their columns but the first, reaches below it.
+    A row is dominated if the staircase of earlier rows (the front without their first column) reaches below it.
     """
     stairs, kept = values[:0, 1:], [np.zeros(0, np.int64)]
     for start in range(0, len(values), CHUNK):

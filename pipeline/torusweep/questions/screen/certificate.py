@@ -1,4 +1,4 @@
-"""What proves that no lattice of a size has a smaller sum of distances: the checker looks at all of them by itself."""
+"""Certify that no lattice of a size has a smaller sum of distances; the checker looks at all lattices itself."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ MOST_TURNED = 2_000_000  # lattices times symmetries, of which it counts the cla
 
 
 def check_exhaustion(space: Space, chosen: tuple[Objective, ...], narrowed: bool = False) -> None:
-    """Raise BadInput for another question, Refused where the checker would search too many lattices.
+    """Raise BadInput for another question, Refused if the checker would search too many lattices.
 
-    narrowed   by a condition that some lattices do not meet
+    narrowed   whether a condition excludes some lattices
     """
     first, *others = chosen
     if not isinstance(space, Lattices) or str(first) != "least mean_distance" or narrowed:
@@ -35,9 +35,9 @@ def check_exhaustion(space: Space, chosen: tuple[Objective, ...], narrowed: bool
 
 
 def exhaustion_certificate(found: Best) -> str:
-    """The certificate of a size's least mean distance; of its classes too, where they are few enough to count.
+    """The certificate of a size's least mean distance, and of its classes if they are few enough to count.
 
-    Raises BadInput for another question, Refused where the checker would search too many lattices.
+    Raises BadInput for another question, Refused if the checker would search too many lattices.
     """
     space = found.space
     check_exhaustion(space, found.objectives, found.kept != found.measured)
@@ -57,7 +57,7 @@ def exhaustion_certificate(found: Best) -> str:
 
 
 def certificate_of_size(dimensions: int | None, nodes: int) -> str:
-    """The same of all lattices of a size, searched anew where the checker can follow."""
+    """The certificate of all lattices of a size, searched anew if the checker can follow."""
     if dimensions is None:
         raise BadInput(f"certificate of {nodes:,} nodes: expected lattices, got other networks; choose a design space")
     space = Lattices(dimensions, nodes)

@@ -1,9 +1,9 @@
 """A data set of lattices: compact columns, from which all columns `SCREEN` follow, read from a folder or by HTTP.
 
-A data set has an index, `files.json`, and Parquet files sorted by dimensions and nodes. Of a file, only the parts that
-a size and its columns need are read: any server that answers range requests will do. The index has the digest of each
-file's list of its parts' digests, so that nothing is used which was damaged on its way. Who writes another index
-writes other digests: only that of the index itself, known from elsewhere, says whose data set it is.
+A data set has an index, `files.json`, and Parquet files sorted by dimensions and nodes. Only the parts of a file that a
+size and its columns need are read; any server that answers range requests will do. The index has, for each file, the
+digest of the list of its parts' digests, so damaged data is never used. A forged index has other digests: only the
+digest of the index itself, known from elsewhere, shows whose data set it is.
 """
 
 from __future__ import annotations
@@ -82,13 +82,13 @@ def stored(rows: pa.Table) -> pa.Table:
 
 
 def made_of(column: str) -> list[str]:
-    """The stored columns that a column of `SCREEN` is, or follows from."""
+    """The stored columns from which a column of `SCREEN` follows."""
     words = re.findall(r"\w+", FOLLOWING.get(column, column))
     return [name for name in TYPES if name in words]
 
 
 def screen_rows(rows: pa.Table) -> pa.Table:
-    """The columns `SCREEN` of stored rows; those that `rows` has not all the stored columns of are null."""
+    """The columns `SCREEN` of stored rows; null where stored columns are missing."""
     names = set(rows.column_names)
     nodes, degree, total, busiest = (
         rows[name].to_numpy() if name in names else np.ones(len(rows), np.int64)
@@ -119,8 +119,8 @@ Size = tuple[Annotated[int, Field(ge=1, le=127)], Annotated[int, Field(ge=1, lt=
 class DataFile(BaseModel):
     """A Parquet file of a data set.
 
-    name         beside the index: no path
-    sha256       of its content
+    name         file name beside the index, not a path
+    sha256       digest of its content
     parts        sha256 of the list of its parts' digests
     first, last  (dimensions, nodes) of its first and last row
     """
@@ -153,7 +153,7 @@ def part_digests(content: bytes | memoryview) -> bytes:
 
 
 class DataSet:
-    """A data set at an address: a folder, or http://… of one. Raises BadInput where there is none.
+    """A data set at an address: a folder, or its http://…. Raises BadInput if there is none.
 
     wanted    the digest of its index, known from elsewhere; '': any
 
@@ -179,11 +179,11 @@ class DataSet:
 
     @property
     def remote(self) -> bool:
-        """Whether it is read by HTTP."""
+        """Whether the data set is read by HTTP."""
         return is_remote(self.address)
 
     def read(self, name: str, begin: int = 0, end: int | None = None, *, most: int = 0) -> bytes:
-        """The bytes of a file from one place to before another; all of it by default, which are `most` or fewer."""
+        """The bytes begin … end − 1 of a file, by default all; at most `most` bytes."""
         limit = most if end is None else end - begin
         if not self.remote:
             path = Path(self.address) / name
@@ -213,11 +213,11 @@ class DataSet:
         by: Sequence[str] = (),
         kept: Sequence[str] = (),
     ) -> list[ScreenedSpace] | None:
-        """A whole size of lattices; None where it has not all of them.
+        """A whole size of lattices; None if the data set lacks some of them.
 
-        reduce  keeps the rows that are wanted; others are not returned
+        reduce  function that keeps the wanted rows
         by      columns of `SCREEN` that it looks at
-        kept    columns that the rows which it keeps have, too; they have no others: these are null
+        kept    further columns of the rows that it keeps; all others are null
         """
         if not isinstance(space, Lattices):
             return None
@@ -260,7 +260,7 @@ class DataSet:
 
     @contextmanager
     def _reading(self, name: str) -> Iterator[None]:
-        """Says in one line what cannot be read in a `with` block."""
+        """Turn errors of reading in a `with` block into one line."""
         try:
             yield
         # RecursionError: brackets without end
@@ -268,7 +268,7 @@ class DataSet:
             raise self.refusal(name, error) from None
 
     def refusal(self, name: str, error: Exception) -> BadInput:
-        """What is said of a file that cannot be read."""
+        """The refusal of a file that cannot be read."""
         reason: Any = error.reason if isinstance(error, URLError) else error
         if isinstance(error, HTTPError):
             error.close()  # the connection of its answer
@@ -283,9 +283,9 @@ class DataSet:
 
 
 class _OpenFile:
-    """A file of a data set in memory, as far as it was read: its last bytes, with the Parquet footer, at once.
+    """The read parts of a data set's file in memory; its last bytes, with the Parquet footer, are read at once.
 
-    Bytes are there once the digest of their part is seen to be the one that the index vouches for.
+    Bytes are present once the digest of their part agrees with the index.
     The bytes are Arrow's own (torusweep.tables.parquet.arrow_buffer says why); pages that were not read take no memory.
     """
 
@@ -320,7 +320,7 @@ class _OpenFile:
         return rows
 
     def _read(self, begin: int, end: int) -> None:
-        """Have these bytes: the parts that they are in, as far as they are not there yet."""
+        """Read the missing parts that hold these bytes."""
         if not 0 <= begin <= end <= self._file.bytes:
             raise ValueError("a column that is outside of its file")
         first, last = begin // PART, -(-end // PART)

@@ -34,7 +34,7 @@ CLASSES_AT_ONCE = 2**20  # lattices that are looked at for classes, of which a p
 
 @cache
 def lattice_count(nodes: int, dimensions: int) -> int:
-    """Number of lattices L ⊂ Zⁿ with N = |Zⁿ/L|: Σ d^(n−1) × (those of N/d nodes in n − 1 dimensions) over d | N.
+    """Number of lattices L ⊂ Zⁿ with N = |Zⁿ/L|: Σ d^(n−1) × (the number for N/d nodes, n − 1 dimensions) over d | N.
 
     It is σ(N) for n = 2, and Σ d·σ(d) over d | N for n = 3 (Gruber 1997).
     """
@@ -44,9 +44,9 @@ def lattice_count(nodes: int, dimensions: int) -> int:
 
 
 def check_space(nodes: int, dimensions: int, parts: int = 1) -> None:
-    """Raise BadInput where there is no such space, Refused where it has too many lattices; nothing is enumerated.
+    """Raise BadInput if there is no such space, Refused if it has too many lattices; nothing is enumerated.
 
-    parts  in which they are compared
+    parts  number of parts in which they are compared
     """
     DIMENSIONS.check("dimensions", dimensions)
     NODES.check("nodes", nodes)
@@ -79,10 +79,10 @@ def lattice_forms(nodes: int, dimensions: int) -> Iterator[np.ndarray]:
 class SpacePart(NamedTuple):
     """Lattices of a size.
 
-    forms     int32[C, n, n]  Hermite normal forms: of one lattice of each of C classes, or of each lattice
-    sizes     int32[C]        lattices of each class; None where each lattice has a form
-    lattices  of the space that it accounts for: those looked at, or those of its classes
-    steps     int32[C, n]     of circulant graphs, by which they are spelt; None for other lattices
+    forms     int32[C, n, n]  Hermite normal forms, one for each of C classes, or for each lattice
+    sizes     int32[C]        lattices of each class; None if each lattice has a form
+    lattices  number of lattices that the part accounts for: those looked at, or those of its classes
+    steps     int32[C, n]     steps of circulant graphs, for their spelling; None for other lattices
     """
 
     forms: np.ndarray
@@ -91,7 +91,7 @@ class SpacePart(NamedTuple):
     steps: np.ndarray | None = None
 
     def rows(self, first: int, last: int) -> SpacePart:
-        """The lattices from one number to before another; it accounts for none."""
+        """The lattices first … last − 1; the new part accounts for none."""
         sizes, steps = (None if array is None else array[first:last] for array in (self.sizes, self.steps))
         return SpacePart(self.forms[first:last], sizes, 0, steps)
 
@@ -101,7 +101,7 @@ def representatives(
 ) -> Iterator[SpacePart]:
     """One lattice of each class under signed permutations of the dimensions, part by part.
 
-    first, last  of the lattices in the order of `lattice_forms`, from one number to before another; all by default
+    first, last  range of lattices in the order of `lattice_forms`, without the last; all by default
     """
     sides = np.array(list(_factorisations(nodes, dimensions)), np.int64)
     end = lattice_count(nodes, dimensions) if last is None else last
@@ -117,7 +117,7 @@ def all_lattices(nodes: int, dimensions: int, threads: int | None = None) -> Ite
 
 
 def _gather(parts: Iterator[np.ndarray]) -> Iterator[np.ndarray]:
-    """Small parts joined to parts of 2¹⁷ lattices or more."""
+    """Join small parts to parts of at least 2¹⁷ lattices."""
     held: list[np.ndarray] = []
     for part in parts:
         held.append(part)
@@ -135,7 +135,7 @@ def divisors(number: int) -> tuple[int, ...]:
 
 
 def _factorisations(number: int, factors: int) -> Iterator[tuple[int, ...]]:
-    """All ordered products of so many factors."""
+    """All ordered products of `factors` factors."""
     if factors == 1:
         yield (number,)
         return
@@ -170,7 +170,7 @@ def mobius(number: int) -> int:
 
 
 def check_circulants(nodes: int, steps: int) -> None:
-    """Raise BadInput where there is no such graph, Refused where there are too many; nothing is enumerated."""
+    """Raise BadInput if there is no such graph, Refused if there are too many; nothing is enumerated."""
     STEPS.check("steps", steps)
     sizes = replace(NODES, minimum=2 * steps)
     if not sizes.contains(nodes):
@@ -199,7 +199,7 @@ def circulants(nodes: int, steps: int, *, classes: bool, threads: int | None = N
 
 
 def candidates(nodes: int, steps: int) -> Iterator[np.ndarray]:
-    """int32[B, k] each: the step sets that may be the least of their class, and may be connected, ascending."""
+    """Yield int32[B, k]: the step sets that may be connected and the least of their class, ascending."""
     numbers = np.arange(1, nodes // 2 + 1)
     common = np.gcd(numbers, nodes)
     for first in divisors(nodes):
@@ -211,7 +211,7 @@ def candidates(nodes: int, steps: int) -> Iterator[np.ndarray]:
 
 
 def step_sets(numbers: np.ndarray, size: int) -> Iterator[np.ndarray]:
-    """int32[B, size] each: all subsets of so many of the ascending numbers, ascending; B is at most 2¹⁷.
+    """Yield int32[B, size]: all subsets of `size` of the ascending numbers, ascending; B is at most 2¹⁷.
 
     The combinatorial number system (Lehmer 1964) turns a rank r into Σ C(t_i, i), the greatest t_i first; counted
     from the other end, such sets are in ascending order.
@@ -232,10 +232,10 @@ def step_sets(numbers: np.ndarray, size: int) -> Iterator[np.ndarray]:
 def circulant_forms(steps: np.ndarray, nodes: int) -> np.ndarray:
     """int32[B, k, k]: the Hermite normal form of each graph's lattice, as `torusweep_kernels.lattices` has them.
 
-    steps  int32[B, k]  of connected graphs
+    steps  int32[B, k]  steps of connected graphs
 
-    With g_i, the common divisor of N and the first i steps, side i is g_{i−1} / g_i. Column j says which combination of
-    earlier steps k_j s_j is: a_i (s_i / g_i) ≡ t / g_i modulo side i, from i = j − 1 down, where t is what is left.
+    With g_i, the common divisor of N and the first i steps, side i is g_{i−1} / g_i. Column j writes k_j s_j as a
+    combination of earlier steps: a_i (s_i / g_i) ≡ t / g_i modulo side i, from i = j − 1 down, with the rest t.
     """
     count, k = steps.shape
     step = steps.astype(np.int64).T
@@ -256,7 +256,7 @@ def circulant_forms(steps: np.ndarray, nodes: int) -> np.ndarray:
 
 
 def inverses(numbers: np.ndarray, moduli: np.ndarray) -> np.ndarray:
-    """int64[B]: the inverses of numbers modulo moduli, with which they have no common factor (Euclid); 0 modulo 1."""
+    """int64[B]: the inverses of numbers modulo coprime moduli (Euclid); 0 modulo 1."""
     dividend, divisor = moduli.copy(), numbers % moduli
     before, factor = np.zeros_like(numbers), np.ones_like(numbers)
     while (going := divisor > 0).any():

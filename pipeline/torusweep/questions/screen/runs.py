@@ -1,4 +1,4 @@
-"""The rows of the table `screen` of networks, together or alone, from arrays."""
+"""Rows of the table `screen` for networks, together or alone, from arrays."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from torusweep.questions.static.record import Measured, NetworkNumbers
 
 
 def columns_of(numbers: BlockNumbers) -> dict[str, Any]:
-    """The columns of a block of networks; loads are of the link classes that a network has."""
+    """The columns of a block of networks, with loads for each link class of a network."""
     block, connected, hops = numbers.block, numbers.connected, numbers.hops
     present, loads = [], []
     for number in range(int(block.link_class.max(initial=0)) + 1):
@@ -57,7 +57,7 @@ def columns_of(numbers: BlockNumbers) -> dict[str, Any]:
 
 
 class ScreenedNetwork(NetworkNumbers):
-    """Numbers of a network alone, which is searched, and whose loads are followed, from one node of each orbit."""
+    """Measures of a single network, whose distances and loads are followed from one node of each orbit."""
 
     def __init__(self, network: Topology, how: How) -> None:
         super().__init__(Measured(network, (), how), how)
@@ -73,7 +73,7 @@ class ScreenedNetwork(NetworkNumbers):
 
 @cache
 def limits(terminals: int, degree: int, directed: bool) -> tuple[int, int]:
-    """Least diameter and sum of distances from a node, of any graph of this size and degree; 0 where there is none."""
+    """Lower bounds of diameter and a node's sum of distances for graphs of this size and degree; 0 if none exists."""
     try:
         levels = bounds.moore_levels(terminals, degree, directed=directed)
     except ValueError:  # no connected graph is so: the row is null

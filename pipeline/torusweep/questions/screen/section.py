@@ -1,4 +1,4 @@
-"""The page's section on design spaces: what the best twist is worth, and what hand-picked twists leave."""
+"""The page's section on design spaces: the gain of the best twist over tori and over hand-picked twists."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ FIELDS = fields(
 
 
 def _worth(rows: Sequence[Record]) -> str:
-    """How many lattices were compared, and what the best twist gains over the torus of a size."""
+    """A sentence on the number of lattices compared, and the gain of the best twist over the torus of a size."""
     sizes = {(row["dimensions"], row["nodes"]): row["lattices"] for row in rows}
     found = f"{sum(sizes.values()):,} lattices of {len(sizes):,} sizes were compared, none left out."
     best = {(row["dimensions"], row["nodes"]): row["mean_distance"] for row in rows if row["network"] == LEAST_MEAN}
@@ -83,7 +83,7 @@ def _worth(rows: Sequence[Record]) -> str:
 
 
 def _drawn(rows: Iterable[Record], column: str, winner: str) -> list[dict[str, Any]]:
-    """Rows of the chart, line by line: the share of the bound. none where there are not two lines and two sizes."""
+    """Rows of the chart, line by line, with the share of the bound; none without two lines and two sizes."""
     rows = list(rows)
     shown = (LINES.keys() - {LEAST_MEAN, GREATEST_SATURATION}) | {winner}
     bounds = {row["nodes"]: row[column] for row in rows if row["network"] == BOUND}

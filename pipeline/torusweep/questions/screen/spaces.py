@@ -1,6 +1,6 @@
-"""Design spaces: spelt like a network, as in lattices(dimensions=3, nodes=512), and screened part by part.
+"""Design spaces, which are spelt like networks, as in lattices(dimensions=3, nodes=512), and screened part by part.
 
-Lattices in batches → an Arrow table of the numbers that choose a network.
+Each batch of lattices becomes an Arrow table of the numbers that choose a network.
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ def screen_lattices(
 ) -> pa.Table:
     """A row for each lattice, with the columns `SCREEN`.
 
-    forms      int32[B, n, n]  Hermite normal forms of lattices of as many nodes each
-    sizes      int32[B]        lattices of each one's class; null in the rows if None
-    spellings  string[B]       of each one's network; as in lattice(matrix=[[4, 2], [0, 2]]) if None
+    forms      int32[B, n, n]  Hermite normal forms of lattices with equally many nodes
+    sizes      int32[B]        number of lattices in each class; null in the rows if None
+    spellings  string[B]       spelling of each network; like lattice(matrix=[[4, 2], [0, 2]]) if None
 
     Raises BackendUnavailable for cupy without a GPU.
     """
@@ -92,7 +92,7 @@ def _lists(rows: np.ndarray, lengths: np.ndarray) -> pa.Array[Any]:
 
 
 def lattice_spellings(forms: np.ndarray) -> pa.Array[Any]:
-    """The spelling that every command takes of each lattice, as in lattice(matrix=[[4, 2], [0, 2]])."""
+    """The spelling of each lattice, as in lattice(matrix=[[4, 2], [0, 2]]), which every command takes."""
     pieces: list[Any] = []
     for row in range(forms.shape[1]):
         pieces += ["], [" if row else "lattice(matrix=[[", *_listed(forms[:, row])]
@@ -105,7 +105,7 @@ def circulant_spellings(steps: np.ndarray, nodes: int) -> pa.Array[Any]:
 
 
 def _listed(numbers: np.ndarray) -> list[Any]:
-    """Arrays of strings which, joined, are each row's numbers with commas between them."""
+    """Arrays of strings that join to each row's numbers with commas between them."""
     columns = [pa.array(column).cast(pa.string()) for column in numbers.T]
     return [piece for place, column in enumerate(columns) for piece in ([", "] if place else []) + [column]]
 
@@ -114,12 +114,12 @@ HISTOGRAM_ENTRIES = 2**24  # of the lattices that are measured at once
 
 
 class Lattices(NamedTuple):
-    """All lattices of so many nodes and dimensions, or one of several parts of them that are about equally large.
+    """All lattices with given nodes and dimensions, or one of several parts of about equal size.
 
     A part is a point of a sweep, which can fail or be resumed. A class may have lattices in several parts.
 
-    part  which of them, from 0
-    of    how many; 1: all lattices
+    part  number of the part, from 0
+    of    number of parts; 1: all lattices
     """
 
     dimensions: int
@@ -133,13 +133,13 @@ class Lattices(NamedTuple):
 
     @property
     def numbers(self) -> tuple[int, int]:
-        """The first of its lattices, and the one after its last, by their numbers in the size."""
+        """The numbers, among the size's lattices, of the first lattice and of the one after the last."""
         whole = lattice_count(self.nodes, self.dimensions)
         return whole * self.part // self.of, whole * (self.part + 1) // self.of
 
     @property
     def things(self) -> str:
-        """What its graphs are called, in the singular, for `torusweep.quantities.counted`."""
+        """The name of its graphs in the singular, for `torusweep.quantities.counted`."""
         return "lattice"
 
     @property
@@ -150,15 +150,15 @@ class Lattices(NamedTuple):
 
     @property
     def fewest_classes(self) -> int:
-        """Of the 2ⁿ n! signed permutations, −1 leaves every lattice as it is; so a class has at most half as many.
+        """Lower bound of the classes: one has at most half of the 2ⁿ n! signed permutations, as −1 keeps lattices.
 
-        Of a part, about: the first forms of a size represent more classes than the last ones.
+        For a part it is approximate: the first forms of a size represent more classes than the last ones.
         """
         return -(-self.lattices // (2 ** (self.dimensions - 1) * factorial(self.dimensions)))
 
     @property
     def comparisons(self) -> int:
-        """Of images of a lattice or step set, about, that finding the classes takes."""
+        """Approximate number of images of lattices or step sets that finding the classes compares."""
         return 4 * self.lattices
 
     def check(self) -> None:
@@ -177,7 +177,7 @@ class Lattices(NamedTuple):
 
 
 class Circulants(NamedTuple):
-    """All connected circulant graphs of so many nodes and steps: lattices of as many dimensions as steps."""
+    """All connected circulant graphs with given nodes and number of steps: lattices with a dimension a step."""
 
     steps: int
     nodes: int
@@ -187,12 +187,12 @@ class Circulants(NamedTuple):
 
     @property
     def things(self) -> str:
-        """As of `Lattices`."""
+        """See `Lattices`."""
         return "circulant"
 
     @property
     def dimensions(self) -> int:
-        """Of these lattices."""
+        """Dimensions of these lattices."""
         return self.steps
 
     @property
@@ -202,12 +202,12 @@ class Circulants(NamedTuple):
 
     @property
     def fewest_classes(self) -> int:
-        """Units u and −u of Z_N map a step set to the same one; so a class has at most as many sets as such pairs."""
+        """Lower bound of the classes: units u and −u of Z_N act alike, so a class has at most a set for each pair."""
         return -(-self.lattices // self._pairs_of_units)
 
     @property
     def comparisons(self) -> int:
-        """As of `Lattices`: only the sets that have a step 1 or a divisor of N are looked at, each with all units."""
+        """See `Lattices`. Only sets with a step 1 or a divisor of N are looked at, each with all units."""
         return -(-2 * self.steps * self.lattices // self.nodes) * self._pairs_of_units
 
     @property
@@ -235,9 +235,9 @@ SPELLINGS: dict[type[Lattices] | type[Circulants], re.Pattern[str]] = {
 
 
 class ScreenedSpace(NamedTuple):
-    """A part of a space: its rows (`SCREEN`), and the share of the space that is screened with it.
+    """A part of a space: its rows (`SCREEN`), and the share of the space screened so far.
 
-    measured  how many rows there were, where these are the best of them; None: these are all
+    measured  number of rows, if only the best are here; None if these are all
     """
 
     rows: pa.Table
@@ -246,7 +246,7 @@ class ScreenedSpace(NamedTuple):
 
 
 def in_parts(space: Lattices) -> list[Lattices]:
-    """A size's lattices, as a sweep computes them: in parts of at most PART_LATTICES where they are more."""
+    """A size's lattices as a sweep computes them: in parts if they are more than PART_LATTICES."""
     if space.nodes**2 > MOST_PARTS * PART_LATTICES:  # there are more in three dimensions: too large in any parts
         return [space]
     parts = -(-lattice_count(space.nodes, space.dimensions) // PART_LATTICES)
@@ -256,7 +256,7 @@ def in_parts(space: Lattices) -> list[Lattices]:
 
 
 def space_of(spelling: str) -> Space | None:
-    """The design space of a spelling; None for that of a network."""
+    """The design space of a spelling; None for a network's spelling."""
     for kind, pattern in SPELLINGS.items():
         if found := pattern.fullmatch(spelling):
             return kind(*(int(number) for number in found.groups() if number))
@@ -264,7 +264,7 @@ def space_of(spelling: str) -> Space | None:
 
 
 def lattices_of(rows: pa.Table) -> int:
-    """Lattices that rows stand for: of a class, or one each."""
+    """The number of lattices for which rows stand: a class, or one each."""
     sizes = rows["class_size"].to_numpy()
     return int(np.where(np.isnan(sizes), 1, sizes).sum())
 
@@ -296,6 +296,6 @@ def screen_space(
 
 
 def _in_space(space: Space, rows: pa.Table, prefix: str) -> pa.Table:
-    """Rows with a space's numbers, spelt as its graphs are: a circulant is a lattice, and other rows may have both."""
+    """Select the rows of a space, by its numbers and its spelling: a circulant is also a lattice."""
     same = (pc.field("dimensions") == space.dimensions) & (pc.field("nodes") == space.nodes)
     return rows.filter(same & pc.starts_with(pc.field("topology"), prefix))

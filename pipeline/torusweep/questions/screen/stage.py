@@ -32,7 +32,7 @@ from torusweep.tables.columns import arrow_schema
 
 
 class Screened(Records):
-    """Networks, then the graphs of design spaces: rows of the table `screen`."""
+    """The answer: rows of the table `screen`, first networks, then the graphs of design spaces."""
 
     columns = SCREEN
     main = (
@@ -49,7 +49,7 @@ class Screened(Records):
 
 
 def network_row(network: Topology, options: How) -> dict[str, Any]:
-    """Distances and loads, the same as in the tables `static` and `loads`; loads are null if it is not connected."""
+    """Distances and loads as in the tables `static` and `loads`; loads are null if the network is not connected."""
     return row_of(SCREEN, columns_of(ScreenedNetwork(network, options)))
 
 
@@ -69,7 +69,7 @@ EXAMPLES = {  # design space → the key of its numbers, and an entry
 def spaces_of(
     family: str | None, dimensions: Sequence[int], steps: Sequence[int], nodes: Sequence[int] | None, each: str
 ) -> list[Space]:
-    """The design spaces that are asked for; none without a family. Raises ValueError for what does not go together."""
+    """The requested design spaces; none without a family. Raises ValueError for options that do not go together."""
     given = {"dimensions": dimensions, "steps": steps}
     for kind, (key, _) in EXAMPLES.items():
         if given[key] and family != kind:
@@ -90,7 +90,7 @@ def spaces_of(
 
 
 class Screen(NetworkChoice):
-    """A design space that is screened whole, or networks of the sweep."""
+    """An entry: a design space that is screened whole, or networks of the sweep."""
 
     @model_validator(mode="after")
     def _one_kind(self) -> Screen:
@@ -99,7 +99,7 @@ class Screen(NetworkChoice):
         return self
 
     def spaces(self) -> list[Space]:
-        """The design spaces that it names."""
+        """The design spaces that the entry names."""
         given: Any = self  # its fields are the question's parameters
         sizes = None if self.nodes is None else range(self.nodes.lowest, self.nodes.highest + 1)
         try:
@@ -138,7 +138,7 @@ def screen(
         ),
     ] = "class",
 ) -> Screened:
-    """The few numbers that choose, of whole design spaces and of networks: distances, loads, and their bounds.
+    """The few numbers that choose among design spaces and networks: distances, loads, and their bounds.
 
     The traffic is uniform, on all shortest paths. `best` answers which graph of a size is the best one.
 
@@ -170,7 +170,7 @@ def screen(
 
 @dataclass(frozen=True)
 class ScreenRequest:
-    """each: "class" of a design space, or "lattice" or "graph", one of lattices, one of others; None for a network."""
+    """each: "class" for a design space, or "lattice" ("graph" for circulants); None for a network."""
 
     each: str | None = field(
         default=None, metadata={"meaning": "what has a row: each class of a design space, each lattice, each graph"}

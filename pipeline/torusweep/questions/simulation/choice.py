@@ -1,4 +1,4 @@
-"""The routing and virtual-channel rule of a simulation: those requested, or the first that are proved deadlock-free."""
+"""Choose a simulation's routing and virtual-channel rule: as requested, or the first proved deadlock-free."""
 
 from __future__ import annotations
 
@@ -42,9 +42,9 @@ class RoutingChoice(NamedTuple):
     """A routing and a virtual-channel rule for a simulation.
 
     routing, vc_rule   canonical spellings
-    form               the routes that packets draw; with adaptive routing, those among which they choose hop by hop
+    form               routes that packets draw, or with adaptive routing choose among hop by hop
     rule, virtual_channels   the rule as data, and the virtual channels of every physical channel
-    choosing           between which routes packets choose on their way; None: each draws one
+    choosing           routes between which packets choose on their way; None: each draws one
     """
 
     routing: str
@@ -57,7 +57,7 @@ class RoutingChoice(NamedTuple):
 
 
 def default_routings(topology: Topology) -> tuple[str, ...]:
-    """The routings to try; with faults, those that look at the links which are left.
+    """The routings to try; with faults, routings that heed the remaining links.
 
     The root of up_down is a node that works and forwards.
     """
@@ -68,7 +68,7 @@ def default_routings(topology: Topology) -> tuple[str, ...]:
 
 
 def fits(topology: Topology, routing: str) -> bool:
-    """Whether the network has the routing, whatever the rule. To refuse, `choose_rule` seeks a remedy: slow."""
+    """Whether the routing suits the network, whatever the rule. `choose_rule` also seeks a remedy, which is slow."""
     try:
         resolve_routing(routing, topology)
     except BadInput:
@@ -89,8 +89,8 @@ def check_choice(
 
     skip_proof   build no dependency graph: accept a rule that may deadlock
 
-    Raises BadInput, with a rule that works, where the parts do not fit each other, or where they are not proved
-    deadlock-free (unless allow_deadlock).
+    Raises BadInput, with a rule that works, if the parts do not fit each other, or are not proved deadlock-free
+    (unless allow_deadlock).
     """
     try:
         case = deadlock_case(topology, routing=routing, vc_rule=vc_rule, virtual_channels=virtual_channels)
@@ -114,11 +114,11 @@ def choose_rule(
 ) -> RoutingChoice | None:
     """The first rule that is proved deadlock-free for a routing.
 
-    at_least      take more virtual channels where these do not suffice
-    cut_through   switching is virtual cut-through, which lets adaptive routing use rule bubble
-    optional      None where no number of virtual channels would do, unless allow_deadlock; no remedy is sought
+    at_least      whether to take more virtual channels if these do not suffice
+    cut_through   whether switching is virtual cut-through, which lets adaptive routing use rule bubble
+    optional      whether to return None, without seeking a remedy, if no number of virtual channels would do
 
-    Raises BadInput where no rule is (with allow_deadlock: returns rule none).
+    Raises BadInput if no rule is proved; with allow_deadlock, returns rule none.
     """
     try:
         name, form = resolve_routing(routing, topology)
@@ -145,7 +145,7 @@ def choose_rule(
 
 
 def may_use_both_classes(routing: Routing, rule: Rule) -> bool:
-    """Whether packets that do not cross a ring's dateline may also use its second class, otherwise nearly empty.
+    """Whether packets that do not cross a ring's dateline may also use its second class, which is nearly empty.
 
     They may if the rule separates classes by datelines and is deadlock-free, and if in each phase every route
     uses each axis once, in an order of axes that all routes of the phase share. A run that crosses no dateline
@@ -175,7 +175,7 @@ def may_use_both_classes(routing: Routing, rule: Rule) -> bool:
 def with_remedy(
     refusal: BadInput, topology: Topology, routing: str | GivenRouting, *, skip_proof: bool = False
 ) -> BadInput:
-    """The refusal with a remedy that works in place of one of `GENERAL_REMEDIES`; other refusals unchanged.
+    """Replace one of `GENERAL_REMEDIES` in a refusal by a remedy that works; other refusals stay unchanged.
 
     skip_proof   build no dependency graph
     """
@@ -188,9 +188,9 @@ def with_remedy(
 
 
 def remedy(topology: Topology, routing: str | GivenRouting) -> str:
-    """A rule for the routing, or another routing with a rule, that is proved deadlock-free; else to allow deadlock.
+    """Suggest a rule, or another routing with a rule, that is proved deadlock-free; otherwise to allow deadlock.
 
-    Raises BadInput where no routing fits the network because some nodes cannot reach others.
+    Raises BadInput if no routing fits the network because some nodes cannot reach others.
     """
     fitting: list[str | GivenRouting] = []
     links = most_flits(topology)
@@ -229,7 +229,7 @@ def _deadlock_refusal(topology: Topology, routing: str | GivenRouting, reason: s
 
 
 def _without_unneeded_class(topology: Topology, case: Case) -> Case:
-    """The case without its highest class if that is proved deadlock-free too; the others share its channels.
+    """Drop the case's highest class if the rest is proved deadlock-free; the other classes share its channels.
 
     r05_phases, for example, has a class for the dateline of the destination's module. Modules that are meshes, or
     have four nodes a side, do not need it.

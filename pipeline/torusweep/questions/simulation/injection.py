@@ -26,7 +26,7 @@ NUMBER_BITS = 32  # of a packet's number within its terminal
 class Process(NamedTuple):
     """An injection process.
 
-    exponential  gaps are exponential, and a cycle may have several packets; else geometric, and it has at most one
+    exponential  whether gaps are exponential (a cycle may have several packets) or geometric (at most one)
     burst        mean duration of a burst, in cycles; None: the source is always on
     peak         load during a burst, flits per cycle
     """
@@ -51,7 +51,7 @@ def bursts(
     cycles: Annotated[float, Whole(1, "mean length of a burst, in cycles", 10**9)] = 100,
     peak: Annotated[float, Whole(0, "flits per cycle per terminal in a burst", 1 << 14)] = 1,
 ) -> Process:
-    """On and off by a two-state Markov chain: in a burst, a packet in every cycle with the same probability.
+    """Bursts and pauses by a two-state Markov chain; a cycle of a burst has a packet with a fixed probability.
 
     The load during a burst is `peak`; the pauses are as long as the requested load needs.
     Source: Jain & Routhier 1986 in its two-state form, as BookSim2's on_off injection.
@@ -65,12 +65,12 @@ INJECTIONS: dict[str, Callable[..., Process]] = {process.__name__: process for p
 
 
 def canonical(spelling: str) -> str:
-    """The canonical spelling of a process. Raises BadInput where name or parameters are wrong."""
+    """The canonical spelling of a process. Raises BadInput if the name or a parameter is wrong."""
     return _resolve(spelling)[0]
 
 
 def process_of(spelling: str, topology: Topology) -> Process:
-    """Raises BadInput where name or parameters are wrong."""
+    """The process of a spelling. Raises BadInput if the name or a parameter is wrong."""
     _, process, values = _resolve(spelling)
     return process(topology, **values)
 
@@ -83,7 +83,7 @@ class ArrivalTimes:
     """The arrival times of packets.
 
     process   the injection process
-    flits     of a packet, on average
+    flits     mean length of a packet
     seed      0 … 2⁶⁴ − 1
     """
 
@@ -91,7 +91,7 @@ class ArrivalTimes:
         self.process, self.flits, self.seed, self.backend = process, flits, seed, backend
 
     def check(self, rate: np.ndarray, load: float) -> None:
-        """Raises BadInput for a rate (float64[T], packets per cycle) that the process or a node cannot sustain.
+        """Raise BadInput for a rate (float64[T], packets per cycle) that the process or a node cannot sustain.
 
         load   for the message: flits per cycle per terminal
         """
@@ -129,7 +129,7 @@ class ArrivalTimes:
         return np.round(rate * self.flits / self.process.peak, 12)
 
     def times(self, rate: np.ndarray, cycles: int) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-        """(terminal, k, time), int64 each, of every packet, by blocks of terminals; rate as in `check`."""
+        """Yield (terminal, k, time), int64 each, of every packet, by blocks of terminals; rate as in `check`."""
         sending = np.flatnonzero(rate > 0)
         if not sending.size:
             yield (np.zeros(0, np.int64),) * 3
@@ -158,7 +158,7 @@ class ArrivalTimes:
         return words.reshape(4, len(terminal), len(number))
 
     def _next_times(self, last: np.ndarray, terminal: np.ndarray, rate: np.ndarray, k: np.ndarray) -> np.ndarray:
-        """float64[B, K]: the times of packets k of each terminal, given that of the packet before (0 = none)."""
+        """float64[B, K]: the times of packets k of each terminal, given the time of the previous packet (0 = none)."""
         words = self.words(terminal, k, 0, GAPS)
         log = np.log1p(-unit(words[0], words[1]))  # ≤ 0
         if self.process.exponential:

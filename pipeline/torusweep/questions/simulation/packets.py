@@ -3,9 +3,8 @@
 The random numbers of packet k of a terminal have the counter (terminal, k). A packet therefore depends
 neither on the length of the run nor on other experiments, and another load only changes its time.
 
-Lengths of packets: one for all, or a mix, from which each packet draws its own. Random destinations of packets, given
-their sources, from counter-based random numbers. Placement of a workload's tasks on terminals, and its messages as
-packets.
+All packets have one length, or each draws its own from a mix. Random destinations, given the sources, come from
+counter-based random numbers, too. A workload's tasks are placed on terminals, and its messages become packets.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ class PacketLengths(NamedTuple):
 
     @property
     def mean(self) -> float:
-        """Flits of a packet on average; of one length, exactly that."""
+        """Mean flits of a packet; exact for a single length."""
         return float(sum(flits * share for flits, share in zip(self.flits, self.shares)))
 
     @property
@@ -50,7 +49,7 @@ class PacketLengths(NamedTuple):
         return self.flits[0]
 
     def draw(self, number: np.ndarray, seed: int, backend: str = "auto") -> np.ndarray:
-        """int16[M]: the length of each packet, from its number int64[M]; off by less than 2⁻³² in each probability."""
+        """int16[M]: the length of each packet, from its number int64[M]; probabilities are off by less than 2⁻³²."""
         if len(self.flits) == 1:
             return np.full(len(number), self.flits[0], np.int16)
         drawn = packet_words(number, 0, LENGTHS, seed, backend=backend)[0]
@@ -66,7 +65,7 @@ def one_length(flits: int) -> PacketLengths:
 def lengths_of(mix: str) -> PacketLengths:
     """The lengths of a mix, written as lengths and weights: "1:0.5,5:0.5".
 
-    Raises BadInput for a mix that is not written so, or has a length twice.
+    Raises BadInput for another text, or a length that occurs twice.
     """
     found: dict[int, float] = {}
     parts = mix.split(",")
@@ -89,7 +88,7 @@ def lengths_of(mix: str) -> PacketLengths:
 
 
 def canonical(mix: str) -> str:
-    """The mix with ascending lengths and shares that add up to 1. Raises BadInput as `lengths_of`."""
+    """The mix with ascending lengths and shares that add up to 1. Raises BadInput like `lengths_of`."""
     lengths = lengths_of(mix)
     return ",".join(f"{flits}:{share:.12g}" for flits, share in zip(lengths.flits, lengths.shares))
 
@@ -130,9 +129,9 @@ class Destinations:
     def draw(self, packet: np.ndarray, source: np.ndarray, streams: tuple[int, int]) -> np.ndarray:
         """int32[B]: the destination of each packet.
 
-        packet   int64[B] ≥ 0   its number, the counter of its random numbers
+        packet   int64[B] ≥ 0   number of each packet, the counter of its random numbers
         source   int64[B]       terminal that sends it; its row must not be empty
-        streams  of random numbers (torusweep_kernels.philox.draws): for destinations, and for rejections
+        streams  streams of random numbers (torusweep_kernels.philox.draws): for destinations, and for rejections
         """
         found = np.empty(len(packet), np.int32)
         left, attempt = np.arange(len(packet)), 0
@@ -178,7 +177,7 @@ class Packets(NamedTuple):
     length       int16[M]      flits
     local        int64[L]      cycles of generation of packets to their own source, which never enter the network
     local_length int16[L]      their flits
-    messages     of a workload: the packets of each message, and its dependencies; `time` is then 0
+    messages     packets and dependencies of a workload's messages; `time` is then 0
     """
 
     first: np.ndarray
@@ -195,8 +194,8 @@ class Packets(NamedTuple):
 class Generator:
     """Generates the packets of a traffic between the terminals of a topology.
 
-    traffic     between terminals (torusweep.traffic)
-    lengths     of packets (torusweep.questions.simulation.packets)
+    traffic     traffic between terminals (torusweep.traffic)
+    lengths     lengths of packets
     seed        0 … 2⁶⁴ − 1
     injection   spelling of a process (torusweep.questions.simulation.injection)
     """
@@ -218,7 +217,7 @@ class Generator:
     def at_load(self, load: float, cycles: int) -> Packets:
         """All packets of cycles 0 … cycles − 1 at `load` flits per cycle per terminal, on average over the terminals.
 
-        Raises BadInput where some terminal would exceed the rate of the injection process.
+        Raises BadInput if some terminal would exceed the rate of the injection process.
         """
         rate = load * self.destinations.sent / self.lengths.mean
         self.arrivals.check(rate, load)
@@ -275,10 +274,9 @@ def terminals_of(tasks: int, terminals: int, placement: str, seed: int, backend:
 def workload_packets(
     workload: Workload, topology: Topology, placement: str, packet_flits: int, seed: int, backend: str = "auto"
 ) -> Packets:
-    """The packets of a workload's messages: `packet_flits` each; the last one of a message takes the remainder.
+    """The packets of a workload's messages, of `packet_flits` each; a message's last packet takes the remainder.
 
-    A message between terminals of one node, or to its own task, never enters the network: it is delivered when it
-    is sent.
+    A message between terminals of one node, or to its own task, never enters the network; it is delivered at once.
     """
     node = topology.terminals[terminals_of(workload.tasks, len(topology.terminals), placement, seed, backend)]
     source, destination = node[workload.source], node[workload.destination]
@@ -319,7 +317,7 @@ class Completion(NamedTuple):
 
 
 def completion_of(packets: Packets, sent: np.ndarray, delivered: np.ndarray) -> Completion:
-    """The completion of messages sent at sent, int32[G]; their packets arrive at delivered, int32[M], −1 = never."""
+    """The completion of messages sent at `sent`, int32[G], with packets delivered at int32[M]; −1 = never."""
     message, last = packets.number >> NUMBER_BITS, sent.copy()  # a message without packets arrives at once
     np.maximum.at(last, message, delivered)
     last[message[delivered < 0]] = -1
@@ -327,7 +325,7 @@ def completion_of(packets: Packets, sent: np.ndarray, delivered: np.ndarray) -> 
 
 
 def join_messages(parts: list[Messages], packets: np.ndarray) -> Messages:
-    """The messages of E experiments as one batch; packets int64[E]: the number of each experiment's first packet."""
+    """Join the messages of E experiments into a batch; packets int64[E]: number of each experiment's first packet."""
     first = np.cumsum([0, *(len(one.begin) for one in parts)])
     waits = np.cumsum([0, *(len(one.successor) for one in parts)])
     return Messages(

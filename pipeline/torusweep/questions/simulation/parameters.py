@@ -1,7 +1,7 @@
-"""The parameters of a simulation's router, packets and runs: their one declaration.
+"""The parameters of a simulation's router, packets and runs, declared once.
 
-A simulation as a point of a sweep: its request as one canonical string. Offered loads as texts of the command line
-and in a configuration: numbers, lists and ranges.
+In a sweep, a simulation's request is one canonical string. Offered loads are numbers, lists and ranges, on the command
+line and in a configuration.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ WORKLOAD = Spelled(
 
 @dataclass(frozen=True)
 class Parameters:
-    """The requested parameters, apart from network and loads. None: the preset's, or what the network needs."""
+    """The requested parameters, apart from network and loads. None means the preset's, or what the network needs."""
 
     router: Annotated[str, ROUTER] = "default"
     routing: (
@@ -150,7 +150,7 @@ class Parameters:
     allow_deadlock: Annotated[bool, Meaning("simulate even if the routing might deadlock")] = False
 
     def canonical(self) -> Parameters:
-        """The same in canonical spellings. Raises BadInput for a name or a number that is wrong on every network."""
+        """The parameters in canonical spellings. Raises BadInput for a name or number wrong on every network."""
         values: dict[str, Any] = {
             one.name: one.canonical(getattr(self, one.name)) for one in parameters_of(Parameters, 0)
         }
@@ -183,7 +183,7 @@ class Parameters:
 
 
 class RunRequest(NamedTuple):
-    """parameters: of every run; loads, seeds, precision: as `simulation_records` takes them."""
+    """A request: the parameters of every run, and loads, seeds and precision as for `simulation_records`."""
 
     parameters: Parameters
     loads: tuple[float, ...]
@@ -216,7 +216,7 @@ def request_of(spelled: str) -> RunRequest:
 def check_numbers(
     loads: Sequence[float], seeds: Sequence[int], precision: float | None, *, workload: str | None = None
 ) -> None:
-    """Raises BadInput for loads, seeds or a precision that cannot be simulated."""
+    """Raise BadInput for loads, seeds or a precision that cannot be simulated."""
     if workload is not None and (loads or precision):
         raise BadInput(
             f"workload={workload}: expected neither loads nor a precision of saturation beside a workload;"
@@ -234,7 +234,7 @@ MOST_LOADS = 10_000  # of an entry, or of a range
 
 
 def loads_of(given: Sequence[str]) -> tuple[float, ...]:
-    """The loads of the texts 0.1,0.2 and 0.1:0.9:0.1 (both ends included), in the order given."""
+    """The loads of texts such as 0.1,0.2 and 0.1:0.9:0.1 (both ends included), in the given order."""
     found: list[float] = []
     for part in (part for text in given for part in text.split(",")):
         numbers = [_number(part, text) for text in part.split(":")]

@@ -1,6 +1,6 @@
 """Router presets: named defaults for the parameters of a simulation.
 
-The links of a network as the simulator's channels: flits a cycle, cycles, and the buffers that cover them.
+The module also turns links into the simulator's channels: flits a cycle, cycles, and buffers that cover them.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ HOST_CHANNELS = 4  # at least, where hosts send and receive at the rate of their
 class Preset(NamedTuple):
     """Switching, virtual channels, buffers, delays in cycles (torusweep_kernels.router.Router), packets, injection.
 
-    buffer_flits       of every virtual channel; enlarged where the switching needs it and no number is requested
+    buffer_flits       flits of every virtual channel; more if the switching needs it and no number is requested
     source_queue       capacity in packets; None: unlimited
     input_speedup, ejection_flits   torusweep_kernels.router.Router
-    routing, vc_rule   None: the first that fits the network, and the first that is proved deadlock-free
-    source             where it is described, and what we choose where that leaves it open
+    routing, vc_rule   None: the first routing that fits the network, and the first rule proved deadlock-free
+    source             the preset's description in the literature, and our choice where that is open
     """
 
     switching: Switching
@@ -83,13 +83,13 @@ PRESETS = {
 
 
 def canonical(name: str) -> str:
-    """The name of a preset. Raises BadInput where there is none."""
+    """The canonical name of a preset. Raises BadInput for an unknown one."""
     preset(name)
     return name
 
 
 def preset(name: str) -> Preset:
-    """A preset by its name. Raises BadInput where there is none."""
+    """The preset with a name. Raises BadInput for an unknown one."""
     if name not in PRESETS:
         raise BadInput(f"unknown router '{name}'{nearest(name, PRESETS)}; there are {', '.join(PRESETS)}")
     return PRESETS[name]
@@ -98,7 +98,7 @@ def preset(name: str) -> Preset:
 def flits_a_cycle(topology: Topology) -> np.ndarray | None:
     """int16[N, P]: flits that each channel carries in a cycle; None: 1 everywhere.
 
-    Raises BadInput where a channel carries no whole number of them.
+    Raises BadInput if a channel does not carry a whole number of flits.
     """
     if topology.bandwidth is None:
         return None
@@ -119,15 +119,15 @@ def flits_a_cycle(topology: Topology) -> np.ndarray | None:
 
 
 def most_flits(topology: Topology) -> int:
-    """The most flits that a channel carries in a cycle, and so the fewest virtual channels that it needs."""
+    """The most flits that a channel carries in a cycle, and so the least number of virtual channels."""
     return 1 if topology.bandwidth is None else max(1, int(topology.bandwidth.max(initial=1)))
 
 
 def clock_for(topology: Topology, flit_bytes: int | None) -> Clock:
-    """The clock of a simulation, with flits so long that the longest link takes no more cycles than it may.
+    """The clock of a simulation, with flits long enough to keep the longest link within the limit of cycles.
 
-    flit_bytes   bytes of a flit; None: 4, or as many more as the links need
-    Raises BadInput for a longer link than the simulator takes.
+    flit_bytes   bytes of a flit; None: 4, or more if the links need it
+    Raises BadInput for a link that is too long for the simulator.
     """
     longest = 1 if topology.latency is None else int(topology.latency.max(initial=1))
     clock = clock_of(topology.plan, flit_bytes, MOST_LATENCY, longest)
@@ -144,7 +144,7 @@ def clock_for(topology: Topology, flit_bytes: int | None) -> Clock:
 
 
 def cycles_of(topology: Topology, clock: Clock = UNSAID) -> tuple[np.ndarray, np.ndarray | None]:
-    """(cycles over each channel, cycles beside a credit's first one back over it), int16[N, P]; None: 0 everywhere."""
+    """(cycles over each channel, cycles of a credit back over it beyond the first), int16[N, P]; None: 0 everywhere."""
     cycles = clock.over_links(topology)
     if cycles is None:
         return np.ones(topology.ports.shape, np.int16), None
@@ -153,11 +153,11 @@ def cycles_of(topology: Topology, clock: Clock = UNSAID) -> tuple[np.ndarray, np
 
 
 def round_trip(topology: Topology, router: Preset, clock: Clock = UNSAID) -> int:
-    """Flits of a virtual channel's buffer with which packets, one after another, use the longest link in every cycle.
+    """The flits of a virtual channel's buffer with which successive packets use the longest link in every cycle.
 
-    That is the cycles from sending a head until its credit is back: switch and link, route and virtual channel at the
-    other end, and the credit over the same link. A virtual channel sends a flit a cycle, whatever the bandwidth. 0
-    where every link takes a cycle, for which the router's own buffers are made.
+    That is the number of cycles from sending a head until its credit is back: switch and link, route and virtual
+    channel at the other end, and the credit over the same link. A virtual channel sends a flit a cycle, whatever the
+    bandwidth. It is 0 if every link takes one cycle, for which the router's own buffers suffice.
     """
     over = clock.over_links(topology)
     if over is None:

@@ -1,7 +1,7 @@
 """The rows of the table `simulation`.
 
-The saturation point: the highest offered load that the network accepts, by repeated division of an interval.
-Simulations of several points of a network: those whose routers and routes are alike share calls of the kernel.
+The saturation point is the highest offered load that the network accepts, found by repeated division of an interval.
+Several points of a network share calls of the kernel if their routers and routes are alike.
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ def find_saturation(
 ) -> Generator[Asked, Answer, float]:
     """The highest load that is not saturated, to `precision`; `top` if that is not saturated either.
 
-    saturated   evaluates several loads, ascending, at once; None (not decided) counts as not saturated. A generator, as
-                the search itself is, so that searches of several points go on together
+    saturated   evaluates several ascending loads at once; None (not decided) counts as not saturated. Like the search
+                itself it is a generator, so that searches of several points go on together
 
-    The result lies below the lowest load of a round that is saturated, even if a higher one is not.
+    The result lies below the lowest saturated load of a round, even if a higher load is not saturated.
     """
     low, high = 0.0, top
     loads = [top * part / PARTS for part in range(1, PARTS + 1)]
@@ -81,16 +81,16 @@ def simulation_records(
     """A row of the table `simulation` for each load, or one for the workload; Python values without NaN.
 
     loads         offered load, flits per cycle per terminal, on average over the terminals; > 0
-    seeds         of the random numbers; each load is simulated with every seed, and its row combines them
+    seeds         seeds of the random numbers; each load is simulated with every seed, and its row combines them
     precision     also find the saturation point, to this precision in flits per cycle per terminal; without loads,
-                  the row is that of the highest load that is not saturated
+                  the row is for the highest load that is not saturated
     packets_each  instead of loads: every terminal sends this many packets, all generated in cycle 0
     progress      receives the number of simulated experiments, a fraction for those in progress
     completions   receives, for each seed of a workload, the times at which messages were sent and delivered
-    announce      called when nothing can be refused any more, before the first cycle
+    announce      called before the first cycle, when nothing can be refused any more
 
-    Raises BadInput where network, routing, rule, traffic, switching and numbers do not fit each other, or may
-    deadlock; Refused where the memory does not suffice.
+    Raises BadInput if network, routing, rule, traffic, switching and numbers do not fit each other, or may
+    deadlock; Refused if the memory does not suffice.
     """
     if packets_each is None:
         check_numbers(loads, seeds, precision, workload=parameters.workload)
@@ -127,7 +127,7 @@ def simulation_records(
 def steps_of(
     setup: Setup, loads: Sequence[float], seeds: Sequence[int], precision: float | None, packets_each: int | None = None
 ) -> Steps:
-    """The rows of `simulation_records`, step by step: yields experiments, and is sent the outcome of each."""
+    """Make the rows of `simulation_records` step by step: yield experiments, and receive the outcome of each."""
     if packets_each is not None or setup.workload is not None:
         outcomes = yield [Experiment(None, seed, packets_each or 0) for seed in seeds]
         return [_row(setup, seeds, outcomes, packets_each=packets_each)]
@@ -156,7 +156,7 @@ def steps_of(
 
 
 def _batch(setup: Setup, requested: Parameters) -> Setup:
-    """The setup for packets_each: as with a workload, source queues are unlimited."""
+    """The setup for packets_each: source queues are unlimited, as with a workload."""
     for name in ("injection", "source_queue", "warm_up"):
         if (value := getattr(requested, name)) is not None:
             raise BadInput(
@@ -187,7 +187,7 @@ def _row(
     load: float | None = None,
     packets_each: int | None = None,
 ) -> dict[str, Any]:
-    """The row for runs that differ in their seeds."""
+    """Make the row of runs that differ in their seeds."""
     parameters, deadlocked = setup.parameters, [outcome for outcome in outcomes if outcome.stalled >= 0]
     warm_up = 0 if load is None else parameters.warm_up
     if warm_up is not None:
@@ -270,9 +270,9 @@ class BegunPoint(NamedTuple):
 
 
 def rows_together(network: LazyNetwork, requests: Sequence[str], options: How) -> list[Rows | Exception]:
-    """The rows of each request, or what it raises: a request that fails does so alone.
+    """The rows of each request, or its exception: a request that fails does so alone.
 
-    requests   as `request.Request.spelled` writes them
+    requests   as `RunRequest.spelled` writes them
     """
     found: dict[int, Rows | Exception] = {}
     groups: dict[Hashable, dict[int, BegunPoint]] = defaultdict(dict)
@@ -289,7 +289,7 @@ def rows_together(network: LazyNetwork, requests: Sequence[str], options: How) -
 
 
 def _begin(network: LazyNetwork, request: str, shared: Shared) -> BegunPoint:
-    """What comes before the first run."""
+    """Prepare a point for its first run."""
     parameters, loads, seeds, precision = request_of(request)
     check_numbers(loads, seeds, precision, workload=parameters.workload)
     setup = set_up(network.topology, parameters, shared=shared)
@@ -298,7 +298,7 @@ def _begin(network: LazyNetwork, request: str, shared: Shared) -> BegunPoint:
 
 
 def _in_lockstep(points: dict[int, BegunPoint], options: How) -> dict[int, Rows | Exception]:
-    """The rows of points whose setups are alike: the first step of all, then the second of those that have one, …."""
+    """The rows of points with similar setups: the first step of all, then the second of those that have one, …."""
     found: dict[int, Rows | Exception] = {}
     asked = {place: next(begun.steps) for place, begun in points.items()}
     while asked:
@@ -320,7 +320,7 @@ def _in_lockstep(points: dict[int, BegunPoint], options: How) -> dict[int, Rows 
 
 
 def expect_packets(network: Topology, rows: Sequence[dict[str, Any]]) -> None:
-    """Raise BadInput where a run at a load was too short to measure a packet: 0 accepted says nothing."""
+    """Raise BadInput if a run at a load was too short to measure a packet: 0 accepted would mean nothing."""
     for row in rows:
         load = row["offered_load"]
         if not load or row["packets"] or row["deadlocked"] or (network.terminals == network.terminals[:1]).all():

@@ -1,7 +1,7 @@
 """Random routes of packets, as rows of a table of runs that a batch of experiments shares.
 
-Random shortest paths over a graph of states, drawn hop by hop, as rows of one-hop runs. Random routes of packets that
-choose between a minimal route and a detour by way of another group.
+Random shortest paths over a graph of states are drawn hop by hop, as rows of one-hop runs. Packets may also choose
+between a minimal route and a detour by way of another group.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ def draw_layered_routes(
 ) -> tuple[np.ndarray, np.ndarray]:
     """(direction int8[M, L], hops int16[M, L]) of a random route for each of M packets; a direction is an output port.
 
-    As the routing splits its traffic, all shortest paths are equally probable, or all next arcs are; each of several
-    parallel links is a path, or an arc, of its own.
-    Raises BadInput where a packet has no path.
+    By the routing's split, all shortest paths or all next arcs are equally probable; each parallel link is a path or an
+    arc of its own.
+    Raises BadInput if a packet has no path.
     """
     steps: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []  # packets, hop, port
     order = np.argsort(destination, kind="stable")
@@ -104,7 +104,7 @@ def _walk(
 
 
 def _distinct(number: np.ndarray, behind: int) -> tuple[np.ndarray, np.ndarray]:
-    """(the distinct ones of many numbers 0 … behind − 1, the place of each number among them)."""
+    """(the distinct numbers among many in 0 … behind − 1, the place of each number among them)."""
     if len(number) < behind // 8:
         return np.unique(number, return_inverse=True)
     there = np.zeros(behind, bool)
@@ -123,7 +123,7 @@ def _shares(
     paths: np.ndarray | None,
     links: np.ndarray | None,
 ) -> np.ndarray:
-    """float64[B, Q]: shares of the arcs of states, int64[B], to goals, summed up from the first arc on."""
+    """float64[B, Q]: cumulative shares of the arcs of states, int64[B], to goals."""
     arcs = routing.states[state]
     nearer = (arcs != NO_PORT) & (away[arcs, goal[:, None]] == away[state, goal][:, None] - 1)
     weight = nearer.astype(np.float64) if paths is None else np.where(nearer, paths[arcs, goal[:, None]], 0.0)
@@ -181,7 +181,7 @@ def _table_rows(routing: TableRouting, source: np.ndarray, destination: np.ndarr
 
 
 def _join_halves(table: RouteTable, halves: np.ndarray, phases: int) -> RouteRows:
-    """A row for each distinct pair of halves; `halves` lists the rows of first halves, then those of second ones."""
+    """Make a row for each distinct pair of halves; `halves` has the rows of first halves, then of second halves."""
     number = len(table.hops)
     pair, row = np.unique(
         halves[: len(halves) // 2].astype(np.int64) * number + halves[len(halves) // 2 :], return_inverse=True
@@ -202,12 +202,12 @@ ALL_HOPS = -1
 
 
 class Choosing(NamedTuple):
-    """What packets choose between, and how.
+    """The routes between which packets choose, and how they choose.
 
     minimal    shortest paths with at most one hop between groups (routing by_group)
     view       local or global (torusweep_kernels.router)
-    threshold  how much larger the minimal route's estimate may be
-    later      choose again at every router that the minimal route passes within the source's group
+    threshold  excess that the minimal route's estimate may have
+    later      whether to choose again at every router of the source's group on the minimal route
     counted    link class whose hops give a packet its phase, −1 = all links, None: phase 0
     """
 
@@ -219,7 +219,7 @@ class Choosing(NamedTuple):
 
 
 def choosing_of(spelling: str, topology: Topology, counted: int | None) -> Choosing:
-    """What packets choose between, of a routing by its canonical spelling; counted: see `Choosing`."""
+    """The choice that a routing (by its canonical spelling) leaves to packets; counted: see `Choosing`."""
     _, function, values = resolve(spelling, CHOOSING, kind="routing", example="ugal(view=local)")
     view, threshold = values.get("view", "local"), values.get("threshold", 0)
     assert isinstance(view, str), "its annotation"
@@ -231,8 +231,8 @@ class ChosenRoutes(NamedTuple):
     """Routes of M packets with one hop in each of L runs; directions are ports.
 
     direction, hops, phase   int8, int16, int8 [R, L]
-    row                      int32[M]     of the minimal route
-    detour                   int32[M, K]  of the detour after k hops of it, −1 = none
+    row                      int32[M]     row of the minimal route
+    detour                   int32[M, K]  row of the detour after k hops of it, −1 = none
     """
 
     direction: np.ndarray
@@ -250,14 +250,14 @@ class _Walk(NamedTuple):
 
 
 def choosing_routes(choosing: Choosing, source: np.ndarray, destination: np.ndarray, draws: Draws) -> ChosenRoutes:
-    """A minimal route for each of M packets, and detours of those that leave their group.
+    """A minimal route for each of M packets, and detours for packets that leave their group.
 
     source, destination   int32[M]  nodes
     draws                 uint32[4, M] for each purpose 0, 1, …
 
     A detour leads to a group drawn uniformly among those that are neither the source's nor the destination's, by a
     shortest path to any of its routers with one hop between groups, and on from there by a minimal route. After each
-    further hop within the source's group, another one is drawn.
+    further hop within the source's group, another detour is drawn.
     """
     topology, shape = choosing.minimal.topology, choosing.minimal.topology.plan.structure
     assert isinstance(shape, Grouped), "by_group refuses other networks"
@@ -316,7 +316,7 @@ def _counts(choosing: Choosing, node: np.ndarray, port: np.ndarray) -> np.ndarra
 
 
 def _phases(choosing: Choosing, source: np.ndarray, ports: np.ndarray, before: np.ndarray) -> np.ndarray:
-    """int8[B, L]: the number of hops counted before each hop; before int8[B]: those before the first one."""
+    """int8[B, L]: the number of hops counted before each hop; before int8[B]: hops counted before the first one."""
     phase, at, count = np.full(ports.shape, -1, np.int8), source, before
     for hop in range(ports.shape[1]):
         port = ports[:, hop]
@@ -327,7 +327,7 @@ def _phases(choosing: Choosing, source: np.ndarray, ports: np.ndarray, before: n
 
 
 def _joined(walks: list[tuple[np.ndarray, int, _Walk]], packets: int) -> ChosenRoutes:
-    """A row for each distinct route. walks: packets, after how many hops (−1: their own route), and their hops."""
+    """Make a row for each distinct route. walks: packets, hops before the detour (−1: own route), and their hops."""
     longest = max(walk.port.shape[1] for _, _, walk in walks)
     code = np.zeros(sum(len(some) for some, _, _ in walks), np.int64)
     for hop in range(longest):

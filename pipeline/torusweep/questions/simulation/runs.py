@@ -44,7 +44,7 @@ class Experiment(NamedTuple):
     """One run.
 
     load          flits per cycle per terminal; None: packets_each, or the setup's workload
-    seed          of its random numbers
+    seed          seed of the random numbers
     packets_each  packets of every terminal, all generated in cycle 0
     """
 
@@ -61,7 +61,7 @@ class Outcome(NamedTuple):
     occupancy   float64[V]     flits in all buffers of a virtual channel
     stalled     the cycle since which a cyclic wait blocks packets, −1 = no deadlock
     waiting     the channels of the cyclic wait, in order
-    completion  of a workload's messages
+    completion  completion of a workload's messages
     """
 
     run: Run
@@ -80,9 +80,9 @@ def run(
 ) -> list[Outcome]:
     """The outcome of each experiment, which depends only on the experiment and the setup.
 
-    how        its memory is the limit for packets and routers
+    how        has the limit on the memory of packets and routers
     progress   receives the number of simulated experiments, a fraction for those in progress
-    Raises Refused where a single experiment does not fit, BadInput for a load that cannot be injected.
+    Raises Refused if a single experiment does not fit, BadInput for a load that cannot be injected.
     """
     done: list[Outcome] = []
     for group in groups_of(setup, experiments, how):
@@ -95,7 +95,7 @@ def run(
 
 
 def likeness(setup: Setup) -> Hashable:
-    """Equal for setups whose experiments may share a call of the kernel, of those that exist and share their wiring."""
+    """A key that existing setups with one wiring share if their experiments may share a call of the kernel."""
     parameters = setup.parameters
     return id(setup.wiring), setup.router, setup.cycles, parameters.warm_up, setup.workload is None
 
@@ -103,9 +103,9 @@ def likeness(setup: Setup) -> Hashable:
 def run_many(
     requests: Sequence[tuple[Setup, Sequence[Experiment]]], how: How = USUALLY
 ) -> Iterator[list[Outcome] | Exception]:
-    """What `run` returns or raises for each of several setups, which are alike (`likeness`).
+    """Yield what `run` returns or raises for each of several similar setups (`likeness`).
 
-    Those that fit into memory together run in lockstep, in one call of the kernel.
+    Experiments that fit into memory together run in lockstep, in one call of the kernel.
     """
     most = TOGETHER_ON_GPU if how.backend in ("auto", "cupy") and gpu_count() else TOGETHER
     limit = min(most, default_memory() if how.memory is None else how.memory)
@@ -138,7 +138,7 @@ def _run_together(
 
 
 def groups_of(setup: Setup, experiments: Sequence[Experiment], how: How) -> list[list[Experiment]]:
-    """Groups of successive experiments that fit into memory together. Raises Refused where one alone does not fit."""
+    """Groups of successive experiments that fit into memory together. Raises Refused if one alone does not fit."""
     memory = default_memory() if how.memory is None else how.memory
     groups: list[list[Experiment]] = []
     free = 0
@@ -169,7 +169,7 @@ def bytes_of(setup: Setup, experiments: Sequence[Experiment]) -> list[int]:
 
 
 def _packets(setup: Setup, one: Experiment) -> float:
-    """Packets of an experiment, on average."""
+    """The expected number of packets of an experiment."""
     terminals, workload = len(setup.topology.terminals), setup.workload
     if workload is not None:
         return float((-(-workload.flits // setup.flits)).sum() + len(workload.flits) + len(workload.waits))
@@ -183,7 +183,7 @@ def _run_group(
     how: How,
     progress: Callable[[float], None] | None = None,
 ) -> list[Outcome]:
-    """The outcomes of experiments whose setups are alike (`likeness`), in one call of the kernel."""
+    """The outcomes of experiments with similar setups (`likeness`), in one call of the kernel."""
     generated = [_generated(setup, one, how.backend) for setup, one in experiments]
 
     def draws(purpose: int) -> np.ndarray:
@@ -250,7 +250,7 @@ def _outcome(setup: Setup, one: Experiment, packets: Packets, found: Simulated, 
 def _routes(
     setup: Setup, source: np.ndarray, destination: np.ndarray, draws: Draws
 ) -> tuple[RouteRows, Detours | None]:
-    """A route of every packet, and the detours between which and it the packet chooses."""
+    """A route for every packet, and the detours that the packet may choose instead."""
     choosing = setup.choosing
     if choosing is None:
         return routes_of(setup.routing, source, destination, draws), None
@@ -273,7 +273,7 @@ def _generated(setup: Setup, one: Experiment, backend: str) -> Packets:
 
 
 def _expect_routes(setup: Setup, packets: Packets) -> None:
-    """Raise BadInput for a message between nodes that have no route: what waits for it would never be sent."""
+    """Raise BadInput for a message between nodes without a route: messages that wait for it would never be sent."""
     nodes = setup.topology.nodes
     pairs = np.unique(packets.source.astype(np.int64) * nodes + packets.destination)
     broken = pairs[np.isin(pairs, np.concatenate(unrouted(setup.routing)))]

@@ -28,7 +28,7 @@ Curve = Sequence[Record]  # of one network, routing and router, by offered load
 
 
 def section(tables: Tables) -> Chapter | None:
-    """Latency curves, where each saturates, and times of workloads of the table `simulation`; None if it has no row."""
+    """Latency curves, their saturation, and times of workloads of the table `simulation`; None if it has no row."""
     rows = tables.get("simulation", ())
     if not rows:
         return None
@@ -59,7 +59,7 @@ def _curves(rows: Iterable[Record]) -> list[Curve]:
 
 
 def _panels(curves: Sequence[Curve]) -> list[Panel]:
-    """A chart for each group of curves with the same SHARED settings, those of most curves first."""
+    """A chart for each group of curves with the same SHARED settings, the largest groups first."""
     groups: dict[tuple[Any, ...], list[Curve]] = {}
     for curve in curves:
         if sum(row["total_latency"] is not None for row in curve) > 1:
@@ -69,7 +69,7 @@ def _panels(curves: Sequence[Curve]) -> list[Panel]:
 
 
 def _drawn(group: Sequence[Curve]) -> tuple[Chart, list[dict[str, Any]]]:
-    """The chart of some curves, and their rows: a line a network (and routing, where a network has several)."""
+    """The chart of some curves, and their rows: a line for each network (and routing, if a network has several)."""
     first, curves = group[0][0], spread(group, MOST_LINES)
     length = f"{first['packet_mix']} flits" if first["packet_mix"] else counted(first["packet_flits"], "flit")
     router = f"{counted(first['virtual_channels'], 'virtual channel')}, packets of {length}."
@@ -111,7 +111,7 @@ POINT = fields(SIMULATION, "topology", "routing", "traffic", "router")  # the co
 
 
 def _saturations(curves: Sequence[Curve], loads: Iterable[Record]) -> str:
-    """A row for each curve: its ends, and where it saturates beside the load that the links can carry."""
+    """A row for each curve: its ends, and its saturation beside the load that the links can carry."""
     if not curves:
         return ""
     carried = {(row["topology"], row["routing"], row["traffic"]): row["terminal_saturation_load"] for row in loads}
@@ -154,7 +154,7 @@ def _saturations(curves: Sequence[Curve], loads: Iterable[Record]) -> str:
 
 
 def _saturation(curve: Curve) -> Cell:
-    """Where a curve saturates, as far as it is known."""
+    """The saturation of a curve, as far as known."""
     sought = next((row["simulated_saturation"] for row in curve if row["simulated_saturation"] is not None), None)
     if sought is not None:
         return number(sought, 4)
@@ -167,7 +167,7 @@ def _saturation(curve: Curve) -> Cell:
 
 
 def _workloads(rows: Sequence[Record]) -> str:
-    """A row for each workload or fixed batch: the time until all of it is delivered."""
+    """A row for each workload or fixed batch, with the time until all is delivered."""
     time = ("delivery_time", "delivered after, cycles", 6)
     shown = [*POINT, *fields(SIMULATION, "workload", "packets_each", time)]
     ordered = sorted(

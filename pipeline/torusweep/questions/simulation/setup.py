@@ -53,13 +53,13 @@ from torusweep.workloads import workload as workload_on
 class Setup(NamedTuple):
     """A simulation's network, traffic and router.
 
-    parameters  complete: only warm_up, source_queue and those of a workload may be None
-    traffic     between terminals
-    routing     the routes that packets draw; with adaptive routing, those among which they choose hop by hop
+    parameters  complete parameters: only warm_up, source_queue and those of a workload may be None
+    traffic     traffic between terminals
+    routing     routes that packets draw, or with adaptive routing choose among hop by hop
     workload    messages that replace the traffic, or None
-    choosing    between which routes packets choose on their way, or None
-    clock       of its cycles and flits
-    lost        the pairs without a route; the traffic between them is left out of `traffic`
+    choosing    routes between which packets choose on their way, or None
+    clock       clock of cycles and flits
+    lost        pairs without a route, whose traffic is left out of `traffic`
     """
 
     topology: Topology
@@ -79,7 +79,7 @@ class Setup(NamedTuple):
         return int(self.parameters.cycles or CYCLES)
 
     def check(self, loads: Sequence[float], mean: bool = False) -> None:
-        """Raises BadInput for a load, in flits per cycle per terminal, that some terminal, or the mean, cannot make."""
+        """Raise BadInput for a load (flits per cycle per terminal) that a terminal, or the mean, cannot generate."""
         arrivals, sent = self._arrivals(), self.traffic.sent()
         sent = sent.mean(keepdims=True) if mean else sent
         for load in loads:
@@ -87,7 +87,7 @@ class Setup(NamedTuple):
 
     @property
     def max_load(self) -> float:
-        """The load at which a terminal injects all that it may, a flit a cycle or its host's rate, or can generate."""
+        """The load at which a terminal injects all that it may (a flit a cycle, or its host's rate) or can generate."""
         sent = self.traffic.sent()
         most, sending = np.minimum(terminal_rates(self.topology)[0], self._arrivals().max_load), sent > 0
         return float((most[sending] / sent[sending]).min())
@@ -102,7 +102,7 @@ class Setup(NamedTuple):
 
     @property
     def lengths(self) -> PacketLengths:
-        """The lengths of packets; those of a workload's messages may be shorter."""
+        """The lengths of packets; a workload's messages may have shorter ones."""
         mix = self.parameters.packet_mix
         return one_length(self.flits) if mix is None else lengths_of(mix)
 
@@ -117,7 +117,7 @@ class Setup(NamedTuple):
 
 
 class Shared(NamedTuple):
-    """What setups of one network have in common: the routing, proved once, and its wiring; by what both follow from."""
+    """Proved routings and wirings that setups of one network share, each by the parameters that decide it."""
 
     choices: dict[tuple[Any, ...], RoutingChoice]
     wirings: dict[tuple[Any, ...], Wiring]
@@ -129,9 +129,9 @@ def set_up(
     """Complete the parameters for a network.
 
     skip_proof   do not check whether the requested rule prevents deadlock
-    shared       of earlier calls for the very same topology and skip_proof, to which this one adds
+    shared       results of earlier calls for the same topology and skip_proof, to which this call adds
 
-    Raises BadInput where the parts do not fit each other or may deadlock, Refused where a proof would be too large.
+    Raises BadInput if the parts do not fit each other or may deadlock, Refused if a proof would be too large.
     """
     if not len(topology.terminals):
         raise BadInput(
@@ -227,15 +227,15 @@ def flit_bytes_by(parameters: Parameters) -> int | None:
 
 
 def most_terminals(topology: Topology) -> int:
-    """Terminals of the node that has most."""
+    """The largest number of terminals of a node."""
     return int(np.bincount(topology.terminals).max())
 
 
 def _injection_ports(topology: Topology) -> int:
-    """A port for each terminal of a node, as far as the kernel's ports of a node reach.
+    """The number of injection ports: one for each terminal of a node, within the kernel's limit of ports.
 
-    A host that only ends packets has two, so that the next packet is ready when the last flit of one leaves; its links
-    alone limit what it sends.
+    A host that only ends packets has two, so that the next packet is ready when a last flit leaves; only its links
+    limit what it sends.
     """
     into = int(np.bincount(topology.ports[topology.ports != NO_PORT], minlength=1).max())
     least = 2 if topology.plan.hosts_end else 1
@@ -243,7 +243,7 @@ def _injection_ports(topology: Topology) -> int:
 
 
 def _ejected(topology: Topology) -> int:
-    """Flits a cycle that a node ejects: one for each of its terminals, or all that the links of a host bring."""
+    """Flits a cycle that a node ejects: one for each terminal, or all that a host's links bring."""
     rates = host_rates(topology)
     own = 0 if rates is None else ceil(rates[1].max(initial=0))
     return min(ALL_FLITS, max(most_terminals(topology), own))
@@ -254,7 +254,7 @@ def _choose(
 ) -> RoutingChoice:
     """Routing and rule: the requested ones, the preset's, or the first that fit the network and are deadlock-free.
 
-    least   virtual channels, unless a number is requested
+    least   least number of virtual channels, unless one is requested
     """
     channels, routing = (
         requested.virtual_channels or max(router.virtual_channels, least),
@@ -308,7 +308,7 @@ def _wiring(choice: RoutingChoice, channels: int, clock: Clock) -> Wiring:
 
 
 def _buffers(requested: Parameters, router: Preset, switching: str, flits: int, rule: Rule, round_trip: int) -> int:
-    """Flits of a virtual channel's buffer: as requested, or the preset's, enlarged for the switching and long links."""
+    """Flits of a virtual channel's buffer: as requested, or the preset's, enlarged for switching and long links."""
     if rule.bubble and switching == "wormhole":
         raise BadInput(
             "rule bubble: expected switching virtual-cut-through or store-and-forward, got wormhole;"

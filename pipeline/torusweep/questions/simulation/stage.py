@@ -69,13 +69,13 @@ class Simulation(Records):
 
     @property
     def saturation(self) -> float | None:
-        """The largest load that is accepted, flits per cycle per terminal; None where it was not asked for."""
+        """The largest accepted load, flits per cycle per terminal; None if it was not asked for."""
         value = self.rows[0]["simulated_saturation"]
         return None if value is None else float(value)
 
     @cached_property
     def completions(self) -> pa.Table:
-        """When each message of a workload was sent and delivered: cycles, null if the run ended before."""
+        """Cycles in which each message of a workload was sent and delivered; null if the run ended before."""
         if self.messages is None:
             raise BadInput("completions: expected a simulation of a workload, got one of loads; simulate(workload=…)")
         names = self.messages.names or map(str, range(len(self.messages.flits)))
@@ -101,7 +101,7 @@ class Simulation(Records):
     def figure(self, *, dark: bool = False) -> Drawing:
         """Latency against offered load, with 95 % confidence intervals: an Altair chart, which a notebook shows.
 
-        Raises BadInput where no row has an offered load and a latency.
+        Raises BadInput if no row has an offered load and a latency.
         """
         # only a figure needs the drawing library, which takes long to import
         from torusweep.charts import DARK, LIGHT, Axis, config
@@ -236,7 +236,7 @@ def simulate(
 
 
 def _announce(network: Topology, how: How, request: RunRequest) -> None:
-    """Say what the runs will take, if that is long."""
+    """Announce the expected time of the runs, if it is long."""
     at_once = len(request.seeds) * max(len(request.loads), 1)
     seconds = _seconds(network.nodes, request) / min(cores(), at_once)
     search = "the runs that find the saturation"
@@ -246,7 +246,7 @@ def _announce(network: Topology, how: How, request: RunRequest) -> None:
 
 
 def _announce_workload(network: Topology, how: How, spelling: str, messages: Workload, seeds: int) -> None:
-    """Say what a workload will take at least, if that is long."""
+    """Announce the least time of a workload, if it is long."""
     cycles = least_cycles(messages)
     runs = f"{counted(seeds, 'run')} of {spelling}, at least {cycles:,} cycles on {counted(network.nodes, 'node')}"
     _say_duration(how, f"{runs}: at least about", NODE_CYCLE * network.nodes * cycles * seeds / min(cores(), seeds))
@@ -310,7 +310,7 @@ class SimulationQuestion(Question):
     )
 
     def _entry(self) -> type[NetworkChoice]:
-        """The router's parameters, and what a request's rows have in common: loads, precision and seeds."""
+        """The fields of an entry: the router's parameters, loads, precision and seeds."""
         known = {one.name: one for one in self.parameters}
         told = "also find saturation, within this many flits per cycle per terminal; null: do not"
         fields: dict[str, Any] = {
@@ -330,7 +330,7 @@ class SimulationQuestion(Question):
             yield SimulationRequest(str(request.parameters.traffic), request.spelled())
 
     def check(self, network: LazyNetwork, request: SimulationRequest) -> None:
-        """Whether a rule that is given prevents deadlock is left to the simulation itself: that may take long."""
+        """Check a request, except for deadlock: the simulation itself proves that, as it may take long."""
         parameters, loads, _, _ = request_of(request.simulation)
         if network.plan.whole is None:  # faults may leave a routing some pairs only
             check_reach(network.topology, request.traffic)
@@ -347,7 +347,7 @@ class SimulationQuestion(Question):
         return vars(request_of(request.simulation).parameters)
 
     def row_count(self, network: LazyNetwork, request: SimulationRequest) -> int:
-        """A row for each load; one for a workload, or for the saturation alone."""
+        """The number of rows: one for each load, or one for a workload or the saturation alone."""
         return len(request_of(request.simulation).loads) or 1
 
     def seconds(self, network: LazyNetwork, request: SimulationRequest) -> float:
@@ -362,7 +362,7 @@ class SimulationQuestion(Question):
     def rows_of_many(
         self, points: Iterable[tuple[LazyNetwork, SimulationRequest]], options: How
     ) -> list[Rows | Exception]:
-        """Each network is built once, and each routing on it proved once."""
+        """Compute many points, building each network once and proving each routing on it once."""
         found: dict[int, Rows | Exception] = {}
         networks: dict[str, tuple[LazyNetwork, dict[int, SimulationRequest]]] = {}
         for place, (network, request) in enumerate(points):

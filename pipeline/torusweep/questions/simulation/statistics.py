@@ -2,8 +2,8 @@
 
 The measurement window reaches from the end of the warm-up to the end of the run; packets delivered in it
 count. The window is divided into batches of equal duration, and the variance of their means gives the intervals (batch
-means). In a short run these means depend on each other and are skewed, and a rest of the warm-up is left in them, so
-that an interval as if they were independent would be too narrow: see `half_width`.
+means). In a short run these means depend on each other, are skewed, and contain a rest of the warm-up, so an interval
+that treats them as independent would be too narrow: see `half_width`.
 """
 
 from __future__ import annotations
@@ -51,8 +51,8 @@ class Run(NamedTuple):
 
 
 class MeanEstimate(NamedTuple):
-    """A mean and the half-width of its 95 % confidence interval; None without data, without variance, or where a run is
-    too short: its window shorter than 20 mean latencies."""
+    """A mean and the half-width of its 95 % confidence interval; None without data or variance, or if a run's window is
+    shorter than 20 mean latencies."""
 
     mean: float | None
     half_width: float | None
@@ -61,15 +61,15 @@ class MeanEstimate(NamedTuple):
 class Figures(NamedTuple):
     """Results of several runs at one load. Latencies in cycles, loads in flits per cycle per terminal.
 
-    warm_up          the longest of the runs
-    packets          delivered in the windows, without local ones
-    refused          generated in the windows while the source queue was full
-    generated        load, including local and refused packets
-    accepted         load, including local packets
+    warm_up          longest warm-up of the runs
+    packets          packets delivered in the windows, without local ones
+    refused          packets generated in the windows while the source queue was full
+    generated        generated load, including local and refused packets
+    accepted         accepted load, including local packets
     network, total   latency from entry, and from generation, to the arrival of the tail
     quantiles        50 % and 99 % of the total latency; None without packets
     histogram        (lower end, packets) of the non-empty bins of the total latency
-    saturated        accepted < 0.98 × generated with 95 % confidence; None where it is less without that confidence, or
+    saturated        accepted < 0.98 × generated with 95 % confidence; None if it is less without that confidence, or
                      fewer packets were generated than there are batches
     """
 
@@ -89,7 +89,7 @@ def figures(runs: Sequence[Run], warm_up: int | None = None) -> Figures:
     """The results of runs that differ in their seeds.
 
     warm_up   cycles excluded from measurement; None: detected for each run by MSER-5
-    Raises ValueError where the warm-up is as long as a run.
+    Raises ValueError if the warm-up is as long as a run.
     """
     warm = [mser5(run) if warm_up is None else warm_up for run in runs]
     if any(begin >= run.end for begin, run in zip(warm, runs)):
@@ -161,7 +161,7 @@ def histogram(latency: np.ndarray) -> list[tuple[int, int]]:
 
 
 class _Window(NamedTuple):
-    """For each part: flits delivered and generated, packets delivered, sums of latencies; and all total latencies."""
+    """Flits delivered and generated, packets delivered, sums of latencies for each part; all total latencies."""
 
     flits: np.ndarray
     generated: np.ndarray
@@ -202,7 +202,7 @@ def _ratio(value: np.ndarray, weight: np.ndarray) -> tuple[float, float]:
 def _estimate(
     value: np.ndarray, weight: np.ndarray, long_enough: bool = True, over: float | None = None
 ) -> MeanEstimate:
-    """Of the parts of all runs, [R, PARTS]; without an interval where a batch is shorter than the mean latency."""
+    """Estimate a mean from all runs' parts, [R, PARTS]; no interval if a batch is shorter than the mean latency."""
     if not weight.sum():
         return MeanEstimate(None, None)
     mean = float(value.sum() / (weight.sum() if over is None else over))
@@ -217,12 +217,11 @@ def half_width(value: np.ndarray, weight: np.ndarray) -> float:
 
     value, weight   [R, 60] of R runs that differ in their seeds
 
-    Batch means: the largest of the half-widths with 20, 10 and 5 batches a run, each with its own Student's t. That of
-    20 is corrected for the correlation of successive means, by that of lag 1, and for their skewness, as in N-Skart.
-    Where they are correlated, larger batches count, too, down to two, which tell a mean that still moves from one that
-    is steady; as all runs fill alike, batches of the same time are then one.
-    Source: Law and Kelton 1984 (batch means); Tafazzoli, Steiger and Wilson 2011 (N-Skart: corrections); Marriott and
-    Pope 1954 (bias of the correlation).
+    The result is the largest half-width by batch means with 20, 10 and 5 batches a run, each with its own Student's t.
+    With 20, it is corrected for the correlation of successive means (lag 1) and for skewness, as in N-Skart. If they
+    are correlated, larger batches count, too, down to two, which show whether a mean still moves; as all runs fill
+    alike, batches of the same time are then joined. Source: Law and Kelton 1984 (batch means); Tafazzoli, Steiger and
+    Wilson 2011 (N-Skart: corrections); Marriott and Pope 1954 (bias of the correlation).
     """
     together = value.sum(axis=0, keepdims=True), weight.sum(axis=0, keepdims=True)
     means = _deviations(*together, BATCHES)

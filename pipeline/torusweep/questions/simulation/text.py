@@ -1,4 +1,4 @@
-"""Simulations as text: what was simulated, a line for each load, the latency curve, deadlocks."""
+"""Simulations as text: their inputs, a line for each load, the latency curve, deadlocks."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ CYCLES_ALONE = "cycles"
 
 
 class Timed(NamedTuple):
-    """How cycles are shown.
+    """The way to show cycles.
 
-    clock  of the simulation
-    unit   of latencies: "cycles" or a unit of time; None: cycles, and beside them µs where a cycle has a length
+    clock  clock of the simulation
+    unit   unit of latencies, "cycles" or a unit of time; None: cycles, with µs beside them if a cycle has a length
     """
 
     clock: Clock
@@ -35,30 +35,30 @@ class Timed(NamedTuple):
 
     @property
     def scale(self) -> float:
-        """What a number of cycles is multiplied by."""
+        """The factor from cycles to the unit."""
         if self.unit in (None, CYCLES_ALONE) or self.clock.cycle is None:
             return 1.0
         return float(self.clock.cycle / SECONDS[str(self.unit)])
 
     @property
     def beside(self) -> str | None:
-        """The unit beside cycles; None where they stand alone, or not at all."""
+        """The unit beside cycles; None if cycles are shown alone, or not at all."""
         return "µs" if self.unit is None and self.clock.cycle is not None else None
 
     def time(self, cycles: float) -> str:
-        """'257,822 cycles, 82.5 µs', or in the unit asked for."""
+        """Return '257,822 cycles, 82.5 µs', or the time in the requested unit."""
         if self.unit not in (None, CYCLES_ALONE):
             return f"{four_digits(cycles * self.scale)} {self.unit}"
         shown = counted(cycles, "cycle", ",.10g")
         return f"{shown}, {four_digits(self.micro(cycles))} µs" if self.beside else shown
 
     def micro(self, cycles: float) -> float:
-        """Microseconds of so many cycles."""
+        """Microseconds of a number of cycles."""
         return cycles * float((self.clock.cycle or 0) * 10**6)
 
 
 def timed_on(network: Topology, clock: Clock, unit: str | None) -> Timed:
-    """Raises BadInput for a unit of time where no cycle has a length."""
+    """The way to show cycles of a network. Raises BadInput for a unit of time if no cycle has a length."""
     if unit not in (None, CYCLES_ALONE) and clock.cycle is None:
         raise BadInput(
             f"expected cycles on {network.spelling}, whose links say neither a bandwidth nor a latency in units, got"
@@ -68,7 +68,7 @@ def timed_on(network: Topology, clock: Clock, unit: str | None) -> Timed:
 
 
 def print_simulation(console: Console, rows: Sequence[Row], timed: Timed | None = None) -> None:
-    """Rows of the table `simulation` that differ in their load only; timed: by default cycles alone."""
+    """Print rows of the table `simulation` that differ in their load only; timed: by default cycles alone."""
     timed = timed or Timed(UNSAID)
     print_facts(console, rows[0]["topology"], _facts(rows[0], timed))
     console.print()
@@ -102,7 +102,7 @@ def print_simulation(console: Console, rows: Sequence[Row], timed: Timed | None 
 
 
 def _facts(row: Row, timed: Timed) -> list[tuple[str, str]]:
-    """(name, value) of what was simulated; --json has every column."""
+    """(name, value) of the inputs; --json has every column."""
     buffers = f"{row['virtual_channels']} of {counted(row['buffer_flits'], 'flit')}"
     speedup = f", {row['input_speedup']} virtual channels of a port send at once" if row["input_speedup"] > 1 else ""
     cycles = "until all is delivered" if row["cycles"] is None else f"{row['cycles']:,}"
@@ -157,7 +157,7 @@ NOTES = {
 
 
 def _verdict(row: Row) -> str:
-    """What is known of a load."""
+    """The verdict on a load."""
     if row["deadlocked"]:
         return "deadlock"
     if row["saturated"] or not _maybe_saturated(row):
@@ -180,10 +180,10 @@ def _maybe_saturated(row: Row) -> bool:
 
 
 def _cycles_enough(row: Row) -> int | None:
-    """The cycles that would give a useful interval of the latency; None where there is one, or no load is steady.
+    """The cycles that would give a useful interval of the latency; None if there is one, or no load is steady.
 
-    Without an interval, the measured cycles are less than 20 latencies, and half of a run is measured at least. One
-    that is wider than half of the latency is of little use.
+    Without an interval, the measured cycles, at least half of a run, are less than 20 latencies. An interval wider than
+    half of the latency is of little use.
     """
     mean, error = row["total_latency"], row["total_latency_error"]
     if row["offered_load"] is None or row["saturated"] or row["deadlocked"] or row["packets"] < 2:
@@ -209,7 +209,7 @@ def _estimate(row: Row, name: str, digits: int, scale: float = 1.0) -> str:
 
 
 def _columns(timed: Timed, generated: bool) -> Columns:
-    """generated: also the load that these runs generated, where it makes a verdict clear."""
+    """The columns of the table; generated: whether to show the generated load, too, which makes a verdict clear."""
     scale, digits = timed.scale, 2 if timed.scale == 1 else 4
 
     def known(name: str, by: float) -> Callable[[Row], str | None]:
