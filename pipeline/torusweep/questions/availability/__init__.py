@@ -1,1 +1,1 @@
-"""What is left of a network after failures: the distribution over draws of failed links, routers or cubes."""
+"""Availability: the distribution of measures over draws of failed links, routers or cubes."""

@@ -1,4 +1,4 @@
-"""What can fail: the links, the routers, or the cubes of a network. What is left after each draw of failures."""
+"""The parts of a network that can fail (links, routers or cubes), and the rest after each draw of failures."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ PODS = ("cube_pod",)  # families whose last digit is the cube
 class Failing(NamedTuple):
     """The network and its parts, for the kernel.
 
-    names   int64[M, K]  what each part is called: the two ends of a link, a router's node, the number of a cube
+    names   int64[M, K]  name of each part: the two ends of a link, a router's node, the number of a cube
     """
 
     network: Network
@@ -36,7 +36,7 @@ class Failing(NamedTuple):
 def failing_parts(topology: Topology, fails: str) -> Failing:
     """The parts of a network that fail.
 
-    links    of two directions once, parallel links one by one
+    links    once for both directions, parallel links one by one
     routers  nodes that work, with or without terminals
     cubes    blocks of nodes that fail together (`cube_of_node`)
     """
@@ -85,7 +85,7 @@ FAILS: dict[str, Callable[[Topology], tuple[Parts, np.ndarray]]] = {
 
 
 def fails_of(names: Iterable[str]) -> list[str]:
-    """The kinds of parts of some names. Raises BadInput for an unknown one."""
+    """The kinds of parts with these names. Raises BadInput for an unknown name."""
     found = list(dict.fromkeys(names))
     for name in found:
         if name not in FAILS:
@@ -94,7 +94,7 @@ def fails_of(names: Iterable[str]) -> list[str]:
 
 
 def cube_count(spelling: str, plan: Plan) -> int:
-    """Cubes of a network. Raises BadInput for a network that has none."""
+    """The number of cubes of a network. Raises BadInput for a network without cubes."""
     family = family_of(spelling)
     if family in PODS:
         return plan.radices[-1]
@@ -112,7 +112,7 @@ def cube_count(spelling: str, plan: Plan) -> int:
 
 
 def cube_of_node(spelling: str, plan: Plan) -> np.ndarray:
-    """int64[N]: the cube of each node: of a pod its last digit, of a grid the block of 4 nodes along each dimension."""
+    """int64[N]: the cube of each node: in a pod the last digit, in a grid the block of 4 nodes along each dimension."""
     cube_count(spelling, plan)
     digits = addresses(plan.radices)
     if family_of(spelling) in PODS:
@@ -121,21 +121,21 @@ def cube_of_node(spelling: str, plan: Plan) -> np.ndarray:
 
 
 def most_parts(plan: Plan, spelling: str, fails: str) -> int:
-    """As many as the plan shows, parallel links once. Raises as `cube_count`."""
+    """Upper bound of the parts that can fail, from the plan; parallel links count once. Raises like `cube_count`."""
     if fails == "cubes":
         return cube_count(spelling, plan)
     return plan.nodes if fails == "routers" else plan.nodes * plan.degree // (1 if plan.directed else 2)
 
 
 def check_count(failing: Failing, fails: str, failures: int | None, spelling: str) -> None:
-    """Raise BadInput where more parts shall fail than there are."""
+    """Raise BadInput if more parts are to fail than exist."""
     most = len(failing.names)
     if failures is not None and failures > most:
         raise BadInput(f"expected at most the {most:,} {fails} of {spelling} to fail, got {failures:,}; choose fewer")
 
 
 def left_after(topology: Topology, failing: Failing, failures: Failures, draw: int) -> tuple[np.ndarray, np.ndarray]:
-    """(int32[N, P]: parallel links that are left of each channel; bool[N]: nodes that work) after a draw."""
+    """(int32[N, P]: remaining parallel links of each channel; bool[N]: working nodes) after a draw."""
     parts, (start, part) = failing.parts, failures
     failed = part[start[draw] : start[draw + 1]]
     member = np.concatenate([parts.member[:0], *(parts.member[parts.start[m] : parts.start[m + 1]] for m in failed)])
@@ -153,10 +153,10 @@ def left_after(topology: Topology, failing: Failing, failures: Failures, draw: i
 def outcomes_of(
     topology: Topology, failing: Failing, failures: Failures, options: How, *, distances: bool
 ) -> tuple[Outcomes, np.ndarray]:
-    """(what is left after each draw; bool[D]: whether all surviving terminals, at least one, reach each other).
+    """(outcome of each draw; bool[D]: whether all surviving terminals, at least one, reach each other).
 
-    Where hosts forward nothing, one draw is looked at after another, with distances anyway. `largest` are then the most
-    terminals that one of them reaches in both directions, itself included.
+    If hosts forward nothing, draws are examined one by one, always with distances. `largest` is then the largest number
+    of terminals that a terminal reaches in both directions, itself included.
     """
     if topology.ends is None:
         network, parts, _ = failing

@@ -1,4 +1,4 @@
-"""What is measured after each draw of failures: a function of the survivors for each group of measures."""
+"""Measures after each draw of failures: a function of the survivors for each group of measures."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ UP_DOWN = "up*/down* (Schroeder et al. 1991): one virtual channel where links ha
 
 
 class Survivors(NamedTuple):
-    """A network's draws of failures, and which of them leave its terminals joined.
+    """A network's draws of failures, and whether they leave its terminals joined.
 
     largest    int64[D]: terminals of the largest component
     connected  bool[D]: whether all surviving terminals, at least one, reach each other
@@ -50,7 +50,7 @@ Values = Mapping[str, np.ndarray]  # by measure, float64[D]; nan where a draw ha
 class Quantity(NamedTuple):
     """A measure.
 
-    greater_is_worse  which end of its values is the worst
+    greater_is_worse  whether larger values are worse
     proportion        whether a draw's value is 0 or 1
     """
 
@@ -72,10 +72,10 @@ QUANTITIES = {
 
 
 class DrawSize(NamedTuple):
-    """What the time of a draw depends on.
+    """The sizes that decide the time of a draw.
 
     sources   nodes with terminals
-    channels  of both directions
+    channels  channels in both directions
     whole     whether all nodes have terminals, and links two directions
     """
 
@@ -97,9 +97,9 @@ def size_of(topology: Topology) -> DrawSize:
 class Measure(NamedTuple):
     """A group of measures that one function computes.
 
-    values   of draws
-    names    of QUANTITIES
-    seconds  of a draw on one core, about; None: all draws are cheap
+    values   draws → values
+    names    names of QUANTITIES
+    seconds  approximate seconds of a draw on one core; None: all draws are cheap
     costly   whether only a sample of draws is measured: the request's, or as many as take SECONDS; else PATIENCE
     """
 
@@ -110,12 +110,12 @@ class Measure(NamedTuple):
 
     @property
     def meaning(self) -> str:
-        """What its function says, and of which draws it is."""
+        """The first line of its function, and the draws that it covers."""
         said = (inspect.getdoc(self.values) or "").partition("\n")[0]
         return f"{said} Of a sample of the draws." if self.seconds is not None and self.costly else said
 
     def draws(self, size: DrawSize, most: int, sample: int | None) -> int:
-        """Draws that are measured, of `most`; 0: even few take too long."""
+        """The number of draws to measure, of `most`; 0 if even a few take too long."""
         if self.seconds is None:
             return most
         if self.costly and sample is not None:
@@ -169,7 +169,7 @@ def saturation(found: Survivors) -> Values:
 
 
 def all_reduce(found: Survivors) -> Values:
-    """The least time of an all-reduce, or what reduce-scatter and all-gather take where the least is not known."""
+    """The least time of an all-reduce, or the time of reduce-scatter and all-gather if the least is unknown."""
 
     def of_draw(draw: int) -> float:
         network = _network(found, draw)
@@ -199,7 +199,7 @@ def rerouting(found: Survivors) -> Values:
 
 
 def minimal_rerouting(found: Survivors) -> Values:
-    """Virtual channels that are enough for minimal routes, one a pair, in layers without a cycle."""
+    """Virtual channels that suffice for minimal routes, one for each pair, in layers without a cycle."""
 
     def of_draw(draw: int) -> float:
         network = _network(found, draw)
@@ -214,7 +214,7 @@ def minimal_rerouting(found: Survivors) -> Values:
 
 
 def _of_connected(found: Survivors, of_draw: Callable[[int], float]) -> np.ndarray:
-    """float64[D]: a number of each draw that leaves the terminals joined, nan of the others."""
+    """float64[D]: a number for each draw that leaves the terminals joined; nan for other draws."""
     threads = 1 if found.options.backend == "cupy" else thread_count(found.options.threads)  # a GPU is shared
     values = np.full(len(found.connected), np.nan)
     chosen = np.flatnonzero(found.connected)
@@ -227,7 +227,7 @@ def _network(found: Survivors, draw: int) -> Topology:
 
 
 def _layers_seconds(size: DrawSize) -> float:
-    """A path of some hops for each pair, and searches for cycles that grow with them."""
+    """Seconds for a path of some hops for each pair, and for the growing searches for cycles."""
     return 2e-3 + 4e-9 * (3.0 * size.sources**2) ** 1.5
 
 

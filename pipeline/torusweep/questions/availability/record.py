@@ -1,6 +1,6 @@
 """The rows of the table `availability`: one for each measure of a request.
 
-What a sample of draws, or all combinations, say of a measure: mean, quantiles, and how sure they are.
+Mean and quantiles of a measure, with intervals, come from a sample of draws or from all combinations.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ ORDER = "order statistics (quantiles)"
 
 
 class IntervalEstimate(NamedTuple):
-    """A number, and the ends of its 95 % interval; None where nothing is known of an end."""
+    """A number, and the ends of its 95 % interval; None for an unknown end."""
 
     value: float
     low: float | None
@@ -45,12 +45,12 @@ class IntervalEstimate(NamedTuple):
 
 
 class Summary(NamedTuple):
-    """Of a measure.
+    """The summary of a measure.
 
-    mean            with its interval
-    standard_error  of the mean; None where it is exact, or of one draw
-    quantiles       of 5, 50 and 95 %, with intervals
-    interval        how the intervals were computed
+    mean            mean with its interval
+    standard_error  standard error of the mean; None if it is exact, or for a single draw
+    quantiles       quantiles of 5, 50 and 95 %, with intervals
+    interval        method of the intervals
     """
 
     mean: IntervalEstimate
@@ -63,12 +63,12 @@ def summary(values: np.ndarray, weight: np.ndarray | None, *, proportion: bool) 
     """Mean and quantiles of the values of draws, at least one.
 
     values      float64[D]
-    weight      float64[D]: probability of each value, where these are all; None: a random sample
+    weight      float64[D]: probability of each value, if these are all values; None: a random sample
     proportion  whether values are 0 and 1 only
 
-    The q-quantile is the least value that at least a share q of the draws does not exceed. A sample's intervals: of a
-    proportion by Wilson (1927), of another mean by Student's t, None where all values are alike, which says nothing of
-    rarer ones; of quantiles by order statistics (David & Nagaraja 2003, sec. 7.1), whatever the distribution.
+    The q-quantile is the least value that at least a share q of the draws does not exceed. A sample's intervals follow
+    Wilson (1927) for a proportion, Student's t for another mean (None if all values are alike, which says nothing of
+    rarer ones), and order statistics for quantiles (David & Nagaraja 2003, sec. 7.1), whatever the distribution.
     """
     order = np.argsort(values, kind="stable")
     alike = bool(values[order[-1]] - values[order[0]] <= ROUNDING * abs(values[order[-1]]))
@@ -91,8 +91,8 @@ def summary(values: np.ndarray, weight: np.ndarray | None, *, proportion: bool) 
 
 
 def wilson(share: float, number: int) -> tuple[float, float]:
-    """The interval of a probability, of which a share was seen in a number of draws (Wilson 1927, without correction
-    for continuity)."""
+    """The interval of a probability, from a share of a number of draws (Wilson 1927, without correction for
+    continuity)."""
     z = float(scipy.special.ndtri((1 + CONFIDENCE) / 2))
     middle = share + z * z / (2 * number)
     half = z * sqrt(share * (1 - share) / number + z * z / (4 * number * number))
@@ -102,7 +102,7 @@ def wilson(share: float, number: int) -> tuple[float, float]:
 
 
 def _quantile(ordered: np.ndarray, q: float) -> IntervalEstimate:
-    """The q-quantile of sorted values, and two of them that enclose that of the distribution.
+    """The q-quantile of sorted values, and two of the values that enclose the distribution's quantile.
 
     The number of draws at most the quantile is at least binomial: value number r (from 1) is above it with probability
     P(B < r), and value number r is below it with probability at most P(B ≥ r).
@@ -135,8 +135,8 @@ INTACT = Failures(np.zeros(2, np.int64), np.zeros(0, np.int32))
 def availability_rows(topology: Topology, request: AvailabilityRequest, options: How) -> list[Row]:
     """A row for each quantity of each measure of the request, in the order of the measures.
 
-    Raises BadInput where more parts shall fail than the network has, or it has no such parts, or no terminals; Refused
-    where there are too many failed parts to list.
+    Raises BadInput if more parts are to fail than the network has, or it has no such parts, or no terminals; Refused if
+    there are too many failed parts to list.
     """
     if not len(topology.terminals):
         raise BadInput(f"availability of {topology.spelling}: expected a terminal, got none; choose another network")
@@ -165,7 +165,7 @@ def availability_rows(topology: Topology, request: AvailabilityRequest, options:
 
 
 def survivors(topology: Topology, failing: Failing, failures: Failures, options: How) -> Survivors:
-    """The draws, and after which of them all surviving terminals, at least one, reach each other."""
+    """The draws, and whether all surviving terminals, at least one, reach each other after them."""
     outcomes, connected = outcomes_of(topology, failing, failures, options, distances=False)
     return Survivors(topology, failing, failures, outcomes.largest, connected, options)
 
@@ -181,7 +181,7 @@ def row_of(
 ) -> Row:
     """The row of a quantity, as Python values without NaN.
 
-    values   float64[D] of the draws, nan where there is none; None: not computed
+    values   float64[D] of the draws, nan for missing values; None: not computed
     """
     quantity = QUANTITIES[measure]
     found: Row = dict.fromkeys(column.name for column in AVAILABILITY)

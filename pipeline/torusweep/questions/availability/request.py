@@ -1,6 +1,6 @@
-"""What is asked of the stage `availability`.
+"""Requests of the stage `availability`, the draws of failed parts, and their memory.
 
-How much memory draws of failures take. Which parts fail: all combinations where they are few, otherwise random draws.
+If there are few combinations of failed parts, all are taken, otherwise random draws.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ MOST_DIGITS = 10  # of a number of failures
 
 @dataclass(frozen=True)
 class AvailabilityRequest:
-    """Either failures or probability is a number.
+    """A request, in which either failures or probability is a number.
 
     fails        links, routers or cubes
-    failures     how many fail at a time
-    probability  that each of them fails, whatever the others do
-    draws        random draws; all combinations where there are no more
-    sample       draws on which costly measures are computed; None: as many as take some seconds
+    failures     number of parts that fail at a time
+    probability  probability that each part fails, independently
+    draws        number of random draws; all combinations if there are no more
+    sample       number of draws for costly measures; None: as many as take some seconds
     measures     names, separated by commas
     """
 
@@ -53,7 +53,7 @@ class AvailabilityRequest:
 
     @property
     def words(self) -> str:
-        """What fails, in words."""
+        """The failing parts in words."""
         thing = self.fails.removesuffix("s")
         if self.failures is not None:
             return counted(self.failures, f"failed {thing}")
@@ -61,9 +61,9 @@ class AvailabilityRequest:
 
 
 def measures_of(names: Iterable[str]) -> str:
-    """Names of measures as a request has them, in the order of the table; `all` stands for every one.
+    """Names of measures in a request's form, in the order of the table; `all` stands for every one.
 
-    Raises BadInput for an unknown name, and for none.
+    Raises BadInput for an unknown name, or no name.
     """
     asked = [name.replace("-", "_") for name in names]
     if not asked:
@@ -96,9 +96,9 @@ def _number(text: str) -> int | float:
 
 
 def failures_of(number: float | Real, text: str = "") -> tuple[int | None, float | None]:
-    """(failures at a time, probability that each fails), one of them None: 2, or 0.005.
+    """(failures at a time, probability that each part fails), one of them None: 2, or 0.005.
 
-    text   what the number was read from
+    text   text from which the number was read
     Raises BadInput for anything else.
     """
     if isinstance(number, Integral) and not isinstance(number, bool) and int(number) >= 0:
@@ -113,7 +113,7 @@ MOST_ROUTED = 2000  # nodes of networks whose routes are put in layers, about
 
 
 def memory_of(plan: Plan, request: AvailabilityRequest) -> int:
-    """Bytes, about: the network's arrays, the failed parts, the routes of all pairs where they are put in layers."""
+    """Approximate bytes of the network's arrays, the failed parts, and the routes of all pairs if layers need them."""
     most = plan.nodes * max(plan.degree, 1)
     failed: float = min(request.failures or 0, most)
     if request.probability is not None:
@@ -123,7 +123,7 @@ def memory_of(plan: Plan, request: AvailabilityRequest) -> int:
 
 
 def check_memory(spelling: str, plan: Plan, request: AvailabilityRequest) -> None:
-    """Raise Refused where the draws need more memory than one network may take by default."""
+    """Raise Refused if the draws need more memory than one network may take by default."""
     needed, limit = memory_of(plan, request), default_memory()
     if needed > limit:
         raise Refused(
@@ -139,8 +139,8 @@ DRAWS_MOST_DIGITS = 12  # of a number of combinations that is written out
 class Draws(NamedTuple):
     """Draws of failed parts.
 
-    failures  the failed parts of each
-    weight    float64[D]: probability of each combination where all are listed; None: random draws, all alike
+    failures  failed parts of each draw
+    weight    float64[D]: probability of each combination, if all are listed; None: equally weighted random draws
     method    in words
     """
 
@@ -159,11 +159,11 @@ class Draws(NamedTuple):
 
 
 def draws_of(parts: int, request: AvailabilityRequest, most: int) -> Draws:
-    """All combinations of failed parts if there are at most `most`, otherwise so many random draws.
+    """All combinations of failed parts if there are at most `most`, otherwise `most` random draws.
 
-    parts   that can fail
-    most    the request's draws, or those of a sample of them
-    Raises Refused where there are too many failed parts to list.
+    parts   number of parts that can fail
+    most    the request's draws, or a sample's
+    Raises Refused if there are too many failed parts to list.
     """
     failures, probability = request.failures, request.probability
     exact = _few(parts, request, most)
@@ -186,7 +186,7 @@ def draws_of(parts: int, request: AvailabilityRequest, most: int) -> Draws:
 
 
 def _few(parts: int, request: AvailabilityRequest, most: int) -> bool:
-    """Whether there are at most `most` combinations, which are then all listed."""
+    """Whether there are at most `most` combinations, so that all are listed."""
     if request.failures is None:
         return request.probability in (0, 1) or parts < most.bit_length()
     fewer = min(request.failures, parts - request.failures)  # there are 2^fewer combinations, or more
@@ -202,7 +202,7 @@ def _expect_room(failed: float, request: AvailabilityRequest) -> None:
 
 
 def _all_subsets(parts: int, probability: float) -> Draws:
-    """Every set of failed parts that is possible, with its probability."""
+    """Every possible set of failed parts, with its probability."""
     if probability in (0, 1):
         failed = np.full((1, parts), probability == 1)
     else:
@@ -219,6 +219,6 @@ def _all(ways: int) -> str:
 
 
 def _about(parts: int, failures: int) -> str:
-    """How many combinations there are, in words."""
+    """The number of combinations in words."""
     digits = (lgamma(parts + 1) - lgamma(failures + 1) - lgamma(parts - failures + 1)) / log(10)
     return f"{comb(parts, failures):,}" if digits < DRAWS_MOST_DIGITS else f"about 10^{digits:.0f}"

@@ -1,4 +1,4 @@
-"""The page's section on failures: the distribution of each measure against how many parts fail, by network."""
+"""The page's section on failures: the distribution of each measure against the number of failed parts, by network."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ FIELDS = fields(
 
 
 def _worth(rows: Sequence[Record]) -> str:
-    """How often failures disconnect terminals."""
+    """A sentence on how often failures disconnect terminals."""
     asked = [row for row in rows if row["measure"] == "connected"]
     if not asked:
         return ""
@@ -95,7 +95,7 @@ def _worth(rows: Sequence[Record]) -> str:
 
 
 def mark(row: Record, name: str) -> dict[str, Any]:
-    """A row of the table as a mark: its line, named so or after its network, and the ends of its band."""
+    """A row as a mark in the chart: its line, called `name` or as its network, and the ends of its band."""
     ends = ("mean_low", "mean_high") if QUANTITIES[row["measure"]].proportion else ("q05", "q95")
     low, high = (row["mean"] if row[end] is None else row[end] for end in ends)
     return {**row, "line": name or row["topology"], "low": low, "high": high}
@@ -105,7 +105,7 @@ def distribution(along: str, fails: str, measure: str, more: str = "") -> Chart:
     """The mean of a measure against failures, a line for each network, at most six, with a band of its quantiles.
 
     along  failures or probability
-    more   the end of the caption
+    more   end of the caption
     """
     quantity, whole = QUANTITIES[measure], along == "failures"
     return Chart(

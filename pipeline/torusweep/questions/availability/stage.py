@@ -1,4 +1,4 @@
-"""The stage `availability`: what is left of a network after failures of links, routers or cubes."""
+"""The stage `availability`: measures of a network after failures of links, routers or cubes."""
 
 from __future__ import annotations
 
@@ -62,9 +62,9 @@ COLUMNS: Columns = {
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Availability(Records):
-    """What is left of a network after failures: rows of the table `availability`, one for each measure.
+    """A network after failures: rows of the table `availability`, one for each measure.
 
-    asked   what fails: each has as many rows
+    asked   requests, each with equally many rows
     """
 
     asked: Sequence[AvailabilityRequest] = field(kw_only=True)
@@ -82,7 +82,7 @@ class Availability(Records):
         return [row for row in self.rows if row["measure"] == measure]
 
     def print(self, console: Console, computed_by: str) -> None:
-        """A table for each request: a line for each measure, then what was looked at."""
+        """Print a table for each request: a line for each measure, then the draws that were examined."""
         each = len(self.rows) // len(self.asked)
         for place, request in enumerate(self.asked):
             rows = self.rows[each * place :][:each]
@@ -114,7 +114,7 @@ Probabilities = Annotated[
 
 
 class Failures(NetworkChoice):
-    """What fails on the sweep's networks: every kind of part with every number, on every network chosen."""
+    """An entry: every kind of part fails with every number, on every chosen network."""
 
     fails: Spellings = Field(
         ("links",),
@@ -172,7 +172,7 @@ def availability(
 ) -> Availability:
     """What is left of a network after failures: the distribution of each measure over thousands of draws.
 
-    Each draw lets links, routers or cubes fail at random. Where there are no more combinations than draws, all are
+    Each draw lets links, routers or cubes fail at random. If there are no more combinations than draws, all are
     taken. Cubes are blocks of 4 nodes along each axis of a torus, mesh or slice, and the cubes of cube_pod.
 
     >>> import torusweep as ts
@@ -194,7 +194,7 @@ def availability(
 def _requests(
     fails: Mapping[str, Iterable[Any]], *, draws: int, seed: int, sample: int | None, measures: Sequence[str]
 ) -> list[AvailabilityRequest]:
-    """What is asked, from how many of each kind of part fail."""
+    """The requests for the numbers of failures of each kind of part."""
     names, asked = measures_of(measures), []
     for kind, numbers in fails.items():
         with under(kind):
@@ -242,7 +242,7 @@ class AvailabilityQuestion(Question):
             check_memory(spelling, plan, request)
 
     def _asked(self, values: Mapping[str, Any]) -> list[AvailabilityRequest]:
-        """The requests of a call; none where `ask` refuses it."""
+        """The requests of a call; none if `ask` refuses it."""
         others = {one.name: one.default for one in self.parameters} | dict(values)
         fails = {kind: others.pop(kind) for kind in ("links", "routers", "cubes")}
         try:

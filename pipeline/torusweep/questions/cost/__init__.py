@@ -1,4 +1,4 @@
 """Cost: cabinets on a floor, cables between them, prices and watts by a cost model.
 
-What a network costs: models of prices as data (models/*.yaml), and the arithmetic on them.
+Models of prices are data (models/*.yaml); the arithmetic on them is here.
 """

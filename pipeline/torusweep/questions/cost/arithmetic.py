@@ -1,6 +1,6 @@
 """Prices and watts of a network, from the numbers of its parts: sums of straight lines.
 
-Networks beside each other at equal cost: throughput, latency and price of each, and the Pareto front of all.
+Networks are also compared at equal cost: throughput, latency and price of each, and the Pareto front of all.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class Cables(NamedTuple):
     metres     float64[G]
     between    bool[G]     whether their ends are in different cabinets
     circuit    bool[G]     whether they pass through a circuit switch
-    bandwidth  float64[G]  of each cable, in flits a cycle
+    bandwidth  float64[G]  flits a cycle of each cable
     number     int64[G]
     """
 
@@ -35,10 +35,10 @@ class Cables(NamedTuple):
 
 
 class Counts(NamedTuple):
-    """What a network is made of.
+    """The parts of a network.
 
-    widths     float64[K]  different widths of routers: ports, those of terminals included, each as many times as its
-                           link carries flits a cycle
+    widths     float64[K]  different widths of routers: ports, terminals' included, each times the flits a cycle
+                           of its link
     routers    int64[K]    routers of each width
     terminals  number of terminals
     """
@@ -50,12 +50,12 @@ class Counts(NamedTuple):
 
 
 class Prices(NamedTuple):
-    """What the parts cost, in the model's currency, and their watts; None where the model has none.
+    """Prices of the parts, in the model's currency, and their watts; None if the model has none.
 
     electrical, optical   cables between routers
     terminal_cables       electrical cables of terminals
-    metres                of all cables
-    picojoules            of a bit in each router that it passes
+    metres                length of all cables
+    picojoules            energy of a bit in each router that it passes
     """
 
     electrical: int
@@ -75,13 +75,13 @@ class Prices(NamedTuple):
 
 
 def prices(model: CostModel, counts: Counts) -> Prices:
-    """What a network costs.
+    """The prices of a network.
 
-    A router costs fixed + per_port × ports, and not less than nothing; or as much as the cheapest product with enough
+    A router costs fixed + per_port × ports, but not less than nothing, or as much as the cheapest product with enough
     ports. A port of twice the bandwidth is two ports, for prices and for watts.
-    A cable is electrical up to the longest length, or where it is the cheaper kind, else optical; through a circuit
-    switch it is optical, and takes two ports of the switch. Prices of a cable are times its bandwidth.
-    Raises BadInput where no product has enough ports, and for circuits without a price.
+    A cable is electrical up to the longest length, or if that is the cheaper kind, otherwise optical; through a circuit
+    switch it is optical, and takes two ports of the switch. A cable's price is multiplied by its bandwidth.
+    Raises BadInput if no product has enough ports, and for circuits without a price.
     """
     cables, racks = counts.cables, model.racks
     optical = _is_optical(model, cables)
@@ -118,7 +118,7 @@ def prices(model: CostModel, counts: Counts) -> Prices:
 
 
 def price_of_router(model: CostModel, ports: float) -> float:
-    """The price of a router of so many ports of one flit a cycle. Raises BadInput where no product has as many."""
+    """The price of a router with this many ports of one flit a cycle. Raises BadInput if no product has as many."""
     router = model.router
     if not router.products:
         return max(0.0, router.fixed + router.per_port * ports)
@@ -133,7 +133,7 @@ def price_of_router(model: CostModel, ports: float) -> float:
 
 
 def _is_optical(model: CostModel, cables: Cables) -> np.ndarray:
-    """bool[G]: which cables are optical."""
+    """bool[G]: whether cables are optical."""
     if model.optical is None:
         return np.zeros(len(cables.metres), bool)
     if model.electrical is None:
@@ -144,7 +144,7 @@ def _is_optical(model: CostModel, cables: Cables) -> np.ndarray:
 
 
 def _price(model: CostModel, cable: Cable | None, cables: Cables) -> np.ndarray:
-    """float64[G]: the price of a cable of each group, if all were of one kind."""
+    """float64[G]: the price of a cable of each group if all were of one kind."""
     assert cable is not None, "a model has one kind of cables"
     units = cables.bandwidth * (model.bandwidth if cable.unit == "Gb/s" else 1.0)
     return (cable.fixed + cable.per_metre * cables.metres) * units
@@ -181,18 +181,18 @@ Record = Mapping[str, Any]
 
 
 def throughput(loads: Record) -> float | None:
-    """Flits per cycle per terminal that links and terminals carry; None where nothing is sent over links."""
+    """Flits per cycle per terminal that links and terminals carry; None if nothing is sent over links."""
     found = loads["terminal_saturation_load"]
     return None if loads["saturation_load"] is None else float(min(1.0, found))
 
 
 def equal_cost(static: Iterable[Record], loads: Iterable[Record], cost: Iterable[Record]) -> list[dict[str, Any]]:
-    """The rows of the table `equal_cost`: one for each network, cost model and traffic, by these, the cheapest first.
+    """The rows of the table `equal_cost`, one for each network, cost model and traffic, the cheapest first.
 
-    static, loads, cost   rows of these tables; networks in parts, without a row of one, or of unknown mean latency are
-                          left out
+    static, loads, cost   rows of these tables; networks in several parts, without a row in one of these tables, or of
+                          unknown mean latency are left out
 
-    Of several routings the best counts (torusweep.questions.loads.best), of several packings the cheapest.
+    The best routing counts (torusweep.questions.loads.best), and the cheapest packing.
     """
     distances: dict[str, Record] = {}
     for row in static:
@@ -234,7 +234,7 @@ def equal_cost(static: Iterable[Record], loads: Iterable[Record], cost: Iterable
 
 
 def _with_front(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Rows of one model and traffic, the cheapest first, with whether each is on the front."""
+    """Rows of one model and traffic, the cheapest first, marked if they are on the front."""
     rows.sort(key=lambda row: (row["cost_per_terminal"], row["topology"]))
     values = [[-round(row["throughput"], EQUAL), row["latency"], row["cost_per_terminal"]] for row in rows]
     on_front = set(front(np.array(values)).tolist())

@@ -1,8 +1,8 @@
-"""Several networks at equal cost: what each carries of a traffic for its price, and the Pareto front.
+"""Several networks at equal cost: the traffic that each carries for its price, and the Pareto front.
 
-Families asked for by a number of terminals: the balanced network of each that comes nearest. *Balanced* is what each
-family's source calls so: as many terminals a router as its links can serve. Tori, meshes and hypercubes have one
-terminal a router. Of two networks as near, the larger one is taken.
+A family may be given with a number of terminals: its nearest *balanced* network, as the family's source calls it, has
+as many terminals a router as its links can serve. Tori, meshes and hypercubes have one terminal a router. If two
+networks are equally near, the larger one is taken.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ def compared(
 ) -> list[dict[str, Any]]:
     """The records with the columns COMPARED, the cheapest first; networks in parts and without traffic come last.
 
-    records   of the table `cost`, one for each network
-    routings  of which each network's best counts
+    records   rows of the table `cost`, one for each network
+    routings  routings among which each network's best counts
     """
     static, loads = [], []
     for network in networks:
@@ -64,7 +64,7 @@ def compared(
 
 
 def _loads(network: Topology, routings: Sequence[str], traffic: str) -> list[dict[str, Any]]:
-    """Rows of `loads` under each routing that suits the network. Raises BadInput where none does."""
+    """Rows of `loads` under each routing that suits the network. Raises BadInput if none does."""
     found = []
     refusals = []
     for routing in routings:
@@ -85,7 +85,7 @@ DIMENSIONS = 3  # of tori and meshes
 
 
 def sized(family: str, terminals: int) -> str:
-    """The spelling of a family's balanced network whose number of terminals is nearest to the one wanted.
+    """The spelling of a family's balanced network with the number of terminals nearest to the requested one.
 
     Raises BadInput for a family that has no balanced networks.
     """
@@ -100,7 +100,7 @@ def sized(family: str, terminals: int) -> str:
 
 
 def _known(networks: Iterator[Sized], wanted: int) -> Iterator[Sized]:
-    """Those that exist, in order of size, up to the first that is far too large."""
+    """Yield the networks that exist, in order of size, up to the first that is far too large."""
     for terminals, spelling in networks:
         try:
             plan(spelling)
@@ -112,7 +112,7 @@ def _known(networks: Iterator[Sized], wanted: int) -> Iterator[Sized]:
 
 
 def _grids(family: str, wanted: int) -> Iterator[Sized]:
-    """Three dimensions, whose sides differ by 1 at most."""
+    """Yield grids of three dimensions whose sides differ by at most 1."""
     for side in count(2):
         for longer in range(DIMENSIONS):
             sides = [side] * (DIMENSIONS - longer) + [side + 1] * longer
@@ -121,7 +121,7 @@ def _grids(family: str, wanted: int) -> Iterator[Sized]:
 
 
 def _dragonflies(wanted: int) -> Iterator[Sized]:
-    """a = 2p = 2h (Kim et al. 2008), with as many groups as are needed."""
+    """Yield Dragonflies with a = 2p = 2h (Kim et al. 2008) and as many groups as needed."""
     for h in count(1):
         group = 2 * h * h
         for groups in {max(2, min(group + 1, wanted // group + more)) for more in (0, 1)}:
@@ -131,7 +131,7 @@ def _dragonflies(wanted: int) -> Iterator[Sized]:
 
 
 def _slim_flies(wanted: int) -> Iterator[Sized]:
-    """Terminals of half a router's links (Besta & Hoefler 2014, sec. II-B), rounded down or up."""
+    """Yield Slim Flies with terminals for half of the links (Besta & Hoefler 2014, sec. II-B), rounded both ways."""
     for q in count(3):
         links = (3 * q - ((q + 1) % 4 - 1)) // 2
         for each in sorted({links // 2, -(-links // 2)}):
@@ -139,14 +139,14 @@ def _slim_flies(wanted: int) -> Iterator[Sized]:
 
 
 def _polarflies(wanted: int) -> Iterator[Sized]:
-    """Terminals of half a router's links (Lakhotia et al. 2022), rounded down or up."""
+    """Yield PolarFlies with terminals for half of a router's links (Lakhotia et al. 2022), rounded both ways."""
     for q in count(2):
         for each in sorted({(q + 1) // 2, -(-(q + 1) // 2)}):
             yield (q * q + q + 1) * each, f"polarfly(q={q}, terminals={each})"
 
 
 def _fat_trees(wanted: int) -> Iterator[Sized]:
-    """Of switches with at most 64 ports, in order of size."""
+    """Yield fat trees of switches with at most 64 ports, in order of size."""
     found = [(k**n, f"fat_tree(k={k}, n={n})") for n in (2, 3, 4, 5) for k in range(2, 33)]
     yield from sorted(found)
 

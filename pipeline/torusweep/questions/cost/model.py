@@ -3,7 +3,7 @@
 Prices follow straight lines, or a list of products; lengths of cables follow from cabinets on a floor. To change a
 number, copy a file of models/ and edit it: nothing else knows these numbers.
 
-From the name or the file of a cost model to the model, checked.
+A cost model is read by its name or file, and checked.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Product(ModelPart):
 
 
 class Router(Sourced):
-    """A router's price, by the ports that are used: those of its terminals count, too."""
+    """A router's price, by the ports in use, terminals' ports included."""
 
     fixed: Offset = Field(0, description="price of a router without ports")
     per_port: Price = Field(0, description="price of each port that is used")
@@ -88,7 +88,7 @@ class CircuitSwitch(Sourced):
 
 
 class Power(Sourced):
-    """Watts of what is switched on, whatever the traffic."""
+    """Watts of all parts that are switched on, whatever the traffic."""
 
     watts_per_port: Watts = Field(description="watts of a router's port, those of terminals included")
     watts_per_optical_cable: Watts = Field(0, description="watts of both ends of an optical cable")
@@ -114,7 +114,7 @@ class Racks(Sourced):
 
 
 class CostModel(ModelPart):
-    """All that a cost model says."""
+    """A cost model."""
 
     description: str = Field(min_length=1, description="what is priced, in a line")
     currency: str = Field(min_length=1, max_length=16, description="of all prices, as in USD")
@@ -137,7 +137,7 @@ class CostModel(ModelPart):
         return self
 
     def estimates(self) -> list[str]:
-        """The parts that have a number without a source that could be checked."""
+        """The parts with a number that could not be checked against its source."""
         return [name for name, part in self if isinstance(part, Sourced) and part.estimate]
 
     def dates(self) -> str:
@@ -154,7 +154,7 @@ SUFFIXES = (".yaml", ".yml")
 
 
 def canonical(name: str) -> str:
-    """The name of a model, or the path of its file, as tables have it. Raises BadInput for what is neither."""
+    """The name of a model, or the path of its file, as in tables. Raises BadInput for anything else."""
     known = {key.lower(): key for key in MODELS}
     if name.strip().lower() in known:
         return known[name.strip().lower()]
@@ -172,9 +172,9 @@ def file_of(name: str) -> Path:
 
 
 def cost_model(name: str) -> CostModel:
-    """A cost model.
+    """Read a cost model.
 
-    name   of a model that comes with the program, or the path of a YAML file
+    name   name of a model that comes with the program, or the path of a YAML file
     Raises BadInput as `name:line:column: key: expected …, got …; remedy`.
     """
     found = canonical(name)
@@ -182,7 +182,7 @@ def cost_model(name: str) -> CostModel:
 
 
 def readable(name: str) -> str:
-    """As `canonical`. Raises BadInput, too, for a model that cannot be read."""
+    """Like `canonical`, but also raises BadInput for a model that cannot be read."""
     cost_model(name)
     return canonical(name)
 
@@ -193,7 +193,7 @@ def files_of(name: str) -> list[Path]:
 
 
 def description_of(name: str) -> str:
-    """What a model prices, and what of it is estimated."""
+    """The parts that a model prices, and its estimates."""
     model = cost_model(name)
     estimates = ", ".join(model.estimates())
     return model.description + (f"; estimates: {estimates}" if estimates else "")

@@ -1,8 +1,8 @@
-"""How a network is packed into cabinets.
+"""Packing of a network into cabinets.
 
-`pack` says which cabinet each router stands in, and where the cabinets stand on the floor. A packing is `automatic`, or
+`pack` assigns a cabinet to each router, and a place on the floor to each cabinet. A packing is `automatic`, or
 a placement of the question layout, as in straight(dimensions=2, block=[4, 4, 2]).
-Automatic packing keeps together what the network's construction joins most:
+Automatic packing keeps routers together that the network's construction joins most:
 
 - groups of a Dragonfly or Megafly, cubes of a pod: a cabinet holds whole groups, or a group fills cabinets of its own;
 - grids (tori, meshes, HyperX, hierarchies): a cabinet is a block of addresses, as large and as even as fits, and
@@ -40,7 +40,7 @@ def spelling_of(packing: str) -> str:
 
 
 def check_suits(packing: str, plan: Plan, name: str) -> None:
-    """Raise BadInput where a packing does not suit a network, or has more dimensions than a floor; at no cost."""
+    """Raise BadInput if a packing does not suit a network, or has more dimensions than a floor; at no cost."""
     if packing != AUTOMATIC and dimensions_of(packing, plan, name) > 2:
         raise BadInput(
             f"packing {packing} on {name}: expected cabinets on a floor, got a placement in space; add dimensions=2"
@@ -51,10 +51,10 @@ def pack(topology: Topology, packing: str, racks: Racks) -> Placement:
     """The cabinets of a network.
 
     packing   AUTOMATIC, or the spelling of a placement
-    returns   spelling: how the routers were packed; positions int32[C, 1 or 2]: of each place for a cabinet, x along a
-              row; some are empty where rows are not full. cabinet int32[N]: of each router
+    returns   spelling: how the routers were packed; positions int32[C, 1 or 2]: places for cabinets, x along a row,
+              some of them empty; cabinet int32[N]: the cabinet of each router
 
-    Raises BadInput where a placement does not suit the network, or has more dimensions than a floor.
+    Raises BadInput if a placement does not suit the network, or has more dimensions than a floor.
     """
     if packing != AUTOMATIC:
         check_suits(packing, topology.plan, topology.spelling)
@@ -75,12 +75,12 @@ def pack(topology: Topology, packing: str, racks: Racks) -> Placement:
 
 
 def routers_of_cabinet(racks: Racks, terminals: int) -> int:
-    """Routers with `terminals` hosts each that fit in a cabinet, hosts included."""
+    """The number of routers, with `terminals` hosts each, that fit in a cabinet together with their hosts."""
     return max(1, min(racks.routers, racks.terminals // max(terminals, 1)))
 
 
 def _size_of_group(plan: Plan) -> int | None:
-    """Routers with successive numbers that belong together: a group's, or a cube's; None where there are no such."""
+    """The number of consecutive routers in a group or cube; None for networks without either."""
     if isinstance(plan.structure, Grouped):
         return plan.structure.size
     return plan.structure.side**3 if isinstance(plan.structure, Pod) else None
@@ -97,9 +97,9 @@ def _groups(nodes: int, size: int, most: int) -> np.ndarray:
 
 
 def _pods(topology: Topology, tree: Tree, racks: Racks) -> tuple[np.ndarray, int]:
-    """(int64[N], cabinets of each): the pods of a tree, what is below a root's child; the roots are the last one.
+    """(int64[N], cabinets of each): the pods of a tree (all below a root's child); the roots are the last pod.
 
-    Small pods are one while their switches of a kind fit in a cabinet.
+    Small pods are joined as long as their switches of a kind fit in a cabinet.
     """
     levels = [prod(tree.up[1:level]) * prod(tree.down[level:]) for level in range(1, len(tree.down))]  # without roots
     count, leaves = tree.down[-1], routers_of_cabinet(racks, tree.down[0])
@@ -142,9 +142,9 @@ def _in_rows(cabinet: np.ndarray, spelling: str, racks: Racks, together: int) ->
 
 
 def _block(plan: Plan, most: int) -> tuple[int, ...] | None:
-    """Sides of a cabinet along each digit of the address; None where the network is no grid, or little would fit.
+    """Sides of a cabinet along each digit of the address; None if the network is no grid, or little would fit.
 
-    Of the blocks that hold most routers, the one with the least sum of its sides: the most even.
+    Among the blocks that hold most routers, the most even is chosen: the least sum of sides.
     """
     if len(plan.radices) == 1:
         return None

@@ -1,4 +1,4 @@
-"""The row of the table `cost`: what a network is made of, and what it costs."""
+"""The row of the table `cost`: the parts of a network, and their prices."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def cost_record(
 
     model     a name of torusweep.questions.cost, or the path of a file
     packing   AUTOMATIC, or the spelling of a placement (torusweep.questions.cost.packing)
-    Raises BadInput where the model cannot be read or prices no such part, or the packing does not suit the network.
+    Raises BadInput if the model cannot be read or lacks a part's price, or the packing does not suit the network.
     """
     priced = cost_model(model)
     placed = pack(topology, spelling_of(packing), priced.racks)
@@ -72,12 +72,12 @@ def cost_record(
 
 
 def ports_of(topology: Topology) -> np.ndarray:
-    """int64[N]: ports of each router: links that leave or, of one direction, enter it, and terminals."""
+    """int64[N]: ports of each router: links that leave it, links of one direction that enter it, and terminals."""
     return _ports(topology, topology.capacity).astype(np.int64)
 
 
 def widths_of(topology: Topology) -> np.ndarray:
-    """float64[N]: the same, a port as many times as its link carries flits a cycle: its lanes, say."""
+    """float64[N]: ports of each router, each times its link's flits a cycle, such as its lanes."""
     return _ports(topology, topology.bandwidth)
 
 
@@ -98,7 +98,7 @@ def _counts(topology: Topology, placed: Placement, model: CostModel) -> Counts:
 
 
 def cables_of(topology: Topology, placed: Placement, model: CostModel) -> Cables:
-    """The links as cables, grouped by length; a bidirectional link is one cable, one of one direction, too."""
+    """The links as cables, grouped by length; a link of one or two directions is one cable."""
     sides = [int(most) + 1 for most in placed.positions.max(axis=0)]
     groups: dict[int, int] = {}
     named = () if model.circuit_switch is None else model.circuit_switch.classes
@@ -134,7 +134,7 @@ def _metres(reach: np.ndarray, racks: Racks) -> np.ndarray:
 
 
 def _between_faces(topology: Topology, tails: np.ndarray, heads: np.ndarray) -> np.ndarray:
-    """bool[A]: which links join faces of a pod's cubes: those to another cube, or across a whole cube."""
+    """bool[A]: whether links join faces of a pod's cubes: they lead to another cube, or across a whole cube."""
     structure = topology.plan.structure
     if not isinstance(structure, Pod):
         return np.zeros(len(tails), bool)
@@ -147,7 +147,7 @@ def _between_faces(topology: Topology, tails: np.ndarray, heads: np.ndarray) -> 
 
 
 def _routers_passed(topology: Topology, backend: str, threads: int | None) -> float | None:
-    """Routers on a shortest path between two terminals, on average; None where the search would take long."""
+    """Mean number of routers on a shortest path between two terminals; None if the search would take long."""
     topology = surviving_network(topology)
     if topology.nodes > MOST_SEARCHED or len(topology.terminals) < 2:
         return None

@@ -1,4 +1,4 @@
-"""The page's section on cost: what networks carry for their price, and the Pareto front of all."""
+"""The page's section on cost: the traffic that networks carry for their price, and the Pareto front."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ EQUAL_FIELDS = fields(
 
 
 def _best(rows: Sequence[Record]) -> str:
-    """Which network carries most for its price, for each model and traffic, in a sentence."""
+    """A sentence on the network that carries most for its price, for each model and traffic."""
     said = []
     for (model, traffic), own in _groups(rows).items():
         best = max(own, key=lambda row: (row["saturation_per_cost"] or 0.0, row["topology"]))
@@ -79,7 +79,7 @@ def _best(rows: Sequence[Record]) -> str:
 
 
 def _groups(rows: Sequence[Record]) -> dict[tuple[str, str], list[Record]]:
-    """The rows of each cost model and traffic that have two networks and more, those with most networks first."""
+    """The rows of each cost model and traffic with at least two networks, the largest groups first."""
     found: dict[tuple[str, str], list[Record]] = {}
     for row in rows:
         found.setdefault((row["cost_model"], row["traffic"]), []).append(row)
@@ -114,7 +114,7 @@ def _chart(model: str, traffic: str, rows: Sequence[Record]) -> Chart:
 
 
 def _sources(models: Sequence[str]) -> str:
-    """Where the prices come from, as HTML; of a file that is gone or has changed, its name only."""
+    """The sources of the prices, as HTML; only the name of a file that is gone or has changed."""
     said = []
     for name in models:
         try:

@@ -1,7 +1,4 @@
-"""The stage `cost`: what a network costs by a cost model.
-
-Cost models and packings as parameters of questions.
-"""
+"""The stage `cost`: the price of a network by a cost model."""
 
 from __future__ import annotations
 
@@ -164,7 +161,7 @@ class CostModels(Answer):
         return [(name, model.description, model.dates()) for name, model in self.models.items()]
 
     def print(self, console: Console, computed_by: str) -> None:
-        """Name, date and description of every model, and which parts are estimates."""
+        """Print name, date, description and estimated parts of every model."""
         parts = [{"name": name, "dates": model.dates(), "model": model} for name, model in self.models.items()]
         print_rows(console, parts, MODEL_COLUMNS, left=[*MODEL_COLUMNS][:3] + [*MODEL_COLUMNS][4:])
 
@@ -220,7 +217,7 @@ def cost(
     ]
     | None = None,
 ) -> Cost | Costs:
-    """What each network costs: routers by their ports, cables by their length, circuit switches, watts.
+    """The cost of each network: routers by their ports, cables by their length, circuit switches, watts.
 
     A cost model has the prices, each with its date and source; the sums are the same for all. Lengths of cables follow
     from cabinets on a floor. Several networks are also compared at equal cost: by what they carry of a traffic for
@@ -255,7 +252,7 @@ def cost(
 
 
 def _remarks(network: Topology, model: str) -> list[str]:
-    """Where the speeds of the links are not those that the model prices, and where links count as several."""
+    """Remarks on links with other speeds than the model's, and on links that count several times."""
     priced, said, remarks = cost_model(model).bandwidth, network.plan.rate, []
     if said is not None and float(said) != priced * 1e9:
         remarks.append(

@@ -49,7 +49,7 @@ class PlacementGrid(NamedTuple):
 class Placement(NamedTuple):
     """A placed network.
 
-    spelling   canonical
+    spelling   canonical spelling
     block      sides of a cabinet in nodes; None: every node has its own place
     positions  int32[C, D]  coordinates of every node or cabinet
     cabinet    int32[N]     the row of each node in `positions`
@@ -62,7 +62,7 @@ class Placement(NamedTuple):
 
 
 def default_placement(family: str) -> str:
-    """The placement of a network where none is given: folding shortens rings, and doubles the wires of a mesh."""
+    """The default placement of a network: folding shortens rings, but doubles the wires of a mesh."""
     return "straight" if family == "mesh" else "folded"
 
 
@@ -104,7 +104,7 @@ def trellis(grid: PlacementGrid, dimensions: Dimensions | None = None, block: Bl
 
 
 def shuffled(grid: PlacementGrid, dimensions: Dimensions | None = None, block: Block = None) -> list[np.ndarray]:
-    """Folded rings; in the ring of length 2a that wraparounds shift by half, x and x + a are neighbours: wires up to 4.
+    """Folded rings in which x and x + a of the ring of length 2a that is shifted by half are neighbours: wires up to 4.
 
     Constraint: rtt, ptt, pdtt, or a twisted_torus or lattice whose wraparounds shift one dimension, by half its side.
     Source: Cámara et al. 2010, sec. 8.2, Fig. 17 (which shuffles once along y and twice along x).
@@ -122,7 +122,7 @@ PLACEMENTS: dict[str, Callable[..., list[np.ndarray]]] = {
 
 
 def canonical(spelling: str) -> str:
-    """The canonical spelling of a placement, for any network. Raises BadInput where name or parameters are wrong."""
+    """The canonical spelling of a placement, for any network. Raises BadInput if name or parameters are wrong."""
     return resolve(spelling, PLACEMENTS, kind="placement", example=EXAMPLE)[0]
 
 
@@ -140,7 +140,7 @@ def sides_of(texts: Sequence[str]) -> tuple[int, ...]:
 def spelling_of(name: str, dimensions: int | None = None, block: Sequence[int] | None = None) -> str:
     """The canonical spelling of a placement from its name and parameters.
 
-    Raises BadInput where a parameter is wrong, or given in the name too.
+    Raises BadInput if a parameter is wrong, or also given in the name.
     """
     given = [] if dimensions is None else [f"dimensions={dimensions}"]
     if block is not None:
@@ -157,24 +157,24 @@ def place(spelling: str, plan: Plan, name: str) -> Placement:
     """A placement of a network.
 
     spelling   `folded`, `straight(dimensions=2)`, `trellis(block=[4, 4])`
-    plan, name of the network, whose links are not needed
-    returns    positions int32[C, D]: the place on the unit grid of each of C nodes (or cabinets, numbered as
-               nodes are, x fastest), no two the same, from 0 on; cabinet int32[N]: the one that each node is, or is in
+    plan, name plan and name of the network, whose links are not needed
+    returns    positions int32[C, D]: distinct places, from 0 on, of C nodes (or cabinets, numbered like nodes, x
+               fastest) on the unit grid; cabinet int32[N]: the cabinet of each node, or the node itself
 
     Digits take the dimensions of space by turns, the lower ones inside the higher ones: in a plane, the
     planes of a 3D network stand side by side; the modules of a hierarchy are blocks.
-    Raises BadInput where name or parameters are wrong, or the network does not suit the placement.
+    Raises BadInput if name or parameters are wrong, or the network does not suit the placement.
     """
     return _placed(spelling, plan, name, lambda sides: list(addresses(sides).T))
 
 
 def check_suits(spelling: str, plan: Plan, name: str) -> str:
-    """The canonical spelling of a placement that suits a network. Raises as `place` does, at no cost."""
+    """The canonical spelling of a placement that suits a network. Raises like `place`, at no cost."""
     return _placed(spelling, plan, name, lambda sides: [np.zeros(1, np.int32) for _ in sides]).spelling
 
 
 def dimensions_of(spelling: str, plan: Plan, name: str) -> int:
-    """The dimensions of space of a placement that suits a network. Raises as `place` does, at no cost."""
+    """The dimensions of space of a placement that suits a network. Raises like `place`, at no cost."""
     return _placed(spelling, plan, name, lambda sides: [np.zeros(1, np.int32) for _ in sides]).positions.shape[1]
 
 
@@ -258,7 +258,7 @@ def _cabinets(plan: Plan, block: Sequence[int] | None) -> tuple[tuple[int, ...],
 
 
 def _half_shifts(grid: PlacementGrid) -> tuple[int, list[int]]:
-    """(the dimension that wraparounds shift by half its side, the dimensions of these wraparounds); else BadInput."""
+    """(the dimension that wraparounds shift by half its side, their dimensions). Raises BadInput for other grids."""
     if grid.lattice is None:
         raise BadInput(
             "expected a twisted torus, got a network that is no lattice, or cabinets that a wraparound would split;"

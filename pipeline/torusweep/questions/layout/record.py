@@ -73,7 +73,7 @@ def layout_volume(across: list[np.ndarray], sides: tuple[int, ...]) -> float:
     """The least volume of a box with this placement, in cubic wire pitches; in one or two dimensions, the area.
 
     across   wires across each gap, as from `crossings`
-    sides    of the bounding box, in places; a side of one place is not a dimension
+    sides    sides of the bounding box, in places; a side of one place is not a dimension
 
     A section of the box has a cell for every wire that crosses it. The densest sections X, Y, Z of a box of
     volume V have V² = X Y Z in three dimensions; in two, with a layer of wires in each direction, V = X Y.
@@ -111,7 +111,7 @@ def layout_record(topology: Topology, placement: str) -> dict[str, Any]:
     """The row of the table `layout`, as Python values without NaN.
 
     placement   spelling (torusweep.questions.layout.placements)
-    Raises BadInput where the name or a parameter is wrong, or the network does not fit the placement.
+    Raises BadInput if the name or a parameter is wrong, or the network does not fit the placement.
     """
     placed = place(placement, topology.plan, topology.spelling)
     sides, wires, across = extent(placed), wires_of(topology, placed), crossings(topology, placed)

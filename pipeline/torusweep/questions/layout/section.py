@@ -1,4 +1,4 @@
-"""The page's section on layout: wire lengths under each placement, and what folding changes."""
+"""The page's section on layout: wire lengths under each placement, and the effect of folding."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ PLANE = (
 
 
 def section(tables: Tables) -> Chapter | None:
-    """What folding changes, a chart of wire lengths, drawings, and the table `layout`; None without wires."""
+    """The effect of folding, a chart of wire lengths, drawings, and the table `layout`; None without wires."""
     wired = [row for row in tables.get("layout", ()) if row["wire_length_max"] is not None]
     if not wired:
         return None
@@ -69,7 +69,7 @@ FIELDS = fields(
 
 
 def _folding(rows: Sequence[Record]) -> str:
-    """What folding does to the longest wire and the total length of the networks placed both straight and folded."""
+    """A sentence on the effect of folding on longest wire and total length, for networks placed both ways."""
     unit = (
         "A placement gives every node a place on a grid: straight, by its address; folded, so that the ends of a ring"
         " are neighbours; trellis and shuffled, for twisted tori. Lengths run along the axes, in pitches (from place to"
@@ -99,7 +99,7 @@ def _pairs(rows: Iterable[Record]) -> list[tuple[Record, Record]]:
 
 
 def _chosen(networks: Mapping[str, Record], rows: Iterable[Record]) -> list[Record]:
-    """The rows of the chart: of every family the largest network with several placements, at most MOST_NETWORKS.
+    """The rows of the chart: every family's largest network with several placements, at most MOST_NETWORKS.
 
     Families with most placements come first.
     """
@@ -121,7 +121,7 @@ def _chosen(networks: Mapping[str, Record], rows: Iterable[Record]) -> list[Reco
 
 
 def _lengths(row: Record) -> tuple[tuple[int, int], ...]:
-    """The lengths of a placement's wires: of placements equal in them the chart shows one."""
+    """The lengths of a placement's wires; the chart shows one of several placements with equal lengths."""
     return tuple((wires["length"], wires["wires"]) for wires in row["wire_length_histogram"])
 
 

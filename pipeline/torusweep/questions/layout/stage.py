@@ -39,7 +39,7 @@ class Layout(Record):
     )
 
     def picture(self) -> str:
-        """The placed nodes and their wires, as SVG. Raises BadInput for one in space, and for more than 1024 places."""
+        """The placed nodes and their wires, as SVG. Raises BadInput in space, and for more than 1024 places."""
         return svg_layout(self.network, self.record["placement"])
 
     @property
@@ -48,7 +48,7 @@ class Layout(Record):
         return f"{self.picture()}\n"
 
     def print(self, console: Console, computed_by: str) -> None:
-        """Facts, the histogram of lengths, and a drawing if the layout is a small plane."""
+        """Print facts, the histogram of lengths, and a drawing if the layout is a small plane."""
         print_facts(console, self.record["topology"], _facts(self.record))
         if len(self.record["wire_length_histogram"]) > 1:
             print_note(console, "\nwires of each length")
@@ -101,7 +101,7 @@ def _facts(record: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 def _bars(histogram: list[dict[str, int]]) -> list[tuple[str, float, float, str]]:
-    """A bar for each length; the longest share one where there are more than MAX_ROWS."""
+    """A bar for each length; the longest share a bar if there are more than MAX_ROWS."""
     rows = [(str(entry["length"]), entry["wires"]) for entry in histogram]
     if len(rows) > MAX_ROWS:
         rest = rows[MAX_ROWS - 1 :]
@@ -128,7 +128,7 @@ def layout(
     ]
     | None = None,
 ) -> Layout:
-    """Wires under a placement: their lengths, their density along a row, the volume that they need.
+    """Wires under a placement: their lengths, density along a row, and the volume that they need.
 
     Without a placement, the nodes of a mesh are placed straight, those of other networks folded. Lengths are in
     pitches, the distance between neighbouring places: along the axes (Manhattan), and in a straight line.

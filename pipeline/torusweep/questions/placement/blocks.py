@@ -1,6 +1,6 @@
-"""Blocks: where a job's axis lies on the axes of a slice, and the orders of its members there.
+"""Blocks: the place of a job's axis on the axes of a slice, and the orders of its members there.
 
-What the orders of many blocks load: all of them in few calls of the kernel.
+Few calls of the kernel compute the loads of all orders of many blocks.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from torusweep.questions.placement.machine import Machine
 
 
 class AxisPart(NamedTuple):
-    """What an axis has of a dimension: the digit `coordinate // stride % factor` of its members."""
+    """The part of a dimension that an axis has: the digit `coordinate // stride % factor` of its members."""
 
     dimension: int
     factor: int
@@ -35,8 +35,8 @@ ALL_ORDERS_UP_TO = 4  # parts of a block: 4! = 24
 class Order(NamedTuple):
     """An order of the members of a block.
 
-    name      as "cycle x, y": how, and the parts' dimensions from the fastest on
-    offsets   int32[A]   node of each member, less that of the block's first corner
+    name      kind, and the parts' dimensions, fastest first, as in "cycle x, y"
+    offsets   int32[A]   node of each member, less the block's first corner
     """
 
     name: str
@@ -48,7 +48,7 @@ def size_of(block: Block) -> int:
 
 
 def corners(block: Block, sides: Sequence[int]) -> np.ndarray:
-    """int32[N / A]: the first corner of each of the blocks that together have every node once."""
+    """int32[N / A]: the first corner of each block; together the blocks have every node once."""
     node = np.arange(prod(sides), dtype=np.int32)
     first = np.ones(len(node), bool)
     for dimension, factor, stride in block:
@@ -57,10 +57,10 @@ def corners(block: Block, sides: Sequence[int]) -> np.ndarray:
 
 
 def orders(block: Block, sides: Sequence[int], rings: Sequence[bool], names: Sequence[str]) -> list[Order]:
-    """The orders of a block, row-major first. Of equal ones the first stays.
+    """The distinct orders of a block, row-major first.
 
-    sides, rings   of the slice's dimensions; a ring has its wraparound
-    names          of the dimensions
+    sides, rings   sides of the slice's dimensions, and whether they have their wraparounds
+    names          names of the dimensions
     """
     if not block:
         return [Order("alone", np.zeros(1, np.int32))]
@@ -105,7 +105,7 @@ def row_major(factors: Sequence[int], rounds: Sequence[bool]) -> np.ndarray:
 
 
 def snake(factors: Sequence[int], rounds: Sequence[bool]) -> np.ndarray:
-    """int32[A, m]: as row-major, every other row backwards: each member is a neighbour of the one before."""
+    """int32[A, m]: row-major with every other row backwards, so that successive members are neighbours."""
     path = np.zeros((1, 0), np.int32)
     for factor in reversed(factors):
         back = np.arange(len(path)) % 2 == 1
@@ -131,9 +131,9 @@ def cycle(factors: Sequence[int], rounds: Sequence[bool]) -> np.ndarray | None:
 
 
 def near_cycle(factors: Sequence[int], rounds: Sequence[bool]) -> np.ndarray | None:
-    """int32[A, m]: of a block whose sides are all odd, a cycle one step of which takes two hops.
+    """int32[A, m]: for a block whose sides are all odd, a cycle with one step of two hops.
 
-    As a cycle, but the last two rows are taken together, up and down: the step back to the spine is the longer one.
+    It is like `cycle`, but takes the last two rows together, up and down; the step back to the spine is the longer one.
     """
     if len(factors) < 2 or any(factor % 2 == 0 for factor in factors):
         return None
@@ -149,7 +149,7 @@ def near_cycle(factors: Sequence[int], rounds: Sequence[bool]) -> np.ndarray | N
 
 
 def helix(factors: Sequence[int], rounds: Sequence[bool]) -> np.ndarray | None:
-    """int32[A, 2]: round a torus of two rings, each row begun where the last one ended; a cycle if a divides b."""
+    """int32[A, 2]: round a torus of two rings, each row begun at the end of the last; a cycle if a divides b."""
     if len(factors) != 2 or not all(rounds) or factors[1] % factors[0]:
         return None
     first, second = row_major(factors, rounds).T
@@ -189,8 +189,8 @@ WAYS = {
 def divisions(sides: Sequence[int], axes: Sequence[int], *, several: bool) -> Iterator[Division]:
     """All ways to divide the dimensions of a slice among the axes of a job.
 
-    sides    of the slice; axes: sizes of the job's axes; both products are the same
-    several  whether an axis may have several factors of a dimension, with others between them
+    sides    sides of the slice; axes: sizes of the job's axes, with the same product
+    several  whether an axis may have several factors of a dimension, with other axes' between them
     """
     if not sides:
         yield ()
@@ -205,9 +205,9 @@ def divisions(sides: Sequence[int], axes: Sequence[int], *, several: bool) -> It
 
 @lru_cache(1 << 16)
 def _shares(side: int, left: tuple[int, ...], several: bool, before: tuple[int, ...]) -> list[Shares]:
-    """All ways to write a side as factors of axes in order, each a divisor of what is left of its axis.
+    """All ways to write a side as factors of axes in order; each divides the remaining size of its axis.
 
-    before   axes that may not come next: those that had a factor; with several factors only the last one
+    before   axes that may not come next: all that had a factor, or only the last one if several are allowed
     """
     if side == 1:
         return [()]
@@ -239,12 +239,12 @@ MOST_AT_ONCE = 1 << 22  # node numbers in one call of the kernel: 16 MiB
 
 
 class Load(NamedTuple):
-    """Of one pattern in all groups at once.
+    """The load of one pattern in all groups at once.
 
-    messages  on the busiest link, over its flits a cycle
+    messages  messages on the busiest link, over its flits a cycle
     link      that link: node · D + direction
-    hops      of the longest route
-    latency   of the slowest route, as `Topology.latency` has it
+    hops      hops of the longest route
+    latency   latency of the slowest route, in the unit of `Topology.latency`
     """
 
     messages: float
@@ -261,7 +261,7 @@ class Laid(NamedTuple):
 
 
 class Side(NamedTuple):
-    """The rings of one side of a block, all of them at once: as for `Load`."""
+    """The load of all rings of one side of a block at once; see `Load`."""
 
     messages: float
     hops: int
@@ -269,9 +269,9 @@ class Side(NamedTuple):
 
 
 def lay(machine: Machine, wanted: dict[Block, set[str]], *, backend: str = "auto") -> dict[Block, list[Laid]]:
-    """All orders of some blocks, with their loads by the patterns wanted of each block.
+    """All orders of some blocks, with their loads under the patterns wanted for each block.
 
-    Pairs load the same in all orders of a block: they are routed once.
+    The pattern of all pairs loads links equally in all orders of a block, so it is routed once.
     """
     sides, rings, names = machine.sides, machine.rings, machine.names
     found = {block: [Laid(order, {}) for order in orders(block, sides, rings, names)] for block in wanted}
@@ -297,7 +297,7 @@ def loads_of(
 ) -> list[Load]:
     """Loads of divisions of the nodes into groups.
 
-    rows  int32[B, N]; sizes: members of a group of each; patterns: names of the kernel's patterns
+    rows  int32[B, N]; sizes: members of a group in each row; patterns: names of the kernel's patterns
     """
     numbers = np.array([PATTERNS[pattern] for pattern in patterns])
     found = busiest_links(rows, np.array(sizes), numbers, machine.ways, backend=backend)
@@ -308,8 +308,8 @@ def loads_of(
 
 
 def sides(machine: Machine, blocks: Iterable[Block], *, backend: str = "auto") -> dict[Block, list[Side]]:
-    """The sides of the blocks of two or more, each in a dimension of its own, for the bucket algorithm; [] where it
-    does not suit.
+    """The sides of blocks with two or more, each in its own dimension, for the bucket algorithm; [] if it does not
+    suit.
 
     The sides are used at the same time. On a grid their routes stay in their own dimensions. On a twisted slice this
     is sure for messages of one hop only: between neighbours on the lines, the ends of which then send nothing to each

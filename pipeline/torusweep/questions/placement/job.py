@@ -1,9 +1,8 @@
-"""A job: the axes of its ranks, and what each axis does in a step, checked before anything is computed.
+"""A job: the axes of its ranks, and each axis's operations in a step, checked before anything is computed.
 
-What the axes of a job do in a step of training a transformer, from the shape of the model.
-
-Counted are a step's collectives of activations and gradients. Left out are biases, norms and the router's weights, the
-loss, and the first and last stage's own work. Nothing overlaps.
+The operations of a step of training a transformer follow from the shape of the model. They are the collectives of
+activations and gradients. Biases, norms, the router's weights, the loss, and the first and last stage's own work are
+left out. Nothing overlaps.
 """
 
 from __future__ import annotations
@@ -66,7 +65,7 @@ def operations_of(shape: Shape, axes: Mapping[str, int]) -> list[JobOperation]:
     pp   activations to the next stage and their gradients to the previous one at once, for every microbatch: one
          forward, one backward (Narayanan et al. 2021, sec. 2.2 and 4.1)
 
-    Raises BadInput where an axis or a size does not fit.
+    Raises BadInput if an axis or a size does not fit.
     """
     check(shape, axes)
     dp, fsdp, tp, ep, pp = (axes.get(name, 1) for name in ("dp", "fsdp", "tp", "ep", "pp"))
@@ -102,7 +101,7 @@ def operations_of(shape: Shape, axes: Mapping[str, int]) -> list[JobOperation]:
 
 
 def check(shape: Shape, axes: Mapping[str, int]) -> None:
-    """Raise BadInput where an axis has no meaning for a transformer, or does not divide what it is to divide."""
+    """Raise BadInput if an axis has no meaning for a transformer, or does not divide its dimension of the model."""
     for name, size in axes.items():
         if name not in AXES and size > 1:
             raise BadInput(
@@ -156,7 +155,7 @@ EXAMPLE = "axes: {ep: 16, tp: 8}, operations: [{axis: tp, operation: all_gather,
 
 
 class Job(NamedTuple):
-    """axes: size of each, the last varies fastest among ranks; operations: of a step, one after the other."""
+    """The sizes of its axes (the last varies fastest among ranks), and the successive operations of a step."""
 
     axes: dict[str, int]
     operations: list[JobOperation]
@@ -173,7 +172,7 @@ USUAL_SIZE = "64MiB"
 
 
 def job_of_axes(given: str | Mapping[str, Any]) -> Job:
-    """A job of axes such as tp=8,dp=16, whose operations are `USUAL` for their names, once each a step."""
+    """A job of axes such as tp=8,dp=16, each with the `USUAL` operations of its name once a step."""
     axes: dict[str, Any] = dict(given) if isinstance(given, Mapping) else {}
     for part in given.split(",") if isinstance(given, str) else ():
         name, _, size = (text.strip() for text in part.partition("="))
@@ -191,7 +190,7 @@ def job_of_axes(given: str | Mapping[str, Any]) -> Job:
 
 
 def operations_in_words(job: Job) -> str:
-    """'tp all_gather, dp all_reduce, 64MiB each'."""
+    """Return 'tp all_gather, dp all_reduce, 64MiB each'."""
     done = [f"{one.axis} {one.kind}" for one in job.operations if job.axes[one.axis] > 1]
     return f"{', '.join(done)}, {USUAL_SIZE} each"
 
@@ -218,9 +217,9 @@ class _File(BaseModel):
 
 
 def job_of(document: Document) -> Job:
-    """Check what a job's file, or a dictionary, says.
+    """Check a job from a file or a dictionary.
 
-    Raises BadInput as `name:line:column: key: expected …, got …; remedy`; as `name: key: …` where it is no file.
+    Raises BadInput as `name:line:column: key: expected …, got …; remedy`; as `name: key: …` for a dictionary.
     """
     data, refuse = document.data, document.refused
     if not isinstance(data, dict):

@@ -1,6 +1,6 @@
-"""A slice as placements see it: a box of nodes, the routes between all pairs, what a node can send and receive.
+"""A slice as placements see it: a box of nodes, the routes between all pairs, and the bandwidths of nodes.
 
-What an axis of a job does, how a collective's time follows from loads, and what no placement can beat.
+The module also has a job's operations, the time of a collective from its loads, and bounds for every placement.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ class Machine:
     """A slice.
 
     topology  its network
-    sides     of the box, x first
-    rings     whether the wraparound of each dimension joins its ends; on a twisted slice, whether without a shift
+    sides     sides of the box, x first
+    rings     whether each dimension's wraparound joins its ends, without a shift
     twisted   whether a wraparound shifts other dimensions
     ways      routes of all pairs: dimension order over a shortest displacement; equal ones carry equal shares
-    message   what a message adds to the load of a link that carries a flit a cycle, if all its routes take it
+    message   load that a message adds to a link of a flit a cycle, if all its routes take the link
     """
 
     topology: Topology
@@ -57,17 +57,17 @@ class Machine:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Of the dimensions."""
+        """Names of the dimensions."""
         return class_names(len(self.sides))
 
     @cached_property
     def strides(self) -> tuple[int, ...]:
-        """Difference of the numbers of two nodes that are neighbours in each dimension."""
+        """The difference between the numbers of two neighbours in each dimension."""
         return tuple(prod(self.sides[:i]) for i in range(len(self.sides)))
 
     @cached_property
     def fewest_ports(self) -> int:
-        """Links of the node that has the fewest."""
+        """The least number of links of a node."""
         return int(self.topology.degrees.min())
 
     @cached_property
@@ -88,7 +88,7 @@ class Machine:
     def nearest(self) -> np.ndarray:
         """int64[N]: the sum over all nodes of the distances to the i nearest others, for i = 0 … N − 1.
 
-        All routes are shortest ones.
+        All routes are shortest paths.
         """
         ways = self.ways
         hops = ways.hops[ways.first[:-1]].sum(axis=1, dtype=np.int16)
@@ -185,7 +185,7 @@ def _ways(routing: SourceRouting) -> tuple[Ways, int]:
 def _weights(topology: Topology, port: np.ndarray) -> tuple[np.ndarray | None, int]:
     """(int64[N, D], scale): `scale` over the bandwidth of each link, in whole numbers; None: 1 for all.
 
-    Raises Refused where these are too large.
+    Raises Refused if these are too large.
     """
     if topology.bandwidth is None:
         return None, 1
@@ -229,11 +229,11 @@ MEANING = {
 class JobOperation(NamedTuple):
     """A collective on all groups of an axis at once.
 
-    axis   of the job
-    kind   of Kind
-    bytes  as nccl-tests define the size of each: see MEANING
-    times  a step
-    why    which part of a model needs it; "" where a user gave it
+    axis   axis of the job
+    kind   a Kind
+    bytes  size of each, as defined by nccl-tests: see MEANING
+    times  repetitions a step
+    why    part of a model that needs it; "" if a user gave it
     """
 
     axis: str
@@ -244,12 +244,12 @@ class JobOperation(NamedTuple):
 
 
 class OperationCost(NamedTuple):
-    """What one operation takes.
+    """The cost of one operation.
 
-    bytes      on the busiest link, over its flits a cycle
-    steps      that software begins one after another
+    bytes      bytes on the busiest link, over its flits a cycle
+    steps      steps that software begins one after another
     algorithm  "ring", "bucket", "direct", "pipeline"
-    latency    of the links of the steps that wait for each other, the slowest route of each
+    latency    summed link latencies of successive steps, each on its slowest route
     """
 
     bytes: float
@@ -262,7 +262,7 @@ class OperationCost(NamedTuple):
 
 
 def cost(operation: JobOperation, size: int, loads: Mapping[str, float], slowest: int = 1) -> OperationCost:
-    """Of an operation by rings, or directly.
+    """The cost of an operation by rings, or directly.
 
     size     members of a group
     loads    messages on the busiest link over its flits a cycle, by pattern
@@ -290,10 +290,10 @@ def cost(operation: JobOperation, size: int, loads: Mapping[str, float], slowest
 def bucket_cost(
     operation: JobOperation, factors: list[int], loads: list[float], slowest: list[int]
 ) -> OperationCost | None:
-    """Of an all-gather, reduce-scatter or all-reduce on all sides of a block at once; None for other operations.
+    """The cost of an all-gather, reduce-scatter or all-reduce on all sides of a block; None for other operations.
 
     factors  sides of the block, two or more
-    loads    messages on the busiest link of each side's rings over its flits a cycle, all of them at once
+    loads    messages on the busiest link of each side's rings over its flits a cycle, all rings at once
     slowest  latency of the slowest route of each side's rings
 
     The data are divided into a part for each side. Part j is gathered along side j, then along the next, and so on, so
@@ -322,9 +322,9 @@ def bucket_cost(
 
 
 def least_bytes(operation: JobOperation, size: int, machine: Machine) -> float:
-    """Bytes on the busiest link, over its flits a cycle, that no placement and no routing can go below.
+    """Lower bound, for any placement and routing, of the bytes on the busiest link over its flits a cycle.
 
-    all_gather: every node receives all but its own part, (A − 1)/A · bytes, that with the least bandwidth, too.
+    all_gather: every node, also that with the least bandwidth, receives all but its own part, (A − 1)/A · bytes.
     reduce_scatter: every node sends as much. broadcast: every node receives all, or is the first and sends all.
     all_reduce: a group's members send 2 (A − 1)/A · bytes each in the mean (Patarasuk & Yuan 2009, where only members
     combine); all channels carry at least one hop of these. permute, exchange: likewise.
@@ -345,7 +345,7 @@ def least_bytes(operation: JobOperation, size: int, machine: Machine) -> float:
 
 
 def bound_name(kind: str) -> str:
-    """How the bound of an operation is proved, in words."""
+    """The proof of an operation's bound, in words."""
     return {
         "all_gather": "what a node receives, over its links",
         "reduce_scatter": "what a node sends, over its links",

@@ -65,12 +65,12 @@ class Placements(Answer):
 
     @property
     def seconds(self) -> float:
-        """Of a step, in the best placement."""
+        """Seconds of a step in the best placement."""
         return self.ranking.best[0].seconds
 
     @property
     def rows(self) -> list[Row]:
-        """A row for each placement: its place, seconds, seconds over the best's, ties, and where each axis lies."""
+        """A row for each placement: its rank, seconds, seconds over the best's, ties, and the place of each axis."""
         best, plain = self.ranking.best, self.ranking.row_major
         return [
             {
@@ -90,7 +90,7 @@ class Placements(Answer):
 
     @property
     def json(self) -> Row:
-        """All that the text says, with numbers in full and the devices of the best."""
+        """The contents of the text, with numbers in full and the devices of the best placement."""
         machine, job, ranking = self.machine, self.job, self.ranking
         return {
             "topology": machine.topology.spelling,
@@ -225,8 +225,8 @@ def place(
     `torusweep loads --traffic` the demand that `--demand` writes. Only a proved placement is called the optimum: one
     that meets a bound, or the best of all, which are compared for up to nine tasks.
 
-    The answer has the order of the devices, for jax.sharding.Mesh(numpy.array(devices)[order], axis_names): the number
-    of the node, x fastest, of each rank.
+    The answer has the order of the devices, for jax.sharding.Mesh(numpy.array(devices)[order], axis_names): for each
+    rank, the number of its node, with x fastest.
 
     >>> import torusweep as ts
     >>> job = {"axes": {"tp": 16}, "operations": [{"axis": "tp", "operation": "all_gather", "bytes": "64MiB"}]}
@@ -260,7 +260,7 @@ def place(
 
 
 def _alone(**given: Any) -> None:
-    """Raise BadInput unless one of several is given."""
+    """Raise BadInput unless exactly one of several is given."""
     named = [name for name, value in given.items() if value is not None]
     if len(named) != 1:
         got = " and ".join(f"`{name}`" for name in named) or "none"
@@ -278,9 +278,8 @@ def _job(given: Path | str | Mapping[str, Any]) -> Job:
 def _tasks(given: Any) -> NamedTasks:
     """The tasks of a demand file, or of a matrix.
 
-    A file as of the traffic `demand`: a list with source, destination, demand, or lines of numbers. Demands with a
-    unit are bits a second. Its sources and
-    destinations may be called anything; those of a matrix are numbers.
+    The file is like that of the traffic `demand`: a list with source, destination, demand, or lines of numbers. Demands
+    with a unit are bits a second. Its sources and destinations may have any names; in a matrix they are numbers.
     """
     if isinstance(given, str | Path):
         try:
@@ -320,7 +319,7 @@ def _read(path: Path) -> NamedTasks:
 
 
 def _named(name: str, column: pa.ChunkedArray[Any]) -> pa.ChunkedArray[Any]:
-    """Numbers and texts as they are, and what else is read of a CSV (dates, true and false) as texts."""
+    """Keep numbers and texts, and turn other values of a CSV (dates, true and false) into texts."""
     if pa.types.is_integer(column.type) or pa.types.is_floating(column.type):
         return column
     try:

@@ -42,13 +42,13 @@ MOST_NODES_OF_SEVERAL = 512  # … and nodes of the slice: the orders to route a
 
 
 class OperationTime(NamedTuple):
-    """What one operation of a job takes in a placement.
+    """The time of one operation of a job in a placement.
 
-    seconds  of all its times
-    bytes    on the busiest link, of one time; of all sides of a block, over their flits a cycle
-    link     that link: node · D + direction; None of the bucket algorithm, which uses all sides of a block
-    least    seconds of all its times that no placement can go below, latency left out
-    hops     of the longest route
+    seconds  seconds of all its repetitions
+    bytes    bytes on the busiest link in one repetition; or on all sides of a block, over their flits a cycle
+    link     that link: node · D + direction; None for the bucket algorithm, which uses all sides of a block
+    least    lower bound for any placement of the seconds of all repetitions, without latency
+    hops     hops of the longest route
     """
 
     operation: JobOperation
@@ -63,11 +63,11 @@ class OperationTime(NamedTuple):
 class JobPlacement(NamedTuple):
     """A placement.
 
-    phases   of the operations, in the job's order
-    blocks   of each axis; None where it has none
+    phases   times of the operations, in the job's order
+    blocks   block of each axis, or None
     orders   name of the order of each axis
     devices  int32[axes]: node of each rank
-    ties     placements whose phases take the same
+    ties     number of placements whose phases take the same time
     """
 
     phases: list[OperationTime]
@@ -85,8 +85,8 @@ class Ranking(NamedTuple):
     """The best placements, fastest first.
 
     row_major  the nodes in their order
-    compared   placements
-    routed     orders of axes whose messages were routed: placements share them
+    compared   number of placements compared
+    routed     number of orders of axes whose messages were routed; placements share them
     """
 
     best: list[JobPlacement]
@@ -96,10 +96,10 @@ class Ranking(NamedTuple):
 
 
 class _Option(NamedTuple):
-    """Orders of a block for which an axis takes the same: its phases, how many there are, the best of them.
+    """Orders of a block with the same time for an axis: its phases, their number, and the best order.
 
-    alone  seconds of the best one's operations without the bucket algorithm: it decides between orders that take the
-           same, as an order does not matter to that algorithm
+    alone  seconds of the best order's operations without the bucket algorithm, to which orders do not matter; it
+           decides between orders with equal times
     """
 
     phases: tuple[OperationTime, ...]
@@ -121,10 +121,10 @@ def rank(
     """Compare all placements of a job.
 
     axes        size of each axis; their product is the number of nodes
-    operations  of the axes, one after the other; each runs in all groups of its axis at once
-    top         how many placements to return, with different times
+    operations  successive operations of the axes; each runs in all groups of its axis at once
+    top         number of placements to return, with different times
 
-    Raises BadInput where the axes do not fit the slice, Refused where there are too many placements.
+    Raises BadInput if the axes do not fit the slice, Refused if there are too many placements.
     """
     check_axes(machine, axes)
     names = list(axes)
@@ -171,7 +171,7 @@ def check_axes(machine: Machine, axes: dict[str, int]) -> None:
 def _arrangements(machine: Machine, sizes: list[int]) -> tuple[list[Block], np.ndarray]:
     """(distinct blocks, int32[M, axes] block of each axis) of all ways to give the dimensions to the axes.
 
-    An axis may have several factors of a dimension, if the ways are then not too many. Those of few factors come first.
+    An axis may have several factors of a dimension if there are not too many ways. Ways with few factors come first.
     """
     found: list[Division] = []
     if machine.nodes <= MOST_NODES_OF_SEVERAL:
@@ -200,7 +200,7 @@ class _Timing:
     def options(
         self, operations: Sequence[JobOperation], block: Block, orders: list[Laid], own: list[Side]
     ) -> list[_Option]:
-        """The orders of a block, those that take the same in one entry, the fastest first."""
+        """The orders of a block, the fastest first; orders with equal times share an entry."""
         found: dict[tuple[float, ...], _Option] = {}
         for laid in orders:
             phases = tuple(self.phase(operation, size_of(block), laid.loads, block, own) for operation in operations)
@@ -240,7 +240,7 @@ class _Timing:
 
 
 class _Kept(NamedTuple):
-    """A placement: its seconds, those without the bucket algorithm, its arrangement, an option of each axis, ties."""
+    """A placement: its seconds, with and without the bucket algorithm, arrangement, option of each axis, and ties."""
 
     seconds: float
     alone: float
@@ -284,7 +284,7 @@ def _best(arrangements: np.ndarray, options: list[dict[int, list[_Option]]], top
 
 
 def _combinations(choices: Sequence[list[_Option]], most: float) -> Iterator[list[_Option]]:
-    """One option for each axis, all combinations that take at most `most` seconds. Options come fastest first."""
+    """Yield the combinations of options, one for each axis, of at most `most` seconds; options are sorted by time."""
     if not choices:
         yield []
         return
@@ -345,7 +345,7 @@ def _row_major(timing: _Timing, axes: dict[str, int], operations: Sequence[JobOp
 
 
 def _block_in_order(box: Sequence[int], sizes: list[int], axis: int) -> Block | None:
-    """The block of an axis where ranks are numbered as nodes; None where its groups are no blocks."""
+    """The block of an axis if ranks are numbered like nodes; None if its groups are no blocks."""
     low = prod(sizes[axis + 1 :])
     high, parts = low * sizes[axis], []
     for dimension, side in enumerate(box):

@@ -55,7 +55,7 @@ SHOWN = 16  # tasks in the text
 
 
 class NamedTasks(NamedTuple):
-    """What n tasks are called, and float64[n, n] what each sends to each."""
+    """The names of n tasks, and float64[n, n] the demand from each to each."""
 
     names: tuple[Any, ...]
     matrix: np.ndarray
@@ -63,15 +63,15 @@ class NamedTasks(NamedTuple):
 
 @dataclass(frozen=True, repr=False, eq=False)
 class TaskPlacement(Answer):
-    """Where tasks stand on a network.
+    """The places of tasks on a network.
 
-    names      of the tasks
-    place      int32[n]  terminal of each
+    names      names of the tasks
+    place      int32[n]  terminal of each task
     value      hops · demand, or the busiest link's load, in the unit of the demand (and of bandwidth)
-    in_order   the same where task i stands on terminal i
-    bound      no placement has less
-    because    what proves that the value is the optimum; "" where nothing does
-    hops, load   of the placement: hops · demand; of the busiest link, None where all routes are too many
+    in_order   the value if task i stands on terminal i
+    bound      lower bound for all placements
+    because    proof that the value is the optimum; "" without one
+    hops, load   hops · demand of the placement; load of the busiest link, None if there are too many routes
     """
 
     network: Topology
@@ -88,7 +88,7 @@ class TaskPlacement(Answer):
 
     @property
     def optimum(self) -> float | None:
-        """The least of all placements, where that is proved."""
+        """The least value of all placements, if proved."""
         return self.value if self.because else None
 
     @property
@@ -98,7 +98,7 @@ class TaskPlacement(Answer):
 
     @property
     def rows(self) -> list[Row]:
-        """Of each task its terminal, as the network's file names it, and its node."""
+        """The terminal of each task, with its name in the network's file, and its node."""
         called = terminal_names(self.network) or range(len(self.network.terminals))
         return [
             {"task": name, "terminal": called[place], "node": node}
@@ -112,7 +112,7 @@ class TaskPlacement(Answer):
 
     @property
     def demand(self) -> pa.Table:
-        """What the terminals then send to each other: a demand of the network, as `--traffic` reads it."""
+        """The demand between the terminals, in the form that `--traffic` reads."""
         source, destination = np.nonzero(self.matrix)
         names = terminal_names(self.network)
         ends = (column_of(names, self.place[end]) for end in (source, destination))
@@ -139,7 +139,7 @@ class TaskPlacement(Answer):
 
     @property
     def mean_hops(self) -> float:
-        """Hops of a unit of demand."""
+        """Mean hops of a unit of demand."""
         return self.hops / float(self.matrix.sum())
 
     def write(self, path: Path) -> None:
@@ -184,10 +184,10 @@ class TaskPlacement(Answer):
 def place_tasks(network: Topology, how: How, named: NamedTasks, least: str, restarts: int, seed: int) -> TaskPlacement:
     """Place the tasks of a demand on the terminals of a network.
 
-    restarts  of the search by exchanges
+    restarts  number of restarts of the search by exchanges
 
-    All placements of up to nine tasks are looked through, if they are not too many; a placement that meets a bound is
-    the optimum, too. Messages take shortest paths, each an equal share.
+    All placements of up to nine tasks are tried, if they are not too many; a placement that meets a bound is the
+    optimum, too. Messages take shortest paths, each an equal share.
     """
     names, matrix = named
     places, number = len(network.terminals), len(names)
@@ -245,7 +245,7 @@ def place_tasks(network: Topology, how: How, named: NamedTasks, least: str, rest
 
 
 def _routes(network: Topology, between: np.ndarray) -> PlaceRoutes | None:
-    """The routes of all pairs of terminals; None where they are too many."""
+    """The routes of all pairs of terminals; None if there are too many."""
     tail, head, port = network.arcs
     arcs = np.stack([tail, head])
     if len(network.terminals) ** 2 * len(tail) > MOST_TRIED:
@@ -270,7 +270,7 @@ def _routes(network: Topology, between: np.ndarray) -> PlaceRoutes | None:
 
 @dataclass(frozen=True)
 class _Search:
-    """routes: of the load; None: hops · demand. tasks: of places, the others stand for free places."""
+    """A search by exchanges. routes: for the load; None: hops · demand. tasks: number of places with tasks."""
 
     network: Topology
     demand: TaskDemand
@@ -286,9 +286,9 @@ class _Search:
         return float((self.demand.sent * self.distance[at, place[self.demand.other]]).sum())
 
     def bound(self, matrix: np.ndarray) -> float:
-        """No placement has less: a task's largest demands go to its nearest places (Gilmore 1962; Lawler 1963).
+        """Lower bound of all placements: a task's largest demands go to its nearest places (Gilmore 1962; Lawler 1963).
 
-        Of the busiest link: these hops spread over all channels, and what a task sends over the channels of a node.
+        For the busiest link, these hops spread over all channels, and a task's demand over the channels of a node.
         """
         near = np.minimum(self.distance, self.distance.T)
         places = len(near)
@@ -311,7 +311,7 @@ class _Search:
         return max(hops / float(width.sum()), alone)
 
     def starts(self, matrix: np.ndarray, restarts: int, seed: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """(placement, temperatures): in order, all partners near each other, one after another; at random."""
+        """Yield (placement, temperatures) to begin with: in order, all partners near, one after another, at random."""
         places = len(self.distance)
         cold, nobody = np.zeros(0), np.full(self.tasks, -1, np.int32)
         apart = np.maximum(self.distance, self.distance.T) + np.where(np.eye(places), np.inf, 0.0)
@@ -327,9 +327,9 @@ class _Search:
             yield draw.permutation(places).astype(np.int32), np.geomspace(high, low, max(1, moves // places)) * unit
 
     def _one_after_another(self, matrix: np.ndarray, place: np.ndarray) -> np.ndarray:
-        """The task that has most to do with those placed, on the free place that adds least hops · demand to them.
+        """Place the task with most demand to placed tasks on the free place that adds least hops · demand, and so on.
 
-        place   int32[n]  of those that are placed; −1 of the others
+        place   int32[n]  place of each task; −1 if not placed
         """
         both = matrix + matrix.T
         near = self.distance + self.distance.T
@@ -354,7 +354,7 @@ class _Search:
     def exact(
         self, matrix: np.ndarray, place: np.ndarray, value: float, *, use_symmetry: bool
     ) -> tuple[np.ndarray, float, bool]:
-        """(the best placement, its value, whether all have been looked through)."""
+        """(the best placement, its value, whether all placements were tried)."""
         order = np.argsort(-(matrix + matrix.T).sum(axis=1), kind="stable")  # those that add most come first
         begin = np.zeros(len(self.distance), bool)
         nodes, first = np.unique(self.network.terminals, return_index=True)

@@ -1,4 +1,4 @@
-"""Placements as text: the answer, the ranking, the phases of the best one, what the row-major order loses."""
+"""Placements as text: the answer, the ranking, the best one's phases, the loss of the row-major order."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from torusweep.questions.placement.ranking import JobPlacement, OperationTime, R
 
 
 def block_in_words(machine: Machine, block: Block | None, order: str) -> str:
-    """Return "4 x × 2 y, cycle x, y"; "4 x by 2" where the members are two nodes apart."""
+    """Return "4 x × 2 y, cycle x, y", or "4 x by 2" if the members are two nodes apart."""
     if block is None:
         return "in the order of the nodes"
     if not block:
@@ -40,7 +40,7 @@ def link_in_words(machine: Machine, link: int | None) -> str:
 
 
 def deadlock_in_words(machine: Machine, placement: JobPlacement) -> str:
-    """What keeps the routes of a placement free of deadlock."""
+    """The measure that keeps a placement's routes free of deadlock."""
     if max((phase.hops for phase in placement.phases), default=0) <= 1:
         return (
             "no deadlock: every message takes one hop, so that no channel waits for another;"
@@ -68,7 +68,7 @@ def _has_ring(machine: Machine, block: Block) -> bool:
 def notes(
     machine: Machine, axes: dict[str, int], operations: Sequence[JobOperation], best: Sequence[JobPlacement]
 ) -> list[str]:
-    """Remarks on what the placements are, and are not."""
+    """Remarks on the scope of the placements."""
     found = list(machine.topology.plan.notes)
     ringed = {operation.axis for operation in operations if PATTERN[operation.kind] == "ring"}
     names = list(axes)
@@ -90,7 +90,7 @@ def notes(
 
 
 def _wait(links: LinkSpeed) -> str:
-    """What a step of a collective waits for."""
+    """The latency that a step of a collective waits for."""
     wait = f"{links.latency * 1e6:g} µs a step of a collective"
     if links.tick is None:
         return wait
@@ -103,7 +103,7 @@ MOST_RANKS = 8  # shown of a group
 def print_placements(
     console: Console, machine: Machine, job: Job, links: LinkSpeed, ranking: Ranking, took: float
 ) -> None:
-    """The best placement, how it was found, the ranking, its phases."""
+    """Print the best placement, the search, the ranking, and the phases."""
     best, plain = ranking.best[0], ranking.row_major
     names = list(job.axes)
     print_heading(console, f"{seconds_in_words(best.seconds)} a step: {axes_in_words(machine, names, best)}")
@@ -155,7 +155,7 @@ def _loss(best: JobPlacement, plain: JobPlacement) -> str:
 
 
 def axes_of(machine: Machine, names: Iterable[str], placement: JobPlacement) -> dict[str, str]:
-    """Where each axis lies."""
+    """The place of each axis."""
     found = zip(names, placement.blocks, placement.orders, strict=True)
     return {name: block_in_words(machine, block, order) for name, block, order in found}
 
