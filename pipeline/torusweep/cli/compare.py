@@ -1,4 +1,4 @@
-"""torusweep compare, torusweep pareto: where two results differ; the designs of a sweep that no other dominates."""
+"""torusweep compare, torusweep pareto: differences of two results, and the designs that no other dominates."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ Value = TypeVar("Value")
 
 
 class Choice(click.Choice[str]):
-    """One of some words, whatever its hyphens and case."""
+    """One of several words; hyphens and case do not matter."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         return super().convert(as_known(value, self.choices), param, ctx)
@@ -35,7 +35,7 @@ class Integer(click.IntRange):
 
 
 class Real(click.FloatRange):
-    """A range of real numbers: nan, which click lets into every range, is in none."""
+    """A range of real numbers, without nan, which click admits to every range."""
 
     name = "number"
 
@@ -66,7 +66,7 @@ Completer = Callable[[click.Context, click.Parameter, str], list[CompletionItem]
 
 
 def complete_name(table: str, *, skip: int = 0) -> Completer:
-    """Shell completion of the keys of a table, given as "module:NAME"; the module is imported when a shell asks."""
+    """Shell completion of the keys of a table "module:NAME", whose module is imported when a shell asks."""
 
     def complete(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
         start = incomplete.replace("-", "_")
@@ -80,7 +80,7 @@ def complete_from(table: str, *, skip: int = 1) -> Completer:
 
     The module is imported when a shell asks.
 
-    skip   parameters that come first and are not written: the topology of a routing
+    skip   number of first parameters that are not written, such as a routing's topology
     """
 
     def complete(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -142,7 +142,7 @@ output_format = click.option(
 
 
 def writable(context: click.Context, parameter: click.Parameter | None, path: Path | None) -> Path | None:
-    """The file to write, refused before anything is computed where it cannot be: a folder, or one in none."""
+    """The file to write. Raises, before anything is computed, for a folder, or a file in no folder."""
     if path is None:
         return None
     option = parameter.opts[-1] if parameter is not None else "--output"
@@ -198,7 +198,7 @@ DEFAULT_RESULTS = Path("results/default")
 
 
 def _results(context: click.Context, parameter: click.Parameter, given: Path | None) -> Path:
-    """The folder of `_latest_results`. A note below the answer says where another version computed its tables."""
+    """The folder of `_latest_results`. A note below the answer says if another version computed its tables."""
     folder = _latest_results(given)
     context.with_resource(_noted(folder))
     return folder
@@ -206,7 +206,7 @@ def _results(context: click.Context, parameter: click.Parameter, given: Path | N
 
 @contextmanager
 def _noted(folder: Path) -> Iterator[None]:
-    """Say so after the command's answer, also where that is a status, and not after a refusal, which is one line."""
+    """Print the note on another version after the command's answer or status, but not after a refusal."""
     status = None
     try:
         yield
@@ -257,7 +257,7 @@ def listed(values: Iterable[str]) -> list[str]:
 
 
 def quantity(option: str, read: Callable[[Given], Value], given: Given) -> Value:
-    """What `read` makes of what an option is given. Raises BadInput that names the option."""
+    """Read an option's value with `read`. Raises BadInput that names the option."""
     try:
         return read(given)
     except BadInput as wrong:

@@ -1,6 +1,6 @@
-"""Commands of questions: arguments and options from the question's parameters, and the answer printed.
+"""Commands of questions: their arguments and options come from the question's parameters; they print the answer.
 
-Progress of long computations on standard error: a bar on a terminal, elsewhere a line every few seconds.
+Long computations show their progress on standard error: a bar on a terminal, elsewhere a line every few seconds.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ Report = Callable[[float], None]
 
 @contextmanager
 def count_progress(things: str, total: int | None = None) -> Iterator[Report]:
-    """A function to call with the number of things done so far; total: how many there are at most, if known."""
+    """Yield a function to call with the number of things done so far; total: upper bound of their number, if known."""
     if sys.stderr.isatty():
         with _bar(things, MofNCompleteColumn(), total) as report:
             yield report
@@ -54,7 +54,7 @@ def count_progress(things: str, total: int | None = None) -> Iterator[Report]:
 
 @contextmanager
 def share_progress(work: str, total: float = 1.0) -> Iterator[Report]:
-    """A function to call with the amount of work done so far, 0 … total; shown in per cent."""
+    """Yield a function to call with the amount of work done so far, 0 … total, which is shown in per cent."""
     if sys.stderr.isatty():
         with _bar(work, TaskProgressColumn(), total) as report:
             yield report
@@ -64,7 +64,7 @@ def share_progress(work: str, total: float = 1.0) -> Iterator[Report]:
 
 @contextmanager
 def wait_notice(work: str) -> Iterator[None]:
-    """For work of unknown length: a spinner on a terminal, elsewhere one line if the work takes long."""
+    """Show work of unknown length: a spinner on a terminal, elsewhere one line if the work takes long."""
     if sys.stderr.isatty():
         with Console(stderr=True).status(work):
             yield
@@ -80,7 +80,7 @@ def wait_notice(work: str) -> Iterator[None]:
 
 @contextmanager
 def found_progress(things: str, total: int) -> Iterator[Callable[[str], None]]:
-    """A function to call with what is found, in words: lines, none of quick work, and on a terminal a bar."""
+    """Yield a function to call with a text on each thing found: it shows lines, unless work is quick, and a bar."""
     waiting: list[str] | None = []
     number, lock = 0, Lock()
 
@@ -136,7 +136,7 @@ def _lines(text: Callable[[float], str]) -> Report:
 
 
 class _OnTerminal:
-    """What a question shows while it is computed (torusweep.questions.question.Progress)."""
+    """The progress of a question on a terminal (torusweep.questions.how.Progress)."""
 
     share = staticmethod(share_progress)
     count = staticmethod(count_progress)
@@ -242,7 +242,7 @@ def command_of(question: Any) -> click.Command:
 
 
 def _write(path: Path, content: Any) -> None:
-    """Write a text, or a table as CSV, as Parquet where the file's name says so."""
+    """Write a text, or a table as CSV or, by the file's suffix, Parquet."""
     as_parquet = path.suffix.lower() == ".parquet" and not isinstance(content, str)
     text = content if isinstance(content, str) or as_parquet else table_text.as_csv(content)
     with writing(path):
@@ -271,7 +271,7 @@ def _taken(decorator: Any) -> click.Parameter:
 
 
 def _writable(suffixes: tuple[str, ...]) -> Callable[[click.Context, click.Parameter, Path | None], Path | None]:
-    """Checks of a file to write: one with another suffix is refused before anything is computed. (): any suffix."""
+    """A check of a file to write, which refuses other suffixes before anything is computed; () allows any suffix."""
 
     def checked(context: click.Context, parameter: click.Parameter, path: Path | None) -> Path | None:
         if path is not None and suffixes and path.suffix.lower() not in suffixes:
@@ -289,7 +289,7 @@ def _output(suffixes: tuple[str, ...], meaning: str) -> click.Option:
 
 
 def _parameter(one: Parameter) -> click.Parameter:
-    """A parameter as an option, or an argument: its default is shown, and passed on only where it is given."""
+    """A parameter as an option or an argument. Its default is shown; it is passed on only if given."""
     how: dict[str, Any] = {"is_flag": True} if one.kind is bool else {"type": _type(one)}
     how |= {"required": True} if one.required else {"required": False, "default": None}
     if one.spelled is not None and one.spelled.table:
@@ -325,7 +325,7 @@ def _type(one: Parameter) -> click.ParamType[Any]:
 
 
 def _read(one: Parameter, read: Read | None) -> Any:
-    """A callback that makes a value of an option's texts; None where it is not given."""
+    """A callback that turns an option's texts into a value; None if the option is not given."""
 
     def value_of(context: click.Context, parameter: click.Parameter, given: Any) -> Any:
         if given in (None, ()):
@@ -340,7 +340,7 @@ def _read(one: Parameter, read: Read | None) -> Any:
 
 @contextmanager
 def named(option: str) -> Iterator[None]:
-    """Say in a refusal which option it is about."""
+    """Name the option in a refusal."""
     try:
         yield
     except BadInput as wrong:
@@ -348,7 +348,7 @@ def named(option: str) -> Iterator[None]:
 
 
 def _help(question: Askable) -> Iterator[str]:
-    """The help's paragraphs: what the function's docstring says, the names of its tables, and examples."""
+    """Yield the help's paragraphs: the function's docstring, the names of its tables, and examples."""
     said = inspect.getdoc(type(question).ask) or ""
     for paragraph in said.partition(">>>")[0].strip().split("\n\n"):
         yield f"\b\n{paragraph}" if paragraph.startswith(" ") else paragraph
@@ -364,7 +364,7 @@ def _help(question: Askable) -> Iterator[str]:
 
 
 def _call(name: str, function: Any, skip: int) -> str:
-    """How a function of a table is written: its parameters with their choices or default; … for a required one."""
+    """The form of a function in a table: its parameters with choices or default, … for a required one."""
     if not callable(function):
         return name
     written = []
@@ -378,7 +378,7 @@ def _call(name: str, function: Any, skip: int) -> str:
 
 
 def _meaning(function: Any) -> str:
-    """What an entry of a table says of itself: a text, a meaning, or a function's first paragraph and constraint."""
+    """The description of a table's entry: a text, a meaning, or a function's first paragraph and constraint."""
     said = getattr(function, "meaning", "") or (
         (inspect.getdoc(function) or "") if callable(function) else str(function)
     )

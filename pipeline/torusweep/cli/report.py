@@ -1,4 +1,4 @@
-"""torusweep report, plot, dataset: the HTML page of a sweep; two columns as a picture; its lattices as a data set."""
+"""torusweep report, plot, dataset: a sweep's HTML page, two columns as a picture, its lattices as a data set."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Commands that compute a sweep: run, and the steps that the Snakefile calls.
-
-The command plan: what a sweep will take, before it runs.
-"""
+"""Commands that compute a sweep: run, and the steps that the Snakefile calls; and plan, which estimates it before."""
 
 from __future__ import annotations
 
@@ -133,7 +130,7 @@ def step(name: str, config: Path, folder: Path, part: str | None, log: Path | No
 def run_step(
     name: str, config: Path, folder: Path, overrides: dict[str, Any], part: str | None = None, log: Path | None = None
 ) -> int:
-    """A step's exit status: a stage's or of a part of it, or one of torusweep.run.steps."""
+    """Run a step and return its exit status: a stage, a part of it, or one of torusweep.run.steps."""
     from torusweep.run.progress import logged
     from torusweep.stages import STAGES
     from torusweep.sweeps.forecast import StagePart
@@ -156,7 +153,7 @@ def run_step(
 
 
 def _given(**overrides: str | int | None) -> dict[str, Any]:
-    """The overrides that the command line has."""
+    """The overrides of the command line."""
     return {name: value for name, value in overrides.items() if value is not None}
 
 
@@ -186,7 +183,7 @@ def plan(config: Path, workers: int | None, as_json: bool) -> None:
 
 
 def forecast_of(config: Path, workers: int | None) -> tuple[str, Forecast]:
-    """A configuration's sweep by name, and its forecast; workers: in place of the configuration's, where given."""
+    """A configuration's sweep by name, and its forecast; workers: if given, instead of the configuration's."""
     from torusweep.sweeps.configuration import load
     from torusweep.sweeps.forecast import forecast
     from torusweep.sweeps.points import estimates

@@ -1,4 +1,4 @@
-"""torusweep topologies: the families of networks, as a list, or one in full."""
+"""torusweep topologies: list the families of networks, or show one in full."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from torusweep.questions.console import open_console, print_heading, print_note
 
 
 def print_families(entries: list[dict[str, Any]]) -> None:
-    """A line for each family: its parameters and what it is."""
+    """Print a line for each family: its parameters and description."""
     table = Table(box=None, pad_edge=False, show_header=True, header_style="bold")
     table.add_column("network", no_wrap=True)
     table.add_column("what it is", overflow="fold")
@@ -28,7 +28,7 @@ def print_families(entries: list[dict[str, Any]]) -> None:
 
 
 def print_family(entry: dict[str, Any]) -> None:
-    """A family's text, each paragraph wrapped at the terminal's width, and its parameters."""
+    """Print a family's text, wrapped at the terminal's width, and its parameters."""
     with open_console() as console:
         print_heading(console, _signature(entry))
         for paragraph in entry["text"].split("\n\n"):

@@ -33,7 +33,7 @@ Row = Mapping[str, Any]
 
 
 def print_verification(rows: Sequence[Row], *, everything: bool) -> None:
-    """Rows that do not agree (or all), grouped by reason; a count of those not compared; a count of each verdict."""
+    """Print rows that do not agree (or all), grouped by reason, and counts of rows not compared and of each verdict."""
     with open_console() as console:
         for verdict in COMPARED:
             if verdict != "agrees" or everything:
@@ -48,7 +48,7 @@ def print_verification(rows: Sequence[Row], *, everything: bool) -> None:
 
 
 def _print_compared(console: Console, rows: list[Row]) -> None:
-    """Rows of one verdict under the paper and the reason that they share."""
+    """Print rows of one verdict under the paper and the reason that they share."""
     groups: dict[tuple[str, str], list[Row]] = {}
     for row in rows:
         groups.setdefault((row["paper"], row["reason"] or ""), []).append(row)

@@ -1,4 +1,4 @@
-"""Snakemake as a child process: signals are passed on, and what it says is heard."""
+"""Run Snakemake as a child process, pass signals on to it, and hear its output."""
 
 from __future__ import annotations
 
@@ -57,14 +57,14 @@ ELSEWHERE = re.compile(r"(--profile|--executor|-e)\b")  # Snakemake's options by
 
 
 def speak(line: str) -> None:
-    """A line on standard error."""
+    """Print a line on standard error."""
     print(line, file=sys.stderr, flush=True)
 
 
 class Snakemake:
     """Snakemake as a child, in a process group of its own: a terminal's Ctrl-C reaches it through us alone, once.
 
-    From a thread that is not the main one, signals cannot be handled: there they do to us what they always do.
+    Outside the main thread, signals cannot be handled and keep their usual effect.
     """
 
     def __init__(
@@ -75,7 +75,7 @@ class Snakemake:
         computing  the lock that a computing step holds
         place      the folder in which it runs (torusweep.run.place)
         essential  drop Snakemake's chatter
-        listener   called with each line, also the steps' reports of their progress, in the thread that waits
+        listener   called with each line, progress reports of steps included, in the waiting thread
         """
         self._command, self._computing, self._place, self._essential = command, computing, place, essential
         self._elsewhere = any(map(ELSEWHERE.match, command))
@@ -85,7 +85,7 @@ class Snakemake:
         self._since = 0.0
 
     def wait(self) -> int:
-        """Run it to its end; its exit status, or 128 + the signal that stopped it."""
+        """Run to the end; return the exit status, or 128 + the signal that stopped it."""
         handled = [signal.SIGINT, signal.SIGTERM] if threading.current_thread() is threading.main_thread() else []
         before = {number: signal.signal(number, self._pass_on) for number in handled}
         try:
@@ -121,7 +121,7 @@ class Snakemake:
         return status
 
     def _wait_and_speak(self) -> int:
-        """Its exit status, while it speaks on our standard error."""
+        """The exit status, while it speaks on our standard error."""
         speaker = threading.Thread(target=self._say_essential, daemon=True)
         speaker.start()
         status = self._process.wait()
@@ -133,7 +133,7 @@ class Snakemake:
         return status
 
     def _listen(self, listener: Listener) -> int:
-        """Its exit status, while the listener hears it: all that steps say, and of Snakemake what is essential."""
+        """The exit status, while the listener hears all lines of steps and the essential lines of Snakemake."""
         lines: SimpleQueue[tuple[IO[bytes], str]] = SimpleQueue()
         streams = [stream for stream in (self._process.stdout, self._process.stderr) if stream is not None]
 
@@ -166,10 +166,10 @@ class Snakemake:
         return status
 
     def _pass_on(self, number: int, _frame: FrameType | None) -> None:
-        """The first signal: Snakemake starts no step, the one that computes saves its batches. The second: all end.
+        """Pass on a signal. After the first no step starts, and the computing one saves its work; the second ends all.
 
-        What follows within a second is no second signal: make and timeout send one to their whole group, and pass it
-        on to their child besides.
+        A signal within a second of the first does not count: make and timeout send one to their whole group, and also
+        to their child.
         """
         now = time.monotonic()
         if self._signals and now - self._since < AGAIN_SECONDS:
@@ -191,7 +191,7 @@ class Snakemake:
             kill(pid, number)
 
     def _stop_orphans(self) -> None:
-        """Steps that outlive a killed Snakemake: the one that computes saves its batches."""
+        """Stop steps that outlive a killed Snakemake; the computing step saves its batches."""
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self._process.pid, signal.SIGTERM)
             while True:  # until the group is empty
@@ -199,7 +199,7 @@ class Snakemake:
                 time.sleep(0.1)
 
     def _insist(self, at_once: bool) -> None:
-        """Kill what stays though it was told to end. A step that computes has longer, unless `at_once`."""
+        """Kill processes that did not end when told to. A computing step has longer, unless `at_once`."""
         computing = not at_once and provenance.holder(self._computing) is not None
         deadline = time.monotonic() + STAYS_SECONDS + SAVE_SECONDS * computing
         while time.monotonic() < deadline:
@@ -210,7 +210,7 @@ class Snakemake:
             os.killpg(self._process.pid, signal.SIGKILL)
 
     def _say_essential(self) -> None:
-        """Pass on what Snakemake says; where only the essential is asked, without chatter and after an interruption."""
+        """Pass on Snakemake's output; if only the essential is wanted, drop chatter and lines after an interruption."""
         for line in self._process.stderr or ():
             if self._is_essential(line.decode(errors="replace")):
                 sys.stderr.buffer.write(line)

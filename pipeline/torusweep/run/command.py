@@ -1,4 +1,4 @@
-"""`torusweep run`: check the configuration, have Snakemake make the sweep, say what it made."""
+"""`torusweep run`: check the configuration, let Snakemake make the sweep, and report the results."""
 
 from __future__ import annotations
 
@@ -53,11 +53,11 @@ def run(
     """Run the whole pipeline on a configuration.
 
     results    folder that holds the sweeps' folders
-    overrides  backend, symmetry ("on" or "off"), workers, where they differ from the configuration
-    options    options for Snakemake; without any, it says only what went wrong, and the steps speak
-    listener   called, in this thread, with each line that the run says, and with the steps' reports of their progress
+    overrides  backend, symmetry ("on" or "off") and workers, if they differ from the configuration
+    options    options for Snakemake; without any, it prints only errors, and the steps speak
+    listener   called, in this thread, with each line of the run, progress reports of steps included
                (torusweep.run.progress.how_far); None: all goes to standard error
-    returns    exit status: 0; 1 where a step failed; 130, 143 after Ctrl-C, SIGTERM; and the sweep's folder
+    returns    exit status (0; 1 if a step failed; 130, 143 after Ctrl-C, SIGTERM) and the sweep's folder
     Raises BadInput, before anything is computed, for a wrong configuration, a folder that is in use or cannot be
     written; at the end, for a table that somebody altered.
     """
@@ -89,7 +89,7 @@ def run(
 
 @contextlib.contextmanager
 def _hold(folder: Path) -> Iterator[None]:
-    """Hold a sweep's folder for a `with` block. Raises BadInput where a run has it, or a step that outlived its run."""
+    """Hold a sweep's folder for a `with` block. Raises BadInput if a run, or a step that outlived its run, has it."""
     with provenance.hold(folder / RUN_LOCK):
         if provenance.holder(folder / store.LOCK) is not None:
             raise BadInput(
@@ -100,7 +100,7 @@ def _hold(folder: Path) -> Iterator[None]:
 
 
 def write_configuration(sweep: Sweep, results: Path) -> Path:
-    """Write a sweep that is no file yet into its folder, where the command line finds it. Its path.
+    """Write a sweep that is no file yet into its folder, where the command line finds it; return its path.
 
     Raises BadInput for a folder that cannot be written, or that a run is using.
     """
@@ -115,7 +115,7 @@ def write_configuration(sweep: Sweep, results: Path) -> Path:
 def pending(config: Path, results: Path, overrides: Mapping[str, Any]) -> list[str]:
     """Names of the files in the sweep's folder that a run would make. Nothing is computed or written.
 
-    Raises BadInput for a wrong configuration or folder, and where Snakemake refuses.
+    Raises BadInput for a wrong configuration or folder, and if Snakemake refuses.
     """
     sweep, folder = _checked(config, results)
     command = [*_snakemake(config, results, overrides, ()), *_forced(sweep, folder), "--summary"]
@@ -129,7 +129,7 @@ def pending(config: Path, results: Path, overrides: Mapping[str, Any]) -> list[s
 
 
 def _checked(config: Path, results: Path) -> tuple[Sweep, Path]:
-    """A configuration and its folder, whose names Snakemake takes as they are. Raises BadInput."""
+    """The configuration and its folder. Raises BadInput for names that Snakemake would not take literally."""
     sweep = load(config)
     _check_paths(sweep, config, results)
     return sweep, results / sweep.sweep
@@ -146,7 +146,7 @@ def _check_paths(sweep: Sweep, config: Path, results: Path) -> None:
 
 
 def _say_forecast(expected: Forecast, sweep: str, config: Path, folder: Path, say: Listener) -> None:
-    """The first line, before anything is computed; a second one for a sweep of more than an hour."""
+    """Say the first line, before anything is computed, and a second line for a sweep of more than an hour."""
     say(f"{sweep}: {counted(expected.points, 'point')}, {expected.time} if none is finished → {folder}")
     if expected.seconds > LONG:
         say(f"'torusweep plan {shlex.quote(str(config))}' lists the most expensive points; Ctrl-C keeps finished ones")
@@ -166,9 +166,9 @@ def _snakemake(config: Path, results: Path, overrides: Mapping[str, Any], option
 
 
 def _forced(sweep: Sweep, folder: Path) -> list[str]:
-    """Options by which points that failed the last time are tried again, and those of another configuration dropped.
+    """Options that try failed points again, and drop points of another configuration.
 
-    Names come from our stages only. Without records of its own, Snakemake takes any points that are there for made.
+    Names come from our stages only. Without its own records, Snakemake would accept any existing points.
     """
     try:
         failed = {entry["stage"] for entry in store.read_manifest(folder).get("failed", [])}
@@ -180,14 +180,14 @@ def _forced(sweep: Sweep, folder: Path) -> list[str]:
 
 
 def is_dry(options: Sequence[str]) -> bool:
-    """Whether these options make Snakemake say what there is or what it would do, and do nothing."""
+    """Whether these options make Snakemake only report, without doing anything."""
     return any(map(SAYS.fullmatch, options))
 
 
 def outcome(folder: Path) -> dict[str, Any]:
-    """What a finished run wrote, as `torusweep run --json` says it: tables with their rows, the page, the verdicts.
+    """The results of a finished run for `torusweep run --json`: tables with their rows, the page, the verdicts.
 
-    notes   what networks say and tables leave out
+    notes   attributes of networks that tables leave out
     """
     manifest = store.read_manifest(folder)
     tables = {name: entry["rows"] for name, entry in sorted(manifest["tables"].items())}
@@ -202,7 +202,7 @@ def outcome(folder: Path) -> dict[str, Any]:
 
 
 def summary(folder: Path) -> str:
-    """What a finished run wrote, what its tables leave out, the papers' verdicts, and what to type next."""
+    """A finished run in words: files, attributes left out, the papers' verdicts, and the next command to type."""
     manifest = store.read_manifest(folder)
     tables = manifest["tables"]
     lines = [f"{folder / name}.parquet   {counted(entry['rows'], 'row')}" for name, entry in sorted(tables.items())]
@@ -234,8 +234,8 @@ def _check_names(paths: Iterable[str]) -> None:
 
 
 def _checked_options(options: Sequence[str]) -> list[str]:
-    """Snakemake's options with absolute paths. Refuses in one line an option that nobody has, and those that this
-    command itself gives Snakemake.
+    """Snakemake's options with absolute paths. Refuses unknown options, and options that this command itself gives
+    Snakemake, in one line.
     """
     if not options:
         return []

@@ -1,7 +1,7 @@
 """The step that makes a stage's table: workers compute its points, and their shards become the table.
 
-On a cluster a stage is computed in parts, each a job of its own that leaves its outcome in a file; when all parts are
-there, the shards of all become the table.
+On a cluster a stage is computed in parts, each a job that leaves its outcome in a file; when all parts are done, their
+shards become the table.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from torusweep.tables.parquet import Streamed
 def make_table(
     name: str, config: Path, folder: Path, overrides: Mapping[str, Any], part: StagePart | None = None
 ) -> int:
-    """A stage's table and its part of the manifest: every point, computed where no shard has it.
+    """Make a stage's table and its part of the manifest; compute the points that no shard has.
 
     part  compute this part's points only, and publish their outcome instead (`outcome_of`)
 
@@ -83,11 +83,11 @@ def make_table(
 
 
 def merge(name: str, folder: Path, parts: Sequence[StagePart], config: str) -> int:
-    """A stage's table from the shards of its parts, and its part of the manifest.
+    """Make a stage's table from the shards of its parts, and its part of the manifest.
 
     config  digest of the configuration
-    Raises BadInput where a part or a shard is missing. Then the outcomes of all parts are removed, so that the next run
-    has the parts compute what is missing.
+    Raises BadInput if a part or a shard is missing. Then the outcomes of all parts are removed, so that the next run
+    computes the missing points.
     """
     outcomes, missing = [], []
     for part in parts:
@@ -117,22 +117,22 @@ def merge(name: str, folder: Path, parts: Sequence[StagePart], config: str) -> i
 
 
 def outcome_of(folder: Path, stage: str, part: StagePart) -> Path:
-    """The file in which a part of a stage says that it is computed, and which points failed."""
+    """The file with the outcome of a part of a stage: whether it is computed, and which points failed."""
     return folder / "parts" / stage / f"{part}.json"
 
 
 def _lock(folder: Path, stage: str, part: StagePart | None, *, beside: bool) -> Path:
-    """The lock of who computes: the folder's; a part's or (beside others) a stage's own."""
+    """The lock of a computing process: the folder's, a part's, or (beside others) a stage's own."""
     return folder / "-".join([store.LOCK, *([stage] if beside or part else []), *([str(part)] if part else [])])
 
 
 def _publish(
     name: str, folder: Path, points: Iterable[Point], failed: list[dict[str, Any]], failed_points: int, config: str
 ) -> None:
-    """A stage's table and its part of the manifest, from its shards.
+    """Publish a stage's table and its part of the manifest, from its shards.
 
     config  digest of the configuration that requests it
-    Raises BadInput where a point has no row, and where the folder is another configuration's by now.
+    Raises BadInput if a point has no row, or if the folder now has another configuration.
     """
     points, schema, code = list(points), schema_of(name), stage_digest(name)
     whole = shards.read_shards(folder, name, schema).whole
@@ -150,7 +150,7 @@ def _publish(
 
 
 def listed(folder: Path) -> dict[Point, tuple[str, float]]:
-    """The points in points.parquet, with their keys and the seconds that they will take. Raises BadInput: altered."""
+    """The points in points.parquet, with keys and estimated seconds. Raises BadInput if the file was altered."""
     points = {}
     for row in store.read_points(folder, schema_of("points")).to_pylist():
         key, seconds = row.pop("key"), row.pop("estimated_seconds")
@@ -161,9 +161,9 @@ def listed(folder: Path) -> dict[Point, tuple[str, float]]:
 
 
 def _estimates(folder: Path, stage: str) -> dict[Point, float]:
-    """A stage's points in points.parquet, with the seconds that they will take.
+    """A stage's points in points.parquet, with estimated seconds.
 
-    Raises BadInput where a key is not its row's: altered, or of other code or files.
+    Raises BadInput if a key is not its row's, because the file was altered, or is of other code or files.
     """
     mine = {point: row for point, row in listed(folder).items() if point.stage == stage}
     if any(point.key != key for point, (key, _) in mine.items()):

@@ -1,7 +1,7 @@
-"""Which Dask schedulers the user trusts. What they answer is unpickled: whoever answers can run code here.
+"""The Dask schedulers that the user trusts. Their answers are unpickled, so whoever answers can run code here.
 
-A configuration may come from anybody. So it may name a scheduler, and no more: the user says that he trusts it, and
-which certificates to use, by an entry ADDRESS or ADDRESS,CA,CERT,KEY. It stands on the command line (`torusweep run
+A configuration may come from anybody. So it may only name a scheduler; the user declares trust, and the certificates
+to use, by an entry ADDRESS or ADDRESS,CA,CERT,KEY. It stands on the command line (`torusweep run
 --trust-scheduler`), in the variable TORUSWEEP_TRUST_SCHEDULER, or is a line of a file of his own, `schedulers` in
 torusweep's folder of his configuration folder. tls:// needs the files, tcp:// is not encrypted.
 """
@@ -46,7 +46,7 @@ def trusted(address: str) -> Trusted:
 
 
 def _entries() -> Iterator[tuple[str, str, Path]]:
-    """Every entry, where it stands, and the folder from which its paths begin."""
+    """Yield every entry, its source, and the folder to which its paths are relative."""
     if os.environ.get(VARIABLE):
         yield os.environ[VARIABLE], f"--trust-scheduler, {VARIABLE}", located("")
     path = own_file()
@@ -61,7 +61,7 @@ def _entries() -> Iterator[tuple[str, str, Path]]:
 
 
 def _entry(text: str, source: str, folder: Path) -> Trusted:
-    """An entry. Raises BadInput where it is none."""
+    """Parse an entry. Raises BadInput for any other text."""
     address, *files = (part.strip() for part in text.split(","))
     if len(files) not in (0, 3) or "://" not in address or (address.startswith("tls:") and not files):
         raise BadInput(

@@ -51,7 +51,7 @@ FEW_SECONDS = 3.0  # estimated; local workers take longer to start than so littl
 
 
 class BatchOptions(NamedTuple):
-    """How a stage's points are computed. Nothing here changes a record; code: the digest that the worker must have."""
+    """Options for computing a stage's points, which change no record. code: the digest that the worker must have."""
 
     folder: str
     backend: str
@@ -63,7 +63,7 @@ class BatchOptions(NamedTuple):
 
 
 class FailedPoint(NamedTuple):
-    """A point that has no row, and why."""
+    """A point without a row, and the reason."""
 
     point: Point
     reason: str
@@ -73,7 +73,7 @@ class FailedPoint(NamedTuple):
 
 
 class BatchResult(NamedTuple):
-    """What a batch sends back: its shard ('' where no point has a row), rows, seconds, failed points."""
+    """The result of a batch: its shard ('' if no point has a row), rows, seconds, failed points."""
 
     digest: str
     rows: int
@@ -82,7 +82,7 @@ class BatchResult(NamedTuple):
 
 
 class Running(NamedTuple):
-    """A batch that a worker has, when it was given out, and the seconds after which it is taken to hang."""
+    """A batch on a worker, its starting time, and the seconds after which it counts as hanging."""
 
     batch: Batch
     since: float
@@ -90,7 +90,7 @@ class Running(NamedTuple):
 
 
 class Ending(NamedTuple):
-    """How a sweep ended: points that failed, and the signal that stopped it (None where it went through)."""
+    """The end of a sweep: the failed points, and the signal that stopped it (None if it went through)."""
 
     failed: list[FailedPoint]
     stopped: int | None
@@ -99,9 +99,9 @@ class Ending(NamedTuple):
 def run_batch(points: Sequence[Point], keys: Sequence[str], options: BatchOptions) -> BatchResult:
     """Compute points and publish them as one shard. Runs on a worker.
 
-    keys  the points' keys where the sweep was expanded; a point whose files differ here, before or after it was
-          computed, fails: a row of a file that changed is not kept
-    Raises BadInput where this worker runs other code, CannotWrite where the shard cannot be published.
+    keys  the points' keys from the expansion of the sweep. A point whose files differ here, before or after its
+          computation, fails: a row of a changed file is not kept
+    Raises BadInput if this worker runs other code, CannotWrite if the shard cannot be published.
     """
     if stage_digest(options.stage) != options.code:
         raise BadInput(
@@ -161,14 +161,14 @@ def run_batch(points: Sequence[Point], keys: Sequence[str], options: BatchOption
 
 
 def _parts(point: Point, found: pa.Table | Exception | Partly) -> list[tuple[Point, pa.Table | Exception]]:
-    """What became of a point; of a run that failed in part, its rows and each network that failed."""
+    """The outcome of a point; for a run that failed in part, its rows and each failed network."""
     if not isinstance(found, Partly):
         return [(point, found)]
     return [*([] if found.rows is None else [(point, found.rows)]), *found.failed.items()]
 
 
 def _check_key(point: Point, key: str) -> None:
-    """Raise BadInput where a point is not what it was when the sweep was expanded."""
+    """Raise BadInput if a point has changed since the sweep was expanded."""
     if point.key != key:
         raise BadInput(
             "a file that it names, or a library of this worker, differs from what the sweep was expanded with"
@@ -176,7 +176,7 @@ def _check_key(point: Point, key: str) -> None:
 
 
 def _expect_keys(rows: pa.Table, keys: frozenset[str]) -> pa.Table:
-    """The rows. Raises BadInput where they have other keys than the sweep was expanded with."""
+    """The rows. Raises BadInput if their keys are not those of the sweep's expansion."""
     if not keys.issuperset(rows.column(shards.KEY).unique().to_pylist()):
         raise BadInput("a file that it names changed while it was computed; run the sweep again")
     return rows
@@ -187,10 +187,10 @@ def compute(
 ) -> Ending:
     """Compute the points, or networks of a run, that are not done. Shards appear in the folder; call under its lock.
 
-    estimates  the points, with the seconds that they will take (torusweep.sweeps.points.estimates)
-    done       the members that have rows, by key (torusweep.tables.shards.members_of)
+    estimates  points with estimated seconds (torusweep.sweeps.points.estimates)
+    done       members that have rows, by key (torusweep.tables.shards.members_of)
     settings   the configuration's cluster section
-    Raises BadInput where there are no workers, they run other code, or nothing can be written.
+    Raises BadInput if there are no workers, they run other code, or nothing can be written.
     """
     todo = {
         part: cost * part.count / point.count
@@ -265,7 +265,7 @@ def compute(
 
 
 def _connected(settings: Any, backend: str, tasks: int) -> AbstractContextManager[InProcess | Workers]:
-    """This process where no worker is asked for, else the workers."""
+    """This process if no worker is asked for, otherwise the workers."""
     if not settings.scheduler and not settings.slurm and settings.workers == 0:
         return nullcontext(InProcess())
     from torusweep.run.workers import connect  # Dask takes long to import
@@ -274,7 +274,7 @@ def _connected(settings: Any, backend: str, tasks: int) -> AbstractContextManage
 
 
 def _last_attempt(options: BatchOptions) -> BatchOptions:
-    """The same without a GPU."""
+    """The same options without a GPU."""
     return options._replace(backend="numba") if options.backend in GPU_BACKENDS else options
 
 
@@ -288,7 +288,7 @@ def _is_published(batch: Batch, options: BatchOptions, shown: Any) -> bool:
 
 
 def _watch(running: dict[int, Running], workers: Workers) -> None:
-    """Stop the workers of batches that hang; these batches are then treated as those of a worker that died."""
+    """Stop the workers of hanging batches, which are then treated like batches of dead workers."""
     now = time.monotonic()
     for ticket, (batch, since, limit) in running.items():
         if now - since > limit:
@@ -324,7 +324,7 @@ def _after_death(batch: Batch, why: str, left: Batches, shown: Any) -> FailedPoi
 class _Stop:
     """Ctrl-C or SIGTERM: the first stops the sweep when the running batches are finished, the second at once.
 
-    signal, since   the first one's number, and when it came (time.monotonic)
+    signal, since   number of the first signal, and its time (time.monotonic)
     """
 
     def __init__(self) -> None:

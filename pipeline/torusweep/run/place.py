@@ -1,9 +1,9 @@
-"""The folder in which Snakemake runs, new for each run: Snakemake obeys and imports what lies where it starts.
+"""The folder in which Snakemake runs, new for each run, because Snakemake obeys and imports files of its folder.
 
-That is a profile (`profiles/default/config.yaml`, `default/config.yaml`), whose values may be code, and packages in
+These are a profile (`profiles/default/config.yaml`, `default/config.yaml`), whose values may be code, and packages in
 `.snakemake/pip-deployments`. The new folder is in the sweep's folder, which the nodes of a cluster see, and readable by
-us alone. Of earlier runs one thing is taken over: Snakemake's records, which say of each file the inputs, the code and
-the parameters that it was made of. They are JSON and are checked; Snakemake compares them, and executes none of them.
+us alone. Only Snakemake's records of earlier runs are taken over: the inputs, code and parameters of each file. They
+are JSON and are checked; Snakemake compares them, and executes none of them.
 """
 
 from __future__ import annotations
@@ -55,10 +55,10 @@ print(json.dumps([fields(one) for one in get_argument_parser()._actions if one.o
 def new_place(folder: Path, called: Path, *, queued: bool = False) -> Iterator[Path]:
     """A new folder to run Snakemake in, with the records of earlier runs, for a `with` block under the folder's lock.
 
-    folder  of the sweep, absolute
-    called  the same as the user calls it: so did Snakemake's records when it ran in the user's working folder
-    queued  whether its jobs may wait in a cluster's queue: they begin in the folder, which stays if the run is killed
-    Raises BadInput where the folder cannot be written.
+    folder  the sweep's folder, absolute
+    called  the folder by the user's name, as in records from the time when Snakemake ran in the user's working folder
+    queued  whether jobs may wait in a cluster's queue: they begin in the folder, which stays if the run is killed
+    Raises BadInput if the folder cannot be written.
     """
     earlier = earlier_places(folder)
     try:
@@ -85,9 +85,9 @@ def earlier_places(folder: Path) -> list[Path]:
 
 
 def take_records(folder: Path, called: Path, place: Path) -> None:
-    """Copy the records of earlier runs to a new place, with the names that files have now. What fits not is left out.
+    """Copy the records of earlier runs to a new place, with the files' present names; unfit records are left out.
 
-    Without an earlier place they are those that Snakemake left in the user's working folder.
+    Without an earlier place, the records are in the user's working folder.
     """
     for kind in (RECORDS, BEGUN):
         (place / kind).mkdir(parents=True)
@@ -104,7 +104,7 @@ def take_records(folder: Path, called: Path, place: Path) -> None:
 
 
 def record_of(records: Path, key: str) -> dict[str, Any] | None:
-    """Snakemake's record of a file, of which only what is as it should be is read; None: there is none."""
+    """The valid parts of Snakemake's record of a file; None without a record."""
     content = _content(_record_path(records, key))
     try:
         found = json.loads(content or b"")
@@ -131,7 +131,7 @@ def _is_list(value: Any) -> bool:
 
 
 def _moved(record: dict[str, Any], before: str, now: str) -> dict[str, Any]:
-    """A record with absolute paths: of the sweep's folder as it is now, and of what lies about it as before."""
+    """A record with absolute paths: the sweep's folder is the present one, all other paths stay."""
 
     def moved(path: str) -> str:
         whole = os.path.abspath(path)
@@ -159,7 +159,7 @@ def _content(path: Path) -> bytes | None:
 
 
 def _record_path(records: Path, key: str) -> Path:
-    """Where Snakemake (snakemake.persistence.file) keeps a file's record: the name in base64, cut if it is long."""
+    """The file of Snakemake's record of a file (snakemake.persistence.file): the name in base64, cut if it is long."""
     name = urlsafe_b64encode(key.encode(errors="surrogateescape")).decode()
     try:
         longest = os.pathconf(records, "PC_NAME_MAX") - 1
@@ -189,10 +189,10 @@ def environment() -> dict[str, str]:
 class SnakemakeOption(NamedTuple):
     """An option of Snakemake.
 
-    names   as in --report
-    most    values that it takes
-    unsaid  the path that it means without a value; "" if it means none
-    kind    "path" or "target", where its values are those
+    names   names, as in --report
+    most    number of values that it takes
+    unsaid  path that it means without a value; "" if none
+    kind    "path" or "target", if its values are such
     """
 
     names: list[str]
@@ -206,7 +206,7 @@ TARGETS = SnakemakeOption([], 1 << 30, "", "target")  # words that follow no opt
 
 @cache
 def options_of_snakemake() -> tuple[SnakemakeOption, ...]:
-    """Snakemake's options and those of its plugins: a second, once. Raises BadInput where Snakemake does not start."""
+    """Snakemake's options and those of its plugins: a second, once. Raises BadInput if Snakemake does not start."""
     with tempfile.TemporaryDirectory() as empty:
         command = [sys.executable, "-P", "-c", ASK]
         done = subprocess.run(command, cwd=empty, env=environment(), capture_output=True, text=True)
@@ -216,7 +216,7 @@ def options_of_snakemake() -> tuple[SnakemakeOption, ...]:
 
 
 def with_absolute_paths(words: Sequence[str], options: Sequence[SnakemakeOption]) -> list[str]:
-    """Options for Snakemake, as the user gives them, with absolute paths: it runs elsewhere.
+    """The user's options for Snakemake with absolute paths, because it runs in another folder.
 
     Raises BadInput for a profile's name that is a folder here: the user's own profiles have names, others have paths.
     """
@@ -240,7 +240,7 @@ def with_absolute_paths(words: Sequence[str], options: Sequence[SnakemakeOption]
 
 
 def _absolute(option: SnakemakeOption, value: str) -> str:
-    """An option's value, absolute where it is a path: one of a profile or a target has a folder in it."""
+    """An option's value, made absolute if it is a path; a profile or target is a path if it contains a folder."""
     profile = not {"--profile", "--workflow-profile"}.isdisjoint(option.names)
     if profile and os.sep not in value and os.path.isdir(value):
         raise BadInput(

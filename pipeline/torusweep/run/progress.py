@@ -1,10 +1,10 @@
-"""How far a sweep is: a bar on a terminal, plain lines elsewhere, lines of JSON for a program that draws them itself.
+"""Show a sweep's progress: a bar on a terminal, plain lines elsewhere, or lines of JSON for another program.
 
-On standard output, as all that the steps say: standard error is where Snakemake talks (torusweep.run.command).
+It goes to standard output, like all lines of the steps; standard error is Snakemake's (torusweep.run.command).
 A step's log has the same lines with their times, whatever standard output is.
 The time left follows from the points' estimated cost, because long ones come first. Estimates err by a factor of
 five, and the first points also wait for compilers: up to a third of the cost and of the points, the time left is the
-plan's, and so called.
+plan's, and called so.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _LOG: ContextVar[FileIO | None] = ContextVar("log", default=None)  # of this thr
 
 
 def note(line: str) -> None:
-    """Write a line into the step's log, with the time, if it has one; where its disk is full, a step goes on."""
+    """Write a line with the time into the step's log, if it has one; a full disk does not stop the step."""
     file = _LOG.get()
     if file is not None:
         with contextlib.suppress(OSError):
@@ -52,9 +52,9 @@ def tell(line: str) -> None:
 
 @contextlib.contextmanager
 def logged(path: Path | None, what: str) -> Iterator[None]:
-    """Append to a log what a step tells in a `with` block, after a line of what and where, and what ended it.
+    """Append a step's lines in a `with` block to a log, after a heading, and the exception that ended it.
 
-    path  None: no log. Raises BadInput where it cannot be written.
+    path  None: no log. Raises BadInput if it cannot be written.
     """
     if path is None:
         yield
@@ -81,11 +81,11 @@ def logged(path: Path | None, what: str) -> Iterator[None]:
 
 
 class HowFar(NamedTuple):
-    """What a step says of its progress.
+    """A step's report of its progress.
 
-    title       of the bar
+    title       title of the bar
     done, total points
-    left        how long it will still take, in words, or ""
+    left        time left in words, or ""
     """
 
     title: str
@@ -95,7 +95,7 @@ class HowFar(NamedTuple):
 
 
 def how_far(line: str) -> HowFar | None:
-    """What a line of a step says of its progress; None for any other line."""
+    """The progress report in a step's line; None for any other line."""
     if not line.startswith(_MARK):
         return None
     try:
@@ -105,12 +105,12 @@ def how_far(line: str) -> HowFar | None:
 
 
 def time_left(cost: float, paid: float, seconds: float, finished: float, workers: int = 1) -> str:
-    """How long it will still take, in words; '' where nothing is left, or more than the plan's time is over.
+    """The time left in words; '' if nothing is left, or the plan's time has passed.
 
-    cost, paid  seconds of one core, estimated
-    seconds     that the part paid took
-    finished    share of the points
-    workers     that share the cost, by which the plan's time follows from it
+    cost, paid  estimated seconds of one core, in all and of finished points
+    seconds     time that the finished points took
+    finished    share of finished points
+    workers     number of workers, for the plan's time
     """
     if paid >= cost:
         return ""
@@ -125,7 +125,7 @@ def time_left(cost: float, paid: float, seconds: float, finished: float, workers
 
 
 class ProgressLines:
-    """A line at the end, and at most every five seconds before."""
+    """Print a line at most every five seconds, and one at the end."""
 
     def __init__(
         self, title: str, total: int, done: int, cost: float, workers: int, say: Callable[[str], None] = tell
@@ -151,7 +151,7 @@ class ProgressLines:
 
 
 class Reports:
-    """The same as lines of JSON, at the beginning, at most ten a second, and at the end."""
+    """Print progress as lines of JSON: at the beginning, at most ten a second, and at the end."""
 
     def __init__(self, title: str, total: int, done: int, cost: float, workers: int) -> None:
         self._title, self._total, self._done, self._cost, self._workers = title, total, done, cost, workers
@@ -176,7 +176,7 @@ class Reports:
 
 
 class Bar:
-    """The same on a terminal."""
+    """Show progress as a bar on a terminal."""
 
     def __init__(self, bar: Progress, task: TaskID) -> None:
         self._bar, self._task = bar, task
@@ -194,7 +194,7 @@ class Bar:
 
 
 class Noted:
-    """Something shown, and the same as lines in the step's log."""
+    """Show progress, and write the same as lines into the step's log."""
 
     def __init__(self, shown: Reports | Bar, lines: ProgressLines) -> None:
         self._both = (shown, lines)
@@ -210,7 +210,7 @@ class Noted:
 
 @contextlib.contextmanager
 def progress(title: str, *, total: int, done: int, cost: float, workers: int = 1) -> Iterator[ProgressLines | Noted]:
-    """Show that `done` of `total` points are finished, and what `advance` adds of points and of `cost`."""
+    """Show that `done` of `total` points are finished, and the points and `cost` that `advance` adds."""
     if os.environ.get(REPORTS):
         lines = ProgressLines(title, total, done, cost, workers, note)
         yield Noted(Reports(title, total, done, cost, workers), lines)

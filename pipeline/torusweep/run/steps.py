@@ -1,6 +1,6 @@
 """The short steps that the Snakefile's rules call; the long one is run/compute_table.py.
 
-Every step takes the sweep, as its configuration was read once, and the sweep's folder, and returns an exit status.
+Every step takes the sweep, whose configuration was read once, and its folder, and returns an exit status.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ from torusweep.tables.provenance import software
 
 
 def points(sweep: Sweep, folder: Path) -> int:
-    """points.parquet, manifest.json, and the configuration's copy. Tables that others requested are removed.
+    """Write points.parquet, manifest.json and the configuration's copy; remove tables that others requested.
 
-    Raises BadInput where a file that the configuration names changes meanwhile.
+    Raises BadInput if a file that the configuration names changes meanwhile.
     """
     files = current.digests_of(named_files(sweep))
     weighed = weighed_points(sweep, folder)
@@ -56,7 +56,7 @@ def points(sweep: Sweep, folder: Path) -> int:
 
 
 def derived(sweep: Sweep, folder: Path) -> int:
-    """All tables made of stages' tables, one after the other: verification compares the others' numbers, too."""
+    """Make all tables derived from stages' tables, in order: verification compares the others' numbers, too."""
     for name in requested_derived(sweep):
         STEPS[name](sweep, folder)
     current.expect_same(store.manifest_of(folder, sweep.digest)["config"].get("files", {}))
@@ -64,7 +64,7 @@ def derived(sweep: Sweep, folder: Path) -> int:
 
 
 def derived_table(name: str, sweep: Sweep, folder: Path) -> int:
-    """A table made of stages' tables."""
+    """Make one table derived from stages' tables."""
     listed = store.manifest_of(folder, sweep.digest)["tables"]
     wanted = [stage for stage in DERIVED[name].stages if stage in requested_stages(sweep)]
     for stage in wanted:
@@ -79,7 +79,7 @@ def derived_table(name: str, sweep: Sweep, folder: Path) -> int:
 
 
 def verification(sweep: Sweep, folder: Path) -> int:
-    """verification.parquet: the papers' numbers against ours. An unexplained row ends the run in the step `check`."""
+    """Write verification.parquet, the papers' numbers beside ours. An unexplained row ends the run in `check`."""
     listed = store.manifest_of(folder, sweep.digest)["tables"]
     names = [name for name in COMPARED if name in listed and sweep.papers]
     tables = {name: store.open_current(folder / f"{name}.parquet", schema_of(name)) for name in names}
@@ -89,7 +89,7 @@ def verification(sweep: Sweep, folder: Path) -> int:
 
 
 def report(sweep: Sweep, folder: Path) -> int:
-    """report.html, and figures/*.svg: the papers' figures that the sweep has numbers for."""
+    """Write report.html, and figures/*.svg, the papers' figures for which the sweep has numbers."""
     # only this step draws, and the drawing library takes long to import
     from torusweep.answers.page import write_report
     from torusweep.papers.figures import write_figures
@@ -100,7 +100,7 @@ def report(sweep: Sweep, folder: Path) -> int:
 
 
 def check(sweep: Sweep, folder: Path) -> int:
-    """checked.txt: nothing failed, nothing is unexplained. Otherwise status 1 and a line for each; tables stay."""
+    """Write checked.txt if nothing failed or is unexplained; otherwise return 1 with a line for each. Tables stay."""
     failed = store.manifest_of(folder, sweep.digest).get("failed", [])
     rows = store.open_current(folder / "verification.parquet", schema_of("verification")).to_pylist()
     unexplained = [row for row in rows if row["verdict"] == "unexplained"]

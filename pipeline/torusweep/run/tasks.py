@@ -1,8 +1,8 @@
-"""Tasks given to workers, and what became of them: an answer, an error, or a worker that died, and of what.
+"""Tasks of workers, and their outcomes: an answer, an error, or a dead worker with the reason.
 
 A task is a function and a batch of points; its answer is a digest and counts.
 
-A process asks here for the Dask worker whose task it runs, if it runs one; Dask is not imported for that.
+A process finds its Dask worker here, if it runs in one, without importing Dask.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def _kill(dask_worker: Any) -> None:
 
 
 class TaskOutcome(NamedTuple):
-    """What became of a task: its answer, the exception that it raised, or why its worker died ('' where it lives)."""
+    """The outcome of a task: its answer, its exception, or the reason of its worker's death ('' if it lives)."""
 
     ticket: int
     answer: Any = None
@@ -63,12 +63,12 @@ class LostScheduler(LostWorkers):
 
 
 class Patience(NamedTuple):
-    """What to do while there is no worker.
+    """The reaction to a lack of workers.
 
-    seconds   without any, after which workers are requested again, or the run ends
-    renew     asks for workers again; each time in renewals
-    renewals  seconds that requested workers may take to start, for each time that they are requested again
-    refused   why all that were requested last are refused; "" where they are not
+    seconds   time without workers, after which they are requested again, or the run ends
+    renew     requests workers again; as often as `renewals` has entries
+    renewals  seconds that workers may take to start, for each further request
+    refused   reason why all recently requested workers are refused, or ""
     """
 
     seconds: float
@@ -78,7 +78,7 @@ class Patience(NamedTuple):
 
 
 class InProcess:
-    """Without a cluster: a task runs when its outcome is requested."""
+    """Run tasks in this process, each when its outcome is requested."""
 
     places = 1
     description = "this process"
@@ -117,7 +117,7 @@ class Workers:
 
     @property
     def present(self) -> int:
-        """Tasks that can run at once now, 0 without workers: they come and go. Raises LostWorkers."""
+        """Number of tasks that can run at once now, 0 without workers, which come and go. Raises LostWorkers."""
         now = time.monotonic()
         if now - self._counted > 1.0:
             with self._scheduler_alive():
@@ -132,11 +132,11 @@ class Workers:
 
     @property
     def places(self) -> int:
-        """Tasks to have out: one at least, which waits for a worker where there is none."""
+        """Number of tasks to hand out; at least one, which may wait for a worker."""
         return max(1, self.present)
 
     def _renew(self, seconds: float) -> None:
-        """Ask for workers again. Raises LostWorkers where that was done often enough."""
+        """Request workers again. Raises LostWorkers if that was done often enough."""
         if not self._patience.renewals:
             raise LostWorkers(
                 f"no worker for {seconds:.0f} s (cluster.worker_ttl_seconds), and points are left;"
@@ -156,7 +156,7 @@ class Workers:
         return ticket
 
     def outcome(self, seconds: float) -> TaskOutcome | None:
-        """The next finished task, or None where none finishes within `seconds`. Raises LostScheduler."""
+        """The next finished task, or None if none finishes within `seconds`. Raises LostScheduler."""
         from distributed import KilledWorker
 
         for ticket in [ticket for ticket in self._lost if self._futures[ticket].done()]:
@@ -192,7 +192,7 @@ class Workers:
         self._lost.add(ticket)
 
     def stop(self, ticket: int, why: str) -> None:
-        """Stop the worker that computes a task, if one does; the task's outcome is a death, of `why`."""
+        """Stop the worker of a task, if it has one; the task's outcome is a death with the reason `why`."""
         future = self._futures[ticket]
         if future.done():
             return
@@ -205,7 +205,7 @@ class Workers:
                 self._client.run(_kill, workers=at, nanny=nanny, on_error="ignore")  # it dies before it can answer
 
     def _what_happened(self, ticket: int, worker: str) -> str:
-        """How a worker died, according to its nanny and the scheduler."""
+        """The cause of a worker's death, according to its nanny and the scheduler."""
         # one place less until another worker is there: a waiting task would be blamed for the next death
         self._counted = NEVER
         if ticket in self._stopped:
@@ -227,7 +227,7 @@ class Workers:
 
     @contextlib.contextmanager
     def _scheduler_alive(self) -> Iterator[None]:
-        """Requests to the scheduler; raises LostScheduler where it is gone."""
+        """Guard requests to the scheduler; raise LostScheduler if it is gone."""
         if self._client.status != "running":
             raise LostScheduler
         try:
@@ -240,7 +240,7 @@ LAST_WORDS_SECONDS = 1.0  # in which the scheduler must hear why a worker ends i
 
 
 def _worker() -> Any | None:
-    """Dask's worker, which another one replaces when it ends; None where this process is none."""
+    """This process's Dask worker, or None. Another worker replaces it when it ends."""
     if "distributed" not in sys.modules:  # which takes long to import, and a worker has imported
         return None
     from distributed import get_worker
@@ -257,7 +257,7 @@ def is_worker() -> bool:
 
 
 def threads_of_worker() -> int | None:
-    """Threads that a task may use where it runs; None = all: it runs in no worker, so there is nobody to share with."""
+    """Number of threads that a task may use; None, for all, outside a worker."""
     named = os.environ.get("NUMBA_NUM_THREADS")
     if named:
         return int(named)
@@ -265,8 +265,8 @@ def threads_of_worker() -> int | None:
 
 
 def number_of_worker() -> int:
-    """The number that ends a worker's name, as Dask names local workers and those of Slurm jobs and of `dask worker
-    --name`; of a worker without a name, which Dask names by its address, its port. 0 where this is no worker.
+    """The number at the end of this worker's name, as Dask names local workers, those of Slurm jobs and of `dask worker
+    --name`; the port of a nameless worker; 0 outside a worker.
     """
     worker = _worker()
     number = re.search(r"[0-9]+$", str(worker.name)) if worker is not None else None
@@ -274,7 +274,7 @@ def number_of_worker() -> int:
 
 
 def end_worker(why: str) -> None:
-    """End this worker's process, which cannot go on. Its nanny starts another; its batch is that of a dead worker.
+    """End this worker's process, which cannot go on. Its nanny starts another; its batch counts as a dead worker's.
 
     why  completes "a worker …"
     """

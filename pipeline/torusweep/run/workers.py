@@ -1,7 +1,7 @@
 """Workers: local processes, those of Slurm, or of an existing scheduler. They share the GPUs.
 
-Only this module and torusweep.run.tasks know Dask. The driver sees `Workers`: places to
-fill, tasks to submit, and what became of them.
+Only this module and torusweep.run.tasks know Dask. The driver sees `Workers`: places to fill, tasks to submit, and
+their outcomes.
 
 Every connection is encrypted, with certificates that live as long as the run, and local workers listen on the
 loopback address only: otherwise another user of the machine could have his code run by our workers.
@@ -54,9 +54,9 @@ REFUSED = "sbatch refused: "  # with its words after it; torusweep.run.child lis
 
 
 def submitted(settings: Any, folder: Path, environment: Mapping[str, str]) -> SLURMCluster:
-    """The jobs that a configuration's cluster section asks for, submitted; `slurm_cluster` says what they are.
+    """Submit the jobs that a configuration's cluster section asks for (see `slurm_cluster`).
 
-    Raises BadInput where this machine submits no Slurm jobs.
+    Raises BadInput if this machine cannot submit Slurm jobs.
     """
     if shutil.which("sbatch") is None:
         raise BadInput(
@@ -83,7 +83,7 @@ class SubmittedJob(SLURMJob):
 
 
 def refusal(jobs: SLURMCluster, count: int) -> str:
-    """Why Slurm refused all of the newest `count` jobs; "" where it took one, or has not answered yet."""
+    """The reason why Slurm refused all of the newest `count` jobs; "" if it took one, or has not answered yet."""
     said = [getattr(jobs.workers.get(name), "refusal", "") for name in list(jobs.worker_spec)[-count:]]
     return said[0] if said and all(said) else ""
 
@@ -91,8 +91,8 @@ def refusal(jobs: SLURMCluster, count: int) -> str:
 def slurm_cluster(settings: Any, folder: Path, environment: Mapping[str, str]) -> SLURMCluster:
     """A dask-jobqueue cluster, not scaled yet: `job_script()` shows what it would submit.
 
-    folder        for this run's certificates, readable by us alone and seen by every node
-    environment   variables of the workers
+    folder        folder of this run's certificates, readable by us alone and seen by every node
+    environment   environment variables of the workers
     """
     slurm = settings.slurm
     gpus = [f"--{name}={value}" for name, value in gpu_options(settings, "").items()]
@@ -120,7 +120,7 @@ def slurm_cluster(settings: Any, folder: Path, environment: Mapping[str, str]) -
 def wait_for_worker(client: Client, jobs: SLURMCluster, count: int) -> None:
     """Wait for the first worker of `count` jobs, and say at most once a minute why Slurm does not start them.
 
-    Raises BadInput with Slurm's words where it refuses all jobs, and where none starts within START_SECONDS.
+    Raises BadInput with Slurm's words if it refuses all jobs, or none starts within START_SECONDS.
     """
     waiting = ""
     for second in range(1, START_SECONDS + 1):
@@ -191,8 +191,8 @@ def connect(settings: Any, *, backend: str, tasks: int) -> Iterator[Workers]:
     """The workers that a sweep's `cluster` section asks for, ready and checked, for the length of a `with` block.
 
     settings  the configuration's cluster section (torusweep.sweeps.configuration)
-    tasks     at most so many tasks will come: no more local workers are started
-    Raises BadInput in one line where no worker can be had, or where one runs other code than ours.
+    tasks     upper limit of the tasks, and so of the local workers
+    Raises BadInput in one line if no worker can be had, or if one runs other code than ours.
     """
     # Dask's client abandons requests to lost workers, which asyncio reports when they are collected, even at exit
     logging.getLogger("asyncio").setLevel(logging.CRITICAL)
@@ -237,9 +237,9 @@ def connect(settings: Any, *, backend: str, tasks: int) -> Iterator[Workers]:
 
 @contextlib.contextmanager
 def private_folder(parent: Path) -> Iterator[Path]:
-    """A folder that only we can read, for the length of a `with` block; those that killed runs left here are removed.
+    """A folder that only we can read, for a `with` block; folders of killed runs are removed.
 
-    Its name contains this machine's name and our process's number, by which a later run sees that we are gone.
+    Its name contains the machine's name and the process's number, so that a later run sees that the process is gone.
     """
     ours = f".torusweep-{socket.gethostname()}-"
     for left in parent.glob(f"{glob.escape(ours)}*"):
@@ -287,7 +287,7 @@ def _environment() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _signals_blocked() -> Iterator[None]:
-    """Threads and processes started meanwhile never see Ctrl-C or SIGTERM, which terminals send to all.
+    """Keep Ctrl-C and SIGTERM, which terminals send to all, from threads and processes started meanwhile.
 
     A worker ends its batch first, and is stopped by its nanny, or by the end of this process.
     """
@@ -300,8 +300,8 @@ def _signals_blocked() -> Iterator[None]:
 
 
 def local_workers(settings: Any, tasks: int) -> list[dict[str, str]]:
-    """The environment of each local worker: as many as cores (or the setting), also where they share GPUs: most of the
-    work of most points is done by the CPU.
+    """The environment of each local worker. There are as many as cores (or as set), even if they share GPUs, since the
+    CPU does most of the work of most points.
     """
     cores, most = usable_cores(settings), _most_workers()
     asked = min(cores, most) if settings.workers == "auto" else settings.workers
@@ -317,13 +317,13 @@ def local_workers(settings: Any, tasks: int) -> list[dict[str, str]]:
 
 
 def _most_workers() -> int:
-    """Local workers for which this process may have enough files open; at least one."""
+    """Number of local workers for which this process may open enough files; at least one."""
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     return sys.maxsize if hard == resource.RLIM_INFINITY else max(1, (hard - FILES) // FILES_PER_WORKER)
 
 
 def _open_files(of_workers: int) -> None:
-    """Raise this process's limit of open files to what workers need, or as far as it may: the usual 1,024 do for 80."""
+    """Raise the limit of open files to the workers' need, as far as allowed; the usual 1,024 suffice for 80 workers."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     needed = FILES + of_workers
     if soft != resource.RLIM_INFINITY and soft < needed:
@@ -363,7 +363,7 @@ def _local(settings: Any, tasks: int, folder: str, stack: contextlib.ExitStack) 
 
 
 def _join(settings: Any) -> Client:
-    """A client of a scheduler that the user trusts. Raises BadInput where he does not, or where none answers."""
+    """A client of a scheduler. Raises BadInput if the user does not trust it, or it does not answer."""
     files = dict(zip(("tls_ca_file", "tls_client_cert", "tls_client_key"), trusted(settings.scheduler).files))
     security = Security(**files, require_encryption=True) if files else None
     try:
@@ -385,7 +385,7 @@ def _wait_for_workers(client: Any, count: int, seconds: float, advice: str) -> N
 
 
 def _check_code(client: Client, address: str) -> None:
-    """Every worker elsewhere must run our very code: numbers of two versions do not mix. Batches check it again."""
+    """Check that workers elsewhere run this very code, so that numbers of two versions do not mix."""
     present = client.run(importlib.util.find_spec, "torusweep", on_error="return")
     for worker, spec in present.items():
         if spec is None or isinstance(spec, BaseException):

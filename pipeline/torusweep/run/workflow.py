@@ -1,4 +1,4 @@
-"""What the Snakefile knows of a sweep: its folder, files, stages, digests of code and options of jobs."""
+"""The Snakefile's view of a sweep: its folder, files, stages, digests of code and options of jobs."""
 
 from __future__ import annotations
 
@@ -47,21 +47,20 @@ class StepFailed(Exception):
 class RequestedSweep:
     """A sweep, as the rules need it.
 
-    sweep     what the configuration says, which is read once
-    config    the path of its copy in the folder, which the steps read: a file that somebody edits while a run goes on
-              changes nothing of it
+    sweep     the configuration, read once
+    config    path of its copy in the folder, which the steps read, so that edits during a run change nothing
     folder    the sweep's results
-    declared  the folder as the rules name it, to which Snakemake adds a module's prefix
-    stages    the stages that it asks for; each makes the table of its name
-    derived   the tables that are made of the stages', verification last
-    files     files that say what is computed, besides the configuration: graphs, demands, the papers' numbers
+    declared  the folder's name in the rules, to which Snakemake adds a module's prefix
+    stages    requested stages; each makes the table of its name
+    derived   tables made of the stages' tables, verification last
+    files     input files besides the configuration: graphs, demands, the papers' numbers
     options   overrides, as `torusweep step` takes them
-    code      by stage, the digest of the code that computes its rows; of "tables", of the code that makes all else
-    path      PATH of the steps: this very torusweep comes first
-    overrides what --config says otherwise than the configuration
+    code      stage → digest of the code that computes its rows; "tables" → of the code that makes all else
+    path      PATH of the steps, with this very torusweep first
+    overrides settings of --config that override the configuration
     clustered whether Snakemake's jobs run on a cluster
     spawned   whether this Snakemake was started by another for one job
-    in_parts  whether stages are computed in parts, each a job, and merged: on a cluster, or where the user says so
+    in_parts  whether stages are computed in parts, each a job, and merged: on a cluster, or if the user says so
     is_module whether another workflow uses the rules as a module: a rule writes the configuration, its `config`
     captions  folder of the captions of Snakemake's report
     """
@@ -85,7 +84,7 @@ class RequestedSweep:
 
     @property
     def digests(self) -> list[str]:
-        """Of the configuration and of its files: Snakemake's own checksums are those of the end of a step.
+        """Digests of the configuration and of its files; Snakemake's own checksums are taken at the end of a step.
 
         A module's files may not be there yet; Snakemake compares the times of these.
         """
@@ -93,15 +92,15 @@ class RequestedSweep:
         return [self.sweep.digest, *current.digests_of(files).values()]
 
     def tables(self, names: list[str]) -> list[Path]:
-        """Files of tables, as the rules name them."""
+        """The files of tables, by their names in the rules."""
         return [self.declared / f"{name}.parquet" for name in names]
 
     @cached_property
     def jobs(self) -> dict[str, dict[StagePart, PartJob]]:
-        """The parts of every stage, and what each asks of a cluster.
+        """The parts of every stage, with the resources that each needs from a cluster.
 
-        They follow from the plan, which is made when they are first asked for. A job finds it in points.parquet.
-        Raises BadInput or Refused where the plan refuses the sweep.
+        They follow from the plan, which is made when first needed. A job finds it in points.parquet.
+        Raises BadInput or Refused if the plan refuses the sweep.
         """
         if self.spawned:
             points = {point: seconds for point, (_, seconds) in listed(self.folder).items()}
@@ -120,18 +119,18 @@ class RequestedSweep:
         return [outcome_of(self.declared, wildcards.stage, part) for part in self.jobs[wildcards.stage]]
 
     def job(self, wildcards: Any) -> PartJob:
-        """What a part of a stage asks of a cluster."""
+        """The resources that a part of a stage needs from a cluster."""
         return self.jobs[wildcards.stage][StagePart.read(wildcards.part)]
 
     @property
     def threads(self) -> Any:
-        """Threads of the rule `stage`: on a cluster those that its points need, of one machine all."""
+        """Threads of the rule `stage`: on a cluster as many as its points need, on one machine all."""
         return (lambda wildcards: self.job(wildcards).cores) if self.clustered else os.cpu_count()
 
     def step(self, wildcards: Any, threads: int) -> str:
-        """The command of a job of the rule `stage`, but for its log and `paths`.
+        """The command of a job of the rule `stage`, without its log and `paths`.
 
-        It says how, never what: Snakemake computes nothing anew for params that are functions of threads.
+        It says how to compute, never what: Snakemake ignores changes of params that are functions of threads.
         """
         words = [f"export PATH={self.path}; torusweep step {wildcards.stage}"]
         if self.in_parts:
@@ -146,7 +145,7 @@ class RequestedSweep:
 
     @property
     def resources(self) -> dict[str, Any]:
-        """Resources of the rule `stage`: of a cluster, those that its points need; of one machine, the whole of it."""
+        """Resources of the rule `stage`: on a cluster what its points need, on one machine all of it."""
         if not self.clustered:
             return {"machine": 1}  # with --resources machine=1, which `torusweep run` gives, one at a time
         cluster, backend = self.sweep.cluster, self.overrides.get("backend", self.sweep.backend)
@@ -175,9 +174,9 @@ class RequestedSweep:
         self._run(f"merge {stage}", lambda: merge(stage, self.folder, list(self.jobs[stage]), self.sweep.digest), log)
 
     def make(self, step: str, log: Any = None) -> None:
-        """Run a short step in this process, which has imported what it needs. Raises StepFailed after it said why.
+        """Run a short step in this process, which has its imports already. Raises StepFailed after it said why.
 
-        log  Snakemake's, of a rule: the step appends what it says
+        log  Snakemake's log of the rule, to which the step appends its lines
         """
         self._run(step, lambda: STEPS[step](self.sweep, self.folder), log)
 
@@ -198,7 +197,7 @@ class RequestedSweep:
 def requested_sweep(workflow: Any, config: Mapping[str, Any]) -> RequestedSweep:
     """The sweep of Snakemake's command line: --configfile (or config/default.yaml), --config results=, backend=, …
 
-    Of a module, the `config` of the module: a configuration, and the folder `results`.
+    In a module, the module's `config` is the configuration, with the folder `results`.
     """
     if FOLDER in os.environ:
         logging.raiseExceptions = False  # where its log's disk is full, Snakemake would say so by a traceback a line
@@ -253,9 +252,10 @@ _tell_once = cache(tell)  # Snakemake reads a module again for each `use rule �
 
 
 def where_jobs_run(workflow: Any) -> tuple[bool, bool]:
-    """Whether jobs run on a cluster, and whether another Snakemake has started this one for a job of its own.
+    """Whether jobs run on a cluster, and whether another Snakemake started this one for one of its jobs.
 
-    The executor is not known yet; a number of jobs (--jobs) is kept where it is no other word for --cores.
+    The executor is not known yet. Snakemake sets `nodes` only if --jobs does not mean --cores: then jobs go to a
+    cluster.
     """
     clustered = workflow.resource_settings.nodes is not None or workflow.remote_exec
     return clustered, workflow.remote_exec or workflow.subprocess_exec
@@ -287,5 +287,5 @@ def of_configuration(
 
 
 def _word(value: Any) -> str:
-    """A value of --config as it was typed: Snakemake reads on and off as booleans."""
+    """The typed text of a value of --config; Snakemake reads on and off as booleans."""
     return {True: "on", False: "off"}[value] if isinstance(value, bool) else str(value)

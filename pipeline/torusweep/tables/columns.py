@@ -29,7 +29,7 @@ class Column(NamedTuple):
 
     @property
     def metadata(self) -> dict[str, str]:
-        """Of its field in an Arrow schema."""
+        """Metadata of its field in an Arrow schema."""
         stored = {"stored": self.stored} if self.stored == "by place" else {}
         return {"unit": self.unit, "meaning": self.meaning, **stored}
 

@@ -1,4 +1,4 @@
-"""Of which configuration a folder's tables are: its copy in the folder, and the files that it names, say so.
+"""Find the configuration of a folder's tables, by its copy in the folder and the files that it names.
 
 A run reads a configuration once. It copies its bytes into the folder, and every step reads the copy. The manifest has
 the digests of the copy and of the files that it names; a table of another configuration is never listed beside them.

@@ -1,6 +1,6 @@
-"""Where a result comes from: versions of the software that made it, who holds a folder.
+"""Provenance of a result: versions of the software that made it, and the holder of a folder.
 
-One run in a results folder at a time, and a second one is told who the first is.
+One run at a time may use a results folder; a second run is told who the first is.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def software() -> dict[str, Any]:
 
 
 def _commit() -> str:
-    """The clone's commit, with + where files differ from it."""
+    """The clone's commit, with + if files differ from it."""
     if not (ROOT / ".git").exists() or SOURCES != ROOT / "pipeline":  # installed below a folder of another project
         return ""
     try:
@@ -80,10 +80,10 @@ FOLDERS = "shards", "figures", "parts", "logs", "benchmarks"  # of a results fol
 
 @contextlib.contextmanager
 def hold(path: Path) -> Iterator[None]:
-    """Hold the lock file `path`, which says who we are, for the length of a `with` block.
+    """Hold the lock file `path`, which names the holder, for a `with` block.
 
     The kernel drops the lock when the holder dies, however it dies: a file that stays behind locks nothing.
-    Raises BadInput at once, naming the holder, where another process has it.
+    Raises BadInput at once, naming the holder, if another process has it.
     """
     with open_for_writing(path) as file:
         try:
@@ -116,14 +116,14 @@ def hold(path: Path) -> Iterator[None]:
 
 @contextlib.contextmanager
 def wait_for(path: Path) -> Iterator[None]:
-    """Hold a lock that others hold only briefly, such as that of a manifest that two steps update; wait for it."""
+    """Wait for and hold a lock that others hold only briefly, such as a manifest's while two steps update it."""
     with open_for_writing(path) as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield
 
 
 def holder(path: Path) -> dict[str, Any] | None:
-    """Who holds the lock file, or that of a part (`…-NAME` beside it): {} where it does not say yet, None: nobody."""
+    """The holder of the lock file, or of a part's (`…-NAME` beside it); {} if not yet written, None if nobody."""
     for place in [path, *path.parent.glob(f"{path.name}-*")]:
         with contextlib.suppress(OSError), place.open("r") as file:
             try:
@@ -145,7 +145,7 @@ def describe_holder(path: Path) -> str:
 
 
 def open_for_writing(path: Path) -> Any:
-    """The lock file, made where missing. Raises BadInput where the folder cannot be written or links lead out of it."""
+    """Open the lock file, or make it. Raises BadInput if the folder cannot be written or links lead out of it."""
     for place in (path.parent, path, *(path.parent / name for name in (*FOLDERS, MANIFEST))):
         if place.is_symlink():
             raise BadInput(

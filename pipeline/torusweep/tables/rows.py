@@ -1,7 +1,7 @@
-"""Rows of a table as records, of which only those that are asked for become Python objects.
+"""Rows of a table as records, which become Python objects only when needed.
 
-A table of a million rows takes gigabytes as records, and half a gigabyte as Arrow arrays. Its readers want a few of
-its columns, and some thousand of its rows: what is read here of its file, and no more.
+A table of a million rows takes gigabytes as records, and half a gigabyte as Arrow arrays. Its readers want a few
+columns and some thousand rows, so no more of the file is read.
 """
 
 from __future__ import annotations
@@ -39,11 +39,10 @@ def _places(column: Any) -> np.ndarray:
 class StoredRows(Sequence[Record]):
     """Rows of a table, or some of them in an order.
 
-    Rows of a list are that list's records. Those of a file are read when they are asked for; of as many as a row group
-    has, the records are kept.
+    Rows of a list are its records. Rows of a file are read when needed; the records of up to a row group are kept.
 
     source  the file, or records
-    places  int64[…], which rows; None: all
+    places  int64[…], places of the rows; None: all
     """
 
     def __init__(self, source: TableFile | Sequence[Record], places: np.ndarray | None = None) -> None:
@@ -104,7 +103,7 @@ class StoredRows(Sequence[Record]):
         return numbers(self.column(name))
 
     def among(self, name: str, values: Iterable[Any]) -> StoredRows:
-        """Those with one of these values in a column."""
+        """The rows with one of these values in a column."""
         wanted = pa.array(list(dict.fromkeys(values)))
         if not len(wanted) or not len(self):
             return self.at(np.empty(0, np.int64))
@@ -129,13 +128,13 @@ class StoredRows(Sequence[Record]):
         return self.at(last)
 
     def sorted(self, *names: str) -> StoredRows:
-        """The rows by these columns, the first one first; equal ones stay in their order."""
+        """The rows sorted by these columns, the first one first; equal rows keep their order."""
         table = pa.table({name: self.column(name) for name in names})
         places = pa.table({**{name: table.column(name) for name in names}, "": arrow_places(np.arange(len(self)))})
         return self.at(_places(pc.sort_indices(places, sort_keys=[(name, "ascending") for name in (*names, "")])))
 
     def find(self, name: str, values: Any) -> np.ndarray:
-        """int64[…]: for each of an Arrow array's values, the first place of a row that has it, NULL for none."""
+        """int64[…]: for each value of an Arrow array, the first place of a row with it; NULL without any."""
         known = _whole(self.column(name))
         return (
             _places(pc.index_in(_whole(values).cast(known.type), known)) if len(known) else np.full(len(values), NULL)

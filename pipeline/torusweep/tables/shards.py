@@ -1,4 +1,4 @@
-"""Shards: files of finished points' rows, each named by the digest of its content, and what they hold of a sweep."""
+"""Shards: files with the rows of finished points, each named by the digest of its content."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ GROUPS_HELD = 16  # row groups of shards that are in memory at a time, besides t
 
 
 class Shard(NamedTuple):
-    """A whole shard, whose rows stay in its file: its digest, and what its writer said of their origin.
+    """A whole shard, whose rows stay in its file: its digest, and the origin that its writer gave.
 
-    Rows of a key and member that follow each other are a run; a shard has R runs.
+    Successive rows of one key and member are a run; a shard has R runs.
 
     file     path of the file, or its bytes
-    keys     different keys
-    key      int64[R]      of each run: which of `keys`
-    member   int64[R]      of each run
+    keys     distinct keys
+    key      int64[R]      place in `keys` for each run
+    member   int64[R]      member of each run
     begin    int64[R + 1]  the first row of each run, and the number of rows
     """
 
@@ -57,28 +57,28 @@ class Shard(NamedTuple):
 
     @property
     def row_count(self) -> int:
-        """Rows that it has."""
+        """The number of its rows."""
         return int(self.begin[-1])
 
     @property
     def rows(self) -> pa.Table:
-        """All of them (`shard_schema`)."""
+        """All rows (`shard_schema`)."""
         with parquet_file(self.file) as opened:
             return opened.read()
 
 
 class Shards(NamedTuple):
-    """What a folder of shards holds: the whole ones, and a line for each file that is not used."""
+    """The contents of a folder of shards: the whole shards, and a line for each unused file."""
 
     whole: list[Shard]
     complaints: list[str]
 
 
 def shard_schema(schema: pa.Schema) -> pa.Schema:
-    """The schema of a stage's shards: its table's, after each row's key and member.
+    """The schema of a stage's shards: each row's key and member, then the table's columns.
 
-    key     of the row's point
-    member  which of the point's networks it is about: the seed, for a run of networks; 0 for one network
+    key     key of the row's point
+    member  the network among the point's: the seed, for a run of networks; 0 for one network
     """
     return pa.schema([pa.field(KEY, pa.string()), pa.field(MEMBER, pa.int64()), *schema])
 
@@ -92,9 +92,9 @@ def publish_shard(folder: Path, rows: pa.Table, origin: dict[str, Any]) -> str:
 
 
 def read_shards(folder: Path, stage: str, schema: pa.Schema) -> Shards:
-    """A stage's shards in a results folder, in order of their names. Damaged ones are removed, foreign ones skipped.
+    """A stage's shards in a results folder, in order of their names. Damaged files are removed, foreign ones skipped.
 
-    schema   of the stage's table
+    schema   schema of the stage's table
     """
     whole, complaints = [], []
     wanted = shard_schema(schema)
@@ -130,7 +130,7 @@ def read_shards(folder: Path, stage: str, schema: pa.Schema) -> Shards:
 
 
 class RowRange(NamedTuple):
-    """What a point has in shards: the rows of a key and of an interval of members, both ends included."""
+    """A point's rows in shards: a key and an interval of members, both ends included."""
 
     key: str
     first: int = 0
@@ -138,12 +138,12 @@ class RowRange(NamedTuple):
 
 
 class Assembled(NamedTuple):
-    """What shards hold of what is wanted.
+    """The wanted rows that shards hold.
 
-    tables   its rows (`shard_schema`) in the order of what is wanted, and by member: block by block, read as they are
-             asked for. There is at least one table
-    members  how many have rows
-    shards   those that the rows are of
+    tables   rows (`shard_schema`) in the wanted order, and by member, block by block, read when needed. There is at
+             least one table
+    members  number of members with rows
+    shards   shards of the rows
     """
 
     tables: Iterator[pa.Table]
@@ -176,12 +176,12 @@ def missing(wanted: RowRange, members: Mapping[str, np.ndarray]) -> list[tuple[i
 def finished(
     shards: Sequence[Shard], wanted: Sequence[RowRange], schema: pa.Schema, groups: Sequence[int] | None = None
 ) -> Assembled:
-    """The shards' rows of what is wanted, those of a member from one shard; other rows are left out.
+    """The wanted rows of shards, a member's from one shard; other rows are left out.
 
-    wanted   intervals of a key do not overlap
-    schema   of the stage's table
-    groups   a number for each of what is wanted, never falling: of equal ones the rows are in the order of members, and
-             of a member in the order of what is wanted. By default all are different
+    wanted   intervals, which do not overlap within a key
+    schema   schema of the stage's table
+    groups   a number for each interval, never falling. Rows of equal numbers are sorted by members, then by interval.
+             By default all are different
     """
     place, member, shard, begin, count = _runs(shards, wanted)
     order = np.flatnonzero(place >= 0)
@@ -199,11 +199,11 @@ def finished(
 def _tables(
     shards: Sequence[Shard], shard: np.ndarray, begin: np.ndarray, count: np.ndarray, schema: pa.Schema
 ) -> Iterator[pa.Table]:
-    """The rows of runs, in their order, in tables of BLOCK rows; the last has fewer, and may have none.
+    """The rows of runs, in their order, in tables of BLOCK rows; the last may have fewer, or none.
 
-    shard  int64[R]  of each run: which of the shards
+    shard  int64[R]  shard of each run
     begin  int64[R]  its first row there
-    count  int64[R]  its rows
+    count  int64[R]  number of its rows
     """
 
     @cache
@@ -248,7 +248,7 @@ def _gathered(
 
 
 def _taken(rows: pa.Table, order: np.ndarray) -> pa.Table:
-    """Rows in an order, int64[…]. Those that follow each other, as most do, are slices, which take no memory."""
+    """Rows in an order, int64[…]. Successive rows, as most are, become slices, which take no memory."""
     begins = np.flatnonzero(np.append(True, np.diff(order) != 1))[: len(order)]
     if len(begins) * LEAST_SLICE <= len(order):
         ends = [*begins[1:], len(order)]
@@ -258,8 +258,8 @@ def _taken(rows: pa.Table, order: np.ndarray) -> pa.Table:
 
 
 def _runs(shards: Sequence[Shard], wanted: Sequence[RowRange]) -> tuple[np.ndarray, ...]:
-    """Of each run of all shards: which of `wanted` it belongs to (-1: none), its member, its shard, its first row
-    there, its rows; int64[runs] each.
+    """For each run of all shards: its place in `wanted` (-1: none), member, shard, first row there, number of rows;
+    int64[runs] each.
     """
     number = {key: place for place, key in enumerate(dict.fromkeys(one.key for one in wanted))}
     last = np.array([one.last for one in wanted], np.int64)

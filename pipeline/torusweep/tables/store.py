@@ -43,7 +43,7 @@ TEMPORARY = ".writing-"
 
 
 class CannotWrite(BadInput):
-    """The disk is full, or the folder is not ours: nothing of the file is left, earlier ones are whole."""
+    """The disk is full, or the folder is not ours: nothing of the file is left, earlier files are whole."""
 
 
 # --- files -------------------------------------------------------------------------------------
@@ -55,7 +55,7 @@ def publish(path: Path, content: bytes) -> None:
 
 
 def _publish(path: Path, write: Callable[[Any], Any], size: int | None = None) -> Any:
-    """`publish` of what a function writes to a file; returns what it returns."""
+    """Publish a file that a function writes; return the function's result. See `publish`."""
     temporary = ""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -79,7 +79,7 @@ def _publish(path: Path, write: Callable[[Any], Any], size: int | None = None) -
 
 
 def check_room(folder: Path, needed: int, what: str) -> None:
-    """Raise Refused where the disk lacks room for `needed` bytes in `folder`, less what is there; `what` needs them."""
+    """Raise Refused if the disk lacks room for the `needed` bytes of `what` in `folder`, less its present size."""
     there = folder
     while not there.exists():
         there = there.parent
@@ -93,7 +93,7 @@ def check_room(folder: Path, needed: int, what: str) -> None:
 
 
 def clean(folder: Path) -> int:
-    """Remove what dead runs left half-written; how many files. Only under the folder's lock."""
+    """Remove half-written files of dead runs, and return their number. Call under the folder's lock."""
     leftovers = [*folder.glob(f"{TEMPORARY}*"), *folder.glob(f"shards/{TEMPORARY}*")]
     for leftover in leftovers:
         leftover.unlink(missing_ok=True)
@@ -105,7 +105,7 @@ def digest(content: bytes) -> str:
 
 
 def file_digest(path: Path) -> str:
-    """`digest` of a file's content, which is not held."""
+    """The `digest` of a file's content, which is not held in memory."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
@@ -117,7 +117,7 @@ def _umask() -> int:
 
 
 def _sync_folder(folder: Path) -> None:
-    """The rename itself reaches the disk only when the folder is synced."""
+    """Sync a folder: only then does a rename reach the disk."""
     handle = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(handle)
@@ -141,8 +141,8 @@ def publish_table(
     Nothing in the file depends on when, where or in what order it was computed.
 
     table      whole, or streamed: a row group or two are in memory at a time
-    metadata   more of it
-    config     digest of the configuration that requests it: as for `manifest_of`
+    metadata   further metadata
+    config     digest of the configuration that requests it, as for `manifest_of`
     """
     about = {"table": name, "generator": f"torusweep {__version__}", **(metadata or {})}
     path = folder / f"{name}.parquet"
@@ -159,7 +159,7 @@ def _enter_table(folder: Path, name: str, digest: str, rows: int, config: str | 
 
 
 def footer_digest(path: Path) -> str:
-    """sha256 of the end of a Parquet file: what is where in it, and between which values. '' of another file."""
+    """sha256 of the footer of a Parquet file, with the places and ranges of its values; '' for another file."""
     with path.open("rb") as file:
         size = file.seek(0, os.SEEK_END)
         file.seek(max(0, size - 8))
@@ -171,11 +171,11 @@ def footer_digest(path: Path) -> str:
 
 
 def publish_points(folder: Path, table: pa.Table, about: dict[str, Any], tables: Mapping[str, bool]) -> None:
-    """Publish points.parquet and what the manifest says of the sweep.
+    """Publish points.parquet and the manifest's entries on the sweep.
 
     about    the sweep's own entries: its name, configuration, software
-    tables   whether the sweep requests a table, by name. The others are removed, and those not in the manifest; of
-             another configuration or of other files, all are, and what says that a run came to its end
+    tables   name → whether the sweep requests the table. Others are removed, and tables not in the manifest; for
+             another configuration or other files, all tables, and the mark of a finished run
     """
     content = parquet(table, {"table": "points"})
     begin_manifest(folder, about, tables)
@@ -184,9 +184,9 @@ def publish_points(folder: Path, table: pa.Table, about: dict[str, Any], tables:
 
 
 def begin_manifest(folder: Path, about: dict[str, Any], tables: Mapping[str, bool]) -> None:
-    """Write what the manifest says of the sweep. It keeps its entries of the requested tables; others are removed.
+    """Write the manifest's entries on the sweep. Entries of the requested tables stay, others are removed.
 
-    Of another configuration, or of other files, it keeps nothing: no table of one is ever listed beside another's.
+    For another configuration or other files, nothing stays: tables of two configurations are never listed together.
     """
     requested = [name for name, wanted in tables.items() if wanted]
     with provenance.wait_for(folder / provenance.MANIFEST):
@@ -211,7 +211,7 @@ def begin_manifest(folder: Path, about: dict[str, Any], tables: Mapping[str, boo
 
 
 def manifest_of(folder: Path, config: str | None) -> dict[str, Any]:
-    """`read_manifest` of a configuration's digest. Raises BadInput where the folder is another configuration's."""
+    """The manifest of a configuration, by digest. Raises BadInput if the folder has another configuration's."""
     manifest = read_manifest(folder)
     if config is not None and manifest.get("config", {}).get("sha256") != config:
         raise BadInput(
@@ -223,7 +223,7 @@ def manifest_of(folder: Path, config: str | None) -> dict[str, Any]:
 def amend_manifest(
     folder: Path, stage: str, code: str, part: dict[str, list[dict[str, Any]]], *, config: str | None = None
 ) -> None:
-    """Enter what a stage did: the digest of its code, and its shards and failures in place of earlier ones.
+    """Enter a stage's results: the digest of its code, and its shards and failures in place of earlier ones.
 
     config  digest of the configuration that requests it: as for `manifest_of`
     """
@@ -238,7 +238,7 @@ def amend_manifest(
 def read_points(folder: Path, schema: pa.Schema) -> pa.Table:
     """The table of points. It needs no manifest: its keys are digests of its rows, which readers check.
 
-    Raises BadInput where it is missing, damaged or of another schema.
+    Raises BadInput if it is missing, damaged or has another schema.
     """
     path = folder / "points.parquet"
     try:
@@ -251,7 +251,7 @@ def read_points(folder: Path, schema: pa.Schema) -> pa.Table:
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:
-    """The manifest of a results folder, held to its schema. Raises BadInput where it is missing or damaged."""
+    """The manifest of a results folder, checked by its schema. Raises BadInput if it is missing or damaged."""
     path = folder / MANIFEST
     if not folder.is_dir():
         got = "no folder" if folder.exists() else "nothing of this name"
@@ -278,8 +278,8 @@ def read_manifest(folder: Path) -> dict[str, Any]:
 def open_table(path: Path, where: Mapping[str, int] | None = None) -> pa.Table:
     """A published table, checked against its manifest.
 
-    where    whole numbers by column: only rows that have them are read
-    Raises BadInput, naming it, where it is missing or altered.
+    where    column → whole numbers: only rows with these are read
+    Raises BadInput with its name if it is missing or altered.
     """
     path = Path(path)
     if where and (foot := _foot(path)):
@@ -296,17 +296,17 @@ def open_table(path: Path, where: Mapping[str, int] | None = None) -> pa.Table:
 
 
 def _foot(path: Path) -> str:
-    """The digest of a large table's footer in its manifest; '' of a small one, which is checked whole, and of none."""
+    """The digest of a large table's footer in its manifest; '' for a small table, which is checked whole, or none."""
     if not path.is_file() or path.stat().st_size < LARGE:
         return ""
     return str(read_manifest(path.parent)["tables"].get(path.stem, {}).get("footer_sha256", ""))
 
 
 def open_current(path: Path, schema: pa.Schema, where: Mapping[str, int] | None = None) -> pa.Table:
-    """A published table that has the columns of its schema, which is this version's.
+    """A published table with the columns of this version's schema.
 
     where    as for `open_table`
-    Raises BadInput as `open_table` does, and where another version wrote it, or columns have other types.
+    Raises BadInput like `open_table`, and if another version wrote it, or columns have other types.
     """
     table = open_table(path, where)
     _expect_columns(path, table.schema, schema)
@@ -314,7 +314,7 @@ def open_current(path: Path, schema: pa.Schema, where: Mapping[str, int] | None 
 
 
 def open_file(path: Path, schema: pa.Schema) -> TableFile:
-    """The same of a table of which not all is read at once; one of LARGE bytes stays in its file."""
+    """Open a table without reading all of it at once; a table of LARGE bytes stays in its file."""
     if path.is_file() and path.stat().st_size >= LARGE:
         _expect(path, file_digest(path), read_manifest(path.parent))
         content: bytes | Path = path
@@ -326,7 +326,7 @@ def open_file(path: Path, schema: pa.Schema) -> TableFile:
 
 
 def _expect_columns(path: Path, there: pa.Schema, schema: pa.Schema) -> None:
-    """Raise BadInput where another version wrote a table, or columns have other types."""
+    """Raise BadInput if another version wrote a table, or columns have other types."""
     missing = [name for name in schema.names if name not in there.names]
     if missing:
         raise BadInput(
@@ -356,7 +356,7 @@ def check_tables(folder: Path) -> None:
 
 
 def _whole(path: Path, manifest: Callable[[], dict[str, Any]]) -> bytes:
-    """A table's file, once its digest is seen to be its manifest's."""
+    """A table's file, after its digest was found equal to the manifest's."""
     try:
         content = path.read_bytes()
     except OSError as error:
@@ -366,13 +366,13 @@ def _whole(path: Path, manifest: Callable[[], dict[str, Any]]) -> bytes:
 
 
 def read_table(path: Path) -> tuple[bytes, int]:
-    """A published table's file, checked as by `open_table`, and the number of its rows."""
+    """A published table's file, checked like in `open_table`, and its number of rows."""
     manifest = read_manifest(path.parent)
     return _whole(path, lambda: manifest), int(manifest["tables"][path.stem]["rows"])
 
 
 def _expect(path: Path, found: str, manifest: Mapping[str, Any]) -> dict[str, Any]:
-    """A table's entry in its manifest. Raises BadInput where it has none, or another digest than was found."""
+    """A table's entry in its manifest. Raises BadInput if it has none, or another digest."""
     entry = manifest.get("tables", {}).get(path.stem)
     if not isinstance(entry, dict):
         raise BadInput(f"{path} is not in its manifest: delete it and run the sweep again")
