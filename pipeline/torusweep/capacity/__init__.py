@@ -1,9 +1,8 @@
 """Bounds for all routings: the capacity of a network under a traffic pattern, worst-case traffic, the use of a cut.
 
-Commodities of the flow problem: traffic grouped by one of its ends (the root), reduced by symmetry. Certificates of a
-solution, whatever the solver: channel loads from its flow, and an upper bound from its prices. The linear program
-that minimises the largest channel load over the flows of all commodities. The greatest throughput of any routing
-under a traffic pattern, with verified bounds from both sides.
+The capacity is the greatest throughput of any routing, with verified bounds from both sides. A linear program minimises
+the largest channel load over the flows of all commodities: traffic grouped by one of its ends (the root), reduced by
+symmetry. Whatever the solver, channel loads follow from its flow, and an upper bound from its prices.
 """
 
 from __future__ import annotations
@@ -143,7 +142,7 @@ def distances(tail: np.ndarray, head: np.ndarray, length: np.ndarray, roots: np.
 
 
 def usable_arcs(flows: Commodities, routes: str) -> UsableArcs:
-    """The arcs that each flow may use: all that do not leave its root, or those on minimal routes of its demand."""
+    """The arcs that each flow may use: all arcs that do not leave its root, or arcs on minimal routes of its demand."""
     if routes == "all":
         commodity, arc = np.nonzero(flows.tail != flows.roots[:, None])
         return UsableArcs(commodity.astype(np.int32), arc.astype(np.int32), np.array([0, len(arc)]))
@@ -215,7 +214,7 @@ def minimal_distances(flows: Commodities, usable: UsableArcs, length: np.ndarray
 class Solution(NamedTuple):
     """Solution of the linear program.
 
-    flow    float64[V]      on each usable (commodity, arc)
+    flow    float64[V]      flow on each usable (commodity, arc)
     price   float64[O] ≥ 0  multiplier of the constraint of each orbit of channels
     """
 
@@ -307,7 +306,7 @@ def capacity(
                    automorphisms that preserve the traffic. This is exact: the mean of the images of a routing under
                    the group is a routing, under which each channel has the mean load of its orbit, and all roots of
                    an orbit have the same flow up to an automorphism.
-    most           variables of the linear program, where fewer than MAX_FLOWS are too many
+    most           limit on the linear program's variables, if below MAX_FLOWS
 
     Neither bound relies on the solver (see `certificate`). The throughput is that of a flow whose conservation is
     verified and whose deficits are added to all loads; the upper bound follows from channel lengths by weak duality.
@@ -338,14 +337,14 @@ def capacity(
 
 
 def meeting(gap: float) -> str:
-    """How closely two proofs meet, in words."""
+    """The gap between two proofs in words."""
     if gap <= CLOSED:
         return f"proofs meet to {gap:.0e}"
     return f"proofs leave a gap of {100 * gap:.2g} %: the optimum lies between them"
 
 
 def check_capacity(topology: Topology, traffic: str | GivenTraffic, *, use_symmetry: bool = True) -> None:
-    """Raise as `capacity` does for all routes, without solving the program."""
+    """Raise like `capacity` for all routes, without solving the program."""
     canonical, pattern = pattern_on(traffic, topology)
     flows = gather(topology, canonical, pattern.at_nodes(topology.terminals, topology.nodes), use_symmetry=use_symmetry)
     leaving = np.bincount(flows.tail, minlength=flows.demand.shape[1])[flows.roots].sum()

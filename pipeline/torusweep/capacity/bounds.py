@@ -20,7 +20,7 @@ from torusweep.traffic import Traffic
 class BisectionUse(NamedTuple):
     """Use of a cut, at one flit injected per cycle per terminal.
 
-    links      of the cut; if links have one direction, of the direction with fewer links
+    links      links of the cut; if links have one direction, the direction with fewer
     effective  links that serve traffic between the two sides: links · crossing / carried; 0 if carried is 0
     crossing   flits per cycle that must cross the cut, both directions together
     carried    flits per cycle over the channels of the cut, both directions together

@@ -1,4 +1,4 @@
-"""Flows and channel lengths in whole numbers that prove how much of a traffic some routing carries, and that none more.
+"""Prove in whole numbers, by flows and channel lengths, how much of a traffic some routing carries, and none exceeds.
 
 A linear program's solution is rounded: where its flows are multiples of a small fraction, as at vertices, nothing is
 lost; elsewhere what rounding leaves out takes shortest paths. Either way both numbers are exact, and proved.
@@ -37,9 +37,9 @@ NEAR = 1e-6  # of a whole number
 
 
 class Flows(NamedTuple):
-    """proof: fields of the certificate; carried by some routing; bound: no routing carries more. Both are exact.
+    """The certificate's fields (proof), the throughput carried by some routing, and a bound for all; both are exact.
 
-    The proof of more flows of a first-order method than a certificate holds has none: it is one of the bound only.
+    If a first-order method has more flows than a certificate holds, only the bound is proved.
     """
 
     proof: dict[str, Any]
@@ -57,7 +57,7 @@ def check_certified(topology: Topology, spelling: str | GivenTraffic) -> tuple[s
 
 
 def flows_proof(topology: Topology, spelling: str, routes: str = "all", given: Proof | None = None) -> Flows:
-    """Of a given proof, or of the linear program's optimum.
+    """Make the flows of a given proof, or of the linear program's optimum.
 
     Raises BadInput for a network or traffic that the checker does not derive, Refused for a proof too large."""
     canonical, pattern = check_certified(topology, spelling)
@@ -119,7 +119,7 @@ def flows_proof(topology: Topology, spelling: str, routes: str = "all", given: P
 
 
 def capacity_certificate(topology: Topology, spelling: str, routes: str, given: Proof | None = None) -> str:
-    """The certificate of what some routing carries, and of what none exceeds. Raises as `flows_proof`."""
+    """The certificate of the throughput that some routing carries, and none exceeds. Raises like `flows_proof`."""
     found = flows_proof(topology, spelling, routes, given)
     claim = {"topology": topology.spelling, "traffic": pattern_on(spelling, topology)[0], "routes": routes}
     least = None if found.proof["flows"] is None else found.carried
@@ -133,7 +133,7 @@ def _first_of_orbits(group: Group, tail: np.ndarray, head: np.ndarray) -> list[i
 
 
 def _whole(values: np.ndarray, parts: int) -> Any:
-    """int64[…]: values times the least number that makes them whole; None where none up to `parts` does."""
+    """int64[…]: values times the least number that makes them whole; None if none up to `parts` does."""
     for number in range(1, parts + 1):
         if (abs(values * number - np.rint(values * number)) < NEAR * number).all():
             return np.rint(values * number).astype(np.int64)

@@ -2,7 +2,7 @@
 
 The primal-dual hybrid gradient method alternates small steps of the flows to all roots and of the channels' prices
 (Chambolle & Pock 2011, with the step sizes of Pock & Chambolle 2011). Nothing of it is trusted. Its prices are rounded
-to whole lengths, its flows to whole parts of a flit, and what a flow leaves out takes a shortest path: these prove the
+to whole lengths, its flows to whole parts of a flit, and flits that a flow lacks take a shortest path: these prove the
 bounds.
 """
 
@@ -38,7 +38,7 @@ class Proof(NamedTuple):
             each node
     length  int64[A] ≥ 0 of the channels
     lower   Fraction     throughput of the flow
-    upper   Fraction     that no routing exceeds, by the lengths
+    upper   Fraction     bound of all routings, by the lengths
     """
 
     scale: int
@@ -57,7 +57,7 @@ def bracket(
     gap: float,
     minutes: float,
 ) -> tuple[Throughput, Proof]:
-    """`capacity` up to a relative gap between its bounds, or as near as some minutes bring them.
+    """Bound the `capacity` up to a relative gap, or as closely as the minutes allow.
 
     Flits per cycle of a demand, a bandwidth or an orbit are taken as the float64 that they are; from these on, both
     bounds are exact fractions, and the float64 of the answer are rounded outwards. Raises as `gather`.

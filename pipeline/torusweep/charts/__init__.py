@@ -1,6 +1,6 @@
 """Charts and pieces of a page, for the stages, the papers' figures and the results.
 
-Charts as Vega-Lite: data, axes, themes, files.
+Charts are Vega-Lite: data, axes, themes, files.
 
 A chart is an Altair chart without size or theme. `finished` adds both for a file; the page adds its own.
 """
@@ -25,7 +25,7 @@ SUFFIXES = (".svg", ".pdf", ".png")  # of the files that a chart can be saved as
 
 
 class Theme(NamedTuple):
-    """Colours of what is not data."""
+    """Colours of all parts that are not data."""
 
     ink: str
     muted: str
@@ -76,15 +76,15 @@ THOUSANDS = 10_000  # from here on an axis is labelled 20k; SI prefixes below 1 
 class Axis(NamedTuple):
     """An axis.
 
-    column  whose values stand along it
+    column  column of its values
     title   '' for none
-    log     logarithmic
-    zero    of a linear one: begins at 0
-    domain  where it ends, and what lies outside is cut; None: it shows all
-    format  of its labels, in d3's notation; '' for one that suits the values
-    whole   ticks at whole numbers only
-    ticks   where they are; () where they suit
-    order   of values that are words, () for that of the rows; None: they are numbers
+    log     whether it is logarithmic
+    zero    whether a linear axis begins at 0
+    domain  ends of the axis, beyond which values are cut; None: it shows all
+    format  format of its labels, in d3's notation; '' for a suitable one
+    whole   whether ticks are at whole numbers only
+    ticks   places of the ticks; () for suitable ones
+    order   order of values that are words, () for the rows' order; None: they are numbers
     """
 
     column: str

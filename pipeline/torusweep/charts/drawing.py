@@ -1,4 +1,4 @@
-"""Charts, declared: which rows, what stands along the axes, what a colour means, what is said. They are drawn here.
+"""Declared charts: their rows, axes, meaning of colours, and texts. They are drawn here.
 
 The page, `plot` and the papers' figures read one declaration. Every line has its own colour, symbol and dash, so that
 no reader depends on colour alone.
@@ -39,7 +39,7 @@ class Chart(NamedTuple):
     line     the column that decides a mark's colour and symbol; '' for one colour
     looks    of its values, in the legend's order; without names, in the order of the rows; () for the next colour and
              symbol each, by name; a title for numbers on a scale of colours
-    tips     what a pointer at a mark shows: columns, and what they are called, with a format if it is not NUMBER
+    tips     columns that a pointer at a mark shows, with their names, and a format if it is not NUMBER
     along    the column in whose order lines join their marks; '' for that of x, None for no lines
     detail   the column whose values have a line each, with the looks of `line`
     size     of a mark, square pixels
@@ -51,15 +51,15 @@ class Chart(NamedTuple):
     ringed   the column that is true of marks with a ring around them
     names    the column of names beside marks; without lines, marks that have one are larger
     front    rows of a dashed staircase below the marks
-    marks    of a line, at most about; 0: all
+    marks    approximate limit of the marks of a line; 0: all
     cut      lines end a little beyond the domain of y, as `cut_above` says
     pick     a click on a name in the legend fades the other lines
     bar      bars side by side instead of marks, a group for each word of an axis
     title    its heading
     caption  below it, in plain text
-    where    which rows it shows; None: all
-    of_rows  what of this declaration depends on the rows shown, by name
-    wide     on the page, it needs the whole width
+    where    condition on the rows that it shows; None: all
+    of_rows  parts of this declaration that depend on the shown rows, by name
+    wide     whether it needs the whole width of the page
 
     A y axis of words gives each a row, whose name stands above its marks: a phone has no room beside them.
     Rows may have the ends of error bars (ENDS) and one of VARIANTS (variant), which decides the dash.
@@ -96,7 +96,7 @@ class Chart(NamedTuple):
         return [row for row in rows if self.where is None or self.where(row)]
 
     def of(self, rows: Iterable[Row]) -> Chart:
-        """This chart of these rows: what depends on them is decided."""
+        """This chart with all parts decided that depend on these rows."""
         shown = self.shown(rows)
         chart = self._replace(**self.of_rows(shown)) if self.of_rows else self
         if not isinstance(chart.looks, str) and chart.looks and not chart.looks[0].name:
@@ -111,7 +111,7 @@ class Chart(NamedTuple):
         return chart._drawn(chart._thinned(shown), legend).properties(description=chart.alternative(shown))
 
     def alternative(self, rows: Iterable[Row]) -> str:
-        """What stands for the chart where it is not seen: title, axes, lines, and where the least and the most are."""
+        """The text for readers who do not see the chart: title, axes, lines, least and greatest values."""
         shown = self.shown(rows)
         chart = self.of(shown)
         value, along = (chart.x, chart.y) if chart.y.order is not None else (chart.y, chart.x)
@@ -193,7 +193,7 @@ class Chart(NamedTuple):
         return alt.Chart(inline(values)).encode(**encoding), shape
 
     def _below(self, base: alt.Chart, values: list[dict[str, Any]]) -> list[alt.Chart]:
-        """What lies below lines and marks: the front, rules, bands, error bars."""
+        """The layers below lines and marks: the front, rules, bands, error bars."""
         layers = []
         if self.front:
             stairs = alt.Chart(inline(self.front)).mark_line(
@@ -243,7 +243,7 @@ class Chart(NamedTuple):
     def _marks(
         self, base: alt.Chart, shape: dict[str, Any], tooltip: list[alt.Tooltip], values: list[dict[str, Any]]
     ) -> list[alt.Chart]:
-        """The marks, and what stands on, around and beside them."""
+        """The marks, and the layers on, around and beside them."""
         clip = self.y.domain is not None
         marks = base.mark_point(filled=True, opacity=self.opacity, size=self.size, clip=clip)
         marks = marks.encode(tooltip=tooltip, **shape) if tooltip else marks.encode(**shape)
@@ -313,7 +313,7 @@ def _of(axis: alt.X | alt.Y, field: str) -> alt.X | alt.Y:
 
 
 def _tip(column: str, said: Sequence[str], rows: Iterable[Row]) -> alt.Tooltip:
-    """A line of what a pointer shows; numbers in a format that suits them."""
+    """A line of a mark's tooltip, with numbers in a suitable format."""
     title, form = (said, "") if isinstance(said, str) else said
     value = next((row[column] for row in rows if row.get(column) is not None), "")
     if isinstance(value, str | bool):
@@ -361,7 +361,7 @@ def compared(rows: list[dict[str, Any]], along: str) -> list[dict[str, Any]]:
 
 
 def spread(rows: Sequence[Any], most: int) -> list[Any]:
-    """At most so many of the rows, from the first to the last."""
+    """At most `most` of the rows, from the first to the last."""
     count = min(most, len(rows))
     return [rows[i * (len(rows) - 1) // max(1, count - 1)] for i in range(count)]
 

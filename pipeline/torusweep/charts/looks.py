@@ -1,10 +1,10 @@
-"""How marks and lines look: a colour and a symbol for each family, line or value.
+"""The looks of marks and lines: a colour and a symbol for each family, line or value.
 
 Colour always goes with a second sign (symbol or dash). The colours have the hues of Okabe and Ito
 (2008), which colour-blind readers can tell apart; each is light enough for a contrast of 3 : 1
 (WCAG 2.1) on white paper and on the dark page.
 
-Networks in charts: which of them can be compared, and which lie on a line.
+The module also finds networks that can be compared, and networks that lie on a line.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def distinct(tables: Tables, families: Iterable[str] | None = None) -> StoredRow
 
 
 def comparable(networks: StoredRows) -> StoredRows:
-    """The connected ones of two nodes and more of different networks, by nodes and name.
+    """The connected networks of at least two nodes, by nodes and name.
 
     Distances of a disconnected network are within its components, so it would seem better than it is.
     """
@@ -47,7 +47,7 @@ def comparable(networks: StoredRows) -> StoredRows:
 
 
 def measured(networks: StoredRows) -> StoredRows:
-    """Those whose distances the sweep has measured."""
+    """The networks whose distances the sweep has measured."""
     return networks.at(np.flatnonzero(~np.isnan(networks.numbers("mean_distance"))))
 
 
@@ -67,7 +67,7 @@ def series(record: Record) -> str:
 
 
 class Look(NamedTuple):
-    """Of a line, or of marks that belong together. name: in the legend."""
+    """The look of a line, or of marks that belong together. name: in the legend."""
 
     name: str
     colour: str

@@ -101,7 +101,7 @@ def downloads(*kinds: str) -> str:
 
 
 def panels(charts: Mapping[str, Chart], rows: Sequence[Record], least: int = 2) -> list[Panel]:
-    """A panel for each chart, by its id, that shows so many of these rows at least."""
+    """A panel for each chart, by its id, that shows at least `least` of these rows."""
     return [Panel(id, chart, rows) for id, chart in charts.items() if len(chart.shown(rows)) >= least]
 
 
@@ -152,9 +152,9 @@ def paragraph(note: str) -> str:
 
 
 def listing(title: str, note: str, fields: Iterable[Field], rows: Sequence[Any], empty: int = 0) -> str:
-    """A table under a heading; '' without rows. note: HTML; {} stands for how many rows there are.
+    """A table under a heading; '' without rows. The note is HTML, in which {} stands for the number of rows.
 
-    empty  rows that are left out, as they have no value: the note says how many
+    empty  number of rows left out for lack of a value, for the note
     """
     count = f"{len(rows):,}" + (f"; {empty:,} without a value left out" if empty else "")
     return heading(title, note.format(count)) + table(fields, rows) if rows else ""
@@ -241,7 +241,7 @@ def _word(value: str | bool | None) -> str:
 
 
 def meaning_of(column: Column) -> str:
-    """What a column of a table of results means, with its unit."""
+    """The meaning of a results table's column, with its unit."""
     return column.meaning + (f" ({column.printed_unit})" if column.printed_unit else "")
 
 
@@ -310,5 +310,5 @@ def packed(data: Any) -> str:
 
 
 def extent(count: int, most: int = MOST_ROWS) -> str:
-    """How many of `count` rows a table of at most `most` shows, in words."""
+    """The number of `count` rows that a table of at most `most` shows, in words."""
     return f"the first {most:,} of {count:,} (the Parquet table has all)" if count > most else f"all {count:,}"

@@ -1,1 +1,1 @@
-"""Collective operations: the least time that a network allows, with proof, and what algorithms take."""
+"""Collective operations: the least time that a network allows, with proof, and the times of algorithms."""

@@ -54,13 +54,13 @@ ANY_NETWORK = "direct"  # it suits every network, and computes every operation
 
 
 class Algorithm(NamedTuple):
-    """meaning; the functions that make its schedules.
+    """An algorithm: its meaning, and the functions that make its schedules.
 
-    gather     of an all_gather on a network; its mirror image is a reduce_scatter, both are an all_reduce
-    spread     of a broadcast from a root; its mirror image is a reduce
-    exchange   of an all_to_all
-    reduce_all of an all_reduce, where it is not made of two halves
-    in_network of an all_reduce in which switches add up, too; any other all_reduce is one
+    gather     makes an all_gather; its mirror image is a reduce_scatter, and both are an all_reduce
+    spread     makes a broadcast from a root; its mirror image is a reduce
+    exchange   makes an all_to_all
+    reduce_all makes an all_reduce that does not consist of two halves
+    in_network makes an all_reduce with sums in switches; any other all_reduce is one, too
     """
 
     meaning: str
@@ -72,7 +72,7 @@ class Algorithm(NamedTuple):
 
     @property
     def operations(self) -> tuple[str, ...]:
-        """What it computes."""
+        """The operations that it computes."""
         does = {
             "all_gather": self.gather,
             "reduce_scatter": self.gather,
@@ -121,7 +121,7 @@ ALGORITHMS = {
 
 
 def algorithm_of(name: str) -> str:
-    """The name of an algorithm. Raises BadInput for another."""
+    """The canonical name of an algorithm. Raises BadInput for an unknown one."""
     known = as_known(name, ALGORITHMS)
     if known not in ALGORITHMS:
         every = ", ".join([OPTIMUM, EVERY, *ALGORITHMS])
@@ -130,7 +130,7 @@ def algorithm_of(name: str) -> str:
 
 
 def algorithms_for(operation: str, names: Iterable[str]) -> list[str]:
-    """The algorithms of some names for an operation; "all": the optimum and every algorithm that computes it.
+    """The algorithms with these names for an operation; "all": the optimum and every algorithm that computes it.
 
     Raises BadInput for an unknown name, and for an algorithm that does not compute the operation.
     """
@@ -147,7 +147,7 @@ def algorithms_for(operation: str, names: Iterable[str]) -> list[str]:
 
 
 def check_suits(algorithm: str, operation: str, plan: Plan, spelling: str, terminals: Callable[[], int]) -> None:
-    """Raise BadInput where a network's plan, and where that may decide its terminals, show that it does not suit."""
+    """Raise BadInput if a network's plan, and its terminals if known, show that it does not suit."""
     says = ""
     if algorithm in POWERS_OF_2:
         ranks = plan.nodes if plan.joined else terminals()
@@ -172,7 +172,7 @@ def _refused(algorithm: str, operation: str, plan: Plan, spelling: str, reason: 
 
 
 def check_pair(algorithm: str, operation: str) -> None:
-    """Raise BadInput where an algorithm does not compute an operation."""
+    """Raise BadInput if an algorithm does not compute an operation."""
     does = ALGORITHMS[algorithm].operations
     if operation not in does:
         others = (name for name, other in ALGORITHMS.items() if operation in other.operations and name != ANY_NETWORK)
@@ -185,9 +185,9 @@ def check_pair(algorithm: str, operation: str) -> None:
 def schedule_of(topology: Topology, operation: str, algorithm: str, *, root: int = 0) -> Schedule:
     """The schedule of an algorithm for an operation, on the nodes that have not failed. Ranks are terminals.
 
-    root  of broadcast and reduce: a terminal
+    root  terminal at which a broadcast begins or a reduce ends
 
-    Raises BadInput where it does not suit the network, Refused where the network is too large for it.
+    Raises BadInput if it does not suit the network, Refused if the network is too large for it.
     """
     check_pair(algorithm, operation)
     check_network(topology, operation, root)

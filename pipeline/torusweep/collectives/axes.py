@@ -1,6 +1,6 @@
-"""The axes of a network: rings and lines along which its nodes can be gone through.
+"""The axes of a network: rings and lines through its nodes.
 
-Algorithms that go along the axes of a network, one after another: the sets that share data grow axis by axis.
+Algorithms that go along one axis after another: the sets of nodes that share data grow axis by axis.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ class AxisSteps(NamedTuple):
 
 
 def axes_of(topology: Topology) -> list[AxisSteps]:
-    """The axes of a lattice graph or of a product of rings and lines, those of one node left out.
+    """The axes of a lattice graph or of a product of rings and lines, without axes of one node.
 
-    Raises BadInput for another network, and for one whose links are not all there.
+    Raises BadInput for any other network, and for missing links.
     """
     shape = topology.plan.structure
     axes = _of_lattice(topology, shape) if isinstance(shape, Lattice) else _of_product(topology)
@@ -87,7 +87,7 @@ def _of_lattice(topology: Topology, shape: Lattice) -> list[AxisSteps]:
 
 
 def _of_product(topology: Topology) -> list[AxisSteps]:
-    """Steps of 1 in each digit; round the end where all links are there that close the rings."""
+    """Steps of 1 in each digit, round the end if all links that close the rings exist."""
     radices = topology.plan.radices
     digits = addresses(radices).astype(np.int64)
     present = link_keys(topology)
@@ -125,7 +125,7 @@ def by_dimension(topology: Topology) -> Schedule:
 
 
 def bucket(topology: Topology) -> Schedule:
-    """All-gather along all axes at once: a part of the data for each axis to begin with, the others following in turn.
+    """All-gather along all axes at once: each axis begins with its part of the data, the others follow in turn.
 
     Source: Sack & Gropp 2015 (multiport bucket algorithm).
     """
@@ -162,7 +162,7 @@ def _gathered(topology: Topology, axes: Sequence[AxisSteps]) -> Schedule:
 
 
 def _gather_along(transfers: Transfers, axis: AxisSteps, held: np.ndarray, joined: np.ndarray, step: int) -> int:
-    """Append the steps in which each node passes on what its set, and then the sets before it, hold; return the next.
+    """Append the steps in which each node passes on its set's data, then earlier sets' data; return the next step.
 
     held, joined  labels of the sets that share their data before and after
     On rings either half goes one way; on lines everything goes both ways.
@@ -205,7 +205,7 @@ def _scattered(topology: Topology, axes: Sequence[AxisSteps]) -> Schedule:
 
 
 def _nearest(axis: AxisSteps, label: np.ndarray, at: np.ndarray, target: np.ndarray) -> np.ndarray:
-    """For each chunk the node along the axis, nearest to `at`, whose set holds its target; ahead where two are."""
+    """The node for each chunk, nearest to `at` along the axis, whose set holds the target; ahead of equals."""
     found = np.where(label[at] == label[target], at, NOWHERE)
     ahead, behind = np.arange(len(label)), np.arange(len(label))
     while (found == NOWHERE).any():

@@ -1,4 +1,4 @@
-"""The least time known of a collective operation: of what theorems attain, and of all algorithms that suit."""
+"""The least known time of a collective operation, by theorems and by all suitable algorithms."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ def best_known(
     bounds: Optimum | None = None,
     measured: Mapping[str, float] | None = None,
 ) -> Optimum:
-    """The bound of `optimum`, and the least time that is known.
+    """The bound of `optimum`, and the least known time.
 
-    Where a theorem attains the bound, no algorithm is measured. Elsewhere all are, on networks of up to `MOST_TRIED`
-    nodes and terminals; on larger ones those of this call alone count, whatever was asked before.
+    If a theorem attains the bound, no algorithm is measured. Otherwise all are, on networks of up to `MOST_TRIED` nodes
+    and terminals; on larger networks only the algorithms of this call count.
 
     bounds, measured   the network's `optimum` and cycles of algorithms, where they are there already
 
@@ -46,7 +46,7 @@ def best_known(
 
 
 def _measured(topology: Topology, operation: str, root: int, known: dict[str, float]) -> dict[str, float]:
-    """Cycles of all algorithms that suit."""
+    """Cycles of all suitable algorithms."""
     for algorithm in algorithms_for(operation, ["all"]):
         if algorithm == OPTIMUM or algorithm in known:
             continue
@@ -58,7 +58,7 @@ def _measured(topology: Topology, operation: str, root: int, known: dict[str, fl
 
 
 def _least(found: Optimum, cycles: Mapping[str, float]) -> Optimum:
-    """With the time of the fastest algorithm, where that is less than what is known."""
+    """The optimum with the time of the fastest algorithm, if that is less than the known time."""
     if not cycles:
         return found
     fastest = min(cycles, key=lambda name: cycles[name])

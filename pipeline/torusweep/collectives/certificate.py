@@ -1,4 +1,4 @@
-"""What proves the optimum of a collective operation in whole numbers: a cut or partition, and trees that attain it.
+"""Prove the optimum of a collective operation in whole numbers: a cut or partition, and trees that attain it.
 
 Where a network has automorphisms, trees out of a node of each orbit stand for all their images: the trees of all nodes
 together load the channels of an orbit alike. Which trees load the orbits as the optimum needs is a small linear
@@ -56,7 +56,7 @@ def collective_certificate(topology: Topology, operation: str, root: int, bounds
 
 
 def _cut_of(topology: Topology, operation: str, root: int, proof: Cut | Partition | None) -> tuple[list[int], Fraction]:
-    """(the set of each node, numbered as they come; the bound that they prove)."""
+    """(the set of each node, numbered in order of appearance; the bound that the sets prove)."""
     part = np.zeros(topology.nodes, np.int64)
     if isinstance(proof, Partition):
         part = proof.part.astype(np.int64)
@@ -78,7 +78,7 @@ def _cut_of(topology: Topology, operation: str, root: int, proof: Cut | Partitio
 
 
 def _trees(topology: Topology, operation: str, root: int, wanted: Fraction) -> tuple[Weighted | None, Group]:
-    """Trees that take the time wanted, or of what could be found the best; and the group of their images."""
+    """Trees that take the wanted time, or the best trees found; and the group of their images."""
     rooted = OPERATIONS[operation].rooted
     trivial = group_of(topology, [], lambda image: True)
     if operation == "all_reduce" and topology.directed:  # sums that go up a tree come down against it
@@ -186,7 +186,7 @@ def _greedy(
 
 
 def _packed(topology: Topology, operation: str, root: int, wanted: Fraction) -> Weighted | None:
-    """Trees out of every node, or the root, that share the channels; None where there are none, or too many nodes."""
+    """Trees out of every node, or the root, that share the channels; None if there are none, or too many nodes."""
     channels = channels_of(topology, reverse=operation in ("reduce_scatter", "reduce"))
     nodes, units = topology.nodes, np.zeros(topology.nodes, np.int64)
     if OPERATIONS[operation].rooted:

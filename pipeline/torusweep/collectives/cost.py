@@ -1,4 +1,4 @@
-"""What an algorithm takes on a network: exact loads of the links in each step, and the time for a size."""
+"""The cost of an algorithm on a network: exact loads of the links in each step, and the time for a size."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ AT_ONCE = 1 << 24  # pairs of step and channel
 
 
 class AlgorithmCost(NamedTuple):
-    """Of an algorithm, for sizes so large that bandwidth decides, and for small ones.
+    """The cost of an algorithm, for sizes so large that bandwidth decides, and for small ones.
 
-    cycles     a flit of the operation's size: the busiest channel's of each step, summed over the steps
-    steps      that follow each other
-    hops       of the longest message of each step, summed over the steps
-    latency    of the links that the message of each step takes whose path is the slowest, summed, as `Topology.latency`
-               has them
+    cycles     cycles per flit of the operation's size: the busiest channel's in each step, summed over steps
+    steps      number of successive steps
+    hops       hops of the longest message in each step, summed over steps
+    latency    link latencies of the slowest message in each step, summed over steps, in the unit of
+               `Topology.latency`
     pipelined  whether the data go through all steps in pieces, at the same time
     load       float64[A]  flits over each channel, a flit of size, over its bandwidth; in the order of `Topology.arcs`
-    ring       as of its schedule
+    ring       as in its schedule
     """
 
     cycles: float
@@ -45,8 +45,8 @@ class AlgorithmCost(NamedTuple):
         """Time for `size` bytes.
 
         A step takes its slowest message's latency and its busiest channel's time. A pipeline of D steps and P pieces
-        takes P + D − 1 steps of a P-th of the data; P is the best number. Every step counts as full: with few pieces
-        it is less, as a simulation of it shows, which is compared with what its first piece takes alone.
+        takes P + D − 1 steps of a P-th of the data; P is the best number. Every step counts as full; with few pieces
+        the time is less, as a simulation shows, which is compared with the time of the first piece alone.
         """
         wait, transfer = self.wait(speed), self.cycles * size / speed.bandwidth
         if not self.pipelined or self.steps < 2:
@@ -173,9 +173,9 @@ def routed(
 ) -> tuple[np.ndarray, int]:
     """(float64[A] units over each channel, hops of the longest) of messages from node to node by minimal routing.
 
-    Equally over all shortest paths where each node has a terminal. On other networks each node divides what it passes
-    on among the links that lead nearer, by their bandwidth, as switches do (weighted ECMP). Raises BadInput for a
-    message that has no path, as hosts forward nothing.
+    If each node has a terminal, all shortest paths share equally. On other networks each node splits in proportion to
+    the bandwidth of the links that lead nearer, as switches do (weighted ECMP). Raises BadInput for a message without
+    a path, since hosts forward nothing.
     """
     tail, _, port = topology.arcs
     roots, row = np.unique(source, return_inverse=True)
@@ -198,7 +198,7 @@ def routed(
 
 
 def hops_of(topology: Topology, source: np.ndarray, destination: np.ndarray) -> np.ndarray:
-    """int32[M]: hops of messages from node to node. Raises BadInput where hosts that forward nothing leave no path."""
+    """int32[M]: hops of messages from node to node. Raises BadInput if hosts that forward nothing leave no path."""
     roots, row = np.unique(source, return_inverse=True)
     hops: np.ndarray = hops_between(topology, roots)[row, destination]
     lost = np.flatnonzero(hops < 0)

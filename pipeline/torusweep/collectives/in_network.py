@@ -1,9 +1,9 @@
-"""All-reduce with sums in switches: every node adds up what comes up a tree, and copies the sum on its way down.
+"""All-reduce with sums in switches: every node adds the flits that come up a tree, and copies the sum on its way down.
 
 Trees span the terminals, by way of any switches; a tree takes each of its links once in each direction. Which trees
 share the links best is a linear program over trees, to which the cheapest one at the program's prices is added as long
-as it pays (column generation). The cheapest tree is found by a heuristic (Mehlhorn 1988), so that the result is what is
-attained, not a bound; on networks without switches it is a spanning tree, and exact.
+as it pays (column generation). The cheapest tree is found by a heuristic (Mehlhorn 1988), so the result is attained,
+but no bound; on networks without switches it is a spanning tree, and exact.
 """
 
 from __future__ import annotations
@@ -45,9 +45,9 @@ class Packing(NamedTuple):
     """Trees that share the links.
 
     links
-    trees   that span the terminals
-    share   float64[T] flits of each, in the cycles of `flit_matrix`
-    part    int64[N]: of each node, a set that has a terminal; between these sets the trees lack room
+    trees   trees that span the terminals
+    share   float64[T] flits of each tree, in the cycles of `flit_matrix`
+    part    int64[N]: set of each node, with a terminal in each set; between these sets the trees lack room
     """
 
     links: SharedLinks
@@ -57,9 +57,9 @@ class Packing(NamedTuple):
 
 
 def trees_in_network(topology: Topology) -> Schedule:
-    """All-reduce up and down trees that span the terminals, as many as fit the links. Its ranks are nodes.
+    """All-reduce up and down as many trees, which span the terminals, as fit the links. Its ranks are nodes.
 
-    Where each node has a terminal, they are those of `all_reduce_trees`.
+    If each node has a terminal, these are the trees of `all_reduce_trees`.
     """
     if topology.directed:
         raise BadInput(ONE_WAY)
@@ -76,7 +76,7 @@ def trees_in_network(topology: Topology) -> Schedule:
 
 @lru_cache(maxsize=2)  # the bound asks for it, and the algorithm
 def packing_of(topology: Topology) -> Packing:
-    """As many flits as the trees that are found allow. Raises Refused for a network of too many nodes."""
+    """Pack as many flits as the trees found allow. Raises Refused for a network of too many nodes."""
     if topology.nodes > MOST_NODES:
         raise Refused(
             f"trees_in_network on {topology.spelling}: expected at most {MOST_NODES:,} nodes, got {topology.nodes:,}"
@@ -112,7 +112,7 @@ def packed(links: SharedLinks, nodes: int, members: np.ndarray) -> tuple[list[Tr
 
 
 def _from_each(links: SharedLinks, nodes: int, members: np.ndarray) -> Iterator[Tree]:
-    """A tree of shortest paths out of every node that reaches the members, without branches that lead to none."""
+    """Yield a tree of shortest paths to the members out of every node that reaches them."""
     numbers = np.arange(1, len(links.one) + 1)
     graph = scipy.sparse.csr_array((numbers, (links.one, links.other)), shape=(nodes, nodes))
     graph = (graph + graph.T).tocsr()
@@ -164,7 +164,7 @@ def _cheapest(links: SharedLinks, nodes: int, members: np.ndarray, price: np.nda
 
 
 def _parts(links: SharedLinks, nodes: int, members: np.ndarray, price: np.ndarray) -> np.ndarray:
-    """int64[N]: a set of each node: those that links without a price join; sets without a member join the nearest."""
+    """int64[N]: a set for each node. Links without a price join nodes; sets without a member join the nearest."""
     graph = scipy.sparse.csr_array((price + PAYS, (links.one, links.other)), shape=(nodes, nodes))
     nearest = scipy.sparse.csgraph.dijkstra(
         graph, directed=False, indices=members, min_only=True, return_predecessors=True
@@ -194,7 +194,7 @@ def _parents(links: SharedLinks, nodes: int, tree: Tree) -> tuple[int, np.ndarra
 
 
 def _in_parts(share: np.ndarray) -> np.ndarray:
-    """int64[T]: in the same proportions, whole numbers: exactly if few parts suffice."""
+    """int64[T]: whole numbers in the same proportions, exactly if few parts suffice."""
     scale = np.arange(1, FEW + 1)[:, None] / share.sum()
     off = np.abs(share * scale - np.rint(share * scale)).max(axis=1)
     exact = np.flatnonzero(off < 1e-7)

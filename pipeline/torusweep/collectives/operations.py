@@ -1,9 +1,9 @@
-"""The collective operations: what they move, and how their bandwidth is counted.
+"""The collective operations, their sizes, and their bandwidths.
 
-The size of an operation is that of NVIDIA's nccl-tests (doc/PERFORMANCE.md): of the gathered vector for all_gather, of
-the vector that a terminal brings for reduce_scatter, all_reduce, broadcast, reduce and all_to_all.
+The size of an operation is that of NVIDIA's nccl-tests (doc/PERFORMANCE.md): the gathered vector for all_gather, the
+vector that a terminal brings for reduce_scatter, all_reduce, broadcast, reduce and all_to_all.
 
-A network's channels and terminals, as the kernels of cuts and trees take them.
+The module also gives channels and terminals the form that the kernels of cuts and trees take.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ IN_NETWORK = "all_reduce_in_network"
 
 
 class OperationKind(NamedTuple):
-    """meaning; bus: N → bus bandwidth over size per time, as in nccl-tests; rooted: whether it has a root."""
+    """An operation: its meaning, bus (N → bus bandwidth over size per time, as in nccl-tests), and rooted or not."""
 
     meaning: str
     bus: Callable[[int], float]
@@ -52,7 +52,7 @@ OPERATIONS = {
 
 
 def operation_of(name: str) -> str:
-    """The name of an operation, also written all-reduce or ALLREDUCE. Raises BadInput for another."""
+    """The name of an operation, also written all-reduce or ALLREDUCE. Raises BadInput for an unknown one."""
     known = as_known(name, OPERATIONS)
     if known not in OPERATIONS:
         raise BadInput(f"unknown operation '{name}'{nearest(name, OPERATIONS)}; there are {', '.join(OPERATIONS)}")
@@ -60,7 +60,7 @@ def operation_of(name: str) -> str:
 
 
 def check_network(topology: Topology, operation: str, root: int = 0) -> None:
-    """Raise BadInput where an operation has no meaning on a network."""
+    """Raise BadInput if an operation has no meaning on a network."""
     terminals, name = len(topology.terminals), f"{operation} on {topology.spelling}"
     if len(np.unique(topology.terminals)) < 2:
         inside = "; links inside a router are not modelled: give terminals nodes of their own in a file, or" * (
@@ -83,7 +83,7 @@ def check_network(topology: Topology, operation: str, root: int = 0) -> None:
 
 
 def hops_between(topology: Topology, nodes: np.ndarray) -> np.ndarray:
-    """int32[S, N]: hops of a message from some nodes, int[S], to each node; −1 where there is no path.
+    """int32[S, N]: hops of a message from some nodes, int[S], to each node; −1 without a path.
 
     No message passes a host that forwards nothing (`Topology.ends`).
     """
@@ -117,7 +117,7 @@ def alike(topology: Topology) -> bool:
 def channels_of(topology: Topology, *, reverse: bool = False) -> Channels:
     """The network's channels with their flits in `cycles_of` cycles; reverse: each in the other direction.
 
-    Raises Refused as `flit_matrix` does.
+    Raises Refused like `flit_matrix`.
     """
     matrix, _ = flit_matrix(topology)
     if topology.directed:

@@ -1,6 +1,6 @@
 """Bounds of the time of a collective operation on a network, with the cut or the program that proves them.
 
-Where a theorem attains the bound it is the optimum; elsewhere `best_known` looks for the least time known.
+If a theorem attains the bound, it is the optimum; otherwise `best_known` finds the least known time.
 
 Times are in cycles per flit of the operation's size (`operations`), for sizes so large that bandwidth decides. Each
 channel carries its bandwidth; terminals send and receive on all their node's channels at once.
@@ -46,13 +46,13 @@ MOST_STRENGTH = 30_000_000  # pairs of node and channel; some seconds
 
 
 class Cut(NamedTuple):
-    """What proves that an operation takes as long as it does: the channels between two sets of nodes.
+    """A proof of a bound by the channels between two sets of nodes.
 
     nodes      int32[…]  the smaller of the two sets
     enters     whether the data must enter that set, rather than leave it
-    terminals  whose data must cross
-    links      that cross in that direction
-    capacity   of them together, in flits a cycle
+    terminals  number of terminals whose data must cross
+    links      number of links in that direction
+    capacity   their capacity, in flits a cycle
     """
 
     nodes: np.ndarray
@@ -63,12 +63,12 @@ class Cut(NamedTuple):
 
 
 class Partition(NamedTuple):
-    """What proves that an all-reduce takes as long as it does: the channels between several sets of nodes.
+    """A proof of an all-reduce's bound by the channels between several sets of nodes.
 
-    part       int32[N]  set of each node, from 0; −1 of a node without a terminal
+    part       int32[N]  set of each node, from 0; −1 for a node without a terminal
     parts      number of sets
-    links      between them, in both directions
-    capacity   of them together, in flits a cycle
+    links      number of links between them, in both directions
+    capacity   their capacity, in flits a cycle
     """
 
     part: np.ndarray
@@ -78,12 +78,12 @@ class Partition(NamedTuple):
 
 
 class Optimum(NamedTuple):
-    """bound: no algorithm takes less; attained: the best known takes this; both in cycles per flit of the size.
+    """A lower bound of the time, and the best known time (attained), in cycles per flit of the size.
 
-    attained  None where none is known
-    proof     the cut or partition that proves the bound; None where a linear program does
-    because   what proves the bound
-    by        what takes the time attained; "" where `because` says it
+    attained  None if unknown
+    proof     the cut or partition that proves the bound; None if a linear program does
+    because   the proof of the bound in words
+    by        the algorithm or theorem that attains the time; "" if `because` says it
     """
 
     bound: float
@@ -99,7 +99,7 @@ class Optimum(NamedTuple):
 
     @property
     def method(self) -> str:
-        """What proves the bound, and what attains it or comes next to it."""
+        """The proof of the bound, and the algorithm that attains it or comes nearest."""
         if self.attained is None:
             return f"no less: {self.because}; {UNKNOWN}"
         if self.met:
@@ -108,7 +108,7 @@ class Optimum(NamedTuple):
 
 
 def optimum(topology: Topology, operation: str, *, root: int = 0, use_symmetry: bool = True) -> Optimum:
-    """What no algorithm beats, and what theorems attain.
+    """A bound that no algorithm beats, and the time that theorems attain.
 
     Ranks pass on what they get, also at hosts that forward nothing.
 
@@ -163,7 +163,7 @@ def _gathered(topology: Topology, *, reverse: bool, use_symmetry: bool) -> Optim
 
 
 def _attained(topology: Topology, weight: np.ndarray) -> str:
-    """What attains the bound by cuts of trees out of terminals, or into them; "" where that is not known.
+    """The trees out of terminals, or into them, that attain the bound by cuts, in words; "" if unknown.
 
     Trees to all nodes can be packed as no cut is too narrow (Edmonds 1973). A node without a terminal need not be in
     them; its channels in and out can be joined in pairs if they are equally many (Bang-Jensen, Frank & Jackson 1995).
@@ -268,7 +268,7 @@ def _all_reduce(topology: Topology, *, use_symmetry: bool) -> Optimum:
 
 
 def _all_reduce_in_network(topology: Topology, *, use_symmetry: bool) -> Optimum:
-    """All-reduce where switches add up, too: 1 / c(S) for a set S of nodes, with terminals inside and outside.
+    """All-reduce with sums in switches: 1 / c(S) for a set S of nodes, with terminals inside and outside.
 
     Each flit of the sum crosses the cut in both directions, whoever adds up; or as for `_all_reduce`, for a partition
     into sets that each have a terminal. Where each node has a terminal that adds up, switches are nothing new.
@@ -294,7 +294,7 @@ def _all_reduce_in_network(topology: Topology, *, use_symmetry: bool) -> Optimum
 
 
 def _symmetric_all_reduce(topology: Topology) -> Optimum:
-    """Where all nodes look alike, δ links or more leave every set (Mader 1971): the least ratio is of all nodes."""
+    """The optimum if all nodes look alike: δ links or more leave every set (Mader 1971), so all nodes decide."""
     nodes = topology.nodes
     flits = 2 * topology.links * (topology.plan.bandwidths or (Fraction(1),))[0]
     partition = Partition(np.arange(nodes, dtype=np.int32), nodes, 2 * topology.links, flits)
@@ -316,7 +316,7 @@ def _messages(topology: Topology, partition: Partition) -> str:
 
 
 def channels_in_words(links: int, capacity: Fraction | float) -> str:
-    """'3 channels', or '3 channels of 4.5 flits a cycle' where they carry more or less than one each."""
+    """Return '3 channels', or '3 channels of 4.5 flits a cycle' if they do not carry one flit each."""
     flits = "" if capacity == links else f" of {float(capacity):,.6g} flits a cycle"
     return f"{counted(links, 'channel')}{flits}"
 

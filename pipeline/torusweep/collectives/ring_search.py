@@ -20,10 +20,10 @@ Widths = list[dict[int, int]]  # of each node: head → links that are left
 
 
 def packed_rings(channels: Channels, *, directed: bool) -> list[list[int]]:
-    """Rings through all nodes, of which no more go over a link than it carries; [] where none is found.
+    """Rings through all nodes that use no link more often than it carries flits; [] if none is found.
 
-    Of random packings the one with the most rings: no more than half of the links of a node, or as many as enter it
-    and as leave it.
+    The random packing with the most rings is returned: at most half of the links of a node, or as many as enter it and
+    as leave it.
     """
     widths = channels.capacity
     nodes = len(channels.first) - 1
@@ -61,7 +61,7 @@ def _most(tail: np.ndarray, head: np.ndarray, widths: np.ndarray, nodes: int) ->
 
 
 def rotated(neighbours: Sequence[dict[int, int]], draw: random.Random, patience: int = ROTATIONS) -> list[int] | None:
-    """A Hamiltonian cycle by Pósa's rotations; None where the search gives up."""
+    """A Hamiltonian cycle by Pósa's rotations; None if the search gives up."""
     nodes = len(neighbours)
     if nodes < 3 or min(sum(widths.values()) for widths in neighbours) < 2:
         return None
@@ -89,7 +89,7 @@ def rotated(neighbours: Sequence[dict[int, int]], draw: random.Random, patience:
 
 
 def directed_ring(heads: Sequence[dict[int, int]], draw: random.Random, patience: int = ROTATIONS) -> list[int] | None:
-    """A Hamiltonian cycle of links of one direction; None where there is none, or the search gives up.
+    """A Hamiltonian cycle of links of one direction; None if there is none, or the search gives up.
 
     Cycles that cover all nodes are a perfect matching of tails and heads. Exchanging links along an alternating cycle
     gives other covers; one is kept if it has no more cycles (of equally many, to leave dead ends).

@@ -1,7 +1,7 @@
 """Rings through all nodes of a network: one, or several that share no link.
 
-Hamiltonian cycles that share no link, by exchanging links between sets that cover each node twice. Algorithms on
-rings through all nodes: each rank passes on what it got from the one before.
+Hamiltonian cycles that share no link are found by exchanging links between sets that cover each node twice. In the
+algorithms on rings, each rank passes on the data of the rank before.
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ class _LinkSets:
 
 
 def exchanged(nodes: int, axes: Sequence[AxisSteps]) -> list[np.ndarray] | None:
-    """Hamiltonian cycles that share no link, by exchanging the sides of squares; None where the search gives up."""
+    """Hamiltonian cycles that share no link, by exchanging the sides of squares; None if the search gives up."""
     draw = random.Random(LINK_SETS_SEED)
     sets = _LinkSets(nodes, axes)
     for _ in range(EXCHANGES * nodes):
@@ -129,12 +129,12 @@ def exchanged(nodes: int, axes: Sequence[AxisSteps]) -> list[np.ndarray] | None:
 
 
 def ring_of(topology: Topology) -> tuple[np.ndarray, int]:
-    """(int32[N] the nodes in the order of a ring, the most hops between two that follow each other).
+    """(int32[N] the nodes in the order of a ring, the most hops between successive nodes).
 
-    One hop where a Hamiltonian cycle is found: through the box of the addresses where that is a grid, else by rotations
-    of a growing path (Pósa 1976), or from cycles that cover a network of one-way links. Otherwise an order with
-    messages over several hops: two in a grid of odd sides, which is bipartite with one node more of one colour, so that
-    it has no Hamiltonian cycle.
+    It is one hop if a Hamiltonian cycle is found: through the box of the addresses where that is a grid, else by
+    rotations of a growing path (Pósa 1976), or from cycles that cover a network of one-way links. Otherwise an order
+    with messages over several hops: two in a grid of odd sides, which is bipartite with one node more of one colour, so
+    that it has no Hamiltonian cycle.
     """
     present = set(link_keys(topology).tolist())
     for forth in _grid_orders(topology.plan.radices):
@@ -152,7 +152,7 @@ def ring_of(topology: Topology) -> tuple[np.ndarray, int]:
 
 
 def disjoint_rings(topology: Topology) -> list[np.ndarray]:
-    """Hamiltonian cycles, int32[N] each, that share no link, or of which no more go over a link than it carries.
+    """Hamiltonian cycles, int32[N] each, that share no link, or use none more often than it carries flits.
 
     The rings of each axis are a set of links with two at every node. Exchanging the sides of a square between two
     such sets keeps that, and joins rings, until each set is one ring (Kotzig 1973 and Foregger 1978 prove that tori of
@@ -186,7 +186,7 @@ def _is_ring(order: Sequence[int], present: set[int]) -> bool:
 
 
 def _most_hops(order: Sequence[int], neighbours: Sequence[Sequence[int]]) -> int:
-    """The greatest distance between two nodes that follow each other."""
+    """The greatest distance between successive nodes."""
     most = 0
     for one, other in zip(order, [*order[1:], order[0]]):
         reached, hops = {one}, 0

@@ -1,7 +1,7 @@
-"""Algorithms as data: which rank sends which chunk to which rank in which step.
+"""Algorithms as data: the rank that sends each chunk, the rank that gets it, and the step.
 
 A rank is a terminal. The operation's data are divided into chunks; a transfer copies a chunk from rank to rank, or adds
-it to what the receiver has. All transfers of a step read what was there before the step. Transfers of a step between
+it to the receiver's. All transfers of a step read the data from before the step. Transfers of a step between
 the same two ranks are one message.
 """
 
@@ -22,11 +22,11 @@ ALL = -1
 class Schedule(NamedTuple):
     """An algorithm of an operation on a network, as C chunks and T transfers.
 
-    operation    what it computes
-    node         int32[R]  of each rank; where switches add up, every node is one
-    units        of the operation's size: its data are so many equal units
+    operation    operation that it computes
+    node         int32[R]  node of each rank; if switches add up, every node is a rank
+    units        number of equal units in the operation's data
     size         int64[C]  units of each chunk
-    home         int32[C]  rank that brings a chunk, or for which its sum is; ALL in an all_reduce
+    home         int32[C]  rank that brings a chunk, or gets its sum; ALL in an all_reduce
     target       int32[C]  rank that must get a chunk; ALL: every one
     step, source, destination, chunk  int32[T]  of each transfer, ordered by step
     reduces      bool[T]   whether the receiver adds the chunk to its own
@@ -78,7 +78,7 @@ class Transfers:
 
 
 def check_transfers(number: int) -> None:
-    """Raise Refused where a schedule has too many transfers."""
+    """Raise Refused if a schedule has too many transfers."""
     if number > MOST_TRANSFERS:
         raise Refused(
             f"expected an algorithm of at most {MOST_TRANSFERS:,} transfers of chunks, got more;"
@@ -110,9 +110,9 @@ def schedule(
 
 
 def mirrored(forward: Schedule) -> Schedule:
-    """An all_gather, backwards in time and against the channels, is a reduce_scatter; a broadcast is a reduce.
+    """Reverse a schedule in time and direction: an all_gather becomes a reduce_scatter, a broadcast a reduce.
 
-    It adds up correctly where each chunk reaches each rank once.
+    The sums are right if each chunk reaches each rank once.
     """
     operation = {"all_gather": "reduce_scatter", "broadcast": "reduce"}[forward.operation]
     backwards = slice(None, None, -1)
@@ -137,7 +137,7 @@ def all_reduced(reduction: Schedule, distribution: Schedule) -> Schedule:
 
 
 def _in_equal_chunks(one: Schedule, other: Schedule) -> tuple[Schedule, Schedule]:
-    """Two schedules in which each home has as much of the data, with chunks cut so that both have the same ones.
+    """Cut the chunks of two schedules, in which each home has equally much data, so that both have the same chunks.
 
     On a network of one-way channels the trees towards a rank differ in number and size from those away from it.
     """
@@ -155,7 +155,7 @@ def _in_equal_chunks(one: Schedule, other: Schedule) -> tuple[Schedule, Schedule
 
 
 def _recut(found: Schedule, whole: np.ndarray, units: int, size: np.ndarray) -> Schedule:
-    """A schedule with smaller chunks: int[C] the old chunk of which each is a part, int64[C] units of each."""
+    """A schedule with smaller chunks: int[C] the old chunk of each, int64[C] its units."""
     order = np.argsort(whole, kind="stable")
     number = np.bincount(whole, minlength=len(found.size))
     many = number[found.chunk]
@@ -177,7 +177,7 @@ def _recut(found: Schedule, whole: np.ndarray, units: int, size: np.ndarray) -> 
 
 
 def together(schedules: Sequence[Schedule]) -> Schedule:
-    """Schedules of the same operation on parts of its data, at the same time: all have the same number of units."""
+    """Run schedules of one operation on parts of its data at the same time; all have the same number of units."""
     offsets = np.cumsum([0, *(len(part.size) for part in schedules)]).tolist()
     check_transfers(sum(len(part.step) for part in schedules))
     numbered = [part._replace(chunk=part.chunk + offset) for part, offset in zip(schedules, offsets)]

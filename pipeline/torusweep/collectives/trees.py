@@ -1,6 +1,6 @@
-"""Algorithms on spanning trees, as many as fit the links; the data flow through them in pieces.
+"""Algorithms on as many spanning trees as fit the links; the data flow through them in pieces.
 
-Algorithms that do not look at the network: messages between any two ranks, over all shortest paths.
+Other algorithms ignore the network: messages between any two ranks take all shortest paths.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ ROOT = -1  # the parent of a root
 def gather_trees(topology: Topology) -> Schedule:
     """All-gather on trees out of every rank.
 
-    Trees of shortest paths where they attain the optimum, otherwise any that do; binary trees of messages where not
+    They are trees of shortest paths if these attain the optimum, otherwise any that do; binary trees of messages unless
     each node has a terminal.
     """
     if has_switches(topology):
@@ -149,7 +149,7 @@ def from_the_middle(trees: Trees) -> Trees:
 
 
 def _levels(beside: list[list[int]], root: int) -> tuple[list[int], int]:
-    """(the node before each on the way from the root, the node reached last)."""
+    """(each node's predecessor on the way from the root, the node reached last)."""
     before, queue = [ROOT] * len(beside), [root]
     for node in queue:
         for other in beside[node]:

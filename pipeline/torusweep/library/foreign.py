@@ -88,7 +88,7 @@ def to_networkx(topology: Topology, labels: Sequence[Any] | None = None) -> Any:
 
     Nodes have the attribute terminals (their number), links the attribute link_class, and bandwidth (flits a cycle of
     one of parallel links) and latency (cycles) where they are not 1 everywhere.
-    Raises BadInput where networkx is not installed.
+    Raises BadInput if networkx is not installed.
     """
     try:
         import networkx

@@ -110,20 +110,20 @@ def _meaning(one: Parameter) -> str:
 
 
 def check_text(name: str, given: Any, known: Sequence[str]) -> None:
-    """Raise BadInput for what is no text; known: some names, the first as an example."""
+    """Raise BadInput for anything but a text; known: some names, the first as an example."""
     if not isinstance(given, str):
         raise BadInput(f"{name}={_shown(given)}: expected a name such as '{known[0]}'; there are {', '.join(known)}")
 
 
 def check_rule(vc_rule: Any, virtual_channels: Any) -> None:
-    """Of `Network.routes`."""
+    """Check the arguments of `Network.routes`."""
     check_text("vc_rule", vc_rule, tuple(RULES))
     if not isinstance(virtual_channels, Integral) or isinstance(virtual_channels, bool):
         raise BadInput(f"virtual_channels={_shown(virtual_channels)}: expected 1 … 16, a whole number")
 
 
 def check_export(format: Any, path: Any) -> None:
-    """Of `Network.export`."""
+    """Check the arguments of `Network.export`."""
     if format is not None:
         check_text("format", format, tuple(FORMATS))
     if path is not None and not isinstance(path, str | Path):

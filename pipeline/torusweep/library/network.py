@@ -1,4 +1,4 @@
-"""A network with its methods: what `torusweep.network` returns."""
+"""The network with its methods that `torusweep.network` returns."""
 
 from __future__ import annotations
 
@@ -74,13 +74,13 @@ def network(
 
 
 def asked_of_networks() -> dict[str, str]:
-    """The names that a network has, by these and by the names of their commands."""
+    """Names of a network's methods, by these names and by those of their commands."""
     names = {name: name for name in vars(Network) if not name.startswith("_")}
     return names | {one.name: name for name, one in vars(Network).items() if isinstance(one, Method)}
 
 
 class Network:
-    """A network, and what can be computed of it.
+    """A network, with methods that compute its properties.
 
     topology  its arrays (`torusweep.Topology`): ports, link classes, capacities, terminals
     labels    the names that a file or a graph gives its nodes, in the order of their numbers; None: these numbers
@@ -104,7 +104,7 @@ class Network:
 
     @property
     def plan(self) -> Plan:
-        """What is known of the network without its arrays: sizes, link classes, bandwidths, notes."""
+        """The description of the network without its arrays: sizes, link classes, bandwidths, notes."""
         return self.topology.plan
 
     @property
@@ -154,7 +154,7 @@ class Network:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Remarks: what was left out of a graph, which faults."""
+        """Remarks, such as omitted parts of a graph, or faults."""
         return self.topology.plan.notes
 
     def addresses(self) -> np.ndarray:
@@ -174,7 +174,7 @@ class Network:
     if not TYPE_CHECKING:  # which would take every name for an attribute
 
         def __getattr__(self, name: str) -> None:
-            """For a name that is nowhere. Raises AttributeError with where it is, or the nearest name."""
+            """Raise AttributeError for a missing name, with its place elsewhere, or the nearest name."""
             known = asked_of_networks()
             there = f"; it is .{known[name]}" if name in known else "" if name[:1] == "_" else nearest(name, known)
             raise AttributeError(f"'Network' object has no attribute '{name}'{there}")
@@ -238,7 +238,7 @@ class Network:
     simulate = Method("simulate")
 
     def picture(self) -> str:
-        """A drawing as SVG; of more than 600 nodes, a smaller one of the family. Raises BadInput if there is none."""
+        """A drawing as SVG, of a smaller member of the family beyond 600 nodes. Raises BadInput if there is none."""
         return svg_picture(self.topology)
 
     def to_networkx(self) -> networkx.Graph:

@@ -1,4 +1,4 @@
-"""The results of a sweep, read from its folder; a table of them for other libraries, and as people see it."""
+"""The results of a sweep, read from its folder; their tables print themselves and go to other libraries."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class Table:
     _shown: int = SHOWN_ROWS
 
     def __getstate__(self) -> dict[str, Any]:
-        """For pickle: without the connection, which is opened again, and with a map that it takes."""
+        """State for pickle, without the connection, which is opened again, and with a map that pickle accepts."""
         return vars(self) | {"_connection": None, "_meanings": dict(self._meanings)}
 
     def arrow(self) -> pa.Table:
@@ -131,14 +131,14 @@ class Table:
         return rows_html(self._size(len(rows), len(names)), shown, names, columns, self._shown)
 
     def _size(self, rows: int, columns: int) -> str:
-        """How large the table is, and how much of it is shown."""
+        """The size of the table, and of the shown part, in words."""
         sizes = []
         for shown, every, noun in ((rows, len(self), "row"), (columns, len(self.columns), "column")):
             sizes.append(counted(every, noun) if shown == every else f"{shown} of {counted(every, noun)}")
         return f"{self.name}: {', '.join(sizes)}"
 
     def _meaning(self, column: pa.Field[Any]) -> tuple[str, str]:
-        """A column's unit and meaning; "" where they are not known."""
+        """A column's unit and meaning; "" if unknown."""
         about = column.metadata
         if not about:
             return self._meanings.get(column.name, ("", ""))
@@ -206,14 +206,14 @@ distances, loads, points, static, verification
 
     @property
     def folders(self) -> list[Path]:
-        """Of this sweep and of the others."""
+        """The folders of this sweep and of the others."""
         return [self.folder, *self.others]
 
     @property
     def manifest(self) -> dict[str, Any]:
-        """What manifest.json says: the configuration, the software, the tables' digests, failed points, shards.
+        """The contents of manifest.json: configuration, software, the tables' digests, failed points, shards.
 
-        That of the first of several sweeps.
+        If there are several sweeps, it is the first one's.
         """
         return store.read_manifest(self.folder)
 
@@ -275,7 +275,7 @@ distances, loads, points, static, verification
         return self._table("query", query(sql, self.folders, time_limit=time_limit, max_rows=max_rows))
 
     def compare(self, other: Results | str | Path, *, tables: Sequence[str] = (), tolerance: float = 0.0) -> Table:
-        """Where these results and others differ: a row for each table and column that does, as `torusweep compare`.
+        """Differences from other results: a row for each table and column that differs, as `torusweep compare`.
 
         other      results, or the folder of some
         tables     those that are compared; () for all
@@ -324,5 +324,5 @@ distances, loads, points, static, verification
 
     @cached_property
     def _connection(self) -> duckdb.DuckDBPyConnection:
-        """One for all tables: their relations can be joined."""
+        """The connection of all tables, so that their relations can be joined."""
         return open_connection()

@@ -1,6 +1,6 @@
-"""A sweep, from a file or a dictionary: what it will take, and its run.
+"""A sweep, from a file or a dictionary: its forecast, and its run.
 
-What a run says, shown where somebody reads it: a bar in a notebook or on a terminal, lines elsewhere.
+A run's progress is a bar in a notebook or on a terminal, lines elsewhere.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ MOST_WORDS = 3  # lines of a run that an exception repeats
 
 
 class Silent:
-    """Shows nothing. `words` are the last lines that the run said, but for its progress."""
+    """Shows nothing. `words` are the run's last lines, without its progress."""
 
     def __init__(self) -> None:
         self.words: list[str] = []
@@ -56,7 +56,7 @@ class Silent:
         """Nothing to close."""
 
     def show(self, far: HowFar) -> None:
-        """Show how far a step is."""
+        """Show a step's progress."""
 
     def say(self, line: str) -> None:
         """Show a line."""
@@ -129,13 +129,13 @@ class Notebook(Silent):
 
 
 def text(far: HowFar) -> str:
-    """How far a step is, in words."""
+    """A step's progress in words."""
     left = f", {far.left}" if far.left else ""
     return f"{far.title}: {far.done:,} of {counted(far.total, 'point')}{left}"
 
 
 def shown_here() -> Silent:
-    """What shows a run where this process runs."""
+    """The display of a run that suits this process."""
     if in_notebook():
         return Notebook()
     return Terminal() if sys.stderr.isatty() else StepLines()
@@ -153,7 +153,7 @@ Backend = Literal["auto", "numpy", "numba", "cupy"]
 
 @dataclass(frozen=True, repr=False)
 class SweepPlan:
-    """What a sweep will take. Times are right within a factor of about five.
+    """The forecast of a sweep. Times are right within a factor of about five.
 
     sweep      its name
     forecast   points, seconds, workers, bytes of memory and of disk, the most expensive points
@@ -164,7 +164,7 @@ class SweepPlan:
 
     @property
     def record(self) -> dict[str, Any]:
-        """The same as `torusweep plan --json` says it: times in seconds, sizes in bytes."""
+        """The forecast as in `torusweep plan --json`: times in seconds, sizes in bytes."""
         return forecast_text.record(self.sweep, self.forecast)
 
     @property
