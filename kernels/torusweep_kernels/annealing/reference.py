@@ -35,7 +35,7 @@ class Quotient(NamedTuple):
 
 
 class Wires(NamedTuple):
-    """Where nodes stand, and how long a link may be.
+    """The places of nodes, and the limit on the length of links.
 
     place    int32[N, 2]  the rotation of nodes must also rotate places, so that all copies of a link have one length
     longest  upper limit of |x − x'| + |y − y'| for the ends of a link

@@ -109,7 +109,7 @@ def gathered(v: Vectors, node: Any, unrolled: int, rows: Any, stride: Any, masks
 
 
 def gathered_twice(v: Vectors, node: Any, unrolled: int, own: Any) -> Pair:
-    """As `gathered`, of unit + rest, with twice the digits."""
+    """Like `gathered`, for unit + rest, with twice the digits."""
     builder, start, arcs, capacity = v.builder, *(v.data(f"side.{name}") for name in ("start", "node", "capacity"))
     unit, rest, masks = v.data("rows.unit"), v.data("rest"), v.data("after")
     total = Variable(v, (v.zero, v.zero))

@@ -30,12 +30,12 @@ LONGEST_NAME = 80  # characters of a file's name that a spelling gives
 
 @dataclass(frozen=True, repr=False)
 class Written:
-    """What `export` wrote.
+    """The result of `export`.
 
-    format   its name
+    format   name of the format
     files    the files, in the order in which the target reads them
-    notes    what the format cannot hold of this network, and remarks; a line for each
-    command  what reads the files, for a shell
+    notes    lines on parts of the network that the format cannot hold, and remarks
+    command  shell command that reads the files
     """
 
     format: str
@@ -51,7 +51,7 @@ class Written:
 def export(topology: Topology, format: str | None, path: str | Path | None = None) -> Written:
     """Write a network in the format of another tool.
 
-    format  a name of FORMATS; None: as which a file that ends like the path is read
+    format  a name of FORMATS; None: the format of the path's suffix
     path    the file; for formats of several files, the folder, which is made. None: named after the network
 
     Files that are there are replaced. Raises BadInput for an unknown format, a network that it cannot hold at all, or
@@ -70,7 +70,7 @@ def export(topology: Topology, format: str | None, path: str | Path | None = Non
 
 
 def _read_otherwise(place: Path, name: str) -> list[str]:
-    """A remark on a file whose suffix is that of another format, as which it would be read."""
+    """A remark on a file whose suffix belongs to another format, in which it would be read."""
     own, read_as = FORMATS[name].suffix, SUFFIXES.get(place.suffix.lower())
     if not own or read_as in (None, SUFFIXES.get(own)):
         return []
@@ -78,7 +78,7 @@ def _read_otherwise(place: Path, name: str) -> list[str]:
 
 
 def _check_place(place: Path, name: str, *, folder: bool) -> None:
-    """Raise BadInput for a folder in place of a file, a file in place of a folder, and a name that cannot be."""
+    """Raise BadInput for a folder in place of a file, a file in place of a folder, and an impossible name."""
     try:
         is_folder, exists = place.is_dir(), place.exists()
     except (OSError, ValueError) as error:
@@ -92,9 +92,9 @@ def _check_place(place: Path, name: str, *, folder: bool) -> None:
 
 
 def format_name(text: str | None, path: str | Path | None = None) -> str:
-    """The name of a format in FORMATS, whatever its case and hyphens; without one, that of the path's suffix.
+    """The name of a format in FORMATS, whatever its case and hyphens; without one, the format of the path's suffix.
 
-    Raises BadInput for an unknown format, and where the suffix says none.
+    Raises BadInput for an unknown format, or suffix.
     """
     if text is None:
         suffixes = {suffix: name for suffix, name in SUFFIXES.items() if name in FORMATS}

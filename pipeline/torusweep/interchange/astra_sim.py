@@ -1,4 +1,4 @@
-"""ASTRA-sim: the physical topology of its ns-3 backend, and where it can hold the network, its analytical backend's.
+"""ASTRA-sim: the physical topology of its ns-3 backend, and the analytical backend's if it can hold the network.
 
 Source: astra-sim/astra-network-ns3, commit 8fd3604: scratch/common.h (SetupNetwork reads the file; only switches
 forward; a host's address has 16 bits of its number), scratch/topology/8_nodes_1_switch_topology.txt.
@@ -94,7 +94,7 @@ def building_blocks(topology: Topology) -> list[tuple[str, int]] | None:
 
 
 def _is_neighbour(topology: Topology, digits: np.ndarray, shape: tuple[int, ...], dimension: int, step: int) -> bool:
-    """Whether node 0 has a link to the node `step` further in a dimension; steps of 1 and side − 1 are in any ring."""
+    """Whether node 0 has a link to the node `step` further in a dimension; every ring has steps of 1 and side − 1."""
     if shape[dimension] < 4:
         return True
     other = digits[0].copy()
@@ -103,7 +103,7 @@ def _is_neighbour(topology: Topology, digits: np.ndarray, shape: tuple[int, ...]
 
 
 def speeds(topology: Topology) -> list[tuple[float, float]] | None:
-    """(GB/s, ns) of a link of each dimension of more than one node; None where those of a dimension differ."""
+    """(GB/s, ns) of a link of each dimension of more than one node; None if links of a dimension differ."""
     plan, (rate, tick) = topology.plan, _units(topology)
     digits = topology.addresses()[:, [side > 1 for side in plan.radices]]
     tail, head, port = topology.arcs
@@ -125,7 +125,7 @@ def speeds(topology: Topology) -> list[tuple[float, float]] | None:
 
 
 def analytical(blocks: list[tuple[str, int]], links: list[tuple[float, float]]) -> str:
-    """The analytical backend's file; `links` as `speeds` says."""
+    """The analytical backend's file; `links` as from `speeds`."""
     bandwidths, latencies = (", ".join(map(str, column)) for column in zip(*links))
     return (
         f"topology: [ {', '.join(kind for kind, _ in blocks)} ]\n"

@@ -1,6 +1,6 @@
-"""What a format is, and what of a network it cannot hold.
+"""Formats, and the parts of a network that they cannot hold.
 
-The links of a network as columns, a row for each link: what most formats list.
+Most formats list links: the module has them as columns, with a row for each link.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from torusweep.quantities import counted, rate, time
 
 
 class LinkTable(NamedTuple):
-    """A row for each link, parallel links together; of a bidirectional link the source has the smaller number.
+    """A row for each link, parallel links together; the source of a bidirectional link is the lower-numbered node.
 
     source, target     int32[L]  nodes, ordered by source and port
     port, target_port  int32[L]  at either end; target_port is None where links have one direction
     link_class         int8[L]   at the source
     target_link_class  int8[L]   at the target; None where it is the same everywhere, or links have one direction
     multiplicity       int32[L]  number of parallel links
-    bandwidth          float64[L]  flits a cycle of one of them; None: 1 each
-    latency            int16[L]  cycles over each; None: 1 each
+    bandwidth          float64[L]  flits a cycle of one parallel link; None: 1 each
+    latency            int16[L]  cycles over each link; None: 1 each
     rate, tick         bits a second of a flit a cycle, and seconds of a cycle, as in `Plan`; None: not said
     """
 
@@ -47,7 +47,7 @@ class LinkTable(NamedTuple):
     tick: Fraction | None = None
 
     def numbers(self) -> dict[str, np.ndarray]:
-        """The columns beside the ends that say something, in the readers' names; with units as texts."""
+        """The columns beside the ends that are not trivial, by the readers' names; with units as texts."""
         columns = {name: getattr(self, name) for name in self._fields[2:-2]}
         for name, unit, scale, called in (
             ("bandwidth", self.rate, 10**9, "Gb/s"),
@@ -92,12 +92,12 @@ def links_of(topology: Topology) -> LinkTable:
 
 
 def ids_of(topology: Topology) -> list[str]:
-    """What the nodes are called in a file: as in the one that the network was read from, else by number."""
+    """Names of the nodes in a file: those of the file that the network was read from, or numbers."""
     return list(map(str, topology.plan.names or range(topology.nodes)))
 
 
 def are_words(topology: Topology) -> bool:
-    """Whether all nodes have names that can stand in an edge list, and are read there as they are."""
+    """Whether all nodes have names that an edge list can hold and a reader reads back."""
     names = topology.plan.names
     if names is None or all(isinstance(name, int) for name in names):
         return names is not None
@@ -123,11 +123,11 @@ def one_each(topology: Topology) -> bool:
 class Format(NamedTuple):
     """A format of another tool.
 
-    meaning    in a few words
-    suffix     of its file; "" for a folder of several files
+    meaning    meaning in a few words
+    suffix     suffix of its file; "" for a folder of several files
     holds      names of LOSSES that the format can hold
     write      writes the file, or the files of a folder, and returns their paths
-    command    what reads the files, for a shell
+    command    shell command that reads the files
     words      whether it holds names that are words only
     simulates  whether the files are for a simulator: its networks are in one piece, of links in both directions
     check      raises BadInput for a network that the format cannot hold at all
@@ -146,7 +146,7 @@ class Format(NamedTuple):
 
 
 def losses(topology: Topology, format: Format) -> list[str]:
-    """What of this network the format cannot hold, a line for each, and the format's own remarks."""
+    """Lines on the parts of this network that the format cannot hold, and the format's own remarks."""
     holds = format.holds - {"names"} if format.words and not are_words(topology) else format.holds
     lost = [text for name, say in LOSSES.items() if name not in holds and (text := say(topology))]
     return [*(f"not held: {text}" for text in lost), *format.remarks(topology)]
@@ -201,7 +201,7 @@ def _bandwidths(topology: Topology) -> str:
 
 
 def _units(topology: Topology) -> str:
-    """What the numbers of links stand for."""
+    """The units of the links' numbers, in words."""
     plan = topology.plan
     said = [] if plan.rate is None else [f"a flit a cycle is {rate(plan.rate)}"]
     said += [] if plan.tick is None else [f"a latency of 1 is {time(plan.tick)}"]

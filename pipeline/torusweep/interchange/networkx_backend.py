@@ -3,8 +3,8 @@
     networkx.average_shortest_path_length(graph, backend="torusweep")
     NETWORKX_BACKEND_PRIORITY=torusweep python program.py        # wherever networkx may choose
 
-Functions for graphs whose links all have length 1. Their arguments, results and errors are networkx's; what they take
-beyond these (`weight`, samples of sources) is left to networkx. Betweenness is rounded once, in any order of nodes.
+Functions for graphs whose links all have length 1. Their arguments, results and errors are networkx's; other
+arguments (`weight`, samples of sources) are left to networkx. Betweenness is rounded once, in any order of nodes.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def convert_from_nx(graph: Any, **_: Any) -> Links:
 
 
 def convert_to_nx(result: Any, **_: Any) -> Any:
-    """A result for networkx: a graph as it was, all else as it is."""
+    """A result for networkx: the original graph of `Links`, anything else unchanged."""
     return result.graph if isinstance(result, Links) else result
 
 
@@ -127,7 +127,7 @@ def radius(links: Links, e: dict[Any, int] | None = None, usebounds: bool = Fals
 
 
 def all_pairs_shortest_path_length(links: Links, cutoff: int | None = None) -> Iterator[tuple[Any, dict[Any, int]]]:
-    """Of each node, {node: distance} of those that it reaches, near ones first."""
+    """Yield each node with {node: distance} of the nodes that it reaches, near ones first."""
     for source, name in enumerate(links.nodes):
         reached, counts = nodes_by_distance(links.ports, source)
         if cutoff is not None:

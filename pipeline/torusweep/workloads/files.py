@@ -71,7 +71,7 @@ CELL = 8  # bytes per value that torusweep.tables.store assumes
 
 
 class Row(NamedTuple):
-    """where: file and place, for error messages; place: 'line 3' or 'row 3'; values: text by column."""
+    """A row: file and place for error messages, the place ('line 3' or 'row 3'), and text by column."""
 
     where: str
     place: str
@@ -79,7 +79,7 @@ class Row(NamedTuple):
 
 
 class FileRows(NamedTuple):
-    """head: place of the column names, for error messages; columns: their names; rows: at least one."""
+    """Rows of a file, at least one, with the column names and their place for error messages (head)."""
 
     head: str
     columns: list[str]

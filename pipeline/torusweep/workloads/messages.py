@@ -176,7 +176,7 @@ def task_count(terminals: int, tasks: int | None) -> int:
 
 
 def power_of_2_tasks(terminals: int, tasks: int | None) -> int:
-    """As `task_count`; also raises BadInput if the number is not a power of 2."""
+    """The number of tasks, like `task_count`. Also raises BadInput if it is not a power of 2."""
     number = task_count(terminals, tasks)
     if number & (number - 1):
         raise BadInput(f"tasks={number}: expected a power of 2; choose tasks={1 << number.bit_length() - 1}")

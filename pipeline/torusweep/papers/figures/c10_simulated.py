@@ -56,7 +56,7 @@ def utilization(tables: Tables) -> list[Row]:
 
 
 def permutations(tables: Tables, families: tuple[str, ...]) -> list[Row]:
-    """most: the largest accepted load; gain: over the straight torus of that size; capacity: as in `throughput`."""
+    """The largest accepted load (most), its gain over the straight torus, and the capacity, as in `throughput`."""
     if "loads" not in tables:
         return []
     rows = []
@@ -110,7 +110,7 @@ def _side(row: Record) -> int:
 
 
 def _name(row: Record) -> str:
-    """As the paper has it: RTT 32 × 16."""
+    """Return the paper's name: RTT 32 × 16."""
     family, a = _family(row), _side(row)
     return f"{FAMILIES[family].name} {' × '.join(map(str, (2 * a, *[a] * (1 if family in PLANE else 2))))}"
 

@@ -43,7 +43,7 @@ def against_dimension(tables: Tables, wire_delay: str) -> list[Row]:
 
 
 def _binary(nodes: int) -> str:
-    """As the paper abbreviates: 1K = 1024."""
+    """Return the paper's abbreviation: 1K = 1024."""
     return next(
         (f"{nodes >> bits}{unit}" for unit, bits in (("M", 20), ("K", 10)) if nodes % (1 << bits) == 0), str(nodes)
     )

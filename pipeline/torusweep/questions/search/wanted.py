@@ -47,7 +47,7 @@ class Wanted(NamedTuple):
 
     @property
     def name(self) -> str:
-        """Of its files."""
+        """The name of its files."""
         graph = f"{self.nodes}-{self.degree}-symmetry{self.symmetry}"
         if self.grid is not None:
             graph += f"-grid{self.grid[0]}x{self.grid[1]}-wire{self.max_wire}"
@@ -60,7 +60,7 @@ class Wanted(NamedTuple):
 
     @property
     def wires(self) -> Wires | None:
-        """Where the nodes stand, and how long a link may be."""
+        """The places of the nodes, and the limit on the length of links."""
         return None if self.grid is None or self.max_wire is None else Wires(places(self), self.max_wire)
 
     @property
@@ -124,7 +124,7 @@ def places(wanted: Wanted) -> np.ndarray:
 
 @cache
 def _bound(wanted: Wanted) -> Bound:
-    """Of each node, no more nodes can be within h hops than in a tree of its degree, or within h wires on the grid."""
+    """Within h hops of a node are no more nodes than in a tree of its degree, or within h wires on the grid."""
     levels = bounds.moore_levels(wanted.nodes, wanted.degree)
     if wanted.wires is None:
         return Bound(bounds.diameter(levels), bounds.distance_sum(levels) * wanted.nodes)

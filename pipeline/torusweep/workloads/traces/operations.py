@@ -79,7 +79,7 @@ class TraceOperation:
 
 
 class Trace(NamedTuple):
-    """ranks: the operations of each; groups: the ranks of each process group; notes: what is not replayed as it was."""
+    """A trace: operations of each rank, ranks of each process group, and notes on parts not replayed as they were."""
 
     where: str
     ranks: list[list[TraceOperation]]

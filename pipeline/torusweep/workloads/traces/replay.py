@@ -265,7 +265,7 @@ class _Replay:
         )
 
     def _name(self, step: int) -> str:
-        """Of a step for --completions: its operation's; those of a collective have the number of the step."""
+        """The name of a step for --completions: its operation's name, for collectives with the number of the step."""
         if step >= 3 * len(self.operations):
             return f"step{step}"
         return f"{self.operations[step // 3].name}{'' if step % 3 == MESSAGE else ('.begin', '', '.end')[step % 3]}"
