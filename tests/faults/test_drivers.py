@@ -53,7 +53,7 @@ def test_a_run_killed_and_resumed(rings: Run, clean: bytes):  # 8
     until(lambda: len(rings.shards()) > 2)
     rings.end()
     kept = set(rings.shards())
-    status, said = rings.call("run", "rings.yaml", "--workers", "2")
+    status, said = rings.forked("run", "rings.yaml", "--workers", "2")
     assert run.returncode == -9
     assert status == 0, said
     assert rings.static() == clean

@@ -55,7 +55,7 @@ def test_a_disk_that_fills_up_in_the_middle(many: Run, clean_many: bytes):  # 14
         assert "No space left on device; make room" in said.splitlines()[-1]
         assert whole(many)
         kept = many.shards()
-        status, said = many.call("run", "rings.yaml")
+        status, said = many.forked("run", "rings.yaml")
         assert (status, said.count("\n")) == (2, 1), said
         assert "points need about" in said
         assert "MiB of disk" in said
@@ -81,7 +81,7 @@ def test_a_disk_that_fills_up_under_a_run(many: Run, clean_many: bytes):
         assert "Traceback" not in said
         assert "Logging error" not in said
         (results / "ballast").unlink()
-        status, said = many.call("run", "rings.yaml", "--workers", "2")
+        status, said = many.forked("run", "rings.yaml", "--workers", "2")
         assert status == 0, said
         assert many.static() == clean_many
 
@@ -89,7 +89,7 @@ def test_a_disk_that_fills_up_under_a_run(many: Run, clean_many: bytes):
 def test_a_folder_that_cannot_be_written(rings: Run):  # 15
     with disk(rings.home / "results", "16m") as results:
         subprocess.run(["mount", "-o", "remount,ro", str(results)], check=True)
-        status, said = rings.call("run", "rings.yaml")
+        status, said = rings.forked("run", "rings.yaml")
         assert (status, said.count("\n")) == (2, 1), said
         assert "cannot write in results/rings: Read-only file system; choose another folder with --results" in said
 
@@ -165,19 +165,19 @@ def test_what_was_altered_is_refused_by_name(finished: Run, table: str, command:
 
 @pytest.mark.faults
 def test_a_run_says_what_to_delete_and_mends_the_rest(rings: Run):  # 20, 21
-    assert rings.call("run", "rings.yaml", "--workers", "0")[0] == 0
+    assert rings.forked("run", "rings.yaml", "--workers", "0")[0] == 0
     made = {path.name: path.read_bytes() for path in rings.folder.glob("*.parquet")}
     shards = rings.shards()
     for name in ("manifest.json", "static.parquet", "distances.parquet"):
         path = rings.folder / name
         path.write_bytes(DAMAGE["truncated"](path.read_bytes()))
         path.with_name("report.html").unlink()
-        status, said = rings.call("run", "rings.yaml", "--workers", "0")
+        status, said = rings.forked("run", "rings.yaml", "--workers", "0")
         if status:
             assert f"{os.path.relpath(path, rings.home)} " in said
             assert "delete it and run the sweep again" in said
             path.unlink()
-            status, said = rings.call("run", "rings.yaml", "--workers", "0")
+            status, said = rings.forked("run", "rings.yaml", "--workers", "0")
         assert status == 0, said
         assert {path.name: path.read_bytes() for path in rings.folder.glob("*.parquet")} == made, name
     assert rings.shards() == shards, "nothing was computed again"
@@ -215,14 +215,14 @@ def test_clocks_do_not_matter(rings: Run, clean: bytes, year: int):  # 25
             os.utime(path, (then, then))
 
     of_then(*kept, rings.folder / "points.parquet", rings.config)
-    status, said = rings.call("run", "rings.yaml", "--workers", "2")
+    status, said = rings.forked("run", "rings.yaml", "--workers", "2")
     assert status == 0, said
     assert rings.static() == clean
     assert set(kept) < set(rings.shards())
     shards = rings.shards()
     of_then(*(path for path in rings.folder.iterdir() if path.is_file()))
     for _ in range(2):
-        status, said = rings.call("run", "rings.yaml", "--workers", "2")
+        status, said = rings.forked("run", "rings.yaml", "--workers", "2")
         assert status == 0, said
         assert rings.static() == clean
     assert rings.shards() == shards, "nothing was computed again"

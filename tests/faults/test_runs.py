@@ -30,7 +30,7 @@ def test_kills_locks_and_a_stop(rings: Run, clean: bytes):
     until(rings.shards)
     driver = json.loads((rings.folder / ".lock").read_text())["pid"]
     (snakemake,) = [child for child in psutil.Process(run.pid).children() if "snakemake" in child.cmdline()]
-    status, said = rings.call("run", "rings.yaml")  # 11
+    status, said = rings.forked("run", "rings.yaml")  # 11
     assert (status, said.count("\n")) == (2, 1), said
     assert f"process {run.pid} " in said
     snakemake.kill()  # 9
@@ -71,7 +71,7 @@ def test_a_step_that_is_killed_ends_the_run_which_goes_on_when_called_again(ring
     assert run.returncode == 1, said
     assert "the same command goes on from here" in said
     kept = set(rings.shards())
-    status, said = rings.call("run", "rings.yaml", "--workers", "2")
+    status, said = rings.forked("run", "rings.yaml", "--workers", "2")
     assert status == 0, said
     assert kept < set(rings.shards())
     assert rings.static() == clean
@@ -83,7 +83,7 @@ def test_a_run_that_is_killed_leaves_a_step_that_ends_by_itself(rings: Run, clea
     family = psutil.Process(run.pid).children(recursive=True)
     run.kill()
     run.wait()
-    status, said = rings.call("run", "rings.yaml")
+    status, said = rings.forked("run", "rings.yaml")
     assert (status, said.count("\n")) == (2, 1), said
     assert f"process {driver.pid} " in said
     assert psutil.wait_procs(family, timeout=120)[1] == []

@@ -66,7 +66,7 @@ def test_a_run_ends_in_one_line_and_keeps_what_is_finished(rings: Run, clean: by
     try:
         workers(there, "")
         rings.config.write_text(there.config())
-        status, said = rings.call("run", "rings.yaml")
+        status, said = rings.forked("run", "rings.yaml")
     finally:
         there.end()
     assert status == 0, said

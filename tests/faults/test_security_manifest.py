@@ -85,7 +85,7 @@ def test_a_failed_stage_is_no_option_of_snakemake(finished: Run) -> None:
     manifest = json.loads(path.read_bytes())
     for stage in (f"--snakefile={evil}", "--delete-all-output", "points"):
         path.write_text(json.dumps({**manifest, "failed": [{**FAILED, "stage": stage}]}))
-        status, said = finished.call("run", "rings.yaml", "--workers", "0")
+        status, said = finished.forked("run", "rings.yaml", "--workers", "0")
         assert not (finished.home / "owned").exists()
         assert (finished.folder / "static.parquet").exists()
         assert "Traceback" not in said

@@ -200,20 +200,22 @@ def in_parts(first: int, part: int, whole: int) -> pytest.MarkDecorator:
 
 
 @pytest.fixture(scope="module")
-def seconds(tmp_path_factory: pytest.TempPathFactory, clean: dict[str, Path]) -> float:
+def seconds(tmp_path_factory: pytest.TempPathFactory) -> float:
     """That a run takes on this machine, now."""
-    return undisturbed(Run(tmp_path_factory.mktemp("timed")), A, clean)
-
-
-def undisturbed(run: Run, text: str, clean: dict[str, Path]) -> float:
-    """The next run of a configuration ends well, and makes its tables. Its seconds."""
-    run.config.write_text(text)
+    run = Run(tmp_path_factory.mktemp("timed"))
+    run.config.write_text(A)
     begin = time.monotonic()
-    status, said = run.call(*RUN)
+    assert run.call(*RUN)[0] == 0
+    return time.monotonic() - begin
+
+
+def undisturbed(run: Run, text: str, clean: dict[str, Path]) -> None:
+    """The next run of a configuration ends well, and makes its tables."""
+    run.config.write_text(text)
+    status, said = run.forked(*RUN)
     assert status == 0, said
     assert is_right(run.folder, clean)
     assert (run.folder / current.CONFIGURATION).read_text() == text
-    return time.monotonic() - begin
 
 
 @in_parts(1, 4, EDITS)
@@ -253,7 +255,7 @@ def test_an_edit_of_the_copy_itself(rings: Run, clean: dict[str, Path], seconds:
         said = process.communicate(timeout=280)[0]
         assert process.returncode in (0, 1, 2), said
         assert not is_right(rings.folder, clean) or process.returncode == 0, said
-        status, said = rings.call("run", str(copy), *RUN[2:])
+        status, said = rings.forked("run", str(copy), *RUN[2:])
         assert status == 0, said
         assert copy.read_text() == after
         assert is_right(rings.folder, clean)
@@ -327,7 +329,7 @@ def test_two_runs_in_one_folder_of_two_configurations(
 def test_less_than_a_run_calls_nothing_complete(rings: Run, clean: dict[str, Path], options: tuple[str, ...]):
     undisturbed(rings, A, clean)
     rings.config.write_text(B)
-    status, said = rings.call("run", "rings.yaml", *options)
+    status, said = rings.forked("run", "rings.yaml", *options)
     assert status == 0, said
     assert is_right(rings.folder, clean) == (options[0] != "--until")
     if options[0] == "--dry-run":

@@ -110,7 +110,7 @@ def test_the_last_line_of_a_run_is_what_slurm_said(rings: Run, tmp_path: Path):
     (tmp_path / "tools" / "sbatch").chmod(0o755)
     rings.with_settings("slurm: {jobs: 2, cores: 1, memory: 2 GiB, interface: lo}")
     path = f"{tmp_path / 'tools'}:{os.environ['PATH']}"
-    status, said = rings.call("run", "rings.yaml", PATH=path, HOME=str(tmp_path))
+    status, said = rings.forked("run", "rings.yaml", PATH=path, HOME=str(tmp_path))
     assert status == 1
     assert said.splitlines()[-1].startswith("Slurm refused: Batch job submission failed: Invalid account")
     assert "Traceback" not in said
