@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
@@ -299,6 +300,40 @@ def test_a_family_says_its_kind():
 def _module(name: str, text: str):
     some = next(iter(modules().values()))
     return type(some)(f"torusweep.{name}", some.path, ast.parse(text), 1)
+
+
+# --- what a person reads -------------------------------------------------------------------------------
+
+# a first line that begins so finishes another line, such as its function's name
+WITHOUT_SUBJECT = re.compile(r"(?:Of|As|Than|Besides?|In place of)\b")
+BRACKETED = re.compile(r"\([^()]*\)|`[^`]*`")
+
+
+def unclear(line: str) -> bool:
+    """Whether a docstring's first line begins without a subject, or has two semicolons outside brackets."""
+    return WITHOUT_SUBJECT.match(line) is not None or BRACKETED.sub("", line).count(";") > 1
+
+
+def test_a_docstring_begins_with_a_subject_or_a_verb():
+    documented = (ast.Module, ast.ClassDef, ast.FunctionDef)
+    nodes = [(name, node) for name, module in modules().items() for node in ast.walk(module.tree)]
+    texts = [(name, ast.get_docstring(node)) for name, node in nodes if isinstance(node, documented)]
+    assert [(name, text.split("\n")[0]) for name, text in texts if text and unclear(text.split("\n")[0])] == []
+
+
+@pytest.mark.parametrize(
+    ("line", "is_unclear"),
+    [
+        ("Of a parameter that a command takes without an option's name.", True),
+        ("As many as the plan shows, parallel links once.", True),
+        ("place: of each task; value: hops · demand; all: no limit.", True),
+        ("Marks a positional argument.", False),
+        ("Fat tree XGFT(h; m₁ … m_h; w₁ … w_h); its nodes of level 0 are the terminals.", False),
+        ("Offered load, as in a request; None without one.", False),
+    ],
+)
+def test_an_unclear_first_line_is_found_out(line: str, is_unclear: bool):
+    assert unclear(line) is is_unclear
 
 
 # folders of tests that are about all rooms, or hold what tests read

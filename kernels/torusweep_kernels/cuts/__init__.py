@@ -31,7 +31,7 @@ def both_ways(first: np.ndarray, to: np.ndarray, capacity: np.ndarray) -> Channe
 
 
 class LeastCut(NamedTuple):
-    """The links of a minimum cut, at most `enough`; the pairs that were searched; the visits of channels."""
+    """The links of a minimum cut (at most `enough`), the searched pairs, and the visits of channels."""
 
     links: int
     pairs: int

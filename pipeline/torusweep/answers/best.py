@@ -72,7 +72,7 @@ NOTES = (
 
 
 def proof(found: Best) -> str:
-    """As in 'proved: least diameter of all 127 lattices (38 classes); attained by 4 lattices (1 class)'.
+    """Return 'proved: least diameter of all 127 lattices (38 classes); attained by 4 lattices (1 class)'.
 
     Under a condition, 'of the 20 classes that meet the condition, of all 127 lattices (38 classes)'. Of a table or data
     set whose digest nobody knows from elsewhere, 'best of this data set, sha256 …', unless the winner meets a bound.
@@ -93,13 +93,13 @@ def proof(found: Best) -> str:
 
 
 def _count(lattices: int, measured: int, thing: str) -> str:
-    """As in '4 lattices (1 class)'; without classes where each lattice was measured."""
+    """Return '4 lattices (1 class)'; without classes if each lattice was measured."""
     classes = f" ({_plural(measured, 'class')})" if measured < lattices else ""
     return f"{counted(lattices, thing)}{classes}"
 
 
 def _plural(number: int, thing: str) -> str:
-    """As in '1 class', '2 classes', '2 lattices'."""
+    """Return '1 class', '2 classes' or '2 lattices'."""
     return f"{number:,} class{'' if number == 1 else 'es'}" if thing == "class" else counted(number, thing)
 
 
@@ -111,9 +111,9 @@ def _line(row: dict[str, Any]) -> dict[str, Any]:
 
 @dataclass(frozen=True, repr=False, eq=False)
 class BestNetworks(Records):
-    """The winners, then the networks that people know at that size, then others beside them: a row each.
+    """The winners, then well-known networks of that size, then others beside them: a row each.
 
-    found   what was compared, and how many are as good
+    found   the comparison and its winners
     beside  the rows of the others
     priced  the cost model of the rows' costs; None: they have none
     """
@@ -150,7 +150,7 @@ class BestNetworks(Records):
         return f"{self.topology}\n{proof(self.found)}"
 
     def print(self, console: Console, computed_by: str) -> None:
-        """The first winner, how it was proved, and a table: winners, known networks, others beside them, bounds."""
+        """Print the first winner, its proof, and a table: winners, known networks, others beside them, bounds."""
         found, priced = self.found, self.priced
         winner, dimensions = found.rows[0], found.space.dimensions
         print_heading(console, winner["topology"])
@@ -306,7 +306,7 @@ def best(
 
 
 def _space(nodes: int, dimensions: int | None, circulant_steps: int | None) -> Space:
-    """The design space that is asked for. Raises BadInput for two."""
+    """The requested design space. Raises BadInput for two."""
     if circulant_steps is None:
         return Lattices(3 if dimensions is None else dimensions, nodes)
     if dimensions is not None:

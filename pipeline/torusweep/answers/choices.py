@@ -1,7 +1,7 @@
-"""Choose rows that can be compared: those of one routing, traffic pattern, model or load, or of each one, named.
+"""Choose rows that can be compared: rows of one routing, traffic pattern, model or load, or of each, named.
 
-A command that draws or ranks numbers of several routings as if they were of one would mislead. What is mixed is
-refused, with the options that choose.
+A command that draws or ranks numbers of several routings as if they were of one would mislead. Mixed rows are refused,
+with the options that choose.
 
 `pareto` and `front_of` are the rows of a table that no other row dominates.
 """
@@ -49,9 +49,9 @@ OF_ALL_LOADS = {"simulated_saturation", "saturation_precision"}
 
 
 class Choices(NamedTuple):
-    """What a user chose of each: a name; ALL: each one separately; None: not chosen.
+    """A user's choices. Each is a name, ALL (each one separately), or None (not chosen).
 
-    routing   or BEST: each network's best
+    routing   may also be BEST: each network's best
     """
 
     routing: str | None = None
@@ -96,14 +96,14 @@ def refuse_mixed(
     apart: Collection[str] = (),
     named: Sequence[str] = (),
 ) -> None:
-    """Raise BadInput where rows that would be compared differ in a key on which their numbers depend.
+    """Raise BadInput if rows to compare differ in a key on which their numbers depend.
 
     rows     with topology, the keys and the numbers
     keys     columns that tell a network's rows apart
     numbers  the columns that are compared
     series   columns by which the command draws them apart; None: it cannot
     apart    keys that may differ: the answer names them
-    named    what the user calls the numbers, if not so
+    named    the user's names of the numbers, if different
     """
     if not keys:
         return
@@ -149,12 +149,12 @@ def groups(rows: pa.Table, keys: Sequence[str], aggregations: Sequence[Any] = ()
 
 
 def _count(rows: pa.Table, keys: Sequence[str]) -> int:
-    """How many combinations of values these columns have; 1 for no columns."""
+    """The number of combinations of values in these columns; 1 for no columns."""
     return groups(rows, keys).num_rows if keys else 1
 
 
 def _is_idle(rows: pa.Table, key: str, keys: Iterable[str], numbers: Sequence[str]) -> bool:
-    """Whether rows that differ in this key alone are there, and all have the same numbers."""
+    """Whether rows differ in this key alone, and all of them have the same numbers."""
     others = ["topology", *(other for other in keys if other != key)]
     count = _count(rows, others)
     return _count(rows, [*others, key]) > count and _count(rows, [*others, *numbers]) == count
@@ -176,7 +176,7 @@ def _differing_of_one(
 
 
 def refuse_absent(results: Folders, joined: Join, choices: Mapping[str, str | None]) -> None:
-    """Raise BadInput where a choice is of a value that the sweep has not computed."""
+    """Raise BadInput for a choice of a value that the sweep has not computed."""
     for key, value in choices.items():
         tables = [name for name in joined.tables if key in {column.name for column in TABLES[name]}]
         if value in (None, ALL, BEST) or not tables:
@@ -236,7 +236,7 @@ EXCLUDED = b"rows_without_values"  # key of the answer's schema metadata
 
 
 def left_out(front: pa.Table) -> int:
-    """How many rows `pareto` left out because a named column had no value."""
+    """The number of rows that `pareto` left out because a named column had no value."""
     return int((front.schema.metadata or {}).get(EXCLUDED, b"0"))
 
 
@@ -252,7 +252,7 @@ def front_of(
 
     minimise, maximise  columns of the joined tables, as NAME or TABLE.NAME
     choices             the routing, traffic and model whose numbers count
-    results_dir         of several sweeps: the front of all, each named by a column `sweep`
+    results_dir         one results folder, or several: then the front is of all, and a column `sweep` names each
 
     Distances of a disconnected network are within its components, so it would seem better than it is.
     The columns are topology, the named ones, what tells their rows apart (routing, traffic), and BESIDE.
@@ -332,7 +332,7 @@ def _first_of_each(table: pa.Table, valued: pa.Array[Any], of_network: Sequence[
 
 
 def _valued(table: pa.Table, names: Sequence[str]) -> pa.Array[Any]:
-    """Which rows have a number in each of these columns."""
+    """Whether each row has a number in all of these columns."""
     return reduce(pc.and_, [pc.invert(pc.is_null(table.column(name), nan_is_null=True)) for name in names])
 
 

@@ -1,4 +1,4 @@
-"""Two results beside each other: which rows and values differ, of two versions, two machines, two configurations."""
+"""Two results beside each other: the rows and values that differ between versions, machines or configurations."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ DIFFERENCES = pa.schema(
 
 
 def compare(left: Path | str, right: Path | str, *, tables: Sequence[str] = (), tolerance: float = 0.0) -> pa.Table:
-    """Where two results differ: a row for each table and column that does.
+    """Differences of two results: a row for each table and column that differs.
 
-    tables     those that are compared, or one; () for all
+    tables     tables to compare, or one table; () for all
     tolerance  numbers that differ by at most this share of the larger one are equal; 0 … 1
 
-    Rows are matched by network and by what tells a network's rows apart (`distinguishing`); several that are alike in
-    these, in their order.
+    Rows are matched by network and by the columns that tell a network's rows apart (`distinguishing`); rows that are
+    alike in these are matched in order.
 
     returns  DIFFERENCES: table, column (ROWS for rows that one side lacks), in how many rows of how many, the largest
              difference between numbers as a share of the larger one, and the network and values of the first such row

@@ -1,4 +1,4 @@
-"""DuckDB without network, extensions and files: it reads the tables and files that it is given, and nothing else.
+"""DuckDB without network, extensions and files: it reads only the tables and files that it is given.
 
 Tables of a sweep, or of several, whose files are checked and read in place. The view `designs`: one row for each
 network, with its best routing under uniform traffic and its shortest wires.
@@ -38,8 +38,8 @@ _CLOSED: dict[str, Any] = {
 def connect(memory_gib: float, files: Sequence[str] = ()) -> duckdb.DuckDBPyConnection:
     """A connection to an empty database in memory.
 
-    memory_gib  what its work may take
-    files       that it may read, besides the tables that it is given
+    memory_gib  limit on the memory of its work
+    files       files that it may read, besides the given tables
     """
     settings = {"memory_limit": f"{memory_gib:.3f}GiB", "threads": str(min(4, os.cpu_count() or 1))}
     connection = duckdb.connect(":memory:", config=_CLOSED | settings)
@@ -59,7 +59,7 @@ STORAGE = "v1.2.0"  # of a DuckDB file: what versions of the last years read
 
 
 def write_views(path: Path, views: Iterable[str]) -> None:
-    """A new DuckDB file of views, over files of its own folder by relative paths: it moves with its folder."""
+    """Write a DuckDB file of views over files in its folder, by relative paths, so that it moves with the folder."""
     with duckdb.connect() as connection:
         connection.execute(f"SET file_search_path = {quoted(path.parent.resolve())}")
         connection.execute(f"ATTACH {quoted(path)} AS views (STORAGE_VERSION {quoted(STORAGE)})")
@@ -100,7 +100,7 @@ class SealedFile:
 
     @property
     def path(self) -> str:
-        """Where this process finds it."""
+        """The path under which this process finds the file."""
         return f"/proc/self/fd/{self._handle}"
 
     def __del__(self) -> None:
@@ -110,8 +110,8 @@ class SealedFile:
 class Stored(NamedTuple):
     """A table of one sweep or several: the very bytes that were checked, which nothing can change.
 
-    parts    by the sweep's name, the table's file; a single sweep has no name
-    columns  of each, without `sweep`
+    parts    sweep's name → the table's file; a single sweep has no name
+    columns  columns of each file, without `sweep`
     """
 
     parts: dict[str, SealedFile]
@@ -128,7 +128,7 @@ class Stored(NamedTuple):
 
 
 def sweep_names(folders: Sequence[Path]) -> list[str]:
-    """How the column `sweep` calls these sweeps: by their folders' names, or whole paths where these are the same.
+    """Names of these sweeps in the column `sweep`: their folders' names, or whole paths if these are equal.
 
     '' for a single one, which has no such column. Raises BadInput for a folder that is given twice.
     """
@@ -142,7 +142,7 @@ def sweep_names(folders: Sequence[Path]) -> list[str]:
 
 
 def stored_table(parts: dict[str, Path]) -> Stored:
-    """A table of some sweeps. Raises BadInput where a file was altered, and where columns or their types differ."""
+    """A table of some sweeps. Raises BadInput if a file was altered, or columns or their types differ."""
     contents = {name: store.read_table(path) for name, path in parts.items()}
     schemas: dict[str, pa.Schema] = {}
     for name, (content, _) in contents.items():

@@ -114,7 +114,7 @@ def write_dataset(results: Path, out: Path, address: str = "", largest: int = LA
 
 
 def _write_files(tables: Iterator[pa.Table], out: Path, about: dict[str, str], largest: int) -> list[DataFile]:
-    """Row groups into files of less than `largest` bytes each."""
+    """Write row groups into files of less than `largest` bytes each."""
     files: list[DataFile] = []
     writer: Any = None
     sink: Any = None
@@ -253,7 +253,7 @@ def _licence_url() -> str:
 
 
 def _readme(files: list[DataFile], about: dict[str, str], address: str, with_best: bool) -> str:
-    """What the folder has, and how to read it."""
+    """The text of the README: the folder's contents, and how to read them."""
     rows, bytes_ = sum(file.rows for file in files), sum(file.bytes for file in files)
     place = address.rstrip("/") if address else "ADDRESS"
     ends = [f"{nodes:,} nodes in {counted(n, 'dimension')}" for n, nodes in (files[0].first, files[-1].last)]

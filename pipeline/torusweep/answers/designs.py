@@ -32,9 +32,9 @@ LEAST_SHARE = 0.1  # of the networks of the first combination; a combination of 
 class DesignAxis(NamedTuple):
     """A column of numbers, one for each design.
 
-    source  the table, and which of its rows: static, or loads: minimal, uniform
-    larger  more of it is better
-    values  float64[designs], NaN where there is no (finite) number
+    source  the table and its rows, such as static, or loads: minimal, uniform
+    larger  whether more is better
+    values  float64[designs], NaN for missing or infinite numbers
     """
 
     name: str
@@ -52,9 +52,9 @@ class DesignAxis(NamedTuple):
 class Designs(NamedTuple):
     """The designs of a sweep.
 
-    records   of `static`, one for each design
+    records   rows of `static`, one for each design
     axes      the columns of numbers
-    left_out  how many networks are disconnected or a single node, and no designs
+    left_out  number of networks that are no designs: disconnected, or a single node
     """
 
     records: StoredRows
@@ -86,14 +86,14 @@ def designs(tables: Tables) -> Designs:
 
 
 def sample_of(axes: Sequence[DesignAxis], count: int, most: int = MOST) -> np.ndarray:
-    """int64[≤ most]: indices of the designs that are kept of `count`, the Pareto fronts of any two axes among them."""
+    """int64[≤ most]: indices of the designs to keep among `count`, with the Pareto fronts of any two axes."""
     return sampled([axis.costs() for axis in axes], count, most)
 
 
 def sample_of_rows(rows: pa.Table, axes: Mapping[str, str], most: int) -> pa.Table:
-    """At most so many of the rows: the Pareto front of two columns, and others evenly in the order of `place`.
+    """At most `most` of the rows: the Pareto front of two columns, and others evenly in the order of `place`.
 
-    axes  by column: the name that says whether more of it is better
+    axes  column → the name that says whether more of it is better
     """
     if rows.num_rows <= most:
         return rows
@@ -180,7 +180,7 @@ def _axes(column: Column, source: str, values: np.ndarray) -> Iterator[DesignAxi
 
 @cache
 def is_better_large(name: str) -> bool:
-    """Whether more is better in a column of this name, in any table; of a name that no table has, less is."""
+    """Whether more is better in a column of this name, in any table; False for an unknown name."""
     return any(column.better == "more" for table in TABLES.values() for column in table if column.name == name)
 
 

@@ -59,7 +59,7 @@ SCHEMA = "'torusweep query --schema TABLE' lists a table's columns"
 class Named(NamedTuple):
     """A column of the joined tables.
 
-    name   in the join: the column's own, or TABLE_COLUMN where an earlier table has one of that name
+    name   its name in the join: its own, or TABLE_COLUMN if an earlier table has a column of that name
     """
 
     name: str
@@ -70,9 +70,9 @@ class Named(NamedTuple):
 class Join(NamedTuple):
     """Tables joined by network.
 
-    tables   without `static`, whose columns are always joined
-    columns  by name in the join
-    sweeps   several are asked together: rows of different ones are not joined, and `sweep` names a row's
+    tables   tables without `static`, whose columns are always joined
+    columns  columns by their names in the join
+    sweeps   whether several sweeps are asked together: their rows are not joined, and `sweep` names a row's sweep
     """
 
     tables: tuple[str, ...]
@@ -124,10 +124,10 @@ def join(
     """The fewest tables that have the wanted columns.
 
     wanted  columns, as NAME or TABLE.NAME
-    words   of a condition; those that are columns are wanted, too
-    table   whose rows are wanted; None: the first table that has all columns, else several
-    networks  only tables with rows for each network
-    sweeps  whether several are asked together, so that there is a column `sweep`
+    words   words of a condition; columns among them are wanted, too
+    table   table whose rows are wanted; None: the first table that has all columns, else several
+    networks  whether to join only tables with rows for each network
+    sweeps  whether several sweeps are asked together, so that there is a column `sweep`
 
     Raises BadInput for an unknown column or table, and for columns of tables that cannot be joined by network.
     """
@@ -160,15 +160,15 @@ def join(
 
 
 def words_of(condition: str | None) -> list[str]:
-    """The words of an SQL condition that may be columns: those outside quotes and remarks."""
+    """The words of an SQL condition outside quotes and remarks, which may be columns."""
     bare = re.sub(r"'(?:[^']|'')*'|--[^\n]*", " ", condition or "")
     return re.findall(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)?", bare)
 
 
 def unnamed(sql: str) -> str:
-    """What to say of a query that joins a table by network and names not every column that tells its rows apart.
+    """A remark on a query that joins a table by network, but does not name every column that tells its rows apart.
 
-    returns  '' where the query names the routing and the traffic, or takes all columns
+    returns  '' if the query names the routing and the traffic, or takes all columns
     """
     words = [part.lower() for word in words_of(sql) for part in word.split(".")]
     if "join" not in words or "*" in sql:
@@ -185,14 +185,14 @@ def unnamed(sql: str) -> str:
 
 
 def remark(sql: str, answer: pa.Table, results: Folders) -> str:
-    """What to say beside a query's answer: what it does not name, and why it has no rows, or nothing in a column."""
+    """Remarks beside a query's answer: columns that it does not name, and why it has no rows, or an empty column."""
     words = [part for word in words_of(sql) for part in word.split(".")]
     why = uncomputed(results, [*words, *answer.column_names]) if lacks_values(answer) else ""
     return "\n".join(line for line in (unnamed(sql), why) if line)
 
 
 def uncomputed(results: Folders, names: Iterable[str]) -> str:
-    """Why tables and columns of these names are empty, in the configurations' words; '' where they do not say."""
+    """The reason, in the configurations' words, why tables and columns of these names are empty; '' if unknown."""
     words, reasons = {name.lower() for name in names}, dict[str, None]()
     stage: Any = STAGES["static"]
     columns = {table: {column.name for column in TABLES[table]} for table in VIEWED}
@@ -230,9 +230,9 @@ def uncomputed(results: Folders, names: Iterable[str]) -> str:
 def source(
     joined: Join, choices: Mapping[str, str | None], *, every_network: bool = False, faults: bool = False
 ) -> str:
-    """SQL of the joined tables: what stands after FROM.
+    """SQL of the joined tables, to stand after FROM.
 
-    choices        by column (routing, traffic, model): the value that counts; BEST, of routings; ALL or None: any
+    choices        column (routing, traffic, model) → the value that counts; BEST for routings; ALL or None: any
     every_network  networks without a row in the first table stay, with nulls
     faults         every row of `static`; otherwise one for each network
     """
@@ -349,7 +349,7 @@ def tables() -> dict[str, list[Column]]:
 
 
 def overview(results: Folders) -> pa.Table:
-    """Every table: its rows in these folders (null where it is not there), columns, and what a row is."""
+    """Every table: its rows in these folders (null if missing), columns, and the meaning of a row."""
     rows = Counter[str]()
     for folder in folders_of(results):
         rows.update(_rows(folder))
@@ -379,7 +379,7 @@ def _row(table: str) -> str:
 
 
 def _rows(folder: Path) -> Mapping[str, int]:
-    """The rows of each table of a folder, by its manifest; none where there is no whole one."""
+    """The number of rows of each table of a folder, by its manifest; none without a whole manifest."""
     try:
         entries = store.read_manifest(folder).get("tables", {})
     except BadInput:

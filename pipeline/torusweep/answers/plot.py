@@ -52,13 +52,13 @@ DEVIATIONS = 1.96  # standard errors on either side of a number: 95 %
 
 
 class Plot(NamedTuple):
-    """A chart for a file, and how many rows it shows.
+    """A chart for a file, and the numbers of its rows.
 
-    specification  Vega-Lite, complete
-    rows           that the request selects
-    left_out       of these, rows without a number
+    specification  complete Vega-Lite
+    rows           rows that the request selects
+    left_out       selected rows without a number
     drawn          marks
-    cut            where the y axis ends, though saturated networks have larger numbers; None: it shows all
+    cut            end of the y axis, if saturated networks have larger numbers; None: it shows all
     """
 
     specification: dict[str, Any]
@@ -69,9 +69,9 @@ class Plot(NamedTuple):
 
 
 class PlotRequest(NamedTuple):
-    """What is drawn.
+    """A request to draw.
 
-    series  columns that give the colour; None: the family, or of lines what the rows differ in
+    series  columns that give the colour. By default the family; for lines, the columns in which lines differ
     lines   None: it depends on the rows
     log     an item of LOG, or AUTO
     """
@@ -99,13 +99,13 @@ def plot(
     """Column y against column x, a mark a row; lines through the rows of a series.
 
     x, y, series  columns, as NAME or TABLE.NAME. A series has a colour and a symbol; one of numbers, without lines, a
-                  colour scale. None: the family; of lines, what their rows differ in
-    table         whose rows are drawn, joined by the other columns of their networks; None: the first that has all
-    lines         None: where the rows of a network run along x, as the offered load does
+                  colour scale. By default the family; for lines, the columns in which they differ
+    table         table whose rows are drawn, with the other columns of their networks; None: the first that has all
+    lines         None: if the rows of a network run along x, as the offered load does
     log           logarithmic axes: none, x, y, both, or auto
     where         an SQL condition on these columns
     choices       the routing, traffic and model whose rows are drawn
-    results       of several sweeps: each is a series of its own
+    results       one results folder, or several, which are series of their own
 
     Of more than MOST rows a sample is drawn: the Pareto front, and others evenly. MOST_LINES lines are in one chart.
     Raises BadInput for unknown columns and tables, columns without numbers, rows of several routings, traffics or
@@ -158,7 +158,7 @@ def _request(joined: Join, x: str, y: str, series: Sequence[str] | None, lines: 
 
 
 def _sql(request: PlotRequest, keys: Sequence[str], choices: Choices, where: str | None) -> str:
-    """One SELECT: x, y, their errors, the series and keys, and what the legend says of a row's network."""
+    """One SELECT: x, y, their errors, the series and keys, and a row's network for the legend."""
     joined = request.joined
     wanted = [request.x, request.y, *(request.series or ())]
     faults = any(word.startswith("fault_") for word in (*(named.name for named in wanted), *words_of(where)))
@@ -258,7 +258,7 @@ def _drawn(request: PlotRequest, names: Sequence[str], known: pa.Table, found: i
 
 
 def _sample(request: PlotRequest, known: pa.Table) -> list[dict[str, Any]]:
-    """The rows that are drawn, by x and y, with what tells each apart under `keys`."""
+    """The drawn rows, by x and y, with the columns that tell them apart under `keys`."""
     some = sample_of_rows(known, {"x": request.x.name, "y": request.y.name}, MOST)
     rows = sorted(some.to_pylist(), key=lambda row: (row["x"], row["y"], str(row["topology"])))
     named = {name: name.removeprefix(KEY) for name in some.column_names if name.startswith((KEY, "topology", "family"))}
@@ -353,7 +353,7 @@ def _point(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _cut(request: PlotRequest, points: Sequence[Mapping[str, Any]], log: str) -> float | None:
-    """Where the axis of a latency ends: that of a saturated network depends on how long it was simulated."""
+    """The end of a latency axis, because a saturated network's latency depends on the length of its simulation."""
     below = [point["y"] for point in points if not point["hollow"]]
     if not request.lines or "latency" not in request.y.name or "y" in log or not below:
         return None
@@ -388,7 +388,7 @@ def _subtitle(folders: Sequence[Path], request: PlotRequest, where: str | None, 
 
 
 def remarks(plotted: Plot) -> str:
-    """What the picture does not show: rows left out, and whether it is a sample; '' where it shows all."""
+    """Remarks on rows that the picture leaves out, and whether it is a sample; '' if it shows all."""
     parts = []
     if plotted.left_out:
         parts.append(f"{plotted.left_out:,} of {counted(plotted.rows, 'row')} lack a number and were left out")

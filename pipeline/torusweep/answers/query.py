@@ -5,7 +5,7 @@ that is interrupted at its limits of time and memory. It reads the columns and r
 Parquet files themselves. The digest of every file is checked first, because DuckDB does not detect an altered one; a
 file that changed while it was read is refused.
 
-Several sweeps are asked together: each table is then that of all, with a column `sweep`.
+Several sweeps may be asked together: each table then has the rows of all, with a column `sweep`.
 """
 
 from __future__ import annotations
@@ -65,8 +65,8 @@ def query(
 ) -> pa.Table:
     """The answer to one SELECT over the tables of a results folder, each named as its file, and the view `designs`.
 
-    results_dir  of several sweeps: each table is that of all of them, with a column `sweep`
-    about  the user's own condition, where the SQL has one in brackets (`bracketed`): messages name it, not the query
+    results_dir  one results folder, or several: then each table has the rows of all, with a column `sweep`
+    about  the user's own condition, if the SQL has one in brackets (`bracketed`), for messages
 
     Raises BadInput where there are no results, a table was altered, or the SQL is not one valid SELECT; Refused where
     the answer takes more than the limits, RunsOn if its work could not be stopped. Messages are one line.
@@ -188,7 +188,7 @@ def _uncomputed(results: Folders, names: Iterable[str]) -> str:
 def _limited(
     connection: duckdb.DuckDBPyConnection, work: Callable[[], pa.Table], time_limit: float, memory_gib: float
 ) -> pa.Table:
-    """What `work` returns, in a thread that is interrupted beyond its limits. Raises what it raises, and Refused.
+    """Run `work` in a thread that is interrupted beyond its limits. Raises its exceptions, and Refused.
 
     The process may grow by twice the memory and a half GiB: DuckDB counts neither the answer nor what some
     functions take (range, repeat). Some (levenshtein) heed no interrupt: the thread is left behind, and RunsOn raised.
@@ -244,7 +244,7 @@ def _too_large(memory_gib: float) -> str:
 
 
 def _remedy(error: Exception, written: str) -> str:
-    """What to do where a name is unknown, or is a file's. SQL takes a word in double quotes for a column."""
+    """The remedy for an unknown name, or a file's name. In SQL, a word in double quotes is a column."""
     quoted = re.search(r'column "([^"]+)" not found', str(error))
     if quoted and f'"{quoted[1]}"' in written:
         return f"text stands in single quotes: '{quoted[1]}'"
@@ -302,7 +302,7 @@ def _tables(folders: Sequence[Path], mentioned: set[str]) -> dict[str, pa.Table 
 
 
 def style_of(style: str | None, out: Path | None) -> str:
-    """The style asked for, else the one that the file's suffix says.
+    """The requested style, else the style of the file's suffix.
 
     Raises BadInput where the suffix says none, and for Parquet without a file.
     """

@@ -1,4 +1,4 @@
-"""Parameters of questions: what a question's function declares of them, once, for every way in which it is asked.
+"""Parameters of questions, which a question's function declares once for every way of asking it.
 
     def loads(network, how, routing: Annotated[str, ROUTING] = "minimal", *,
               packets: Annotated[int, Whole(64, "packets at most", 10**12)] | None = None, …)
@@ -58,14 +58,14 @@ class Spelled:
 
 @dataclass(frozen=True)
 class Absent:
-    """What stands for a parameter that is not given, in words: the router's."""
+    """The words for a parameter that is not given, such as "the router's"."""
 
     meaning: str
 
 
 @dataclass(frozen=True)
 class Inside:
-    """Where a parameter stands in a configuration: in a mapping of this key, and its default there."""
+    """Puts a parameter into a mapping of a configuration: its key, and the parameter's default there."""
 
     key: str
     default: Any
@@ -74,38 +74,38 @@ class Inside:
 
 @dataclass(frozen=True)
 class NotSwept:
-    """Of a parameter that a configuration does not have."""
+    """Marks a parameter that a configuration does not have."""
 
 
 @dataclass(frozen=True)
 class Swept:
-    """Of a parameter whose default in a configuration is another; None: there it must be given."""
+    """Gives a parameter another default in a configuration; with None, it must be given there."""
 
     default: Any = None
 
 
 @dataclass(frozen=True)
 class InTables:
-    """Of a parameter that requests and tables have another name for."""
+    """Gives a parameter another name in requests and tables."""
 
     name: str
 
 
 @dataclass(frozen=True)
 class Several:
-    """Of a parameter of which a configuration may list several values, a request for each. Spellings always may."""
+    """Lets a configuration list several values of a parameter, with a request for each. Spellings always may."""
 
 
 @dataclass(frozen=True)
 class Option:
-    """The name of a command's option, as --find-saturation, where it is not the parameter's."""
+    """Gives a command's option a name of its own, such as --find-saturation."""
 
     name: str
 
 
 @dataclass(frozen=True)
 class Read:
-    """How a command reads an option's text.
+    """Tells a command how to read an option's text.
 
     reader  "module:function": texts → value, or text → value where the parameter takes no several
     shown   in place of the type in the help, as in SIZE
@@ -117,12 +117,12 @@ class Read:
 
 @dataclass(frozen=True)
 class Positional:
-    """Of a parameter that a command takes without an option's name."""
+    """Marks a positional argument."""
 
 
 @dataclass(frozen=True)
 class AlsoCalled:
-    """Of a parameter that a command's option has another name for, as in --minimize."""
+    """Gives a command's option a second name, such as --minimize."""
 
     name: str
 
@@ -148,7 +148,7 @@ class Parameter(typing.NamedTuple):
     notes: tuple[Any, ...]
 
     def note(self, kind: type) -> Any:
-        """Its note of a kind, or None."""
+        """The parameter's note of a kind, or None."""
         return next((note for note in self.notes if isinstance(note, kind)), None)
 
     @property
@@ -174,7 +174,7 @@ class Parameter(typing.NamedTuple):
 
     @property
     def usual(self) -> Any:
-        """The default that a reader is told."""
+        """The default to show to readers."""
         absent: Absent | None = self.note(Absent)
         if absent is not None:
             return absent.meaning
@@ -182,12 +182,12 @@ class Parameter(typing.NamedTuple):
 
     @property
     def names(self) -> Mapping[str, Any]:
-        """The names that it may have, or call."""
+        """The table of names that its text may be, or call."""
         found: Mapping[str, Any] = resolve_name(self.spelled.table) if self.spelled and self.spelled.table else {}
         return found
 
     def check(self, value: Any, network: Any = None) -> Any:
-        """A value given in Python as the question takes it. Raises BadInput for another type and out of range."""
+        """Convert a value given in Python for the question. Raises BadInput for a wrong type, and out of range."""
         if value is None and self.optional:
             return None
         check_size_of_number(self.name, value, MOST_SHOWN)
@@ -201,7 +201,7 @@ class Parameter(typing.NamedTuple):
         return self._checked(value)
 
     def canonical(self, value: Any) -> Any:
-        """A value of a request, checked: a text in its canonical spelling; what only Python can pass stays as it is."""
+        """A checked value of a request: a text in its canonical spelling; values that only Python can pass stay."""
         if value is None or self.spelled is None:
             return self.check(value)
         if not isinstance(value, str) or not self.spelled.canonical:
@@ -272,7 +272,7 @@ def declared(function: Callable[..., Any], skip: int) -> list[tuple[inspect.Para
 
 
 def grouped(function: Callable[..., Any], skip: int, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Values by name as a function takes them: those of a group's fields in an object of its class."""
+    """Values by name in the form that a function takes: a group's fields become an object of its class."""
     taken = dict(values)
     hints = typing.get_type_hints(function)
     for name in list(inspect.signature(function).parameters)[skip:]:

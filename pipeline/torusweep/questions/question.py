@@ -60,14 +60,14 @@ CERTIFICATE = File(
 
 
 class Aside(NamedTuple):
-    """What a command prints in place of an answer, whatever the network; answer: its parameters by name → that."""
+    """Output of a command in place of an answer, whatever the network; answer: parameters by name → the output."""
 
     meaning: str
     answer: Callable[[Mapping[str, Any]], Answer]
 
 
 class Askable:
-    """What follows from the signature of `ask` for whoever asks: the command, and the function of Python.
+    """A question: command and Python function follow from the signature of `ask`.
 
     ask       (network, how, its parameters …) → the answer; (networks, how, …) or (how, …) where it is about several
               networks or none. Its docstring is the help: what it says before the first empty line is a line of its
@@ -216,7 +216,7 @@ class Question(Askable, Stage):
         self.Request = getattr(type(self), "Request", None) or self._request()
 
     def estimate(self, network: Topology, values: Mapping[str, Any]) -> float:
-        """As a sweep estimates its points; 0 for requests of another form."""
+        """The seconds that a sweep estimates for a point; 0 for requests of another form."""
         given = [values[one.name] if isinstance(values[one.name], tuple) else (values[one.name],) for one in self.swept]
         names, point = [one.column for one in self.swept], LazyNetwork(network.spelling)
         vars(point)["planned"] = network.spelling, network.plan
@@ -298,7 +298,7 @@ class Question(Askable, Stage):
         return make_dataclass(f"{self.name.title()}Request", fields, frozen=True, namespace=body)
 
     def said(self, request: Any) -> str:
-        """What completes "<network> …" in messages."""
+        """The text that completes "<network> …" in messages."""
         return self.phrase.format(**vars(request))
 
     def values_of(self, entry: Any) -> dict[str, Sequence[Any]]:

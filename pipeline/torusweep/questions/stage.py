@@ -1,4 +1,4 @@
-"""What a stage is: a table whose rows are computed point by point, each point a network and a request.
+"""Stages: a stage is a table whose rows are computed point by point; a point is a network and a request.
 
 Entries of its section of the configuration are made of mappings with known keys, intervals, one value or several, and a
 choice of networks.
@@ -109,7 +109,7 @@ class Spread(Section):
         return floor((self.highest - self.lowest) / self.step * (1 + 1e-12) + 1e-12)
 
     def size(self) -> int:
-        """How many numbers."""
+        """The number of numbers."""
         return self._steps() + 1 if self.count is None else self.count
 
     def numbers(self) -> tuple[float, ...]:
@@ -125,7 +125,7 @@ Rates = Spread | Rate | Annotated[tuple[Rate, ...], Field(strict=False)]
 
 
 class NetworkChoice(Section):
-    """Which of the sweep's networks an entry is about."""
+    """The choice of the sweep's networks that an entry is about."""
 
     families: Literal["all"] | Annotated[tuple[str, ...], Field(min_length=1, strict=False)] = Field(
         "all", description="families whose networks are chosen, or all"

@@ -1,4 +1,4 @@
-"""From a sweep to its networks and points: every entry written out, counted before anything is built."""
+"""Expand a sweep into its networks and points: every entry is written out, and counted before anything is built."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def expand_stage(
     *,
     expected: Iterable[tuple[str, Any]] = (),
 ) -> list[Point]:
-    """A stage's points in the order of the configuration, those that are needed beside its section last, each once.
+    """A stage's points in the order of the configuration, then points needed beside its section, each once.
 
     networks  the sweep's networks (`expand`), among which an entry chooses
     expected  (topology, request) of further points
@@ -150,7 +150,7 @@ def counted_requests(stage: Stage, entry: Any, limit: int) -> list[Any]:
 def _suitable(
     stage: Stage, entry: NetworkChoice, topology: str, requests: Iterable[Any], first: LazyNetwork
 ) -> dict[Any, list[str]]:
-    """What of a network or a run suits each request: it, nothing where the entry skips it, or some of its seeds.
+    """The part of a network or a run that suits each request: all, nothing if the entry skips it, or some seeds.
 
     first   its first network
     """
@@ -168,7 +168,7 @@ def _suitable(
 
 
 def _suits(stage: Stage, entry: NetworkChoice, network: LazyNetwork, request: Any) -> bool:
-    """Whether a request suits a network; what does not is refused, unless the entry skips it."""
+    """Whether a request suits a network. An unsuitable request is refused, unless the entry skips it."""
     try:
         stage.check(network, request)
     except BadInput as error:
@@ -194,7 +194,7 @@ def memory_limit(sweep: Sweep) -> int:
 def chosen(entry: NetworkChoice, networks: Iterable[SweepNetwork]) -> list[str]:
     """Spellings of the networks that an entry chooses, in their order.
 
-    Raises BadInput for a family, or a network, that is not there.
+    Raises BadInput for a missing family or network.
     """
     families = FAMILIES if entry.families == "all" else entry.families
     for family in families:
@@ -230,9 +230,9 @@ def _named_of(topology: str, named: Iterable[str]) -> list[str]:
 
 
 def pass_over(error: BadInput, *, skip: bool) -> None:
-    """Go on after what does not suit a network, where an entry skips such; raise it otherwise, with how to skip it.
+    """Pass over an unsuitable request if the entry skips such; otherwise raise the error, with how to skip it.
 
-    Refused, and what is wrong with a key of the entry whatever the network, is always raised.
+    Refused, and errors about a key of the entry for any network, are always raised.
     """
     if isinstance(error, Refused) or (error.place and not error.of_network):
         raise error
@@ -255,7 +255,7 @@ class _Networks:
         self._there = Networks()
 
     def add(self, topology: str, fault_nodes: int | None) -> None:
-        """Add what is new of a network or a run.
+        """Add the new part of a network or a run.
 
         A network requested with and without faults is one point with faults: a table has one row for each network.
         """
@@ -307,7 +307,7 @@ def _networks(sweep: Sweep, number: int, memory: int) -> Iterator[SweepNetwork]:
 
 
 def _network(sweep: Sweep, canonical: str, planned: Plan, memory: int, own: int | None = None) -> SweepNetwork:
-    """A network that fits, and that the faults leave a node of: its own number of faults, or the sweep's."""
+    """A network that fits, and has a node left after its own number of faults, or the sweep's."""
     check_size(canonical, planned, memory)
     faults = sweep.fault_nodes if own is None else own
     if faults is not None and faults >= planned.nodes:
@@ -340,7 +340,7 @@ def _combinations(sweep: Sweep, number: int, memory: int) -> Iterator[SweepNetwo
 
 
 def _seeds_of_run(choices: Mapping[str, Sequence[Any]]) -> range | None:
-    """The seeds of an entry where they are many, and follow each other."""
+    """The seeds of an entry, if they are many and consecutive; otherwise None."""
     seeds = choices.get(SEED, ())
     numbers = isinstance(seeds, range) or all(type(seed) is int for seed in seeds)  # others are refused, each by name
     if len(seeds) < MANY or not numbers or not 0 <= seeds[0] < GREATEST_SEED - len(seeds):
@@ -373,7 +373,7 @@ def _choices(sweep: Sweep, number: int) -> dict[str, Sequence[Any]]:
 
 @contextmanager
 def at(sweep: Sweep, place: Place) -> Iterator[None]:
-    """Say where in the file a refusal comes from, unless what raised it knew better."""
+    """Add the place in the file to a refusal, unless it has a better one."""
     try:
         yield
     except BadInput as error:

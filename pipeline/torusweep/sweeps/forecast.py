@@ -1,6 +1,6 @@
-"""What a sweep will take: points, time, memory and disk, known before anything is computed.
+"""The forecast of a sweep: points, time, memory and disk, before anything is computed.
 
-What is left to compute, handed out in batches of about equal time. A forecast as text and as JSON.
+The rest to compute is handed out in batches of about equal time. A forecast has a text and a JSON form.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ FEW_SHARDS = 30  # of a stage: batches become smaller towards its end, and those
 
 
 class Batch(NamedTuple):
-    """Points that one task computes; cost: estimated seconds; deaths: of workers, that a lone point has cost so far."""
+    """The points of one task, their estimated seconds (cost), and the workers that a lone point has cost (deaths)."""
 
     points: list[Point]
     cost: float
@@ -39,9 +39,9 @@ class Batch(NamedTuple):
 
 
 class Batches:
-    """Points, long ones first, so that none is begun last; of equal ones, those of a network follow each other.
+    """Points to hand out, long ones first, so that none is begun last; a network's equal points stay together.
 
-    Estimated seconds (torusweep.sweeps.points.estimates) are corrected by what batches took, since machines
+    Estimated seconds (torusweep.sweeps.points.estimates) are corrected by the times of batches, since machines
     differ. Towards the end batches become smaller, so that the workers finish together.
     """
 
@@ -85,7 +85,7 @@ class Batches:
         return self._taken / self._estimated if self._taken else 1.0
 
     def limit(self, batch: Batch, least: float) -> float:
-        """Seconds after which a batch is taken to hang: `least` or more, and more for each retry of a lone point."""
+        """Seconds after which a batch counts as hanging: at least `least`, and more for each retry of a lone point."""
         return max(least, PATIENCE * batch.cost * self._pace) * 2 ** len(batch.deaths)
 
     def took(self, batch: Batch, seconds: float) -> None:
@@ -110,12 +110,12 @@ class Batches:
 
 
 def _networks_within(point: Point, seconds: float, whole: float) -> int:
-    """How many networks of a point a batch takes that has so many estimated seconds left, where all take `whole`."""
+    """The number of a point's networks for a batch with this many estimated seconds left; all take `whole`."""
     return max(1, min(point.count, MOST_NETWORKS, ceil(point.count * seconds / whole)))
 
 
 class StagePart(NamedTuple):
-    """Which of a stage's parts, from 1, and how many there are."""
+    """A part of a stage: its number, from 1, and the number of parts."""
 
     number: int
     of: int
@@ -125,7 +125,7 @@ class StagePart(NamedTuple):
 
     @classmethod
     def read(cls, text: str) -> StagePart:
-        """The part that is written so: 3/7 or 3-of-7. Raises BadInput."""
+        """Read a part from 3/7 or 3-of-7. Raises BadInput for another text."""
         found = re.fullmatch(r"([0-9]{1,9})(?:/|-of-)([0-9]{1,9})", text)
         if found is None or not 1 <= int(found[1]) <= int(found[2]) <= MOST_PARTS:
             raise BadInput(
@@ -135,7 +135,7 @@ class StagePart(NamedTuple):
 
 
 def read_parts(text: str, where: str = "") -> int | str:
-    """The number of parts that is written so, or auto. Raises BadInput, which begins with where it is written."""
+    """Read a number of parts, or auto. Raises BadInput that begins with `where`."""
     if text == "auto":
         return text
     if re.fullmatch("[0-9]{1,9}", text) is None or not 1 <= int(text) <= MOST_PARTS:
@@ -180,10 +180,10 @@ JOB_MEMORY, WORKER_MEMORY = 1 << 30, 400 << 20  # bytes, without points: of a jo
 
 
 class PartJob(NamedTuple):
-    """What a part of a stage asks of a cluster.
+    """The resources that a part of a stage needs from a cluster.
 
-    points   with their estimated seconds
-    cores    so many points are computed at once
+    points   points with their estimated seconds
+    cores    number of points computed at once
     """
 
     points: Mapping[Point, float]
@@ -191,26 +191,26 @@ class PartJob(NamedTuple):
 
     @property
     def seconds(self) -> float:
-        """Seconds that it takes, estimated."""
+        """Estimated seconds."""
         longest = max((seconds / point.count for point, seconds in self.points.items()), default=0.0)
         return max(longest, sum(self.points.values()) / self.cores)
 
     @property
     def mem_mb(self) -> int:
-        """MB to ask for: as if the points that take most memory were computed at once."""
+        """MB to request: as if the points that take most memory were computed at once."""
         largest = max((point.memory for point in self.points), default=0)
         return ceil((JOB_MEMORY + self.cores * (WORKER_MEMORY + largest)) / 1e6)
 
     @property
     def minutes(self) -> int:
-        """Minutes to ask for, the first time."""
+        """Minutes to request the first time."""
         return ceil((JOB_SECONDS + LATE * self.seconds) / 60)
 
 
 def jobs(estimates: Mapping[Point, float], cluster: Cluster) -> dict[StagePart, PartJob]:
-    """A stage's parts, and what each asks of a cluster; the first where the stage has no points.
+    """A stage's parts, with the resources that each needs from a cluster; one part if there are no points.
 
-    As few as take `part_minutes` with the most cores that a job may have; where one is enough, as few cores.
+    There are as few parts as take `part_minutes` with the most cores of a job; a single part has as few cores as that.
     """
     if cluster.workers == "auto":
         most = PART_CORES if cluster.cores == "auto" else cluster.cores
@@ -230,7 +230,7 @@ def jobs(estimates: Mapping[Point, float], cluster: Cluster) -> dict[StagePart, 
 
 
 def gpu_options(cluster: Cluster, backend: str) -> dict[str, int | str]:
-    """Options of sbatch for the GPUs of a job; they are of one node, which a number of GPUs alone does not say."""
+    """Options of sbatch for the GPUs of a job, all on one node, which a number of GPUs alone does not ensure."""
     gpus = int(backend == "cupy") if cluster.gpus is None else cluster.gpus
     if isinstance(gpus, str):
         return {"gres": gpus}
@@ -244,9 +244,9 @@ def usable_cores(cluster: Cluster) -> int:
 
 
 def _seconds_by_stage(estimates: Mapping[Point, float]) -> dict[str, float]:
-    """What each stage's points will take together.
+    """Estimated seconds of all points of each stage.
 
-    estimates  of every point, in seconds on a core (torusweep.sweeps.points.estimates)
+    estimates  point → seconds on a core (torusweep.sweeps.points.estimates)
     """
     seconds = defaultdict[str, float](float)
     for point, cost in estimates.items():
@@ -277,9 +277,9 @@ MOST = 5  # points that are listed
 class StageForecast(NamedTuple):
     """A stage of a sweep.
 
-    rows      of its table, about
-    seconds   of one core, together
-    longest   seconds of its most expensive point; of a run, which is cut among workers, those of a network
+    rows      approximate rows of its table
+    seconds   seconds of one core for all points
+    longest   seconds of its most expensive point, or network of a run, which is cut among workers
     """
 
     stage: str
@@ -290,15 +290,15 @@ class StageForecast(NamedTuple):
 
 
 class Forecast(NamedTuple):
-    """What a sweep will take. Estimated times are right within a factor of about five.
+    """The forecast of a sweep. Estimated times are right within a factor of about five.
 
-    stages      in order
-    workers     points that are computed at once; None where that depends on an existing scheduler
-    seconds     from beginning to end on these workers (on one, where their number is unknown)
+    stages      stages in order
+    workers     number of points computed at once; None if that depends on an existing scheduler
+    seconds     seconds from beginning to end on these workers (on one, if their number is unknown)
     memory      bytes of the largest point
     disk        bytes of the results' folder, rather too many
     expensive   the most expensive points with their seconds, the longest first
-    notes       what the networks say and tables leave out (torusweep.sweeps.left_out)
+    notes       attributes of networks that tables leave out (torusweep.sweeps.left_out)
     """
 
     stages: tuple[StageForecast, ...]
@@ -346,7 +346,7 @@ def forecast(estimates: Mapping[Point, float], cluster: Cluster) -> Forecast:
 
 
 def worker_count(cluster: Cluster) -> int | None:
-    """Points that are computed at once; None where that depends on an existing scheduler."""
+    """The number of points computed at once; None if that depends on an existing scheduler."""
     if cluster.scheduler is not None:
         return None
     if cluster.slurm is not None:
@@ -383,7 +383,7 @@ def text(sweep: str, forecast: Forecast) -> str:
 
 
 def record(sweep: str, forecast: Forecast) -> dict[str, Any]:
-    """The same as one object: times in seconds, sizes in bytes."""
+    """The forecast as one object: times in seconds, sizes in bytes."""
     return {
         "sweep": sweep,
         "points": forecast.points,

@@ -1,4 +1,4 @@
-"""The derived table `latency`: from a sweep's section `latency` and its tables static, loads and layout to its rows."""
+"""The derived table `latency`, made of a sweep's section `latency` and its tables static, loads and layout."""
 
 from __future__ import annotations
 

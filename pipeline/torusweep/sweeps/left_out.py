@@ -1,4 +1,4 @@
-"""What the networks of a sweep say and its tables leave out, known before anything runs."""
+"""Attributes that a sweep's networks have and its tables leave out, found before anything runs."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ LARGEST = 10**18  # numbers of a configuration and a spelling have fewer than 19
 
 
 def values_of(parameter: FamilyParameter, given: Any) -> Sequence[Any]:
-    """The values that `given` stands for, uncounted ranges included: {from: 4, to: 32, step: 4} is never written out.
+    """The values that `given` stands for. A range such as {from: 4, to: 32, step: 4} is never written out.
 
     A list is a list of values, unless the parameter takes lists itself: then [8, 4, 4] is one value
     and [[8, 4, 4], [16, 8]] are two. A network inside a network is written as a spelling.
@@ -152,7 +152,7 @@ def meeting(requirement: Requirement, limit: int) -> Iterator[tuple[str, Plan]]:
 
 
 def _given(parameter: FamilyParameter, requirement: Requirement) -> Sequence[Any]:
-    """The values to try; those that a family's parameter never has are left out."""
+    """The values to try, without values that a family's parameter never has."""
     try:
         values = values_of(parameter, requirement.parameters[parameter.name])
     except BadInput as error:

@@ -1,4 +1,4 @@
-"""A point is one request of a network, whose rows are computed together; its key says if old rows still answer it."""
+"""Points: a point is one request of a network, whose rows are computed together; its key identifies valid old rows."""
 
 from __future__ import annotations
 
@@ -67,19 +67,19 @@ class Point:
 
     @property
     def memory(self) -> int:
-        """Bytes that it takes, about."""
+        """Approximate bytes that it takes."""
         stage = STAGES[self.stage]
         rows = stage.row_bytes * (min(self.count, MOST_NETWORKS) - 1)
         return rows + stage.memory(LazyNetwork(first_of(self.topology)), self.request)
 
     @property
     def row_count(self) -> int:
-        """Rows that it has, about."""
+        """Approximate number of its rows."""
         return self.count * STAGES[self.stage].row_count(LazyNetwork(first_of(self.topology)), self.request)
 
     @property
     def count(self) -> int:
-        """How many networks it is about; a design space counts as one."""
+        """The number of its networks; a design space counts as one."""
         return count_of(self.topology)
 
     @property
@@ -94,7 +94,7 @@ class Point:
         return shards.RowRange(self.key, *self.seeds)
 
     def part(self, first: int, last: int) -> Point:
-        """The point of some of a run's seeds."""
+        """The point with seeds first … last of a run."""
         run = seed_run(self.topology)
         return replace(self, topology=str(run._replace(first=first, last=last))) if run else self
 
@@ -147,12 +147,12 @@ class Points:
 
 
 def networks_of(points: Iterable[Point]) -> int:
-    """How many networks points are about."""
+    """The number of networks of some points."""
     return sum(point.count for point in points)
 
 
 class Partly(NamedTuple):
-    """What became of a run of networks that did not all succeed: rows (None without any), and why others have none."""
+    """The outcome of a run in which some networks failed: rows (or None), and the reasons of the failures."""
 
     rows: pa.Table | None
     failed: Mapping[Point, Exception]
@@ -167,8 +167,8 @@ class _Network(NamedTuple):
 
 
 def rows_of_many(points: Sequence[Point], options: How) -> list[pa.Table | Exception | Partly]:
-    """The rows of each of a stage's points after key and member (torusweep.tables.shards.shard_schema), or why it has
-    none.
+    """The rows of each of a stage's points, behind key and member (torusweep.tables.shards.shard_schema), or the reason
+    why it has none.
 
     Rows depend on their network and the code alone. The exceptions are BadInput for a network that cannot be built or a
     request that does not suit it, Refused for one that does not fit, BackendUnavailable, and defects.
@@ -287,7 +287,7 @@ def _key(point: Point, files: tuple[str, ...], code: str) -> str:
 
 @cache
 def _digest_begun(code: str) -> Any:
-    """What the keys of a stage's points have in common: its code, and versions of libraries a row may depend on."""
+    """The common part of the keys of a stage's points: its code, and versions of libraries a row may depend on."""
     libraries = {
         name: version(name) for name in ("igraph", "numpy", "pymetis", "scipy")
     }  # the partitioner's cut, an eigenvalue's last digits

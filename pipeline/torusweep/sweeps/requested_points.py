@@ -1,7 +1,7 @@
-"""Everything that a sweep requests: its networks, every stage's points, and what its papers' numbers need.
+"""Everything that a sweep requests: its networks, every stage's points, and the needs of its papers' numbers.
 
-Tables made of stages' tables, or of the configuration. They have no points; one step makes all. The table of points:
-what a sweep requests, written out and weighed.
+Derived tables are made of stages' tables, or of the configuration, in one step and without points. The table of points
+lists a sweep's requests with their estimated times.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ class Derived(NamedTuple):
 
     stages     the stages whose tables it is made of, if the sweep requests them
     requested  whether a sweep has this table
-    columns    of static, that it is made of: where one is not measured, a sweep does not have this table
-    rows       the table, from the sweep and its stages' tables by name, of which what it needs is read
+    columns    columns of static that it needs: if one is not measured, a sweep does not have this table
+    rows       (sweep, stages' tables by name) → the table; it reads only what it needs
     needs      names of the stages that a sweep must request for it
     requests   (topology, request) by stage that it needs of the sweep's networks; raises BadInput or Refused, with
                the place in the file
@@ -77,7 +77,7 @@ def _distances(table: pa.Table) -> list[Any]:
 
 
 def latency(sweep: Sweep, tables: Mapping[str, TableFile]) -> pa.Table:
-    """What the papers' models say of the networks."""
+    """The latencies of the networks by the papers' models."""
     return latency_table(sweep, **{name: table.read(USED[name]) for name, table in tables.items()})
 
 
@@ -87,7 +87,7 @@ def best(_: Sweep, tables: Mapping[str, TableFile]) -> pa.Table:
 
 
 def compared(_: Sweep, tables: Mapping[str, TableFile]) -> pa.Table:
-    """The networks beside each other at equal cost."""
+    """The comparison of the networks at equal cost."""
     names = {
         "static": ["topology", "connected", "mean_distance", "latency_mean"],
         "loads": ["topology", "routing", "traffic", "saturation_load", "terminal_saturation_load", "lost_pairs"],
@@ -104,7 +104,7 @@ def _of_networks(table: TableFile, columns: Sequence[str], networks: Any) -> lis
 
 
 def labels(sweep: Sweep, _: Mapping[str, TableFile]) -> pa.Table:
-    """What the configuration says of networks by name, in its order."""
+    """The configuration's labels of networks, in its order."""
     columns = ("label", "year", "source", "note", "comparison")
     rows = [
         {"topology": plan(spelling)[0], **{name: getattr(entry, name) for name in columns}}
@@ -122,13 +122,13 @@ CERTIFIED = tuple(name for name, stage in STAGES.items() if stage.certified is n
 
 
 def certificates(_: Sweep, tables: Mapping[str, TableFile]) -> pa.Table:
-    """What proves the rows of the stages' tables (`Stage.certificates`), or why nothing does."""
+    """The proofs of the rows of the stages' tables (`Stage.certificates`), or the reasons why there is none."""
     rows = [row for name in CERTIFIED if name in tables for row in _certified(STAGES[name], tables[name])]
     return pa.Table.from_pylist(rows, schema=schema_of("certificates"))
 
 
 def _certified(stage: Stage, table: TableFile) -> Iterator[dict[str, Any]]:
-    """Rows of a stage's table: those that differ in what a proof depends on."""
+    """Rows of a stage's table that differ in the columns on which a proof depends."""
     names = [*(["topology"] if stage.of_networks else []), *(stage.certified or ())]
     distinct = table.read(names).group_by(names, use_threads=False).aggregate([])
     for asked in distinct.to_pylist():
@@ -235,9 +235,9 @@ def requested_points(sweep: Sweep) -> list[Point]:
 
 
 def weighed_points(sweep: Sweep, folder: Path) -> dict[Point, float]:
-    """Every point of a sweep whose results go to `folder`, with the seconds that it will take.
+    """Every point of a sweep whose results go to `folder`, with its estimated seconds.
 
-    Raises BadInput where one is wrong, Refused where there are too many, or too little room for what comes of them.
+    Raises BadInput if one is wrong, Refused if there are too many, or too little room for their results.
     """
     points = estimates(requested_points(sweep))
     store.check_room(

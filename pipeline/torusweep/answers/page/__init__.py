@@ -119,7 +119,7 @@ def _json(data: Any) -> str:
 
 
 def _lead(manifest: Mapping[str, Any]) -> str:
-    """What the sweep is about, and what its tables leave out."""
+    """The subject of the sweep, and the attributes that its tables leave out."""
     description = manifest.get("description") or "Distances, symmetry and cost of interconnection networks."
     notes = (f'<p class="note">Note: {escape(note)}.</p>' for note in current.notes_of(manifest, MODULES))
     return "\n".join([f'<p class="lead">{escape(str(description))}</p>', *notes])

@@ -182,7 +182,7 @@ def explored(tables: Tables, designs: Designs) -> Explorer:
 
 
 def _data(tables: Tables, records: Sequence[Record], size: str, variants: int) -> tuple[dict[str, Any], list[Look]]:
-    """(what explorer.js knows of these designs, their groups)."""
+    """(the data of these designs for explorer.js, their groups)."""
     names = [group_of(record) for record in records]
     groups = network_looks(names)
     place = {group.name: number for number, group in enumerate(groups)}

@@ -57,7 +57,7 @@ class Compared(NamedTuple):
 
     @property
     def links(self) -> float:
-        """Links a terminal."""
+        """Number of links for each terminal."""
         return float(self.static["links"] / self.static["terminals"])
 
 
@@ -151,7 +151,7 @@ FIELDS = (
 
 
 def _prices(found: Iterable[Compared]) -> str:
-    """Which prices the costs are at, in a sentence."""
+    """A sentence on the prices of the costs."""
     priced = next((row.cost for row in found if row.cost), None)
     if priced is None:
         return ""

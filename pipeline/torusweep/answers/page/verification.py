@@ -64,7 +64,7 @@ def verification_section(rows: Sequence[Record]) -> Chapter | None:
 
 
 def _summary(rows: Sequence[Record]) -> str:
-    """How many numbers have which verdict, in a line."""
+    """A line with the number of rows for each verdict."""
     counts = summary(rows)
     words = {
         "agrees": "numbers agree with the papers",
@@ -105,7 +105,7 @@ def _by_reason(rows: Sequence[Record], verdict: str, title: str, note: str) -> s
 
 
 def _not_compared(rows: Sequence[Record]) -> str:
-    """How many numbers wait for what."""
+    """The numbers that wait, counted by reason."""
     items = "".join(
         f"<li>{escape(PAPER_NAMES[paper])}, {len(group):,} number{'s' * (len(group) > 1)}: {escape(needed)}</li>"
         for (paper, needed), group in not_compared(rows).items()

@@ -211,7 +211,7 @@ def _slim_fly(field: GaloisField, q: int, delta: int, terminals: int) -> Wiring:
 
 
 def _translations(field: GaloisField, q: int) -> list[np.ndarray]:
-    """Translations by each t of a basis: (y, c) + (t, t); x + t with c − m t; m + t with y + t x."""
+    """Translations by each t of a basis: (y, c) + (t, t), x + t with c − m t, m + t with y + t x."""
     number = np.arange(q * q)
     y, x = number % q, number // q  # of the first half; c and m of the second
     images = []

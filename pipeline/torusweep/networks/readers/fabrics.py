@@ -122,7 +122,7 @@ def fabric_of(path: Path) -> Fabric:
 
 
 class _Discovered(NamedTuple):
-    """The file's names of nodes → their numbers; (node, port) → (node, port) at the other end; names to show.
+    """The file's names of nodes → numbers, (node, port) → (node, port) at the other end, and names to show.
 
     speeds          Gb/s of each link, by its lower end; differ: ends whose speed is not that of the other end
     hosts, devices  adapters, and devices that do SHARP's sums in switches

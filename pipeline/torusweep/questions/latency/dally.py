@@ -40,7 +40,7 @@ def whole_radices(nodes: int) -> dict[int, list[int]]:
 
 
 def _divisors(nodes: int) -> np.ndarray:
-    """int64: of N, ascending, 1 and N included."""
+    """int64: the divisors of N, ascending, 1 and N included."""
     low = np.arange(1, isqrt(nodes) + 1)
     low = low[nodes % low == 0]
     return np.unique(np.concatenate([low, nodes // low]))
@@ -53,7 +53,7 @@ def _times(divisors: np.ndarray, factor: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _least_maxima(divisors: np.ndarray) -> dict[int, int]:
-    """By n, the least possible maximum of n factors ≥ 2 whose product is N, for every n that has such factors."""
+    """n → the least possible maximum of n factors ≥ 2 with the product N, for every n with such factors."""
     most = _prime_factors(divisors)
     product = np.zeros((most + 1, len(divisors)), bool)  # [n, d]: n of the factors so far have the product d
     product[0, 0] = True
@@ -70,7 +70,7 @@ def _least_maxima(divisors: np.ndarray) -> dict[int, int]:
 
 
 def _of_least_sum(divisors: np.ndarray, dimension: int, largest: int) -> list[int]:
-    """So many factors 2 … largest whose product is N, of the least sum; descending."""
+    """The `dimension` factors 2 … largest with the product N and the least sum, descending."""
     factors = divisors[(divisors > 1) & (divisors <= largest)].tolist()
     total = np.full((dimension + 1, len(divisors)), UNREACHED)  # [n, d]: least sum of n factors with the product d
     least = np.zeros((dimension + 1, len(divisors)), np.int64)  # the smallest of these
@@ -90,7 +90,7 @@ def _of_least_sum(divisors: np.ndarray, dimension: int, largest: int) -> list[in
 
 
 def _prime_factors(divisors: np.ndarray) -> int:
-    """Of N, each as often as it divides it: the longest chain of divisors."""
+    """Number of prime factors of N, with repetitions: the length of the longest chain of divisors."""
     rest, count = int(divisors[-1]), 0
     for divisor in divisors[1:].tolist():
         while rest % divisor == 0:
@@ -113,7 +113,7 @@ class Cube(NamedTuple):
 
     mean_distance  hops, a node to itself included (Eq. 11)
     width          W, bits of a channel (Eq. 7); may be a fraction where the radix is 2 or odd
-    pins           of a node, 2n channels of W bits (Eq. 9)
+    pins           pins of a node, for 2n channels of W bits (Eq. 9)
     longest_wire   node pitches (Eq. 13)
     longest_fold   node pitches, in a layout of folded rings
     """
@@ -125,7 +125,7 @@ class Cube(NamedTuple):
     longest_fold: Floats
 
     def folded(self) -> Cube:
-        """The same with the wires that the paper's own layout has, instead of Eq. 13's."""
+        """The same cubes with the wires of the paper's own layout instead of Eq. 13's."""
         return self._replace(longest_wire=self.longest_fold)
 
 
@@ -152,7 +152,7 @@ def cube(nodes: ArrayLike, dimension: ArrayLike) -> Cube:
 
 
 def whole_cube(radices: Sequence[int]) -> Cube:
-    """A cube of whole, mixed radices: what Dally's footnote 5 leaves open.
+    """A cube of whole, mixed radices, which Dally's footnote 5 leaves open.
 
     Its narrowest middle cuts the dimension of largest radix, which sets the width: W = max k / 2. The
     dimensions are dealt out to the plane's two sides, the largest last, and a wire of a side's last
@@ -197,7 +197,7 @@ def store_and_forward(
 
 
 def designs(nodes: int, *, whole: bool = False) -> list[tuple[int, Cube]]:
-    """(n, cube) of every dimension 2 … log2 N that has one. Raises ValueError where none has."""
+    """(n, cube) of every dimension 2 … log2 N that has one. Raises ValueError if none has."""
     if whole:
         found = [(n, whole_cube(radices)) for n, radices in whole_radices(nodes).items()]
     else:

@@ -1,6 +1,6 @@
-"""Networks of equal cost: how wide the channels of each may be under the same budget.
+"""Networks of equal cost: the width of each network's channels under the same budget.
 
-A norm says what one bit of channel width costs a network, from columns of its records (numbers, or
+A norm gives the cost of one bit of channel width, from columns of a network's records (numbers, or
 arrays with an entry a network). The width is the budget over that cost; flits of a message, and
 loads in bits instead of flits, follow from it. Widths are real numbers, as in the papers. Costs and
 budgets are those of a node, on average where nodes differ, so that networks of any size compare.
@@ -18,13 +18,13 @@ Floats: TypeAlias = NDArray[np.float64]
 
 
 class Norm(NamedTuple):
-    """What is held constant.
+    """A quantity to hold constant.
 
-    columns  that it needs, of the tables `static` and `layout`
-    cost     of a bit of width on every channel, a node, from these columns
-    unit     of costs and budgets, in words
-    budget   without another one
-    source   of the norm
+    columns  columns of the tables `static` and `layout` that it needs
+    cost     columns → cost a node of a bit of width on every channel
+    unit     unit of costs and budgets, in words
+    budget   default budget
+    source   source of the norm
     """
 
     columns: tuple[str, ...]
@@ -37,7 +37,7 @@ class Norm(NamedTuple):
 class Constraint(NamedTuple):
     """The equal cost of compared networks: a norm of NORMS and its budget.
 
-    placement   of constant wiring_volume: the placement whose wires count; None: each network's default
+    placement   for constant wiring_volume, the placement whose wires count; None: each network's default
     """
 
     norm: str
@@ -46,7 +46,7 @@ class Constraint(NamedTuple):
 
 
 def _channels(directed: ArrayLike) -> Floats:
-    """Of a link: one, or one each way."""
+    """Number of channels of a link: one, or one each way."""
     return np.where(np.asarray(directed, bool), 1.0, 2.0)
 
 
@@ -80,10 +80,10 @@ NORMS = {
 def constraint(
     norm: str = PINS, *, budget: float | None = None, pins: float | None = None, placement: str | None = None
 ) -> Constraint:
-    """A constraint, with the norm's default budget where none is given; pins is another name for the budget of pins.
+    """A constraint, by default with the norm's budget; pins is another name for the budget of pins.
 
-    placement  of constant wiring_volume only
-    Raises ValueError where these contradict each other.
+    placement  for constant wiring_volume only
+    Raises ValueError if these contradict each other.
     """
     if pins is not None and (norm != PINS or budget is not None):
         got = "a budget, too" if norm == PINS else f"constant {norm}"
@@ -118,5 +118,5 @@ def cost_per_bit(norm: str, **columns: ArrayLike) -> Floats:
 
 
 def channel_width(norm: str, budget: ArrayLike, **columns: ArrayLike) -> Floats:
-    """Bits of every channel under a budget in the norm's unit. Raises as `cost_per_bit`."""
+    """Bits of every channel under a budget in the norm's unit. Raises like `cost_per_bit`."""
     return np.asarray(budget, np.float64) / cost_per_bit(norm, **columns)
