@@ -314,11 +314,18 @@ def unclear(line: str) -> bool:
     return WITHOUT_SUBJECT.match(line) is not None or BRACKETED.sub("", line).count(";") > 1
 
 
+def documented(node: ast.Module | ast.ClassDef | ast.FunctionDef) -> Iterator[str]:
+    """The docstrings of a module, class or function, and of those that it defines."""
+    yield ast.get_docstring(node, clean=False) or ""
+    for child in node.body:
+        if isinstance(child, ast.ClassDef | ast.FunctionDef):
+            yield from documented(child)
+
+
 def test_a_docstring_begins_with_a_subject_or_a_verb():
-    documented = (ast.Module, ast.ClassDef, ast.FunctionDef)
-    nodes = [(name, node) for name, module in modules().items() for node in ast.walk(module.tree)]
-    texts = [(name, ast.get_docstring(node)) for name, node in nodes if isinstance(node, documented)]
-    assert [(name, text.split("\n")[0]) for name, text in texts if text and unclear(text.split("\n")[0])] == []
+    firsts = {name: [text.split("\n")[0] for text in documented(module.tree)] for name, module in modules().items()}
+    assert sum(map(len, firsts.values())) > 4000
+    assert {name: wrong for name, lines in firsts.items() if (wrong := [one for one in lines if unclear(one)])} == {}
 
 
 @pytest.mark.parametrize(
