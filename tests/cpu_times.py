@@ -13,6 +13,8 @@ from typing import Any
 
 import pytest
 
+from tests.run import forks
+
 LONGEST = 25  # of files and of tests
 _before = [0.0]
 _by_file: dict[str, float] = collections.defaultdict(float)
@@ -20,7 +22,7 @@ _by_test: dict[str, float] = collections.defaultdict(float)
 
 
 def _seconds() -> float:
-    return sum(os.times()[:4])  # user and system time, here and of children that have ended
+    return sum(os.times()[:4]) + forks.spent[0]  # user and system time, here and of children that have ended
 
 
 def pytest_collection_finish() -> None:

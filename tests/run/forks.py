@@ -33,6 +33,8 @@ LOADED = (  # what the two import, until a step starts workers
     *("torusweep.answers.page", "torusweep.papers.figures", "torusweep.run.steps", "altair", "duckdb", "yte"),
 )
 
+spent = [0.0]  # processor seconds of the programs and of what they started: tests.cpu_times adds them
+
 
 def called(program: str, *arguments: str, home: Path, **environment: str) -> tuple[int, str]:
     """The exit status of one of PROGRAMS in a folder, and all that it said."""
@@ -43,13 +45,14 @@ def called(program: str, *arguments: str, home: Path, **environment: str) -> tup
         socket.send_fds(server, [json.dumps(asked).encode()], [said])
         child = int(server.recv(64))
         try:
-            status = int(server.recv(64))
+            status, seconds = server.recv(64).split()
         except TimeoutError:
             os.kill(child, signal.SIGTERM)  # which it passes on
             server.recv(64)
             raise
+        spent[0] += float(seconds)
         file.seek(0)
-        return status, file.read().decode()
+        return int(status), file.read().decode()
 
 
 @cache
@@ -77,8 +80,8 @@ def _serve(server: socket.socket) -> Callable[[], None]:
             return _prepared(files[0], *json.loads(request))
         os.close(files[0])
         server.send(b"%d" % child)
-        _, how = os.waitpid(child, 0)
-        server.send(b"%d" % os.waitstatus_to_exitcode(how))
+        _, how, used = os.wait4(child, 0)
+        server.send(b"%d %f" % (os.waitstatus_to_exitcode(how), used.ru_utime + used.ru_stime))
 
 
 def _prepared(
