@@ -6,6 +6,8 @@ The least number of virtual channels is that for which some rule makes the depen
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping
+from itertools import chain, islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -42,6 +44,8 @@ from torusweep.routing.tables.as_table import table_of
 from torusweep.traffic import GivenTraffic
 
 GraphKey = tuple[bytes, str, int | None]
+PARTS = 16  # graphs that a search for the least number of virtual channels builds, about
+NO_RULES: Mapping[str, Rule] = {}
 
 
 class LeastVirtualChannels(NamedTuple):
@@ -57,9 +61,11 @@ def least_virtual_channels(
     form: Routing | AdaptiveRouting,
     known: dict[GraphKey, bool],
     progress: Progress = None,
-    also: tuple[str, ...] = (),
+    also: Mapping[str, Rule] = NO_RULES,
 ) -> LeastVirtualChannels:
     """Try every rule with 1, 2, … virtual channels until a dependency graph is acyclic.
+
+    A rule is made when it is reached: those that count hops are the last, and take longest.
 
     known     whether a graph is acyclic, by `graph_key`; the search adds its own results
     progress  receives the share of built graphs, of all that may be needed
@@ -67,39 +73,44 @@ def least_virtual_channels(
     """
     rules: dict[str, Rule] = {}
     untried = dict.fromkeys(() if isinstance(form, AdaptiveRouting) else COUNTING_RULES[:1])
-    for name in dict.fromkeys((*candidate_rules(form), *also)):
-        try:
-            rules[name] = resolve_rule(name, routing_name, form)[1]
-            untried.pop(name, None)
-        except Refused:
-            untried[name] = None
-        except BadInput:
-            continue
-    adaptive = adaptive_channels(form)
-    most = min(MAX_VIRTUAL_CHANNELS, max(rule.number for rule in rules.values()) + adaptive)
-    attempts = [
-        (number, name, graph_key(rule, number - adaptive))
-        for number in range(1 + adaptive, most + 1)
-        for name, rule in rules.items()
-    ]
-    built, to_build = 0, len({key for *_, key in attempts} - set(known))
-    whole: dict[str, Dependencies] = {}  # of rules that count hops: all their classes, the last of which are merged
-    for number, name, key in attempts:
-        if key not in known:
-            rule, report = rules[name], part_of(progress, built, to_build)
+    names = chain(candidate_rules(form), also)
+
+    def fitting() -> Iterator[tuple[str, Rule]]:
+        yield from list(rules.items())
+        for name in names:
             try:
-                if rule.counted is None or rule.form is None:
-                    known[key] = _is_acyclic(form, rule, number, report)
-                else:
-                    if name not in whole:
-                        whole[name] = dependencies(rule.form, rule, most, report)
-                    known[key] = are_acyclic(merge_classes(whole[name], number))
+                rule = also[name] if name in also else resolve_rule(name, routing_name, form)[1]
             except Refused:
-                reason = f"not determined: too large to try rule {name} with {counted(number, 'virtual channel')}"
-                return LeastVirtualChannels(None, None, reason)
-            built += 1
-        if known[key]:
-            return LeastVirtualChannels(number, name, None)
+                untried[name] = None
+            except BadInput:
+                pass
+            else:
+                untried.pop(name, None)
+                if name not in rules:
+                    rules[name] = rule
+                    yield name, rule
+
+    adaptive, built = adaptive_channels(form), 0
+    whole: dict[str, Dependencies] = {}  # of rules that count hops: all their classes, the last of which are merged
+    for number in range(1 + adaptive, MAX_VIRTUAL_CHANNELS + 1):
+        first = number == 1 + adaptive  # with one class, all rules are rule none
+        for name, rule in islice(fitting(), 1) if first else fitting():
+            key = graph_key(rule, number - adaptive)
+            if key not in known:
+                report = part_of(progress, min(built, PARTS - 1), PARTS)
+                try:
+                    if rule.counted is None or rule.form is None:
+                        known[key] = _is_acyclic(form, rule, number, report)
+                    else:
+                        if name not in whole:
+                            whole[name] = dependencies(rule.form, rule, min(MAX_VIRTUAL_CHANNELS, rule.number), report)
+                        known[key] = are_acyclic(merge_classes(whole[name], number))
+                except Refused:
+                    reason = f"not determined: too large to try rule {name} with {counted(number, 'virtual channel')}"
+                    return LeastVirtualChannels(None, None, reason)
+                built += 1
+            if known[key]:
+                return LeastVirtualChannels(number, name, None)
     reason = f"none of the built-in rules removes the cycle (tried up to {MAX_VIRTUAL_CHANNELS} virtual channels)"
     return LeastVirtualChannels(None, None, reason + f"; not tried: {', '.join(untried)}" * bool(untried))
 
@@ -161,7 +172,8 @@ def deadlock_record(
     if graph is not None and not isinstance(case.own, AdaptiveRouting):
         # a cycle remains a cycle when classes merge
         known[graph_key(none(case.own), 1)] = found.acyclic and are_acyclic(merge_classes(graph))
-    own = () if rule.bubble else (case.vc_rule,)  # no number is called the least, or absent, against this row's proof
+    # no number is called the least, or absent, against this row's proof
+    own = {} if rule.bubble else {case.vc_rule: rule}
     least = least_virtual_channels(case.routing, case.own, known, part_of(progress, 1, 2), own)
     cycle = packets = together = None
     if found.deadlock_free == "unknown" and isinstance(form, LayeredRouting):

@@ -8,7 +8,7 @@ RULES; add a row to the tests in tests/questions/deadlock/.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Annotated, Literal, NamedTuple
 
 import numpy as np
@@ -306,18 +306,18 @@ COUNTING_RULES = ("hops", "class_hops")  # tried last, where routes are short
 MOST_ROUTERS = 512  # with terminals, where rules that count hops are tried: seconds
 
 
-def candidate_rules(form: Routing | AdaptiveRouting) -> tuple[str, ...]:
-    """The rules to try for a routing, some of which may not fit it.
+def candidate_rules(form: Routing | AdaptiveRouting) -> Iterator[str]:
+    """The rules to try for a routing, some of which may not fit it; what decides on the last is found when asked for.
 
     Rules that count hops are among them on networks of groups, for tables on networks of diameter two, and for shortest
     paths that have no more hops than a channel can have virtual channels, since a class for each hop leaves no cycle.
     """
-    if not isinstance(form, LayeredRouting | TableRouting):
-        return CANDIDATE_RULES
-    topology, grouped = form.topology, isinstance(form.topology.plan.structure, Grouped)
-    table_hops = 0 if topology.directed else 2
-    hops = MAX_VIRTUAL_CHANNELS if grouped or isinstance(form, LayeredRouting) else table_hops
-    return (*CANDIDATE_RULES, *COUNTING_RULES[: 1 + grouped]) if _are_near(topology, hops) else CANDIDATE_RULES
+    yield from CANDIDATE_RULES
+    if isinstance(form, LayeredRouting | TableRouting):
+        topology, grouped = form.topology, isinstance(form.topology.plan.structure, Grouped)
+        table_hops = 0 if topology.directed else 2
+        if _are_near(topology, MAX_VIRTUAL_CHANNELS if grouped or isinstance(form, LayeredRouting) else table_hops):
+            yield from COUNTING_RULES[: 1 + grouped]
 
 
 def _are_near(topology: Topology, most: int) -> bool:
