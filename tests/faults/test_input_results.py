@@ -311,5 +311,13 @@ def test_a_column_whose_name_is_no_text_is_refused(reader: str) -> None:
     ask(reader)
 
 
+def test_a_table_that_is_gone_though_its_manifest_names_it_is_one_line() -> None:
+    fresh()
+    enter("tables", "", "gone", b"", 0)
+    said = torusweep("compare", str(FOLDER), str(FOLDER))
+    assert said.status == 2
+    assert "cannot read results/any/gone.parquet" in said.err
+
+
 def test_a_family_that_is_a_number_is_drawn() -> None:
     a_table(("static", [Edit("value", 1, float("nan"))], "plot"))

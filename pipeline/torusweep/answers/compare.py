@@ -49,17 +49,21 @@ def compare(left: Path | str, right: Path | str, *, tables: Sequence[str] = (), 
         if name not in known:
             raise BadInput(f"unknown table '{name}'{nearest(str(name), known)}; these results have {', '.join(known)}")
     try:
-        found = [row for name in tables or known for row in _differences(name, folders, float(tolerance))]
+        found = [
+            row
+            for name in tables or known
+            for row in _differences(name, folders, [name in names for names in present], float(tolerance))
+        ]
     except OUT_OF_MEMORY:
         raise Refused(f"expected tables that fit into {MEMORY_GIB:g} GiB, got larger ones; name smaller ones") from None
     return pa.Table.from_pylist(found, schema=DIFFERENCES)
 
 
-def _differences(name: str, folders: Sequence[Path], tolerance: float) -> Iterator[dict[str, Any]]:
-    """The rows of DIFFERENCES of one table."""
-    files = [folder / f"{name}.parquet" for folder in folders]
-    there = [file.exists() for file in files]
-    tables = [store.open_table(file) for file, exists in zip(files, there) if exists]
+def _differences(
+    name: str, folders: Sequence[Path], there: Sequence[bool], tolerance: float
+) -> Iterator[dict[str, Any]]:
+    """The rows of DIFFERENCES of one table. there: whether each folder's manifest names it."""
+    tables = [store.open_table(folder / f"{name}.parquet") for folder, named in zip(folders, there) if named]
     if len(tables) < 2:
         yield {"table": name, "column": ROWS, "rows": len(tables[0]), "of": len(tables[0])} | _sides(there)
         return
