@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from torusweep.questions.how import How
+from torusweep.sweeps.batches import MOST_POINTS
 from torusweep.sweeps.configuration import load
-from torusweep.sweeps.forecast import MOST_POINTS
 from torusweep.sweeps.points import rows_of_many
 from torusweep.sweeps.requested_points import weighed_points
 

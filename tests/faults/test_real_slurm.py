@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 from torusweep.all_columns import schema_of
 from torusweep.errors import BadInput
-from torusweep.run import workers as slurm_jobs
+from torusweep.run import slurm as slurm_jobs
 from torusweep.run.compute_table import _estimates
-from torusweep.sweeps.forecast import cut
+from torusweep.run.parts import cut
 from torusweep.tables import provenance
 from torusweep.tables.shards import Shard, read_shards
 

@@ -14,9 +14,8 @@ import dask
 import pytest
 from distributed import Client, LocalCluster
 from torusweep.errors import BadInput
-from torusweep.run import tasks
+from torusweep.run import slurm, tasks
 from torusweep.run import workers as cluster
-from torusweep.run import workers as slurm
 from torusweep.run.consent import VARIABLE
 from torusweep.sweeps.configuration.schema import Cluster, Slurm
 

@@ -21,7 +21,7 @@ from torusweep.questions.screen.stage import ScreenRequest
 from torusweep.questions.static.stage import StaticRequest
 from torusweep.run import driver as sweep
 from torusweep.run.tasks import TaskOutcome
-from torusweep.sweeps.forecast import Batches
+from torusweep.sweeps.batches import Batches
 from torusweep.sweeps.points import Point, estimates
 from torusweep.tables.shards import read_shards
 from torusweep_kernels.backend import GpuOutOfMemory

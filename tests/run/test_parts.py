@@ -12,10 +12,10 @@ from torusweep.cli.run import run_step
 from torusweep.errors import BadInput
 from torusweep.questions.static.stage import StaticRequest
 from torusweep.run.compute_table import merge, outcome_of
+from torusweep.run.parts import StagePart, cut, jobs, read_parts
 from torusweep.run.workflow import SNAKEFILE, of_configuration
 from torusweep.sweeps.configuration import load
 from torusweep.sweeps.configuration.schema import Cluster
-from torusweep.sweeps.forecast import StagePart, cut, jobs, read_parts
 from torusweep.sweeps.points import Point
 from torusweep.tables import provenance
 

@@ -28,10 +28,11 @@ from torusweep.questions.screen.stage import ScreenRequest
 from torusweep.questions.stage import LazyNetwork, attempt
 from torusweep.questions.static.stage import StaticRequest
 from torusweep.stages import STAGES
+from torusweep.sweeps.batches import Batch, Batches
 from torusweep.sweeps.configuration import of_mapping
 from torusweep.sweeps.configuration.schema import Cluster
 from torusweep.sweeps.expansion import SweepNetwork, expand
-from torusweep.sweeps.forecast import START_SECONDS, Batch, Batches, forecast
+from torusweep.sweeps.forecast import START_SECONDS, forecast
 from torusweep.sweeps.points import Partly, Point, networks_of, rows_of_many
 from torusweep.sweeps.requested_points import requested_points
 

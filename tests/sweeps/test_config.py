@@ -12,8 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from ruamel.yaml import YAML
 from torusweep.errors import BadInput
-from torusweep.questions.simulation.parameters import offered
-from torusweep.questions.stage import NetworkChoice
+from torusweep.questions.stage import NetworkChoice, numbers_of
 from torusweep.stages import STAGES
 from torusweep.sweeps.configuration import load
 from torusweep.sweeps.configuration.documentation import documentation, json_schema
@@ -382,4 +381,4 @@ def test_topologies_in_brackets_are_read_whole(tmp_path):
 )
 def test_loads_have_a_step_or_a_count(tmp_path, spread, numbers):
     sweep = load(write(tmp_path, HEAD + f"simulation: [{{loads: {spread}}}]\n"))
-    assert offered(sweep.entries("simulation")[0].loads) == pytest.approx(tuple(numbers), abs=1e-15)
+    assert numbers_of(sweep.entries("simulation")[0].loads) == pytest.approx(tuple(numbers), abs=1e-15)

@@ -29,7 +29,7 @@ from torusweep.questions.cost.stage import COST_MODEL
 from torusweep.questions.display import whole_text
 from torusweep.questions.how import How
 from torusweep.questions.loads.best import EQUAL
-from torusweep.questions.parameters import AlsoCalled, Read, Spelled
+from torusweep.questions.parameters import Spelled, Typed
 from torusweep.questions.question import CERTIFICATE, Askable
 from torusweep.questions.screen.before import computed_anew, is_data_set, meets_bounds, of_data_set, screened_before
 from torusweep.questions.screen.best import Best, best_lattices, objectives
@@ -198,12 +198,12 @@ def best(
             title="Columns to minimise or maximise",
             called=False,
         ),
-        AlsoCalled("minimize"),
+        Typed(also="minimize"),
     ] = (),
     maximise: Annotated[
         tuple[str, ...],
         Spelled("what should be great, after these", table=OBJECTIVE, called=False),
-        AlsoCalled("maximize"),
+        Typed(also="maximize"),
     ] = (),
     where: Annotated[
         str, Meaning('an SQL condition on columns of the table screen, as in "degree = 6 AND diameter <= 8"')
@@ -216,7 +216,7 @@ def best(
             table="torusweep.networks.families:FAMILIES",
             skip=0,
         ),
-        Read("builtins:tuple", "TOPOLOGY"),
+        Typed(reader="builtins:tuple", shown="TOPOLOGY"),
     ] = (),
     cost_model: Annotated[
         str | Path,
@@ -230,7 +230,7 @@ def best(
             "folder of a sweep whose table screen answers, or folder or address of a data set (torusweep dataset), of"
             " which a few parts are read; a size that it lacks is computed"
         ),
-        AlsoCalled("remote"),
+        Typed(also="remote"),
     ] = (),
     digest: Annotated[
         str,

@@ -31,7 +31,7 @@ from torusweep.networks.spelling import Word, format_value
 from torusweep.questions.console import open_console, print_note
 from torusweep.questions.heeds import with_notes
 from torusweep.questions.how import How
-from torusweep.questions.parameters import AlsoCalled, Option, Parameter, Positional, Read
+from torusweep.questions.parameters import Parameter
 from torusweep.questions.question import Askable
 from torusweep.tables.parquet import parquet
 
@@ -255,8 +255,7 @@ def _dashed(name: str) -> str:
 
 def _option(one: Parameter) -> str:
     """The name of a parameter's option."""
-    named: Option | None = one.note(Option)
-    return _dashed(one.name) if named is None else named.name
+    return one.typed.option or _dashed(one.name)
 
 
 def _taken(decorator: Any) -> click.Parameter:
@@ -295,18 +294,16 @@ def _parameter(one: Parameter) -> click.Parameter:
     if one.spelled is not None and one.spelled.table:
         complete = options.complete_from if one.spelled.called else options.complete_name
         how["shell_complete"] = complete(one.spelled.table, skip=one.spelled.skip)
-    read: Read | None = one.note(Read)
-    if one.many or read is not None:
-        how |= {"multiple": one.many, "callback": _read(one, read)}
-        how |= {} if read is None else {"type": click.STRING, "metavar": read.shown}
-    if one.note(Positional) is not None:
+    if one.many or one.typed.reader:
+        how |= {"multiple": one.many, "callback": _read(one)}
+        how |= {"type": click.STRING, "metavar": one.typed.shown} if one.typed.reader else {}
+    if one.typed.positional:
         return click.Argument([one.name], **how)
     meaning = f"{one.meaning[0].upper()}{one.meaning[1:]}{'; may be repeated' if one.many else ''}."
     if one.usual not in (None, (), "") and one.kind is not bool:
         usual = ", ".join(map(str, one.usual)) if isinstance(one.usual, tuple) else one.usual
         meaning += f"  [default: {usual}]"
-    also: AlsoCalled | None = one.note(AlsoCalled)
-    names = [_option(one), *([] if also is None else [_dashed(also.name)]), one.name]
+    names = [_option(one), *([_dashed(one.typed.also)] if one.typed.also else []), one.name]
     return click.Option(names, help=meaning, **how)
 
 
@@ -324,15 +321,15 @@ def _type(one: Parameter) -> click.ParamType[Any]:
     return options.Real(one.range.minimum, one.range.maximum, min_open=above, max_open=is_open)
 
 
-def _read(one: Parameter, read: Read | None) -> Any:
+def _read(one: Parameter) -> Any:
     """A callback that turns an option's texts into a value; None if the option is not given."""
 
     def value_of(context: click.Context, parameter: click.Parameter, given: Any) -> Any:
         if given in (None, ()):
             return None
-        if read is not None:
+        if one.typed.reader:
             with named(_option(one)):
-                return resolve_name(read.reader)(given)
+                return resolve_name(one.typed.reader)(given)
         return tuple(options.listed(given)) if one.kind is str else given
 
     return value_of

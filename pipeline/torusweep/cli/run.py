@@ -77,7 +77,7 @@ def run(
       torusweep run config/default.yaml --profile config/profiles/slurm
     """
     from torusweep.run import command, consent
-    from torusweep.sweeps.forecast import read_parts
+    from torusweep.run.parts import read_parts
     from torusweep.tables import current
 
     if str(config).startswith("-"):  # an option for Snakemake, which click takes for the argument
@@ -131,9 +131,9 @@ def run_step(
     name: str, config: Path, folder: Path, overrides: dict[str, Any], part: str | None = None, log: Path | None = None
 ) -> int:
     """Run a step and return its exit status: a stage, a part of it, or one of torusweep.run.steps."""
+    from torusweep.run.parts import StagePart
     from torusweep.run.progress import logged
     from torusweep.stages import STAGES
-    from torusweep.sweeps.forecast import StagePart
 
     chosen = None if part is None else options.quantity("--part", StagePart.read, part)
     if name in STAGES:

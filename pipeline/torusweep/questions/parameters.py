@@ -6,8 +6,8 @@
 A parameter of type tuple[float, …] takes one value or several; one of type Path names a file or folder. Of a union, a
 command takes the first member, and Python all. One whose type is a frozen dataclass is a group: its fields are the
 parameters; so are the members of a TypedDict, None by default: `**given: Unpack[Options]`. Notes of an annotation: its
-meaning and range (`Whole`, `Number`, `Meaning`, or a table of names: `Spelled`), and where it differs from others
-(`Absent`, `Inside`, `NotSwept`, `Swept`, `InTables`, `Several`, `Option`, `AlsoCalled`, `Read`, `Positional`).
+meaning and range (`Whole`, `Number`, `Meaning`, or a table of names: `Spelled`), what its absence means (`Absent`),
+and where a configuration (`Swept`) or a command (`Typed`) has it in another way.
 """
 
 from __future__ import annotations
@@ -64,67 +64,43 @@ class Absent:
 
 
 @dataclass(frozen=True)
-class Inside:
-    """Puts a parameter into a mapping of a configuration: its key, and the parameter's default there."""
-
-    key: str
-    default: Any
-    meaning: str = ""  # of the mapping, at the first of its parameters
-
-
-@dataclass(frozen=True)
-class NotSwept:
-    """Marks a parameter that a configuration does not have."""
-
-
-@dataclass(frozen=True)
 class Swept:
-    """Gives a parameter another default in a configuration; with None, it must be given there."""
+    """How a configuration has a parameter, where it differs from a command.
 
-    default: Any = None
-
-
-@dataclass(frozen=True)
-class InTables:
-    """Gives a parameter another name in requests and tables."""
-
-    name: str
-
-
-@dataclass(frozen=True)
-class Several:
-    """Lets a configuration list several values of a parameter, with a request for each. Spellings always may."""
-
-
-@dataclass(frozen=True)
-class Option:
-    """Gives a command's option a name of its own, such as --find-saturation."""
-
-    name: str
-
-
-@dataclass(frozen=True)
-class Read:
-    """Tells a command how to read an option's text.
-
-    reader  "module:function": texts → value, or text → value where the parameter takes no several
-    shown   in place of the type in the help, as in SIZE
+    default  its default there; None: it must be given; ...: the command's
+    never    a configuration does not have it
+    several  it may list several values, a request for each. Spellings always may
+    inside   the key of the mapping in which it stands, where `default` may be None; meaning: of the mapping
+    column   its name in requests and tables
     """
 
-    reader: str
+    default: Any = ...
+    never: bool = False
+    several: bool = False
+    inside: str = ""
+    meaning: str = ""
+    column: str = ""
+
+
+NOT_SWEPT = Swept(never=True)
+
+
+@dataclass(frozen=True)
+class Typed:
+    """How a command takes a parameter, where it is not by its own name.
+
+    option      the option's name, as --find-saturation
+    also        another name of the option, as in --minimize
+    positional  without an option's name
+    reader      "module:function": texts → value, or text → value where the parameter takes no several
+    shown       in place of the type in the help, as in SIZE
+    """
+
+    option: str = ""
+    also: str = ""
+    positional: bool = False
+    reader: str = ""
     shown: str = "TEXT"
-
-
-@dataclass(frozen=True)
-class Positional:
-    """Marks a positional argument."""
-
-
-@dataclass(frozen=True)
-class AlsoCalled:
-    """Gives a command's option a second name, such as --minimize."""
-
-    name: str
 
 
 class Parameter(typing.NamedTuple):
@@ -162,15 +138,17 @@ class Parameter(typing.NamedTuple):
         return found
 
     @property
-    def inside(self) -> Inside | None:
-        found: Inside | None = self.note(Inside)
-        return found
+    def sweep(self) -> Swept:
+        return self.note(Swept) or Swept()
+
+    @property
+    def typed(self) -> Typed:
+        return self.note(Typed) or Typed()
 
     @property
     def column(self) -> str:
         """Its name in requests and tables."""
-        found: InTables | None = self.note(InTables)
-        return self.name if found is None else found.name
+        return self.sweep.column or self.name
 
     @property
     def usual(self) -> Any:
@@ -178,7 +156,7 @@ class Parameter(typing.NamedTuple):
         absent: Absent | None = self.note(Absent)
         if absent is not None:
             return absent.meaning
-        return self.inside.default if self.inside is not None and self.default is None else self.default
+        return self.sweep.default if self.sweep.inside and self.default is None else self.default
 
     @property
     def names(self) -> Mapping[str, Any]:
@@ -252,17 +230,15 @@ def parameters_of(function: Callable[..., Any], skip: int) -> tuple[Parameter, .
 
 
 def declared(function: Callable[..., Any], skip: int) -> list[tuple[inspect.Parameter, Any]]:
-    """The parameters of a function and their types, without the first ones; in place of a group, its fields by name."""
+    """The parameters of a function or TypedDict and their types, without the first ones; of a group, its fields."""
     hints = typing.get_type_hints(function, include_extras=True)
+    if typing.is_typeddict(function):
+        keyword = inspect.Parameter.KEYWORD_ONLY
+        return [(inspect.Parameter(name, keyword, default=None), hint | None) for name, hint in hints.items()]
     found = []
     for one in list(inspect.signature(function).parameters.values())[skip:]:
         if one.kind is inspect.Parameter.VAR_KEYWORD:
-            (options,) = get_args(hints[one.name])
-            members = typing.get_type_hints(options, include_extras=True)
-            found += [
-                (inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None), hint | None)
-                for name, hint in members.items()
-            ]
+            found += declared(get_args(hints[one.name])[0], 0)
         elif is_dataclass(hints[one.name]):
             fields = declared(hints[one.name], 0)
             found += [(field.replace(kind=inspect.Parameter.KEYWORD_ONLY), hint) for field, hint in fields]

@@ -12,19 +12,18 @@ from dataclasses import field, make_dataclass, replace
 from itertools import product
 from pathlib import Path
 from pkgutil import resolve_name
-from typing import Annotated, Any, ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
-from pydantic import BeforeValidator, Field, create_model
-
-from torusweep.errors import BadInput, as_known
+from torusweep.errors import BadInput
 from torusweep.networks.certificates import check_derived
 from torusweep.networks.topology import Plan, Topology
 from torusweep.quantities import counted, duration
 from torusweep.questions.answer import Answer
+from torusweep.questions.entries import entry_of
 from torusweep.questions.heeds import Heeds, heeds, left_out, note_of
 from torusweep.questions.how import How, cores, interruptible
-from torusweep.questions.parameters import Absent, NotSwept, Parameter, Several, Swept, grouped, parameters_of
-from torusweep.questions.stage import LazyNetwork, NetworkChoice, Rows, Section, Spellings, Stage, attempt, under
+from torusweep.questions.parameters import grouped, parameters_of
+from torusweep.questions.stage import LazyNetwork, NetworkChoice, Rows, Stage, attempt, under
 
 
 class Part(NamedTuple):
@@ -111,10 +110,6 @@ class Askable:
         """The spelling of the network that a text means, given the values of parameters."""
         return text
 
-    def check_given(self, network: Topology | None, how: How, values: Mapping[str, Any]) -> None:
-        """Raise BadInput or Refused, before anything is computed, where a single network is not asked this."""
-        return
-
     def check_certificate(self, network: Topology | None, values: Mapping[str, Any]) -> None:
         """Raise BadInput or Refused, before anything is computed, for an answer that is known to have no certificate.
 
@@ -153,7 +148,6 @@ class Askable:
         network = asked if isinstance(asked, Topology) else None
         try:
             values = {name: known[name].check(value, network) for name, value in given.items()}
-            self.check_given(network, how, values)
             if certified:
                 self.check_certificate(network, {name: one.default for name, one in known.items()} | values)
             taken = self._taken(values)
@@ -210,7 +204,7 @@ class Question(Askable, Stage):
     def __init__(self) -> None:
         super().__init__()
         # those that a configuration has
-        self.swept = [one for one in self.parameters if one.note(NotSwept) is None]
+        self.swept = [one for one in self.parameters if not one.sweep.never]
         # a stage whose entries or requests have another form declares them itself
         self.Entry = getattr(type(self), "Entry", None) or (self.entry and self._entry())
         self.Request = getattr(type(self), "Request", None) or self._request()
@@ -231,55 +225,7 @@ class Question(Askable, Stage):
     def _entry(self) -> type[NetworkChoice]:
         """The entries of its section: a field for each parameter, a mapping for those that stand inside one."""
         assert self.entry is not None
-        fields: dict[str, Any] = {}
-        for one in self.swept:
-            if one.inside is None:
-                fields[one.name] = self._field(one)
-            elif one.inside.key not in fields:
-                key = one.inside.key
-                together = [(other, other.inside) for other in self.swept if other.inside is not None]
-                inner: dict[str, Any] = {
-                    other.name: self._field(other, place.default) for other, place in together if place.key == key
-                }
-                section = create_model(key.title(), __base__=Section, **inner)
-                fields[key] = (section | None, Field(None, description=one.inside.meaning))
-        return create_model(self.name.title(), __base__=self.entry, __doc__=self.description, **fields)
-
-    def _field(self, one: Parameter, default: Any = None) -> tuple[Any, Any]:
-        """A parameter as a model's field: its type, and its default, range and meaning."""
-        there: Swept | None = one.note(Swept)
-        required = one.required if there is None else there.default is None
-        usual = there.default if there is not None else one.default if default is None else default
-        how: dict[str, Any] = {"description": one.meaning}
-        absent = f"; null: {one.usual}" if there is None and one.note(Absent) is not None else ""
-        if one.spelled is not None:
-            names = usual if isinstance(usual, tuple) else (usual,)
-            listed = f", as 'torusweep {self.command} --help' lists" if one.spelled.title else ""
-            how["description"] += f"{listed}, or several{absent}"
-            how["description"] += f"; {', '.join(names)} by default" if usual is not None else ""
-            if usual is None and not required:
-                return Spellings | None, Field(None, **how)
-            return Spellings, Field(... if required else names, **how)
-        if one.range is not None:
-            exclusive = getattr(one.range, "open", False)
-            above = exclusive or getattr(one.range, "above", False)
-            least, most = "gt" if above else "ge", "lt" if exclusive else "le"
-            how |= {least: one.range.minimum} | ({} if one.range.maximum is None else {most: one.range.maximum})
-        kind = Literal[one.choices] if one.choices else one.kind
-        meaning = how.pop("description")
-        taken: Any = Annotated[kind, Field(**how)]
-        if one.choices:
-            taken = Annotated[taken, BeforeValidator(lambda given: as_known(given, one.choices))]
-        if one.many or one.note(Several) is not None:
-            meaning += "" if one.many else f", or several{'' if usual is None else f'; {usual} by default'}"
-            many: Any = Annotated[tuple.__class_getitem__((taken, ...)), Field(min_length=1, strict=False)]
-            shown: Any = taken | Annotated[list.__class_getitem__(taken), Field(min_length=1)]
-            taken = Annotated[many, BeforeValidator(_listed, json_schema_input_type=shown)]
-            usual = usual if usual is None or one.many else (usual,)
-        meaning += absent
-        if one.optional and usual is None and not required:
-            return taken | None, Field(None, description=meaning)
-        return taken, Field(... if required else usual, description=meaning)
+        return entry_of(self.entry, self.swept, self.command, title=self.name.title(), meaning=self.description)
 
     def _request(self) -> type[Any]:
         """A frozen dataclass of its parameters."""
@@ -305,8 +251,8 @@ class Question(Askable, Stage):
         """The values of each parameter in an entry, in canonical spellings; all combinations are its requests."""
         values: dict[str, Sequence[Any]] = {}
         for one in self.swept:
-            given = getattr(entry, one.name if one.inside is None else one.inside.key)
-            if one.inside is not None:
+            given = getattr(entry, one.sweep.inside or one.name)
+            if one.sweep.inside:
                 values[one.name] = [None if given is None else getattr(given, one.name)]
             elif given is None or not isinstance(given, tuple):
                 values[one.name] = [given]
@@ -326,7 +272,8 @@ class Question(Askable, Stage):
             yield self.Request(**{columns[name]: value for name, value in zip(order, chosen)})
 
     def files(self, request: Any) -> list[Path]:
-        spelled = [(one.spelled.files, getattr(request, one.column)) for one in self.swept if one.spelled is not None]
+        values = self.values_in(request)
+        spelled = [(one.spelled.files, values[one.name]) for one in self.swept if one.spelled is not None]
         return [file for files, text in reversed(spelled) if files and text for file in resolve_name(files)(text)]
 
     def values_in(self, request: Any) -> dict[str, Any]:
@@ -343,10 +290,6 @@ class Question(Askable, Stage):
         asked = [network.topology] if self.about == "networks" else network.topology
         found = type(self).ask(asked, how, **self._taken(values)).json
         return found if isinstance(found, list) else [found]
-
-
-def _listed(value: Any) -> Any:
-    return value if isinstance(value, list | dict) or value is None else [value]
 
 
 def _request_of(module: str, values: tuple[Any, ...]) -> Any:

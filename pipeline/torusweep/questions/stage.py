@@ -124,6 +124,13 @@ Rate = Annotated[float, Field(ge=0, le=10**9)]
 Rates = Spread | Rate | Annotated[tuple[Rate, ...], Field(strict=False)]
 
 
+def numbers_of(given: Rates) -> tuple[float, ...]:
+    """The numbers of a configuration, written out."""
+    if isinstance(given, Spread):
+        return given.numbers()
+    return given if isinstance(given, tuple) else (given,)
+
+
 class NetworkChoice(Section):
     """The choice of the sweep's networks that an entry is about."""
 
@@ -143,6 +150,10 @@ class NetworkChoice(Section):
         ),
     )
 
+    def spaces(self) -> list[str]:
+        """Spellings of the design spaces that it names; none where it chooses networks of the sweep."""
+        return []
+
 
 Rows = list[dict[str, Any]] | pa.Table
 Result = TypeVar("Result")
@@ -151,7 +162,7 @@ Result = TypeVar("Result")
 class LazyNetwork:
     """A network of a sweep, built when its arrays are first needed.
 
-    spelling  canonical; that of a design space in a stage whose entries name such (`Stage.spaces`): it has no plan
+    spelling  canonical; that of a design space where an entry names such (`NetworkChoice.spaces`): it has no plan
     memory    as of `How`
     """
 
@@ -219,10 +230,6 @@ class Stage(Protocol):
 
         Raises BadInput for what is wrong on every network, naming its key (torusweep.questions.stage.under).
         """
-        return ()
-
-    def spaces(self, entry: Any) -> Sequence[str]:
-        """Spellings of the design spaces that an entry names; none where it chooses networks of the sweep."""
         return ()
 
     def check(self, network: LazyNetwork, request: Any) -> None:

@@ -51,7 +51,7 @@ CHATTER = (
     "Will exit after finishing",
 )
 
-# how sbatch's words reach us: through Dask's workers (torusweep.run.workers), Snakemake's executor, or as they are
+# how sbatch's words reach us: through Dask's workers (torusweep.run.slurm), Snakemake's executor, or as they are
 REFUSED = re.compile(r"(?:sbatch refused: |sbatch failed\b.*message was '|(?=sbatch: error: ))(?:sbatch: error: )?(.+)")
 ELSEWHERE = re.compile(r"(--profile|--executor|-e)\b")  # Snakemake's options by which jobs may run on a cluster
 

@@ -20,9 +20,9 @@ from torusweep.all_columns import schema_of
 from torusweep.errors import BadInput
 from torusweep.quantities import counted
 from torusweep.run import driver
+from torusweep.run.parts import StagePart, cut
 from torusweep.run.progress import tell
 from torusweep.sweeps.configuration import load
-from torusweep.sweeps.forecast import StagePart, cut
 from torusweep.sweeps.points import Point, networks_of, stage_digest
 from torusweep.tables import current, provenance, shards, store
 from torusweep.tables.parquet import Streamed

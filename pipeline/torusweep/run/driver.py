@@ -37,7 +37,7 @@ from torusweep.questions.stage import attempt
 from torusweep.run import tasks as this_worker
 from torusweep.run.progress import progress
 from torusweep.run.tasks import DIED, InProcess, Workers
-from torusweep.sweeps.forecast import Batch, Batches
+from torusweep.sweeps.batches import Batch, Batches
 from torusweep.sweeps.points import Partly, Point, networks_of, rows_of_many, stage_digest
 from torusweep.tables import shards
 from torusweep.tables.provenance import software

@@ -1,12 +1,10 @@
 """Workers: local processes, those of Slurm, or of an existing scheduler. They share the GPUs.
 
-Only this module and torusweep.run.tasks know Dask. The driver sees `Workers`: places to fill, tasks to submit, and
-their outcomes.
+Only this module, torusweep.run.slurm and torusweep.run.tasks know Dask. The driver sees `Workers`: places to fill,
+tasks to submit, and their outcomes.
 
 Every connection is encrypted, with certificates that live as long as the run, and local workers listen on the
 loopback address only: otherwise another user of the machine could have his code run by our workers.
-
-Workers of Slurm are jobs: `slurm_cluster` says what is submitted, `wait_for_worker` why none starts, or is taken.
 """
 
 from __future__ import annotations
@@ -20,149 +18,28 @@ import resource
 import shutil
 import signal
 import socket
-import subprocess
 import sys
 import tempfile
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from multiprocessing import resource_tracker
 from pathlib import Path
 from typing import Any
 
 import dask
 import psutil
-from dask_jobqueue.slurm import SLURMCluster, SLURMJob
-from distributed import Client, Nanny, Scheduler, Status
+from distributed import Client, Nanny, Scheduler
 from distributed.deploy.spec import SpecCluster
 from distributed.security import Security
 from distributed.utils import silence_logging_cmgr
 from torusweep_kernels.backend import resolve
 
-from torusweep.errors import BadInput, one_line
-from torusweep.quantities import counted
+from torusweep.errors import BadInput
 from torusweep.run.consent import trusted
+from torusweep.run.slurm import LOOPBACK, START_SECONDS, refusal, submitted, wait_for_worker
 from torusweep.run.tasks import Patience, Workers, code_version
-from torusweep.sweeps.forecast import gpu_options, usable_cores
+from torusweep.sweeps.forecast import usable_cores
 
-START_SECONDS = 600  # in which Slurm must start a job
-SQUEUE_SECONDS = 60  # between questions to Slurm why its jobs wait
-REPLY_SECONDS = 60  # in which it must answer one
-RENEWALS = 3  # times that jobs are submitted again when all workers are gone
-LOOPBACK = "127.0.0.1:0"
-ROLES = ("client", "scheduler", "worker")
-REFUSED = "sbatch refused: "  # with its words after it; torusweep.run.child listens for them
-
-
-def submitted(settings: Any, folder: Path, environment: Mapping[str, str]) -> SLURMCluster:
-    """Submit the jobs that a configuration's cluster section asks for (see `slurm_cluster`).
-
-    Raises BadInput if this machine cannot submit Slurm jobs.
-    """
-    if shutil.which("sbatch") is None:
-        raise BadInput(
-            "cluster.slurm: expected the command 'sbatch' on the PATH, found none;"
-            " run on a machine that submits Slurm jobs"
-        )
-    jobs = slurm_cluster(settings, folder, environment)
-    jobs.scale(jobs=settings.slurm.jobs)
-    return jobs
-
-
-class SubmittedJob(SLURMJob):
-    """A job that keeps why Slurm refuses it, in sbatch's words: Dask would print a traceback, and wait for it."""
-
-    refusal = ""
-
-    async def start(self) -> None:
-        try:
-            await super().start()  # type: ignore[no-untyped-call]  # Dask's, without types
-        except (RuntimeError, ValueError, OSError) as error:  # sbatch fails, names no job, or cannot be called
-            said = str(error).rpartition("stderr:\n")[2].replace("sbatch: error: ", "")
-            self.refusal = one_line(said) or "it says nothing"
-            self.status = Status.running  # as Dask expects it of a job that was started
-
-
-def refusal(jobs: SLURMCluster, count: int) -> str:
-    """The reason why Slurm refused all of the newest `count` jobs; "" if it took one, or has not answered yet."""
-    said = [getattr(jobs.workers.get(name), "refusal", "") for name in list(jobs.worker_spec)[-count:]]
-    return said[0] if said and all(said) else ""
-
-
-def slurm_cluster(settings: Any, folder: Path, environment: Mapping[str, str]) -> SLURMCluster:
-    """A dask-jobqueue cluster, not scaled yet: `job_script()` shows what it would submit.
-
-    folder        folder of this run's certificates, readable by us alone and seen by every node
-    environment   environment variables of the workers
-    """
-    slurm = settings.slurm
-    gpus = [f"--{name}={value}" for name, value in gpu_options(settings, "").items()]
-    return SLURMCluster(
-        cores=slurm.cores,
-        processes=slurm.cores,
-        memory=slurm.memory.replace(" ", ""),
-        walltime=slurm.walltime,
-        queue=slurm.queue,
-        account=slurm.account,
-        interface=slurm.interface,
-        job_extra_directives=[*gpus, *slurm.directives],
-        job_script_prologue=["export " + " ".join(f"{name}={value}" for name, value in environment.items())],
-        worker_extra_args=["--no-dashboard", "--dashboard-address", LOOPBACK],
-        python=sys.executable,
-        job_name="torusweep",
-        protocol="tls://",
-        security=_certificates(folder),
-        scheduler_options={"dashboard": False, "dashboard_address": LOOPBACK},
-        config_name=None,
-        job_cls=SubmittedJob,  # type: ignore[arg-type]  # declared as a job, and used as its class
-    )
-
-
-def wait_for_worker(client: Client, jobs: SLURMCluster, count: int) -> None:
-    """Wait for the first worker of `count` jobs, and say at most once a minute why Slurm does not start them.
-
-    Raises BadInput with Slurm's words if it refuses all jobs, or none starts within START_SECONDS.
-    """
-    waiting = ""
-    for second in range(1, START_SECONDS + 1):
-        with contextlib.suppress(TimeoutError):
-            client.wait_for_workers(1, timeout=1)
-            return
-        words = refusal(jobs, count)
-        if words:
-            raise BadInput(f"cluster.slurm: {REFUSED}{words}; change cluster.slurm")
-        if second % SQUEUE_SECONDS == 0:
-            waiting = _why_waiting([str(job.job_id) for job in jobs.workers.values() if not job.refusal])
-            refused = {f"; {REFUSED}{job.refusal}" for job in jobs.workers.values() if job.refusal}
-            waiting += "".join(sorted(refused))
-            print(f"waiting for Slurm: {waiting}", flush=True)
-    raise BadInput(
-        f"cluster.slurm: expected a worker within {START_SECONDS} s, got none; {waiting};"
-        " change cluster.slurm, or ask for fewer or smaller jobs"
-    )
-
-
-def _why_waiting(jobs: Sequence[str]) -> str:
-    """States of Slurm jobs with squeue's reasons, as in '2 jobs PENDING (PartitionDown)'."""
-    command = ["squeue", "--noheader", "--format=%T (%r)", f"--jobs={','.join(jobs)}"]
-    try:
-        said = subprocess.run(command, capture_output=True, text=True, timeout=REPLY_SECONDS).stdout
-    except (OSError, subprocess.TimeoutExpired):
-        return "squeue does not answer"
-    states = Counter(line.strip() for line in said.splitlines() if line.strip())
-    return ", ".join(f"{counted(count, 'job')} {state}" for state, count in states.items()) or "no job is in the queue"
-
-
-def _certificates(folder: Path) -> Security:
-    """Certificates of this run only, in files that nodes read."""
-    made = Security.temporary()
-    files = {}
-    for name in ("tls_ca_file", *(f"tls_{role}_{part}" for role in ROLES for part in ("key", "cert"))):
-        files[name] = str(folder / f"{name}.pem")
-        with open(files[name], "x", opener=lambda path, flags: os.open(path, flags, 0o600)) as file:
-            file.write(getattr(made, name))
-    return Security(**files, require_encryption=True)
-
-
+RENEWALS = 3  # times that Slurm jobs are submitted again when all workers are gone
 CONNECT_SECONDS = 5
 LEAST_MEMORY = 1.1  # times what a worker takes when it starts, that it must be allowed: at 0.95 of it, it is stopped
 JOIN_SECONDS = {"local": 120, "scheduler": 60}

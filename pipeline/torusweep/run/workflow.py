@@ -15,11 +15,11 @@ from typing import Any
 
 from torusweep.errors import FOLDER, BadInput, nearest, printable
 from torusweep.run.compute_table import listed, merge, outcome_of
+from torusweep.run.parts import PartJob, StagePart, gpu_options, jobs, read_parts
 from torusweep.run.place import RECORDS, record_of
 from torusweep.run.progress import logged, tell
 from torusweep.run.steps import STEPS
 from torusweep.sweeps.configuration import Sweep, load, of_mapping
-from torusweep.sweeps.forecast import PartJob, StagePart, gpu_options, jobs, read_parts
 from torusweep.sweeps.points import estimates, stage_digest
 from torusweep.sweeps.requested_points import (
     input_files,

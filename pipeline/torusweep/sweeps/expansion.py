@@ -104,7 +104,7 @@ def expand_stage(
     for number, entry in enumerate(sweep.entries(stage.name)):
         with at(sweep, (stage.name, number)):
             requests = counted_requests(stage, entry, sweep.limits.points)
-            topologies = stage.spaces(entry) or chosen(entry, networks)
+            topologies = entry.spaces() or chosen(entry, networks)
             total = sum(map(count_of, topologies)) * len(requests)
             if found.count + total > sweep.limits.points:
                 raise Refused(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import reduce
 from math import prod
 from typing import Any
@@ -17,23 +17,14 @@ from torusweep.networks.seed_runs import count_of, first_of
 from torusweep.networks.spelling import parse
 from torusweep.papers.verification.rows import expected_latency
 from torusweep.questions.latency.columns import LATENCY
+from torusweep.questions.latency.entries import ENTRIES
 from torusweep.questions.latency.normalisation import BISECTION, NORMS, WIRING_VOLUME
 from torusweep.questions.latency.question import across_both_ways, check_links, placement_of
-from torusweep.questions.latency.table import (
-    Columns,
-    ModelInputs,
-    arrow_table,
-    check,
-    dally_columns,
-    network_of,
-    parhami_kwai_columns,
-    width_of,
-)
+from torusweep.questions.latency.table import DALLY, Columns, arrow_table, check, network_of, width_of
 from torusweep.questions.layout.placements import check_suits
 from torusweep.questions.layout.stage import LayoutRequest
-from torusweep.questions.stage import Rates, Spread
+from torusweep.questions.stage import Spread, numbers_of
 from torusweep.questions.static.record import lacking
-from torusweep.sweeps.configuration.models import Dally, ParhamiKwai
 from torusweep.sweeps.configuration.schema import Sweep
 from torusweep.sweeps.expansion import SweepNetwork, at, chosen, pass_over
 from torusweep.tables.columns import arrow_schema
@@ -41,59 +32,38 @@ from torusweep.tables.columns import arrow_schema
 MOST_ROWS = 5_000_000  # of the table; each takes some 300 bytes while it is made
 # Rows that agree in these are the same row.
 INPUTS = [
-    "topology",
-    "model",
-    "nodes",
-    "message_bits",
-    "constant",
-    "budget",
-    "placement",
-    "switch_delay",
-    "wire_delay",
-    "locality",
-    "dimension",
-    "radices",
-    "rate",
+    *("topology", "model", "nodes", "message_bits", "constant", "budget", "placement", "switch_delay", "wire_delay"),
+    *("locality", "dimension", "radices", "rate"),
 ]
-USED_STATIC = [
-    "topology",
-    "nodes",
-    "terminals",
-    "connected",
-    "directed",
-    "degree_max",
-    "mean_distance",
-    "bisection_upper",
-]
-USED_LOADS = ["topology", "per_class_load", "per_class_hops", "max_channel_load"]
 UNIFORM_MINIMAL = {"routing": "minimal", "traffic": "uniform", "method": "exact"}
-USED_LAYOUT = ["topology", "placement", "wire_length_total"]
-USED = {"static": USED_STATIC, "loads": [*USED_LOADS, *UNIFORM_MINIMAL], "layout": USED_LAYOUT}
+USED = {
+    "static": [
+        *("topology", "nodes", "terminals", "connected", "directed", "degree_max", "mean_distance", "bisection_upper"),
+    ],
+    "loads": ["topology", "per_class_load", "per_class_hops", "max_channel_load", *UNIFORM_MINIMAL],
+    "layout": ["topology", "placement", "wire_length_total"],
+}
 
-Entry = ParhamiKwai | Dally
 
-
-def entries(sweep: Sweep) -> list[Entry]:
-    """The entries of the sweep's section, then those of its papers' printed numbers."""
-    printed = [
-        Dally.model_validate({"model": "dally-1990", "nodes": nodes, "message_bits": bits, "wire_delay": delay})
-        for nodes, bits, delay in expected_latency(sweep.papers)
-    ]
-    return [*sweep.latency, *printed]
+def _entries(sweep: Sweep) -> Iterator[tuple[tuple[str | int, ...], Any]]:
+    """The entries of the sweep's section, then those of its papers' printed numbers, each after its place."""
+    yield from ((("latency", number), entry) for number, entry in enumerate(sweep.entries("latency")))
+    for nodes, bits, delay in expected_latency(sweep.papers):
+        yield ("papers",), ENTRIES[DALLY](model=DALLY, nodes=nodes, message_bits=bits, wire_delay=delay)
 
 
 def has_latency(sweep: Sweep) -> bool:
     """Whether the sweep has a table `latency`."""
-    return bool(entries(sweep))
+    return any(_entries(sweep))
 
 
 def latency_stages(sweep: Sweep) -> list[str]:
     """The stages that the sweep's `latency` needs, besides those that every sweep has."""
-    return ["layout"] if any(map(_counts_wires, sweep.latency)) else []
+    return ["layout"] if any(map(_counts_wires, sweep.entries("latency"))) else []
 
 
-def _counts_wires(entry: Entry) -> bool:
-    return isinstance(entry, ParhamiKwai) and entry.constraint.norm == WIRING_VOLUME
+def _counts_wires(entry: Any) -> bool:
+    return entry.model != DALLY and entry.constraint.norm == WIRING_VOLUME
 
 
 def latency_requests(sweep: Sweep, networks: Sequence[SweepNetwork]) -> dict[str, list[tuple[str, Any]]]:
@@ -102,15 +72,10 @@ def latency_requests(sweep: Sweep, networks: Sequence[SweepNetwork]) -> dict[str
     Raises, with the place in the file, BadInput for an entry that chooses no network, and for a placement that does not
     exist or does not suit a network (unless skip_unsuitable); Refused for more rows than MOST_ROWS.
     """
-    _check(sweep, networks)
-    return {"layout": _layouts(sweep, networks)}
-
-
-def _check(sweep: Sweep, networks: Sequence[SweepNetwork]) -> None:
-    total = 0
-    for number, entry in enumerate(sweep.latency):
+    total, layouts = 0, dict[tuple[str, Any], None]()
+    for number, entry in enumerate(sweep.entries("latency")):
         with at(sweep, ("latency", number)):
-            needed = [] if isinstance(entry, Dally) else ["mean_distance", *NORMS[entry.constraint.norm].columns]
+            needed = [] if entry.model == DALLY else ["mean_distance", *NORMS[entry.constraint.norm].columns]
             if missing := lacking(sweep.choice("static"), needed):
                 raise BadInput(f"expected the measures {', '.join(missing)} of static, got a sweep without; add them")
             total += _rows(entry, networks)
@@ -119,15 +84,9 @@ def _check(sweep: Sweep, networks: Sequence[SweepNetwork]) -> None:
                     f"{total:,} rows of latency up to here; the limit is {MOST_ROWS:,}:"
                     " choose fewer networks, rates or message lengths"
                 )
-
-
-def _layouts(sweep: Sweep, networks: Sequence[SweepNetwork]) -> list[tuple[str, Any]]:
-    found: dict[tuple[str, Any], None] = {}
-    for number, entry in enumerate(sweep.latency):
-        if isinstance(entry, Dally) or not _counts_wires(entry):
-            continue
+    for number, entry in enumerate(sweep.entries("latency")):
         with at(sweep, ("latency", number)):
-            for topology in chosen(entry, networks):
+            for topology in chosen(entry, networks) if _counts_wires(entry) else ():
                 spelling = first_of(topology)  # a layout suits all of a run, or none
                 placement = placement_of(entry.constraint, parse(spelling).name)
                 assert placement is not None
@@ -136,8 +95,23 @@ def _layouts(sweep: Sweep, networks: Sequence[SweepNetwork]) -> list[tuple[str, 
                 except BadInput as error:
                     pass_over(error, skip=entry.skip_unsuitable)
                 else:
-                    found[topology, LayoutRequest(placement)] = None
-    return list(found)
+                    layouts[topology, LayoutRequest(placement)] = None
+    return {"layout": list(layouts)}
+
+
+def _rows(entry: Any, networks: Sequence[SweepNetwork]) -> int:
+    if entry.model == DALLY:
+        dimensions = sum(nodes.bit_length() - 2 for nodes in entry.nodes)
+        return dimensions * prod(map(len, (entry.message_bits, entry.wire_delay, entry.locality)))
+    found = sum(map(count_of, chosen(entry, networks)))
+    if not found:
+        raise BadInput(
+            "expected at least one network, got none: none of the sweep's is chosen;"
+            " widen families or nodes, or leave the entry out"
+        )
+    given = (entry.rates, entry.of_saturation)
+    rates = (each.size() if isinstance(each, Spread) else len(numbers_of(each)) for each in given)
+    return found * len(entry.message_bits) * len(entry.switch_delay) * sum(rates)
 
 
 def latency_table(
@@ -151,80 +125,39 @@ def latency_table(
     Raises BadInput, with the place in the file, for a network that the model does not fit (unless skip_unsuitable).
     """
     parts = [arrow_schema(LATENCY).empty_table()]
-    for number, entry in enumerate(entries(sweep)):
-        with at(sweep, ("latency", number) if number < len(sweep.latency) else ("papers",)):
-            parts.append(
-                arrow_table(
-                    _of_cubes(entry) if isinstance(entry, Dally) else _of_networks(entry, static, loads, layout)
-                )
-            )
+    for place, entry in _entries(sweep):
+        with at(sweep, place):
+            try:
+                columns = entry.columns() if entry.model == DALLY else _of_networks(entry, static, loads, layout)
+            except ValueError as error:
+                raise error if isinstance(error, BadInput) else BadInput(str(error)) from None
+            parts.append(arrow_table(columns))
     table = pa.concat_tables(parts).combine_chunks()
-    place = pa.array(range(table.num_rows), pa.int64())
     first = (
         table.select(INPUTS)
-        .append_column("place", place)
+        .append_column("place", pa.array(range(table.num_rows), pa.int64()))
         .group_by(INPUTS, use_threads=False)
         .aggregate([("place", "min")])
     )
     return table.take(first["place_min"].combine_chunks().sort())
 
 
-def _rows(entry: Entry, networks: Sequence[SweepNetwork]) -> int:
-    if isinstance(entry, Dally):
-        return (
-            sum(nodes.bit_length() - 2 for nodes in entry.nodes)
-            * len(entry.message_bits)
-            * len(entry.wire_delay)
-            * len(entry.locality)
-        )
-    found = sum(map(count_of, chosen(entry, networks)))
-    if not found:
-        raise BadInput(
-            "expected at least one network, got none: none of the sweep's is chosen;"
-            " widen families or nodes, or leave the entry out"
-        )
-    return (
-        found
-        * prod(map(len, (entry.message_bits, entry.switch_delay)))
-        * (_count(entry.rates) + _count(entry.of_saturation))
-    )
-
-
-def _of_cubes(entry: Dally) -> Columns:
-    try:
-        return dally_columns(
-            entry.nodes,
-            message_bits=entry.message_bits,
-            wire_delay=entry.wire_delay,
-            locality=entry.locality,
-            whole=entry.radices == "whole",
-        )
-    except ValueError as error:
-        raise BadInput(str(error)) from None
-
-
-def _of_networks(entry: ParhamiKwai, static: pa.Table, loads: pa.Table | None, layout: pa.Table | None) -> Columns:
-    records = {record["topology"]: record for record in static.select(USED_STATIC).to_pylist()}
-    carried = (
-        {}
-        if loads is None
-        else {record["topology"]: record for record in _uniform_minimal(loads).select(USED_LOADS).to_pylist()}
-    )
-    constraint = entry.constraint
-    rows = [] if layout is None else layout.select(USED_LAYOUT).to_pylist()
-    placed = {(row["topology"], row["placement"]): row for row in rows}
-    networks: list[ModelInputs] = []
-    widths: list[float] = []
-    placements: list[str | None] = []
+def _of_networks(entry: Any, static: pa.Table, loads: pa.Table | None, layout: pa.Table | None) -> Columns:
+    records = {record["topology"]: record for record in static.select(USED["static"]).to_pylist()}
+    uniform = [] if loads is None else _uniform_minimal(loads).to_pylist()
+    carried = {record["topology"]: record for record in uniform}
+    wires = [] if layout is None else layout.select(USED["layout"]).to_pylist()
+    placed = {(row["topology"], row["placement"]): row for row in wires}
+    networks, widths, placements = [], [], []
     for name in chosen(entry, [SweepNetwork(topology) for topology in records]):
         try:
             check_links(name, plan(name)[1])
             record = records[name]
             network = network_of(record, carried.get(name))
-            placement = placement_of(constraint, parse(name).name)
-            if constraint.norm == BISECTION and record["directed"] and record["bisection_upper"] is not None:
+            placement = placement_of(entry.constraint, parse(name).name)
+            if entry.constraint.norm == BISECTION and record["directed"] and record["bisection_upper"] is not None:
                 record = across_both_ways(build(name), record)
-            width = width_of(constraint, record, placed.get((name, placement)))
+            width = width_of(entry.constraint, record, placed.get((name, placement)))
             check(network, entry.message_bits, width)
         except ValueError as error:
             pass_over(BadInput(str(error)), skip=entry.skip_unsuitable)
@@ -237,28 +170,10 @@ def _of_networks(entry: ParhamiKwai, static: pa.Table, loads: pa.Table | None, l
             "expected at least one network that the model fits, got none;"
             " widen families or nodes, or leave the entry out"
         )
-    rates = {"rates": _numbers(entry.rates), "of_saturation": _numbers(entry.of_saturation)}
-    return parhami_kwai_columns(
-        networks,
-        widths,
-        message_bits=entry.message_bits,
-        switch_delay=entry.switch_delay,
-        constraint=constraint,
-        placements=placements,
-        **rates,
-    )
+    columns: Columns = entry.columns(networks, widths, placements)
+    return columns
 
 
 def _uniform_minimal(loads: pa.Table) -> pa.Table:
     """Exact loads of the traffic and routes that the model assumes."""
     return loads.filter(reduce(operator.and_, (pc.field(name) == value for name, value in UNIFORM_MINIMAL.items())))
-
-
-def _numbers(given: Rates) -> Sequence[float]:
-    if isinstance(given, Spread):
-        return given.numbers()
-    return given if isinstance(given, tuple) else (given,)
-
-
-def _count(given: Rates) -> int:
-    return given.size() if isinstance(given, Spread) else len(_numbers(given))

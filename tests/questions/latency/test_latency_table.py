@@ -209,7 +209,7 @@ def test_rates_at_equal_distances_end_where_they_should(tmp_path):
         load_sweep(
             tmp_path, f"topologies: [ring(k=8)]\nlatency: [{{{P04}, rates: {{from: 0.1, to: 0.7, count: 7}}}}]\n"
         )
-        .latency[0]
+        .entries("latency")[0]
         .rates
     )
     assert spread.numbers() == pytest.approx(np.linspace(0.1, 0.7, 7))

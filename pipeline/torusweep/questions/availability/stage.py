@@ -33,7 +33,7 @@ from torusweep.questions.availability.request import (
 from torusweep.questions.console import Columns, print_heading, print_note, print_rows
 from torusweep.questions.heeds import heeds
 from torusweep.questions.how import How
-from torusweep.questions.parameters import Absent, NotSwept, Option, Read, Spelled
+from torusweep.questions.parameters import NOT_SWEPT, Absent, Spelled, Typed
 from torusweep.questions.question import Question
 from torusweep.questions.stage import LazyNetwork, NetworkChoice, Spellings, under
 
@@ -139,7 +139,7 @@ MEASURE = Spelled(
     title="Measures",
     called=False,
 )
-NUMBERS = Read("torusweep.questions.availability.request:numbers_of", "2,0.5%,…")
+NUMBERS = Typed(reader="torusweep.questions.availability.request:numbers_of", shown="2,0.5%,…")
 
 
 def availability(
@@ -149,13 +149,13 @@ def availability(
         tuple[int | Real, ...],
         Meaning("links that fail: a whole number at a time, or as a fraction the probability of each; or several"),
         NUMBERS,
-        NotSwept(),
+        NOT_SWEPT,
     ] = (),
     routers: Annotated[
-        tuple[int | Real, ...], Meaning("the same of routers, with their terminals"), NUMBERS, NotSwept()
+        tuple[int | Real, ...], Meaning("the same of routers, with their terminals"), NUMBERS, NOT_SWEPT
     ] = (),
     cubes: Annotated[
-        tuple[int | Real, ...], Meaning("the same of cubes, all of whose nodes fail"), NUMBERS, NotSwept()
+        tuple[int | Real, ...], Meaning("the same of cubes, all of whose nodes fail"), NUMBERS, NOT_SWEPT
     ] = (),
     *,
     draws: Annotated[
@@ -168,7 +168,7 @@ def availability(
         Absent("as many as take some seconds"),
     ]
     | None = None,
-    measures: Annotated[tuple[str, ...], MEASURE, Option("--measure")] = USUAL,
+    measures: Annotated[tuple[str, ...], MEASURE, Typed("--measure")] = USUAL,
 ) -> Availability:
     """What is left of a network after failures: the distribution of each measure over thousands of draws.
 

@@ -25,9 +25,10 @@ from torusweep.questions.collectives.compared import attaining, compared, timing
 from torusweep.questions.collectives.record import collective_record
 from torusweep.questions.collectives.text import order_in_words, print_collective
 from torusweep.questions.display import value_text
+from torusweep.questions.entries import field_of
 from torusweep.questions.heeds import heeds
 from torusweep.questions.how import How
-from torusweep.questions.parameters import Absent, InTables, NotSwept, Option, Positional, Spelled, Swept
+from torusweep.questions.parameters import NOT_SWEPT, Absent, Spelled, Swept, Typed
 from torusweep.questions.question import CERTIFICATE, Question
 from torusweep.questions.stage import LazyNetwork, NetworkChoice, under
 
@@ -116,29 +117,28 @@ ALGORITHM = Spelled(
 def collective(
     network: Topology,
     how: How,
-    operation: Annotated[str, OPERATION, Positional()],
+    operation: Annotated[str, OPERATION, Typed(positional=True)],
     algorithms: Annotated[
         tuple[str, ...],
         ALGORITHM,
         Absent("all that suit the network"),
-        Swept(OPTIMUM),
-        InTables("algorithm"),
-        Option("--algorithm"),
+        Swept(OPTIMUM, column="algorithm"),
+        Typed("--algorithm"),
     ]
     | None = None,
     *,
-    root: Annotated[str | int, Meaning("of broadcast and reduce: a terminal, its number or name"), NotSwept()] = 0,
+    root: Annotated[str | int, Meaning("of broadcast and reduce: a terminal, its number or name"), NOT_SWEPT] = 0,
     bytes: Annotated[
         tuple[str | int, ...],
         Meaning("also the time for this size, as 64MiB, or for all powers of 2, as 1MiB:16GiB; or for several"),
-        NotSwept(),
+        NOT_SWEPT,
     ]
     | None = None,
     bandwidth: Annotated[
         str,
         Meaning("of a link that carries a flit a cycle, in each direction, for the time of bytes"),
         Absent(f"what links with units say, else {BANDWIDTH}"),
-        NotSwept(),
+        NOT_SWEPT,
     ]
     | None = None,
     latency: Annotated[
@@ -148,7 +148,7 @@ def collective(
             " own, what software adds to each step"
         ),
         Absent(f"{LATENCY}; where links say theirs, those of the slowest message's path alone"),
-        NotSwept(),
+        NOT_SWEPT,
     ]
     | None = None,
     simulate: Annotated[
@@ -156,11 +156,11 @@ def collective(
         Whole(
             1, "also simulate each algorithm flit by flit, with so many flits for each equal part of the data", 10**6
         ),
-        NotSwept(),
+        NOT_SWEPT,
     ]
     | None = None,
     in_network: Annotated[
-        bool, Meaning(f"switches add up, too: all_reduce as the operation {IN_NETWORK}"), NotSwept()
+        bool, Meaning(f"switches add up, too: all_reduce as the operation {IN_NETWORK}"), NOT_SWEPT
     ] = False,
 ) -> Collective:
     """The time of a collective operation by each suitable algorithm, beside a bound that none can beat.
@@ -262,7 +262,7 @@ class CollectivesQuestion(Question):
 
     def _entry(self) -> type[NetworkChoice]:
         """The entry of a configuration, where `algorithms` are called algorithm, as in tables."""
-        fields: dict[str, Any] = {one.column: self._field(one) for one in self.swept}
+        fields: dict[str, Any] = {one.column: field_of(one, self.command) for one in self.swept}
         return create_model(self.name.title(), __base__=NetworkChoice, __doc__=self.description, **fields)
 
     def requests(self, entry: Any) -> Iterator[Any]:

@@ -25,7 +25,7 @@ from torusweep.questions.cost.record import cost_record, widths_of
 from torusweep.questions.display import Fact, facts
 from torusweep.questions.heeds import BY_WEIGHT, heeds
 from torusweep.questions.how import How
-from torusweep.questions.parameters import InTables, NotSwept, Spelled
+from torusweep.questions.parameters import NOT_SWEPT, Spelled, Swept
 from torusweep.questions.question import Aside, Question
 from torusweep.questions.stage import LazyNetwork, under
 
@@ -200,11 +200,11 @@ PACKING = Spelled(
 def cost(
     networks: Sequence[Topology],
     how: How,
-    model: Annotated[str | Path, COST_MODEL, InTables("cost_model")] = DEFAULT_MODEL,
+    model: Annotated[str | Path, COST_MODEL, Swept(column="cost_model")] = DEFAULT_MODEL,
     packing: Annotated[str, PACKING] = AUTOMATIC,
     *,
-    routing: Annotated[tuple[str, ...], ROUTING, NotSwept()] | None = None,
-    traffic: Annotated[str, TRAFFIC, NotSwept()] | None = None,
+    routing: Annotated[tuple[str, ...], ROUTING, NOT_SWEPT] | None = None,
+    traffic: Annotated[str, TRAFFIC, NOT_SWEPT] | None = None,
     terminals: Annotated[
         int,
         Whole(
@@ -213,7 +213,7 @@ def cost(
             " number is nearest",
             10**6,
         ),
-        NotSwept(),
+        NOT_SWEPT,
     ]
     | None = None,
 ) -> Cost | Costs:

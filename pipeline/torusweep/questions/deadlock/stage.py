@@ -25,7 +25,7 @@ from torusweep.questions.deadlock.text import print_verdict, remedy_words
 from torusweep.questions.display import Fact, value_text
 from torusweep.questions.heeds import BY_LATENCY, BY_WEIGHT, heeds
 from torusweep.questions.how import How
-from torusweep.questions.parameters import Absent, NotSwept, Several, Spelled, Swept
+from torusweep.questions.parameters import NOT_SWEPT, Absent, Spelled, Swept
 from torusweep.questions.question import CERTIFICATE, File, Question
 from torusweep.questions.spelled import TRAFFIC
 from torusweep.questions.stage import LazyNetwork, Rows
@@ -186,18 +186,18 @@ VC_RULE = Spelled(
 def deadlock(
     network: Topology,
     how: How,
-    routing: Annotated[str | GivenRouting, ROUTING, Swept()] = "minimal",
-    vc_rule: Annotated[str, VC_RULE, Swept()] = "none",
-    virtual_channels: Annotated[int, VIRTUAL_CHANNELS, Several(), Swept(2)] = 1,
+    routing: Annotated[str | GivenRouting, ROUTING, Swept(None)] = "minimal",
+    vc_rule: Annotated[str, VC_RULE, Swept(None)] = "none",
+    virtual_channels: Annotated[int, VIRTUAL_CHANNELS, Swept(2, several=True)] = 1,
     *,
-    traffic: Annotated[str | GivenTraffic, TRAFFIC, NotSwept(), Absent("all pairs of terminals send")] | None = None,
+    traffic: Annotated[str | GivenTraffic, TRAFFIC, NOT_SWEPT, Absent("all pairs of terminals send")] | None = None,
     layers: Annotated[
         bool,
         Meaning(
             "also divide the paths among as few layers of virtual channels as a greedy search finds, without a cycle "
             "in any layer"
         ),
-        NotSwept(),
+        NOT_SWEPT,
     ] = False,
 ) -> Deadlock:
     """Whether packets can deadlock: the channel dependency graph, a proof or a cycle.

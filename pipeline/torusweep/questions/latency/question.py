@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from math import isfinite
-from typing import Annotated, Any, Literal, TypedDict, Unpack, cast
+from typing import Annotated, Any, Literal, Unpack
 
 from rich.console import Console
 
@@ -16,22 +16,22 @@ from torusweep.errors import BadInput
 from torusweep.networks.cuts import cut_both_ways
 from torusweep.networks.links import channel_matrix, surviving_network
 from torusweep.networks.symmetry import orbits_under, proved_symmetries
-from torusweep.networks.topology import Meaning, Number, Plan, Topology, Whole
+from torusweep.networks.topology import Meaning, Plan, Topology
 from torusweep.questions.answer import Record, Records, Row
 from torusweep.questions.heeds import heeds
 from torusweep.questions.how import How
 from torusweep.questions.latency.columns import LATENCY
-from torusweep.questions.latency.normalisation import BISECTION, WIRING_VOLUME, Constraint, constraint
+from torusweep.questions.latency.entries import PARAMETERS, Entry, MessageBits, OfAModel, entry_with
+from torusweep.questions.latency.normalisation import BISECTION, WIRING_VOLUME, Constraint
 from torusweep.questions.latency.table import (
     DALLY,
+    MODELS,
     PARHAMI_KWAI,
     Columns,
     ModelInputs,
     arrow_table,
     check,
-    dally_columns,
     network_of,
-    parhami_kwai_columns,
     width_of,
 )
 from torusweep.questions.latency.text import cost_in_words, print_comparison, print_cubes, print_latency, verdict
@@ -40,7 +40,7 @@ from torusweep.questions.layout.record import layout_record
 from torusweep.questions.loads.channels import record_of
 from torusweep.questions.loads.exact import exact_loads
 from torusweep.questions.question import Askable
-from torusweep.questions.stage import MOST_NODES, under
+from torusweep.questions.stage import under
 from torusweep.questions.static.bisection import bisection_bounds
 from torusweep.questions.static.connectivity import components
 from torusweep.questions.static.distances import terminal_distances
@@ -197,63 +197,12 @@ class Cubes(Records):
         print_cubes(console, self.cube, self.rows)
 
 
-MOST = 10**9  # bits, rates, delays and budgets
-
-
-class OfNetworks(TypedDict, total=False):
-    """What only the model of Parhami & Kwai takes."""
-
-    switch_delay: Annotated[float, Number(0, "cycles from one channel to the next, s; 3 by default", MOST, above=True)]
-    rate: Annotated[float, Number(0, "messages per node and cycle, m; by default 0, an empty network", MOST)]
-    constant: Annotated[
-        Literal["pins", "bisection", "wiring_volume"],
-        Meaning("the cost that all networks share; it decides the width of their channels; pins by default"),
-    ]
-    budget: Annotated[
-        float,
-        Number(
-            0,
-            "that cost per node: pins (96 by default), wires across the middle in both directions (1), or pitches of"
-            " wire (96)",
-            MOST,
-            above=True,
-        ),
-    ]
-    pins: Annotated[float, Number(0, "another name for the budget of constant pins", MOST, above=True)]
-    placement: Annotated[
-        str,
-        Meaning("the placement whose wires a constant wiring_volume counts; by default folded, straight for a mesh"),
-    ]
-
-
-class OfCubes(TypedDict, total=False):
-    """What only the model of Dally takes."""
-
-    nodes: Annotated[int, Whole(4, "nodes of the k-ary n-cubes", MOST_NODES)]
-    wire_delay: Annotated[
-        Literal["constant", "logarithmic", "linear"],
-        Meaning("how the cycle time grows with the longest wire; constant by default"),
-    ]
-    dimension: Annotated[int, Whole(2, "dimension of the cube; by default the best", 30)]
-    locality: Annotated[
-        float, Number(0, "mean distance as a share of that of uniform traffic; 1 by default", 1, above=True)
-    ]
-    radices: Annotated[
-        Literal["real", "whole"],
-        Meaning("whether radices are real, k = N^(1/n), or whole numbers, mixed where needed; real by default"),
-    ]
-
-
-class OfAModel(OfNetworks, OfCubes, total=False):
-    """What one of the models takes."""
-
-
 def latency(
     networks: Sequence[Topology],
     how: How,
     *,
     model: Annotated[Literal["parhami-kwai-2004", "dally-1990"], Meaning("the model")] = "parhami-kwai-2004",
-    message_bits: Annotated[float, Number(0, "message length, L", MOST, above=True)] = 96,
+    message_bits: MessageBits = 96,
     **given: Unpack[OfAModel],
 ) -> Latency | Latencies | Cubes:
     """Mean latency by a paper's model: Parhami & Kwai's for each network, Dally's for cubes of so many nodes.
@@ -274,53 +223,38 @@ def latency(
     >>> ts.latency(model="dally-1990", nodes=2**20, message_bits=150).cube["best_dimension"]
     5
     """
-    chosen = cast(OfAModel, {name: value for name, value in given.items() if value is not None})
-    kind, needed = (OfCubes, DALLY) if model == PARHAMI_KWAI else (OfNetworks, PARHAMI_KWAI)
+    chosen = {"message_bits": message_bits} | {name: value for name, value in given.items() if value is not None}
+    own, (needed,) = {one.name for one in PARAMETERS[model]}, {*MODELS} - {model}
     for name in chosen:
-        if name in kind.__annotations__:
+        if name not in own:
             with under(name):
                 raise BadInput(f"expected with the model {needed} only, got {model}; leave it out")
     try:
-        if model == DALLY:
-            return _cubes(networks, message_bits, chosen)
-        return _networks(networks, how, message_bits, chosen)
+        return _cubes(networks, chosen) if model == DALLY else _networks(networks, how, chosen)
     except ValueError as error:
         raise BadInput(str(error)) from None
 
 
-def _networks(networks: Sequence[Topology], how: How, message_bits: float, given: OfNetworks) -> Latency | Latencies:
+def _networks(networks: Sequence[Topology], how: How, given: Row) -> Latency | Latencies:
     """Parhami & Kwai's model: one network in full, or several side by side."""
     if not networks:
         raise BadInput('expected a topology, got none; as in torusweep latency "torus(k=16, n=3)" --rate 0.01')
-    cost = constraint(
-        given.get("constant", "pins"),
-        budget=given.get("budget"),
-        pins=given.get("pins"),
-        placement=given.get("placement"),
-    )
+    entry = entry_with(PARHAMI_KWAI, given, rates=given.get("rate", 0.0))
+    cost: Constraint = entry.constraint
     inputs, widths, placements, limits = [], [], [], []
     for topology in networks:
         with how.progress.wait(f"{topology.spelling}: distances{', cuts' if cost.norm == 'bisection' else ''}"):
             static = static_of(topology, cost, backend=how.backend)
             placement = placement_of(cost, topology.family)
             width = width_measured(topology, cost._replace(placement=placement), static)
-        check(network_of(static), [message_bits], width)
+        check(network_of(static), entry.message_bits, width)
         with how.progress.share(f"{topology.spelling}: routes followed") as progress:
             network, reason = with_loads(topology, static, backend=how.backend, progress=progress)
         inputs.append(network)
         widths.append(width)
         placements.append(placement)
         limits += _limits(static, reason)
-    columns = parhami_kwai_columns(
-        inputs,
-        widths,
-        message_bits=[message_bits],
-        switch_delay=[given.get("switch_delay", 3.0)],
-        constraint=cost,
-        placements=placements,
-        rates=[given.get("rate", 0.0)],
-    )
-    rows = _rows(columns)
+    rows = _rows(entry.columns(inputs, widths, placements))
     return Latency(rows[0], limits=limits) if len(rows) == 1 else Latencies(rows, limits=limits)
 
 
@@ -338,7 +272,7 @@ def _limits(static: Row, reason: str) -> list[str]:
     return limits
 
 
-def _cubes(networks: Sequence[Topology], message_bits: float, given: OfCubes) -> Cubes:
+def _cubes(networks: Sequence[Topology], given: Row) -> Cubes:
     """Dally's model: the cube of the dimension given, else of the best one, beside those of all dimensions."""
     if networks or "nodes" not in given:
         got = f"the topology {networks[0].spelling}" if networks else "neither"
@@ -347,14 +281,7 @@ def _cubes(networks: Sequence[Topology], message_bits: float, given: OfCubes) ->
                 f"expected nodes and no topology with the model {DALLY}, got {got};"
                 " its cubes follow from their number of nodes"
             )
-    columns = dally_columns(
-        [given["nodes"]],
-        message_bits=[message_bits],
-        wire_delay=[given.get("wire_delay", "constant")],
-        locality=[given.get("locality", 1.0)],
-        whole=given.get("radices") == "whole",
-    )
-    cubes = _rows(columns)
+    cubes = _rows(entry_with(DALLY, given).columns())
     dimension = given.get("dimension", cubes[0]["best_dimension"])
     cube = next((cube for cube in cubes if cube["dimension"] == dimension), None)
     if cube is None:
@@ -379,6 +306,8 @@ def _rows(columns: Columns) -> list[Row]:
 class LatencyQuestion(Askable):
     ask = staticmethod(latency)
     command = "latency"
+    Entry = Entry
+    description = "latency by the papers' models; without it, only the papers' printed numbers"
     heeds = heeds("direction, terminals, forwarding")
     refuses = ("bandwidth", "latency", "terminals", "terminal rate", "forwarding")
     about = "networks"

@@ -19,7 +19,7 @@ from torusweep.questions.layout.columns import LAYOUT
 from torusweep.questions.layout.drawing import svg_layout, text_layout
 from torusweep.questions.layout.placements import SIDES, Dimensions, check_suits, default_placement, spelling_of
 from torusweep.questions.layout.record import layout_record
-from torusweep.questions.parameters import NotSwept, Read, Spelled, Swept
+from torusweep.questions.parameters import NOT_SWEPT, Spelled, Swept, Typed
 from torusweep.questions.question import File, Question
 from torusweep.questions.stage import LazyNetwork
 
@@ -120,11 +120,11 @@ PLACEMENT = Spelled(
 def layout(
     network: Topology,
     how: How,
-    placement: Annotated[str, PLACEMENT, Swept()] | None = None,
+    placement: Annotated[str, PLACEMENT, Swept(None)] | None = None,
     *,
-    dimensions: Annotated[Dimensions, NotSwept()] | None = None,
+    dimensions: Annotated[Dimensions, NOT_SWEPT] | None = None,
     block: Annotated[
-        tuple[int, ...], SIDES, Read("torusweep.questions.layout.placements:sides_of", "4,4,2"), NotSwept()
+        tuple[int, ...], SIDES, Typed(reader="torusweep.questions.layout.placements:sides_of", shown="4,4,2"), NOT_SWEPT
     ]
     | None = None,
 ) -> Layout:

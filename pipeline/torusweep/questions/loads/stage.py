@@ -30,7 +30,7 @@ from torusweep.questions.loads.monte_carlo import sampled_loads
 from torusweep.questions.loads.runs import loads_of_block
 from torusweep.questions.loads.text import print_loads
 from torusweep.questions.loads.trees import tree_loads
-from torusweep.questions.parameters import Absent, Inside, NotSwept
+from torusweep.questions.parameters import NOT_SWEPT, Absent, Swept
 from torusweep.questions.question import Part, Question
 from torusweep.questions.spelled import ROUTING, TRAFFIC
 from torusweep.questions.stage import LazyNetwork, under
@@ -192,21 +192,21 @@ def loads(
             "exact: expected loads, exact sums that are rounded once; as-table: the same numbers, computed over the "
             "table that 'torusweep routes' writes; monte-carlo: loads of random packets, with their standard error"
         ),
-        NotSwept(),
+        NOT_SWEPT,
     ]
     | None = None,
     *,
     packets: Annotated[
         int,
         Whole(monte_carlo.MIN_PACKETS, "packets of monte-carlo, at most", 10**12),
-        Inside("sample", monte_carlo.PACKETS, "estimate from random packets; null: exact"),
+        Swept(monte_carlo.PACKETS, inside="sample", meaning="estimate from random packets; null: exact"),
     ]
     | None = None,
-    seed: Annotated[int, Whole(0, "seed of the random packets", 2**63 - 1), Inside("sample", 0)] | None = None,
+    seed: Annotated[int, Whole(0, "seed of the random packets", 2**63 - 1), Swept(0, inside="sample")] | None = None,
     relative_error: Annotated[
         float,
         Number(0, "the sample ends at this standard error of the largest load, relative to it", 1, open=True),
-        Inside("sample", None),
+        Swept(None, inside="sample"),
     ]
     | None = None,
     bounds: Annotated[
@@ -220,7 +220,7 @@ def loads(
         str,
         Meaning("what a terminal sends on average, as 40Gb/s: links are also told in percent of their capacity"),
         Absent("what demands with units say"),
-        NotSwept(),
+        NOT_SWEPT,
     ]
     | None = None,
 ) -> Loads:
@@ -242,6 +242,13 @@ def loads(
         sent = None if sends is None else float(rate_of(sends))
         if sent is not None and network.plan.rate is None:
             raise BadInput('expected links whose bandwidths have a unit; say with_links(…, bandwidths=["100 Gb/s"])')
+    if bounds:  # refused before the loads are followed
+        try:
+            check_capacity(network, traffic, use_symmetry=how.use_symmetry)
+        except Refused as refusal:
+            refusal.place = ("bounds",)
+            refusal.args = (f"{str(refusal).partition('; choose')[0]}; choose a smaller network, or no bounds",)
+            raise
     options: dict[str, Any] = {"routing": routing, "traffic": traffic, "backend": how.backend, "threads": how.threads}
     if method == "monte-carlo":
         options |= {"packets": monte_carlo.PACKETS, **sample}
@@ -288,16 +295,6 @@ class LoadsQuestion(Question):
     def certificates(self, network: Topology | None, row: Mapping[str, Any]) -> str:
         assert network is not None, "rows are of networks"
         return capacity_certificate(network, row["traffic"], "all")
-
-    def check_given(self, network: Topology | None, how: How, values: Mapping[str, Any]) -> None:
-        if network is None or not values.get("bounds"):
-            return
-        try:
-            check_capacity(network, values.get("traffic", "uniform"), use_symmetry=how.use_symmetry)
-        except Refused as refusal:
-            refusal.place = ("bounds",)
-            refusal.args = (f"{str(refusal).partition('; choose')[0]}; choose a smaller network, or no bounds",)
-            raise
 
     def check(self, network: LazyNetwork, request: Any) -> None:
         if _suits_by_plan(network, request):

@@ -19,7 +19,7 @@ from torusweep.questions.answer import Records
 from torusweep.questions.console import print_note
 from torusweep.questions.heeds import heeds
 from torusweep.questions.how import How
-from torusweep.questions.parameters import NotSwept
+from torusweep.questions.parameters import NOT_SWEPT
 from torusweep.questions.question import Question
 from torusweep.questions.screen.certificate import certificate_of_size
 from torusweep.questions.screen.columns import SCREEN
@@ -98,14 +98,16 @@ class Screen(NetworkChoice):
             raise ValueError("expected a design space or a choice of networks, got both; write two entries")
         return self
 
-    def spaces(self) -> list[Space]:
-        """The design spaces that the entry names."""
+    def spaces(self) -> list[str]:
         given: Any = self  # its fields are the question's parameters
         sizes = None if self.nodes is None else range(self.nodes.lowest, self.nodes.highest + 1)
         try:
-            return spaces_of(given.family, given.dimensions, given.steps, sizes, given.each)
+            whole = spaces_of(given.family, given.dimensions, given.steps, sizes, given.each)
         except ValueError as wrong:
             raise ValueError(re.sub("`(family|each)` ", "\\1: ", str(wrong)).replace("`", "")) from None
+        if given.each != "class":
+            return [str(space) for space in whole]
+        return [str(part) for space in whole for part in (in_parts(space) if isinstance(space, Lattices) else [space])]
 
 
 def screen(
@@ -127,7 +129,7 @@ def screen(
         tuple[int, ...], replace(STEPS, meaning="how many steps circulants have: a number, or several")
     ] = (),
     nodes: Annotated[
-        tuple[int, ...], replace(NODES, meaning="nodes of a design space's graphs: a number, or several"), NotSwept()
+        tuple[int, ...], replace(NODES, meaning="nodes of a design space's graphs: a number, or several"), NOT_SWEPT
     ] = (),
     each: Annotated[
         Literal["class", "graph", "lattice"],
@@ -201,12 +203,6 @@ class ScreenQuestion(Question):
 
     def certificates(self, network: Topology | None, row: Mapping[str, Any]) -> str:
         return certificate_of_size(row["dimensions"], row["nodes"])
-
-    def spaces(self, entry: Any) -> list[str]:
-        whole = entry.spaces()
-        if entry.each != "class":
-            return [str(space) for space in whole]
-        return [str(part) for space in whole for part in (in_parts(space) if isinstance(space, Lattices) else [space])]
 
     def requests(self, entry: Any) -> Iterator[ScreenRequest]:
         if entry.family is None:

@@ -21,7 +21,7 @@ from torusweep.quantities import counted
 from torusweep.questions.answer import Record
 from torusweep.questions.console import print_heading, print_note, print_rows
 from torusweep.questions.how import How
-from torusweep.questions.parameters import AlsoCalled
+from torusweep.questions.parameters import Typed
 from torusweep.questions.question import Askable
 from torusweep.questions.search.columns import SEARCH
 from torusweep.questions.search.run import search as run_search
@@ -75,7 +75,7 @@ def search(
     nodes: Annotated[int, Whole(3, "nodes of the graph", 2**14)],
     degree: Annotated[int, Whole(2, "most links of a node", 64)],
     minimise: Annotated[
-        Literal["mean_distance", "diameter"], Meaning("what should be small"), AlsoCalled("minimize")
+        Literal["mean_distance", "diameter"], Meaning("what should be small"), Typed(also="minimize")
     ] = "mean_distance",
     symmetry: Annotated[
         int,

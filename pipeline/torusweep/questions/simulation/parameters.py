@@ -17,11 +17,11 @@ from pydantic import AfterValidator
 from torusweep.errors import BadInput, one_line
 from torusweep.networks.physical import FLIT_BYTES, MOST_FLIT_BYTES
 from torusweep.networks.topology import Meaning, Number, Whole
-from torusweep.questions.parameters import Absent, Several, Spelled, parameters_of
+from torusweep.questions.parameters import Absent, Spelled, Swept, parameters_of
 from torusweep.questions.simulation.packets import MOST_FLITS, PLACEMENTS, Placement, lengths_of
 from torusweep.questions.simulation.presets import ALL_CHANNELS, Switching
 from torusweep.questions.spelled import TRAFFIC
-from torusweep.questions.stage import Rates, Spread
+from torusweep.questions.stage import Rates, Spread, numbers_of
 from torusweep.routing import GivenRouting
 from torusweep.traffic import GivenTraffic
 
@@ -78,25 +78,28 @@ class Parameters:
     ) = None
     vc_rule: Annotated[str, RULE, Absent("the router's, or the first without deadlock")] | None = None
     virtual_channels: (
-        Annotated[int, Whole(1, "virtual channels of each physical channel", ALL_CHANNELS), Several(), OF_ROUTER] | None
+        Annotated[
+            int, Whole(1, "virtual channels of each physical channel", ALL_CHANNELS), Swept(several=True), OF_ROUTER
+        ]
+        | None
     ) = None
     buffer_flits: (
         Annotated[
             int,
             Whole(1, "buffer of a virtual channel, in flits", MAX_BUFFER),
-            Several(),
+            Swept(several=True),
             Absent("the router's, or what switching and links need"),
         ]
         | None
     ) = None
     packet_flits: (
-        Annotated[int, Whole(1, "length of every packet, in flits", MOST_FLITS), Several(), OF_ROUTER] | None
+        Annotated[int, Whole(1, "length of every packet, in flits", MOST_FLITS), Swept(several=True), OF_ROUTER] | None
     ) = None
     flit_bytes: (
         Annotated[
             int,
             Whole(1, "bytes of a flit; with links in Gb/s, a cycle is the time of a flit", MOST_FLIT_BYTES),
-            Several(),
+            Swept(several=True),
             Absent(f"{FLIT_BYTES}, or as many as long links need"),
         ]
         | None
@@ -107,7 +110,7 @@ class Parameters:
         Annotated[
             int,
             Whole(1, "virtual channels of an input port that may send in the same cycle", ALL_CHANNELS),
-            Several(),
+            Swept(several=True),
             OF_ROUTER,
         ]
         | None
@@ -130,7 +133,7 @@ class Parameters:
         Annotated[
             Placement,
             Meaning("how a workload's tasks are placed on terminals; random differs for each seed"),
-            Several(),
+            Swept(several=True),
             Absent(PLACEMENTS[0]),
         ]
         | None
@@ -266,7 +269,7 @@ def _above_0(loads: Rates) -> Rates:
         if not LOAD.contains(loads.lowest):
             raise ValueError(f"expected loads above 0, got from {loads.lowest:g}; begin higher")
         return loads
-    for number, load in enumerate(loads if isinstance(loads, tuple) else (loads,)):
+    for number, load in enumerate(numbers_of(loads)):
         if not LOAD.contains(load):
             which = f"[{number}]" if isinstance(loads, tuple) else ""
             raise ValueError(f"expected loads above 0, got loads{which} = {load:g}; choose a higher one")
@@ -274,10 +277,3 @@ def _above_0(loads: Rates) -> Rates:
 
 
 Loads = Annotated[Rates, AfterValidator(_above_0)]
-
-
-def offered(loads: Rates) -> tuple[float, ...]:
-    """The loads of a configuration, written out."""
-    if isinstance(loads, Spread):
-        return loads.numbers()
-    return loads if isinstance(loads, tuple) else (loads,)

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from functools import cached_property, partial
 from itertools import product
 from math import prod
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import pyarrow as pa
@@ -23,18 +22,19 @@ from torusweep.networks.topology import Meaning, Number, Topology, Whole
 from torusweep.quantities import counted, duration
 from torusweep.questions.answer import Records
 from torusweep.questions.display import value_text
+from torusweep.questions.entries import field_of
 from torusweep.questions.heeds import BY_WEIGHT, heeds
 from torusweep.questions.how import How, cores
-from torusweep.questions.parameters import Absent, NotSwept, Option, Read
+from torusweep.questions.parameters import NOT_SWEPT, Absent, Typed
 from torusweep.questions.question import File, Question
 from torusweep.questions.simulation.columns import SIMULATION
 from torusweep.questions.simulation.packets import Completion
-from torusweep.questions.simulation.parameters import LOAD, Loads, Parameters, RunRequest, offered, request_of
+from torusweep.questions.simulation.parameters import LOAD, Loads, Parameters, RunRequest, request_of
 from torusweep.questions.simulation.presets import clock_for, preset
 from torusweep.questions.simulation.record import PRECISION, expect_packets, rows_together, simulation_records
 from torusweep.questions.simulation.setup import flit_bytes_by, set_up
 from torusweep.questions.simulation.text import Timed, print_simulation, timed_on
-from torusweep.questions.stage import LazyNetwork, NetworkChoice, Rows, under
+from torusweep.questions.stage import LazyNetwork, NetworkChoice, Rows, numbers_of, under
 from torusweep.traffic.given import check_reach
 from torusweep.workloads import Workload
 from torusweep.workloads import workload as workload_on
@@ -145,40 +145,40 @@ def simulate(
     load: Annotated[
         tuple[float, ...],
         LOAD,
-        Read("torusweep.questions.simulation.parameters:loads_of", "0.2|0.1,0.2|0.1:0.9:0.1"),
-        NotSwept(),
+        Typed(reader="torusweep.questions.simulation.parameters:loads_of", shown="0.2|0.1,0.2|0.1:0.9:0.1"),
+        NOT_SWEPT,
     ] = (),
     *,
     saturation: Annotated[
         bool,
         Meaning("also find the largest load that is accepted, by bisection"),
-        Option("--find-saturation"),
-        NotSwept(),
+        Typed("--find-saturation"),
+        NOT_SWEPT,
     ] = False,
     precision: Annotated[
         float,
         Number(0, "precision of that load, flits per cycle per terminal", 1, above=True),
         Absent(str(PRECISION)),
-        NotSwept(),
+        NOT_SWEPT,
     ]
     | None = None,
     packets_each: Annotated[
         int,
         Whole(1, "instead of a load: every terminal sends this many packets, all ready at cycle 0", 10**6),
-        NotSwept(),
+        NOT_SWEPT,
     ]
     | None = None,
     seeds: Annotated[
         tuple[int, ...],
         Whole(0, "seed of the random packets; several give a mean over runs", MOST_SEEDS),
-        Option("--seed"),
-        NotSwept(),
+        Typed("--seed"),
+        NOT_SWEPT,
     ] = (0,),
     time_unit: Annotated[
         TimeUnit,
         Meaning("unit of the latencies in the text; times need links with a bandwidth or latency in units"),
         Absent("cycles, and µs beside them where a cycle has a length"),
-        NotSwept(),
+        NOT_SWEPT,
     ]
     | None = None,
     parameters: Parameters = PRESET,
@@ -315,8 +315,8 @@ class SimulationQuestion(Question):
         told = "also find saturation, within this many flits per cycle per terminal; null: do not"
         fields: dict[str, Any] = {
             "loads": (Loads, Field((), description=f"{known['load'].meaning}: {{from, to, step}}")),
-            "saturation_precision": (self._field(known["precision"])[0], Field(None, description=told)),
-            "seeds": self._field(known["seeds"]),
+            "saturation_precision": (field_of(known["precision"], self.command)[0], Field(None, description=told)),
+            "seeds": field_of(known["seeds"], self.command),
         }
         return create_model("Simulation", __base__=super()._entry(), __doc__=self.description, **fields)
 
@@ -326,7 +326,9 @@ class SimulationQuestion(Question):
             raise Refused(f"expected at most {MOST_COMBINATIONS:,} combinations of the lists; give fewer values")
         for values in product(*lists.values()):
             parameters = Parameters(**dict(zip(lists, values)))
-            request = RunRequest(parameters, offered(entry.loads), entry.seeds, entry.saturation_precision).canonical()
+            request = RunRequest(
+                parameters, numbers_of(entry.loads), entry.seeds, entry.saturation_precision
+            ).canonical()
             yield SimulationRequest(str(request.parameters.traffic), request.spelled())
 
     def check(self, network: LazyNetwork, request: SimulationRequest) -> None:
@@ -339,9 +341,6 @@ class SimulationQuestion(Question):
             setup.check(loads, mean=True)
         with under("loads", of_network=True):
             setup.check(loads)
-
-    def files(self, request: SimulationRequest) -> list[Path]:
-        return super().files(request_of(request.simulation).parameters)
 
     def values_in(self, request: SimulationRequest) -> dict[str, Any]:
         return vars(request_of(request.simulation).parameters)

@@ -16,6 +16,7 @@ from torusweep.networks.families.hierarchies import Hierarchy
 from torusweep.networks.topology import Plan, Topology, Whole, no_symmetries
 from torusweep.questions.answer import Record
 from torusweep.questions.console import print_note
+from torusweep.questions.entries import field_of
 from torusweep.questions.heeds import Heeds, heeds
 from torusweep.questions.how import How
 from torusweep.questions.parameters import Absent, Spelled
@@ -160,7 +161,7 @@ class StaticQuestion(Question):
 
     def __init__(self) -> None:
         super().__init__()
-        chosen: dict[str, Any] = {one.name: self._field(one) for one in self.swept if one.name == "measures"}
+        chosen: dict[str, Any] = {one.name: field_of(one, self.command) for one in self.swept if one.name == "measures"}
         self.Choice = create_model("Static", __base__=_Chosen, **chosen)
 
     def left_out(self, said: Any) -> dict[str, tuple[str, ...]]:

@@ -26,10 +26,10 @@ from torusweep.errors import BadInput, one_line
 from torusweep.questions import question_named
 from torusweep.questions.stage import Bounds, Section, Spellings
 from torusweep.stages import STAGES
-from torusweep.sweeps.configuration.models import Latency
 
 (FAULTS,) = (one.range for one in question_named("describe").parameters if one.name == "fault_nodes" and one.range)
 FaultNodes = Annotated[int, Field(ge=FAULTS.minimum, le=FAULTS.maximum)] | None
+SECTIONS = {**STAGES, "latency": question_named("latency")}
 PAPERS = ("P98", "P04", "D90", "C10", "R05")
 _ADDRESS = re.compile(r"(?P<protocol>tls|tcp)://(?P<host>\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9.-]+):(?P<port>\d{1,5})")
 MOST_PARTS = 10_000  # of a stage
@@ -287,9 +287,6 @@ class Settings(Section):
     topologies: tuple[Entry, ...] = Field(
         (), strict=False, description="the networks: spellings, alone or labelled, families with values, requirements"
     )
-    latency: tuple[Latency, ...] = Field(
-        (), strict=False, description="latency by the papers' models; without it, only the papers' printed numbers"
-    )
     papers: tuple[str, ...] = Field(
         (),
         strict=False,
@@ -333,7 +330,7 @@ class Settings(Section):
 
     @model_validator(mode="after")
     def _something(self) -> Settings:
-        spaces = any(stage.spaces(entry) for stage in STAGES.values() for entry in self.entries(stage.name))
+        spaces = any(entry.spaces() for name in STAGES for entry in self.entries(name))
         if not (self.topologies or self.papers or spaces):
             raise ValueError(
                 "expected topologies, papers or a design space, got none; add for example topologies: [ring(k=8)]"
@@ -341,8 +338,9 @@ class Settings(Section):
         return self
 
     def entries(self, stage: str) -> tuple[Any, ...]:
-        """The entries of a stage's section."""
-        return getattr(self, stage, ()) if STAGES[stage].Choice is None else ()
+        """The entries of a section: of a stage, or of another question in `SECTIONS`."""
+        found = getattr(self, stage, ())
+        return found if isinstance(found, tuple) else ()
 
     def choice(self, stage: str) -> Any:
         """A stage's section that is about every network (`Stage.Choice`), or "none"; None where it has no such."""
@@ -388,9 +386,9 @@ else:
         __base__=Settings,
         __doc__=Settings.__doc__,
         **{
-            name: (tuple[stage.Entry, ...], Field((), strict=False, description=stage.description))
-            for name, stage in STAGES.items()
-            if stage.Entry is not None
+            name: (tuple[section.Entry, ...], Field((), strict=False, description=section.description))
+            for name, section in SECTIONS.items()
+            if section.Entry is not None
         },
         **{
             name: (stage.Choice | Literal["none"] | None, Field(None, description=stage.description))
